@@ -1,0 +1,100 @@
+// ONNX Runtime, opened at run time from where people have it: no library is linked.
+#include <dlfcn.h>
+
+#include "ort_api.h"
+#include "ort_session.h"
+#include "vernier/backend_sdk.hpp"
+#include "vernier/framework_library.hpp"
+
+namespace vernier::ort {
+
+Status Take(const Api& api, OrtStatus* status) {
+  if (status == nullptr) return {};
+  std::string message = api.table->GetErrorMessage(status);
+  const OrtErrorCode code = api.table->GetErrorCode(status);
+  api.table->ReleaseStatus(status);
+  switch (code) {
+    case ORT_NO_SUCHFILE:
+    case ORT_INVALID_PROTOBUF:
+    case ORT_INVALID_GRAPH: return Malformed(std::move(message));
+    default: return BackendError(std::move(message));
+  }
+}
+
+namespace {
+
+Result<Api> LoadApi(std::string_view library) {
+  const sdk::LibrarySearch search = {
+      .framework = "ONNX Runtime",
+      .install_hint = "pip install onnxruntime",
+      .option = "--onnxrt-lib",
+      .root_variable = "ONNXRUNTIME_ROOT",
+      .python_dirs = {"onnxruntime/capi"},
+      .stem = "libonnxruntime",
+      .system_names = {"libonnxruntime.so", "libonnxruntime.so.1"},
+  };
+  VERNIER_ASSIGN_OR_RETURN(const sdk::LoadedLibrary loaded,
+                           sdk::LoadFrameworkLibrary(search, library));
+  using GetApiBase = const OrtApiBase* (*)();
+  const auto get_base = reinterpret_cast<GetApiBase>(::dlsym(loaded.handle, "OrtGetApiBase"));
+  if (get_base == nullptr) {
+    return Unavailable("'" + loaded.path + "' is not ONNX Runtime: it has no OrtGetApiBase");
+  }
+  Api api;
+  api.path = loaded.path;
+  api.version = get_base()->GetVersionString();
+  api.table = get_base()->GetApi(ORT_API_VERSION);
+  if (api.table == nullptr) {
+    return Unavailable("ONNX Runtime " + api.version + " at '" + api.path +
+                       "' is too old: this build needs 1." + std::to_string(ORT_API_VERSION) +
+                       " or newer");
+  }
+  VERNIER_TRY(Take(api, api.table->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "vernier", &api.env)));
+  VERNIER_TRY(Take(api, api.table->GetAllocatorWithDefaultOptions(&api.allocator)));
+  return api;
+}
+
+class OnnxRuntimeBackend {
+ public:
+  static constexpr std::string_view kName = "onnxruntime";
+  static constexpr std::string_view kVersion = "1";
+
+  static std::span<const vn_option_info> OptionTable() {
+    static const vn_option_info kOptions[] = {
+        {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), {}, sdk::Str("library to load")},
+        {sizeof(vn_option_info), sdk::Str("providers"), sdk::Str("list"), sdk::Str("cpu"),
+         sdk::Str("execution providers in order of priority")},
+        {sizeof(vn_option_info), sdk::Str("graph_optimization_level"), sdk::Str("word"),
+         sdk::Str("ORT_ENABLE_ALL"), sdk::Str("how much the graph is rewritten")},
+        {sizeof(vn_option_info), sdk::Str("intra_op_threads"), sdk::Str("int"), {},
+         sdk::Str("threads within an operator; default: the CPUs of this process")},
+        {sizeof(vn_option_info), sdk::Str("inter_op_threads"), sdk::Str("int"), {},
+         sdk::Str("threads across operators; default: the CPUs of this process")},
+    };
+    return kOptions;
+  }
+
+  static Result<std::unique_ptr<OnnxRuntimeBackend>> Create(const sdk::Host& host,
+                                                            sdk::Options options) {
+    VERNIER_ASSIGN_OR_RETURN(Api api, LoadApi(options.Get("lib")));
+    return std::unique_ptr<OnnxRuntimeBackend>(new OnnxRuntimeBackend(host, std::move(api)));
+  }
+
+  std::string_view framework_version() const { return api_.version; }
+  std::string_view framework_path() const { return api_.path; }
+
+  Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
+    return OrtModelSession::Open(api_, host_, model, options);
+  }
+
+ private:
+  OnnxRuntimeBackend(const sdk::Host& host, Api api) : host_(host), api_(std::move(api)) {}
+
+  sdk::Host host_;
+  Api api_;
+};
+
+}  // namespace
+}  // namespace vernier::ort
+
+VERNIER_EXPORT_BACKEND(vernier::ort::OnnxRuntimeBackend)

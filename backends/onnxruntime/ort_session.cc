@@ -1,0 +1,185 @@
+#include "ort_session.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "ort_value.h"
+#include "providers.h"
+
+namespace vernier::ort {
+namespace {
+
+// The peer gives both pools as many threads as the process may use CPUs.
+int AffinityCount() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? std::max(CPU_COUNT(&set), 1) : 1;
+}
+
+Result<int> ThreadCount(const sdk::Options& options, std::string_view key) {
+  const std::string text(options.Get(key));
+  if (text.empty()) return AffinityCount();
+  const int count = std::atoi(text.c_str());
+  if (count < 0) return InvalidArgument(std::string(key) + ": expected a number >= 0");
+  return count;
+}
+
+struct LevelName {
+  std::string_view name;
+  GraphOptimizationLevel level;
+};
+constexpr LevelName kLevels[] = {
+    {"ORT_DISABLE_ALL", ORT_DISABLE_ALL},
+    {"ORT_ENABLE_BASIC", ORT_ENABLE_BASIC},
+    {"ORT_ENABLE_EXTENDED", ORT_ENABLE_EXTENDED},
+    {"ORT_ENABLE_ALL", ORT_ENABLE_ALL},
+};
+
+Status SetOptimizationLevel(const Api& api, OrtSessionOptions* session,
+                            const sdk::Options& options) {
+  const std::string_view name = options.Get("graph_optimization_level");
+  if (name.empty()) return {};
+  std::string accepted;
+  for (const LevelName& level : kLevels) {
+    if (level.name == name) {
+      return Take(api, api.table->SetSessionGraphOptimizationLevel(session, level.level));
+    }
+    accepted += (accepted.empty() ? "" : ", ") + std::string(level.name);
+  }
+  return InvalidArgument("--graph-optimization-level: expected one of " + accepted + ", got '" +
+                         std::string(name) + "'");
+}
+
+Status Configure(const Api& api, OrtSessionOptions* session, const vn_model& model,
+                 const sdk::Options& options) {
+  VERNIER_ASSIGN_OR_RETURN(const int intra, ThreadCount(options, "intra_op_threads"));
+  VERNIER_ASSIGN_OR_RETURN(const int inter, ThreadCount(options, "inter_op_threads"));
+  VERNIER_TRY(Take(api, api.table->SetIntraOpNumThreads(session, intra)));
+  VERNIER_TRY(Take(api, api.table->SetInterOpNumThreads(session, inter)));
+  VERNIER_TRY(SetOptimizationLevel(api, session, options));
+  if (model.bytes == nullptr) return {};
+  // An edited model comes as bytes: tell ORT where its weights lie.
+  std::string folder(sdk::View(model.external_data_dir));
+  if (folder.empty()) {
+    folder = std::filesystem::absolute(std::filesystem::path(sdk::View(model.path)))
+                 .parent_path()
+                 .string();
+  }
+  return Take(api, api.table->AddSessionConfigEntry(
+                       session, "session.model_external_initializers_file_folder_path",
+                       folder.c_str()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, const sdk::Host& host,
+                                                            const vn_model& model,
+                                                            const sdk::Options& options) {
+  OrtSessionOptions* raw = nullptr;
+  VERNIER_TRY(Take(api, api.table->CreateSessionOptions(&raw)));
+  const Handle<OrtSessionOptions> session_options(raw, api.table->ReleaseSessionOptions);
+  VERNIER_TRY(Configure(api, raw, model, options));
+  VERNIER_ASSIGN_OR_RETURN(const std::string providers,
+                           AppendProviders(api, raw, options.GetAll("providers")));
+  host.Info("Creating ONNX-Runtime Inference Session with providers: " + providers);
+
+  std::unique_ptr<OrtModelSession> session(new OrtModelSession(api));
+  session->providers_ = providers;
+  const std::string path(sdk::View(model.path));
+  VERNIER_TRY(Take(api, model.bytes != nullptr
+                            ? api.table->CreateSessionFromArray(api.env, model.bytes,
+                                                                model.byte_count, raw,
+                                                                &session->session_)
+                            : api.table->CreateSession(api.env, path.c_str(), raw,
+                                                       &session->session_)));
+  VERNIER_TRY(session->ReadSignature());
+  return std::unique_ptr<sdk::Session>(std::move(session));
+}
+
+OrtModelSession::~OrtModelSession() {
+  if (session_ != nullptr) api_.table->ReleaseSession(session_);
+}
+
+Status OrtModelSession::ReadSignature() {
+  size_t input_count = 0, output_count = 0;
+  VERNIER_TRY(Take(api_, api_.table->SessionGetInputCount(session_, &input_count)));
+  VERNIER_TRY(Take(api_, api_.table->SessionGetOutputCount(session_, &output_count)));
+  for (size_t i = 0; i < input_count; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec, ReadSpec(false, i));
+    inputs_.push_back(std::move(spec));
+  }
+  for (size_t i = 0; i < output_count; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec, ReadSpec(true, i));
+    outputs_.push_back(std::move(spec));
+  }
+  for (const sdk::TensorSpec& spec : outputs_) output_names_.push_back(spec.name.c_str());
+  return {};
+}
+
+Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index) {
+  const OrtApi& table = *api_.table;
+  char* name = nullptr;
+  OrtTypeInfo* type = nullptr;
+  VERNIER_TRY(Take(api_, (is_output ? table.SessionGetOutputName : table.SessionGetInputName)(
+                             session_, index, api_.allocator, &name)));
+  sdk::TensorSpec spec;
+  spec.name = name;
+  (void)Take(api_, table.AllocatorFree(api_.allocator, name));
+  VERNIER_TRY(
+      Take(api_, (is_output ? table.SessionGetOutputTypeInfo : table.SessionGetInputTypeInfo)(
+                     session_, index, &type)));
+  const Handle<OrtTypeInfo> owned(type, table.ReleaseTypeInfo);
+  const OrtTensorTypeAndShapeInfo* info = nullptr;
+  VERNIER_TRY(Take(api_, table.CastTypeInfoToTensorInfo(type, &info)));
+  if (info == nullptr) {
+    spec.skipped = "a sequence, map or optional, not a tensor";
+    return spec;
+  }
+  ONNXTensorElementDataType element{};
+  size_t rank = 0;
+  VERNIER_TRY(Take(api_, table.GetTensorElementType(info, &element)));
+  VERNIER_TRY(Take(api_, table.GetDimensionsCount(info, &rank)));
+  spec.dtype = FromOrt(element);
+  spec.shape.resize(rank);
+  VERNIER_TRY(Take(api_, table.GetDimensions(info, spec.shape.data(), rank)));
+  return spec;
+}
+
+Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> inputs) {
+  std::vector<Value> values;
+  std::vector<const OrtValue*> pointers;
+  std::vector<std::string> names;
+  std::vector<const char*> name_pointers;
+  values.reserve(inputs.size());
+  names.reserve(inputs.size());
+  for (const vn_tensor* input : inputs) {
+    VERNIER_ASSIGN_OR_RETURN(Value value, FromAbi(api_, *input));
+    values.push_back(std::move(value));
+    pointers.push_back(values.back().get());
+    names.emplace_back(sdk::View(input->name));
+    name_pointers.push_back(names.back().c_str());
+  }
+  std::vector<OrtValue*> results(outputs_.size(), nullptr);
+  const auto start = std::chrono::steady_clock::now();
+  const Status status =
+      Take(api_, api_.table->Run(session_, nullptr, name_pointers.data(), pointers.data(),
+                                 pointers.size(), output_names_.data(), output_names_.size(),
+                                 results.data()));
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  std::vector<Value> owned;
+  for (OrtValue* result : results) *owned.emplace_back(api_).slot() = result;
+  VERNIER_TRY(status);
+  sdk::RunOutcome outcome;
+  outcome.inference_seconds = elapsed.count();
+  for (size_t i = 0; i < owned.size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor output,
+                             ToOutput(api_, outputs_[i].name, std::move(owned[i])));
+    outcome.outputs.push_back(std::move(output));
+  }
+  return outcome;
+}
+
+}  // namespace vernier::ort

@@ -1,0 +1,38 @@
+// One ONNX Runtime session.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ort_api.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier::ort {
+
+class OrtModelSession final : public sdk::Session {
+ public:
+  static Result<std::unique_ptr<sdk::Session>> Open(const Api& api, const sdk::Host& host,
+                                                    const vn_model& model,
+                                                    const sdk::Options& options);
+  ~OrtModelSession() override;
+
+  std::span<const sdk::TensorSpec> inputs() const override { return inputs_; }
+  std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
+  sdk::SessionInfo info() const override { return {"as in the model", providers_}; }
+  Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+
+ private:
+  explicit OrtModelSession(const Api& api) : api_(api) {}
+  Status ReadSignature();
+  Result<sdk::TensorSpec> ReadSpec(bool is_output, size_t index);
+
+  const Api& api_;
+  OrtSession* session_ = nullptr;
+  std::string providers_;
+  std::vector<sdk::TensorSpec> inputs_;
+  std::vector<sdk::TensorSpec> outputs_;
+  std::vector<const char*> output_names_;
+};
+
+}  // namespace vernier::ort

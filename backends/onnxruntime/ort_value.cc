@@ -1,0 +1,128 @@
+#include "ort_value.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace vernier::ort {
+namespace {
+
+// Both enumerations are ONNX's TensorProto.DataType for the types that ORT has.
+ONNXTensorElementDataType ToOrt(DType dtype) {
+  return static_cast<ONNXTensorElementDataType>(dtype);
+}
+
+Result<Value> StringsFromAbi(const Api& api, const vn_tensor& t, size_t count) {
+  Value value(api);
+  VERNIER_TRY(Take(api, api.table->CreateTensorAsOrtValue(
+                            api.allocator, t.shape, t.rank, ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING,
+                            value.slot())));
+  const auto* offsets = static_cast<const int64_t*>(t.data);
+  const char* text = reinterpret_cast<const char*>(offsets + count + 1);
+  std::vector<std::string> copies;  // ORT wants them NUL-terminated
+  std::vector<const char*> pointers;
+  copies.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    copies.emplace_back(text + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i]));
+    pointers.push_back(copies.back().c_str());
+  }
+  VERNIER_TRY(Take(api, api.table->FillStringTensor(value.get(), pointers.data(), count)));
+  return value;
+}
+
+// Arrow's layout: offsets, then the bytes.
+Result<std::shared_ptr<std::vector<char>>> StringsToArrow(const Api& api, const OrtValue* value,
+                                                          size_t count) {
+  size_t length = 0;
+  VERNIER_TRY(Take(api, api.table->GetStringTensorDataLength(value, &length)));
+  const size_t header = (count + 1) * sizeof(int64_t);
+  auto arrow = std::make_shared<std::vector<char>>(header + length);
+  std::vector<size_t> starts(count);
+  if (count > 0) {
+    VERNIER_TRY(Take(api, api.table->GetStringTensorContent(value, arrow->data() + header, length,
+                                                            starts.data(), count)));
+  }
+  for (size_t i = 0; i <= count; ++i) {
+    const auto offset = static_cast<int64_t>(i < count ? starts[i] : length);
+    std::memcpy(arrow->data() + i * sizeof(offset), &offset, sizeof(offset));
+  }
+  return arrow;
+}
+
+size_t CountOf(std::span<const int64_t> shape) {
+  size_t count = 1;
+  for (const int64_t dim : shape) count *= static_cast<size_t>(dim);
+  return count;
+}
+
+}  // namespace
+
+DType FromOrt(ONNXTensorElementDataType type) {
+  return DTypeFromOnnx(static_cast<int64_t>(type)).value_or(DType::kUndefined);
+}
+
+Result<Value> FromAbi(const Api& api, const vn_tensor& t) {
+  const std::optional<DType> dtype = vernier::FromAbi(t.dtype_code, t.dtype_bits);
+  if (!dtype) return InvalidArgument("an input has an unknown element type");
+  if (*dtype == DType::kString) {
+    return StringsFromAbi(api, t, CountOf(std::span(t.shape, t.rank)));
+  }
+  OrtMemoryInfo* memory = nullptr;
+  VERNIER_TRY(Take(api, api.table->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault,
+                                                       &memory)));
+  const Handle<OrtMemoryInfo> owned(memory, api.table->ReleaseMemoryInfo);
+  Value value(api);
+  // An empty tensor may have a null pointer, which ORT refuses.
+  static char nothing;
+  void* data = t.data != nullptr ? t.data : &nothing;
+  VERNIER_TRY(Take(api, api.table->CreateTensorWithDataAsOrtValue(memory, data, t.byte_size,
+                                                                  t.shape, t.rank, ToOrt(*dtype),
+                                                                  value.slot())));
+  return value;
+}
+
+Result<sdk::OutputTensor> ToOutput(const Api& api, const std::string& name, Value value) {
+  sdk::OutputTensor output;
+  output.name = name;
+  int is_tensor = 0;
+  if (value.get() != nullptr) {
+    VERNIER_TRY(Take(api, api.table->IsTensor(value.get(), &is_tensor)));
+  }
+  if (is_tensor == 0) {
+    output.skipped = value.get() == nullptr ? "an optional output that is absent"
+                                            : "a sequence or map, not a tensor";
+    return output;
+  }
+  OrtTensorTypeAndShapeInfo* info = nullptr;
+  VERNIER_TRY(Take(api, api.table->GetTensorTypeAndShape(value.get(), &info)));
+  const Handle<OrtTensorTypeAndShapeInfo> owned(info, api.table->ReleaseTensorTypeAndShapeInfo);
+  ONNXTensorElementDataType type{};
+  size_t rank = 0;
+  VERNIER_TRY(Take(api, api.table->GetTensorElementType(info, &type)));
+  VERNIER_TRY(Take(api, api.table->GetDimensionsCount(info, &rank)));
+  output.shape.resize(rank);
+  VERNIER_TRY(Take(api, api.table->GetDimensions(info, output.shape.data(), rank)));
+  output.dtype = FromOrt(type);
+  const size_t count = CountOf(output.shape);
+  if (output.dtype == DType::kString) {
+    VERNIER_ASSIGN_OR_RETURN(const auto arrow, StringsToArrow(api, value.get(), count));
+    output.data = arrow->data();
+    output.byte_size = arrow->size();
+    output.keep_alive = arrow;
+    return output;
+  }
+  const std::optional<uint64_t> size = ByteSize(output.dtype, count);
+  if (!size) {
+    output.skipped = "a tensor of ONNX type " + std::to_string(static_cast<int>(type)) +
+                     ", which is not supported";
+    return output;
+  }
+  void* data = nullptr;
+  VERNIER_TRY(Take(api, api.table->GetTensorMutableData(value.get(), &data)));
+  output.data = data;
+  output.byte_size = *size;
+  output.keep_alive = std::make_shared<Value>(std::move(value));
+  return output;
+}
+
+}  // namespace vernier::ort

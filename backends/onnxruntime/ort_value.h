@@ -1,0 +1,37 @@
+// Tensors to and from OrtValue.
+#pragma once
+
+#include <memory>
+
+#include "ort_api.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier::ort {
+
+/// An OrtValue that releases itself.
+class Value {
+ public:
+  explicit Value(const Api& api) : api_(&api) {}
+  Value(Value&& other) noexcept : api_(other.api_), value_(std::exchange(other.value_, nullptr)) {}
+  Value& operator=(Value&&) = delete;
+  ~Value() {
+    if (value_ != nullptr) api_->table->ReleaseValue(value_);
+  }
+  OrtValue* get() const { return value_; }
+  OrtValue** slot() { return &value_; }
+
+ private:
+  const Api* api_;
+  OrtValue* value_ = nullptr;
+};
+
+/// A value over the memory of `t`, which must outlive it; strings are copied.
+Result<Value> FromAbi(const Api& api, const vn_tensor& t);
+
+/// An output without a copy of its numbers; `value` moves into it.
+Result<sdk::OutputTensor> ToOutput(const Api& api, const std::string& name, Value value);
+
+/// The element type, kUndefined for what is no tensor or has an unknown type.
+DType FromOrt(ONNXTensorElementDataType type);
+
+}  // namespace vernier::ort

@@ -1,0 +1,51 @@
+// OpenVINO, opened at run time from where people have it.
+#include "ov_api.h"
+#include "ov_session.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier::ov {
+namespace {
+
+class OpenVinoBackend {
+ public:
+  static constexpr std::string_view kName = "openvino";
+  static constexpr std::string_view kVersion = "1";
+
+  static std::span<const vn_option_info> OptionTable() {
+    static const vn_option_info kOptions[] = {
+        {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), {}, sdk::Str("library to load")},
+        {sizeof(vn_option_info), sdk::Str("device"), sdk::Str("word"), sdk::Str("CPU"),
+         sdk::Str("device to compile for")},
+        {sizeof(vn_option_info), sdk::Str("precision"), sdk::Str("word"), sdk::Str("f32"),
+         sdk::Str("inference precision: f32, f16, bf16, or dynamic for OpenVINO's own choice")},
+    };
+    return kOptions;
+  }
+
+  static Result<std::unique_ptr<OpenVinoBackend>> Create(const sdk::Host&, sdk::Options options) {
+    VERNIER_ASSIGN_OR_RETURN(Api api, LoadApi(options.Get("lib")));
+    ov_core_t* core = nullptr;
+    VERNIER_TRY(Check(api, api.ov_core_create(&core), "starting OpenVINO"));
+    return std::unique_ptr<OpenVinoBackend>(new OpenVinoBackend(std::move(api), core));
+  }
+
+  ~OpenVinoBackend() { api_.ov_core_free(core_); }
+
+  std::string_view framework_version() const { return api_.version; }
+  std::string_view framework_path() const { return api_.path; }
+
+  Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
+    return OvModelSession::Open(api_, core_, model, options);
+  }
+
+ private:
+  OpenVinoBackend(Api api, ov_core_t* core) : api_(std::move(api)), core_(core) {}
+
+  Api api_;
+  ov_core_t* core_;
+};
+
+}  // namespace
+}  // namespace vernier::ov
+
+VERNIER_EXPORT_BACKEND(vernier::ov::OpenVinoBackend)

@@ -1,0 +1,301 @@
+#include "ov_session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+namespace vernier::ov {
+namespace {
+
+namespace fs = std::filesystem;
+
+// OpenVINO resolves the weights of a model that comes as bytes against the current folder. The
+// process serves this backend alone, so moving it there harms nobody.
+class InFolder {
+ public:
+  explicit InFolder(const fs::path& folder) : before_(fs::current_path(error_)) {
+    fs::current_path(folder, error_);
+  }
+  ~InFolder() { fs::current_path(before_, error_); }
+  InFolder(const InFolder&) = delete;
+  InFolder& operator=(const InFolder&) = delete;
+
+ private:
+  std::error_code error_;
+  fs::path before_;
+};
+
+fs::path WeightsFolder(const vn_model& model) {
+  const std::string_view named = sdk::View(model.external_data_dir);
+  if (!named.empty()) return fs::path(named);
+  return fs::absolute(fs::path(sdk::View(model.path))).parent_path();
+}
+
+Result<Handle<ov_model_t>> ReadModel(const Api& api, const ov_core_t* core,
+                                     const vn_model& model) {
+  ov_model_t* raw = nullptr;
+  if (model.bytes != nullptr) {
+    const InFolder folder(WeightsFolder(model));
+    VERNIER_TRY(Check(api,
+                      api.ov_core_read_model_from_memory_buffer(
+                          core, static_cast<const char*>(model.bytes), model.byte_count, nullptr,
+                          &raw),
+                      "reading the model"));
+  } else {
+    const std::string path(sdk::View(model.path));
+    VERNIER_TRY(Check(api, api.ov_core_read_model(core, path.c_str(), nullptr, &raw),
+                      "reading the model"));
+  }
+  return Handle<ov_model_t>(raw, api.ov_model_free);
+}
+
+struct PrecisionName {
+  std::string_view option;  // --openvino-precision
+  const char* property;     // INFERENCE_PRECISION_HINT
+  std::string_view shown;
+};
+constexpr PrecisionName kPrecisions[] = {
+    {"f32", "f32", "float32"},
+    {"f16", "f16", "float16"},
+    {"bf16", "bf16", "bfloat16"},
+    {"dynamic", "dynamic", "as in the model"},
+};
+
+Result<const char*> PrecisionProperty(std::string_view option) {
+  std::string accepted;
+  for (const PrecisionName& row : kPrecisions) {
+    if (row.option == option) return row.property;
+    accepted += (accepted.empty() ? "" : ", ") + std::string(row.option);
+  }
+  return InvalidArgument("--openvino-precision: expected one of " + accepted + ", got '" +
+                         std::string(option) + "'");
+}
+
+std::string ShownPrecision(std::string_view property) {
+  for (const PrecisionName& row : kPrecisions) {
+    if (row.property == property) return std::string(row.shown);
+  }
+  return std::string(property);
+}
+
+// The strings of an Arrow buffer as OpenVINO wants them.
+struct StringPointers {
+  std::vector<std::string> values;
+  std::vector<const char*> pointers;
+
+  explicit StringPointers(const vn_tensor& t) {
+    size_t count = 1;
+    for (uint32_t i = 0; i < t.rank; ++i) count *= static_cast<size_t>(t.shape[i]);
+    const auto* offsets = static_cast<const int64_t*>(t.data);
+    const char* text = reinterpret_cast<const char*>(offsets + count + 1);
+    values.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+      values.emplace_back(text + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i]));
+      pointers.push_back(values.back().c_str());
+    }
+  }
+};
+
+// The data of an OpenVINO string tensor is an array of std::string, which the C interface does not
+// say how to read; the library and this plug-in share the platform's C++ ABI.
+std::shared_ptr<std::vector<char>> ArrowFromStrings(const void* data, size_t count) {
+  const auto* strings = static_cast<const std::string*>(data);
+  auto arrow = std::make_shared<std::vector<char>>((count + 1) * sizeof(int64_t));
+  int64_t offset = 0;
+  for (size_t i = 0; i < count; ++i) {
+    arrow->insert(arrow->end(), strings[i].begin(), strings[i].end());
+    offset += static_cast<int64_t>(strings[i].size());
+    std::memcpy(arrow->data() + (i + 1) * sizeof(offset), &offset, sizeof(offset));
+  }
+  return arrow;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<sdk::Session>> OvModelSession::Open(const Api& api, ov_core_t* core,
+                                                           const vn_model& model,
+                                                           const sdk::Options& options) {
+  VERNIER_ASSIGN_OR_RETURN(const Handle<ov_model_t> source, ReadModel(api, core, model));
+  std::unique_ptr<OvModelSession> session(new OvModelSession(api));
+  VERNIER_TRY(session->ReadSignature(source.get(), model));
+  VERNIER_TRY(session->Compile(core, source.get(), options));
+  return std::unique_ptr<sdk::Session>(std::move(session));
+}
+
+Status OvModelSession::ReadSignature(const ov_model_t* source, const vn_model& model) {
+  size_t input_count = 0, output_count = 0;
+  VERNIER_TRY(Check(api_, api_.ov_model_inputs_size(source, &input_count), "reading the inputs"));
+  VERNIER_TRY(
+      Check(api_, api_.ov_model_outputs_size(source, &output_count), "reading the outputs"));
+  for (size_t i = 0; i < input_count; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec, ReadPort(source, false, i));
+    inputs_.push_back(std::move(spec));
+  }
+  for (size_t i = 0; i < output_count; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec, ReadPort(source, true, i));
+    outputs_.push_back(std::move(spec));
+  }
+  // A port that several tensors were folded into has several names and tells any one of them; the
+  // order of outputs is the graph's, so the graph's names are the right ones.
+  if (model.output_count == output_count) {
+    for (size_t i = 0; i < output_count; ++i) outputs_[i].name = sdk::View(model.outputs[i]);
+  }
+  if (model.input_count == input_count) {
+    for (size_t i = 0; i < input_count; ++i) inputs_[i].name = sdk::View(model.inputs[i]->name);
+  }
+  return {};
+}
+
+Result<sdk::TensorSpec> OvModelSession::ReadPort(const ov_model_t* source, bool is_output,
+                                                 size_t index) const {
+  ov_output_const_port_t* raw = nullptr;
+  VERNIER_TRY(Check(api_,
+                    (is_output ? api_.ov_model_const_output_by_index
+                               : api_.ov_model_const_input_by_index)(source, index, &raw),
+                    "reading the signature"));
+  const Handle<ov_output_const_port_t> port(raw, api_.ov_output_const_port_free);
+  sdk::TensorSpec spec;
+  char* name = nullptr;
+  // A port without a name is possible; its position names it.
+  if (api_.ov_port_get_any_name(raw, &name) == OK) {
+    spec.name = name;
+    api_.ov_free(name);
+  } else {
+    spec.name = (is_output ? "output_" : "input_") + std::to_string(index);
+  }
+  ov_element_type_e type{};
+  ov_partial_shape_t shape{};
+  VERNIER_TRY(Check(api_, api_.ov_port_get_element_type(raw, &type), "reading the signature"));
+  VERNIER_TRY(Check(api_, api_.ov_port_get_partial_shape(raw, &shape), "reading the signature"));
+  spec.dtype = FromOv(type);
+  spec.rank_known = shape.rank.min == shape.rank.max && shape.rank.min >= 0;
+  for (int64_t i = 0; spec.rank_known && i < shape.rank.min; ++i) {
+    const ov_dimension_t dim = shape.dims[i];
+    spec.shape.push_back(dim.min == dim.max && dim.min >= 0 ? dim.min : -1);
+  }
+  api_.ov_partial_shape_free(&shape);
+  return spec;
+}
+
+Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
+                               const sdk::Options& options) {
+  device_ = std::string(options.Get("device", "CPU"));
+  // Without the hint, CPUs with AMX compute in bfloat16 and every comparison fails.
+  VERNIER_ASSIGN_OR_RETURN(const char* precision,
+                           PrecisionProperty(options.Get("precision", "f32")));
+  ov_compiled_model_t* compiled = nullptr;
+  VERNIER_TRY(Check(api_,
+                    api_.ov_core_compile_model(core, source, device_.c_str(), 2, &compiled,
+                                               "INFERENCE_PRECISION_HINT", precision),
+                    "compiling for " + device_));
+  compiled_.reset(compiled);
+  char* really_used = nullptr;
+  if (api_.ov_compiled_model_get_property(compiled, "INFERENCE_PRECISION_HINT", &really_used) ==
+      OK) {
+    precision_ = ShownPrecision(really_used);
+    api_.ov_free(really_used);
+  }
+  ov_infer_request_t* request = nullptr;
+  VERNIER_TRY(Check(api_, api_.ov_compiled_model_create_infer_request(compiled, &request),
+                    "making an inference request"));
+  request_.reset(request);
+  return {};
+}
+
+Status OvModelSession::SetInput(size_t index, const vn_tensor& tensor) {
+  const std::optional<DType> dtype = FromAbi(tensor.dtype_code, tensor.dtype_bits);
+  if (!dtype || ToOv(*dtype) == DYNAMIC) {
+    return InvalidArgument("input '" + inputs_[index].name +
+                           "' has an element type that OpenVINO does not have");
+  }
+  ov_shape_t shape{};
+  VERNIER_TRY(Check(api_, api_.ov_shape_create(tensor.rank, tensor.shape, &shape), "making a shape"));
+  ov_tensor_t* raw = nullptr;
+  Status status;
+  if (*dtype == DType::kString) {
+    StringPointers strings(tensor);
+    status = Check(api_, api_.ov_tensor_create(STRING, shape, &raw), "making an input");
+    if (status.ok()) {
+      status = Check(api_,
+                     api_.ov_tensor_set_string_data(raw, strings.pointers.data(),
+                                                    strings.pointers.size()),
+                     "filling an input");
+    }
+  } else {
+    static char nothing;  // an empty tensor may have a null pointer, which OpenVINO refuses
+    void* data = tensor.data != nullptr ? tensor.data : &nothing;
+    status = Check(api_, api_.ov_tensor_create_from_host_ptr(ToOv(*dtype), shape, data, &raw),
+                   "making an input");
+  }
+  api_.ov_shape_free(&shape);
+  const Handle<ov_tensor_t> owned(raw, api_.ov_tensor_free);
+  VERNIER_TRY(status);
+  return Check(api_, api_.ov_infer_request_set_input_tensor_by_index(request_.get(), index, raw),
+               "setting input '" + inputs_[index].name + "'");
+}
+
+Result<sdk::OutputTensor> OvModelSession::GetOutput(size_t index) {
+  ov_tensor_t* raw = nullptr;
+  VERNIER_TRY(Check(api_,
+                    api_.ov_infer_request_get_output_tensor_by_index(request_.get(), index, &raw),
+                    "getting output '" + outputs_[index].name + "'"));
+  const std::shared_ptr<ov_tensor_t> owned(raw, api_.ov_tensor_free);
+  sdk::OutputTensor output;
+  output.name = outputs_[index].name;
+  ov_shape_t shape{};
+  ov_element_type_e type{};
+  void* data = nullptr;
+  VERNIER_TRY(Check(api_, api_.ov_tensor_get_element_type(raw, &type), "reading an output"));
+  VERNIER_TRY(Check(api_, api_.ov_tensor_get_shape(raw, &shape), "reading an output"));
+  size_t count = 1;
+  for (int64_t i = 0; i < shape.rank; ++i) {
+    output.shape.push_back(shape.dims[i]);
+    count *= static_cast<size_t>(shape.dims[i]);
+  }
+  api_.ov_shape_free(&shape);
+  output.dtype = FromOv(type);
+  if (output.dtype == DType::kUndefined) {
+    output.skipped = "an element type that is not supported (OpenVINO's number " +
+                     std::to_string(static_cast<int>(type)) + ")";
+    return output;
+  }
+  if (count > 0) VERNIER_TRY(Check(api_, api_.ov_tensor_data(raw, &data), "reading an output"));
+  if (output.dtype == DType::kString) {
+    const auto arrow = ArrowFromStrings(data, count);
+    output.data = arrow->data();
+    output.byte_size = arrow->size();
+    output.keep_alive = arrow;
+    return output;
+  }
+  output.data = data;
+  output.byte_size = static_cast<size_t>(*ByteSize(output.dtype, count));
+  output.keep_alive = owned;
+  return output;
+}
+
+Result<sdk::RunOutcome> OvModelSession::Run(std::span<const vn_tensor* const> inputs) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const vn_tensor* t) {
+      return sdk::View(t->name) == inputs_[i].name;
+    });
+    if (found == inputs.end()) {
+      return InvalidArgument("input '" + inputs_[i].name + "' was not supplied");
+    }
+    VERNIER_TRY(SetInput(i, **found));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  VERNIER_TRY(Check(api_, api_.ov_infer_request_infer(request_.get()), "inference"));
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  sdk::RunOutcome outcome;
+  outcome.inference_seconds = elapsed.count();
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor output, GetOutput(i));
+    outcome.outputs.push_back(std::move(output));
+  }
+  return outcome;
+}
+
+}  // namespace vernier::ov

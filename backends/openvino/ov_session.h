@@ -1,0 +1,45 @@
+// One compiled OpenVINO model and its inference request.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ov_api.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier::ov {
+
+class OvModelSession final : public sdk::Session {
+ public:
+  static Result<std::unique_ptr<sdk::Session>> Open(const Api& api, ov_core_t* core,
+                                                    const vn_model& model,
+                                                    const sdk::Options& options);
+
+  std::span<const sdk::TensorSpec> inputs() const override { return inputs_; }
+  std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
+  sdk::SessionInfo info() const override { return {precision_, device_}; }
+  Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+
+ private:
+  explicit OvModelSession(const Api& api)
+      : api_(api),
+        compiled_(nullptr, api.ov_compiled_model_free),
+        request_(nullptr, api.ov_infer_request_free) {}
+
+  Status ReadSignature(const ov_model_t* source, const vn_model& model);
+  Result<sdk::TensorSpec> ReadPort(const ov_model_t* source, bool is_output, size_t index) const;
+  Status Compile(ov_core_t* core, const ov_model_t* source, const sdk::Options& options);
+  Status SetInput(size_t index, const vn_tensor& tensor);
+  Result<sdk::OutputTensor> GetOutput(size_t index);
+
+  const Api& api_;
+  Handle<ov_compiled_model_t> compiled_;
+  Handle<ov_infer_request_t> request_;
+  std::string device_;
+  std::string precision_;
+  std::vector<sdk::TensorSpec> inputs_;
+  std::vector<sdk::TensorSpec> outputs_;
+};
+
+}  // namespace vernier::ov

@@ -1,0 +1,47 @@
+# One CMake library a folder of src/, with private links, so that the build enforces the direction
+# of dependencies that docs/architecture.md draws.
+
+# vernier_library(name SOURCES ... [DEPS vernier libraries] [LINK external targets] [OPTIONS flags])
+function(vernier_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LINK;OPTIONS" ${ARGN})
+  add_library(vernier_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(vernier_${name} PUBLIC
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(vernier_${name} PRIVATE ${VERNIER_WARNINGS} ${ARG_OPTIONS})
+  list(TRANSFORM ARG_DEPS PREPEND vernier_)
+  target_link_libraries(vernier_${name} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_LINK})
+endfunction()
+
+# vernier_test(name SOURCES ... DEPS ...): a GoogleTest binary whose cases CTest sees one by one.
+function(vernier_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LINK" ${ARGN})
+  if(NOT VERNIER_BUILD_TESTS)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_compile_options(${name} PRIVATE ${VERNIER_WARNINGS})
+  list(TRANSFORM ARG_DEPS PREPEND vernier_)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    VERNIER_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data")
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST)
+endfunction()
+
+# vernier_add_backend(name SOURCES ... [INCLUDE dirs] [LINK targets] [NO_INSTALL]): a plug-in that
+# exports vn_backend_query and nothing else.
+function(vernier_add_backend name)
+  cmake_parse_arguments(ARG "NO_INSTALL" "" "SOURCES;INCLUDE;LINK" ${ARGN})
+  set(target vernier_backend_${name})
+  add_library(${target} MODULE ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE vernier::backend_sdk ${ARG_LINK} ${CMAKE_DL_LIBS})
+  target_include_directories(${target} SYSTEM PRIVATE ${ARG_INCLUDE})
+  target_compile_options(${target} PRIVATE ${VERNIER_WARNINGS})
+  set(export_list ${VERNIER_CMAKE_DIR}/backend_exports.lds)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${export_list})
+  set_target_properties(${target} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/vernier/backends
+    LINK_DEPENDS ${export_list})
+  if(NOT ARG_NO_INSTALL)
+    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/vernier/backends)
+  endif()
+endfunction()

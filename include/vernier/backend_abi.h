@@ -1,0 +1,175 @@
+/* The boundary between vernier and a backend plug-in: C11, standalone.
+ *
+ * The law of this header:
+ *  - A plug-in exports one symbol, vn_backend_query. Everything else goes through tables.
+ *  - Tables start with struct_size and only ever grow at the end. VN_HAS says whether a table was
+ *    built with a member and filled it.
+ *  - A NULL vn_status is success. Only the host makes and frees statuses (vn_host.status_new).
+ *  - Nothing throws across this boundary. On error, out-parameters are untouched and nothing needs
+ *    cleaning up.
+ *  - Text is UTF-8 with an explicit size. Borrowed text and shapes live as long as the object that
+ *    they were asked of.
+ *  - Calls on one session are serial; sessions are independent. The host never unloads a plug-in.
+ *  - `*_at(index)` lists end with a NOT_FOUND status.
+ */
+#ifndef VERNIER_BACKEND_ABI_H_
+#define VERNIER_BACKEND_ABI_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define VN_NOEXCEPT noexcept
+extern "C" {
+#else
+#define VN_NOEXCEPT
+#endif
+
+#define VN_ABI_MAJOR 1u
+#define VN_ABI_MINOR 0u
+
+typedef struct vn_status vn_status;   /* NULL is success */
+typedef struct vn_backend vn_backend; /* plug-in owned */
+typedef struct vn_session vn_session; /* plug-in owned: one loaded model */
+
+/* Status codes, equal to vernier::StatusCode. */
+enum {
+  VN_INVALID_ARGUMENT = 1,
+  VN_NOT_FOUND = 2,
+  VN_MALFORMED = 3,
+  VN_UNAVAILABLE = 4,
+  VN_UNIMPLEMENTED = 5,
+  VN_BACKEND = 6,
+  VN_IO = 7,
+  VN_CANCELLED = 8,
+  VN_INTERNAL = 9
+};
+
+typedef struct vn_str {
+  const char* data; /* not NUL-terminated */
+  size_t size;
+} vn_str;
+
+typedef struct vn_option {
+  vn_str key, value;
+} vn_option;
+
+/* dtype_code: DLPack's DLDataTypeCode, and two of our own. */
+enum {
+  VN_DTYPE_INT = 0,
+  VN_DTYPE_UINT = 1,
+  VN_DTYPE_FLOAT = 2,
+  VN_DTYPE_BFLOAT = 4,
+  VN_DTYPE_COMPLEX = 5,
+  VN_DTYPE_BOOL = 6,
+  VN_DTYPE_FLOAT8_E4M3FN = 10,
+  VN_DTYPE_FLOAT8_E4M3FNUZ = 11,
+  VN_DTYPE_FLOAT8_E5M2 = 12,
+  VN_DTYPE_FLOAT8_E5M2FNUZ = 13,
+  VN_DTYPE_FLOAT4_E2M1FN = 17,
+  VN_DTYPE_STRING = 200, /* Arrow's layout: count + 1 int64 offsets, then the bytes */
+  VN_DTYPE_SKIPPED = 201 /* not a tensor (a sequence, a map): `note` says what it is */
+};
+
+#define VN_RANK_UNKNOWN UINT32_MAX
+#define VN_DEVICE_CPU 1 /* DLPack's kDLCPU */
+
+typedef struct vn_tensor {
+  uint32_t struct_size;
+  uint32_t rank;
+  const int64_t* shape; /* -1 only in signatures, never in data */
+  void* data;           /* C-contiguous; 4-bit types pack two to a byte, first in the low nibble */
+  size_t byte_size;
+  vn_str name;
+  uint8_t dtype_code, dtype_bits;
+  uint16_t dtype_lanes;
+  int32_t device_type, device_id; /* DLPack's DLDevice */
+  void* sync;                     /* on a device: an event to wait for, NULL = ready */
+  void (*release)(struct vn_tensor*) VN_NOEXCEPT; /* the consumer calls it once; NULL = borrowed */
+  void* owner;                                    /* for release */
+  vn_str note;
+} vn_tensor;
+
+/* What to open. `path` names the file even when `bytes` holds an edited version of it. */
+typedef struct vn_model {
+  uint32_t struct_size;
+  vn_str path;
+  const void* bytes; /* NULL: read `path` */
+  size_t byte_count;
+  vn_str external_data_dir;       /* where relative weight files are; empty: the folder of path */
+  const vn_tensor* const* inputs; /* the signature as the host read it from the file; may be empty */
+  size_t input_count;
+  const vn_str* outputs; /* names of the graph's outputs in order, marked ones included */
+  size_t output_count;
+} vn_model;
+
+typedef struct vn_option_info {
+  uint32_t struct_size;
+  vn_str name, type, default_value, help;
+} vn_option_info;
+
+typedef struct vn_session_info {
+  uint32_t struct_size;
+  vn_str precision; /* the arithmetic really used: "float32", "bfloat16", "mixed float16", ... */
+  vn_str device;    /* "CPU", "GPU.0", ... */
+} vn_session_info;
+
+typedef struct vn_run_stats {
+  uint32_t struct_size;
+  double inference_seconds; /* the framework's call alone, without copies */
+} vn_run_stats;
+
+/* What the host offers a plug-in. */
+typedef struct vn_host {
+  uint32_t struct_size, abi_major, abi_minor;
+  void* self;
+  vn_status* (*status_new)(void* self, int32_t code, vn_str message)VN_NOEXCEPT;
+  void (*log)(void* self, int32_t severity, vn_str message) VN_NOEXCEPT; /* Python's levels */
+  int32_t (*cancelled)(void* self) VN_NOEXCEPT;
+} vn_host;
+
+/* What a plug-in offers the host. Members marked with a star may be NULL. */
+typedef struct vn_backend_api {
+  uint32_t struct_size, abi_major, abi_minor;
+  vn_str name, version;
+
+  /* Options that `create` and `open` understand; they join the help. */
+  vn_status* (*option_at)(size_t index, vn_option_info* out)VN_NOEXCEPT;
+
+  /* Finds and loads the framework. UNAVAILABLE says why it cannot be used and how to install it. */
+  vn_status* (*create)(const vn_host*, const vn_option*, size_t count, vn_backend** out)VN_NOEXCEPT;
+  void (*destroy)(vn_backend*) VN_NOEXCEPT;
+
+  vn_str (*framework_version)(vn_backend*) VN_NOEXCEPT;
+  vn_str (*framework_path)(vn_backend*) VN_NOEXCEPT; /* the library that was loaded */
+
+  vn_status* (*open)(vn_backend*, const vn_model*, const vn_option*, size_t count,
+                     vn_session** out)VN_NOEXCEPT;
+  void (*close)(vn_session*) VN_NOEXCEPT;
+
+  vn_status* (*signature)(vn_session*, int32_t is_output, size_t index, vn_tensor* out)VN_NOEXCEPT;
+  vn_status* (*info)(vn_session*, vn_session_info* out)VN_NOEXCEPT; /* star */
+
+  /* Asked-for outputs that the framework could not expose, with the reason in `note`. Star. */
+  vn_status* (*not_exposed_at)(vn_session*, size_t index, vn_str* name, vn_str* why)VN_NOEXCEPT;
+
+  /* One inference. Inputs are read-only and stay the host's. The plug-in stores pointers to its
+   * own tensors in outputs[0 .. *out_count), at most `capacity`; the host releases each. */
+  vn_status* (*run)(vn_session*, const vn_tensor* const* inputs, size_t input_count,
+                    vn_tensor** outputs, size_t capacity, size_t* out_count,
+                    vn_run_stats* stats)VN_NOEXCEPT;
+} vn_backend_api;
+
+#define VN_QUERY_SYMBOL "vn_backend_query"
+/* NULL: the plug-in was built for another major version. */
+typedef const vn_backend_api* (*vn_backend_query_fn)(const vn_host*);
+
+#define VN_HAS(table, type, member)                                            \
+  ((table)->struct_size >= offsetof(type, member) + sizeof((table)->member) && \
+   (table)->member != NULL)
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* VERNIER_BACKEND_ABI_H_ */

@@ -1,0 +1,339 @@
+// The C++ side of backend_abi.h for plug-in authors: write ordinary classes with Status and Result,
+// end the file with VERNIER_EXPORT_BACKEND(MyBackend), and never see the tables. Header-only.
+//
+// MyBackend needs:
+//   static constexpr std::string_view kName, kVersion;
+//   static std::span<const vn_option_info> OptionTable();
+//   static Result<std::unique_ptr<MyBackend>> Create(const sdk::Host&, sdk::Options);
+//   std::string_view framework_version() const, framework_path() const;
+//   Result<std::unique_ptr<sdk::Session>> Open(const vn_model&, sdk::Options);
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vernier/backend_abi.h"
+#include "vernier/backend_dtype.h"
+#include "vernier/status.h"
+
+namespace vernier::sdk {
+
+inline std::string_view View(vn_str text) {
+  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
+}
+inline vn_str Str(std::string_view text) { return {text.data(), text.size()}; }
+
+/// What the host offers: logging, and whether the user has interrupted the run.
+class Host {
+ public:
+  explicit Host(const vn_host* host) : host_(host) {}
+
+  void Log(int32_t severity, std::string_view text) const {
+    host_->log(host_->self, severity, Str(text));
+  }
+  void Info(std::string_view text) const { Log(20, text); }
+  void Warning(std::string_view text) const { Log(30, text); }
+  bool cancelled() const { return host_->cancelled(host_->self) != 0; }
+
+  vn_status* NewStatus(const Status& status) const {
+    return host_->status_new(host_->self, static_cast<int32_t>(status.code()),
+                             Str(status.message()));
+  }
+
+ private:
+  const vn_host* host_;
+};
+
+/// Options by key; the last occurrence wins. Values are borrowed from the host for the call.
+class Options {
+ public:
+  Options(const vn_option* options, size_t count) : options_(options, count) {}
+
+  std::string_view Get(std::string_view key, std::string_view fallback = {}) const {
+    std::string_view value = fallback;
+    for (const vn_option& option : options_) {
+      if (View(option.key) == key) value = View(option.value);
+    }
+    return value;
+  }
+
+  /// All values of a key, in order.
+  std::vector<std::string> GetAll(std::string_view key) const {
+    std::vector<std::string> values;
+    for (const vn_option& option : options_) {
+      if (View(option.key) == key) values.emplace_back(View(option.value));
+    }
+    return values;
+  }
+
+ private:
+  std::span<const vn_option> options_;
+};
+
+/// Declaration of one input or output. `rank_known` false leaves the shape open.
+struct TensorSpec {
+  std::string name;
+  DType dtype = DType::kUndefined;
+  bool rank_known = true;
+  std::vector<int64_t> shape;  ///< -1 for a dynamic dimension
+  std::string skipped;         ///< not empty: not a tensor, and what it is instead
+};
+
+/// The declaration that a signature's tensor makes.
+inline TensorSpec SpecOf(const vn_tensor& t) {
+  TensorSpec spec;
+  spec.name = std::string(View(t.name));
+  spec.dtype = FromAbi(t.dtype_code, t.dtype_bits).value_or(DType::kUndefined);
+  spec.rank_known = t.rank != VN_RANK_UNKNOWN;
+  if (spec.rank_known && t.rank > 0) spec.shape.assign(t.shape, t.shape + t.rank);
+  spec.skipped = std::string(View(t.note));
+  return spec;
+}
+
+/// A tensor that the plug-in hands out. `keep_alive` owns `data` until the host releases it.
+struct OutputTensor {
+  std::string name;
+  DType dtype = DType::kUndefined;
+  std::vector<int64_t> shape;
+  const void* data = nullptr;
+  size_t byte_size = 0;
+  std::shared_ptr<const void> keep_alive;
+  std::string skipped;
+};
+
+struct RunOutcome {
+  std::vector<OutputTensor> outputs;
+  double inference_seconds = 0;
+};
+
+struct SessionInfo {
+  std::string precision;
+  std::string device;
+};
+
+struct NotExposed {
+  std::string name;
+  std::string why;
+};
+
+/// One loaded model.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual std::span<const TensorSpec> inputs() const = 0;
+  virtual std::span<const TensorSpec> outputs() const = 0;
+  virtual SessionInfo info() const = 0;
+  virtual std::span<const NotExposed> not_exposed() const { return {}; }
+
+  /// Inputs are borrowed for the call, read-only, in any order: look them up by name.
+  virtual Result<RunOutcome> Run(std::span<const vn_tensor* const> inputs) = 0;
+};
+
+namespace internal {
+
+struct BackendHandle {
+  std::unique_ptr<Host> host;
+  std::shared_ptr<void> backend;
+};
+
+struct SessionHandle {
+  std::unique_ptr<Host> host;
+  std::unique_ptr<Session> session;
+  SessionInfo info;
+};
+
+struct OwnedTensor {
+  vn_tensor tensor{};
+  OutputTensor source;
+};
+
+inline void ReleaseOwned(vn_tensor* tensor) noexcept {
+  delete static_cast<OwnedTensor*>(tensor->owner);
+}
+
+inline vn_tensor* Export(OutputTensor output) {
+  auto* owned = new OwnedTensor;
+  owned->source = std::move(output);
+  const OutputTensor& source = owned->source;
+  const AbiDType abi = ToAbi(source.dtype);
+  vn_tensor& t = owned->tensor;
+  t.struct_size = sizeof(vn_tensor);
+  t.rank = static_cast<uint32_t>(source.shape.size());
+  t.shape = source.shape.data();
+  t.data = const_cast<void*>(source.data);
+  t.byte_size = source.byte_size;
+  t.name = Str(source.name);
+  t.dtype_code = source.skipped.empty() ? abi.code : uint8_t{VN_DTYPE_SKIPPED};
+  t.dtype_bits = abi.bits;
+  t.dtype_lanes = 1;
+  t.device_type = VN_DEVICE_CPU;
+  t.release = &ReleaseOwned;
+  t.owner = owned;
+  t.note = Str(source.skipped);
+  return &t;
+}
+
+/// Runs `body`, turning a Status or a framework's exception into a vn_status.
+template <typename Body>
+vn_status* Guard(const Host& host, Body body) noexcept {
+  try {
+    const Status status = body();
+    return status.ok() ? nullptr : host.NewStatus(status);
+  } catch (const std::exception& e) {
+    return host.NewStatus(BackendError(e.what()));
+  } catch (...) {
+    return host.NewStatus(BackendError("an exception of unknown type"));
+  }
+}
+
+/// The trampolines of one backend class. The query function fills the table.
+template <typename Backend>
+struct Exporter {
+  static BackendHandle& Of(vn_backend* b) { return *reinterpret_cast<BackendHandle*>(b); }
+  static SessionHandle& Of(vn_session* s) { return *reinterpret_cast<SessionHandle*>(s); }
+  static Backend& Get(vn_backend* b) { return *static_cast<Backend*>(Of(b).backend.get()); }
+
+  // option_at has no host argument; the query call left it here, once, before any other call.
+  static const vn_host*& QueriedHost() {
+    static const vn_host* host = nullptr;
+    return host;
+  }
+
+  static vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
+    return Guard(Host(QueriedHost()), [&]() -> Status {
+      const std::span<const vn_option_info> table = Backend::OptionTable();
+      if (index >= table.size()) return NotFound("no more options");
+      *out = table[index];
+      return {};
+    });
+  }
+
+  static vn_status* Create(const vn_host* host, const vn_option* options, size_t count,
+                           vn_backend** out) noexcept {
+    return Guard(Host(host), [&]() -> Status {
+      auto handle = std::make_unique<BackendHandle>();
+      handle->host = std::make_unique<Host>(host);
+      VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                               Backend::Create(*handle->host, Options(options, count)));
+      handle->backend = std::shared_ptr<void>(std::shared_ptr<Backend>(std::move(backend)));
+      *out = reinterpret_cast<vn_backend*>(handle.release());
+      return {};
+    });
+  }
+
+  static void Destroy(vn_backend* b) noexcept { delete &Of(b); }
+  static vn_str Version(vn_backend* b) noexcept { return Str(Get(b).framework_version()); }
+  static vn_str Path(vn_backend* b) noexcept { return Str(Get(b).framework_path()); }
+
+  static vn_status* Open(vn_backend* b, const vn_model* model, const vn_option* options,
+                         size_t count, vn_session** out) noexcept {
+    return Guard(*Of(b).host, [&]() -> Status {
+      auto handle = std::make_unique<SessionHandle>();
+      handle->host = std::make_unique<Host>(*Of(b).host);
+      VERNIER_ASSIGN_OR_RETURN(handle->session, Get(b).Open(*model, Options(options, count)));
+      handle->info = handle->session->info();
+      *out = reinterpret_cast<vn_session*>(handle.release());
+      return {};
+    });
+  }
+
+  static void Close(vn_session* s) noexcept { delete &Of(s); }
+
+  static vn_status* Signature(vn_session* s, int32_t is_output, size_t index,
+                              vn_tensor* out) noexcept {
+    return Guard(*Of(s).host, [&]() -> Status {
+      const Session& session = *Of(s).session;
+      const std::span<const TensorSpec> specs = is_output ? session.outputs() : session.inputs();
+      if (index >= specs.size()) return NotFound("no more tensors");
+      const TensorSpec& spec = specs[index];
+      const AbiDType abi = ToAbi(spec.dtype);
+      vn_tensor t{};
+      t.struct_size = sizeof(t);
+      t.rank = spec.rank_known ? static_cast<uint32_t>(spec.shape.size()) : VN_RANK_UNKNOWN;
+      t.shape = spec.shape.data();
+      t.name = Str(spec.name);
+      t.dtype_code = spec.skipped.empty() ? abi.code : uint8_t{VN_DTYPE_SKIPPED};
+      t.dtype_bits = abi.bits;
+      t.dtype_lanes = 1;
+      t.device_type = VN_DEVICE_CPU;
+      t.note = Str(spec.skipped);
+      *out = t;
+      return {};
+    });
+  }
+
+  static vn_status* Info(vn_session* s, vn_session_info* out) noexcept {
+    out->precision = Str(Of(s).info.precision);
+    out->device = Str(Of(s).info.device);
+    return nullptr;
+  }
+
+  static vn_status* NotExposedAt(vn_session* s, size_t index, vn_str* name,
+                                 vn_str* why) noexcept {
+    return Guard(*Of(s).host, [&]() -> Status {
+      const std::span<const NotExposed> list = Of(s).session->not_exposed();
+      if (index >= list.size()) return NotFound("no more tensors");
+      *name = Str(list[index].name);
+      *why = Str(list[index].why);
+      return {};
+    });
+  }
+
+  static vn_status* Run(vn_session* s, const vn_tensor* const* inputs, size_t input_count,
+                        vn_tensor** outputs, size_t capacity, size_t* out_count,
+                        vn_run_stats* stats) noexcept {
+    return Guard(*Of(s).host, [&]() -> Status {
+      VERNIER_ASSIGN_OR_RETURN(RunOutcome outcome,
+                               Of(s).session->Run(std::span(inputs, input_count)));
+      if (outcome.outputs.size() > capacity) {
+        return Internal("the session made " + std::to_string(outcome.outputs.size()) +
+                        " outputs where its signature has " + std::to_string(capacity));
+      }
+      stats->inference_seconds = outcome.inference_seconds;
+      *out_count = outcome.outputs.size();
+      std::transform(outcome.outputs.begin(), outcome.outputs.end(), outputs,
+                     [](OutputTensor& output) { return Export(std::move(output)); });
+      return {};
+    });
+  }
+
+  static const vn_backend_api* Query(const vn_host* host) {
+    if (host->abi_major != VN_ABI_MAJOR) return nullptr;
+    QueriedHost() = host;
+    static const vn_backend_api kApi = [] {
+      vn_backend_api api{};
+      api.struct_size = sizeof(api);
+      api.abi_major = VN_ABI_MAJOR;
+      api.abi_minor = VN_ABI_MINOR;
+      api.name = Str(Backend::kName);
+      api.version = Str(Backend::kVersion);
+      api.option_at = &OptionAt;
+      api.create = &Create;
+      api.destroy = &Destroy;
+      api.framework_version = &Version;
+      api.framework_path = &Path;
+      api.open = &Open;
+      api.close = &Close;
+      api.signature = &Signature;
+      api.info = &Info;
+      api.not_exposed_at = &NotExposedAt;
+      api.run = &Run;
+      return api;
+    }();
+    return &kApi;
+  }
+};
+
+}  // namespace internal
+}  // namespace vernier::sdk
+
+#define VERNIER_EXPORT_BACKEND(Backend)                                                    \
+  extern "C" __attribute__((visibility("default"))) const vn_backend_api* vn_backend_query( \
+      const vn_host* host) {                                                                \
+    return ::vernier::sdk::internal::Exporter<Backend>::Query(host);                        \
+  }

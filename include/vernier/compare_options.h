@@ -1,0 +1,105 @@
+// How the outputs of two runners are judged. A plain aggregate: the command line, the plan file
+// and library users fill the same struct.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// A value that may differ per output: entries by exact name, a fallback for all other names.
+template <typename T>
+struct PerOutput {
+  std::optional<T> fallback;
+  std::vector<std::pair<std::string, T>> entries;
+
+  /// The entry of that name (the last one given wins), else the fallback, else `builtin`.
+  T Lookup(std::string_view name, T builtin) const {
+    for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
+      if (it->first == name) return it->second;
+    }
+    return fallback ? *fallback : std::move(builtin);
+  }
+};
+
+/// The statistic of the differences that `simple` holds against the tolerances.
+enum class ErrorStat : uint8_t { kElemwise, kMax, kMean, kMedian, kQuantile };
+
+enum class CompareFunction : uint8_t {
+  kSimple,
+  kIndices,
+  kL2,
+  kCosineSimilarity,
+  kPsnr,
+  kSnr,
+};
+
+/// "elemwise", "max", ...: the spelling of --check-error-stat.
+std::string_view ErrorStatName(ErrorStat stat);
+std::optional<ErrorStat> ErrorStatFromName(std::string_view name);
+
+/// "simple", "indices", "l2", ...: the spelling of --compare.
+std::string_view CompareFunctionName(CompareFunction function);
+std::optional<CompareFunction> CompareFunctionFromName(std::string_view name);
+
+/// "simple", "L2 Norm", "PSNR", ...: the function's name in log lines.
+std::string_view CompareFunctionLabel(CompareFunction function);
+
+inline constexpr double kDefaultTolerance = 1e-5;
+inline constexpr double kDefaultErrorQuantile = 0.99;
+inline constexpr double kDefaultL2Threshold = 1e-5;
+inline constexpr double kDefaultCosineThreshold = 0.997;
+inline constexpr double kDefaultPsnrThreshold = 30.0;
+inline constexpr double kDefaultSnrThreshold = 20.0;
+
+struct CompareOptions {
+  /// Run in this order on every pair of outputs; all must pass.
+  std::vector<CompareFunction> functions = {CompareFunction::kSimple};
+
+  /// `simple`: an element (or statistic) is in tolerance when its absolute difference is <= atol
+  /// or its relative difference, against the later runner, is <= rtol. Names are the first
+  /// runner's.
+  PerOutput<double> rtol;
+  PerOutput<double> atol;
+  /// Several statistics must all be in tolerance. An empty list means elemwise.
+  PerOutput<std::vector<ErrorStat>> check_error_stat;
+  /// Within [0, 1]; looked at only where the quantile statistic is checked.
+  PerOutput<double> error_quantile;
+  /// Infinities of the same sign match instead of differing by NaN.
+  bool infinities_compare_equal = false;
+
+  /// `indices`: how far apart equal values may be, in positions.
+  PerOutput<int64_t> index_tolerance;
+
+  PerOutput<double> l2_threshold;
+  PerOutput<double> cosine_threshold;
+  PerOutput<double> psnr_threshold;  ///< decibels
+  PerOutput<double> snr_threshold;   ///< decibels
+
+  /// Transposes or reshapes the later runner's output to the earlier one's shape.
+  bool no_shape_check = false;
+  /// A function stops at its first failing output.
+  bool fail_fast = false;
+  /// Judges each output by its metrics' mean over the iterations.
+  bool check_average = false;
+  /// Pairs outputs by the peer's loose rules and tolerates one-sided outputs.
+  bool lenient = false;
+};
+
+/// One `--postprocess` entry: an output is replaced by the indices of its largest values.
+struct TopK {
+  int64_t k = 0;      ///< 0 leaves the output as it is; negative gives no indices
+  int64_t axis = -1;  ///< negative counts from the last axis
+};
+
+/// kInvalidArgument when check_average is combined with something that has no average: fail_fast,
+/// `indices`, or `simple` with the elemwise statistic.
+Status CheckAverageOptions(const CompareOptions& options);
+
+}  // namespace vernier

@@ -1,0 +1,153 @@
+// Finds a framework's shared library where people have it. For plug-ins; header-only.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "vernier/status.h"
+
+namespace vernier::sdk {
+
+/// Where a framework's library may be.
+struct LibrarySearch {
+  std::string framework;                  ///< "ONNX Runtime", for messages
+  std::string install_hint;               ///< "pip install onnxruntime"
+  std::string option;                     ///< "--onnxrt-lib", for messages
+  std::string root_variable;              ///< environment variable with its root or library
+  std::vector<std::string> python_dirs;   ///< below site-packages: "onnxruntime/capi"
+  std::string stem;                       ///< file name up to ".so": "libonnxruntime"
+  std::vector<std::string> system_names;  ///< for the dynamic linker: "libonnxruntime.so.1"
+};
+
+struct LoadedLibrary {
+  void* handle = nullptr;
+  std::string path;
+};
+
+namespace internal {
+
+namespace fs = std::filesystem;
+
+// `stem`.so or `stem`.so.<version> in a folder; the longest version string last, so that
+// libx.so.1.2.3 is preferred to libx.so.1 only when both are there.
+inline std::vector<std::string> LibrariesIn(const fs::path& folder, const std::string& stem) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool plain = name == stem + ".so";
+    if (plain || name.starts_with(stem + ".so.")) found.push_back(entry.path().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+inline void AppendSitePackages(const fs::path& environment, std::vector<fs::path>& out) {
+  std::error_code error;
+  for (const char* lib : {"lib", "lib64"}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(environment / lib, error)) {
+      if (entry.path().filename().string().starts_with("python3")) {
+        out.push_back(entry.path() / "site-packages");
+        out.push_back(entry.path() / "dist-packages");
+      }
+    }
+  }
+}
+
+// The environment that `python3` on PATH belongs to, without running it.
+inline fs::path PythonOnPath() {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "";
+  while (!rest.empty()) {
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    const fs::path candidate = fs::path(rest.substr(0, colon)) / "python3";
+    std::error_code error;
+    if (fs::exists(candidate, error)) return candidate.parent_path().parent_path();
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return {};
+}
+
+// The project's own .deps, beside or above the executable: a build tree finds it from any preset.
+inline fs::path OwnDependencies() {
+  std::error_code error;
+  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (int level = 0; level < 6 && folder.has_relative_path(); ++level) {
+    if (fs::is_directory(folder / ".deps/runtimes", error)) return folder / ".deps/runtimes";
+    folder = folder.parent_path();
+  }
+  return {};
+}
+
+}  // namespace internal
+
+/// The site-packages folders to look in, best first: $VIRTUAL_ENV, $CONDA_PREFIX, the environment
+/// of python3 on PATH, the project's own .deps.
+inline std::vector<std::filesystem::path> SitePackages() {
+  std::vector<std::filesystem::path> folders;
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const char* value = std::getenv(variable)) internal::AppendSitePackages(value, folders);
+  }
+  for (const std::filesystem::path& environment :
+       {internal::PythonOnPath(), internal::OwnDependencies()}) {
+    if (!environment.empty()) internal::AppendSitePackages(environment, folders);
+  }
+  return folders;
+}
+
+/// Candidate files in the order in which they are tried: the option's value, the environment
+/// variable, Python environments; names for the dynamic linker come last.
+inline std::vector<std::string> LibraryCandidates(const LibrarySearch& search,
+                                                  std::string_view option_value) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  const auto add_root = [&](const fs::path& root) {
+    std::error_code error;
+    if (fs::is_regular_file(root, error)) files.push_back(root.string());
+    for (const fs::path& folder : {root, root / "lib", root / "lib64"}) {
+      const std::vector<std::string> found = internal::LibrariesIn(folder, search.stem);
+      files.insert(files.end(), found.begin(), found.end());
+    }
+  };
+  if (!option_value.empty()) {
+    add_root(fs::path(option_value));
+    return files;  // asked for by name: nothing else will do
+  }
+  if (const char* root = std::getenv(search.root_variable.c_str())) add_root(root);
+  for (const fs::path& site : SitePackages()) {
+    for (const std::string& dir : search.python_dirs) {
+      const std::vector<std::string> found = internal::LibrariesIn(site / dir, search.stem);
+      files.insert(files.end(), found.begin(), found.end());
+    }
+  }
+  files.insert(files.end(), search.system_names.begin(), search.system_names.end());
+  return files;
+}
+
+/// Opens the first candidate that loads. kUnavailable says what was tried and how to install it.
+inline Result<LoadedLibrary> LoadFrameworkLibrary(const LibrarySearch& search,
+                                                  std::string_view option_value) {
+  std::string failures;
+  for (const std::string& file : LibraryCandidates(search, option_value)) {
+    if (void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      return LoadedLibrary{handle, file};
+    }
+    failures += std::string("; ") + ::dlerror();
+  }
+  if (!option_value.empty() && failures.empty()) {
+    return Unavailable(search.framework + " is not at '" + std::string(option_value) + "' (" +
+                       search.option + ")");
+  }
+  return Unavailable(search.framework + " was not found; install it with `" + search.install_hint +
+                     "`, or name its library with " + search.option + " or $" +
+                     search.root_variable + failures);
+}
+
+}  // namespace vernier::sdk

@@ -1,0 +1,92 @@
+// What a run is asked to do: plain data, complete before any framework is loaded.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vernier/compare_options.h"
+
+namespace vernier {
+
+/// Which model a runner takes, and how it is changed before the runner sees it.
+struct ModelPlan {
+  std::string path;
+  std::string type;                   ///< "onnx", "engine", ...: resolved by the planner
+  std::string external_data_dir;      ///< empty: the model's own folder
+  bool strict_external_data = false;  ///< refuse links and hard links to weights
+  std::vector<std::string> outputs;          ///< --onnx-outputs: replace the graph's outputs
+  std::vector<std::string> exclude_outputs;  ///< --onnx-exclude-outputs: applied last
+  std::vector<std::string> outputs_by_type;  ///< --onnx-outputs-by-type
+  std::string save_path;                     ///< --save-onnx; empty: do not save
+
+  bool edited() const {
+    return !outputs.empty() || !exclude_outputs.empty() || !outputs_by_type.empty();
+  }
+};
+
+/// One runner: a backend with its options and its model.
+struct RunnerPlan {
+  std::string name;     ///< in log lines and saved results
+  std::string backend;  ///< "onnxruntime", "openvino", ...
+  /// Options of the backend (loading it) and of the session; keys may repeat.
+  std::vector<std::pair<std::string, std::string>> backend_options;
+  std::vector<std::pair<std::string, std::string>> session_options;
+  ModelPlan model;
+};
+
+/// Where feeds come from.
+struct InputPlan {
+  std::vector<std::string> load_paths;  ///< empty: seeded random inputs
+  std::vector<std::string> shape_words;
+  std::vector<std::string> range_words;
+  int64_t seed = 1;
+  std::optional<int64_t> iterations;  ///< not given: 1, or as many as the files hold
+};
+
+/// Where things are saved; empty paths are not.
+struct SavePlan {
+  std::string inputs;
+  std::string outputs;
+  std::string input_blobs;
+  std::string record;
+};
+
+/// How runners are driven.
+struct ExecutionPlan {
+  bool sequential = false;      ///< one runner at a time
+  bool use_subprocess = false;  ///< a worker for each runner, also for runners of one framework
+  bool in_process = false;
+  int64_t warm_up = 0;
+  double timeout_s = 0;
+  std::vector<std::string> backend_dirs;
+};
+
+/// Which runners are compared.
+enum class PairRule { kNeighbours, kFirst, kAll, kNamed };
+
+struct PairPlan {
+  PairRule rule = PairRule::kNeighbours;
+  std::vector<std::pair<std::string, std::string>> named;
+};
+
+struct RunPlan {
+  std::string command;  ///< the command line, for banners and records
+  /// Answer like the peer: warnings instead of errors for coerced inputs, one-sided outputs and
+  /// missing iterations.
+  bool lenient = false;
+  bool strict = false;  ///< vacuous agreement fails
+  std::vector<RunnerPlan> runners;
+  InputPlan inputs;
+  SavePlan save;
+  ExecutionPlan execution;
+  PairPlan pairs;
+  CompareOptions compare;
+  std::vector<std::string> load_outputs;
+  PerOutput<TopK> postprocess;
+  bool validate = false;
+};
+
+}  // namespace vernier

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs one network under two frameworks: a case that passes
+# and a case that differs. Exits 0 when both verdicts are as expected. See examples/README.md.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly vernier=build/release/bin/vernier
+unexpected=0
+
+has() { "$vernier" backends --require "$1" >/dev/null 2>&1; }
+
+# expect CODE WHAT COMMAND...: shows and runs a command, and checks its exit code.
+expect() {
+  local expected=$1 what=$2 status=0
+  shift 2
+  printf '\n$ %s' "$1"
+  printf ' %s' "${@:2}" | sed -E "s/ fp16=(.*) --load/ fp16='\1' --load/"
+  printf '\n'
+  "$@" || status=$?
+  if [[ $status == "$expected" ]]; then
+    echo "demo: as expected, $what (exit code $status)"
+  else
+    echo "demo: NOT as expected: exit code $status instead of $expected ($what)" >&2
+    unexpected=1
+  fi
+}
+
+scripts/setup.sh --tolerant
+# After the set-up, because it looks for what the set-up installs.
+# shellcheck source=scripts/stages.sh
+source scripts/stages.sh
+stage configure configure_release
+stage build build_release
+
+runners=()
+if has onnxruntime; then runners+=(onnxrt); fi
+if has openvino; then runners+=(openvino); fi
+if [[ ${#runners[@]} == 0 ]]; then
+  echo "demo: neither ONNX Runtime nor OpenVINO can be used here, so there is nothing to show:" >&2
+  "$vernier" backends >&2 || true
+  exit 1
+fi
+first=${runners[0]}
+second=${runners[1]:-$first}
+if [[ $first == "$second" ]]; then
+  echo "demo: only one framework can be used here; $first is compared with itself"
+fi
+
+expect 0 "the same network gives the same results" \
+  "$vernier" run examples/digits.onnx "--$first" "--$second" \
+  --load-inputs examples/digits_inputs.json
+expect 1 "float16 arithmetic differs by more than the default tolerance" \
+  "$vernier" run examples/digits.onnx "--$first" \
+  --runner "fp16=$first examples/digits_fp16.onnx" --load-inputs examples/digits_inputs.json
+exit "$unexpected"

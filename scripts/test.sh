@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test. Fails when a backend of
+# tests/required-backends.txt cannot be used or when other than tests/expected-skips.txt tests were
+# skipped: a test that did not run is no pass.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly results=$PWD/build/release/test-results.xml
+
+require_backends() {
+  local names
+  mapfile -t names < <(sed -e 's/#.*//' tests/required-backends.txt | xargs --no-run-if-empty -n 1)
+  if [[ ${#names[@]} == 0 ]]; then
+    echo "test.sh: tests/required-backends.txt names no backend" >&2
+    return 1
+  fi
+  build/release/bin/vernier backends --require "${names[@]}"
+}
+
+run_tests() {
+  rm -f "$results"
+  # All output goes into the results, so that skips inside of a test program are counted too.
+  ctest --preset release --no-tests=error --output-on-failure --output-junit "$results" \
+    --test-output-size-passed 100000000 --test-output-size-failed 100000000
+}
+
+scripts/setup.sh --tests
+# After the set-up, because it looks for what the set-up installs.
+# shellcheck source=scripts/stages.sh
+source scripts/stages.sh
+stage configure configure_release
+stage build build_release
+stage backends require_backends
+status=0
+stage tests run_tests || status=$?
+stage skips scripts/check-skips.py "$results" tests/expected-skips.txt || status=$?
+if [[ $status == 0 ]]; then
+  echo "test.sh: everything passed in $SECONDS s"
+else
+  echo "test.sh: FAILED after $SECONDS s" >&2
+fi
+exit "$status"

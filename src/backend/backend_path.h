@@ -1,0 +1,29 @@
+// Where plug-ins are found: files named libvernier_backend_<name>.so along a path. Listing reads
+// file names only; nothing is loaded.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct BackendFile {
+  std::string name;
+  std::string path;
+};
+
+/// The search path: `extra` (--backend-dir), then $VERNIER_BACKEND_PATH (colon-separated), then
+/// lib/vernier/backends beside the executable's own folder.
+std::vector<std::string> BackendSearchPath(const std::vector<std::string>& extra);
+
+/// All plug-ins along the path, sorted by name; the first folder that has a name wins.
+std::vector<BackendFile> ListBackends(const std::vector<std::string>& search_path);
+
+/// The plug-in of that name. kUnavailable, saying where it was looked for, when there is none.
+Result<BackendFile> FindBackend(std::string_view name, const std::vector<std::string>& search_path);
+
+}  // namespace vernier

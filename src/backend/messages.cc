@@ -1,0 +1,149 @@
+#include "backend/messages.h"
+
+namespace vernier {
+namespace {
+
+void EncodeOptions(const OptionList& options, MessageWriter& out) {
+  out.Number<uint64_t>(options.size());
+  for (const auto& [key, value] : options) {
+    out.Text(key);
+    out.Text(value);
+  }
+}
+
+OptionList DecodeOptions(MessageReader& in) {
+  OptionList options(in.Count(2 * sizeof(uint64_t)));
+  for (auto& [key, value] : options) {
+    key = in.Text();
+    value = in.Text();
+  }
+  return options;
+}
+
+void EncodeInfos(std::span<const TensorInfo> infos, MessageWriter& out) {
+  out.Number<uint64_t>(infos.size());
+  for (const TensorInfo& info : infos) {
+    out.Text(info.name);
+    out.Number(static_cast<uint8_t>(info.dtype));
+    out.Number(static_cast<uint8_t>(info.shape.has_value()));
+    if (!info.shape) continue;
+    out.Number<uint64_t>(info.shape->size());
+    for (const Dim& dim : *info.shape) {
+      out.Number(dim.value);
+      out.Text(dim.symbol);
+    }
+  }
+}
+
+std::vector<TensorInfo> DecodeInfos(MessageReader& in) {
+  std::vector<TensorInfo> infos(in.Count(sizeof(uint64_t)));
+  for (TensorInfo& info : infos) {
+    info.name = in.Text();
+    info.dtype = DTypeFromOnnx(in.Number<uint8_t>()).value_or(DType::kUndefined);
+    if (in.Number<uint8_t>() == 0) continue;
+    info.shape.emplace(in.Count(sizeof(int64_t)));
+    for (Dim& dim : *info.shape) {
+      dim.value = in.Number<int64_t>();
+      dim.symbol = in.Text();
+    }
+  }
+  return infos;
+}
+
+}  // namespace
+
+void LoadRequest::Encode(MessageWriter& out) const {
+  out.Text(plugin_path);
+  EncodeOptions(options, out);
+}
+
+LoadRequest LoadRequest::Decode(MessageReader& in) {
+  LoadRequest request;
+  request.plugin_path = in.Text();
+  request.options = DecodeOptions(in);
+  return request;
+}
+
+void BackendInfo::Encode(MessageWriter& out) const {
+  for (const std::string* text : {&name, &plugin_version, &framework_version, &framework_path}) {
+    out.Text(*text);
+  }
+}
+
+BackendInfo BackendInfo::Decode(MessageReader& in) {
+  BackendInfo info;
+  for (std::string* text :
+       {&info.name, &info.plugin_version, &info.framework_version, &info.framework_path}) {
+    *text = in.Text();
+  }
+  return info;
+}
+
+void OpenRequest::Encode(MessageWriter& out) const {
+  out.Number(session);
+  out.Text(model_path);
+  out.Number(model_bytes);
+  out.Text(external_data_dir);
+  EncodeInfos(inputs, out);
+  out.Number<uint64_t>(outputs.size());
+  for (const std::string& name : outputs) out.Text(name);
+  EncodeOptions(options, out);
+}
+
+OpenRequest OpenRequest::Decode(MessageReader& in) {
+  OpenRequest request;
+  request.session = in.Number<uint64_t>();
+  request.model_path = in.Text();
+  request.model_bytes = in.Number<uint64_t>();
+  request.external_data_dir = in.Text();
+  request.inputs = DecodeInfos(in);
+  request.outputs.resize(in.Count(sizeof(uint64_t)));
+  for (std::string& name : request.outputs) name = in.Text();
+  request.options = DecodeOptions(in);
+  return request;
+}
+
+void SessionDescription::Encode(MessageWriter& out) const {
+  EncodeInfos(inputs, out);
+  EncodeInfos(outputs, out);
+  out.Number<uint64_t>(not_exposed.size());
+  for (const SkippedOutput& output : not_exposed) {
+    out.Text(output.name);
+    out.Text(output.why);
+  }
+  out.Text(precision);
+  out.Text(device);
+  out.Number(load_seconds);
+}
+
+SessionDescription SessionDescription::Decode(MessageReader& in) {
+  SessionDescription session;
+  session.inputs = DecodeInfos(in);
+  session.outputs = DecodeInfos(in);
+  session.not_exposed.resize(in.Count(2 * sizeof(uint64_t)));
+  for (SkippedOutput& output : session.not_exposed) {
+    output.name = in.Text();
+    output.why = in.Text();
+  }
+  session.precision = in.Text();
+  session.device = in.Text();
+  session.load_seconds = in.Number<double>();
+  return session;
+}
+
+void EncodeStatus(const Status& status, MessageWriter& out) {
+  out.Number(static_cast<int32_t>(status.code()));
+  out.Text(status.message());
+}
+
+Status DecodeStatus(MessageReader& in) {
+  const auto code = in.Number<int32_t>();
+  std::string message = in.Text();
+  if (in.failed() || code < 0 || code > static_cast<int32_t>(StatusCode::kInternal)) {
+    return BackendError("a worker sent a malformed answer");
+  }
+  if (code == 0) return {};
+  return {static_cast<StatusCode>(code), std::move(message)};
+}
+
+}  // namespace vernier

@@ -1,0 +1,87 @@
+// The requests that a worker serves and its answers: plain data and their encoding.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/tensor_block.h"
+#include "backend/wire.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+enum class MessageType : uint32_t {
+  kLoad = 1,
+  kOpen = 2,
+  kRun = 3,
+  kClose = 4,
+  kReply = 100,
+  kLog = 101,  ///< may precede the reply to any request
+};
+
+/// Options of a backend or a session: keys may repeat.
+using OptionList = std::vector<std::pair<std::string, std::string>>;
+
+/// Load the plug-in and its framework.
+struct LoadRequest {
+  std::string plugin_path;
+  OptionList options;
+
+  void Encode(MessageWriter& out) const;
+  static LoadRequest Decode(MessageReader& in);
+};
+
+struct BackendInfo {
+  std::string name;
+  std::string plugin_version;
+  std::string framework_version;
+  std::string framework_path;
+
+  void Encode(MessageWriter& out) const;
+  static BackendInfo Decode(MessageReader& in);
+};
+
+/// Open a model. When it was edited, its bytes come as the frame's descriptor.
+struct OpenRequest {
+  uint64_t session = 0;
+  std::string model_path;
+  uint64_t model_bytes = 0;  ///< size of the edited model; 0: read model_path
+  std::string external_data_dir;
+  std::vector<TensorInfo> inputs;    ///< as read from the file
+  std::vector<std::string> outputs;  ///< the graph's outputs in order, marked ones included
+  OptionList options;
+
+  void Encode(MessageWriter& out) const;
+  static OpenRequest Decode(MessageReader& in);
+};
+
+struct SessionDescription {
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+  std::vector<SkippedOutput> not_exposed;
+  std::string precision;
+  std::string device;
+  double load_seconds = 0;
+
+  void Encode(MessageWriter& out) const;
+  static SessionDescription Decode(MessageReader& in);
+};
+
+/// Run a session; the rest of the message is a TensorBlock's description.
+struct RunRequest {
+  uint64_t session = 0;
+};
+
+/// The answer to kRun; the rest of the message is a TensorBlock's description.
+struct RunReply {
+  double inference_seconds = 0;
+};
+
+void EncodeStatus(const Status& status, MessageWriter& out);
+Status DecodeStatus(MessageReader& in);
+
+}  // namespace vernier

@@ -1,0 +1,66 @@
+// A loaded plug-in, seen from the worker that hosts it. The only place that touches the tables of
+// backend_abi.h.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backend/messages.h"
+#include "vernier/backend_abi.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+using PluginLog = std::function<void(int severity, std::string_view text)>;
+
+/// One session of a plug-in.
+class PluginSession {
+ public:
+  PluginSession(const vn_backend_api* api, vn_session* session) : api_(api), session_(session) {}
+  ~PluginSession() { api_->close(session_); }
+  PluginSession(const PluginSession&) = delete;
+  PluginSession& operator=(const PluginSession&) = delete;
+
+  Result<SessionDescription> Describe();
+
+  struct Outcome {
+    TensorBlock outputs;
+    double inference_seconds = 0;
+  };
+  Result<Outcome> Run(const TensorMap& inputs);
+
+ private:
+  const vn_backend_api* api_;
+  vn_session* session_;
+  size_t output_count_ = 0;
+};
+
+/// A plug-in with its framework loaded. Never unloaded: frameworks do not survive that.
+class Plugin {
+ public:
+  /// kUnavailable when the file is no plug-in of this major version or its framework is missing.
+  static Result<std::unique_ptr<Plugin>> Load(const LoadRequest& request, PluginLog log);
+
+  ~Plugin();
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
+  BackendInfo info() const;
+
+  /// `bytes` is the edited model, empty to read the path; it must outlive the session.
+  Result<std::unique_ptr<PluginSession>> Open(const OpenRequest& request,
+                                              std::span<const std::byte> bytes);
+
+ private:
+  explicit Plugin(PluginLog log);
+
+  PluginLog log_;
+  vn_host host_;
+  const vn_backend_api* api_ = nullptr;
+  vn_backend* backend_ = nullptr;
+};
+
+}  // namespace vernier

@@ -1,0 +1,182 @@
+#include "backend/tensor_block.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "util/mapped_file.h"
+
+namespace vernier {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+// Below this, creating, sealing and mapping a memfd costs more than copying through the socket.
+constexpr uint64_t kInlineLimit = 32 * 1024;
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+
+uint64_t AlignUp(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
+
+Status WriteAt(int fd, std::span<const std::byte> bytes, uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      return Internal(std::string("shared memory for tensors cannot be filled: ") +
+                      std::strerror(errno));
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return {};
+}
+
+Result<UniqueFd> CreateMemory(uint64_t size) {
+  UniqueFd memory(::memfd_create("vernier-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory.valid() || ::ftruncate(memory.get(), static_cast<off_t>(size)) != 0) {
+    return Internal("shared memory of " + std::to_string(size) +
+                    " bytes cannot be had: " + std::strerror(errno));
+  }
+  return memory;
+}
+
+// Where the bytes of a block lie once they have arrived.
+struct ArrivedBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+Result<ArrivedBytes> MapSealed(const UniqueFd& memory) {
+  struct stat info {};
+  const int seals = ::fcntl(memory.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(memory.get(), &info) != 0) {
+    return BackendError("a worker sent memory that is not sealed");
+  }
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> map,
+                           MappedFile::FromDescriptor(memory.get(),
+                                                      static_cast<size_t>(info.st_size),
+                                                      "tensors of a worker"));
+  const std::span<const std::byte> bytes = map->bytes();
+  return ArrivedBytes{bytes, std::move(map)};
+}
+
+Result<ArrivedBytes> CopyInline(MessageReader& reader) {
+  const std::span<const std::byte> raw = reader.Raw(reader.Number<uint64_t>());
+  // 64-byte aligned like the memfd's, so that elements can be read in place.
+  VERNIER_ASSIGN_OR_RETURN(
+      const Tensor copy, Tensor::Copy(DType::kUint8, {static_cast<int64_t>(raw.size())}, raw));
+  return ArrivedBytes{copy.bytes(), std::make_shared<Tensor>(copy)};
+}
+
+}  // namespace
+
+void TensorBlockBuilder::Add(std::string_view name, DType dtype, std::span<const int64_t> dims,
+                             std::span<const std::byte> bytes) {
+  entries_.push_back({std::string(name), dtype, {dims.begin(), dims.end()}, bytes, {}});
+}
+
+void TensorBlockBuilder::AddSkipped(std::string_view name, std::string_view why) {
+  entries_.push_back({std::string(name), DType::kUndefined, {}, {}, std::string(why)});
+}
+
+Result<TensorBlock> TensorBlockBuilder::Finish() {
+  uint64_t total = 0;
+  MessageWriter writer;
+  writer.Number<uint64_t>(entries_.size());
+  for (const Entry& entry : entries_) {
+    writer.Text(entry.name);
+    writer.Text(entry.skipped);
+    writer.Number(static_cast<uint8_t>(entry.dtype));
+    writer.Number<uint64_t>(entry.dims.size());
+    for (const int64_t dim : entry.dims) writer.Number(dim);
+    writer.Number<uint64_t>(total);
+    writer.Number<uint64_t>(entry.bytes.size());
+    total = AlignUp(total + entry.bytes.size());
+  }
+  TensorBlock block;
+  const bool is_inline = total <= kInlineLimit;
+  writer.Number(static_cast<uint8_t>(is_inline));
+  if (is_inline) writer.Number<uint64_t>(total);
+  if (!is_inline) {
+    VERNIER_ASSIGN_OR_RETURN(block.memory, CreateMemory(total));
+  }
+  uint64_t offset = 0;
+  for (const Entry& entry : entries_) {
+    const uint64_t next = AlignUp(offset + entry.bytes.size());
+    if (is_inline) {
+      static constexpr std::byte kPadding[kAlignment] = {};
+      writer.Append(entry.bytes);
+      writer.Append(std::span(kPadding).first(next - offset - entry.bytes.size()));
+    } else {
+      VERNIER_TRY(WriteAt(block.memory.get(), entry.bytes, offset));
+    }
+    offset = next;
+  }
+  if (!is_inline && ::fcntl(block.memory.get(), F_ADD_SEALS, kSeals) != 0) {
+    return Internal(std::string("shared memory cannot be sealed: ") + std::strerror(errno));
+  }
+  block.description.assign(writer.bytes().begin(), writer.bytes().end());
+  return block;
+}
+
+Result<TensorBlock> EncodeTensors(const TensorMap& tensors) {
+  TensorBlockBuilder builder;
+  for (const auto& [name, tensor] : tensors) {
+    builder.Add(name, tensor.dtype(), tensor.dims(), tensor.bytes());
+  }
+  return builder.Finish();
+}
+
+Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, UniqueFd memory) {
+  struct Entry {
+    std::string name, skipped;
+    uint8_t dtype;
+    Dims dims;
+    uint64_t offset, size;
+  };
+  MessageReader reader(description);
+  std::vector<Entry> entries(reader.Count(1));
+  for (Entry& entry : entries) {
+    entry.name = reader.Text();
+    entry.skipped = reader.Text();
+    entry.dtype = reader.Number<uint8_t>();
+    entry.dims.resize(reader.Count(sizeof(int64_t)));
+    for (int64_t& dim : entry.dims) dim = reader.Number<int64_t>();
+    entry.offset = reader.Number<uint64_t>();
+    entry.size = reader.Number<uint64_t>();
+  }
+  const bool is_inline = reader.Number<uint8_t>() != 0;
+  if (reader.failed()) return BackendError("a worker sent a malformed description of tensors");
+  VERNIER_ASSIGN_OR_RETURN(const ArrivedBytes arrived,
+                           is_inline ? CopyInline(reader) : MapSealed(memory));
+  if (!reader.finished()) return BackendError("a worker sent a malformed description of tensors");
+  DecodedBlock block;
+  for (Entry& entry : entries) {
+    if (!entry.skipped.empty()) {
+      block.skipped.push_back({std::move(entry.name), std::move(entry.skipped)});
+      continue;
+    }
+    const uint64_t available = arrived.bytes.size();
+    const std::optional<DType> dtype = DTypeFromOnnx(entry.dtype);
+    if (!dtype || entry.offset > available || entry.size > available - entry.offset) {
+      return BackendError("a worker sent tensor '" + entry.name + "' outside its memory");
+    }
+    Result<Tensor> tensor =
+        Tensor::Wrap(*dtype, std::move(entry.dims),
+                     arrived.bytes.subspan(static_cast<size_t>(entry.offset),
+                                           static_cast<size_t>(entry.size)),
+                     arrived.owner);
+    if (!tensor.ok()) {
+      return BackendError("a worker sent tensor '" + entry.name +
+                          "', which is wrong: " + tensor.status().message());
+    }
+    block.tensors.push_back({std::move(entry.name), *std::move(tensor)});
+  }
+  return block;
+}
+
+}  // namespace vernier

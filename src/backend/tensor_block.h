@@ -1,0 +1,62 @@
+// A set of tensors on its way between processes: names, types and shapes in the message, the bytes
+// in one sealed memfd, or in the message itself when they are few.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/wire.h"
+#include "util/unique_fd.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// An output that a runner could not hand over, and why.
+struct SkippedOutput {
+  std::string name;
+  std::string why;
+};
+
+/// Encoded tensors. The same block may be sent several times.
+struct TensorBlock {
+  std::vector<std::byte> description;
+  UniqueFd memory;  ///< sealed; not valid when the bytes are in the description
+};
+
+/// Collects tensors, whose bytes must stay valid until Finish.
+class TensorBlockBuilder {
+ public:
+  void Add(std::string_view name, DType dtype, std::span<const int64_t> dims,
+           std::span<const std::byte> bytes);
+  void AddSkipped(std::string_view name, std::string_view why);
+
+  /// kInternal when shared memory cannot be had.
+  Result<TensorBlock> Finish();
+
+ private:
+  struct Entry {
+    std::string name;
+    DType dtype;
+    std::vector<int64_t> dims;
+    std::span<const std::byte> bytes;
+    std::string skipped;
+  };
+  std::vector<Entry> entries_;
+};
+
+Result<TensorBlock> EncodeTensors(const TensorMap& tensors);
+
+struct DecodedBlock {
+  TensorMap tensors;
+  std::vector<SkippedOutput> skipped;
+};
+
+/// The tensors of a block, mapped read-only, no copy. kBackend when the description is malformed,
+/// reaches outside the memory, or the memory is not sealed (its sender could still change it).
+Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, UniqueFd memory);
+
+}  // namespace vernier

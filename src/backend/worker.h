@@ -1,0 +1,81 @@
+// A worker seen from the parent: a process of our own executable that holds one framework.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "backend/channel.h"
+#include "backend/messages.h"
+#include "util/log.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct WorkerOptions {
+  LoadRequest load;
+  bool in_process = false;   ///< serve in a thread of this process: a crash takes everything along
+  double timeout_s = 0;      ///< for one request; 0 waits for ever
+  /// Set by a signal handler: the number of a signal that should end the run. Not null.
+  const std::atomic<int>* interrupted = nullptr;
+};
+
+/// Not thread-safe: one thread drives a worker. Destruction ends the process.
+class Worker {
+ public:
+  /// Starts the process and sends the load request without waiting for it, so that several workers
+  /// start side by side.
+  static Result<std::unique_ptr<Worker>> Start(WorkerOptions options, Logger& logger);
+
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Waits for the plug-in and its framework. Asked again, it gives the same answer.
+  Result<BackendInfo> AwaitLoad();
+
+  /// `model` holds an edited model's bytes when request.model_bytes > 0, else it is not valid.
+  Result<SessionDescription> Open(const OpenRequest& request, const UniqueFd& model);
+
+  struct Outcome {
+    double inference_seconds = 0;
+    DecodedBlock outputs;
+  };
+  /// `stage` says what is being done, for the message when the worker dies: "iteration 3".
+  Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage);
+
+  Status Close(uint64_t session);
+
+  /// Why the worker is gone, ok while it lives.
+  const Status& death() const { return death_; }
+
+ private:
+  Worker(WorkerOptions options, Logger& logger, Channel channel)
+      : options_(std::move(options)), logger_(logger), channel_(std::move(channel)) {}
+
+  Status Spawn(Channel child);
+  Status Post(MessageType type, const MessageWriter& body, int fd);
+  Result<Frame> Await(std::string_view stage);
+  Result<Frame> Call(MessageType type, const MessageWriter& body, int fd, std::string_view stage);
+  Status WaitReadable(std::string_view stage);
+  void ForwardLog(const Frame& frame);
+  Status Bury(std::string_view stage);
+  void Kill();
+
+  WorkerOptions options_;
+  Logger& logger_;
+  Channel channel_;
+  std::thread thread_;  // in_process
+  pid_t pid_ = -1;
+  UniqueFd process_;  // pidfd
+  std::optional<Result<BackendInfo>> loaded_;
+  Status death_;
+};
+
+}  // namespace vernier

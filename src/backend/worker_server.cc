@@ -1,0 +1,146 @@
+#include "backend/worker_server.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "backend/messages.h"
+#include "backend/plugin.h"
+#include "util/mapped_file.h"
+
+namespace vernier {
+namespace {
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+struct Reply {
+  MessageWriter body;
+  UniqueFd memory;
+};
+
+struct OpenSession {
+  std::shared_ptr<const MappedFile> model;  // outlives the session, which may read it lazily
+  std::unique_ptr<PluginSession> session;
+};
+
+class WorkerServer {
+ public:
+  explicit WorkerServer(Channel channel) : channel_(std::move(channel)) {}
+
+  int Serve() {
+    while (true) {
+      Result<std::optional<Frame>> frame = channel_.Receive();
+      if (!frame.ok()) return 1;
+      if (!frame->has_value()) return 0;
+      if (!Answer(std::move(**frame)).ok()) return 1;
+    }
+  }
+
+ private:
+  Status Answer(Frame frame) {
+    Result<Reply> reply = Dispatch(frame);
+    MessageWriter message;
+    EncodeStatus(reply.status(), message);
+    if (reply.ok()) message.Append(reply->body.bytes());
+    return channel_.Send(static_cast<uint32_t>(MessageType::kReply), message.bytes(),
+                         reply.ok() ? reply->memory.get() : -1);
+  }
+
+  Result<Reply> Dispatch(Frame& frame) {
+    MessageReader in(frame.body);
+    switch (static_cast<MessageType>(frame.type)) {
+      case MessageType::kLoad: return Load(in);
+      case MessageType::kOpen: return Open(in, frame.fd);
+      case MessageType::kRun: return Run(frame);
+      case MessageType::kClose: sessions_.erase(in.Number<uint64_t>()); return Reply{};
+      default: return Internal("unknown request " + std::to_string(frame.type));
+    }
+  }
+
+  Result<Reply> Load(MessageReader& in) {
+    const LoadRequest request = LoadRequest::Decode(in);
+    if (!in.finished()) return Internal("malformed load request");
+    VERNIER_ASSIGN_OR_RETURN(
+        plugin_, Plugin::Load(request, [this](int severity, std::string_view text) {
+          SendLog(severity, text);
+        }));
+    Reply reply;
+    plugin_->info().Encode(reply.body);
+    return reply;
+  }
+
+  Result<Reply> Open(MessageReader& in, const UniqueFd& memory) {
+    const OpenRequest request = OpenRequest::Decode(in);
+    if (!in.finished() || plugin_ == nullptr) return Internal("malformed open request");
+    OpenSession entry;
+    if (request.model_bytes > 0) {
+      VERNIER_ASSIGN_OR_RETURN(
+          entry.model, MappedFile::FromDescriptor(memory.get(),
+                                                  static_cast<size_t>(request.model_bytes),
+                                                  request.model_path));
+    }
+    const auto start = std::chrono::steady_clock::now();
+    VERNIER_ASSIGN_OR_RETURN(
+        entry.session, plugin_->Open(request, entry.model != nullptr ? entry.model->bytes()
+                                                                     : std::span<const std::byte>()));
+    const double seconds = SecondsSince(start);
+    VERNIER_ASSIGN_OR_RETURN(SessionDescription description, entry.session->Describe());
+    description.load_seconds = seconds;
+    Reply reply;
+    description.Encode(reply.body);
+    sessions_[request.session] = std::move(entry);
+    return reply;
+  }
+
+  Result<Reply> Run(Frame& frame) {
+    MessageReader in(frame.body);
+    const auto found = sessions_.find(in.Number<uint64_t>());
+    if (found == sessions_.end()) return Internal("run of a session that is not open");
+    VERNIER_ASSIGN_OR_RETURN(
+        const DecodedBlock feed,
+        DecodeTensors(std::span(frame.body).subspan(sizeof(uint64_t)), std::move(frame.fd)));
+    VERNIER_ASSIGN_OR_RETURN(PluginSession::Outcome outcome,
+                             found->second.session->Run(feed.tensors));
+    Reply reply;
+    reply.body.Number(outcome.inference_seconds);
+    reply.body.Append(outcome.outputs.description);
+    reply.memory = std::move(outcome.outputs.memory);
+    return reply;
+  }
+
+  void SendLog(int severity, std::string_view text) {
+    MessageWriter message;
+    message.Number(static_cast<int32_t>(severity));
+    message.Text(text);
+    // A parent that is gone is noticed by the next Receive.
+    (void)channel_.Send(static_cast<uint32_t>(MessageType::kLog), message.bytes());
+  }
+
+  Channel channel_;
+  std::unique_ptr<Plugin> plugin_;
+  std::map<uint64_t, OpenSession> sessions_;  // after plugin_: closed before it is destroyed
+};
+
+}  // namespace
+
+int ServeWorker(Channel channel) { return WorkerServer(std::move(channel)).Serve(); }
+
+int RunWorkerProcess(int fd, int parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have died before the line above.
+  if (::getppid() != parent) return 1;
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  const int status = ServeWorker(Channel(UniqueFd(fd)));
+  // Not exit(): destructors of frameworks that are only half unloaded are a classic way to crash.
+  ::_exit(status);
+}
+
+}  // namespace vernier

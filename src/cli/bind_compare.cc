@@ -1,0 +1,205 @@
+#include "cli/bind_compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compare/postprocess.h"
+#include "util/cast_grammar.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+struct FlagWords {
+  std::string flag;
+  std::span<const std::string> words;
+};
+
+FlagWords WordsOf(const ParsedArgs& args, std::string_view dest) {
+  return {std::string(args.Flag(dest)), args.List(dest)};
+}
+
+Status BadValue(const FlagWords& flag, const std::string& expected, const CastValue& found) {
+  return InvalidArgument(flag.flag + ": expected " + expected + ", got " + FormatCastValue(found));
+}
+
+// What a value of a flag may be.
+struct NumberRule {
+  std::string expected;
+  bool (*accepts)(double);
+};
+
+const NumberRule kTolerance = {"a number >= 0", [](double v) { return v >= 0; }};
+const NumberRule kShare = {"a number from 0 to 1", [](double v) { return v >= 0 && v <= 1; }};
+const NumberRule kAnyNumber = {"a number", [](double v) { return !std::isnan(v); }};
+
+// Reads `[OUTPUT:]NUMBER` words into a per-output table.
+Status BindNumbers(const FlagWords& flag, const NumberRule& rule, PerOutput<double>& out) {
+  if (flag.words.empty()) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<KeyedValue> values, ParseKeyedValues(flag.words));
+  for (const KeyedValue& value : values) {
+    const std::optional<double> number = AsDouble(value.value);
+    if (!number || !rule.accepts(*number)) return BadValue(flag, rule.expected, value.value);
+    if (value.key.empty()) {
+      out.fallback = *number;
+    } else {
+      out.entries.emplace_back(value.key, *number);
+    }
+  }
+  return {};
+}
+
+Status BindIndexTolerance(const FlagWords& flag, PerOutput<int64_t>& out) {
+  if (flag.words.empty()) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<KeyedValue> values, ParseKeyedValues(flag.words));
+  for (const KeyedValue& value : values) {
+    const std::optional<int64_t> number = AsInt64(value.value);
+    if (!number || *number < 0) return BadValue(flag, "a whole number >= 0", value.value);
+    if (value.key.empty()) {
+      out.fallback = *number;
+    } else {
+      out.entries.emplace_back(value.key, *number);
+    }
+  }
+  return {};
+}
+
+// Several statistics for one output must all hold; the words are read one by one, because a table
+// would keep only the last of them.
+Status BindErrorStats(const FlagWords& flag, PerOutput<std::vector<ErrorStat>>& out) {
+  for (const std::string& word : flag.words) {
+    const bool keyed = word.find(':') != std::string::npos;
+    const KeyedWord split = keyed ? SplitAtLast(word) : KeyedWord{"", word};
+    const std::optional<ErrorStat> stat = ErrorStatFromName(split.value);
+    if (!stat) {
+      return InvalidArgument("Invalid choice for check_error_stat: " + split.value +
+                             ".\nNote: Valid choices are: ['max', 'mean', 'median', 'elemwise', "
+                             "'quantile']");
+    }
+    if (split.key.empty()) {
+      if (!out.fallback) out.fallback.emplace();
+      out.fallback->push_back(*stat);
+      continue;
+    }
+    const auto entry = std::find_if(out.entries.begin(), out.entries.end(),
+                                    [&](const auto& e) { return e.first == split.key; });
+    if (entry == out.entries.end()) {
+      out.entries.push_back({split.key, {*stat}});
+    } else {
+      entry->second.push_back(*stat);
+    }
+  }
+  return {};
+}
+
+void AddFunction(CompareFunction function, std::vector<CompareFunction>& functions) {
+  if (std::find(functions.begin(), functions.end(), function) == functions.end()) {
+    functions.push_back(function);
+  }
+}
+
+Status BindFunctions(const ParsedArgs& args, CompareOptions& options) {
+  if (!args.Has("compare")) return {};
+  options.functions.clear();
+  for (const std::string& word : args.List("compare")) {
+    if (word == "distance_metrics") {
+      AddFunction(CompareFunction::kL2, options.functions);
+      AddFunction(CompareFunction::kCosineSimilarity, options.functions);
+    } else if (word == "quality_metrics") {
+      AddFunction(CompareFunction::kPsnr, options.functions);
+      AddFunction(CompareFunction::kSnr, options.functions);
+    } else if (const auto function = CompareFunctionFromName(word)) {
+      AddFunction(*function, options.functions);
+    } else {
+      return Unimplemented("--compare " + word +
+                           ": this measure is not available in this version; simple, indices, l2, "
+                           "cosine_similarity, psnr and snr are");
+    }
+  }
+  return {};
+}
+
+Status BindPostprocess(const ParsedArgs& args, RunPlan& plan) {
+  for (const std::string& word : args.List("postprocess")) {
+    const bool keyed = word.find(':') != std::string::npos;
+    const KeyedWord split = keyed ? SplitAtLast(word) : KeyedWord{"", word};
+    VERNIER_ASSIGN_OR_RETURN(const TopK top, ParseTopK(split.value));
+    if (split.key.empty()) {
+      plan.postprocess.fallback = top;
+    } else {
+      plan.postprocess.entries.emplace_back(split.key, top);
+    }
+  }
+  return {};
+}
+
+std::string NameOf(const ParsedArgs& args, std::string_view dest) {
+  const auto given = std::find_if(args.given().begin(), args.given().end(),
+                                  [&](const GivenOption& g) { return g.row->dest == dest; });
+  return given == args.given().end() ? std::string(dest) : given->row->NameInErrors();
+}
+
+struct FunctionFlags {
+  CompareFunction function;
+  std::string_view names;  // the peer's list of choices that use the flags
+  std::vector<std::string_view> dests;
+};
+
+// A threshold of a function that does not run would be ignored in silence.
+void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& options, Logger& logger) {
+  const FunctionFlags table[] = {
+      {CompareFunction::kSimple,
+       "['simple']",
+       {"check_error_stat", "rtol", "atol", "error_quantile", "infinities_compare_equal"}},
+      {CompareFunction::kIndices, "['indices']", {"index_tolerance"}},
+      {CompareFunction::kL2, "['l2', 'distance_metrics']", {"l2_threshold"}},
+      {CompareFunction::kCosineSimilarity,
+       "['cosine_similarity', 'distance_metrics']",
+       {"cosine_similarity_threshold"}},
+      {CompareFunction::kPsnr, "['psnr', 'quality_metrics']", {"psnr_threshold"}},
+      {CompareFunction::kSnr, "['snr', 'quality_metrics']", {"snr_threshold"}},
+  };
+  const std::span<const std::string> given = args.List("compare");
+  const std::vector<std::string> selected =
+      given.empty() ? std::vector<std::string>{"simple"}
+                    : std::vector<std::string>(given.begin(), given.end());
+  for (const FunctionFlags& row : table) {
+    const auto& functions = options.functions;
+    if (std::find(functions.begin(), functions.end(), row.function) != functions.end()) continue;
+    for (const std::string_view dest : row.dests) {
+      if (!args.Has(dest)) continue;
+      logger.Warning("Option: " + NameOf(args, dest) +
+                     " is only valid for comparison function(s): " + std::string(row.names) +
+                     ". The selected comparison functions are: " + FormatPythonList(selected) +
+                     ", so this option will be ignored.");
+    }
+  }
+}
+
+}  // namespace
+
+Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
+  CompareOptions& options = plan.compare;
+  VERNIER_TRY(BindFunctions(args, options));
+  VERNIER_TRY(BindNumbers(WordsOf(args, "rtol"), kTolerance, options.rtol));
+  VERNIER_TRY(BindNumbers(WordsOf(args, "atol"), kTolerance, options.atol));
+  VERNIER_TRY(BindErrorStats(WordsOf(args, "check_error_stat"), options.check_error_stat));
+  VERNIER_TRY(BindNumbers(WordsOf(args, "error_quantile"), kShare, options.error_quantile));
+  VERNIER_TRY(BindIndexTolerance(WordsOf(args, "index_tolerance"), options.index_tolerance));
+  VERNIER_TRY(BindNumbers(WordsOf(args, "l2_threshold"), kTolerance, options.l2_threshold));
+  VERNIER_TRY(BindNumbers(WordsOf(args, "cosine_similarity_threshold"), kAnyNumber,
+                          options.cosine_threshold));
+  VERNIER_TRY(BindNumbers(WordsOf(args, "psnr_threshold"), kAnyNumber, options.psnr_threshold));
+  VERNIER_TRY(BindNumbers(WordsOf(args, "snr_threshold"), kAnyNumber, options.snr_threshold));
+  options.infinities_compare_equal = args.Has("infinities_compare_equal");
+  options.no_shape_check = args.Has("no_shape_check");
+  options.fail_fast = args.Has("fail_fast");
+  options.check_average = args.Has("check_average");
+  options.lenient = plan.lenient;
+  plan.validate = args.Has("validate");
+  WarnOfUnusedThresholds(args, options, logger);
+  VERNIER_TRY(BindPostprocess(args, plan));
+  return CheckAverageOptions(options);
+}
+
+}  // namespace vernier

@@ -1,0 +1,15 @@
+// From parsed flags to what is compared and how.
+#pragma once
+
+#include "cli/arg_parser.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Fills CompareOptions, post-processing and validation. kInvalidArgument, naming the flag, for
+/// values that cannot be used; thresholds of functions that do not run are warned of.
+Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger);
+
+}  // namespace vernier

@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <optional>
+
+#include "cli/bind_run.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+struct LevelName {
+  std::string_view name;
+  Severity severity;
+};
+
+constexpr LevelName kLevels[] = {
+    {"ultra_verbose", Severity::kUltraVerbose},
+    {"super_verbose", Severity::kSuperVerbose},
+    {"extra_verbose", Severity::kExtraVerbose},
+    {"verbose", Severity::kVerbose},
+    {"info", Severity::kInfo},
+    {"start", Severity::kStart},
+    {"finish", Severity::kFinish},
+    {"warning", Severity::kWarning},
+    {"error", Severity::kError},
+    {"critical", Severity::kCritical},
+};
+
+Result<Severity> LevelFromName(std::string_view name) {
+  const std::string lower = ToLower(name);
+  std::string accepted;
+  for (const LevelName& level : kLevels) {
+    if (level.name == lower) return level.severity;
+    accepted += (accepted.empty() ? "" : ", ") + std::string(level.name);
+  }
+  return InvalidArgument("--verbosity: expected [PATH:]LEVEL with a level of " + accepted +
+                         ", got '" + std::string(name) + "'");
+}
+
+// The default level of `--verbosity`. Levels for parts of the program are checked, and the most
+// talkative one counts for all: more than asked for is better than less.
+Result<Severity> NamedLevel(const ParsedArgs& args) {
+  Severity level = Severity::kInfo;
+  std::optional<Severity> part;
+  for (const std::string& word : args.List("verbosity")) {
+    const size_t colon = word.rfind(':');
+    const bool keyed = colon != std::string::npos;
+    VERNIER_ASSIGN_OR_RETURN(const Severity named,
+                             LevelFromName(keyed ? word.substr(colon + 1) : word));
+    if (keyed && colon > 0) {
+      part = part ? std::min(*part, named) : named;
+    } else {
+      level = named;
+    }
+  }
+  return part ? std::min(level, *part) : level;
+}
+
+// -v and -q, counted against each other.
+Severity CountedLevel(int net) {
+  constexpr Severity kTalkative[] = {Severity::kVerbose, Severity::kExtraVerbose,
+                                     Severity::kSuperVerbose, Severity::kUltraVerbose};
+  constexpr Severity kQuiet[] = {Severity::kStart, Severity::kFinish, Severity::kWarning,
+                                 Severity::kError, Severity::kCritical};
+  if (net > 0) return kTalkative[std::min(net, 4) - 1];
+  return kQuiet[std::min(-net, 5) - 1];
+}
+
+}  // namespace
+
+Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
+  ConsoleLogOptions options;
+  VERNIER_ASSIGN_OR_RETURN(options.threshold, NamedLevel(args));
+  // As in the peer, -v and -q beat --verbosity, and --silent beats both.
+  const int net = args.Count("verbose") - args.Count("quiet");
+  if (net != 0) options.threshold = CountedLevel(net);
+  if (args.Has("silent")) options.threshold = Severity::kCritical;
+  options.colors = TerminalWantsColors();
+  for (const std::string& word : args.List("log_format")) {
+    options.timestamp |= word == "timestamp";
+    options.line_info |= word == "line-info";
+    if (word == "no-colors") options.colors = false;
+  }
+  options.log_file = std::string(args.Value("log_file").value_or(""));
+  return options;
+}
+
+}  // namespace vernier

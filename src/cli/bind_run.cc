@@ -1,0 +1,227 @@
+#include "cli/bind_run.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/bind_compare.h"
+#include "cli/bind_runners.h"
+#include "inputs/shape_spec.h"
+#include "inputs/value_ranges.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Flags that would change what is run or compared: without their feature the answer would be to
+// another question.
+struct NeededFeature {
+  std::string_view dest;
+  std::string_view instead;
+};
+constexpr NeededFeature kNeededFeatures[] = {
+    {"data_loader_script", "save the inputs once and use --load-inputs"},
+    {"compare_func_script", "use --compare with a built-in measure"},
+    {"postprocess_func_script", "use --postprocess top-K"},
+    {"gen_script", "there is no script to generate: the command line is the program"},
+    {"fp_to_fp16", "convert the model before"},
+    {"save_accuracy_results_path", "use --save-record"},
+};
+
+// Environment variables of the peer that mean nothing here.
+struct PeerVariable {
+  const char* name;
+  std::string_view instead;
+};
+constexpr PeerVariable kPeerVariables[] = {
+    {"POLYGRAPHY_AUTOINSTALL_DEPS", "nothing is ever installed at run time"},
+    {"POLYGRAPHY_ASK_BEFORE_INSTALL", "nothing is ever installed at run time"},
+    {"POLYGRAPHY_INSTALL_CMD", "nothing is ever installed at run time"},
+    {"POLYGRAPHY_ARRAY_SWAP_THRESHOLD_MB", "memory does not grow with the iterations anyway"},
+    {"POLYGRAPHY_USE_TENSORRT_RTX", "there is no TensorRT backend in this version"},
+    {"POLYGRAPHY_INTERNAL_CORRECTNESS_CHECKS", "the tests do that"},
+};
+
+std::vector<std::string> ListOf(const ParsedArgs& args, std::string_view dest) {
+  const std::span<const std::string> words = args.List(dest);
+  return {words.begin(), words.end()};
+}
+
+std::string TextOf(const ParsedArgs& args, std::string_view dest) {
+  return std::string(args.Value(dest).value_or(""));
+}
+
+Status RefuseMissingFeatures(const ParsedArgs& args) {
+  for (const NeededFeature& feature : kNeededFeatures) {
+    if (!args.Has(feature.dest)) continue;
+    return Unimplemented(std::string(args.Flag(feature.dest)) +
+                         " is not available in this version; " + std::string(feature.instead));
+  }
+  if (args.Value("data_loader_backend_module") == "torch") {
+    return Unimplemented(
+        "--data-loader-backend-module torch is not available in this version; "
+        "leave it out to use the numbers of NumPy's generator");
+  }
+  return {};
+}
+
+// A flag that does nothing here must not pass in silence.
+void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
+  std::vector<std::string_view> warned;
+  for (const GivenOption& given : args.given()) {
+    const OptionRow& row = *given.row;
+    const bool idle = row.standing == Standing::kLater || row.standing == Standing::kRefused;
+    const bool runner = row.action == OptionAction::kRunner;
+    if (!idle || runner || std::find(warned.begin(), warned.end(), row.dest) != warned.end()) {
+      continue;
+    }
+    warned.push_back(row.dest);
+    logger.Warning(std::string(given.flag) + " has no effect in this version" +
+                   (row.note.empty() ? "." : ": " + std::string(row.note)));
+  }
+  for (const PeerVariable& variable : kPeerVariables) {
+    if (std::getenv(variable.name) == nullptr) continue;
+    logger.Warning("the environment variable " + std::string(variable.name) +
+                   " has no effect: " + std::string(variable.instead));
+  }
+}
+
+Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
+  InputPlan& inputs = plan.inputs;
+  inputs.load_paths = ListOf(args, "load_inputs_paths");
+  inputs.shape_words = ListOf(args, "input_shapes");
+  inputs.range_words = ListOf(args, "val_range");
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> seed, args.Int("seed"));
+  VERNIER_ASSIGN_OR_RETURN(inputs.iterations, args.Int("iterations"));
+  inputs.seed = seed.value_or(1);
+  // Read once here, so that a word that makes no sense ends the run before any framework loads.
+  const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+  VERNIER_TRY(ParseShapeSpecs(inputs.shape_words, strictness).status());
+  VERNIER_TRY(ParseValueRanges(inputs.range_words).status());
+  if (inputs.load_paths.empty()) return {};
+  for (const std::string_view dest : {"seed", "val_range", "iterations"}) {
+    if (!args.Has(dest)) continue;
+    logger.Warning("Argument: '" + std::string(args.Flag(dest)) +
+                   "' will be ignored since a custom data loader was provided.\n"
+                   "This argument is only valid when using the default data loader.");
+  }
+  return {};
+}
+
+fs::path Absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
+
+bool LiesWithin(const fs::path& path, const fs::path& folder) {
+  const fs::path relative = path.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+Status CheckPaths(const RunPlan& plan) {
+  std::vector<std::string> saved;
+  for (const std::string* path : {&plan.save.inputs, &plan.save.outputs, &plan.save.input_blobs}) {
+    if (path->empty()) continue;
+    for (const std::string& other : saved) {
+      std::error_code ignored;
+      if (fs::weakly_canonical(*path, ignored) == fs::weakly_canonical(other, ignored)) {
+        return InvalidArgument(
+            "Two of save_inputs_path, save_outputs_path, and "
+            "save_input_blob_path resolve to the same path ('" +
+            *path + "'). Use distinct paths.");
+      }
+    }
+    saved.push_back(*path);
+  }
+  std::vector<std::string> loaded = plan.inputs.load_paths;
+  loaded.insert(loaded.end(), plan.load_outputs.begin(), plan.load_outputs.end());
+  for (const std::string& save : saved) {
+    for (const std::string& load : loaded) {
+      if (!LiesWithin(Absolute(load), Absolute(save))) continue;
+      return InvalidArgument("The load path '" + load + "' overlaps the save path '" + save +
+                             "'. Saving would overwrite or conflict with the data being loaded. "
+                             "Use distinct paths for loading and saving.");
+    }
+  }
+  return {};
+}
+
+void BindSaving(const ParsedArgs& args, RunPlan& plan) {
+  SavePlan& save = plan.save;
+  save.inputs = TextOf(args, "save_inputs_path");
+  save.outputs = TextOf(args, "save_outputs_path");
+  save.input_blobs = TextOf(args, "save_input_blob_path");
+  save.record = TextOf(args, "save_record");
+  const bool keeps_tensors =
+      args.Has("save_intermediate_outputs") || args.Has("save_all_intermediate_outputs");
+  if (keeps_tensors && save.outputs.empty()) save.outputs = "outputs.json";
+  const std::string folder = TextOf(args, "output_dir");
+  if (folder.empty()) return;
+  // Bare --save-inputs and --save-outputs name files in the folder; the record always goes there.
+  const auto place = [&](std::string& path, const char* name) {
+    if (!path.empty() && !fs::path(path).has_parent_path()) {
+      path = (fs::path(folder) / path).string();
+    }
+    if (path.empty()) path = (fs::path(folder) / name).string();
+  };
+  if (args.Has("save_inputs_path")) place(save.inputs, "inputs.json");
+  if (args.Has("save_outputs_path") || keeps_tensors) place(save.outputs, "outputs.json");
+  place(save.record, "record.json");
+}
+
+Status BindExecution(const ParsedArgs& args, ExecutionPlan& execution) {
+  execution.sequential = args.Has("sequential_runners");
+  execution.use_subprocess = args.Has("use_subprocess");
+  execution.in_process = args.Has("in_process");
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> warm_up, args.Int("warm_up"));
+  execution.warm_up = warm_up.value_or(0);
+  execution.timeout_s = args.Float("timeout").value_or(0);
+  if (execution.timeout_s < 0) return InvalidArgument("--timeout: expected seconds >= 0");
+  for (const std::span<const std::string> words : args.Occurrences("backend_dir")) {
+    execution.backend_dirs.insert(execution.backend_dirs.end(), words.begin(), words.end());
+  }
+  return {};
+}
+
+Status BindPairs(const ParsedArgs& args, PairPlan& pairs) {
+  std::string_view text = args.Value("pairs").value_or("neighbours");
+  if (text == "neighbours") return {};
+  if (text == "first" || text == "all") {
+    pairs.rule = text == "first" ? PairRule::kFirst : PairRule::kAll;
+    return {};
+  }
+  pairs.rule = PairRule::kNamed;
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find(','));
+    const size_t colon = pair.find(':');
+    if (colon == 0 || colon == std::string_view::npos || colon + 1 == pair.size()) {
+      return InvalidArgument("--pairs: expected neighbours, first, all or A:B,..., got '" +
+                             std::string(pair) + "'");
+    }
+    pairs.named.emplace_back(pair.substr(0, colon), pair.substr(colon + 1));
+    text.remove_prefix(std::min(pair.size() + 1, text.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger) {
+  VERNIER_TRY(RefuseMissingFeatures(args));
+  RunPlan plan;
+  plan.command = invocation.command;
+  plan.lenient = invocation.as_peer || args.Has("lenient");
+  plan.strict = args.Has("strict");
+  VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
+  VERNIER_TRY(BindInputs(args, plan, logger));
+  VERNIER_TRY(BindExecution(args, plan.execution));
+  VERNIER_TRY(BindPairs(args, plan.pairs));
+  VERNIER_TRY(BindCompare(args, plan, logger));
+  plan.load_outputs = ListOf(args, "load_outputs_paths");
+  const std::vector<std::string> compared_files = ListOf(args, "compare_outputs");
+  plan.load_outputs.insert(plan.load_outputs.end(), compared_files.begin(), compared_files.end());
+  BindSaving(args, plan);
+  VERNIER_TRY(CheckPaths(plan));
+  WarnOfIdleFlags(args, logger);
+  return plan;
+}
+
+}  // namespace vernier

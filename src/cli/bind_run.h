@@ -1,0 +1,30 @@
+// From a parsed command line to the plan of a run.
+#pragma once
+
+#include <ctime>
+#include <string>
+
+#include "cli/arg_parser.h"
+#include "report/console_log.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// How the program was called.
+struct Invocation {
+  std::string command;   ///< all words, for banners and records
+  bool as_peer = false;  ///< under the peer's name: its warnings instead of our errors
+  std::time_t now = 0;
+};
+
+/// Verbosity, format and log file. kInvalidArgument for an unknown level.
+Result<ConsoleLogOptions> BindLog(const ParsedArgs& args);
+
+/// The plan, validated as far as that needs no file. kInvalidArgument, naming the flag, for what
+/// cannot be used; kUnimplemented for flags whose feature is not there yet and that would change
+/// what is compared; every other unsupported flag is a warning.
+Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger);
+
+}  // namespace vernier

@@ -1,0 +1,221 @@
+#include "cli/bind_runners.h"
+
+#include <algorithm>
+#include <map>
+
+#include "cli/shell_words.h"
+#include "model/model_type.h"
+
+namespace vernier {
+namespace {
+
+struct RunnerKind {
+  std::string_view flag_word;  // OptionRow::constant, and the first word of --runner
+  std::string_view backend;
+  std::string_view name_prefix;
+};
+
+// The peer's names where it has the runner.
+constexpr RunnerKind kKinds[] = {
+    {"onnxrt", "onnxruntime", "onnxrt-runner"},
+    {"openvino", "openvino", "openvino-runner"},
+    {"identity", "identity", "identity-runner"},
+    {"trt", "tensorrt", "trt-runner"},
+    {"tf", "tensorflow", "tf-runner"},
+    {"torch", "torch", "pytorch-runner"},
+    {"pluginref", "pluginref", "pluginref-runner"},
+    {"onnxref", "onnxref", "onnxref-runner"},
+};
+
+// A word of --runner that no row names is a plug-in's own name: out-of-tree backends need no flag.
+RunnerKind KindOf(std::string_view word) {
+  for (const RunnerKind& kind : kKinds) {
+    if (kind.flag_word == word || kind.backend == word) return kind;
+  }
+  return {word, word, word};
+}
+
+struct OptionBinding {
+  std::string_view backend;
+  std::string_view dest;
+  std::string_view key;
+  bool for_backend;  // of loading the framework, not of opening a model
+};
+
+constexpr OptionBinding kOptionBindings[] = {
+    {"onnxruntime", "onnxrt_lib", "lib", true},
+    {"onnxruntime", "providers", "providers", false},
+    {"onnxruntime", "graph_optimization_level", "graph_optimization_level", false},
+    {"onnxruntime", "intra_op_threads", "intra_op_threads", false},
+    {"onnxruntime", "inter_op_threads", "inter_op_threads", false},
+    {"openvino", "openvino_lib", "lib", true},
+    {"openvino", "openvino_device", "device", false},
+    {"openvino", "openvino_precision", "precision", false},
+};
+
+void BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner) {
+  for (const OptionBinding& binding : kOptionBindings) {
+    if (binding.backend != runner.backend) continue;
+    for (const std::string& value : args.List(binding.dest)) {
+      auto& options = binding.for_backend ? runner.backend_options : runner.session_options;
+      options.emplace_back(binding.key, value);
+    }
+  }
+}
+
+std::vector<std::string> ListOf(const ParsedArgs& args, std::string_view dest) {
+  const std::span<const std::string> words = args.List(dest);
+  return {words.begin(), words.end()};
+}
+
+Result<ModelPlan> BindModel(const ParsedArgs& args) {
+  ModelPlan model;
+  model.path = std::string(args.Value("model_file").value_or(""));
+  model.type = std::string(args.Value("model_type").value_or(""));
+  model.external_data_dir = std::string(args.Value("external_data_dir").value_or(""));
+  model.strict_external_data = args.Has("strict_external_data");
+  model.outputs = ListOf(args, "onnx_outputs");
+  model.exclude_outputs = ListOf(args, "onnx_exclude_outputs");
+  model.outputs_by_type = ListOf(args, "onnx_outputs_by_type");
+  model.save_path = std::string(args.Value("save_onnx").value_or(""));
+  if (args.Has("mark_all") || args.Has("save_all_intermediate_outputs")) model.outputs = {"*"};
+  if (args.Has("save_intermediate_outputs")) {
+    model.outputs = ListOf(args, "save_intermediate_outputs");
+    if (model.outputs.empty()) model.outputs = {"*"};
+  }
+  const std::vector<std::string> excluded = ListOf(args, "exclude_outputs");
+  model.exclude_outputs.insert(model.exclude_outputs.end(), excluded.begin(), excluded.end());
+  return model;
+}
+
+std::string TimeStamp(std::time_t now) {
+  char text[64];
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  return {text, std::strftime(text, sizeof(text), "%x-%X", &local)};
+}
+
+// The flags that may stand inside of --runner: those that say something about one runner.
+bool BelongsToRunner(std::string_view dest) {
+  constexpr std::string_view kModelDests[] = {
+      "model_file",           "model_type",   "external_data_dir",
+      "strict_external_data", "onnx_outputs", "onnx_exclude_outputs",
+      "onnx_outputs_by_type", "mark_all",     "exclude_outputs"};
+  const auto is_dest = [&](const auto& d) { return d == dest; };
+  return std::any_of(std::begin(kModelDests), std::end(kModelDests), is_dest) ||
+         std::any_of(std::begin(kOptionBindings), std::end(kOptionBindings),
+                     [&](const OptionBinding& b) { return b.dest == dest; });
+}
+
+struct LabelledRunner {
+  std::string label;
+  std::string backend_word;
+  std::vector<std::string> words;
+};
+
+Result<LabelledRunner> SplitRunner(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::string usage =
+      "--runner: expected LABEL='BACKEND [MODEL] [OPTIONS]', got '" + text + "'";
+  if (equals == 0 || equals == std::string::npos) return InvalidArgument(usage);
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words,
+                           SplitShellWords(text.substr(equals + 1)));
+  if (words.empty()) return InvalidArgument(usage);
+  LabelledRunner runner{text.substr(0, equals), words.front(), {}};
+  runner.words.assign(words.begin() + 1, words.end());
+  return runner;
+}
+
+// `--runner LABEL='BACKEND [MODEL] [OPTIONS]'`: the run's own options, then the runner's.
+Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_args,
+                                const ModelPlan& run_model) {
+  VERNIER_ASSIGN_OR_RETURN(const LabelledRunner split, SplitRunner(text));
+  const std::string where = "--runner " + split.label + ": ";
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, split.words);
+  if (parsed.end != ParseEnd::kParsed) return InvalidArgument(where + parsed.error);
+  if (!parsed.unknown.empty()) {
+    return InvalidArgument(where + "'" + parsed.unknown.front() + "' is not an option");
+  }
+  for (const GivenOption& given : parsed.args.given()) {
+    if (BelongsToRunner(given.row->dest)) continue;
+    return InvalidArgument(where + "'" + std::string(given.flag) +
+                           "' applies to the whole run: give it outside of --runner");
+  }
+  RunnerPlan runner;
+  runner.name = split.label;
+  runner.backend = std::string(KindOf(split.backend_word).backend);
+  BindBackendOptions(run_args, runner);
+  BindBackendOptions(parsed.args, runner);
+  VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(parsed.args));
+  if (runner.model.path.empty()) {
+    ModelPlan own = std::move(runner.model);
+    runner.model = run_model;
+    if (!own.outputs.empty()) runner.model.outputs = own.outputs;
+  } else if (!runner.model.edited()) {
+    // What is marked for the run is marked in every runner's model.
+    runner.model.outputs = run_model.outputs;
+    runner.model.exclude_outputs = run_model.exclude_outputs;
+    runner.model.outputs_by_type = run_model.outputs_by_type;
+  }
+  return runner;
+}
+
+// Finds the file and its type; what the runner's backend cannot take is an error here, before any
+// framework loads.
+Status ResolveModel(RunnerPlan& runner, Logger& logger) {
+  ModelPlan& model = runner.model;
+  if (model.path.empty()) {
+    return InvalidArgument(
+        "One or more runners was specified, but no model file was provided. Make sure you've "
+        "specified the model path, and also that it's not being consumed as an argument for "
+        "another parameter");
+  }
+  ModelTypeHints hints;
+  hints.tensorflow_runner = runner.backend == "tensorflow";
+  if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
+  const ModelPath path = SplitModelPath(model.path);
+  if (!path.exists) logger.Once(Severity::kWarning, "Model path does not exist: " + path.path);
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(path.path, hints));
+  model.path = path.path;
+  model.type = std::string(ModelTypeName(type));
+  const bool needs_onnx = runner.backend == "onnxruntime" || runner.backend == "pluginref";
+  if (needs_onnx && type != ModelType::kOnnx) {
+    return InvalidArgument("Model type: " + model.type +
+                           " could not be converted to an ONNX model.");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logger& logger) {
+  VERNIER_ASSIGN_OR_RETURN(const ModelPlan run_model, BindModel(args));
+  std::map<std::string_view, int> counters;
+  for (const RunnerChoice& choice : args.Runners()) {
+    if (choice.kind == "model-runner") {
+      return Unimplemented(
+          "--model-runner: runners that are programs are not available in this "
+          "version");
+    }
+    RunnerPlan runner;
+    if (choice.kind == "runner") {
+      VERNIER_ASSIGN_OR_RETURN(runner, BindLabelled(choice.value, args, run_model));
+    } else {
+      const RunnerKind kind = KindOf(choice.kind);
+      runner.name = std::string(kind.name_prefix) + "-N" +
+                    std::to_string(counters[kind.name_prefix]++) + "-" + TimeStamp(now);
+      runner.backend = kind.backend;
+      runner.model = run_model;
+      BindBackendOptions(args, runner);
+    }
+    VERNIER_TRY(ResolveModel(runner, logger));
+    const bool taken = std::any_of(plan.runners.begin(), plan.runners.end(),
+                                   [&](const RunnerPlan& r) { return r.name == runner.name; });
+    if (taken) return InvalidArgument("--runner: the label '" + runner.name + "' is used twice");
+    plan.runners.push_back(std::move(runner));
+  }
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,130 @@
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "cli/arg_parser.h"
+#include "cli/commands/commands.h"
+#include "cli/flag_suggestion.h"
+#include "cli/help_text.h"
+#include "cli/version.h"
+#include "report/run_reporter.h"
+#include "report/run_summary.h"
+#include "run/executor.h"
+#include "util/atomic_file.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// Set by the signal handler, read between steps of the run: the only state that a handler can
+// share with the program.
+std::atomic<int> g_interrupted{0};
+
+void OnSignal(int signal) {
+  // A second Ctrl-C means it.
+  if (g_interrupted.exchange(signal) != 0) ::_exit(128 + signal);
+}
+
+void WatchSignals() {
+  struct sigaction action {};
+  action.sa_handler = &OnSignal;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+}
+
+int UsageError(const std::string& message) {
+  std::fputs(FormatUsageError(RunHelpSubject("vernier run"), message).c_str(), stderr);
+  return 2;
+}
+
+int UnknownOptions(const OptionTable& table, const std::vector<std::string>& unknown,
+                   const Invocation& invocation) {
+  std::fprintf(stdout, "[E] Unrecognized Options: %s\n", FormatPythonList(unknown).c_str());
+  if (const std::optional<std::string> suggestion = SuggestFlag(table, unknown.front())) {
+    std::fprintf(stdout, "    Did you mean %s?\n", suggestion->c_str());
+  }
+  return invocation.as_peer ? 1 : 2;
+}
+
+// The last lines of the log, the same for every way in which a run ends.
+int EndRun(ConsoleLog& log, const RunRecord& record, const RunFaults& faults,
+           const Invocation& invocation) {
+  const int code = ExitCode(faults, invocation.as_peer);
+  char seconds[32];
+  std::snprintf(seconds, sizeof(seconds), "%.3f", record.seconds);
+  const std::string line = std::string(code == 0 ? "PASSED" : "FAILED") + " | Runtime: " + seconds +
+                           "s | Command: " + record.command;
+  if (code == 0) {
+    log.Finish(line);
+  } else {
+    log.Error(line);
+  }
+  return code;
+}
+
+void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& faults, Logger& log) {
+  if (path.empty()) return;
+  if (const Status status = WriteFileAtomically(path, ToJson(record)); !status.ok()) {
+    log.Error(status.message());
+    faults.Add(status);
+  }
+}
+
+int Execute(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
+  log.Start("RUNNING | Command: " + invocation.command);
+  RunRecord record;
+  RunFaults faults;
+  record.command = invocation.command;
+  Result<RunPlan> plan = BindRun(args, invocation, log);
+  if (!plan.ok()) {
+    log.Critical(plan.status().message());
+    faults.Add(plan.status());
+    return EndRun(log, record, faults, invocation);
+  }
+  if (plan->runners.empty() && plan->load_outputs.empty()) {
+    log.Warning("No runners have been selected. Inference will not be run!");
+    // The peer says PASSED; nothing was done that could have.
+    faults.usage = !invocation.as_peer;
+    return EndRun(log, record, faults, invocation);
+  }
+  WatchSignals();
+  RunReporter reporter(log, *plan, args.Has("no_progress"));
+  RunOutcome outcome = ExecuteRun(*plan, log, reporter, g_interrupted);
+  outcome.record.command = invocation.command;
+  outcome.record.version = kVersion;
+  outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
+  SaveRecord(plan->save.record, outcome.record, outcome.faults, log);
+  const int code = EndRun(log, outcome.record, outcome.faults, invocation);
+  const bool interleaved = !plan->execution.sequential && plan->runners.size() > 1;
+  log.Plain(FormatRunSummary(outcome.record, interleaved));
+  return code;
+}
+
+}  // namespace
+
+int RunCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, words);
+  if (parsed.end == ParseEnd::kHelp) {
+    const std::string help = FormatHelp(table, RunHelpSubject("vernier run"),
+                                        HelpWidth(std::getenv("COLUMNS")));
+    std::fputs(help.c_str(), stdout);
+    return 0;
+  }
+  if (parsed.end == ParseEnd::kUsageError) return UsageError(parsed.error);
+  if (!parsed.unknown.empty()) return UnknownOptions(table, parsed.unknown, invocation);
+  const Result<ConsoleLogOptions> options = BindLog(parsed.args);
+  if (!options.ok()) return UsageError(options.status().message());
+  const Result<std::unique_ptr<ConsoleLog>> log = ConsoleLog::Create(*options);
+  if (!log.ok()) {
+    std::fprintf(stderr, "[!] %s\n", log.status().message().c_str());
+    return 7;
+  }
+  return Execute(parsed.args, invocation, **log);
+}
+
+}  // namespace vernier

@@ -1,0 +1,19 @@
+#include <cstdio>
+
+#include "backend/worker_server.h"
+#include "cli/commands/commands.h"
+#include "util/number_text.h"
+
+namespace vernier {
+
+int WorkerCommand(std::span<const std::string> words) {
+  const std::optional<int64_t> fd = words.size() == 2 ? ParseInt(words[0]) : std::nullopt;
+  const std::optional<int64_t> parent = words.size() == 2 ? ParseInt(words[1]) : std::nullopt;
+  if (!fd || !parent) {
+    std::fputs("vernier worker is started by vernier itself, not by hand\n", stderr);
+    return 2;
+  }
+  return RunWorkerProcess(static_cast<int>(*fd), static_cast<int>(*parent));
+}
+
+}  // namespace vernier

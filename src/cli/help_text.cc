@@ -1,0 +1,109 @@
+#include "cli/help_text.h"
+
+#include <algorithm>
+
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kHelpColumn = 26;
+
+std::string FormatOperand(const OptionRow& row) {
+  const std::string name(row.metavar.empty() ? std::string_view("VALUE") : row.metavar);
+  switch (row.arity) {
+    case Arity::kNone:
+      return "";
+    case Arity::kOne:
+      return " " + name;
+    case Arity::kOptional:
+      return " [" + name + "]";
+    case Arity::kStar:
+      return " [" + name + " ...]";
+    case Arity::kPlus:
+      return " " + name + " ...";
+  }
+  return "";
+}
+
+std::string FormatRow(const OptionRow& row, size_t width) {
+  std::string line = "  " + FormatSynopsis(row);
+  std::string help = WrapText(FormatRowHelp(row), kHelpColumn, width);
+  if (line.size() + 2 > kHelpColumn) return line + "\n" + help;
+  line.resize(kHelpColumn, ' ');
+  return line + help.substr(kHelpColumn);
+}
+
+}  // namespace
+
+HelpSubject RunHelpSubject(std::string_view command) {
+  return {.command = command,
+          .operands = "[model_file] [runners ...] [options ...]",
+          .about =
+              "Run a model with one or more runners on the same inputs and compare their"
+              " outputs. Runners run and are compared in the order in which they are given."
+              " Any unambiguous beginning of a long option is enough."};
+}
+
+size_t HelpWidth(const char* columns) {
+  constexpr int64_t kDefault = 100, kLeast = 60, kMost = 200;
+  const auto given = ParseInt(columns == nullptr ? "" : columns);
+  if (!given || *given <= 0) return kDefault;
+  return static_cast<size_t>(std::clamp(*given, kLeast, kMost));
+}
+
+std::string FormatSynopsis(const OptionRow& row) {
+  if (row.IsPositional()) return std::string(row.metavar.empty() ? row.dest : row.metavar);
+  std::string text;
+  for (const std::string_view flag : row.AllFlags()) {
+    if (!text.empty()) text += ", ";
+    text += flag;
+  }
+  return text + FormatOperand(row);
+}
+
+std::string FormatRowHelp(const OptionRow& row) {
+  std::string text(row.help);
+  if (!row.fallback.empty()) text += " Default: " + std::string(row.fallback) + ".";
+  if (row.standing == Standing::kLater) text += " [not in this version]";
+  return text;
+}
+
+std::string WrapText(std::string_view text, size_t indent, size_t width) {
+  const std::string margin(indent, ' ');
+  std::string wrapped;
+  std::string line = margin;
+  while (!text.empty()) {
+    const size_t blank = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, blank);
+    text.remove_prefix(std::min(blank + 1, text.size()));
+    const bool is_first = line.size() == indent;
+    if (!is_first && line.size() + 1 + word.size() > width) {
+      wrapped += line + "\n";
+      line = margin;
+    } else if (!is_first) {
+      line += ' ';
+    }
+    line += word;
+  }
+  return wrapped + line + "\n";
+}
+
+std::string FormatHelp(const OptionTable& table, const HelpSubject& subject, size_t width) {
+  std::string text = "usage: " + std::string(subject.command) + " " +
+                     std::string(subject.operands) + "\n\n" + WrapText(subject.about, 0, width);
+  for (const OptionGroup& group : table.groups()) {
+    text += "\n" + std::string(group.title) + ":\n";
+    text += WrapText("Options for " + std::string(group.about) + ".", 2, width) + "\n";
+    for (const OptionRow& row : group.rows) text += FormatRow(row, width);
+  }
+  return text;
+}
+
+std::string FormatUsageError(const HelpSubject& subject, std::string_view error) {
+  const std::string command(subject.command);
+  return "usage: " + command + " " + std::string(subject.operands) + "\n" + command +
+         ": error: " + std::string(error) + "\n";
+}
+
+}  // namespace vernier

@@ -1,0 +1,42 @@
+// Help made from the option rows.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "cli/option_table.h"
+
+namespace vernier {
+
+/// What a help page is about: "vernier run", its operands, one line and one paragraph.
+struct HelpSubject {
+  std::string_view command;       ///< "vernier run"
+  std::string_view operands;      ///< "[model_file] [runners ...] [options ...]"
+  std::string_view summary = {};  ///< one line for the manual page's name section
+  std::string_view about;
+};
+
+/// The subject of `run` for a program called `command` ("vernier run").
+HelpSubject RunHelpSubject(std::string_view command);
+
+/// Width from the value of COLUMNS (may be null), within 60 to 200; 100 when it says nothing.
+size_t HelpWidth(const char* columns);
+
+/// "--rtol, --rel-tol [OUTPUT:]X ...": flags and what they take.
+std::string FormatSynopsis(const OptionRow& row);
+
+/// The row's help as sentences, with its default and, where it is so, that it does nothing yet.
+std::string FormatRowHelp(const OptionRow& row);
+
+/// The text of --help.
+std::string FormatHelp(const OptionTable& table, const HelpSubject& subject, size_t width);
+
+/// The two lines that go to stderr with exit code 2.
+std::string FormatUsageError(const HelpSubject& subject, std::string_view error);
+
+/// `text` broken at blanks so that no line is longer than `width`, every line after `indent`
+/// blanks. Words longer than a line stay whole.
+std::string WrapText(std::string_view text, size_t indent, size_t width);
+
+}  // namespace vernier

@@ -1,0 +1,96 @@
+#include "cli/option_table.h"
+
+#include <algorithm>
+
+#include "cli/options/groups.h"
+
+namespace vernier {
+
+std::vector<std::string_view> OptionRow::AllFlags() const {
+  std::vector<std::string_view> all;
+  for (const std::string_view flag : flags) {
+    if (!flag.empty()) all.push_back(flag);
+  }
+  return all;
+}
+
+std::string OptionRow::NameInErrors() const {
+  if (IsPositional()) return std::string(metavar.empty() ? dest : metavar);
+  std::string name;
+  for (const std::string_view flag : AllFlags()) {
+    if (!name.empty()) name += '/';
+    name += flag;
+  }
+  return name;
+}
+
+bool LooksLikeNegativeNumber(std::string_view word) {
+  // The regular expressions ^-\d+$ and ^-\d*\.\d+$, whose $ also accepts a final newline.
+  if (word.empty() || word.front() != '-') return false;
+  word.remove_prefix(1);
+  if (!word.empty() && word.back() == '\n') word.remove_suffix(1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const size_t point = word.find('.');
+  const std::string_view whole = word.substr(0, point);
+  if (!std::all_of(whole.begin(), whole.end(), is_digit)) return false;
+  if (point == std::string_view::npos) return !whole.empty();
+  const std::string_view fraction = word.substr(point + 1);
+  return !fraction.empty() && std::all_of(fraction.begin(), fraction.end(), is_digit);
+}
+
+OptionTable::OptionTable(std::vector<OptionGroup> groups) : groups_(std::move(groups)) {
+  for (const OptionGroup& group : groups_) {
+    for (const OptionRow& row : group.rows) {
+      rows_.push_back(&row);
+      if (row.IsPositional()) positionals_.push_back(&row);
+      for (const std::string_view flag : row.AllFlags()) {
+        flags_.push_back({flag, &row});
+        has_negative_number_flags_ = has_negative_number_flags_ || LooksLikeNegativeNumber(flag);
+      }
+    }
+  }
+  sorted_ = flags_;
+  std::sort(sorted_.begin(), sorted_.end(),
+            [](const FlagEntry& a, const FlagEntry& b) { return a.flag < b.flag; });
+}
+
+const FlagEntry* OptionTable::Find(std::string_view flag) const {
+  const auto at =
+      std::lower_bound(sorted_.begin(), sorted_.end(), flag,
+                       [](const FlagEntry& entry, std::string_view f) { return entry.flag < f; });
+  return at != sorted_.end() && at->flag == flag ? &*at : nullptr;
+}
+
+const OptionRow* OptionTable::FindDest(std::string_view dest) const {
+  const auto at = std::find_if(rows_.begin(), rows_.end(),
+                               [&](const OptionRow* row) { return row->dest == dest; });
+  return at != rows_.end() ? *at : nullptr;
+}
+
+OptionTable RunOptionTable() {
+  // The peer's order of registration: it decides the order of names in "could match ..." messages.
+  std::vector<OptionGroup> groups = {GeneralOptions(), LoggingOptions(), RunnerOptions(),
+                                     ModelOptions()};
+  const auto add = [&groups](std::vector<OptionGroup> more) {
+    groups.insert(groups.end(), more.begin(), more.end());
+  };
+  add(TensorFlowOptions());
+  groups.push_back(OnnxSaveOptions());
+  groups.push_back(OnnxShapeInferenceOptions());
+  groups.push_back(OnnxLoadOptions());
+  groups.push_back(OnnxRuntimeOptions());
+  groups.push_back(OpenVinoOptions());
+  groups.push_back(TensorRtConfigOptions());
+  add(TensorRtLoadOptions());
+  groups.push_back(TensorRtRunOptions());
+  groups.push_back(DataLoaderOptions());
+  groups.push_back(ComparatorRunOptions());
+  groups.push_back(PostprocessOptions());
+  add(CompareOptions());
+  groups.push_back(WorkerOptions());
+  groups.push_back(ReportOptions());
+  groups.push_back(ScriptOptions());
+  return OptionTable(std::move(groups));
+}
+
+}  // namespace vernier

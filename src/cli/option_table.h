@@ -1,0 +1,106 @@
+// One row per flag. Parser, help, man page, completion, docs and the report's "options used" are
+// all made from these rows, so a flag is added or changed in exactly one place.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vernier {
+
+/// How many words a flag takes, as argparse's nargs: 0, one, "?", "*", "+".
+enum class Arity : uint8_t { kNone, kOne, kOptional, kStar, kPlus };
+
+/// What repeating a flag does.
+enum class OptionAction : uint8_t {
+  kStore,   ///< the last occurrence wins, a list included
+  kAppend,  ///< every occurrence is kept
+  kCount,   ///< occurrences are counted
+  kRunner,  ///< every occurrence adds one runner, in the order of the command line
+  kHelp,    ///< print the help and end
+};
+
+enum class ValueType : uint8_t { kString, kInt, kFloat };
+
+/// Whose flag it is. Abbreviations are resolved among kPeer first.
+enum class Origin : uint8_t { kPeer, kOurs };
+
+/// How a flag of the peer behaves here; the row's note says more. Ours are kSame, or kLater while
+/// nothing stands behind them.
+enum class Standing : uint8_t { kSame, kBetter, kRefused, kLater };
+
+/// One flag with its aliases, or the positional argument when `flags` is empty.
+struct OptionRow {
+  std::string_view flags[3] = {};  ///< primary first, then aliases in the peer's order
+  std::string_view dest;           ///< key of the parsed value; rows may share one
+  Arity arity = Arity::kNone;
+  OptionAction action = OptionAction::kStore;
+  ValueType type = ValueType::kString;
+  std::span<const std::string_view> choices = {};
+  std::string_view constant = {};  ///< value of a bare kOptional; the kind of a kRunner
+  bool turns_off = false;          ///< a switch whose presence means "no"
+  std::string_view fallback = {};  ///< the default, for people; empty when it goes without saying
+  std::string_view metavar = {};
+  std::string_view help;
+  Origin origin = Origin::kPeer;
+  Standing standing = Standing::kSame;
+  std::string_view note = {};         ///< for docs/coming-from-polygraphy.md
+  bool wider_than_peer = false;       ///< accepts every form of the peer's, and more
+  std::string_view excludes[4] = {};  ///< dests that must not be given beside this row
+
+  std::vector<std::string_view> AllFlags() const;
+  bool IsPositional() const { return flags[0].empty(); }
+  /// "--rtol/--rel-tol", or the dest of a positional: how argparse names it in errors.
+  std::string NameInErrors() const;
+};
+
+/// Rows printed under one heading.
+struct OptionGroup {
+  std::string_view title;
+  std::string_view about;  ///< completes "Options for ..."; one line
+  std::span<const OptionRow> rows;
+};
+
+/// A flag name and the row that it belongs to.
+struct FlagEntry {
+  std::string_view flag;
+  const OptionRow* row;
+};
+
+/// The options of one command, in the peer's order of registration. Cheap to copy: the rows are
+/// constants.
+class OptionTable {
+ public:
+  explicit OptionTable(std::vector<OptionGroup> groups);
+
+  const std::vector<OptionGroup>& groups() const { return groups_; }
+  const std::vector<const OptionRow*>& rows() const { return rows_; }
+  const std::vector<const OptionRow*>& positionals() const { return positionals_; }
+  /// Every flag name, aliases included, in registration order.
+  const std::vector<FlagEntry>& flags() const { return flags_; }
+
+  /// The entry with exactly this name ("--rel-tol"), or nullptr. Valid while the table lives.
+  const FlagEntry* Find(std::string_view flag) const;
+  /// The first row that writes this dest, or nullptr.
+  const OptionRow* FindDest(std::string_view dest) const;
+  /// True when a flag looks like a negative number ("-1"), which changes how "-5" is read.
+  bool HasNegativeNumberFlags() const { return has_negative_number_flags_; }
+
+ private:
+  std::vector<OptionGroup> groups_;
+  std::vector<const OptionRow*> rows_;
+  std::vector<const OptionRow*> positionals_;
+  std::vector<FlagEntry> flags_;
+  std::vector<FlagEntry> sorted_;
+  bool has_negative_number_flags_ = false;
+};
+
+/// The options of `run`.
+OptionTable RunOptionTable();
+
+/// argparse's test for "-5" and "-.5".
+bool LooksLikeNegativeNumber(std::string_view word);
+
+}  // namespace vernier

@@ -1,0 +1,89 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kRun[] = {
+    {.flags = {"--warm-up"},
+     .dest = "warm_up",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "0",
+     .metavar = "NUM",
+     .help = "Runs of the first input before timing starts, per runner.",
+     .standing = Standing::kBetter,
+     .note = "Does not need --sequential-runners."},
+    {.flags = {"--warm-up-runs"},
+     .dest = "warm_up",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .metavar = "NUM",
+     .help = "Same as --warm-up.",
+     .origin = Origin::kOurs},
+    {.flags = {"--use-subprocess"},
+     .dest = "use_subprocess",
+     .help = "Give every runner a process of its own, also runners of the same framework.",
+     .standing = Standing::kBetter,
+     .note = "Frameworks always run in workers; does not need --sequential-runners."},
+    {.flags = {"--save-inputs", "--save-input-data"},
+     .dest = "save_inputs_path",
+     .arity = Arity::kOptional,
+     .constant = "inputs.json",
+     .metavar = "PATH",
+     .help = "Save the inputs: one file (JSON, .npz or .safetensors) when PATH has an extension,"
+             " else a folder with one file per iteration. Without PATH: inputs.json, in"
+             " --output-dir if given.",
+     .standing = Standing::kBetter,
+     .note = "May be given without a value; .npz and .safetensors too; a file is replaced only by a"
+             " complete one.",
+     .wider_than_peer = true},
+    {.flags = {"--save-input-blob"},
+     .dest = "save_input_blob_path",
+     .arity = Arity::kOptional,
+     .constant = ".",
+     .metavar = "DIR",
+     .help = "Save each input tensor as raw bytes, DIR/<iteration>/<name>.bin. Without DIR: the"
+             " current folder."},
+    {.flags = {"--save-outputs", "--save-results"},
+     .dest = "save_outputs_path",
+     .arity = Arity::kOptional,
+     .constant = "outputs.json",
+     .metavar = "PATH",
+     .help = "Save the outputs of all runners, with the same rules as --save-inputs. Without PATH:"
+             " outputs.json.",
+     .standing = Standing::kBetter,
+     .note = "May be given without a value; .npz and .safetensors too; a file is replaced only by a"
+             " complete one.",
+     .wider_than_peer = true},
+    {.flags = {"--output-file"},
+     .dest = "save_outputs_path",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Same as --save-outputs FILE.",
+     .origin = Origin::kOurs},
+    {.flags = {"--output-dir"},
+     .dest = "output_dir",
+     .arity = Arity::kOne,
+     .metavar = "DIR",
+     .help = "Folder for everything that the run saves: inputs.json, outputs.json, record.json,"
+             " report.html, pictures and run.log.",
+     .origin = Origin::kOurs},
+    {.flags = {"--save-intermediate-outputs"},
+     .dest = "save_intermediate_outputs",
+     .arity = Arity::kStar,
+     .metavar = "NAME",
+     .help = "Mark these tensors on every runner (all of them when none is named) and save them.",
+     .origin = Origin::kOurs},
+    {.flags = {"--save-all-intermediate-outputs"},
+     .dest = "save_all_intermediate_outputs",
+     .help = "Mark every tensor on every runner, and save them.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup ComparatorRunOptions() {
+  return {"Inference", "running the model and saving tensors", kRun};
+}
+
+}  // namespace vernier

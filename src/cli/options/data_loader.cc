@@ -1,0 +1,79 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kModules[] = {"numpy", "torch"};
+
+constexpr OptionRow kInputs[] = {
+    {.flags = {"--seed"},
+     .dest = "seed",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "1",
+     .metavar = "SEED",
+     .help = "Seed of generated inputs; iteration i uses SEED + i."},
+    {.flags = {"--val-range"},
+     .dest = "val_range",
+     .arity = Arity::kPlus,
+     .fallback = "[0,1]",
+     .metavar = "[NAME:][MIN,MAX]",
+     .help = "Range of generated values, for all inputs or one, for example [0,1] ids:[0,999].",
+     .standing = Standing::kBetter,
+     .note = "A range for an input that the model lacks is an error unless --lenient is given."},
+    {.flags = {"--iterations", "--iters"},
+     .dest = "iterations",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "1",
+     .metavar = "NUM",
+     .help = "How many sets of inputs to generate."},
+    {.flags = {"--data-loader-backend-module"},
+     .dest = "data_loader_backend_module",
+     .arity = Arity::kOne,
+     .choices = kModules,
+     .fallback = "numpy",
+     .metavar = "MODULE",
+     .help = "Whose random numbers to use: numpy or torch.",
+     .standing = Standing::kLater,
+     .note = "numpy's numbers are made natively, bit for bit; torch needs the Python worker."},
+    {.flags = {"--load-inputs", "--load-input-data"},
+     .dest = "load_inputs_paths",
+     .arity = Arity::kPlus,
+     .metavar = "PATH",
+     .help = "Read inputs from files or folders: JSON, .npz, .npy, .safetensors, or an ONNX test"
+             " data folder.",
+     .standing = Standing::kBetter,
+     .note = "More formats; an input whose name, type or rank does not fit is an error unless"
+             " --lenient is given.",
+     .excludes = {"data_loader_script"}},
+    {.flags = {"--input-file"},
+     .dest = "load_inputs_paths",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Short for --load-inputs with one file.",
+     .origin = Origin::kOurs,
+     .excludes = {"data_loader_script"}},
+    {.flags = {"--data-loader-script"},
+     .dest = "data_loader_script",
+     .arity = Arity::kOne,
+     .metavar = "FILE[:FUNCTION]",
+     .help = "A Python function (load_data) that yields inputs by name.",
+     .standing = Standing::kLater,
+     .note = "Needs the Python worker.",
+     .excludes = {"load_inputs_paths"}},
+    {.flags = {"--data-loader-func-name"},
+     .dest = "data_loader_func_name",
+     .arity = Arity::kOne,
+     .metavar = "NAME",
+     .help = "The function's name in --data-loader-script, when it is not load_data.",
+     .origin = Origin::kOurs,
+     .standing = Standing::kLater,
+     .note = "Needs the Python worker."},
+};
+
+}  // namespace
+
+OptionGroup DataLoaderOptions() { return {"Inputs", "making or loading input data", kInputs}; }
+
+}  // namespace vernier

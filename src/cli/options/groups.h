@@ -1,0 +1,31 @@
+// The option groups of `run`, one source file per topic. The rows live as long as the program.
+#pragma once
+
+#include <vector>
+
+#include "cli/option_table.h"
+
+namespace vernier {
+
+OptionGroup GeneralOptions();
+OptionGroup LoggingOptions();
+OptionGroup RunnerOptions();
+OptionGroup ModelOptions();
+std::vector<OptionGroup> TensorFlowOptions();
+OptionGroup OnnxSaveOptions();
+OptionGroup OnnxShapeInferenceOptions();
+OptionGroup OnnxLoadOptions();
+OptionGroup OnnxRuntimeOptions();
+OptionGroup OpenVinoOptions();
+OptionGroup TensorRtConfigOptions();
+std::vector<OptionGroup> TensorRtLoadOptions();
+OptionGroup TensorRtRunOptions();
+OptionGroup DataLoaderOptions();
+OptionGroup ComparatorRunOptions();
+OptionGroup PostprocessOptions();
+std::vector<OptionGroup> CompareOptions();
+OptionGroup WorkerOptions();
+OptionGroup ReportOptions();
+OptionGroup ScriptOptions();
+
+}  // namespace vernier

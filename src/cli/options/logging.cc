@@ -1,0 +1,59 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kLogFormats[] = {"timestamp", "line-info", "no-colors"};
+
+constexpr OptionRow kGeneral[] = {
+    {.flags = {"-h", "--help"},
+     .dest = "help",
+     .action = OptionAction::kHelp,
+     .help = "Print this help and end."},
+};
+
+constexpr OptionRow kLogging[] = {
+    {.flags = {"-v", "--verbose"},
+     .dest = "verbose",
+     .action = OptionAction::kCount,
+     .help = "Say more. Repeat it (-vv, -vvv, -vvvv) for more detail."},
+    {.flags = {"-q", "--quiet"},
+     .dest = "quiet",
+     .action = OptionAction::kCount,
+     .help = "Say less. Repeat it for fewer lines; each -q takes back one -v."},
+    {.flags = {"--verbosity"},
+     .dest = "verbosity",
+     .arity = Arity::kPlus,
+     .metavar = "[PATH:]LEVEL",
+     .help = "Log level by name: ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, INFO, START,"
+             " FINISH, WARNING, ERROR or CRITICAL, in any case. PATH: sets a level for one part of"
+             " the program."},
+    {.flags = {"--silent"},
+     .dest = "silent",
+     .help = "Print critical messages only, whatever the other log flags say."},
+    {.flags = {"--log-format"},
+     .dest = "log_format",
+     .arity = Arity::kPlus,
+     .choices = kLogFormats,
+     .metavar = "PART",
+     .help = "Parts to add to each log line (timestamp, line-info), and no-colors for plain text."},
+    {.flags = {"--log-file"},
+     .dest = "log_file",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Write every log line to FILE as well. Missing folders are made.",
+     .standing = Standing::kBetter,
+     .note = "The file is opened once, so the first lines of a run are not lost."},
+    {.flags = {"--no-progress"},
+     .dest = "no_progress",
+     .help = "No progress line, even when a terminal watches.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup GeneralOptions() { return {"General", "this command", kGeneral}; }
+
+OptionGroup LoggingOptions() { return {"Logging", "what is printed and where", kLogging}; }
+
+}  // namespace vernier

@@ -1,0 +1,47 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kModelTypes[] = {
+    "frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe"};
+
+constexpr OptionRow kModel[] = {
+    {.dest = "model_file",
+     .arity = Arity::kOptional,
+     .metavar = "model_file",
+     .help = "The model, for example model.onnx. A network script may name its function after a"
+             " colon.",
+     .standing = Standing::kBetter,
+     .note = "A path that exists is taken as it is, colons included."},
+    {.flags = {"--model-type"},
+     .dest = "model_type",
+     .arity = Arity::kOne,
+     .choices = kModelTypes,
+     .metavar = "TYPE",
+     .help =
+         "The model's type, when its name does not tell: frozen, keras, ckpt, onnx, engine, uff,"
+         " trt-network-script or caffe.",
+     .standing = Standing::kBetter,
+     .note = "The content of a file is looked at too; uff and caffe are refused with a reason."},
+    {.flags = {"--input-shapes", "--inputs"},
+     .dest = "input_shapes",
+     .arity = Arity::kPlus,
+     .metavar = "NAME:SHAPE",
+     .help =
+         "Shapes of generated inputs, for example image:[1,3,224,224] ids:[1,16]. Several shapes"
+         " for one input are used in turn.",
+     .standing = Standing::kBetter,
+     .note = "Several shapes for one input make the iterations cycle through them; a shape that"
+             " cannot be applied is an error unless --lenient is given."},
+    {.flags = {"--onnx-graphsurgeon"},
+     .dest = "onnx_graphsurgeon",
+     .help = "Print a summary of the graph (inputs, outputs, operators, constants) before running.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup ModelOptions() { return {"Model", "the model and its inputs' shapes", kModel}; }
+
+}  // namespace vernier

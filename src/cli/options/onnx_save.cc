@@ -1,0 +1,55 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kSave[] = {
+    {.flags = {"--save-onnx"},
+     .dest = "save_onnx",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Save the ONNX model as it is run, with its marked or removed outputs.",
+     .standing = Standing::kBetter,
+     .note = "Saving does not load the weights, so a model of any size can be saved."},
+    {.flags = {"--save-external-data", "--external-data-path"},
+     .dest = "external_data_path",
+     .arity = Arity::kOptional,
+     .action = OptionAction::kAppend,
+     .metavar = "FILE",
+     .help = "Save weights in a file beside the saved model, by default with a name made from the"
+             " model's."},
+    {.flags = {"--external-data-size-threshold"},
+     .dest = "external_data_size_threshold",
+     .arity = Arity::kOne,
+     .fallback = "1024",
+     .metavar = "BYTES",
+     .help = "Tensors larger than this move to the external file; K, M and G are powers of 1024."},
+    {.flags = {"--no-save-all-tensors-to-one-file"},
+     .dest = "all_tensors_to_one_file",
+     .turns_off = true,
+     .help = "Give every external tensor a file of its own."},
+};
+
+constexpr OptionRow kInfer[] = {
+    {.flags = {"--shape-inference", "--do-shape-inference"},
+     .dest = "do_shape_inference",
+     .help = "Infer the shapes of intermediate tensors when the model is loaded.",
+     .standing = Standing::kLater,
+     .note = "Marked outputs get their inferred type without it."},
+    {.flags = {"--no-onnxruntime-shape-inference"},
+     .dest = "allow_onnxruntime",
+     .turns_off = true,
+     .help = "Do not use ONNX Runtime's symbolic tool for --shape-inference.",
+     .standing = Standing::kLater,
+     .note = "Belongs to --shape-inference."},
+};
+
+}  // namespace
+
+OptionGroup OnnxSaveOptions() { return {"ONNX model saving", "saving ONNX models", kSave}; }
+
+OptionGroup OnnxShapeInferenceOptions() {
+  return {"ONNX shape inference", "inferring shapes in ONNX models", kInfer};
+}
+
+}  // namespace vernier

@@ -1,0 +1,33 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kOpenVino[] = {
+    {.flags = {"--openvino-precision"},
+     .dest = "openvino_precision",
+     .arity = Arity::kOne,
+     .fallback = "f32",
+     .metavar = "TYPE",
+     .help = "Inference precision: f32, f16, bf16, or default for what OpenVINO would choose.",
+     .origin = Origin::kOurs},
+    {.flags = {"--openvino-device"},
+     .dest = "openvino_device",
+     .arity = Arity::kOne,
+     .fallback = "CPU",
+     .metavar = "DEVICE",
+     .help = "Device to compile for, in OpenVINO's words, for example CPU or GPU.1.",
+     .origin = Origin::kOurs},
+    {.flags = {"--openvino-lib"},
+     .dest = "openvino_lib",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "The OpenVINO library to use, instead of the one found.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup OpenVinoOptions() { return {"OpenVINO", "OpenVINO runners", kOpenVino}; }
+
+}  // namespace vernier

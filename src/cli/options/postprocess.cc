@@ -1,0 +1,30 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kPostprocess[] = {
+    {.flags = {"--postprocess", "--postprocess-func"},
+     .dest = "postprocess",
+     .arity = Arity::kPlus,
+     .metavar = "[NAME:]top-K[,axis=A]",
+     .help = "Compare the indices of the K largest values instead of the outputs themselves.",
+     .standing = Standing::kLater,
+     .note = "Comes with --compare indices."},
+    {.flags = {"--postprocess-func-script"},
+     .dest = "postprocess_func_script",
+     .arity = Arity::kOne,
+     .metavar = "FILE[:FUNCTION]",
+     .help = "A Python function (postprocess_outputs) that changes one iteration's outputs before"
+             " they are compared.",
+     .standing = Standing::kLater,
+     .note = "Needs the Python worker."},
+};
+
+}  // namespace
+
+OptionGroup PostprocessOptions() {
+  return {"Post-processing", "changing outputs before they are compared", kPostprocess};
+}
+
+}  // namespace vernier

@@ -1,0 +1,132 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kRunners[] = {
+    {.flags = {"--tf"},
+     .dest = "runners",
+     .action = OptionAction::kRunner,
+     .constant = "tf",
+     .help = "Add a TensorFlow runner.",
+     .standing = Standing::kLater,
+     .note = "Needs the TensorFlow backend."},
+    {.flags = {"--onnxrt"},
+     .dest = "runners",
+     .action = OptionAction::kRunner,
+     .constant = "onnxrt",
+     .help = "Add an ONNX Runtime runner. Each time it is given it adds another one.",
+     .standing = Standing::kBetter,
+     .note = "Runs in a process of its own: a crash of the framework is a verdict, not the end."},
+    {.flags = {"--pluginref"},
+     .dest = "runners",
+     .action = OptionAction::kRunner,
+     .constant = "pluginref",
+     .help = "Add the CPU reference of TensorRT's plugin operators.",
+     .standing = Standing::kLater,
+     .note = "Needs the pluginref backend."},
+    {.flags = {"--trt"},
+     .dest = "runners",
+     .action = OptionAction::kRunner,
+     .constant = "trt",
+     .help = "Add a TensorRT runner.",
+     .standing = Standing::kLater,
+     .note = "Needs the TensorRT backend. Several of them in one run are allowed."},
+    {.flags = {"--openvino"},
+     .dest = "runners",
+     .action = OptionAction::kRunner,
+     .constant = "openvino",
+     .help = "Add an OpenVINO runner.",
+     .origin = Origin::kOurs},
+    {.flags = {"--onnxref", "--onnx"},
+     .dest = "runners",
+     .action = OptionAction::kRunner,
+     .constant = "onnxref",
+     .help = "Add the ONNX reference evaluator (the onnx Python package), the plain and slow"
+             " definition of every operator.",
+     .origin = Origin::kOurs,
+     .standing = Standing::kLater,
+     .note = "Needs the Python worker."},
+    {.flags = {"--torch"},
+     .dest = "runners",
+     .action = OptionAction::kRunner,
+     .constant = "torch",
+     .help = "Add a PyTorch runner for a TorchScript or exported model.",
+     .origin = Origin::kOurs,
+     .standing = Standing::kLater,
+     .note = "Needs the PyTorch backend."},
+    {.flags = {"--identity"},
+     .dest = "runners",
+     .action = OptionAction::kRunner,
+     .constant = "identity",
+     .help = "Add a runner that returns its inputs, for trying things out without a framework.",
+     .origin = Origin::kOurs},
+    {.flags = {"--model-runner"},
+     .dest = "runners",
+     .arity = Arity::kOne,
+     .action = OptionAction::kRunner,
+     .constant = "model-runner",
+     .metavar = "SCRIPT",
+     .help = "Add a program as a runner: a Python file with a top-level load or infer, or any"
+             " executable that reads one JSON feed and writes one JSON result.",
+     .origin = Origin::kOurs,
+     .standing = Standing::kLater,
+     .note = "Needs the Python worker."},
+    {.flags = {"--runner"},
+     .dest = "runners",
+     .arity = Arity::kOne,
+     .action = OptionAction::kRunner,
+     .constant = "runner",
+     .metavar = "LABEL='BACKEND [MODEL] [OPTIONS]'",
+     .help = "Add a runner with a name, and if need be a model and options of its own, for example"
+             " --runner fp16='trt --fp16'.",
+     .origin = Origin::kOurs},
+    {.flags = {"--pairs"},
+     .dest = "pairs",
+     .arity = Arity::kOne,
+     .fallback = "neighbours",
+     .metavar = "WHICH",
+     .help = "Which runners to compare: neighbours, first (each against the first), all, or a list"
+             " A:B,C:D of labels.",
+     .origin = Origin::kOurs},
+    {.flags = {"--reference"},
+     .dest = "reference",
+     .arity = Arity::kOne,
+     .metavar = "LABEL",
+     .help = "The runner that counts as the reference in reports. Tolerances are not affected.",
+     .origin = Origin::kOurs},
+};
+
+constexpr OptionRow kWorkers[] = {
+    {.flags = {"--timeout"},
+     .dest = "timeout",
+     .arity = Arity::kOne,
+     .type = ValueType::kFloat,
+     .metavar = "SECONDS",
+     .help = "Give up on a runner that needs longer than this for one step.",
+     .origin = Origin::kOurs},
+    {.flags = {"--in-process"},
+     .dest = "in_process",
+     .help = "Load the frameworks into this process instead of workers, for debuggers. A crash of"
+             " a framework then ends the whole run.",
+     .origin = Origin::kOurs},
+    {.flags = {"--backend-dir"},
+     .dest = "backend_dir",
+     .arity = Arity::kOne,
+     .action = OptionAction::kAppend,
+     .metavar = "DIR",
+     .help = "Look for backend plug-ins in DIR first. May be repeated.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup RunnerOptions() {
+  return {"Runners", "choosing what runs the model, in order", kRunners};
+}
+
+OptionGroup WorkerOptions() {
+  return {"Workers", "the processes that the frameworks run in", kWorkers};
+}
+
+}  // namespace vernier

@@ -1,0 +1,20 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kScript[] = {
+    {.flags = {"--gen", "--gen-script"},
+     .dest = "gen_script",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Write a Python script that does what this command would do, and end; - prints it.",
+     .standing = Standing::kLater,
+     .note = "FILE is touched only when there is a script to write."},
+};
+
+}  // namespace
+
+OptionGroup ScriptOptions() { return {"Script", "turning the command into a script", kScript}; }
+
+}  // namespace vernier

@@ -1,0 +1,121 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kNeedsTensorFlow = "Needs the TensorFlow backend.";
+constexpr std::string_view kNoTfTrt =
+    "TF-TRT integration is gone from TensorFlow and fails in Polygraphy 0.53.6 too; convert the"
+    " model to ONNX and use --trt.";
+
+constexpr OptionRow kTfTrt[] = {
+    {.flags = {"--tftrt", "--use-tftrt"},
+     .dest = "use_tftrt",
+     .help = "Not supported: TF-TRT no longer exists. Use --trt on an ONNX model.",
+     .standing = Standing::kRefused,
+     .note = kNoTfTrt},
+    {.flags = {"--minimum-segment-size"},
+     .dest = "minimum_segment_size",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .metavar = "N",
+     .help = "Not supported: belongs to --tftrt.",
+     .standing = Standing::kRefused,
+     .note = kNoTfTrt},
+    {.flags = {"--dynamic-op"},
+     .dest = "dynamic_op",
+     .help = "Not supported: belongs to --tftrt.",
+     .standing = Standing::kRefused,
+     .note = kNoTfTrt},
+};
+
+constexpr OptionRow kLoad[] = {
+    {.flags = {"--ckpt"},
+     .dest = "ckpt",
+     .arity = Arity::kOne,
+     .metavar = "NAME",
+     .help = "Name of the checkpoint to load, without an extension. Makes the model a checkpoint"
+             " folder.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorFlow},
+    {.flags = {"--tf-outputs"},
+     .dest = "tf_outputs",
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Tensors to use as TensorFlow outputs; '*' or mark all takes every tensor.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorFlow},
+    {.flags = {"--save-pb"},
+     .dest = "save_frozen_graph_path",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Save the frozen TensorFlow graph.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorFlow},
+    {.flags = {"--save-tensorboard"},
+     .dest = "save_tensorboard_path",
+     .arity = Arity::kOne,
+     .metavar = "DIR",
+     .help = "Save the graph for TensorBoard.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorFlow},
+    {.flags = {"--freeze-graph"},
+     .dest = "freeze_graph",
+     .help = "Turn variables into constants before running.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorFlow},
+};
+
+constexpr OptionRow kSession[] = {
+    {.flags = {"--gpu-memory-fraction"},
+     .dest = "gpu_memory_fraction",
+     .arity = Arity::kOne,
+     .type = ValueType::kFloat,
+     .metavar = "X",
+     .help = "Largest share of GPU memory that TensorFlow may take, 0 to 1.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorFlow},
+    {.flags = {"--allow-growth"},
+     .dest = "allow_growth",
+     .help = "Let TensorFlow take GPU memory as it needs it.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorFlow},
+    {.flags = {"--xla"},
+     .dest = "xla",
+     .help = "Compile the TensorFlow graph with XLA.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorFlow},
+};
+
+constexpr OptionRow kInference[] = {
+    {.flags = {"--save-timeline"},
+     .dest = "save_timeline",
+     .arity = Arity::kOne,
+     .metavar = "DIR",
+     .help = "Save TensorFlow's execution traces.",
+     .standing = Standing::kLater,
+     .note = "Needs the TensorFlow backend. Fails in Polygraphy 0.53.6."},
+};
+
+constexpr OptionRow kToOnnx[] = {
+    {.flags = {"--opset"},
+     .dest = "opset",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .metavar = "N",
+     .help = "Operator set version when a TensorFlow model is converted to ONNX.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorFlow},
+};
+
+}  // namespace
+
+std::vector<OptionGroup> TensorFlowOptions() {
+  return {{"TensorFlow-TensorRT integration", "TF-TRT (not supported)", kTfTrt},
+          {"TensorFlow model loading", "loading TensorFlow models", kLoad},
+          {"TensorFlow session", "TensorFlow's session", kSession},
+          {"TensorFlow inference", "running TensorFlow models", kInference},
+          {"TensorFlow to ONNX", "converting TensorFlow models to ONNX", kToOnnx}};
+}
+
+}  // namespace vernier

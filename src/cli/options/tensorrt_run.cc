@@ -1,0 +1,45 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kNeedsTensorRt = "Needs the TensorRT backend.";
+constexpr std::string_view kStrategies[] = {"static", "profile", "runtime"};
+
+constexpr OptionRow kInference[] = {
+    {.flags = {"--optimization-profile"},
+     .dest = "optimization_profile",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "0",
+     .metavar = "N",
+     .help = "Optimization profile to run with.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorRt},
+    {.flags = {"--allocation-strategy"},
+     .dest = "allocation_strategy",
+     .arity = Arity::kOne,
+     .choices = kStrategies,
+     .fallback = "static",
+     .metavar = "HOW",
+     .help = "Size of activation memory: static (largest of all profiles), profile (of the one in"
+             " use) or runtime (of the shapes at hand).",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorRt},
+    {.flags = {"--weight-streaming-budget"},
+     .dest = "weight_streaming_budget",
+     .arity = Arity::kOne,
+     .metavar = "AMOUNT",
+     .help = "Weights kept on the GPU: bytes (K, M, G), a share such as 50%, -1 for TensorRT's"
+             " choice, -2 for no streaming.",
+     .standing = Standing::kLater,
+     .note = kNeedsTensorRt},
+};
+
+}  // namespace
+
+OptionGroup TensorRtRunOptions() {
+  return {"TensorRT inference", "running TensorRT engines", kInference};
+}
+
+}  // namespace vernier

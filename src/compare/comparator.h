@@ -1,0 +1,29 @@
+// Compares the outputs of two runners.
+#pragma once
+
+#include "compare/comparison.h"
+
+namespace vernier {
+
+/// One pair of outputs under one function: shapes are matched or refused, then the function runs.
+/// Never fails as a call; what cannot be compared has verdict kFailed.
+FunctionResult CompareWith(CompareFunction function, const NamedTensor& a, const NamedTensor& b,
+                           const CompareOptions& options, const ComparisonDetail& detail);
+
+/// One pair of outputs under all functions of the options.
+OutputComparison CompareOutputs(const NamedTensor& a, const NamedTensor& b,
+                                const CompareOptions& options, const ComparisonDetail& detail = {});
+
+/// One iteration of a pair of runners. With fail_fast each function stops at its first failing
+/// output; outputs that no function has seen are absent. `rule` must be kLenient exactly when the
+/// options are lenient.
+IterationComparison CompareIteration(const IterationResult& a, const IterationResult& b,
+                                     const CompareOptions& options, const ComparisonDetail& detail,
+                                     PairingRule rule = PairingRule::kOneToOne);
+
+/// The statistics and, if asked for, the histogram of one output over a given range (or over its
+/// own when `range` is empty).
+OutputStatistics DescribeOutput(std::string name, const Tensor& tensor, bool with_histogram,
+                                const std::optional<HistogramRange>& range = std::nullopt);
+
+}  // namespace vernier

@@ -1,0 +1,81 @@
+#include "vernier/compare_options.h"
+
+#include <algorithm>
+#include <array>
+
+namespace vernier {
+namespace {
+
+constexpr std::array<std::string_view, 5> kStatNames = {"elemwise", "max", "mean", "median",
+                                                        "quantile"};
+
+struct FunctionRow {
+  std::string_view name;
+  std::string_view label;
+};
+// Indexed by the enum's value.
+constexpr std::array<FunctionRow, 6> kFunctions = {{
+    {"simple", "simple"},
+    {"indices", "indices"},
+    {"l2", "L2 Norm"},
+    {"cosine_similarity", "Cosine Similarity"},
+    {"psnr", "PSNR"},
+    {"snr", "SNR"},
+}};
+
+bool HasElemwise(const std::vector<ErrorStat>& stats) {
+  return stats.empty() ||
+         std::find(stats.begin(), stats.end(), ErrorStat::kElemwise) != stats.end();
+}
+
+}  // namespace
+
+std::string_view ErrorStatName(ErrorStat stat) { return kStatNames[static_cast<size_t>(stat)]; }
+
+std::optional<ErrorStat> ErrorStatFromName(std::string_view name) {
+  for (size_t i = 0; i < kStatNames.size(); ++i) {
+    if (kStatNames[i] == name) return static_cast<ErrorStat>(i);
+  }
+  return std::nullopt;
+}
+
+std::string_view CompareFunctionName(CompareFunction function) {
+  return kFunctions[static_cast<size_t>(function)].name;
+}
+
+std::string_view CompareFunctionLabel(CompareFunction function) {
+  return kFunctions[static_cast<size_t>(function)].label;
+}
+
+std::optional<CompareFunction> CompareFunctionFromName(std::string_view name) {
+  for (size_t i = 0; i < kFunctions.size(); ++i) {
+    if (kFunctions[i].name == name) return static_cast<CompareFunction>(i);
+  }
+  return std::nullopt;
+}
+
+Status CheckAverageOptions(const CompareOptions& options) {
+  if (!options.check_average) return {};
+  if (options.fail_fast) {
+    return InvalidArgument("check_average and fail_fast cannot be used together.");
+  }
+  for (const CompareFunction function : options.functions) {
+    if (function == CompareFunction::kIndices) {
+      return InvalidArgument(
+          "The selected compare_func does not produce averageable metrics and cannot be used with "
+          "check_average=True.");
+    }
+    if (function != CompareFunction::kSimple) continue;
+    bool elemwise = HasElemwise(options.check_error_stat.Lookup("", {}));
+    for (const auto& [name, stats] : options.check_error_stat.entries)
+      elemwise |= HasElemwise(stats);
+    if (elemwise) {
+      return InvalidArgument(
+          "check_average is not supported with check_error_stat='elemwise': it is a per-element "
+          "check with no scalar statistic to average. Specify max, mean, median, or quantile.");
+    }
+  }
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,159 @@
+// What a comparison found: plain data, printed by report/ and recorded by record/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compare/pairing.h"
+#include "compare/shape_match.h"
+#include "kernels/difference.h"
+#include "vernier/compare_options.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+enum class Verdict : uint8_t {
+  kMatched,
+  kMismatched,
+  kVacuous,  ///< matched, but nothing was shown: no elements, or both sides constant
+  kSkipped,  ///< not compared on purpose
+  kFailed,   ///< could not be compared
+};
+
+/// One statistic held against the tolerances by `simple`.
+struct RequiredTolerance {
+  ErrorStat stat = ErrorStat::kElemwise;
+  double absolute = 0;  ///< the tolerance that would have been enough (elemwise: the largest)
+  double relative = 0;
+  bool passed = false;
+};
+
+/// The differences themselves, for small outputs and for those who want to look closer.
+struct DifferenceDetail {
+  std::optional<DifferenceArrays> values;  ///< only up to kSmallOutput elements
+  DifferenceHistograms histograms;
+};
+
+struct SimpleResult {
+  double rtol = 0;
+  double atol = 0;
+  double quantile = 0;
+  std::vector<RequiredTolerance> required;  ///< one per statistic asked for
+  DifferenceSummary difference;             ///< quantiles: 0.9, 0.95, 0.99, then `quantile`
+  std::optional<DifferenceDetail> detail;
+  std::vector<int64_t> mismatch_places;  ///< only when asked for
+};
+
+struct IndexMismatch {
+  std::string value;   ///< in the peer's spelling
+  bool found = false;  ///< false: not in the other row at all; true: too far away
+};
+
+struct IndicesResult {
+  int64_t tolerance = 0;
+  std::vector<IndexMismatch> mismatches;
+};
+
+struct MetricResult {
+  double value = 0;
+  double threshold = 0;
+};
+
+struct FunctionResult {
+  CompareFunction function = CompareFunction::kSimple;
+  Verdict verdict = Verdict::kMatched;
+  std::string why;             ///< for kVacuous, kSkipped and kFailed
+  bool shapes_differ = false;  ///< and so nothing was computed
+  std::vector<ShapeStep> shape_steps;
+  std::variant<std::monostate, SimpleResult, IndicesResult, MetricResult> data;
+
+  bool passed() const { return verdict == Verdict::kMatched || verdict == Verdict::kVacuous; }
+  /// Does the result hold numbers that can be averaged?
+  bool has_metrics() const {
+    return std::holds_alternative<SimpleResult>(data) || std::holds_alternative<MetricResult>(data);
+  }
+};
+
+/// One pair of outputs under every function that looked at it.
+struct OutputComparison {
+  std::string a_name;
+  std::string b_name;
+  PairedBy how = PairedBy::kExact;
+  DType a_dtype = DType::kUndefined;
+  DType b_dtype = DType::kUndefined;
+  Dims a_dims;
+  Dims b_dims;
+  Tensor a;          ///< shares the runner's bytes
+  Tensor b;          ///< as the runner gave it
+  Tensor aligned_b;  ///< in A's shape where shapes were matched
+  std::vector<FunctionResult> functions;
+
+  const FunctionResult* Find(CompareFunction function) const {
+    for (const FunctionResult& result : functions) {
+      if (result.function == function) return &result;
+    }
+    return nullptr;
+  }
+  bool passed() const {
+    for (const FunctionResult& result : functions) {
+      if (!result.passed()) return false;
+    }
+    return true;
+  }
+};
+
+/// One runner's output on its own, as shown after the comparisons.
+struct OutputStatistics {
+  std::string name;
+  Tensor tensor;
+  ValueStatistics statistics;  ///< quantiles: 0.9, 0.95, 0.99
+  std::optional<Histogram> histogram;
+};
+
+struct OutputStatisticsPair {
+  OutputStatistics a;
+  OutputStatistics b;
+  bool passed = true;
+};
+
+/// One pair of runners, one iteration.
+struct IterationComparison {
+  std::string a_runner;
+  std::string b_runner;
+  Pairing pairing;
+  std::vector<OutputComparison> outputs;  ///< in A's order
+  std::vector<OutputStatisticsPair> statistics;
+  std::vector<std::string> a_outputs;
+  std::vector<std::string> b_outputs;
+
+  /// Both sides have no outputs, or something was compared.
+  bool compared_something() const {
+    return !outputs.empty() || (a_outputs.empty() && b_outputs.empty());
+  }
+  bool passed() const {
+    for (const OutputComparison& output : outputs) {
+      if (!output.passed()) return false;
+    }
+    return compared_something();
+  }
+};
+
+/// Up to this many elements, whole arrays are shown.
+inline constexpr int64_t kSmallOutput = 100;
+
+/// When arrays and histograms are worth computing.
+enum class DetailLevel : uint8_t { kNever, kOnMismatch, kAlways };
+
+struct ComparisonDetail {
+  DetailLevel values = DetailLevel::kNever;
+  bool output_statistics = false;  ///< fill IterationComparison::statistics
+  bool mismatch_places = false;
+};
+
+inline ElementSpan Elements(const Tensor& tensor) {
+  return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
+}
+
+}  // namespace vernier

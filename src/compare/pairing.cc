@@ -1,0 +1,187 @@
+#include "compare/pairing.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kNone = static_cast<size_t>(-1);
+
+size_t IndexOf(const TensorMap& map, std::string_view name) {
+  for (size_t i = 0; i < map.size(); ++i) {
+    if (map[i].name == name) return i;
+  }
+  return kNone;
+}
+
+bool Overlap(std::string_view x, std::string_view y) {
+  return x.find(y) != std::string_view::npos || y.find(x) != std::string_view::npos;
+}
+
+// TensorFlow appends the number of the producing operation's output.
+std::string Fold(std::string_view name) {
+  std::string folded = ToLower(name);
+  if (folded.ends_with(":0")) folded.resize(folded.size() - 2);
+  return folded;
+}
+
+bool Agree(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.dims() == b.dims();
+}
+
+/// The one-to-one algorithm. Each step only looks at what the steps before have left.
+class OneToOne {
+ public:
+  OneToOne(const TensorMap& a, const TensorMap& b)
+      : a_(a), b_(b), partner_of_a_(a.size()), taken_b_(b.size(), false) {}
+
+  void MatchExact() {
+    std::map<std::string_view, size_t> by_name;
+    for (size_t j = b_.size(); j-- > 0;) by_name[b_[j].name] = j;
+    for (size_t i = 0; i < a_.size(); ++i) {
+      const auto it = by_name.find(a_[i].name);
+      if (it != by_name.end() && !taken_b_[it->second]) Take(i, it->second, PairedBy::kExact);
+    }
+  }
+
+  // Only where folding leaves one name on each side: "Out" and "out" must not both claim "OUT".
+  void MatchFolded() {
+    std::map<std::string, std::vector<size_t>> left;
+    std::map<std::string, std::vector<size_t>> right;
+    for (const size_t i : FreeA()) left[Fold(a_[i].name)].push_back(i);
+    for (const size_t j : FreeB()) right[Fold(b_[j].name)].push_back(j);
+    for (const auto& [name, indices] : left) {
+      const auto it = right.find(name);
+      if (it == right.end() || indices.size() != 1 || it->second.size() != 1) continue;
+      Take(indices[0], it->second[0], PairedBy::kFolded);
+    }
+  }
+
+  void MatchSubstring() {
+    const std::vector<size_t> free_a = FreeA();
+    const std::vector<size_t> free_b = FreeB();
+    std::vector<std::string> names_a;
+    std::vector<std::string> names_b;
+    for (const size_t i : free_a) names_a.push_back(Fold(a_[i].name));
+    for (const size_t j : free_b) names_b.push_back(Fold(b_[j].name));
+    for (size_t i = 0; i < free_a.size(); ++i) {
+      const size_t j = OnlyOverlap(names_a[i], names_b);
+      if (j == kNone || OnlyOverlap(names_b[j], names_a) != i) continue;
+      if (Agree(a_[free_a[i]].tensor, b_[free_b[j]].tensor)) {
+        Take(free_a[i], free_b[j], PairedBy::kSubstring);
+      }
+    }
+  }
+
+  void MatchLastOne() {
+    const std::vector<size_t> free_a = FreeA();
+    const std::vector<size_t> free_b = FreeB();
+    if (free_a.size() != 1 || free_b.size() != 1) return;
+    if (Agree(a_[free_a[0]].tensor, b_[free_b[0]].tensor)) {
+      Take(free_a[0], free_b[0], PairedBy::kPosition);
+    }
+  }
+
+  Pairing Finish() const {
+    Pairing pairing;
+    for (size_t i = 0; i < a_.size(); ++i) {
+      if (partner_of_a_[i]) {
+        pairing.pairs.push_back(*partner_of_a_[i]);
+      } else {
+        pairing.left_only.push_back(a_[i].name);
+      }
+    }
+    for (const size_t j : FreeB()) pairing.right_only.push_back(b_[j].name);
+    return pairing;
+  }
+
+ private:
+  // The index of the only name that overlaps with `name`; kNone if there is none or several. An
+  // empty name lies within every other and says nothing.
+  static size_t OnlyOverlap(const std::string& name, const std::vector<std::string>& names) {
+    size_t found = kNone;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (name.empty() || names[i].empty() || !Overlap(name, names[i])) continue;
+      if (found != kNone) return kNone;
+      found = i;
+    }
+    return found;
+  }
+
+  void Take(size_t i, size_t j, PairedBy how) {
+    partner_of_a_[i] = OutputPair{i, j, how};
+    taken_b_[j] = true;
+  }
+  std::vector<size_t> FreeA() const {
+    std::vector<size_t> free;
+    for (size_t i = 0; i < a_.size(); ++i) {
+      if (!partner_of_a_[i]) free.push_back(i);
+    }
+    return free;
+  }
+  std::vector<size_t> FreeB() const {
+    std::vector<size_t> free;
+    for (size_t j = 0; j < b_.size(); ++j) {
+      if (!taken_b_[j]) free.push_back(j);
+    }
+    return free;
+  }
+
+  const TensorMap& a_;
+  const TensorMap& b_;
+  std::vector<std::optional<OutputPair>> partner_of_a_;
+  std::vector<bool> taken_b_;
+};
+
+std::optional<OutputPair> FindLenient(const TensorMap& a, size_t index, const TensorMap& b) {
+  const size_t exact = IndexOf(b, a[index].name);
+  if (exact != kNone) return OutputPair{index, exact, PairedBy::kExact};
+  const std::string name = ToLower(a[index].name);
+  for (size_t j = 0; j < b.size(); ++j) {
+    const std::string other = ToLower(b[j].name);
+    if (!Overlap(name, other)) continue;
+    return OutputPair{index, j, name == other ? PairedBy::kFolded : PairedBy::kSubstring};
+  }
+  if (index < b.size()) return OutputPair{index, index, PairedBy::kPosition};
+  return std::nullopt;
+}
+
+Pairing PairLenient(const TensorMap& a, const TensorMap& b) {
+  Pairing pairing;
+  std::vector<bool> used(b.size(), false);
+  for (size_t i = 0; i < a.size(); ++i) {
+    const std::optional<OutputPair> pair = FindLenient(a, i, b);
+    const bool taken =
+        pair && pair->how != PairedBy::kExact && IndexOf(a, b[pair->b].name) != kNone;
+    if (taken) pairing.taken.push_back({a[i].name, b[pair->b].name});
+    if (!pair || taken) {
+      pairing.left_only.push_back(a[i].name);
+      continue;
+    }
+    pairing.pairs.push_back(*pair);
+    used[pair->b] = true;
+  }
+  for (size_t j = 0; j < b.size(); ++j) {
+    if (!used[j]) pairing.right_only.push_back(b[j].name);
+  }
+  return pairing;
+}
+
+}  // namespace
+
+Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule) {
+  if (rule == PairingRule::kLenient) return PairLenient(a, b);
+  OneToOne matcher(a, b);
+  matcher.MatchExact();
+  matcher.MatchFolded();
+  matcher.MatchSubstring();
+  if (rule == PairingRule::kOneToOne) matcher.MatchLastOne();
+  return matcher.Finish();
+}
+
+}  // namespace vernier

@@ -1,0 +1,50 @@
+// Which output of one runner meets which output of the other.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// How the names of a pair correspond.
+enum class PairedBy : uint8_t { kExact, kFolded, kSubstring, kPosition };
+
+struct OutputPair {
+  size_t a = 0;  ///< index into the first runner's outputs
+  size_t b = 0;
+  PairedBy how = PairedBy::kExact;
+};
+
+/// The peer's reason for leaving an output of A out: its best match in B also exists in A.
+struct TakenMatch {
+  std::string output;  ///< of A, not compared
+  std::string taken;   ///< in both
+};
+
+struct Pairing {
+  std::vector<OutputPair> pairs;        ///< in the order of A's outputs
+  std::vector<std::string> left_only;   ///< outputs of A without a partner, in order
+  std::vector<std::string> right_only;  ///< outputs of B without a partner, in order
+  std::vector<TakenMatch> taken;        ///< lenient only
+};
+
+enum class PairingRule : uint8_t {
+  /// One to one: exact names; then equal after case folding and without a trailing ":0"; then one
+  /// name within the other if that is unique on both sides and dtype and shape agree; then by
+  /// position, only where each side has exactly one left and they agree.
+  kOneToOne,
+  /// kOneToOne without the step by position, for runs that mark tensors as outputs.
+  kOneToOneMarked,
+  /// The peer's: per output of A the exact name, else the first name of B that contains it or is
+  /// contained in it (ignoring case), else the same position; several outputs of A may meet one
+  /// of B. No check of dtypes or shapes.
+  kLenient,
+};
+
+/// Names are taken as given and may be empty. Never fails; what has no partner is listed.
+Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule);
+
+}  // namespace vernier

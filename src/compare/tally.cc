@@ -1,0 +1,180 @@
+#include "compare/tally.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compare/metrics.h"
+#include "compare/simple.h"
+
+namespace vernier {
+namespace {
+
+double LargerOrNan(double x, double y) { return std::isnan(x) || x > y ? x : y; }
+
+FunctionTally& FindFunction(OutputTally& output, CompareFunction function) {
+  for (FunctionTally& tally : output.functions) {
+    if (tally.function == function) return tally;
+  }
+  output.functions.push_back({});
+  output.functions.back().function = function;
+  return output.functions.back();
+}
+
+void AddSimple(OutputTally& output, FunctionTally& tally, const SimpleResult& simple) {
+  const ValueStatistics& absolute = simple.difference.absolute;
+  const ValueStatistics& relative = simple.difference.relative;
+  const auto add = [&tally](ErrorStat stat, double absolute_value, double relative_value) {
+    tally.sums[static_cast<size_t>(stat)][0].Add(absolute_value);
+    tally.sums[static_cast<size_t>(stat)][1].Add(relative_value);
+  };
+  add(ErrorStat::kMax, absolute.max, relative.max);
+  add(ErrorStat::kMean, absolute.mean, relative.mean);
+  add(ErrorStat::kMedian, absolute.median, relative.median);
+  add(ErrorStat::kQuantile, absolute.quantiles.back(), relative.quantiles.back());
+  if (tally.stats.empty()) {
+    tally.atol = simple.atol;
+    tally.rtol = simple.rtol;
+    for (const RequiredTolerance& required : simple.required) tally.stats.push_back(required.stat);
+  }
+  output.worst_absolute = LargerOrNan(absolute.max, output.worst_absolute);
+  output.worst_relative = LargerOrNan(relative.max, output.worst_relative);
+  output.worst_ratio = std::max(output.worst_ratio, simple.difference.worst_ratio);
+}
+
+void AddFunction(OutputTally& output, const FunctionResult& result) {
+  FunctionTally& tally = FindFunction(output, result.function);
+  if (result.verdict == Verdict::kFailed && output.failed_why.empty()) {
+    output.failed_why = result.why;
+  }
+  if (const auto* simple = std::get_if<SimpleResult>(&result.data)) {
+    AddSimple(output, tally, *simple);
+  } else if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
+    tally.sums[0][0].Add(metric->value);
+    tally.threshold = metric->threshold;
+  } else {
+    ++tally.without_metrics;
+  }
+}
+
+void MergeFunction(FunctionTally& into, const FunctionTally& later) {
+  if (into.stats.empty()) {
+    into.stats = later.stats;
+    into.atol = later.atol;
+    into.rtol = later.rtol;
+  }
+  if (into.sums[0][0].count == 0) into.threshold = later.threshold;
+  for (size_t stat = 0; stat < into.sums.size(); ++stat) {
+    for (size_t side = 0; side < 2; ++side) {
+      into.sums[stat][side].sum += later.sums[stat][side].sum;
+      into.sums[stat][side].count += later.sums[stat][side].count;
+    }
+  }
+  into.without_metrics += later.without_metrics;
+}
+
+void MergeOutput(OutputTally& into, const OutputTally& later) {
+  if (into.iterations == 0) {
+    into.how = later.how;
+    into.partner = later.partner;
+  }
+  into.iterations += later.iterations;
+  into.passed += later.passed;
+  into.vacuous += later.vacuous;
+  if (into.vacuous_why.empty()) into.vacuous_why = later.vacuous_why;
+  if (into.failed_why.empty()) into.failed_why = later.failed_why;
+  into.worst_absolute = LargerOrNan(later.worst_absolute, into.worst_absolute);
+  into.worst_relative = LargerOrNan(later.worst_relative, into.worst_relative);
+  into.worst_ratio = std::max(into.worst_ratio, later.worst_ratio);
+  for (const FunctionTally& function : later.functions) {
+    MergeFunction(FindFunction(into, function.function), function);
+  }
+}
+
+AverageResult AverageOf(const FunctionTally& tally) {
+  AverageResult average;
+  average.function = tally.function;
+  average.passed = true;
+  if (tally.function != CompareFunction::kSimple) {
+    average.value = tally.sums[0][0].mean();
+    average.threshold = tally.threshold;
+    average.passed = MetricPasses(tally.function, average.value, average.threshold);
+    return average;
+  }
+  for (const ErrorStat stat : tally.stats) {
+    const auto& sums = tally.sums[static_cast<size_t>(stat)];
+    average.passed &= WithinTolerance(sums[0].mean(), sums[1].mean(), tally.atol, tally.rtol);
+  }
+  return average;
+}
+
+}  // namespace
+
+double MetricSum::mean() const {
+  return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
+}
+
+bool OutputAverage::passed() const {
+  return std::all_of(functions.begin(), functions.end(),
+                     [](const AverageResult& average) { return average.passed; });
+}
+
+OutputTally& ComparisonTally::Find(const std::string& name) {
+  for (OutputTally& output : outputs_) {
+    if (output.name == name) return output;
+  }
+  outputs_.push_back({});
+  outputs_.back().name = name;
+  return outputs_.back();
+}
+
+void ComparisonTally::Add(const IterationComparison& iteration) {
+  ++iterations_;
+  passed_ += iteration.passed() ? 1 : 0;
+  for (const OutputComparison& output : iteration.outputs) {
+    OutputTally& tally = Find(output.a_name);
+    if (tally.iterations == 0) {
+      tally.how = output.how;
+      tally.partner = output.b_name;
+    }
+    ++tally.iterations;
+    tally.passed += output.passed() ? 1 : 0;
+    const auto vacuous = std::find_if(
+        output.functions.begin(), output.functions.end(),
+        [](const FunctionResult& result) { return result.verdict == Verdict::kVacuous; });
+    if (output.passed() && vacuous != output.functions.end()) {
+      ++tally.vacuous;
+      if (tally.vacuous_why.empty()) tally.vacuous_why = vacuous->why;
+    }
+    for (const FunctionResult& result : output.functions) AddFunction(tally, result);
+  }
+}
+
+void ComparisonTally::Merge(const ComparisonTally& later) {
+  iterations_ += later.iterations_;
+  passed_ += later.passed_;
+  for (const OutputTally& output : later.outputs_) MergeOutput(Find(output.name), output);
+}
+
+Result<std::vector<OutputAverage>> ComparisonTally::Averages() const {
+  std::vector<OutputAverage> averages;
+  for (const OutputTally& output : outputs_) {
+    OutputAverage average;
+    average.name = output.name;
+    for (const FunctionTally& tally : output.functions) {
+      if (tally.without_metrics > 0) {
+        return InvalidArgument(
+            "Output: " + output.name +
+            " | Cannot compute an averaged comparison because at least one iteration produced no "
+            "comparable metrics (e.g. a shape mismatch). Averaging over only the comparable "
+            "iterations would be misleading, so the comparison cannot be evaluated with "
+            "check_average=True. Re-run without check_average to see the per-iteration results.");
+      }
+      average.functions.push_back(AverageOf(tally));
+    }
+    averages.push_back(std::move(average));
+  }
+  return averages;
+}
+
+}  // namespace vernier

@@ -1,0 +1,96 @@
+// What remains of the comparisons of one pair of runners once their iterations are gone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+
+namespace vernier {
+
+/// The sum of a metric over iterations.
+struct MetricSum {
+  double sum = 0;
+  int64_t count = 0;
+
+  void Add(double value) {
+    sum += value;
+    ++count;
+  }
+  /// NaN when nothing was added.
+  double mean() const;
+};
+
+/// One output under one function over the iterations.
+struct FunctionTally {
+  CompareFunction function = CompareFunction::kSimple;
+  /// simple: by ErrorStat (elemwise unused), absolute then relative; otherwise [0][0].
+  std::array<std::array<MetricSum, 2>, 5> sums;
+  /// Of the first iteration: averages are held against them.
+  double atol = 0;
+  double rtol = 0;
+  double threshold = 0;
+  std::vector<ErrorStat> stats;
+  /// Iterations that gave no numbers: differing shapes, failures.
+  int64_t without_metrics = 0;
+};
+
+/// One output over the iterations.
+struct OutputTally {
+  std::string name;
+  PairedBy how = PairedBy::kExact;
+  std::string partner;
+  int64_t iterations = 0;
+  int64_t passed = 0;
+  int64_t vacuous = 0;
+  std::string vacuous_why;    ///< of the first vacuous iteration
+  std::string failed_why;     ///< of the first comparison that could not be made
+  double worst_absolute = 0;  ///< largest difference of any element; NaN wins
+  double worst_relative = 0;
+  double worst_ratio = 0;  ///< see DifferenceSummary::worst_ratio
+  std::vector<FunctionTally> functions;
+};
+
+/// One output's averages under one function.
+struct AverageResult {
+  CompareFunction function = CompareFunction::kSimple;
+  bool passed = false;
+  double value = 0;      ///< single metrics only
+  double threshold = 0;  ///< single metrics only
+};
+
+struct OutputAverage {
+  std::string name;
+  std::vector<AverageResult> functions;
+  bool passed() const;
+};
+
+class ComparisonTally {
+ public:
+  void Add(const IterationComparison& iteration);
+
+  /// As if `later`'s iterations had been added after this one's. Extrema and counts merge exactly;
+  /// sums in the order of merging.
+  void Merge(const ComparisonTally& later);
+
+  int64_t iterations() const { return iterations_; }
+  int64_t passed_iterations() const { return passed_; }
+  const std::vector<OutputTally>& outputs() const { return outputs_; }
+
+  /// For --check-average: the mean of each metric over the iterations in which the output appears,
+  /// held against the thresholds. kInvalidArgument, naming the output, when an iteration gave no
+  /// numbers.
+  Result<std::vector<OutputAverage>> Averages() const;
+
+ private:
+  OutputTally& Find(const std::string& name);
+
+  int64_t iterations_ = 0;
+  int64_t passed_ = 0;
+  std::vector<OutputTally> outputs_;  ///< in order of first appearance
+};
+
+}  // namespace vernier

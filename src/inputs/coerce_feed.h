@@ -1,0 +1,42 @@
+// Supplied inputs made to fit a runner's inputs.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inputs/strictness.h"
+#include "util/log.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+struct CoerceOptions {
+  Strictness strictness = Strictness::kStrict;
+  /// kPeer only, may be empty: makes the named input anew for this runner when the supplied one
+  /// cannot be used. The peer does that in sequential mode with loaders that can be indexed.
+  std::function<Result<Tensor>(const std::string& name)> reload = {};
+};
+
+struct CoercedFeed {
+  TensorMap tensors;               ///< the runner's inputs in its order
+  std::vector<std::string> notes;  ///< what was changed, one sentence each, for the summary
+};
+
+/// Finds and fits a tensor of `feed` for every input; bytes are shared where nothing changes.
+///
+/// kStrict: names must be equal, or equal after case folding and without ":0", one to one; types
+/// must be equal and shapes compatible; else kMalformed with what was expected and found. Tensors
+/// that no input takes are named in a warning, once.
+///
+/// kPeer: the peer's rules and words. Names: equal, else the first that contains the other, else by
+/// position. Types are cast (CastTensor), shapes transposed or reshaped (MatchShape), each with
+/// warnings; kMalformed with the peer's message when the tensor still does not fit.
+///
+/// An input of unknown type or rank takes any.
+Result<CoercedFeed> CoerceFeed(const TensorMap& feed, std::span<const TensorInfo> inputs,
+                               const CoerceOptions& options, Logger& logger);
+
+}  // namespace vernier

@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include "inputs/peer_text.h"
+#include "inputs/shape_spec.h"
+#include "inputs/value_ranges.h"
+
+namespace vernier {
+namespace {
+
+std::string ReadShapes(std::vector<std::string> words, Strictness strictness) {
+  const auto specs = ParseShapeSpecs(words, strictness);
+  return specs.ok() ? FormatShapeSpecs(*specs) : specs.status().message();
+}
+
+TEST(ShapeSpecs, ReadThePeersGrammar) {
+  EXPECT_EQ(ReadShapes({"input:0:[1,3,224,224]"}, Strictness::kStrict),
+            "{input:0 [shape=(1, 3, 224, 224)]}");
+  EXPECT_EQ(ReadShapes({"x:[]", "y:[1]", "z:[1,]"}, Strictness::kStrict),
+            "{x [shape=()],\n y [shape=(1,)],\n z [shape=(1,)]}");
+  EXPECT_EQ(ReadShapes({"x:[\"batch\",'n',m,-1]"}, Strictness::kStrict),
+            "{x [shape=('batch', 'n', 'm', -1)]}");
+  EXPECT_EQ(ReadShapes({"x:AUTO"}, Strictness::kStrict), "{x}");
+}
+
+TEST(ShapeSpecs, TheSpellingOfTrtexecIsRefusedUnlessThePeerIsMeant) {
+  EXPECT_EQ(ReadShapes({"x:3x4"}, Strictness::kStrict),
+            "--input-shapes: expected NAME:[d0,d1,...], got 'x:3x4'");
+  EXPECT_EQ(ReadShapes({"x:3x4"}, Strictness::kPeer), "{x [shape=('3', 'x', '4')]}");
+  EXPECT_EQ(ReadShapes({"x:5"}, Strictness::kPeer),
+            "--input-shapes: expected NAME:[d0,d1,...], got 'x:5'; brackets are missing");
+  EXPECT_EQ(ReadShapes({"x:[1.5]"}, Strictness::kStrict),
+            "--input-shapes: expected NAME:[d0,d1,...], got 'x:[1.5]': 1.5 is no dimension");
+}
+
+std::string ReadRange(const std::string& word) {
+  const std::vector<std::string> words = {word};
+  const auto ranges = ParseValueRanges(words);
+  if (!ranges.ok()) return ranges.status().message();
+  return ranges->at(0).name + FormatRange(ranges->at(0).range);
+}
+
+TEST(ValueRanges, ReadThePeersGrammar) {
+  EXPECT_EQ(ReadRange("[0.0,2.3]"), "[0.0, 2.3]");
+  EXPECT_EQ(ReadRange("))):[0,2.3]"), ")))[0, 2.3]");
+  EXPECT_EQ(ReadRange("x:[-inf,nan]"), "x[-inf, nan]");
+  EXPECT_EQ(ReadRange("x:[0,18446744073709551615]"), "x[0, 18446744073709551615]");
+}
+
+TEST(ValueRanges, RefuseWhatIsNoPairOfNumbers) {
+  EXPECT_EQ(ReadRange("x:[1,2,3]"),
+            "In --val-range, for input: x, expected to receive exactly 2 values, but received 3: "
+            "[1, 2, 3]");
+  EXPECT_EQ(ReadRange("x:[y,2]"),
+            "In --val-range, for input: x, one or more elements of the range could not be parsed "
+            "as a number: ['y', 2]");
+  EXPECT_EQ(ReadRange("x:5"),
+            "In --val-range, for input: x, expected a range in brackets such as [0,1], but "
+            "received 5");
+}
+
+TEST(ValueRanges, FallBackToTheUnnamedRange) {
+  const std::vector<std::string> words = {"[2,5]", "y:[-3,4]", "y:[-3,6]"};
+  const auto ranges = ParseValueRanges(words);
+  EXPECT_EQ(FormatRange(RangeFor(*ranges, "x")), "[2, 5]");
+  EXPECT_EQ(FormatRange(RangeFor(*ranges, "y")), "[-3, 6]");
+  EXPECT_EQ(FormatRange(RangeFor({}, "x")), "[0.0, 1.0]");
+}
+
+TEST(PeerText, WrapsIntegersAsNumpy) {
+  const std::vector<int64_t> values(10, 1000000);
+  EXPECT_EQ(FormatNumpyInts(values),
+            "[1000000 1000000 1000000 1000000 1000000 1000000 1000000 1000000 1000000\n 1000000]");
+  EXPECT_EQ(FormatNumpyInts({}), "[]");
+}
+
+TEST(PeerText, NamesTypesAsThePeer) {
+  EXPECT_EQ(PeerDTypeName(DType::kFloat8E4M3FN), "float8e4m3fn");
+  EXPECT_EQ(PeerDTypeName(DType::kFloat4E2M1), "float4");
+  EXPECT_EQ(PeerDTypeName(DType::kInt32), "int32");
+}
+
+}  // namespace
+}  // namespace vernier

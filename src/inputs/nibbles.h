@@ -1,0 +1,27 @@
+// 4-bit elements: two to a byte, the first in the low nibble.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace vernier {
+
+/// Packs the low nibbles of `codes` into `packed`, which holds half as many bytes, rounded up. An
+/// odd last byte gets a zero.
+inline void PackNibbles(std::span<const uint8_t> codes, std::span<std::byte> packed) {
+  for (size_t i = 0; i < packed.size(); ++i) {
+    const unsigned low = codes[2 * i] & 0xfu;
+    const unsigned high = 2 * i + 1 < codes.size() ? codes[2 * i + 1] & 0xfu : 0u;
+    packed[i] = static_cast<std::byte>(low | high << 4);
+  }
+}
+
+/// The inverse: one code per byte, its upper half zero.
+inline void UnpackNibbles(std::span<const std::byte> packed, std::span<uint8_t> codes) {
+  for (size_t i = 0; i < codes.size(); ++i) {
+    codes[i] = (std::to_integer<uint8_t>(packed[i / 2]) >> (4 * (i % 2))) & 0xf;
+  }
+}
+
+}  // namespace vernier

@@ -1,0 +1,179 @@
+#include "inputs/random_feeds.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "inputs/draw_tensor.h"
+#include "util/fnmatch.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+void WriteNotes(const std::vector<FeedNote>& notes, Logger& logger) {
+  for (const FeedNote& note : notes) {
+    if (note.once) {
+      logger.Once(note.severity, note.text);
+    } else {
+      logger.Log(note.severity, note.text);
+    }
+  }
+}
+
+// Equality first: a name such as "x[0]" is a pattern that does not match itself.
+bool Matches(const std::string& key, const std::string& input) {
+  return key == input || MatchesPattern(input, key);
+}
+
+// The peer's remark on shapes for an input that does not exist.
+std::string UnmatchedShapeText(const std::string& key, std::span<const std::string> inputs) {
+  if (key.find_first_of("*?[]!") != std::string::npos) {
+    return "Input tensor wildcard: " + key +
+           " | Metadata was provided, but none of the matched inputs exist in one or more runners.";
+  }
+  std::string text =
+      "Input tensor: " + key +
+      " | Metadata was provided, but the input does not exist in one or more runners.";
+  const std::string wanted = ToLower(key);
+  for (const std::string& input : inputs) {
+    const std::string candidate = ToLower(input);
+    if (candidate.find(wanted) != std::string::npos ||
+        wanted.find(candidate) != std::string::npos) {
+      return text + "\nMaybe you meant to set: " + input + "?";
+    }
+  }
+  return text;
+}
+
+// Python prints sets in no fixed order; ours is the order of the command line and the model.
+std::string FormatSet(std::span<const std::string> items) {
+  std::string text = FormatPythonList(items);
+  text.front() = '{';
+  text.back() = '}';
+  return text;
+}
+
+Status UnknownName(const std::string& flag, const std::string& name,
+                   std::span<const std::string> inputs) {
+  return Malformed(flag + ": no input is called '" + name + "'; the model's inputs are " +
+                   FormatPythonList(inputs));
+}
+
+}  // namespace
+
+Result<RandomFeeds> RandomFeeds::Create(RandomFeedOptions options, std::vector<TensorInfo> inputs,
+                                        Logger& logger) {
+  RandomFeeds feeds;
+  feeds.options_ = std::move(options);
+  std::vector<ShapeSpec>& shapes = feeds.options_.shapes;
+  if (feeds.options_.strictness == Strictness::kPeer) shapes = KeepLastShapes(shapes);
+  if (!shapes.empty()) {
+    logger.Info("Will generate inference input data according to provided TensorMetadata: " +
+                FormatShapeSpecs(shapes));
+  }
+  VERNIER_TRY(feeds.ResolveInputs(std::move(inputs)));
+  VERNIER_TRY(feeds.CheckNames());
+  return feeds;
+}
+
+// Repeated names keep the place of their first occurrence, as keys of a Python dictionary do.
+const std::string* RandomFeeds::KeyFor(const std::string& input) const {
+  const std::string* found = nullptr;
+  for (auto spec = options_.shapes.begin(); spec != options_.shapes.end(); ++spec) {
+    const auto same = [&](const ShapeSpec& other) { return other.name == spec->name; };
+    const bool repeated = std::any_of(options_.shapes.begin(), spec, same);
+    if (!repeated && Matches(spec->name, input)) found = &spec->name;
+  }
+  return found;
+}
+
+Status RandomFeeds::ResolveInputs(std::vector<TensorInfo> inputs) {
+  for (TensorInfo& info : inputs) {
+    std::vector<const ShapeSpec*> specs;
+    if (const std::string* key = KeyFor(info.name)) {
+      for (const ShapeSpec& spec : options_.shapes) {
+        if (spec.name == *key) specs.push_back(&spec);
+      }
+    } else {
+      specs.push_back(nullptr);
+    }
+    Input input{std::move(info), {}};
+    for (const ShapeSpec* spec : specs) {
+      VERNIER_ASSIGN_OR_RETURN(FeedShape shape,
+                               ResolveFeedShape(input.info, spec, options_.strictness));
+      input.shapes.push_back(std::move(shape));
+    }
+    inputs_.push_back(std::move(input));
+  }
+  return {};
+}
+
+Status RandomFeeds::CheckNames() {
+  const bool strict = options_.strictness == Strictness::kStrict;
+  std::vector<std::string> names;
+  for (const Input& input : inputs_) names.push_back(input.info.name);
+
+  std::vector<std::string> seen;
+  for (const ShapeSpec& spec : options_.shapes) {
+    const auto matches = [&](const std::string& input) { return Matches(spec.name, input); };
+    const bool repeated = std::find(seen.begin(), seen.end(), spec.name) != seen.end();
+    if (repeated || std::any_of(names.begin(), names.end(), matches)) continue;
+    if (strict) return UnknownName("--input-shapes", spec.name, names);
+    seen.push_back(spec.name);
+    notes_before_.push_back({.text = UnmatchedShapeText(spec.name, names)});
+  }
+
+  std::vector<std::string> requested = names;
+  requested.emplace_back();
+  std::vector<std::string> given;
+  std::vector<std::string> extra;
+  for (const NamedRange& range : options_.ranges) {
+    given.push_back(range.name);
+    const bool known = std::find(requested.begin(), requested.end(), range.name) != requested.end();
+    if (!known) extra.push_back(range.name);
+  }
+  if (extra.empty()) return {};
+  if (strict) return UnknownName("--val-range", extra.front(), names);
+  notes_after_.push_back({.text = "Extra items in val_range: " + FormatSet(extra) +
+                                  ".\nNote: items requested were: " + FormatSet(requested) +
+                                  ", but all items are: " + FormatSet(given)});
+  return {};
+}
+
+Result<TensorMap> RandomFeeds::Make(int64_t iteration, Logger& logger) const {
+  int64_t seed = 0;
+  const bool overflow = __builtin_add_overflow(options_.seed, iteration, &seed);
+  if (overflow || seed < 0 || seed > std::numeric_limits<uint32_t>::max()) {
+    return InvalidArgument("--seed: expected seed + iteration between 0 and 2**32 - 1, got " +
+                           std::to_string(options_.seed) + " + " + std::to_string(iteration));
+  }
+  logger.Verbose("Generating data using numpy seed: " + std::to_string(seed));
+  NumpyRandom random(static_cast<uint32_t>(seed));
+  WriteNotes(notes_before_, logger);
+  TensorMap feed;
+  for (const Input& input : inputs_) {
+    Result<Tensor> tensor = MakeInput(input, iteration, random, logger);
+    if (!tensor.ok()) return std::move(tensor).Annotate("input '" + input.info.name + "'").status();
+    feed.push_back({input.info.name, *std::move(tensor)});
+  }
+  WriteNotes(notes_after_, logger);
+  return feed;
+}
+
+Result<Tensor> RandomFeeds::MakeInput(const Input& input, int64_t iteration, NumpyRandom& random,
+                                      Logger& logger) const {
+  const auto turn = static_cast<size_t>(iteration) % input.shapes.size();
+  const FeedShape& shape = input.shapes[turn];
+  const DType dtype = input.info.dtype;
+  WriteNotes(shape.notes, logger);
+  if (shape.values) return IntegerTensor(dtype, *shape.values);
+  const ValueRange range = RangeFor(options_.ranges, input.info.name);
+  logger.Once(Severity::kVerbose,
+              "Input tensor: " + input.info.name +
+                  " | Generating input data in range: " + FormatDrawnRange(dtype, range));
+  return DrawTensor(dtype, shape.dims, range, random);
+}
+
+}  // namespace vernier

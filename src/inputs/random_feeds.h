@@ -1,0 +1,68 @@
+// The default data loader: seeded random inputs, the peer's numbers bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "inputs/feed_shape.h"
+#include "inputs/numpy_random.h"
+#include "inputs/shape_spec.h"
+#include "inputs/strictness.h"
+#include "inputs/value_ranges.h"
+#include "util/log.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+struct RandomFeedOptions {
+  int64_t seed = 1;
+  int64_t iterations = 1;
+  std::vector<NamedRange> ranges = {};
+  /// Names may be fnmatch patterns; of several that match an input the last wins. Several shapes of
+  /// one name are used in turn, one per iteration; kPeer uses the last alone, as the peer does.
+  std::vector<ShapeSpec> shapes = {};
+  /// kStrict: what cannot be applied (a name that no input has, a shape that does not fit) is an
+  /// error. kPeer: the peer's warning.
+  Strictness strictness = Strictness::kStrict;
+};
+
+/// Feeds for a model's inputs. Feed i of seed s is feed 0 of seed s + i; inputs are drawn in the
+/// model's order from one generator. Making a feed changes nothing, so that feeds may be made in
+/// any order and by several threads if their loggers allow it.
+class RandomFeeds {
+ public:
+  /// Resolves every shape. kMalformed for what cannot be applied (see `strictness`) and for inputs
+  /// of unknown rank. Writes the peer's line that announces the given shapes.
+  static Result<RandomFeeds> Create(RandomFeedOptions options, std::vector<TensorInfo> inputs,
+                                    Logger& logger);
+
+  /// Number of feeds; negative iterations count as none.
+  int64_t count() const { return options_.iterations > 0 ? options_.iterations : 0; }
+
+  /// Feed number `iteration`, with the peer's log lines. kInvalidArgument when seed + iteration is
+  /// outside 0..2^32-1; kMalformed for integer ranges that the type cannot hold and for strings
+  /// (see DrawTensor); kInternal when memory cannot be had.
+  Result<TensorMap> Make(int64_t iteration, Logger& logger) const;
+
+ private:
+  struct Input {
+    TensorInfo info;
+    std::vector<FeedShape> shapes;  ///< used in turn
+  };
+
+  RandomFeeds() = default;
+  Status ResolveInputs(std::vector<TensorInfo> inputs);
+  Status CheckNames();
+  const std::string* KeyFor(const std::string& input) const;
+  Result<Tensor> MakeInput(const Input& input, int64_t iteration, NumpyRandom& random,
+                           Logger& logger) const;
+
+  RandomFeedOptions options_;
+  std::vector<Input> inputs_;
+  std::vector<FeedNote> notes_before_;  ///< of every feed: shapes that no input takes
+  std::vector<FeedNote> notes_after_;   ///< of every feed: ranges that no input takes
+};
+
+}  // namespace vernier

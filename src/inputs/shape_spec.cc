@@ -1,0 +1,101 @@
+#include "inputs/shape_spec.h"
+
+#include <algorithm>
+
+#include "inputs/peer_text.h"
+#include "util/cast_grammar.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+Status Refuse(const std::string& word, const std::string& why) {
+  return InvalidArgument("--input-shapes: expected NAME:[d0,d1,...], got '" + word + "'" + why);
+}
+
+// UTF-8 characters: what Python's iteration over a string gives.
+std::vector<CastValue> Characters(std::string_view text) {
+  std::vector<CastValue> characters;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = begin + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+    characters.push_back({std::string(text.substr(begin, end - begin))});
+    begin = end;
+  }
+  return characters;
+}
+
+Result<Dim> ToDim(const std::string& word, const CastValue& element, Strictness strictness) {
+  if (const auto* symbol = std::get_if<std::string>(&element.data)) return Dim{-1, *symbol};
+  if (std::holds_alternative<WideInt>(element.data)) {
+    const std::optional<int64_t> size = AsInt64(element);
+    if (!size) return Refuse(word, ", which has a dimension beyond 64 bits");
+    return Dim{*size, ""};
+  }
+  // The peer takes whatever is no integer for a dynamic dimension.
+  if (strictness == Strictness::kPeer) return Dim{-1, FormatCastValue(element)};
+  return Refuse(word, ": " + FormatCastValue(element) + " is no dimension");
+}
+
+Result<ShapeSpec> ToSpec(const std::string& word, Strictness strictness) {
+  const KeyedWord split = SplitAtLast(word);
+  const CastValue value = ParseCastValue(split.value);
+  std::vector<CastValue> elements;
+  if (const auto* text = std::get_if<std::string>(&value.data)) {
+    if (ToLower(*text) == "auto") return ShapeSpec{split.key, std::nullopt};
+    if (strictness == Strictness::kStrict) return Refuse(word, "");
+    elements = Characters(*text);
+  } else if (const auto* list = std::get_if<std::vector<CastValue>>(&value.data)) {
+    elements = *list;
+  } else {
+    return Refuse(word, "; brackets are missing");
+  }
+
+  std::vector<Dim> shape;
+  for (const CastValue& element : elements) {
+    const auto* text = std::get_if<std::string>(&element.data);
+    if (text != nullptr && text->empty()) continue;
+    VERNIER_ASSIGN_OR_RETURN(Dim dim, ToDim(word, element, strictness));
+    shape.push_back(std::move(dim));
+  }
+  return ShapeSpec{split.key, std::move(shape)};
+}
+
+}  // namespace
+
+Result<std::vector<ShapeSpec>> ParseShapeSpecs(std::span<const std::string> words,
+                                               Strictness strictness) {
+  std::vector<ShapeSpec> specs;
+  for (const std::string& word : words) {
+    VERNIER_ASSIGN_OR_RETURN(ShapeSpec spec, ToSpec(word, strictness));
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+std::vector<ShapeSpec> KeepLastShapes(std::span<const ShapeSpec> specs) {
+  std::vector<ShapeSpec> last;
+  for (const ShapeSpec& spec : specs) {
+    const auto same = [&](const ShapeSpec& other) { return other.name == spec.name; };
+    const auto earlier = std::find_if(last.begin(), last.end(), same);
+    if (earlier != last.end()) {
+      *earlier = spec;
+    } else {
+      last.push_back(spec);
+    }
+  }
+  return last;
+}
+
+std::string FormatShapeSpecs(std::span<const ShapeSpec> specs) {
+  std::string text = "{";
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (i > 0) text += ",\n ";
+    const ShapeSpec& spec = specs[i];
+    const std::string meta = spec.shape ? " [shape=" + FormatUserShape(*spec.shape) + "]" : "";
+    text += Trim(spec.name + meta);
+  }
+  return text + "}";
+}
+
+}  // namespace vernier

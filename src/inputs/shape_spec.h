@@ -1,0 +1,35 @@
+// `--input-shapes`: the shapes that the user gives for inputs.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inputs/strictness.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// One `NAME:[d0,d1,...]`.
+struct ShapeSpec {
+  std::string name;  ///< an input, or an fnmatch pattern
+  /// A negative or symbolic dimension is dynamic. Absent for `NAME:auto`.
+  std::optional<std::vector<Dim>> shape;
+};
+
+/// Reads the words in order; repeated names stay. Splits each at its last colon; empty elements of
+/// the list are dropped, so `x:[]` is a scalar. kInvalidArgument for a value that is not a list in
+/// brackets and for elements that are neither a whole number nor a name; kPeer takes such a word
+/// letter by letter, and such an element as a dynamic dimension, but still refuses `x:5`.
+Result<std::vector<ShapeSpec>> ParseShapeSpecs(std::span<const std::string> words,
+                                               Strictness strictness);
+
+/// The last shape of every name, in the place of its first: what the peer makes of repetitions.
+std::vector<ShapeSpec> KeepLastShapes(std::span<const ShapeSpec> specs);
+
+/// What the peer logs before it generates inputs: "{x [shape=(1, 3)],\n y [shape=()]}".
+std::string FormatShapeSpecs(std::span<const ShapeSpec> specs);
+
+}  // namespace vernier

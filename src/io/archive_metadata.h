@@ -1,0 +1,53 @@
+// What npz and safetensors files of ours keep beside the tensors.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vernier/dtype.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Where the text stands: a member of npz files, a key of safetensors' own metadata.
+inline constexpr const char* kNpzMetadataMember = "__vernier__.json";
+inline constexpr const char* kSafetensorsMetadataKey = "vernier";
+
+/// The true type of a tensor whose container cannot name it.
+struct StoredType {
+  DType dtype = DType::kUndefined;
+  Dims dims;
+};
+
+struct ArchiveIteration {
+  std::string runner_name;
+  std::optional<double> runtime_s;
+};
+
+struct ArchiveRun {
+  std::string key;   ///< the first part of its tensors' names
+  std::string name;  ///< the runner's name
+  std::vector<ArchiveIteration> iterations;
+};
+
+struct ArchiveMetadata {
+  bool is_results = false;  ///< runs are meant, even if there are none
+  std::vector<ArchiveRun> runs;
+  std::map<std::string, StoredType> types;  ///< by tensor name in the file
+  std::optional<uint64_t> feed_count;  ///< of inputs, where the names do not tell: some are empty
+
+  bool empty() const { return !is_results && types.empty() && !feed_count; }
+};
+
+/// A JSON text.
+std::string FormatArchiveMetadata(const ArchiveMetadata& metadata);
+
+/// kMalformed when the text is not what FormatArchiveMetadata makes.
+Result<ArchiveMetadata> ParseArchiveMetadata(std::string_view text);
+
+}  // namespace vernier

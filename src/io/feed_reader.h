@@ -1,0 +1,53 @@
+// Saved inputs: what --save-inputs wrote and --load-inputs reads.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Reads feeds one after the other, one in memory at a time. Not thread-safe.
+class FeedReader {
+ public:
+  /// What the reader of one file provides.
+  class Source {
+   public:
+    virtual ~Source() = default;
+    virtual size_t size() const = 0;
+    virtual Result<TensorMap> Read(size_t index) = 0;
+  };
+
+  /// Chains `paths` in order. Each is
+  ///  - a JSON file: a list of feeds, or one feed;
+  ///  - a .npz, .safetensors, .npy (one tensor, called as the file) or .pb file (an ONNX tensor);
+  ///  - a directory of such JSON files, read in the order of their names, or one with ONNX test
+  ///    data: `input_<n>.pb` files, or `test_data_set_<n>` directories of those.
+  /// All paths are looked up and the first file is opened here; kMalformed, naming the path, when
+  /// one is missing or the first holds no feeds.
+  static Result<std::unique_ptr<FeedReader>> Open(std::vector<std::string> paths);
+
+  /// The next feed, its tensors in the file's order; nullopt behind the last. kMalformed, naming
+  /// the file, when it is damaged or holds something else; saved outputs are told from inputs.
+  Result<std::optional<TensorMap>> Next();
+
+  /// The file that Next() read last, or will read first.
+  const std::string& current_path() const { return current_path_; }
+
+ private:
+  explicit FeedReader(std::vector<std::string> files) : files_(std::move(files)) {}
+  Status OpenFile();
+
+  std::vector<std::string> files_;
+  size_t file_ = 0;  // the one after the open one
+  std::unique_ptr<Source> source_;
+  size_t next_ = 0;
+  std::string current_path_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,171 @@
+#include "io/feed_sources.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "io/archive_index.h"
+#include "io/directory_listing.h"
+#include "io/npy.h"
+#include "io/peer_document.h"
+#include "io/peer_type.h"
+#include "io/tensor_proto.h"
+#include "util/mapped_file.h"
+
+namespace vernier {
+namespace {
+
+using Kind = JsonValue::Kind;
+using SourcePtr = std::unique_ptr<FeedReader::Source>;
+
+constexpr std::string_view kMergeHint =
+    "\nHint: This is a `RunResults` object (e.g. generated with `--save-outputs`). Use the "
+    "`data merge` tool to convert it to a feed_dict-compatible format.";
+
+Status NotAFeed(const std::string& path, const std::string& what, std::string_view hint) {
+  return Malformed("'" + path + "': " + what + " cannot be recognized as a feed_dict" +
+                   std::string(hint));
+}
+
+class JsonFeeds final : public FeedReader::Source {
+ public:
+  explicit JsonFeeds(std::unique_ptr<PeerDocument> document) : document_(std::move(document)) {}
+
+  Status Index() {
+    const JsonValue root = document_->root();
+    const std::vector<JsonValue> elements =
+        root.is(Kind::kArray) ? root.Elements() : std::vector<JsonValue>{root};
+    for (const JsonValue element : elements) VERNIER_TRY(Add(element));
+    return {};
+  }
+
+  size_t size() const override { return feeds_.size(); }
+  Result<TensorMap> Read(size_t index) override { return document_->DecodeTensors(feeds_[index]); }
+
+ private:
+  Status Add(JsonValue value);
+
+  std::unique_ptr<PeerDocument> document_;
+  std::vector<JsonValue> feeds_;
+};
+
+Status JsonFeeds::Add(JsonValue value) {
+  const Result<std::string> type = PeerTypeOf(value);
+  if (!type.ok()) return document_->Annotate(type.status());
+  const std::string found =
+      "byte " + std::to_string(value.offset()) + ": " + DescribeDecoded(value);
+  if (*type == "RunResults") return NotAFeed(document_->path(), found, kMergeHint);
+  // The peer takes one saved iteration, which is a map of names to arrays, for a feed.
+  std::optional<JsonValue> feed = value;
+  if (*type == "IterationResult") feed = value.Find("outputs");
+  const bool other_type = !type->empty() && *type != "IterationResult";
+  if (!feed || !feed->is(Kind::kObject) || other_type)
+    return NotAFeed(document_->path(), found, "");
+  feeds_.push_back(*feed);
+  return {};
+}
+
+class ArchiveFeeds final : public FeedReader::Source {
+ public:
+  ArchiveFeeds(std::unique_ptr<TensorArchive> archive, ArchiveIndex::Run run)
+      : archive_(std::move(archive)), run_(std::move(run)) {}
+  size_t size() const override { return run_.iterations.size(); }
+  Result<TensorMap> Read(size_t index) override {
+    return ReadMembers(*archive_, run_.iterations[index]);
+  }
+
+ private:
+  std::unique_ptr<TensorArchive> archive_;
+  ArchiveIndex::Run run_;
+};
+
+// Small files that are read when they are asked for.
+class OneFeed final : public FeedReader::Source {
+ public:
+  using Loader = Result<NamedTensor> (*)(const std::string& path);
+  OneFeed(std::vector<std::string> paths, Loader load) : paths_(std::move(paths)), load_(load) {}
+  size_t size() const override { return 1; }
+  Result<TensorMap> Read(size_t) override {
+    TensorMap feed;
+    for (const std::string& path : paths_) {
+      Result<NamedTensor> tensor = load_(path);
+      if (!tensor.ok()) return std::move(tensor).Annotate("'" + path + "'").status();
+      feed.push_back(*std::move(tensor));
+    }
+    return feed;
+  }
+
+ private:
+  std::vector<std::string> paths_;
+  Loader load_;
+};
+
+std::string StemOf(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+Result<NamedTensor> LoadNpy(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  VERNIER_ASSIGN_OR_RETURN(Tensor tensor, ReadNpy(file->bytes(), file));
+  return NamedTensor{StemOf(path), std::move(tensor)};
+}
+
+Result<NamedTensor> LoadProtobuf(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  VERNIER_ASSIGN_OR_RETURN(NamedTensor tensor, ParseTensorProto(file->bytes()));
+  if (tensor.name.empty()) tensor.name = StemOf(path);
+  return tensor;
+}
+
+std::optional<uint64_t> TestInputNumber(std::string_view name) {
+  constexpr std::string_view kPrefix = "input_", kSuffix = ".pb";
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  name = name.substr(kPrefix.size());
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool whole = error == std::errc() && std::string_view(end, kSuffix.size()) == kSuffix &&
+                     end + kSuffix.size() == name.data() + name.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+bool IsTestInputName(std::string_view name) { return TestInputNumber(name).has_value(); }
+
+Result<SourcePtr> OpenJsonFeeds(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(auto document, PeerDocument::Open(path));
+  auto feeds = std::make_unique<JsonFeeds>(std::move(document));
+  VERNIER_TRY(feeds->Index());
+  return SourcePtr(std::move(feeds));
+}
+
+Result<SourcePtr> OpenArchiveFeeds(const std::string& path, ArchiveFormat format) {
+  VERNIER_ASSIGN_OR_RETURN(auto archive, TensorArchive::Open(path, format));
+  VERNIER_ASSIGN_OR_RETURN(ArchiveIndex index, IndexArchive(*archive));
+  if (index.is_results) return NotAFeed(path, "a file of saved outputs", kMergeHint);
+  return SourcePtr(
+      std::make_unique<ArchiveFeeds>(std::move(archive), std::move(index.runs.front())));
+}
+
+Result<SourcePtr> OpenNpyFeed(const std::string& path) {
+  return SourcePtr(std::make_unique<OneFeed>(std::vector{path}, LoadNpy));
+}
+
+Result<SourcePtr> OpenProtobufFeed(const std::string& path) {
+  return SourcePtr(std::make_unique<OneFeed>(std::vector{path}, LoadProtobuf));
+}
+
+Result<SourcePtr> OpenOnnxTestData(const std::string& directory) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> files,
+                           ListDirectory(directory, IsTestInputName));
+  // Ten and more inputs: input_10 comes after input_9.
+  std::stable_sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
+    const auto number = [](const std::string& path) {
+      return TestInputNumber(std::filesystem::path(path).filename().string()).value_or(0);
+    };
+    return number(a) < number(b);
+  });
+  return SourcePtr(std::make_unique<OneFeed>(std::move(files), LoadProtobuf));
+}
+
+}  // namespace vernier

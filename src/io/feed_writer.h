@@ -1,0 +1,40 @@
+// Saves inputs while they are being made.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Writes feeds one after the other in constant memory. A path ending in .npz or .safetensors is
+/// written in that format, any other path with an extension as the peer's JSON list; such files
+/// appear whole with Finish() and not at all without. A path without an extension is a directory of
+/// one JSON file for each feed, each of which appears with its Append().
+class FeedWriter {
+ public:
+  /// What the writer of one format provides.
+  class Encoder {
+   public:
+    virtual ~Encoder() = default;
+    virtual Status Append(const TensorMap& feed) = 0;
+    virtual Status Finish() = 0;
+  };
+
+  /// kIo when the place cannot be written, or is a directory that is not empty.
+  static Result<std::unique_ptr<FeedWriter>> Create(std::string path);
+
+  /// kIo; after an error Finish() fails too.
+  Status Append(const TensorMap& feed);
+  Status Finish();
+
+ private:
+  explicit FeedWriter(std::unique_ptr<Encoder> encoder) : encoder_(std::move(encoder)) {}
+
+  std::unique_ptr<Encoder> encoder_;
+  Status broken_;
+};
+
+}  // namespace vernier

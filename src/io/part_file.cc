@@ -1,0 +1,81 @@
+#include "io/part_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace vernier {
+namespace {
+
+Status CannotWrite(const std::string& path) {
+  return IoError("'" + path + "' cannot be written: " + std::strerror(errno));
+}
+
+}  // namespace
+
+Status PartFile::Fail() const { return CannotWrite(path_); }
+
+Result<PartFile> PartFile::Create(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!fd.valid()) return CannotWrite(path);
+  return PartFile(path, std::move(fd));
+}
+
+Result<PartFile> PartFile::Reopen(const std::string& path, uint64_t size) {
+  PartFile file(path, UniqueFd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)));
+  struct stat info {};
+  if (!file.fd_.valid() || ::fstat(file.fd(), &info) != 0) return CannotWrite(path);
+  if (static_cast<uint64_t>(info.st_size) < size) {
+    return IoError("'" + path + "' has " + std::to_string(info.st_size) + " bytes instead of " +
+                   std::to_string(size));
+  }
+  VERNIER_TRY(file.Truncate(size));
+  return file;
+}
+
+Result<PartFile> PartFile::CreateUnnamed(const std::string& directory) {
+  UniqueFd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (fd.valid()) return PartFile(directory, std::move(fd));
+  // Not every file system has O_TMPFILE.
+  std::string name = directory + "/.vernier-XXXXXX";
+  fd.Reset(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd.valid()) return CannotWrite(directory);
+  ::unlink(name.c_str());
+  return PartFile(directory, std::move(fd));
+}
+
+Status PartFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Fail();
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return {};
+}
+
+Status PartFile::Write(std::span<const std::byte> bytes) {
+  VERNIER_TRY(WriteAt(size_, bytes));
+  size_ += bytes.size();
+  return {};
+}
+
+Status PartFile::Truncate(uint64_t size) {
+  if (::ftruncate(fd(), static_cast<off_t>(size)) != 0) return Fail();
+  size_ = size;
+  return {};
+}
+
+void PartFile::Release(uint64_t begin, uint64_t end) {
+  if (end <= begin) return;
+  ::fallocate(fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+              static_cast<off_t>(end - begin));
+}
+
+}  // namespace vernier

@@ -1,0 +1,48 @@
+// A file that is written piece by piece before it is known what will become of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "io/byte_sink.h"
+#include "util/unique_fd.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// All errors are kIo and name the path.
+class PartFile final : public OutputFile {
+ public:
+  /// A new file; one that is in the way is an error.
+  static Result<PartFile> Create(const std::string& path);
+
+  /// An existing file, cut to its first `size` bytes, which must be there.
+  static Result<PartFile> Reopen(const std::string& path, uint64_t size);
+
+  /// A file without a name in `directory`, gone with the object.
+  static Result<PartFile> CreateUnnamed(const std::string& directory);
+
+  Status Write(std::span<const std::byte> bytes) override;
+  Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) override;
+  uint64_t size() const override { return size_; }
+
+  /// Drops everything from `size` on.
+  Status Truncate(uint64_t size);
+
+  /// Gives the disk space of the range back where the file system can; its content is then zeros.
+  void Release(uint64_t begin, uint64_t end);
+
+  int fd() const { return fd_.get(); }
+
+ private:
+  PartFile(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  Status Fail() const;
+
+  std::string path_;
+  UniqueFd fd_;
+  uint64_t size_ = 0;
+};
+
+}  // namespace vernier

@@ -1,0 +1,98 @@
+#include "io/partial_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "io/json_writer.h"
+#include "util/atomic_file.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kManifest = "manifest.json";
+constexpr const char* kJournal = "journal.jsonl";
+
+// A path as a person typed it may end in slashes, which belong to no name.
+std::string WithoutTrailingSlashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+bool IsLocked(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+Status WriteManifest(PartFile& file, const std::string& target,
+                     const std::vector<std::string>& runner_names) {
+  JsonWriter writer(file);
+  writer.BeginObject();
+  writer.Key("schema_version");
+  writer.Integer(1);
+  writer.Key("target");
+  writer.String(target);
+  writer.Key("runners");
+  writer.BeginArray();
+  for (const std::string& name : runner_names) writer.String(name);
+  writer.EndArray();
+  writer.EndObject();
+  return writer.Finish();
+}
+
+}  // namespace
+
+Status PartialFolder::MoveAside() {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(path_, error))) return {};
+  if (IsLocked(path_ + "/" + kManifest)) {
+    return IoError("'" + path_ + "' is in use: another run is saving there");
+  }
+  for (int n = 1;; ++n) {
+    stale_ = path_ + "." + std::to_string(n);
+    if (!fs::exists(fs::symlink_status(stale_, error))) break;
+  }
+  fs::rename(path_, stale_, error);
+  if (error) {
+    return IoError("'" + path_ +
+                   "', left by an earlier run, cannot be renamed: " + error.message());
+  }
+  return {};
+}
+
+Result<PartialFolder> PartialFolder::Create(const std::string& target,
+                                            const std::vector<std::string>& runner_names) {
+  PartialFolder folder;
+  folder.path_ = WithoutTrailingSlashes(target) + ".partial";
+  VERNIER_TRY(folder.MoveAside());
+  VERNIER_TRY(CreateDirectories(folder.path_));
+  VERNIER_ASSIGN_OR_RETURN(PartFile manifest, folder.CreatePart(kManifest));
+  VERNIER_TRY(WriteManifest(manifest, target, runner_names));
+  folder.lock_.Reset(::open((folder.path_ + "/" + kManifest).c_str(), O_RDONLY | O_CLOEXEC));
+  // A file system without locks is no reason not to save.
+  ::flock(folder.lock_.get(), LOCK_EX | LOCK_NB);
+  VERNIER_ASSIGN_OR_RETURN(folder.journal_, folder.CreatePart(kJournal));
+  return folder;
+}
+
+Result<PartFile> PartialFolder::CreatePart(std::string_view name) const {
+  return PartFile::Create(path_ + "/" + std::string(name));
+}
+
+Status PartialFolder::Record(std::string_view line) {
+  return journal_->WriteText(std::string(line) + "\n");
+}
+
+void PartialFolder::Remove() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace vernier

@@ -1,0 +1,48 @@
+// The folder NAME.partial, where saved outputs wait until NAME can be written whole.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/part_file.h"
+#include "util/unique_fd.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Holds manifest.json (target and runners), the parts, and journal.jsonl with one line for every
+/// finished iteration. The manifest is locked while the object lives, so that two runs cannot
+/// write to the same folder.
+class PartialFolder {
+ public:
+  /// Creates the folder. One that an earlier run left behind is renamed to NAME.partial.<n>, see
+  /// stale(). kIo when it cannot be created or a living process is using it.
+  static Result<PartialFolder> Create(const std::string& target,
+                                      const std::vector<std::string>& runner_names);
+
+  const std::string& path() const { return path_; }
+
+  /// Where the folder of an earlier run went; empty when there was none.
+  const std::string& stale() const { return stale_; }
+
+  Result<PartFile> CreatePart(std::string_view name) const;
+
+  /// Appends a line to the journal.
+  Status Record(std::string_view line);
+
+  /// Removes the folder with everything in it.
+  void Remove();
+
+ private:
+  PartialFolder() = default;
+  Status MoveAside();
+
+  std::string path_;
+  std::string stale_;
+  UniqueFd lock_;
+  std::optional<PartFile> journal_;
+};
+
+}  // namespace vernier

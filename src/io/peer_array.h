@@ -1,0 +1,29 @@
+// Tensors in the peer's JSON: {"array": "<base64 of an npy file>", "polygraphy_class": "ndarray"}.
+//
+// Types that NumPy lacks are raw bytes in the npy file, as the peer writes them; a sibling key,
+// "dtype": "bfloat16", which the peer ignores on loading, keeps their name.
+#pragma once
+
+#include <cstdint>
+
+#include "io/json_tape.h"
+#include "io/json_writer.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// A tensor from an ndarray object or a LazyArray around one, in new memory. Also reads the old
+/// forms: payloads as latin-1 text and npz payloads, whose first member counts. kMalformed, with
+/// the byte offset, for anything else; torch tensors are refused with what to do instead.
+Result<Tensor> DecodePeerArray(JsonValue value);
+
+enum class PeerArrayForm : uint8_t {
+  kArray,      ///< the ndarray object itself, as in saved inputs
+  kLazyArray,  ///< inside {"values": ..., "polygraphy_class": "LazyArray"}, as in saved outputs
+};
+
+/// Writes a tensor byte for byte as the peer does. Errors stay in the writer.
+void WritePeerArray(JsonWriter& writer, const Tensor& tensor, PeerArrayForm form);
+
+}  // namespace vernier

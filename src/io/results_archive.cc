@@ -1,0 +1,53 @@
+#include "io/results_archive.h"
+
+#include <utility>
+#include <vector>
+
+#include "io/archive_index.h"
+
+namespace vernier {
+namespace {
+
+class ArchiveResults final : public ResultsReader::Source {
+ public:
+  ArchiveResults(std::unique_ptr<TensorArchive> archive, ArchiveIndex index)
+      : archive_(std::move(archive)), index_(std::move(index)) {
+    for (ArchiveIndex::Run& run : index_.runs) {
+      if (!index_.is_results) NameRun(run);
+      runs_.push_back({run.name, run.iterations.size()});
+    }
+  }
+
+  const std::vector<SavedRun>& runs() const override { return runs_; }
+
+  Result<IterationResult> Read(size_t run, size_t iteration) override {
+    const ArchiveIndex::Run& source = index_.runs[run];
+    IterationResult result;
+    result.runner_name = source.details[iteration].runner_name;
+    result.runtime_s = source.details[iteration].runtime_s;
+    VERNIER_ASSIGN_OR_RETURN(result.outputs, ReadMembers(*archive_, source.iterations[iteration]));
+    return result;
+  }
+
+ private:
+  static void NameRun(ArchiveIndex::Run& run) {
+    run.name = "custom_runner";
+    for (ArchiveIteration& details : run.details) details.runner_name = run.name;
+  }
+
+  std::unique_ptr<TensorArchive> archive_;
+  ArchiveIndex index_;
+  std::vector<SavedRun> runs_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ResultsReader::Source>> OpenArchiveResults(const std::string& path,
+                                                                  ArchiveFormat format) {
+  VERNIER_ASSIGN_OR_RETURN(auto archive, TensorArchive::Open(path, format));
+  VERNIER_ASSIGN_OR_RETURN(ArchiveIndex index, IndexArchive(*archive));
+  return std::unique_ptr<ResultsReader::Source>(
+      std::make_unique<ArchiveResults>(std::move(archive), std::move(index)));
+}
+
+}  // namespace vernier

@@ -1,0 +1,17 @@
+// Saved outputs in npz and safetensors files.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/results_reader.h"
+#include "io/tensor_archive.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// A file without runners in its names is read as runner `custom_runner`.
+Result<std::unique_ptr<ResultsReader::Source>> OpenArchiveResults(const std::string& path,
+                                                                  ArchiveFormat format);
+
+}  // namespace vernier

@@ -1,0 +1,41 @@
+// The formats in which saved outputs are collected and published.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/partial_folder.h"
+#include "io/tensor_archive.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class ResultsEncoder {
+ public:
+  virtual ~ResultsEncoder() = default;
+
+  /// Adds an iteration to the parts; on error the parts are as before. Returns what the journal
+  /// says about it: where it ends in its part.
+  virtual Result<uint64_t> Append(size_t runner, const IterationResult& result) = 0;
+
+  /// Makes the target from the first counts[i] iterations of each runner i.
+  virtual Status Publish(std::span<const size_t> counts) = 0;
+};
+
+/// What an encoder works on; the folder must outlive it.
+struct EncoderTarget {
+  std::string path;
+  std::vector<std::string> runner_names;
+  const PartialFolder* folder;
+};
+
+Result<std::unique_ptr<ResultsEncoder>> MakeJsonFileEncoder(EncoderTarget target);
+Result<std::unique_ptr<ResultsEncoder>> MakeJsonDirectoryEncoder(EncoderTarget target);
+Result<std::unique_ptr<ResultsEncoder>> MakeArchiveEncoder(EncoderTarget target,
+                                                           ArchiveFormat format);
+
+}  // namespace vernier

@@ -1,0 +1,20 @@
+// The peer's RunResults JSON, as files and as directories of per-iteration files.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/peer_document.h"
+#include "io/results_reader.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// A file. kMalformed, in the peer's words, when it holds something other than a RunResults.
+Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResults(const std::string& path);
+
+/// A directory: the iterations of its *.json files, in the order of their names, are joined by
+/// runner name; runners of equal name within one file stay apart. At most one file is open.
+Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResultsDirectory(const std::string& path);
+
+}  // namespace vernier

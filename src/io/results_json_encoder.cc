@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "io/iteration_directory.h"
+#include "io/json_writer.h"
+#include "io/peer_array.h"
+#include "io/results_encoder.h"
+#include "util/atomic_file.h"
+
+namespace vernier {
+namespace {
+
+// An iteration stands in: the results, their list, a runner's pair, its list.
+constexpr int kIterationDepth = 4;
+constexpr std::string_view kIterationSeparator = ",\n                ";
+
+std::string Quoted(std::string_view text) {
+  StringSink sink;
+  JsonWriter writer(sink);
+  writer.String(text);
+  return writer.Finish().ok() ? sink.text() : std::string();
+}
+
+Status WriteIteration(ByteSink& sink, const IterationResult& result) {
+  JsonWriter writer(sink, kIterationDepth);
+  writer.BeginObject();
+  writer.Key("outputs");
+  writer.BeginObject();
+  for (const NamedTensor& output : result.outputs) {
+    writer.Key(output.name);
+    WritePeerArray(writer, output.tensor, PeerArrayForm::kLazyArray);
+  }
+  writer.EndObject();
+  writer.Key("runtime");
+  result.runtime_s ? writer.Double(*result.runtime_s) : writer.Null();
+  writer.Key("runner_name");
+  writer.String(result.runner_name);
+  writer.Key("polygraphy_class");
+  writer.String("IterationResult");
+  writer.EndObject();
+  return writer.Finish();
+}
+
+// The iterations of one runner: their texts with the separators of a JSON list, ready to be copied
+// as a whole.
+class RunnerPart {
+ public:
+  explicit RunnerPart(PartFile file) : file_(std::move(file)) {}
+
+  Result<uint64_t> Append(const IterationResult& result) {
+    const uint64_t before = file_.size();
+    Status status = ends_.empty() ? Status() : file_.WriteText(kIterationSeparator);
+    if (status.ok()) status = WriteIteration(file_, result);
+    if (!status.ok()) {
+      VERNIER_TRY(file_.Truncate(before));
+      return status;
+    }
+    ends_.push_back(file_.size());
+    return file_.size();
+  }
+
+  size_t size() const { return ends_.size(); }
+
+  /// Iterations [first, last) with the separators between them.
+  Status CopyTo(AtomicFile& file, size_t first, size_t last) const {
+    const uint64_t begin = BeginOf(first);
+    return file.CopyFrom(file_.fd(), begin, ends_[last - 1] - begin);
+  }
+
+  void Release(size_t iteration) { file_.Release(BeginOf(iteration), ends_[iteration]); }
+
+ private:
+  uint64_t BeginOf(size_t iteration) const {
+    return iteration == 0 ? 0 : ends_[iteration - 1] + kIterationSeparator.size();
+  }
+
+  PartFile file_;
+  std::vector<uint64_t> ends_;
+};
+
+struct Range {
+  size_t first = 0;
+  size_t last = 0;
+};
+
+class JsonParts {
+ public:
+  static Result<JsonParts> Create(const EncoderTarget& target) {
+    JsonParts parts;
+    for (size_t i = 0; i < target.runner_names.size(); ++i) {
+      parts.names_.push_back(Quoted(target.runner_names[i]));
+      VERNIER_ASSIGN_OR_RETURN(PartFile file,
+                               target.folder->CreatePart(std::to_string(i) + ".json"));
+      parts.parts_.emplace_back(std::move(file));
+    }
+    return parts;
+  }
+
+  RunnerPart& operator[](size_t runner) { return parts_[runner]; }
+
+  size_t Common() const {
+    size_t common = parts_.empty() ? 0 : parts_.front().size();
+    for (const RunnerPart& part : parts_) common = std::min(common, part.size());
+    return common;
+  }
+
+  size_t Longest() const {
+    size_t longest = 0;
+    for (const RunnerPart& part : parts_) longest = std::max(longest, part.size());
+    return longest;
+  }
+
+  /// A RunResults file of one range of each runner; runners without a range are left out.
+  Status WriteFile(const std::string& path, std::span<const std::optional<Range>> ranges) const {
+    VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+    VERNIER_TRY(file.Write("{\n    \"lst\": ["));
+    bool first = true;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      if (!ranges[i]) continue;
+      VERNIER_TRY(file.Write(first ? "\n" : ",\n"));
+      VERNIER_TRY(WriteRun(file, i, *ranges[i]));
+      first = false;
+    }
+    VERNIER_TRY(file.Write(first ? "" : "\n    "));
+    VERNIER_TRY(file.Write("],\n    \"polygraphy_class\": \"RunResults\"\n}"));
+    return file.Commit();
+  }
+
+ private:
+  Status WriteRun(AtomicFile& file, size_t runner, Range range) const {
+    VERNIER_TRY(file.Write("        [\n            " + names_[runner] + ",\n            ["));
+    if (range.last > range.first) {
+      VERNIER_TRY(file.Write("\n                "));
+      VERNIER_TRY(parts_[runner].CopyTo(file, range.first, range.last));
+      VERNIER_TRY(file.Write("\n            "));
+    }
+    return file.Write("]\n        ]");
+  }
+
+  std::vector<std::string> names_;
+  std::vector<RunnerPart> parts_;
+};
+
+class JsonFileEncoder final : public ResultsEncoder {
+ public:
+  JsonFileEncoder(std::string path, JsonParts parts)
+      : path_(std::move(path)), parts_(std::move(parts)) {}
+
+  Result<uint64_t> Append(size_t runner, const IterationResult& result) override {
+    return parts_[runner].Append(result);
+  }
+
+  Status Publish(std::span<const size_t> counts) override {
+    std::vector<std::optional<Range>> ranges;
+    for (const size_t count : counts) ranges.push_back(Range{0, count});
+    return parts_.WriteFile(path_, ranges);
+  }
+
+ private:
+  std::string path_;
+  JsonParts parts_;
+};
+
+class JsonDirectoryEncoder final : public ResultsEncoder {
+ public:
+  JsonDirectoryEncoder(std::string path, JsonParts parts, size_t runners)
+      : path_(std::move(path)), parts_(std::move(parts)), runners_(runners) {}
+
+  Result<uint64_t> Append(size_t runner, const IterationResult& result) override {
+    VERNIER_ASSIGN_OR_RETURN(const uint64_t end, parts_[runner].Append(result));
+    const std::vector<size_t> all(runners_, parts_.Longest());
+    while (written_ < parts_.Common()) VERNIER_TRY(WriteNext(all));
+    return end;
+  }
+
+  Status Publish(std::span<const size_t> counts) override {
+    const size_t last = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+    while (written_ < last) VERNIER_TRY(WriteNext(counts));
+    return {};
+  }
+
+ private:
+  // The disk space of what is in its file already is given back.
+  Status WriteNext(std::span<const size_t> counts) {
+    std::vector<std::optional<Range>> ranges(runners_);
+    for (size_t i = 0; i < runners_; ++i) {
+      const bool has_it = written_ < std::min(counts[i], parts_[i].size());
+      if (has_it) ranges[i] = Range{written_, written_ + 1};
+    }
+    VERNIER_TRY(parts_.WriteFile(IterationFilePath(path_, written_), ranges));
+    for (size_t i = 0; i < runners_; ++i) {
+      if (ranges[i]) parts_[i].Release(written_);
+    }
+    ++written_;
+    return {};
+  }
+
+  std::string path_;
+  JsonParts parts_;
+  size_t runners_;
+  size_t written_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ResultsEncoder>> MakeJsonFileEncoder(EncoderTarget target) {
+  VERNIER_ASSIGN_OR_RETURN(JsonParts parts, JsonParts::Create(target));
+  return std::unique_ptr<ResultsEncoder>(
+      std::make_unique<JsonFileEncoder>(std::move(target.path), std::move(parts)));
+}
+
+Result<std::unique_ptr<ResultsEncoder>> MakeJsonDirectoryEncoder(EncoderTarget target) {
+  VERNIER_TRY(CreateIterationDirectory(target.path, "inference results"));
+  VERNIER_ASSIGN_OR_RETURN(JsonParts parts, JsonParts::Create(target));
+  return std::unique_ptr<ResultsEncoder>(std::make_unique<JsonDirectoryEncoder>(
+      std::move(target.path), std::move(parts), target.runner_names.size()));
+}
+
+}  // namespace vernier

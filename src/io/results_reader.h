@@ -1,0 +1,52 @@
+// Saved outputs: what --save-outputs wrote and --load-outputs reads.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// One saved runner.
+struct SavedRun {
+  std::string name;  ///< need not be unique
+  size_t iterations = 0;
+};
+
+/// Reads the outputs of one or more runners, an iteration at a time. Reading is not thread-safe.
+class ResultsReader {
+ public:
+  using Run = SavedRun;
+
+  /// What the reader of one file format provides.
+  class Source {
+   public:
+    virtual ~Source() = default;
+    virtual const std::vector<Run>& runs() const = 0;
+    virtual Result<IterationResult> Read(size_t run, size_t iteration) = 0;
+  };
+
+  /// Opens a JSON, npz or safetensors file (known by its extension, else by its content) or a
+  /// directory of JSON files, one or more iterations each, in the order of their names. One pass
+  /// records where everything lies; tensors are decoded by Read. kMalformed, naming the file, when
+  /// it is missing, damaged or holds something else.
+  static Result<std::unique_ptr<ResultsReader>> Open(const std::string& path);
+
+  /// In the file's order.
+  const std::vector<Run>& runs() const { return source_->runs(); }
+
+  /// Outputs in the file's order. kInvalidArgument for an index out of range; kMalformed when an
+  /// array is damaged.
+  Result<IterationResult> Read(size_t run, size_t iteration);
+
+ private:
+  explicit ResultsReader(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+
+  std::unique_ptr<Source> source_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,90 @@
+#include "io/results_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "io/directory_listing.h"
+#include "io/file_kind.h"
+#include "io/json_writer.h"
+#include "io/results_encoder.h"
+
+namespace vernier {
+namespace {
+
+Result<std::unique_ptr<ResultsEncoder>> MakeEncoder(EncoderTarget target) {
+  if (!NamesSingleFile(target.path)) return MakeJsonDirectoryEncoder(std::move(target));
+  switch (FileKindForWriting(target.path)) {
+    case FileKind::kNpz:
+      return MakeArchiveEncoder(std::move(target), ArchiveFormat::kNpz);
+    case FileKind::kSafetensors:
+      return MakeArchiveEncoder(std::move(target), ArchiveFormat::kSafetensors);
+    default:
+      return MakeJsonFileEncoder(std::move(target));
+  }
+}
+
+std::string JournalLine(size_t runner, size_t iteration, uint64_t end) {
+  return "{\"runner\":" + std::to_string(runner) + ",\"iteration\":" + std::to_string(iteration) +
+         ",\"end\":" + std::to_string(end) + "}";
+}
+
+}  // namespace
+
+ResultsWriter::ResultsWriter(std::string path, std::vector<std::string> runner_names,
+                             PartialFolder folder)
+    : path_(std::move(path)),
+      runner_names_(std::move(runner_names)),
+      finished_(runner_names_.size(), 0),
+      folder_(std::move(folder)) {}
+
+Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(
+    std::string path, std::vector<std::string> runner_names) {
+  if (NamesSingleFile(path) && IsDirectory(path)) return IoError("'" + path + "' is a directory");
+  VERNIER_ASSIGN_OR_RETURN(PartialFolder folder, PartialFolder::Create(path, runner_names));
+  std::unique_ptr<ResultsWriter> writer(
+      new ResultsWriter(std::move(path), std::move(runner_names), std::move(folder)));
+  VERNIER_ASSIGN_OR_RETURN(writer->encoder_, MakeEncoder({.path = writer->path_,
+                                                          .runner_names = writer->runner_names_,
+                                                          .folder = &writer->folder_}));
+  return writer;
+}
+
+ResultsWriter::~ResultsWriter() {
+  const bool empty =
+      std::all_of(finished_.begin(), finished_.end(), [](size_t n) { return n == 0; });
+  if (empty && !published_) folder_.Remove();
+}
+
+size_t ResultsWriter::CommonIterations() const {
+  return finished_.empty() ? 0 : *std::min_element(finished_.begin(), finished_.end());
+}
+
+Status ResultsWriter::Append(size_t runner, const IterationResult& result) {
+  if (runner >= finished_.size()) {
+    return InvalidArgument("there is no runner " + std::to_string(runner) + " to save outputs of");
+  }
+  // A gap in a runner's iterations would shift all later ones.
+  if (broken_.ok()) broken_ = AppendToPart(runner, result);
+  if (broken_.ok()) ++finished_[runner];
+  return broken_;
+}
+
+Status ResultsWriter::AppendToPart(size_t runner, const IterationResult& result) {
+  VERNIER_ASSIGN_OR_RETURN(const uint64_t end, encoder_->Append(runner, result));
+  return folder_.Record(JournalLine(runner, finished_[runner], end));
+}
+
+Status ResultsWriter::Publish(size_t max_iterations) {
+  std::vector<size_t> counts;
+  for (const size_t n : finished_) counts.push_back(std::min(n, max_iterations));
+  Status status = encoder_->Publish(counts);
+  if (!status.ok()) {
+    return std::move(status).Annotate("outputs stay in '" + folder_.path() + "'");
+  }
+  published_ = true;
+  encoder_ = nullptr;
+  folder_.Remove();
+  return {};
+}
+
+}  // namespace vernier

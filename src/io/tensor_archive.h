@@ -1,0 +1,65 @@
+// Files of named tensors: .npz and .safetensors.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/archive_metadata.h"
+#include "io/part_file.h"
+#include "util/atomic_file.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+enum class ArchiveFormat : uint8_t { kNpz, kSafetensors };
+
+class TensorArchive {
+ public:
+  /// Checks the whole structure. kMalformed, naming the path, when the file is missing or damaged.
+  static Result<std::unique_ptr<TensorArchive>> Open(const std::string& path, ArchiveFormat format);
+  virtual ~TensorArchive() = default;
+
+  /// In the file's order, without ".npy".
+  const std::vector<std::string>& names() const { return names_; }
+  const ArchiveMetadata& metadata() const { return metadata_; }
+  const std::string& path() const { return path_; }
+
+  /// In place where the file allows it, else a copy. kMalformed names the file and the tensor.
+  Result<Tensor> Read(size_t index) const;
+
+ protected:
+  virtual Result<Tensor> ReadStored(size_t index, const StoredType* type) const = 0;
+
+  std::string path_;
+  std::vector<std::string> names_;
+  ArchiveMetadata metadata_;
+};
+
+/// Collects tensors in a spool file; memory grows with their number, not their size.
+class TensorArchiveWriter {
+ public:
+  /// Writes to `spool`, which must be empty and outlive the object.
+  static std::unique_ptr<TensorArchiveWriter> Create(PartFile& spool, ArchiveFormat format);
+  virtual ~TensorArchiveWriter() = default;
+
+  /// Number of tensors so far.
+  virtual size_t size() const = 0;
+
+  /// kIo when the spool cannot be written; Truncate() then brings it back to a state to go on from.
+  virtual Status Add(const std::string& name, const Tensor& tensor) = 0;
+
+  /// Forgets all but the first `count` tensors.
+  virtual Status Truncate(size_t count) = 0;
+
+  /// Writes an archive of the tensors for which `selected` is true. `metadata.types` is filled
+  /// here.
+  virtual Status WriteTo(AtomicFile& file, const std::vector<bool>& selected,
+                         ArchiveMetadata metadata) const = 0;
+};
+
+}  // namespace vernier

@@ -1,0 +1,27 @@
+// Neumaier's compensated summation.
+#pragma once
+
+#include <cmath>
+
+namespace vernier {
+
+class CompensatedSum {
+ public:
+  void Add(double value) {
+    const double next = sum_ + value;
+    // With an infinity the correction would be inf - inf; the plain sum is then the answer.
+    if (std::isfinite(next)) {
+      correction_ +=
+          std::fabs(sum_) >= std::fabs(value) ? (sum_ - next) + value : (value - next) + sum_;
+    }
+    sum_ = next;
+  }
+  double value() const { return std::isfinite(sum_) ? sum_ + correction_ : sum_; }
+
+ private:
+  // Negative zero is the neutral element: it keeps the sign of a sum of negative zeros.
+  double sum_ = -0.0;
+  double correction_ = -0.0;
+};
+
+}  // namespace vernier

@@ -1,0 +1,54 @@
+#include "model/close_matches.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace vernier {
+namespace {
+
+struct Block {
+  size_t a = 0, b = 0, size = 0;
+};
+
+// The longest common substring; of equal ones the first in `a`, then in `b`.
+Block LongestMatch(std::string_view a, std::string_view b) {
+  Block best;
+  std::vector<size_t> row(b.size() + 1, 0);  // row[j + 1]: length of the match that ends at b[j]
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = 0;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t length = a[i] == b[j] ? diagonal + 1 : 0;
+      diagonal = std::exchange(row[j + 1], length);
+      if (length > best.size) best = {i + 1 - length, j + 1 - length, length};
+    }
+  }
+  return best;
+}
+
+size_t MatchedCharacters(std::string_view a, std::string_view b) {
+  const Block block = LongestMatch(a, b);
+  if (block.size == 0) return 0;
+  return block.size + MatchedCharacters(a.substr(0, block.a), b.substr(0, block.b)) +
+         MatchedCharacters(a.substr(block.a + block.size), b.substr(block.b + block.size));
+}
+
+}  // namespace
+
+std::vector<std::string> CloseMatches(std::string_view word,
+                                      std::span<const std::string_view> candidates, size_t limit) {
+  std::vector<std::pair<double, std::string_view>> scored;
+  for (const std::string_view candidate : candidates) {
+    const size_t total = candidate.size() + word.size();
+    const auto matched = static_cast<double>(MatchedCharacters(candidate, word));
+    const double ratio = total == 0 ? 1.0 : 2.0 * matched / static_cast<double>(total);
+    if (ratio >= 0.6) scored.emplace_back(ratio, candidate);
+  }
+  std::sort(scored.begin(), scored.end(), std::greater<>());
+  if (scored.size() > limit) scored.resize(limit);
+  std::vector<std::string> matches;
+  for (const auto& [ratio, candidate] : scored) matches.emplace_back(candidate);
+  return matches;
+}
+
+}  // namespace vernier

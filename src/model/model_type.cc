@@ -1,0 +1,90 @@
+#include "model/model_type.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::pair<ModelType, std::string_view> kNames[] = {
+    {ModelType::kFrozen, "frozen"},
+    {ModelType::kKeras, "keras"},
+    {ModelType::kCheckpoint, "ckpt"},
+    {ModelType::kOnnx, "onnx"},
+    {ModelType::kEngine, "engine"},
+    {ModelType::kUff, "uff"},
+    {ModelType::kTrtNetworkScript, "trt-network-script"},
+    {ModelType::kCaffe, "caffe"},
+};
+
+constexpr std::pair<std::string_view, ModelType> kExtensions[] = {
+    {".hdf5", ModelType::kKeras},      {".uff", ModelType::kUff},
+    {".prototxt", ModelType::kCaffe},  {".onnx", ModelType::kOnnx},
+    {".engine", ModelType::kEngine},   {".plan", ModelType::kEngine},
+    {".graphdef", ModelType::kFrozen}, {".py", ModelType::kTrtNetworkScript},
+};
+
+// Python's splitext: dots at the start of a file name do not begin an extension.
+std::string_view ExtensionOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  const size_t start = name.find_first_not_of('.');
+  const size_t dot = name.rfind('.');
+  if (start == std::string_view::npos || dot == std::string_view::npos || dot < start) return {};
+  return name.substr(dot);
+}
+
+}  // namespace
+
+std::string_view ModelTypeName(ModelType type) {
+  for (const auto& [candidate, name] : kNames) {
+    if (candidate == type) return name;
+  }
+  return {};
+}
+
+std::optional<ModelType> ModelTypeFromName(std::string_view name) {
+  for (const auto& [type, candidate] : kNames) {
+    if (candidate == name) return type;
+  }
+  return std::nullopt;
+}
+
+ModelPath SplitModelPath(std::string_view argument) {
+  ModelPath result;
+  std::error_code error;
+  result.path = std::string(argument);
+  result.exists = fs::exists(result.path, error);
+  if (!result.exists) {
+    const size_t colon = argument.rfind(':');
+    if (colon != std::string_view::npos) {
+      result.path = std::string(argument.substr(0, colon));
+      result.extra = std::string(argument.substr(colon + 1));
+      result.exists = fs::exists(result.path, error);
+    }
+  }
+  if (result.exists) {
+    const fs::path absolute = fs::absolute(result.path, error);
+    if (!error) result.path = absolute.lexically_normal().string();
+    if (result.path.size() > 1 && result.path.back() == '/') result.path.pop_back();
+  }
+  return result;
+}
+
+Result<ModelType> InferModelType(const std::string& path, const ModelTypeHints& hints) {
+  if (hints.given) return *hints.given;
+  std::error_code error;
+  if (hints.checkpoint_given || fs::is_directory(path, error)) return ModelType::kCheckpoint;
+  const std::string_view extension = ExtensionOf(path);
+  for (const auto& [known, type] : kExtensions) {
+    if (known == extension) return type;
+  }
+  if (hints.tensorflow_runner) return ModelType::kFrozen;
+  return InvalidArgument("Could not automatically determine model type for: " + path +
+                         "\nPlease explicitly specify the type with the --model-type option");
+}
+
+}  // namespace vernier

@@ -1,0 +1,50 @@
+// What kind of model a path on the command line names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "vernier/status.h"
+
+namespace vernier {
+
+enum class ModelType : uint8_t {
+  kFrozen,  ///< TensorFlow frozen graph
+  kKeras,
+  kCheckpoint,  ///< TensorFlow checkpoint directory
+  kOnnx,
+  kEngine,  ///< TensorRT engine
+  kUff,     ///< accepted by name only, as is Caffe
+  kTrtNetworkScript,
+  kCaffe
+};
+
+/// The peer's word: "frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script",
+/// "caffe".
+std::string_view ModelTypeName(ModelType type);
+std::optional<ModelType> ModelTypeFromName(std::string_view name);
+
+/// A model argument `path[:extra]`.
+struct ModelPath {
+  std::string path;   ///< absolute if it exists
+  std::string extra;  ///< a function's name in a script; empty if not given
+  bool exists = false;
+};
+
+/// Splits at the last ':', unless the whole text names something that exists.
+ModelPath SplitModelPath(std::string_view argument);
+
+/// What else decides about the type.
+struct ModelTypeHints {
+  std::optional<ModelType> given;  ///< --model-type
+  bool checkpoint_given = false;   ///< --ckpt
+  bool tensorflow_runner = false;  ///< --tf
+};
+
+/// The peer's inference: --model-type; --ckpt or a directory; the extension (case-sensitive); with
+/// --tf a frozen graph. kInvalidArgument when nothing says.
+Result<ModelType> InferModelType(const std::string& path, const ModelTypeHints& hints);
+
+}  // namespace vernier

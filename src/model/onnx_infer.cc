@@ -1,0 +1,426 @@
+#include "model/onnx_infer.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "model/onnx_infer_rules.h"
+#include "model/onnx_order.h"
+
+namespace vernier {
+namespace {
+
+constexpr int32_t kFloat = 1, kUint8 = 2, kInt32 = 6, kInt64 = 7, kString = 8, kBool = 9;
+constexpr int64_t kLargestRank = 64;
+
+struct Known {
+  int32_t type = 0;
+  std::optional<int64_t> rank;
+  std::optional<int64_t> length;  // of a vector
+};
+
+Known FromDims(int32_t type, const Dims& dims) {
+  Known known{type, static_cast<int64_t>(dims.size()), std::nullopt};
+  if (dims.size() == 1) known.length = dims[0];
+  return known;
+}
+
+Known FromValue(const OnnxValue& value) {
+  if (value.kind != OnnxValueKind::kTensor) return {};
+  const TensorInfo info = ToTensorInfo(value);
+  Known known{value.onnx_type, std::nullopt, std::nullopt};
+  if (!info.shape) return known;
+  known.rank = static_cast<int64_t>(info.shape->size());
+  if (info.shape->size() == 1 && !info.shape->front().dynamic()) {
+    known.length = info.shape->front().value;
+  }
+  return known;
+}
+
+// The node's attributes, parsed when the first one is asked for.
+class Attributes {
+ public:
+  explicit Attributes(const OnnxModel& model, const OnnxNode& node) : model_(model), node_(node) {}
+
+  const OnnxAttribute* Find(std::string_view name) {
+    if (!list_) list_ = model_.Attributes(node_);
+    for (const OnnxAttribute& attribute : *list_) {
+      if (attribute.name == name) return &attribute;
+    }
+    return nullptr;
+  }
+  int64_t Int(std::string_view name, int64_t fallback) {
+    const OnnxAttribute* attribute = Find(name);
+    return attribute != nullptr ? attribute->i : fallback;
+  }
+
+ private:
+  const OnnxModel& model_;
+  const OnnxNode& node_;
+  std::optional<std::vector<OnnxAttribute>> list_;
+};
+
+class Inference {
+ public:
+  explicit Inference(const OnnxModel& model) : model_(model), graph_(model.graph()) {
+    for (const InferRule& rule : kInferRules) AddRule(rule);
+    for (const OnnxFunction& function : model.contents().functions) {
+      if (IsStandard(function.domain)) rules_.erase(function.name);
+    }
+    for (const OnnxTensor& tensor : graph_.initializers) {
+      declared_[tensor.name] = FromDims(tensor.onnx_type, tensor.dims);
+    }
+    // The graph's own signature counts more than annotations inside.
+    for (const auto* values : {&graph_.value_info, &graph_.inputs, &graph_.outputs}) {
+      for (const OnnxValue& value : *values) Declare(value);
+    }
+    known_ = declared_;
+  }
+
+  void Run(const std::vector<uint32_t>& order) {
+    for (const uint32_t index : order) Visit(graph_.nodes[index]);
+  }
+
+  Known Find(std::string_view name) const {
+    const auto found = known_.find(name);
+    return found == known_.end() ? Known() : found->second;
+  }
+
+ private:
+  static bool IsStandard(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
+
+  void AddRule(const InferRule& rule) {
+    std::string_view rest = rule.operators;
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find(' '), rest.size());
+      rules_.emplace(rest.substr(0, end), &rule);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+
+  void Declare(const OnnxValue& value) {
+    Known known = FromValue(value);
+    if (known.type == 0) return;
+    const auto place = declared_.find(value.name);
+    // An initializer's dims are exact, a declaration may be vaguer.
+    if (place != declared_.end() && !known.rank) known.rank = place->second.rank;
+    if (place != declared_.end() && !known.length) known.length = place->second.length;
+    declared_[value.name] = known;
+  }
+
+  void Visit(const OnnxNode& node);
+  void VisitControlFlow(const OnnxNode& node);
+  int32_t TypeOf(char code, const OnnxNode& node, Attributes& attributes) const;
+  int32_t AttributeType(char code, const OnnxNode& node, Attributes& attributes) const;
+  int32_t ConstantType(Attributes& attributes) const;
+  std::optional<int64_t> RankOf(char code, const OnnxNode& node, Attributes& attributes) const;
+  std::optional<int64_t> RankFromAxes(char code, const OnnxNode& node,
+                                      Attributes& attributes) const;
+  std::optional<int64_t> ReducedRank(const OnnxNode& node, Attributes& attributes) const;
+  std::optional<int64_t> MatrixRank(const Known& a, const Known& b) const;
+  std::optional<int64_t> BroadcastRank(const OnnxNode& node) const;
+  std::optional<int64_t> LengthOf(const OnnxNode& node, Attributes& attributes) const;
+
+  Known Input(const OnnxNode& node, size_t index) const {
+    const std::span<const std::string_view> inputs = graph_.Inputs(node);
+    return index < inputs.size() ? Find(inputs[index]) : Known();
+  }
+  void Store(std::string_view name, const Known& inferred);
+
+  const OnnxModel& model_;
+  const OnnxGraph& graph_;
+  std::unordered_map<std::string_view, const InferRule*> rules_;
+  std::unordered_map<std::string_view, Known> declared_;
+  std::unordered_map<std::string_view, Known> known_;
+};
+
+void Inference::Store(std::string_view name, const Known& inferred) {
+  if (name.empty()) return;
+  Known known = inferred;
+  if (known.rank && (*known.rank < 0 || *known.rank > kLargestRank)) known.rank.reset();
+  const auto declared = declared_.find(name);
+  if (declared != declared_.end()) {
+    known.type = declared->second.type;
+    if (declared->second.rank) known.rank = declared->second.rank;
+    if (declared->second.length) known.length = declared->second.length;
+  }
+  known_[name] = known;
+}
+
+int32_t Inference::ConstantType(Attributes& attributes) const {
+  if (const OnnxAttribute* value = attributes.Find("value")) {
+    return value->tensor ? value->tensor->onnx_type : 0;
+  }
+  for (const auto& [name, type] : {std::pair("value_float", kFloat),
+                                   {"value_floats", kFloat},
+                                   {"value_int", kInt64},
+                                   {"value_ints", kInt64},
+                                   {"value_string", kString},
+                                   {"value_strings", kString}}) {
+    if (attributes.Find(name) != nullptr) return type;
+  }
+  return 0;
+}
+
+int32_t Inference::AttributeType(char code, const OnnxNode& node, Attributes& attributes) const {
+  const auto number = [&](std::string_view name, int64_t fallback) {
+    return static_cast<int32_t>(attributes.Int(name, fallback));
+  };
+  switch (code) {
+    case 'A':
+      return number("to", 0);
+    case 'B':
+      return number("dtype", Input(node, 0).type);
+    case 'F':
+      return number("dtype", kFloat);
+    case 'M':
+      return number("dtype", kInt32);
+    case 'W':
+      return number("output_datatype", kFloat);
+    case 'K':
+      return ConstantType(attributes);
+    case 'S': {
+      const OnnxAttribute* value = attributes.Find("value");
+      return value == nullptr ? kFloat : value->tensor ? value->tensor->onnx_type : 0;
+    }
+    case 'Q': {
+      const bool zero_point = node.input_count > 2 && !graph_.Inputs(node)[2].empty();
+      if (zero_point) return Input(node, 2).type;
+      const int32_t type = number("output_dtype", 0);
+      return type != 0 ? type : kUint8;
+    }
+    case 'D': {
+      const int32_t type = number("output_dtype", 0);
+      if (type != 0) return type;
+      return model_.opset() < 19 ? kFloat : Input(node, 1).type;
+    }
+    default:
+      return 0;
+  }
+}
+
+int32_t Inference::TypeOf(char code, const OnnxNode& node, Attributes& attributes) const {
+  if (code >= '0' && code <= '9') return Input(node, static_cast<size_t>(code - '0')).type;
+  switch (code) {
+    case 'b':
+      return kBool;
+    case 'i':
+      return kInt64;
+    case 'w':
+      return kInt32;
+    case 'f':
+      return kFloat;
+    case 'u':
+      return kUint8;
+    case 's':
+      return kString;
+    default:
+      return AttributeType(code, node, attributes);
+  }
+}
+
+std::optional<int64_t> Inference::MatrixRank(const Known& a, const Known& b) const {
+  if (!a.rank || !b.rank || *a.rank < 1 || *b.rank < 1) return std::nullopt;
+  if (*a.rank == 1 && *b.rank == 1) return 0;
+  if (*a.rank == 1) return *b.rank - 1;
+  if (*b.rank == 1) return *a.rank - 1;
+  return std::max(*a.rank, *b.rank);
+}
+
+std::optional<int64_t> Inference::BroadcastRank(const OnnxNode& node) const {
+  int64_t rank = 0;
+  for (const std::string_view name : graph_.Inputs(node)) {
+    const Known input = Find(name);
+    if (!input.rank) return std::nullopt;
+    rank = std::max(rank, *input.rank);
+  }
+  return rank;
+}
+
+std::optional<int64_t> Inference::ReducedRank(const OnnxNode& node, Attributes& attributes) const {
+  const std::optional<int64_t> rank = Input(node, 0).rank;
+  if (!rank || attributes.Int("keepdims", 1) != 0) return rank;
+  if (const OnnxAttribute* axes = attributes.Find("axes")) {
+    return *rank - static_cast<int64_t>(axes->ints.size());
+  }
+  if (node.input_count > 1 && !graph_.Inputs(node)[1].empty()) {
+    const std::optional<int64_t> count = Input(node, 1).length;
+    // An empty list of axes may mean all of them or none.
+    return count && *count > 0 ? std::optional(*rank - *count) : std::nullopt;
+  }
+  if (attributes.Int("noop_with_empty_axes", 0) != 0) return std::nullopt;
+  return 0;
+}
+
+std::optional<int64_t> Inference::RankFromAxes(char code, const OnnxNode& node,
+                                               Attributes& attributes) const {
+  const std::optional<int64_t> rank = Input(node, 0).rank;
+  std::optional<int64_t> count = Input(node, 1).length;
+  if (const OnnxAttribute* axes = attributes.Find("axes")) {
+    count = static_cast<int64_t>(axes->ints.size());
+  }
+  if (!rank || !count) return std::nullopt;
+  return code == 's' ? *rank - *count : *rank + *count;
+}
+
+std::optional<int64_t> Inference::RankOf(char code, const OnnxNode& node,
+                                         Attributes& attributes) const {
+  if (code >= '0' && code <= '9') return Input(node, static_cast<size_t>(code - '0')).rank;
+  if (code >= 'a' && code <= 'e') return code - 'a';
+  const Known first = Input(node, 0);
+  const Known second = Input(node, 1);
+  const auto list_size = [&](std::string_view name) -> std::optional<int64_t> {
+    const OnnxAttribute* list = attributes.Find(name);
+    return list ? std::optional(static_cast<int64_t>(list->ints.size())) : std::nullopt;
+  };
+  switch (code) {
+    case '+':
+      return BroadcastRank(node);
+    case 'm':
+      return MatrixRank(first, second);
+    case 'q':
+      return MatrixRank(first, Input(node, 3));
+    case 'g':
+      return first.rank && second.rank ? std::optional(*first.rank + *second.rank - 1)
+                                       : std::nullopt;
+    case 'r':
+      return node.input_count > 1 ? second.length : list_size("shape");
+    case 'x':
+      return first.rank && second.length ? std::optional(std::max(*first.rank, *second.length))
+                                         : std::nullopt;
+    case 's':
+    case 'u':
+      return RankFromAxes(code, node, attributes);
+    case 'R':
+      return ReducedRank(node, attributes);
+    case 'n':
+      return first.rank && attributes.Int("keepdims", 1) == 0 ? std::optional(*first.rank - 1)
+                                                              : first.rank;
+    case 'o':
+      return first.rank ? std::optional(*first.rank + 1) : std::nullopt;
+    case 'l':
+      return first.length;
+    case 'p':
+      return list_size("shape");
+    case 'K': {
+      const OnnxAttribute* value = attributes.Find("value");
+      if (value != nullptr && value->tensor) {
+        return static_cast<int64_t>(value->tensor->dims.size());
+      }
+      for (const char* list : {"value_ints", "value_floats", "value_strings"}) {
+        if (attributes.Find(list) != nullptr) return 1;
+      }
+      for (const char* scalar : {"value_int", "value_float", "value_string"}) {
+        if (attributes.Find(scalar) != nullptr) return 0;
+      }
+      return std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// Lengths matter for the vectors that shapes are computed with.
+std::optional<int64_t> Inference::LengthOf(const OnnxNode& node, Attributes& attributes) const {
+  const Known first = Input(node, 0);
+  if (node.op_type == "Shape") {
+    const bool part = attributes.Find("start") != nullptr || attributes.Find("end") != nullptr;
+    return part ? std::nullopt : first.rank;
+  }
+  if (node.op_type == "Constant") {
+    const OnnxAttribute* value = attributes.Find("value");
+    if (value != nullptr && value->tensor && value->tensor->dims.size() == 1) {
+      return value->tensor->dims[0];
+    }
+    const OnnxAttribute* ints = attributes.Find("value_ints");
+    return ints ? std::optional(static_cast<int64_t>(ints->ints.size())) : std::nullopt;
+  }
+  if (node.op_type == "Concat") {
+    int64_t sum = 0;
+    for (const std::string_view name : graph_.Inputs(node)) {
+      const std::optional<int64_t> length = Find(name).length;
+      if (!length || *length < 0 || *length > kLargestRank) return std::nullopt;
+      sum += *length;
+    }
+    return sum;
+  }
+  if (node.op_type == "Unsqueeze" && first.rank == 0) return 1;
+  if (node.op_type == "Cast" || node.op_type == "Identity") return first.length;
+  return std::nullopt;
+}
+
+// Outputs of If, Loop and Scan have the types that their bodies declare.
+void Inference::VisitControlFlow(const OnnxNode& node) {
+  const std::span<const OnnxSubgraph> bodies = graph_.Subgraphs(node);
+  if (bodies.empty()) return;
+  const bool loop = node.op_type == "Loop";
+  const bool scan = node.op_type == "Scan";
+  Attributes attributes(model_, node);
+  const int64_t carried = loop   ? int64_t{node.input_count} - 2
+                          : scan ? int64_t{node.input_count} - attributes.Int("num_scan_inputs", 0)
+                                 : INT64_MAX;
+  const size_t skipped = loop ? 1 : 0;  // the body's first output is the condition
+  const std::span<const std::string_view> outputs = graph_.Outputs(node);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::optional<Known> agreed;
+    for (const OnnxSubgraph& link : bodies) {
+      const std::vector<OnnxValue>& results = model_.Subgraph(link).outputs;
+      Known known = i + skipped < results.size() ? FromValue(results[i + skipped]) : Known();
+      if (agreed && agreed->type != known.type) known.type = 0;
+      if (agreed && agreed->rank != known.rank) known.rank.reset();
+      agreed = Known{known.type, known.rank, std::nullopt};
+    }
+    if (agreed->rank && static_cast<int64_t>(i) >= carried) ++*agreed->rank;
+    Store(outputs[i], *agreed);
+  }
+}
+
+void Inference::Visit(const OnnxNode& node) {
+  if (!IsStandard(node.domain)) return;
+  if (node.op_type == "If" || node.op_type == "Loop" ||
+      (node.op_type == "Scan" && model_.opset() >= 9)) {
+    return VisitControlFlow(node);
+  }
+  const auto found = rules_.find(node.op_type);
+  if (found == rules_.end()) return;
+  std::string_view types = found->second->types;
+  if (node.op_type == "Dropout") types = model_.opset() < 10 ? "0" : "0b";
+  Attributes attributes(model_, node);
+  const std::string_view ranks = found->second->ranks;
+  const std::span<const std::string_view> outputs = graph_.Outputs(node);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Known known;
+    known.type = TypeOf(types[std::min(i, types.size() - 1)], node, attributes);
+    known.rank = RankOf(ranks[std::min(i, ranks.size() - 1)], node, attributes);
+    if (known.rank == 1) known.length = LengthOf(node, attributes);
+    Store(outputs[i], known);
+  }
+}
+
+}  // namespace
+
+std::vector<InferredType> InferTypes(const OnnxModel& model,
+                                     std::span<const std::string_view> names) {
+  std::vector<uint32_t> order(model.graph().nodes.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
+  Inference inference(model);
+  inference.Run(order);
+  const auto complete = [&] {
+    return std::all_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return inference.Find(name).type != 0; });
+  };
+  if (!complete()) {
+    const Result<std::vector<uint32_t>> sorted = TopologicalOrder(model);
+    if (sorted.ok() && *sorted != order) inference.Run(*sorted);
+  }
+  std::vector<InferredType> types;
+  for (const std::string_view name : names) {
+    const Known known = inference.Find(name);
+    InferredType type{.onnx_type = known.type, .rank = std::nullopt};
+    if (known.rank) type.rank = static_cast<int>(*known.rank);
+    types.push_back(type);
+  }
+  return types;
+}
+
+}  // namespace vernier

@@ -1,0 +1,25 @@
+// Element types and ranks of intermediate values that a model does not annotate: enough to declare
+// marked outputs. Only what ONNX's operator definitions make certain, because a runtime refuses a
+// model whose output declares another type than it computes.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/onnx_model.h"
+
+namespace vernier {
+
+struct InferredType {
+  int32_t onnx_type = 0;    ///< TensorProto.DataType, 0 if unknown
+  std::optional<int> rank;  ///< dimensions' sizes are not inferred
+};
+
+/// One entry per name. Operators of other domains, model-local functions and values that are not
+/// tensors stay unknown. Source of the rules: ONNX's operator definitions up to version 25.
+std::vector<InferredType> InferTypes(const OnnxModel& model,
+                                     std::span<const std::string_view> names);
+
+}  // namespace vernier

@@ -1,0 +1,248 @@
+#include "model/onnx_save.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <unordered_set>
+
+#include "model/wire_reader.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kRawDataField = 9, kExternalDataField = 13, kDataLocationField = 14;
+constexpr uint64_t kPythonBytesOverhead = 33;
+constexpr uint64_t kPage = 4096;  // ONNX asks for it so that tensors can be mapped
+constexpr size_t kLargestFileName = 200;
+
+std::string FolderOf(const std::string& path) {
+  const std::string parent = fs::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+// Replaces everything in a TensorProto that says where its raw values are.
+Status PatchTensorData(const OnnxTensor& tensor, BytePieces fields, std::vector<WirePatch>& out) {
+  if (tensor.split) {
+    return Unimplemented("tensor " + QuotePython(tensor.name) +
+                         " is split into several parts, which cannot be moved");
+  }
+  bool first = true;
+  WireSource source(tensor.bytes);
+  WireReader reader(source, OnnxMessage::kTensor, tensor.bytes);
+  while (reader.Next()) {
+    const uint32_t field = reader.field();
+    reader.Skip();
+    if (field != kRawDataField && field != kExternalDataField && field != kDataLocationField) {
+      continue;
+    }
+    out.push_back({reader.FieldBytes(), first ? std::move(fields) : BytePieces()});
+    first = false;
+  }
+  return {};
+}
+
+BytePieces RawDataField(const ExternalSlice& slice) {
+  std::string head;
+  AppendTag(head, kRawDataField, WireType::kBytes);
+  AppendVarint(head, slice.size);
+  BytePieces field;
+  field.AddOwned(std::move(head));
+  field.AddExternal(slice);
+  return field;
+}
+
+BytePieces ExternalDataFields(const ExternalSlice& slice) {
+  std::string fields;
+  const auto add = [&](std::string_view key, std::string_view value) {
+    std::string entry;
+    AppendBytesField(entry, 1, key);
+    AppendBytesField(entry, 2, value);
+    AppendBytesField(fields, kExternalDataField, entry);
+  };
+  add("location", slice.location);
+  add("offset", std::to_string(slice.offset));
+  add("length", std::to_string(slice.size));
+  AppendVarintField(fields, kDataLocationField, 1);
+  BytePieces pieces;
+  pieces.AddOwned(std::move(fields));
+  return pieces;
+}
+
+// The rule for names of files that the peer's library uses, without the two special folders.
+bool IsFileName(std::string_view name) {
+  return !name.empty() && name.size() <= kLargestFileName && name != "." && name != ".." &&
+         name.find_first_of("<>:;,?\"*|/\\\n") == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
+}
+
+class Saver {
+ public:
+  Saver(const OnnxModel& model, const std::string& path, const SaveOnnxOptions& options)
+      : model_(model), path_(path), folder_(FolderOf(path)), options_(options) {}
+
+  Status Save(std::vector<WirePatch> patches) {
+    patches_ = std::move(patches);
+    if (!options_.ignore_weights) {
+      VERNIER_ASSIGN_OR_RETURN(report_, CheckExternalData(model_, options_.source));
+      if (!report_.slices.empty()) {
+        VERNIER_ASSIGN_OR_RETURN(ExternalFolder source,
+                                 ExternalFolder::Open(model_.path(), options_.source));
+        source_.emplace(std::move(source));
+      }
+    }
+    if (options_.external_path) {
+      VERNIER_TRY(MoveOut());
+    } else if (model_.bytes().size() + report_.total_bytes < kLargestOnnxFile) {
+      VERNIER_TRY(Embed());
+    } else {
+      VERNIER_TRY(CopyFiles());
+    }
+    return WriteModel();
+  }
+
+ private:
+  Status Embed();
+  Status CopyFiles();
+  Status MoveOut();
+  Status MoveTensor(const OnnxTensor& tensor, BytePieces values);
+  Status CheckExternalPath() const;
+  Status WriteDataFiles();
+  Status WriteModel();
+  std::string NextLocation(const OnnxTensor& tensor);
+
+  const OnnxModel& model_;
+  const std::string& path_;
+  std::string folder_;
+  const SaveOnnxOptions& options_;
+  std::vector<WirePatch> patches_;
+  ExternalDataReport report_;
+  std::optional<ExternalFolder> source_;
+  std::map<std::string, BytePieces> data_files_;  // by location
+};
+
+Status Saver::Embed() {
+  for (size_t i = 0; i < report_.slices.size(); ++i) {
+    const OnnxTensor& tensor = model_.external_tensors()[i];
+    VERNIER_TRY(PatchTensorData(tensor, RawDataField(report_.slices[i]), patches_));
+  }
+  return {};
+}
+
+Status Saver::CopyFiles() {
+  for (const ExternalFileInfo& info : report_.files) {
+    const std::string target = (fs::path(folder_) / info.location).string();
+    std::error_code ignored;
+    if (fs::equivalent(target, info.path, ignored)) continue;
+    BytePieces whole;
+    whole.AddExternal({info.location, 0, info.size});
+    data_files_[info.location] = std::move(whole);
+  }
+  return WriteDataFiles();
+}
+
+Status Saver::CheckExternalPath() const {
+  const fs::path location(*options_.external_path);
+  const bool climbs = std::find(location.begin(), location.end(), "..") != location.end();
+  if (!location.is_absolute() && !climbs) return {};
+  return InvalidArgument("--save-external-data: expected a path below the model's folder, got " +
+                         QuotePython(*options_.external_path));
+}
+
+std::string Saver::NextLocation(const OnnxTensor& tensor) {
+  if (options_.one_file) {
+    if (!options_.external_path->empty()) return *options_.external_path;
+    return fs::path(path_).filename().string() + ".data";
+  }
+  std::string name(tensor.name);
+  if (!IsFileName(name)) name = "tensor";
+  // Several tensors may share a name, or have one that is no file name; the model must survive too.
+  std::string unique = name;
+  for (size_t i = 1; data_files_.contains(unique) || fs::path(path_).filename() == unique; ++i) {
+    unique = name + "_" + std::to_string(i);
+  }
+  return unique;
+}
+
+Status Saver::MoveTensor(const OnnxTensor& tensor, BytePieces values) {
+  const std::string location = NextLocation(tensor);
+  BytePieces& file = data_files_[location];
+  if (values.size() >= kPage && file.size() % kPage != 0) {
+    file.AddOwned(std::string(kPage - file.size() % kPage, '\0'));
+  }
+  const ExternalSlice slice{location, file.size(), values.size()};
+  file.Append(values);
+  return PatchTensorData(tensor, ExternalDataFields(slice), patches_);
+}
+
+Status Saver::MoveOut() {
+  VERNIER_TRY(CheckExternalPath());
+  std::unordered_set<const char*> initializers;
+  const auto is_large = [&](uint64_t size) {
+    return size + kPythonBytesOverhead >= options_.size_threshold;
+  };
+  const auto visit = [&](const OnnxGraph& graph) -> Status {
+    for (const OnnxTensor& tensor : graph.initializers) {
+      initializers.insert(tensor.bytes.data());
+      if (tensor.external || tensor.raw_data.data() == nullptr) continue;
+      if (!is_large(tensor.raw_data.size())) continue;
+      BytePieces values;
+      values.AddView(tensor.raw_data);
+      VERNIER_TRY(MoveTensor(tensor, std::move(values)));
+    }
+    return {};
+  };
+  VERNIER_TRY(visit(model_.graph()));
+  for (const OnnxGraph& graph : model_.contents().subgraphs) VERNIER_TRY(visit(graph));
+  for (size_t i = 0; i < report_.slices.size(); ++i) {
+    const OnnxTensor& tensor = model_.external_tensors()[i];
+    const ExternalSlice& slice = report_.slices[i];
+    if (!initializers.contains(tensor.bytes.data()) || !is_large(slice.size)) {
+      VERNIER_TRY(PatchTensorData(tensor, RawDataField(slice), patches_));
+      continue;
+    }
+    BytePieces values;
+    values.AddExternal(slice);
+    VERNIER_TRY(MoveTensor(tensor, std::move(values)));
+  }
+  return WriteDataFiles();
+}
+
+Status Saver::WriteDataFiles() {
+  for (const auto& [location, pieces] : data_files_) {
+    const std::string target = (fs::path(folder_) / location).string();
+    std::error_code ignored;
+    if (fs::weakly_canonical(target, ignored) == fs::weakly_canonical(path_, ignored)) {
+      return InvalidArgument("--save-external-data: the weights and the model would both be '" +
+                             target + "'");
+    }
+    VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(target));
+    VERNIER_TRY(WritePieces(pieces, source_ ? &*source_ : nullptr, file));
+    VERNIER_TRY(file.Commit());
+  }
+  return {};
+}
+
+Status Saver::WriteModel() {
+  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces,
+                           ApplyPatches(model_.bytes(), std::move(patches_)));
+  if (pieces.size() > 0x7fffffff) {
+    return Unimplemented("'" + path_ + "' would have " + std::to_string(pieces.size()) +
+                         " bytes, but an ONNX file ends at 2 GiB: use --save-external-data");
+  }
+  VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
+  VERNIER_TRY(WritePieces(pieces, source_ ? &*source_ : nullptr, file));
+  return file.Commit();
+}
+
+}  // namespace
+
+Status SaveOnnx(const OnnxModel& model, std::vector<WirePatch> patches, const std::string& path,
+                const SaveOnnxOptions& options) {
+  return Saver(model, path, options).Save(std::move(patches));
+}
+
+}  // namespace vernier

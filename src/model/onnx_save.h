@@ -1,0 +1,41 @@
+// Writing an ONNX model, edited or not, with its weights in the right place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/external_data.h"
+#include "model/onnx_model.h"
+#include "model/wire_patch.h"
+
+namespace vernier {
+
+/// From this size on a model cannot hold its weights itself (the peer's threshold).
+inline constexpr uint64_t kLargestOnnxFile = 2'000'000'000;
+
+struct SaveOnnxOptions {
+  ExternalDataOptions source;   ///< where the model's external data is now
+  bool ignore_weights = false;  ///< leave external data as it is: copy none, check none
+  /// --save-external-data: where initializers go, relative to the new model's folder; empty: the
+  /// model's file name with ".data" appended.
+  std::optional<std::string> external_path;
+  uint64_t size_threshold = 1024;  ///< smaller initializers stay in the model, see SaveOnnx
+  bool one_file = true;            ///< false: a file per tensor
+};
+
+/// Writes `model` with `patches` applied to `path`. Where the weights go:
+/// - without `external_path` external weights are put into the new file, as the peer does. If that
+///   would reach kLargestOnnxFile, they stay external: their files are copied beside the new model
+///   under the names that they have, or left alone if they are there already.
+/// - with `external_path` initializers that are raw data or external are written to that file; of
+///   the other tensors external ones are put into the model. As in the peer, whose sizes include
+///   the 33 bytes of a Python object, a tensor goes out if its bytes + 33 >= `size_threshold`.
+/// Each file appears whole or not at all, the model last. kMalformed for bad external data,
+/// kInvalidArgument for an `external_path` that is not below the model's folder, kIo for writing,
+/// kUnimplemented for tensors that the file splits.
+Status SaveOnnx(const OnnxModel& model, std::vector<WirePatch> patches, const std::string& path,
+                const SaveOnnxOptions& options);
+
+}  // namespace vernier

@@ -1,0 +1,450 @@
+#include "report/comparison_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "compare/metrics.h"
+#include "report/array_text.h"
+#include "report/numpy_text.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// A tolerance as Python shows the number that was typed: 1, 0.5, 1e-05.
+std::string Tolerance(double value) {
+  const bool whole = std::fabs(value) < 1e15 && value == std::floor(value);
+  return whole ? std::to_string(static_cast<int64_t>(value)) : FormatFloatRepr(value);
+}
+
+std::string Described(std::string_view name, DType dtype, const Dims& dims) {
+  return "'" + std::string(name) + "' (dtype=" + std::string(DTypeName(dtype)) +
+         ", shape=" + FormatDims(dims) + ")";
+}
+
+Severity DetailSeverity(bool failed) { return failed ? Severity::kInfo : Severity::kVerbose; }
+Severity VerdictSeverity(bool passed) { return passed ? Severity::kFinish : Severity::kError; }
+
+std::string Join(const std::vector<RequiredTolerance>& required) {
+  std::string text;
+  for (const RequiredTolerance& r : required) {
+    if (!text.empty()) text += ", ";
+    text += ErrorStatName(r.stat);
+  }
+  return text;
+}
+
+// The permutation as Python's list of ints.
+std::string FormatPermutation(const std::vector<size_t>& permutation) {
+  std::string text = "[";
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += std::to_string(permutation[i]);
+  }
+  return text + "]";
+}
+
+// The mismatching places as NumPy's argwhere: one row of indices each.
+Result<Tensor> PlacesTensor(const std::vector<int64_t>& places, const Dims& dims) {
+  const auto count = static_cast<int64_t>(places.size());
+  VERNIER_ASSIGN_OR_RETURN(
+      TensorBuffer buffer,
+      TensorBuffer::Allocate(DType::kInt64, {count, static_cast<int64_t>(dims.size())}));
+  const auto rows = buffer.As<int64_t>();
+  for (size_t i = 0; i < places.size(); ++i) {
+    int64_t rest = places[i];
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      rows[i * dims.size() + axis] = rest % dims[axis];
+      rest /= dims[axis];
+    }
+  }
+  return std::move(buffer).Freeze();
+}
+
+}  // namespace
+
+std::string FormatMetricLine(CompareFunction function, double value, double threshold) {
+  std::string value_text;
+  std::string threshold_text;
+  for (int digits = 5; digits < 18; ++digits) {
+    value_text = FormatG(value, digits);
+    threshold_text = FormatG(threshold, digits);
+    if (value == threshold || value_text != threshold_text) break;
+  }
+  const std::string unit(MetricUnit(function));
+  return std::string(CompareFunctionLabel(function)) + ": " + value_text + unit + " (" +
+         (HigherIsBetter(function) ? "min required" : "tolerance") + ": " + threshold_text + unit +
+         ") | " + (MetricPasses(function, value, threshold) ? "PASSED" : "FAILED");
+}
+
+ComparisonDetail ComparisonReporter::Detail() const {
+  ComparisonDetail detail;
+  detail.output_statistics = logger_.Enabled(Severity::kInfo);
+  detail.mismatch_places = logger_.Enabled(Severity::kExtraVerbose);
+  detail.values = logger_.Enabled(Severity::kVerbose) ? DetailLevel::kAlways
+                  : detail.output_statistics          ? DetailLevel::kOnMismatch
+                                                      : DetailLevel::kNever;
+  return detail;
+}
+
+void ComparisonReporter::Pair(std::string_view a_runner, std::string_view b_runner) {
+  logger_.Start("Accuracy Comparison | " + std::string(a_runner) + " vs. " + std::string(b_runner));
+}
+
+void ComparisonReporter::IterationStart(int64_t index) {
+  logger_.Info("Iteration: " + std::to_string(index));
+}
+
+void ComparisonReporter::Iteration(const IterationComparison& iteration) {
+  LogIndent indent(logger_);
+  for (const CompareFunction function : options_.functions) {
+    Function(function, iteration);
+    if (iteration.compared_something()) continue;
+    logger_.Critical("All outputs were skipped, no common outputs found! Note:\n" +
+                     iteration.a_runner + " outputs: " + FormatPythonList(iteration.a_outputs) +
+                     "\n" + iteration.b_runner +
+                     " outputs: " + FormatPythonList(iteration.b_outputs));
+    return;
+  }
+  for (const OutputStatisticsPair& pair : iteration.statistics) {
+    const auto log = [&](const std::string& runner, const OutputStatistics& output) {
+      const Tensor& tensor = output.tensor;
+      LogArray(logger_,
+               {runner + ": " + output.name + " | Stats: ", output.statistics, tensor.dtype(),
+                tensor.dims(), &tensor, output.histogram ? &*output.histogram : nullptr},
+               DetailSeverity(!pair.passed));
+    };
+    log(iteration.a_runner, pair.a);
+    log(iteration.b_runner, pair.b);
+  }
+}
+
+// The peer warns about keys of per-output tables that neither side has.
+void ComparisonReporter::UnknownNames(CompareFunction function,
+                                      const IterationComparison& iteration) {
+  std::vector<std::string> known = iteration.a_outputs;
+  known.insert(known.end(), iteration.b_outputs.begin(), iteration.b_outputs.end());
+  known.push_back("");
+  const auto unique = [](std::vector<std::string>& names) {
+    std::vector<std::string> kept;
+    for (std::string& name : names) {
+      if (std::find(kept.begin(), kept.end(), name) == kept.end()) kept.push_back(std::move(name));
+    }
+    names = std::move(kept);
+  };
+  unique(known);
+  const auto as_set = [](const std::vector<std::string>& names) {
+    std::string text = FormatPythonList(names);
+    text.front() = '{';
+    text.back() = '}';
+    return text;
+  };
+  const auto check = [&](const auto& table, const char* name) {
+    std::vector<std::string> keys;
+    if (table.fallback) keys.push_back("");
+    for (const auto& entry : table.entries) keys.push_back(entry.first);
+    unique(keys);
+    std::vector<std::string> extra;
+    for (const std::string& key : keys) {
+      if (std::find(known.begin(), known.end(), key) == known.end()) extra.push_back(key);
+    }
+    if (extra.empty()) return;
+    logger_.Warning("Extra items in the " + std::string(name) + " dictionary: " + as_set(extra) +
+                    ".\nNote: items requested were: " + as_set(known) +
+                    ", but all items are: " + as_set(keys));
+  };
+  switch (function) {
+    case CompareFunction::kSimple:
+      check(options_.rtol, "rtol");
+      check(options_.atol, "atol");
+      check(options_.check_error_stat, "check_error_stat");
+      check(options_.error_quantile, "quantile");
+      break;
+    case CompareFunction::kL2:
+      check(options_.l2_threshold, "l2_threshold");
+      break;
+    case CompareFunction::kCosineSimilarity:
+      check(options_.cosine_threshold, "cosine_similarity_threshold");
+      break;
+    case CompareFunction::kPsnr:
+      check(options_.psnr_threshold, "psnr_threshold");
+      break;
+    case CompareFunction::kSnr:
+      check(options_.snr_threshold, "snr_threshold");
+      break;
+    case CompareFunction::kIndices:
+      break;
+  }
+}
+
+void ComparisonReporter::Function(CompareFunction function, const IterationComparison& iteration) {
+  UnknownNames(function, iteration);
+  if (options_.no_shape_check && function != CompareFunction::kIndices) {
+    logger_.Once(Severity::kInfo,
+                 "Strict shape checking disabled. Will attempt to match output shapes before "
+                 "comparisons");
+  }
+  std::vector<std::string> compared;
+  std::vector<std::string> mismatched;
+  auto output = iteration.outputs.begin();
+  for (const std::string& name : iteration.a_outputs) {
+    for (const TakenMatch& match : iteration.pairing.taken) {
+      if (match.output != name) continue;
+      logger_.Verbose("Will not compare " + match.taken + " with " + name +
+                      ", since the former already has an exact match: " + match.taken);
+    }
+    if (output == iteration.outputs.end() || output->a_name != name) continue;
+    const FunctionResult* result = output->Find(function);
+    const bool failed = result != nullptr && !Output(*output, *result, iteration);
+    if (failed && options_.fail_fast) return;
+    if (result != nullptr) compared.push_back(name);
+    if (failed) mismatched.push_back(name);
+    ++output;
+  }
+  const std::string label(CompareFunctionLabel(function));
+  if (mismatched.empty()) {
+    logger_.Finish("PASSED | " + label +
+                   " | All outputs matched | Outputs: " + FormatPythonList(compared));
+  } else {
+    logger_.Error("FAILED | " + label + " | Mismatched outputs: " + FormatPythonList(mismatched));
+  }
+}
+
+bool ComparisonReporter::Output(const OutputComparison& output, const FunctionResult& result,
+                                const IterationComparison& iteration) {
+  if (output.how != PairedBy::kExact) {
+    logger_.Warning("Output names did not match exactly. Assuming " + iteration.b_runner +
+                    " output: " + output.b_name + " corresponds to output: " + output.a_name);
+  }
+  logger_.Start(std::string(CompareFunctionLabel(result.function)) +
+                " | Comparing Output: " + Described(output.a_name, output.a_dtype, output.a_dims) +
+                " with " + Described(output.b_name, output.b_dtype, output.b_dims));
+  LogIndent indent(logger_);
+  if (result.function == CompareFunction::kSimple) {
+    Simple(output, result, iteration);
+  } else if (result.function == CompareFunction::kIndices) {
+    Indices(result);
+  } else {
+    logger_.Log(Severity::kExtraVerbose,
+                "Note: Comparing " + iteration.a_runner + " vs. " + iteration.b_runner);
+    ShapeSteps(output, result);
+    if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
+      logger_.Log(VerdictSeverity(result.passed()),
+                  FormatMetricLine(result.function, metric->value, metric->threshold));
+    }
+  }
+  if (result.verdict == Verdict::kFailed) {
+    logger_.Error("FAILED | Output: '" + output.a_name + "' | " + result.why);
+  }
+  return result.passed();
+}
+
+void ComparisonReporter::ShapeSteps(const OutputComparison& output, const FunctionResult& result) {
+  if (result.shapes_differ) {
+    logger_.Error("FAILED | Output: `" + output.a_name +
+                  "` | Will not compare outputs of different shapes.\nNote: Output shapes are " +
+                  FormatDims(output.a_dims) + " and " + FormatDims(output.b_dims) + ".");
+    logger_.Once(
+        Severity::kError,
+        "Note: Use --no-shape-check or set check_shapes=False to attempt to compare values "
+        "anyway.");
+  }
+  for (const ShapeStep& step : result.shape_steps) {
+    const std::string from = FormatDims(step.from);
+    const std::string to = FormatDims(step.to);
+    switch (step.kind) {
+      case ShapeStep::Kind::kPermuted:
+        logger_.Info("Permuted array of shape: " + from + " to: " + to + " using permutation " +
+                     FormatPermutation(step.permutation));
+        break;
+      case ShapeStep::Kind::kReshaped:
+        logger_.Info("Reshaped array from shape: " + from + " to: " + to);
+        break;
+      case ShapeStep::Kind::kNotPermutable:
+        logger_.Log(Severity::kExtraVerbose,
+                    "Array of shape: " + from + " cannot be permuted to: " + to);
+        break;
+      case ShapeStep::Kind::kNotReshapable:
+        logger_.Warning("Could not reshape array from shape: " + from + " to " + to +
+                        ". Skipping reshape.");
+        break;
+    }
+  }
+}
+
+void ComparisonReporter::Simple(const OutputComparison& output, const FunctionResult& result,
+                                const IterationComparison& iteration) {
+  const auto* simple = std::get_if<SimpleResult>(&result.data);
+  const std::string_view name = output.a_name;
+  const double rtol = options_.rtol.Lookup(name, kDefaultTolerance);
+  const double atol = options_.atol.Lookup(name, kDefaultTolerance);
+  std::vector<RequiredTolerance> asked;
+  for (const ErrorStat stat : options_.check_error_stat.Lookup(name, {ErrorStat::kElemwise})) {
+    asked.push_back({stat, 0, 0, false});
+  }
+  logger_.Info("Tolerance: [abs=" + FormatG(atol, 5) + ", rel=" + FormatG(rtol, 5) +
+               "] | Checking " + Join(asked) + " error");
+  logger_.Log(Severity::kExtraVerbose,
+              "Note: Comparing " + iteration.a_runner + " vs. " + iteration.b_runner);
+  ShapeSteps(output, result);
+  if (simple == nullptr) return;
+
+  const auto log_array = [this, &output](const std::string& runner, const std::string& out_name,
+                                         const Tensor& tensor) {
+    if (!logger_.Enabled(Severity::kSuperVerbose)) return;
+    logger_.Log(Severity::kSuperVerbose, PadRunner(runner) + " | Output: " + out_name +
+                                             " (dtype=" + std::string(DTypeName(tensor.dtype())) +
+                                             ", shape=" + FormatDims(output.a_dims) + "):\n" +
+                                             IndentBlock(FormatNumpyArray(tensor)));
+  };
+  log_array(iteration.a_runner, output.a_name, output.a);
+  log_array(iteration.b_runner, output.b_name, output.aligned_b);
+  if (simple->difference.zeros_in_b > 0) {
+    logger_.Once(Severity::kWarning,
+                 PadRunner(iteration.b_runner) + " | Output: " + output.b_name +
+                     ": Some values are 0. Will add a small epsilon quantity to these when "
+                     "computing relative difference. Note that this may cause some relative "
+                     "differences to be extremely high. ");
+  }
+  MismatchedValues(output, *simple, iteration);
+  ErrorMetrics(output, *simple, result.passed());
+  logger_.Log(Severity::kExtraVerbose,
+              "Finished comparing: " + Described(output.a_name, output.a_dtype, output.a_dims) +
+                  " [" + iteration.a_runner + "] and " +
+                  Described(output.b_name, output.b_dtype, output.a_dims) + " [" +
+                  iteration.b_runner + "]");
+  const std::string tolerances =
+      " tolerance (rel=" + Tolerance(rtol) + ", abs=" + Tolerance(atol) + ")";
+  const std::string subject = " | Output: '" + output.a_name + "' | Difference ";
+  if (result.passed()) {
+    logger_.Finish("PASSED" + subject + "is within" + tolerances);
+  } else {
+    logger_.Error("FAILED" + subject + "exceeds" + tolerances);
+  }
+}
+
+void ComparisonReporter::MismatchedValues(const OutputComparison& output,
+                                          const SimpleResult& simple,
+                                          const IterationComparison& iteration) {
+  const bool elemwise =
+      std::any_of(simple.required.begin(), simple.required.end(),
+                  [](const RequiredTolerance& r) { return r.stat == ErrorStat::kElemwise; });
+  if (!elemwise || !logger_.Enabled(Severity::kExtraVerbose)) return;
+  LogIndent indent(logger_);
+  const std::vector<int64_t>& places = simple.mismatch_places;
+  if (logger_.Enabled(Severity::kSuperVerbose)) {
+    const Result<Tensor> rows = PlacesTensor(places, output.a_dims);
+    if (rows.ok()) {
+      logger_.Log(Severity::kSuperVerbose, "Mismatched indices:\n" + FormatNumpyArray(*rows));
+    }
+  }
+  const auto log = [&](const std::string& runner, const Tensor& tensor) {
+    logger_.Log(Severity::kExtraVerbose, PadRunner(runner) + " | Mismatched values:\n" +
+                                             FormatNumpySelection(tensor, places));
+  };
+  log(iteration.a_runner, output.a);
+  log(iteration.b_runner, output.aligned_b);
+}
+
+void ComparisonReporter::ErrorMetrics(const OutputComparison& output, const SimpleResult& simple,
+                                      bool passed) {
+  logger_.Info("Error Metrics: " + output.a_name);
+  LogIndent indent(logger_);
+  const DifferenceSummary& difference = simple.difference;
+  for (const RequiredTolerance& required : simple.required) {
+    // Means are float32 in the peer whatever the array's type.
+    const bool mean = required.stat == ErrorStat::kMean;
+    const bool absolute_single = mean || difference.absolute_dtype == DType::kFloat32;
+    const bool relative_single = mean || difference.relative_dtype == DType::kFloat32;
+    std::string line = "Minimum Required Tolerance: " + std::string(ErrorStatName(required.stat)) +
+                       " error | [abs=" + FormatStatistic(required.absolute, absolute_single) +
+                       "] OR [rel=" + FormatStatistic(required.relative, relative_single) + "]";
+    if (required.stat == ErrorStat::kElemwise) {
+      line += " (requirements may be lower if both abs/rel tolerances are set)";
+    } else if (required.stat == ErrorStat::kQuantile) {
+      line += " (quantile=" + FormatG(simple.quantile, 4) + ")";
+    }
+    logger_.Info(line);
+  }
+  const DifferenceDetail* detail = simple.detail ? &*simple.detail : nullptr;
+  const DifferenceArrays* values = detail != nullptr && detail->values ? &*detail->values : nullptr;
+  LogArray(logger_,
+           {"Absolute Difference | Stats: ", difference.absolute, difference.absolute_dtype,
+            output.a_dims, values != nullptr ? &values->absolute : nullptr,
+            detail != nullptr ? &detail->histograms.absolute : nullptr},
+           DetailSeverity(!passed));
+  LogArray(logger_,
+           {"Relative Difference | Stats: ", difference.relative, difference.relative_dtype,
+            output.a_dims, values != nullptr ? &values->relative : nullptr,
+            detail != nullptr ? &detail->histograms.relative : nullptr},
+           DetailSeverity(!passed));
+}
+
+void ComparisonReporter::Indices(const FunctionResult& result) {
+  if (result.shapes_differ) logger_.Error("Cannot compare outputs of different shapes.");
+  const auto* indices = std::get_if<IndicesResult>(&result.data);
+  if (indices == nullptr) return;
+  const std::string tolerance = "index tolerance (" + std::to_string(indices->tolerance) + ")";
+  for (const IndexMismatch& mismatch : indices->mismatches) {
+    logger_.Error(mismatch.found ? "FAILED | Difference exceeds " + tolerance
+                                 : "FAILED | Value: " + mismatch.value + " not found in output");
+  }
+  if (indices->mismatches.empty()) logger_.Finish("PASSED | Difference is within " + tolerance);
+}
+
+bool ComparisonReporter::Summary(std::string_view a_runner, std::string_view b_runner,
+                                 const ComparisonTally& tally) {
+  const std::string prefix =
+      "Accuracy Summary | " + std::string(a_runner) + " vs. " + std::string(b_runner) + " | ";
+  if (options_.check_average) return AverageSummary(prefix, tally);
+  const int64_t passed = tally.passed_iterations();
+  const int64_t total = tally.iterations();
+  const double rate =
+      total == 0 ? 100.0 : static_cast<double>(passed) / static_cast<double>(total) * 100.0;
+  char percent[32];
+  std::snprintf(percent, sizeof(percent), "%.2f%%", rate);
+  logger_.Log(VerdictSeverity(passed == total), prefix + "Passed: " + std::to_string(passed) + "/" +
+                                                    std::to_string(total) +
+                                                    " iterations | Pass Rate: " + percent);
+  return passed == total;
+}
+
+bool ComparisonReporter::AverageSummary(const std::string& prefix, const ComparisonTally& tally) {
+  Result<std::vector<OutputAverage>> averages = tally.Averages();
+  if (!averages.ok()) {
+    logger_.Critical(averages.status().message());
+    return false;
+  }
+  const auto passed = static_cast<size_t>(
+      std::count_if(averages->begin(), averages->end(),
+                    [](const OutputAverage& output) { return output.passed(); }));
+  const bool all = passed == averages->size();
+  logger_.Log(VerdictSeverity(all), prefix + "Passed: " + std::to_string(passed) + "/" +
+                                        std::to_string(averages->size()) + " outputs");
+  LogIndent indent(logger_);
+  for (const OutputAverage& output : *averages) {
+    logger_.Log(VerdictSeverity(output.passed()),
+                output.name + (output.passed() ? " | PASSED:" : " | FAILED:"));
+    LogIndent deeper(logger_);
+    for (const AverageResult& average : output.functions) {
+      if (average.function == CompareFunction::kSimple) continue;
+      logger_.Log(VerdictSeverity(average.passed),
+                  FormatMetricLine(average.function, average.value, average.threshold));
+    }
+  }
+  return all;
+}
+
+void ComparisonReporter::Vacuous(std::string_view a_runner, std::string_view b_runner,
+                                 const ComparisonTally& tally) {
+  for (const OutputTally& output : tally.outputs()) {
+    if (output.vacuous == 0) continue;
+    logger_.Warning("Output '" + output.name + "' of " + std::string(a_runner) + " and " +
+                    std::string(b_runner) + " matched in " + std::to_string(output.vacuous) +
+                    " of " + std::to_string(output.iterations) +
+                    " iterations without showing anything: " + output.vacuous_why);
+  }
+}
+
+}  // namespace vernier

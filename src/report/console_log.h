@@ -1,0 +1,52 @@
+// The log as people see it: the peer's layout, on stdout, critical lines on stderr.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/log.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct ConsoleLogOptions {
+  Severity threshold = Severity::kInfo;
+  bool timestamp = false;  ///< "(HH:MM:SS) " after the letter
+  bool line_info = false;  ///< "[run] ", the part of the program, after the time
+  bool colors = false;
+  std::string log_file;  ///< also write every emitted line there; empty: no
+};
+
+/// Colours are for a person at a terminal: on when stdout is one, off with NO_COLOR, TERM=dumb or
+/// `--log-format no-colors`; CLICOLOR_FORCE and FORCE_COLOR turn them on.
+bool TerminalWantsColors();
+
+class ConsoleLog final : public Logger {
+ public:
+  /// kIo when the log file cannot be opened; its missing folders are created.
+  static Result<std::unique_ptr<ConsoleLog>> Create(ConsoleLogOptions options);
+  ~ConsoleLog() override;
+
+  bool Enabled(Severity severity) const override { return severity >= options_.threshold; }
+  void Write(Severity severity, std::string_view text, LogColor color, bool once) override;
+  void Indent(int levels) override { indent_ += levels; }
+
+  /// Lines that are ours, below the peer's: no letter, stdout, also at lower verbosity.
+  void Plain(std::string_view text);
+
+ private:
+  explicit ConsoleLog(ConsoleLogOptions options) : options_(std::move(options)) {}
+  std::string Prefix(Severity severity) const;
+  void Emit(std::FILE* stream, const std::string& text, std::string_view color);
+
+  ConsoleLogOptions options_;
+  int indent_ = 0;
+  std::set<std::string, std::less<>> logged_once_;
+  std::FILE* log_file_ = nullptr;
+};
+
+}  // namespace vernier

@@ -1,0 +1,72 @@
+#include "report/run_reporter.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "compare/comparator.h"
+
+namespace vernier {
+namespace {
+
+constexpr auto kProgressInterval = std::chrono::milliseconds(100);
+// A run that is over sooner needs no bar.
+constexpr auto kPatience = std::chrono::seconds(1);
+
+}  // namespace
+
+RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
+    : logger_(logger),
+      plan_(plan),
+      comparisons_(logger, plan.compare),
+      show_progress_(!no_progress && ::isatty(STDERR_FILENO) == 1) {}
+
+RunReporter::~RunReporter() {
+  if (progress_shown_) std::fputs("\r\033[K", stderr);
+}
+
+void RunReporter::ComparisonsStarted(std::span<const RunnerPair> pairs) {
+  for (const auto& [first, second] : pairs) comparisons_.Pair(first, second);
+}
+
+void RunReporter::PairCompared(const IterationComparison& comparison) {
+  comparisons_.Iteration(comparison);
+}
+
+void RunReporter::PairFinished(const RunnerPair& pair, const ComparisonTally& tally) {
+  comparisons_.Summary(pair.first, pair.second, tally);
+  if (plan_.strict) comparisons_.Vacuous(pair.first, pair.second, tally);
+}
+
+void RunReporter::OutputValidated(const std::string& runner, int64_t iteration,
+                                  const NamedTensor& output, const Validation& validation) {
+  ValidatedOutput validated;
+  validated.runner = runner;
+  if (iteration >= 0) validated.iteration = iteration;
+  validated.validation = validation;
+  const bool wants_statistics = logger_.Enabled(Severity::kInfo);
+  if (wants_statistics) validated.output = DescribeOutput(output.name, output.tensor, false);
+  validated.output.name = output.name;
+  validated.output.tensor = output.tensor;
+  ReportValidation(logger_, validated);
+  if (iteration >= 0 && !validation.valid(true, true)) ReportValidationAbort(logger_, iteration);
+}
+
+void RunReporter::Progress(int64_t done, int64_t total) {
+  if (!show_progress_) return;
+  const Clock::time_point now = Clock::now();
+  if (now - start_ < kPatience || now - last_progress_ < kProgressInterval) return;
+  last_progress_ = now;
+  progress_shown_ = true;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  if (total > 0) {
+    const double rest = elapsed / static_cast<double>(done) * static_cast<double>(total - done);
+    std::fprintf(stderr, "\r\033[Kiteration %lld of %lld, about %.0f s left",
+                 static_cast<long long>(done), static_cast<long long>(total), rest);
+  } else {
+    std::fprintf(stderr, "\r\033[Kiteration %lld", static_cast<long long>(done));
+  }
+  std::fflush(stderr);
+}
+
+}  // namespace vernier

@@ -1,0 +1,41 @@
+// A run on the console: comparisons in the peer's words, and progress for a person who waits.
+#pragma once
+
+#include <chrono>
+
+#include "report/comparison_text.h"
+#include "report/validation_text.h"
+#include "run/run_observer.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+class RunReporter final : public RunObserver {
+ public:
+  /// Both must outlive the reporter. Progress goes to stderr when that is a terminal.
+  RunReporter(Logger& logger, const RunPlan& plan, bool no_progress);
+  ~RunReporter() override;
+
+  ComparisonDetail DetailWanted() override { return comparisons_.Detail(); }
+  void ComparisonsStarted(std::span<const RunnerPair> pairs) override;
+  void IterationStarted(int64_t iteration) override { comparisons_.IterationStart(iteration); }
+  void PairCompared(const IterationComparison& comparison) override;
+  void PairFinished(const RunnerPair& pair, const ComparisonTally& tally) override;
+  void OutputValidated(const std::string& runner, int64_t iteration, const NamedTensor& output,
+                       const Validation& validation) override;
+  void Progress(int64_t done, int64_t total) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Logger& logger_;
+  const RunPlan& plan_;
+  ComparisonReporter comparisons_;
+  bool show_progress_;
+  bool progress_shown_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_progress_ = start_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,214 @@
+#include "report/run_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+using Row = std::vector<std::string>;
+
+constexpr size_t kWorstShown = 5;
+// Up to this many outputs the log above is the table.
+constexpr size_t kFewOutputs = 3;
+
+std::string FormatSeconds(double seconds) {
+  if (seconds < 1e-3) return FormatG(seconds * 1e6, 3) + " us";
+  if (seconds < 1) return FormatG(seconds * 1e3, 3) + " ms";
+  return FormatG(seconds, 3) + " s";
+}
+
+// Left-aligned columns, two blanks apart, no blanks at the end of lines.
+std::string FormatTable(const std::vector<Row>& rows) {
+  std::vector<size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = "  ";
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string RunnerTable(const RunRecord& record, bool interleaved) {
+  std::vector<Row> rows = {{"runner", "framework", "device", "precision", "load", "first",
+                            "median", interleaved ? "p95 (while interleaved)" : "p95"}};
+  for (const RunnerRecord& runner : record.runners) {
+    Row row = {runner.name, runner.backend + " " + runner.framework_version, runner.device,
+               runner.precision, FormatSeconds(runner.load_seconds)};
+    if (!runner.failure.empty()) {
+      row.resize(2);
+      row.push_back("FAILED: " + runner.failure);
+    } else if (runner.latency) {
+      for (const double seconds :
+           {runner.latency->first, runner.latency->median, runner.latency->p95}) {
+        row.push_back(FormatSeconds(seconds));
+      }
+    }
+    // A failure's text is as long as it is: it must not widen the columns of the others.
+    if (runner.failure.empty()) rows.push_back(std::move(row));
+  }
+  std::string text = rows.size() > 1 ? FormatTable(rows) : "";
+  for (const RunnerRecord& runner : record.runners) {
+    if (!runner.failure.empty()) text += "  " + runner.name + ": FAILED, " + runner.failure + "\n";
+    for (const auto& [name, why] : runner.skipped_outputs) {
+      text += "  " + runner.name + ": output '" + name + "' was not compared: " + why + "\n";
+    }
+  }
+  return text;
+}
+
+struct RankedOutput {
+  const PairRecord* pair;
+  const OutputRecord* output;
+  size_t position;
+};
+
+bool Failed(const OutputRecord& output) { return output.passed < output.compared; }
+
+Row OutputRow(const RankedOutput& ranked, bool several_pairs) {
+  const OutputRecord& output = *ranked.output;
+  Row row = {output.name,
+             Failed(output) ? "FAILED" : "passed",
+             FormatG(output.worst_times_tolerance, 3) + "x",
+             FormatG(output.max_absolute_error, 5),
+             FormatG(output.max_relative_error, 5),
+             std::to_string(output.mismatches) + "/" + std::to_string(output.elements)};
+  if (several_pairs) row.push_back(ranked.pair->first + " vs. " + ranked.pair->second);
+  return row;
+}
+
+std::string WorstOutputs(const RunRecord& record) {
+  std::vector<RankedOutput> ranked;
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      ranked.push_back({&pair, &output, ranked.size()});
+    }
+  }
+  if (ranked.size() <= kFewOutputs) return "";
+  const auto first_failing = std::find_if(
+      ranked.begin(), ranked.end(), [](const RankedOutput& r) { return Failed(*r.output); });
+  const std::string first_name =
+      first_failing == ranked.end() ? "" : first_failing->output->name;
+  std::stable_sort(ranked.begin(), ranked.end(), [](const RankedOutput& a, const RankedOutput& b) {
+    if (Failed(*a.output) != Failed(*b.output)) return Failed(*a.output);
+    return a.output->worst_times_tolerance > b.output->worst_times_tolerance;
+  });
+  const bool several = record.pairs.size() > 1;
+  std::vector<Row> rows = {
+      {"worst outputs", "verdict", "over tolerance", "max abs", "max rel", "elements out"}};
+  if (several) rows.front().push_back("runners");
+  for (size_t i = 0; i < std::min(kWorstShown, ranked.size()); ++i) {
+    rows.push_back(OutputRow(ranked[i], several));
+  }
+  std::string text = FormatTable(rows);
+  if (!first_name.empty()) text += "  first failing output, in the graph's order: " + first_name + "\n";
+  return text;
+}
+
+std::string ListSome(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    text += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() > kShown) text += ", and " + std::to_string(names.size() - kShown) + " more";
+  return text;
+}
+
+std::string Coverage(const PairRecord& pair) {
+  const size_t compared = pair.outputs.size();
+  const size_t total = compared + pair.only_in_first.size() + pair.only_in_second.size();
+  std::string text = "compared " + std::to_string(compared) +
+                     (total > compared ? " of " + std::to_string(total) : std::string()) +
+                     (compared == 1 && total == 1 ? " output" : " outputs") + " in " +
+                     std::to_string(pair.compared_iterations) +
+                     (pair.expected_iterations > pair.compared_iterations
+                          ? " of " + std::to_string(pair.expected_iterations)
+                          : std::string()) +
+                     (pair.compared_iterations == 1 ? " iteration" : " iterations");
+  if (!pair.only_in_first.empty()) {
+    text += "; only in " + pair.first + ": " + ListSome(pair.only_in_first);
+  }
+  if (!pair.only_in_second.empty()) {
+    text += "; only in " + pair.second + ": " + ListSome(pair.only_in_second);
+  }
+  std::vector<std::string> inexact, vacuous;
+  for (const OutputRecord& output : pair.outputs) {
+    if (output.paired_by != "exact") {
+      inexact.push_back(output.name + " with " + output.other_name + " (by " + output.paired_by +
+                        ")");
+    }
+    if (!output.vacuous.empty()) vacuous.push_back(output.name + " (" + output.vacuous + ")");
+  }
+  if (!inexact.empty()) text += "; paired by likeness: " + ListSome(inexact);
+  if (!vacuous.empty()) text += "; shows nothing: " + ListSome(vacuous);
+  return text;
+}
+
+const RunnerRecord* FindRunner(const RunRecord& record, const std::string& name) {
+  for (const RunnerRecord& runner : record.runners) {
+    if (runner.name == name) return &runner;
+  }
+  return nullptr;
+}
+
+// The tolerance that would have let everything pass, rounded up to two digits.
+std::string EnoughTolerance(double required) {
+  const double unit = std::pow(10.0, std::floor(std::log10(required)) - 1);
+  return FormatG(std::ceil(required / unit) * unit, 2);
+}
+
+// The likely reason of a mismatch, as far as the record tells, and the next command.
+std::string Advice(const RunRecord& record) {
+  for (const PairRecord& pair : record.pairs) {
+    double required = 0;
+    for (const OutputRecord& output : pair.outputs) {
+      if (!Failed(output)) continue;
+      if (output.not_finite > 0) {
+        return "reason: output '" + output.name + "' holds " + std::to_string(output.not_finite) +
+               " NaN or infinite values; find where they start: add --onnx-outputs '*' --validate\n";
+      }
+      required = std::max(required, std::min(output.required_absolute, output.required_relative));
+    }
+    if (required == 0 || !std::isfinite(required)) continue;
+    const RunnerRecord* first = FindRunner(record, pair.first);
+    const RunnerRecord* second = FindRunner(record, pair.second);
+    const std::string next = "to accept this difference: add --atol " + EnoughTolerance(required) +
+                             " --rtol " + EnoughTolerance(required) +
+                             "; to see which tensor parts first: add --onnx-outputs '*'\n";
+    if (first != nullptr && second != nullptr && first->precision != second->precision) {
+      return "reason: " + first->name + " computes in " + first->precision + ", " + second->name +
+             " in " + second->precision + "\nnext: " + next;
+    }
+    return "next: " + next;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string FormatRunSummary(const RunRecord& record, bool interleaved) {
+  std::string text = RunnerTable(record, interleaved) + WorstOutputs(record);
+  for (const PairRecord& pair : record.pairs) {
+    text += pair.first + " vs. " + pair.second + ": " + Coverage(pair) + "\n";
+  }
+  for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";
+  const bool mismatch = std::any_of(record.pairs.begin(), record.pairs.end(), [](const auto& pair) {
+    return pair.passed_iterations < pair.compared_iterations;
+  });
+  if (mismatch) text += Advice(record);
+  return text;
+}
+
+}  // namespace vernier

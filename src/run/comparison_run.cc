@@ -1,0 +1,154 @@
+#include "run/comparison_run.h"
+
+#include <algorithm>
+
+#include "compare/comparator.h"
+#include "compare/postprocess.h"
+
+namespace vernier {
+namespace {
+
+Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  std::string known;
+  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
+  return InvalidArgument("--pairs: there is no runner '" + name + "'; there are: " + known);
+}
+
+}  // namespace
+
+Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std::string> names,
+                                            bool marked, RunObserver& observer) {
+  ComparisonRun run(plan, observer);
+  run.detail_ = observer.DetailWanted();
+  run.marked_ = marked;
+  run.rule_ = plan.lenient ? PairingRule::kLenient
+              : marked     ? PairingRule::kOneToOneMarked
+                           : PairingRule::kOneToOne;
+  VERNIER_TRY(run.MakePairs(names));
+  run.names_ = std::move(names);
+  return run;
+}
+
+Status ComparisonRun::MakePairs(const std::vector<std::string>& names) {
+  const auto add = [&](size_t a, size_t b) {
+    pairs_.push_back({a, b, PairRecorder(names[a], names[b])});
+  };
+  switch (plan_->pairs.rule) {
+    case PairRule::kNeighbours:
+      for (size_t i = 0; i + 1 < names.size(); ++i) add(i, i + 1);
+      break;
+    case PairRule::kFirst:
+      for (size_t i = 1; i < names.size(); ++i) add(0, i);
+      break;
+    case PairRule::kAll:
+      for (size_t i = 0; i < names.size(); ++i) {
+        for (size_t j = i + 1; j < names.size(); ++j) add(i, j);
+      }
+      break;
+    case PairRule::kNamed:
+      for (const auto& [first, second] : plan_->pairs.named) {
+        VERNIER_ASSIGN_OR_RETURN(const size_t a, IndexOf(names, first));
+        VERNIER_ASSIGN_OR_RETURN(const size_t b, IndexOf(names, second));
+        add(a, b);
+      }
+      break;
+  }
+  return {};
+}
+
+Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
+  for (std::optional<IterationResult>& side : outputs) {
+    if (side) VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
+  }
+  if (plan_->validate && !plan_->execution.sequential && !Validate(iteration, outputs)) {
+    stopped_ = true;
+    return false;
+  }
+  if (!started_) {
+    std::vector<RunnerPair> started;
+    for (const Pair& pair : pairs_) started.emplace_back(names_[pair.first], names_[pair.second]);
+    observer_->ComparisonsStarted(started);
+    started_ = true;
+  }
+  observer_->IterationStarted(iteration);
+  for (Pair& pair : pairs_) {
+    if (!outputs[pair.first] || !outputs[pair.second]) continue;
+    const IterationComparison comparison = CompareIteration(
+        *outputs[pair.first], *outputs[pair.second], plan_->compare, detail_, rule_);
+    pair.recorder.Add(comparison);
+    observer_->PairCompared(comparison);
+    if (plan_->compare.fail_fast && !comparison.passed()) {
+      stopped_ = true;
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i]) continue;
+    for (const NamedTensor& output : outputs[i]->outputs) {
+      const Validation validation = ValidateTensor(output.tensor);
+      observer_->OutputValidated(names_[i], iteration, output, validation);
+      if (!validation.valid(true, true)) return false;
+    }
+  }
+  return true;
+}
+
+bool ComparisonRun::JudgePair(const Pair& pair) const {
+  const ComparisonTally& tally = pair.recorder.tally();
+  if (!plan_->compare.check_average) return tally.passed_iterations() == tally.iterations();
+  const Result<std::vector<OutputAverage>> averages = tally.Averages();
+  return averages.ok() && std::all_of(averages->begin(), averages->end(),
+                                      [](const OutputAverage& o) { return o.passed(); });
+}
+
+std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& lengths,
+                                              RunFaults& faults,
+                                              std::vector<std::string>& sentences) {
+  std::vector<PairRecord> records;
+  for (const Pair& pair : pairs_) {
+    const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);
+    records.push_back(pair.recorder.Finish(expected));
+    if (!stopped_ && started_) {
+      observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
+    }
+    if (!JudgePair(pair)) faults.mismatch = true;
+    if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
+    if (!stopped_) AddCoverageFaults(pair, records.back(), faults, sentences);
+  }
+  return records;
+}
+
+void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record,
+                                      RunFaults& faults,
+                                      std::vector<std::string>& sentences) const {
+  const std::string who = record.first + " vs. " + record.second;
+  if (plan_->lenient) {
+    if (pair.recorder.compared_nothing()) faults.mismatch = true;
+    return;
+  }
+  const auto add = [&](const std::string& what) {
+    faults.incomplete = true;
+    sentences.push_back(who + ": " + what);
+  };
+  if (record.compared_iterations < record.expected_iterations) {
+    add("only " + std::to_string(record.compared_iterations) + " of " +
+        std::to_string(record.expected_iterations) + " iterations could be compared");
+  } else if (record.compared_iterations == 0) {
+    add("no iteration was compared");
+  }
+  if (pair.recorder.compared_nothing()) {
+    add(std::string("no output of one side has a counterpart on the other") +
+        (marked_ ? "; mark tensors that both have" : "; --lenient pairs by position"));
+  } else if (pair.recorder.one_sided() && !marked_) {
+    add(std::to_string(record.only_in_first.size() + record.only_in_second.size()) +
+        " outputs have no counterpart (--lenient accepts that)");
+  }
+}
+
+}  // namespace vernier

@@ -1,0 +1,66 @@
+// The comparisons of a run: pairs of streams of iterations, one iteration at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/exit_code.h"
+#include "run/pair_recorder.h"
+#include "run/run_observer.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// One side's outputs of an iteration; absent where its runner has failed.
+using IterationOutputs = std::vector<std::optional<IterationResult>>;
+
+class ComparisonRun {
+ public:
+  /// `names` are the streams' in order: live runners, then loaded runs. `marked`: the command line
+  /// marks tensors as outputs. kInvalidArgument when --pairs names an unknown runner.
+  static Result<ComparisonRun> Create(const RunPlan& plan, std::vector<std::string> names,
+                                      bool marked, RunObserver& observer);
+
+  /// Post-processes and compares one iteration. False when --fail-fast ends the run.
+  Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);
+
+  /// --validate on one iteration, before it is compared. False at the first invalid output, where
+  /// the peer stops.
+  bool Validate(int64_t iteration, const IterationOutputs& outputs);
+
+  bool has_pairs() const { return !pairs_.empty(); }
+
+  /// Summaries and what they mean for the exit code. `lengths` are the streams' numbers of
+  /// iterations.
+  std::vector<PairRecord> Finish(const std::vector<int64_t>& lengths, RunFaults& faults,
+                                 std::vector<std::string>& sentences);
+
+ private:
+  struct Pair {
+    size_t first = 0;
+    size_t second = 0;
+    PairRecorder recorder;
+  };
+
+  ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}
+  Status MakePairs(const std::vector<std::string>& names);
+  bool JudgePair(const Pair& pair) const;
+  void AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
+                         std::vector<std::string>& sentences) const;
+
+  const RunPlan* plan_;
+  RunObserver* observer_;
+  ComparisonDetail detail_;
+  PairingRule rule_ = PairingRule::kOneToOne;
+  bool marked_ = false;
+  std::vector<std::string> names_;
+  std::vector<Pair> pairs_;
+  bool started_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace vernier

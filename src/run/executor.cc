@@ -1,0 +1,301 @@
+#include "run/executor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+
+#include "run/comparison_run.h"
+#include "run/feed_stream.h"
+#include "run/live_runs.h"
+#include "run/loaded_runs.h"
+#include "run/savers.h"
+#include "run/spill.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+class Execution {
+ public:
+  Execution(const RunPlan& plan, Logger& logger, RunObserver& observer,
+            const std::atomic<int>& interrupted)
+      : plan_(plan),
+        logger_(logger),
+        observer_(observer),
+        interrupted_(interrupted),
+        live_(plan, interrupted, logger) {}
+
+  RunOutcome Run() {
+    const auto start = std::chrono::steady_clock::now();
+    if (const Status status = RunAll(); !status.ok()) Report(status);
+    Conclude();
+    outcome_.record.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(outcome_);
+  }
+
+ private:
+  // What cannot be worked around: one critical line, and what was finished is still published.
+  void Report(const Status& status) {
+    if (status.code() == StatusCode::kCancelled) {
+      outcome_.faults.signal = interrupted_.load();
+      outcome_.record.faults.push_back(status.message());
+      return;
+    }
+    logger_.Critical(status.message());
+    outcome_.faults.Add(status);
+    outcome_.record.faults.push_back(status.message());
+  }
+
+  Status RunAll() {
+    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.load_outputs, logger_));
+    std::vector<std::string> names = live_.names();
+    for (const LoadedRuns::Run& run : loaded_->runs()) names.push_back(run.name);
+    VERNIER_ASSIGN_OR_RETURN(
+        ComparisonRun comparisons,
+        ComparisonRun::Create(plan_, std::move(names), live_.any_marked(), observer_));
+    comparisons_.emplace(std::move(comparisons));
+    if (plan_.runners.empty()) return CompareLoaded();
+    return plan_.execution.sequential ? RunSequential() : RunStreaming();
+  }
+
+  Status CompareLoaded() {
+    for (int64_t i = 0;; ++i) {
+      VERNIER_TRY(CheckInterrupted());
+      IterationOutputs outputs;
+      VERNIER_ASSIGN_OR_RETURN(const bool complete, AppendLoaded(i, outputs));
+      if (!complete) return {};
+      VERNIER_ASSIGN_OR_RETURN(const bool go_on, comparisons_->Compare(i, outputs));
+      if (!go_on) return {};
+    }
+  }
+
+  Status RunStreaming() {
+    live_.Start();
+    for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(live_.Open(i));
+    VERNIER_TRY(OpenFeedsAndSavers());
+    if (feeds_ == nullptr) return {};
+    bool comparing = true;
+    for (int64_t i = 0; comparing || savers_->saves(); ++i) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds_->Next());
+      if (!feed || !live_.any_alive()) break;
+      logger_.Once(Severity::kInfo, "Streaming iteration " + std::to_string(i) +
+                                        "\n---- Inference Input(s) ----\n" +
+                                        FormatTensorTable(*feed));
+      VERNIER_TRY(savers_->AddFeed(*feed));
+      VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, InferAll(*feed, i));
+      ++live_iterations_;
+      if (comparing) {
+        VERNIER_ASSIGN_OR_RETURN(comparing, CompareIteration(i, outputs));
+      }
+      observer_.Progress(i + 1, feeds_->expected().value_or(0));
+    }
+    return {};
+  }
+
+  Result<bool> CompareIteration(int64_t iteration, IterationOutputs& outputs) {
+    VERNIER_ASSIGN_OR_RETURN(const bool complete, AppendLoaded(iteration, outputs));
+    if (!complete) return false;
+    return comparisons_->Compare(iteration, outputs);
+  }
+
+  Status RunSequential() {
+    // The workers wait for their turn: only one framework holds memory at a time.
+    VERNIER_ASSIGN_OR_RETURN(spill_, Spill::Create(live_.names()));
+    for (size_t i = 0; i < live_.size(); ++i) {
+      live_.StartOne(i);
+      VERNIER_TRY(live_.Open(i));
+      if (live_[i].alive()) VERNIER_TRY(RunOneToTheEnd(i));
+      live_.Close(i);
+    }
+    VERNIER_TRY(spill_->Seal());
+    for (int64_t i = 0; i < live_iterations_; ++i) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
+      VERNIER_ASSIGN_OR_RETURN(const bool go_on, CompareIteration(i, outputs));
+      if (!go_on) break;
+    }
+    return plan_.validate ? ValidateSpilled() : Status();
+  }
+
+  Status RunOneToTheEnd(size_t index) {
+    LiveRunner& runner = live_[index];
+    feeds_.reset();  // the same feeds again, from the beginning
+    VERNIER_TRY(OpenFeedsAndSavers());
+    VERNIER_TRY(WarmUp(index));
+    for (int64_t i = 0;; ++i) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds_->Next());
+      if (!feed) break;
+      logger_.Once(Severity::kInfo, PadName(runner.name()) + "\n---- Inference Input(s) ----\n" +
+                                        FormatTensorTable(*feed));
+      if (i >= feeds_saved_) {
+        VERNIER_TRY(savers_->AddFeed(*feed));
+        ++feeds_saved_;
+      }
+      VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
+                               InferOne(index, *feed, i));
+      if (!result) return {};
+      VERNIER_TRY(spill_->Append(index, *result));
+      live_iterations_ = std::max(live_iterations_, i + 1);
+    }
+    const double total_ms = runner.total_seconds() * 1e3;
+    const auto count = static_cast<double>(runner.iterations());
+    logger_.Finish(PadName(runner.name()) + " | Completed " + std::to_string(runner.iterations()) +
+                   " iteration(s) in " + FormatG(total_ms, 4) +
+                   " ms | Average inference time: " + FormatG(count > 0 ? total_ms / count : 0, 4) +
+                   " ms.");
+    return {};
+  }
+
+  Status WarmUp(size_t index) {
+    if (plan_.execution.warm_up <= 0) return {};
+    const std::string runs = std::to_string(plan_.execution.warm_up) + " warm-up run(s)";
+    logger_.Start(PadName(live_[index].name()) + " | Running " + runs);
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds_->Next());
+    if (!feed) {
+      logger_.Warning(runs +
+                      " were requested, but data loader did not supply any data. Skipping warm-up "
+                      "run(s)");
+    }
+    for (int64_t i = 0; feed && i < plan_.execution.warm_up; ++i) {
+      VERNIER_ASSIGN_OR_RETURN(const auto ignored, live_.Infer(index, *feed, -1 - i));
+      if (!ignored) return {};
+    }
+    live_[index].ForgetLatencies();
+    logger_.Finish(PadName(live_[index].name()) + " | Finished " + runs);
+    feeds_.reset();
+    return OpenFeedsAndSavers();
+  }
+
+  Status ValidateSpilled() {
+    for (int64_t i = 0; i < live_iterations_; ++i) {
+      VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
+      VERNIER_ASSIGN_OR_RETURN(const bool complete, AppendLoaded(i, outputs));
+      if (!complete) break;
+      if (!comparisons_->Validate(-1, outputs)) outcome_.faults.mismatch = true;
+    }
+    return {};
+  }
+
+  // Feeds are made for the first runner that is there; without any there is nothing to feed.
+  Status OpenFeedsAndSavers() {
+    if (feeds_ != nullptr || !live_.any_alive()) return {};
+    size_t first = 0;
+    while (!live_[first].opened()) ++first;
+    VERNIER_ASSIGN_OR_RETURN(feeds_, FeedStream::Open(plan_, live_[first].session().inputs, logger_));
+    if (savers_) return {};
+    VERNIER_ASSIGN_OR_RETURN(Savers savers, Savers::Create(plan_.save, live_.names(), logger_));
+    savers_.emplace(std::move(savers));
+    return {};
+  }
+
+  Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration) {
+    IterationOutputs outputs;
+    for (size_t i = 0; i < live_.size(); ++i) {
+      VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, InferOne(i, feed, iteration));
+      outputs.push_back(std::move(result));
+    }
+    return outputs;
+  }
+
+  Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
+                                                  int64_t iteration) {
+    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
+                             live_.Infer(index, feed, iteration));
+    if (!result) return result;
+    logger_.Once(Severity::kInfo, PadName(live_[index].name()) +
+                                      "\n---- Inference Output(s) ----\n" +
+                                      FormatTensorTable(result->outputs));
+    VERNIER_TRY(savers_->AddResult(index, *result));
+    return result;
+  }
+
+  // False when a loaded run has no such iteration.
+  Result<bool> AppendLoaded(int64_t iteration, IterationOutputs& outputs) {
+    std::vector<size_t> exhausted;
+    for (size_t i = 0; i < loaded_->runs().size(); ++i) {
+      if (iteration >= loaded_->runs()[i].iterations) exhausted.push_back(outputs.size() + i);
+    }
+    if (!exhausted.empty() || (outputs.empty() && loaded_->runs().empty())) {
+      WarnOfExhaustion(iteration, exhausted, outputs.size() + loaded_->runs().size());
+      return false;
+    }
+    for (size_t i = 0; i < loaded_->runs().size(); ++i) {
+      VERNIER_ASSIGN_OR_RETURN(IterationResult result, loaded_->Read(i, iteration));
+      outputs.emplace_back(std::move(result));
+    }
+    return true;
+  }
+
+  void WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted, size_t streams) {
+    if (exhausted.empty() || exhausted.size() == streams) return;
+    std::string list;
+    for (const size_t index : exhausted) list += (list.empty() ? "" : ", ") + std::to_string(index);
+    logger_.Once(Severity::kWarning,
+                 "The provided streams have different numbers of iterations. Only the first " +
+                     std::to_string(compared) + " iteration(s) -- present in all " +
+                     std::to_string(streams) + " streams -- were compared; stream(s) at index [" +
+                     list + "] ran out first.");
+  }
+
+  Status CheckInterrupted() const {
+    if (interrupted_.load() == 0) return {};
+    return Cancelled("interrupted; what was finished before is saved");
+  }
+
+  void Conclude() {
+    for (size_t i = 0; i < live_.size(); ++i) {
+      live_.Close(i);
+      outcome_.faults.Add(live_[i].failure());
+    }
+    if (savers_) {
+      if (const Status status = savers_->Finish(PublishedIterations()); !status.ok()) {
+        Report(status);
+      }
+      outcome_.record.saved = savers_->saved();
+    }
+    outcome_.record.runners = live_.Records();
+    outcome_.record.averaged = plan_.compare.check_average;
+    if (!comparisons_ || outcome_.faults.signal != 0) return;
+    std::vector<int64_t> lengths;
+    for (size_t i = 0; i < live_.size(); ++i) lengths.push_back(live_[i].iterations());
+    for (const LoadedRuns::Run& run : loaded_->runs()) lengths.push_back(run.iterations);
+    outcome_.record.pairs =
+        comparisons_->Finish(lengths, outcome_.faults, outcome_.record.faults);
+  }
+
+  // What all runners that are still there have finished; of the others, as far as they got.
+  size_t PublishedIterations() {
+    int64_t common = std::numeric_limits<int64_t>::max();
+    for (size_t i = 0; i < live_.size(); ++i) {
+      if (live_[i].alive()) common = std::min(common, live_[i].iterations());
+    }
+    return static_cast<size_t>(common);
+  }
+
+  const RunPlan& plan_;
+  Logger& logger_;
+  RunObserver& observer_;
+  const std::atomic<int>& interrupted_;
+  RunOutcome outcome_;
+  LiveRuns live_;
+  std::optional<LoadedRuns> loaded_;
+  std::optional<ComparisonRun> comparisons_;
+  std::unique_ptr<FeedStream> feeds_;
+  std::optional<Savers> savers_;
+  std::unique_ptr<Spill> spill_;
+  int64_t live_iterations_ = 0;
+  int64_t feeds_saved_ = 0;
+};
+
+}  // namespace
+
+RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer,
+                      const std::atomic<int>& interrupted) {
+  return Execution(plan, logger, observer, interrupted).Run();
+}
+
+}  // namespace vernier

@@ -1,0 +1,24 @@
+// Carries out a RunPlan: feeds go through every runner, outputs are compared and dropped.
+#pragma once
+
+#include <atomic>
+
+#include "record/run_record.h"
+#include "run/exit_code.h"
+#include "run/run_observer.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+struct RunOutcome {
+  RunRecord record;
+  RunFaults faults;
+};
+
+/// Runs the plan to its end, whatever happens on the way: a runner that fails leaves the others
+/// going, and what was finished is published. `interrupted` is set by a signal handler.
+RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer,
+                      const std::atomic<int>& interrupted);
+
+}  // namespace vernier

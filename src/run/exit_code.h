@@ -1,0 +1,28 @@
+// What a run came to, and the one table of exit codes.
+#pragma once
+
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Everything that went wrong in a run. Several may hold at once.
+struct RunFaults {
+  bool mismatch = false;       ///< a comparison or --validate failed, or a name is not in the model
+  bool backend = false;        ///< a backend failed, crashed or hung
+  bool unavailable = false;    ///< a named backend is not installed or not usable
+  bool incomplete = false;     ///< less was compared than was asked for
+  bool unsaved = false;        ///< something asked to be saved was not
+  bool malformed = false;      ///< a model, input or result file is missing or malformed
+  bool usage = false;          ///< the command line cannot be carried out
+  bool internal = false;       ///< a defect of vernier
+  int signal = 0;              ///< the run was ended by this signal
+
+  void Add(const Status& status);
+  bool any() const;
+};
+
+/// 0 when nothing went wrong; else by DESIGN's precedence: 128 + signal, 70, 2, then 1, 6, 5, 4, 7
+/// and 3. Called as the peer, every code above 2 is 1.
+int ExitCode(const RunFaults& faults, bool as_peer);
+
+}  // namespace vernier

@@ -1,0 +1,40 @@
+// The feeds of a run, one at a time: seeded random inputs, or saved ones.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "inputs/random_feeds.h"
+#include "io/feed_reader.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class FeedStream {
+ public:
+  /// `inputs` are those of the first runner, which random feeds are made for.
+  static Result<std::unique_ptr<FeedStream>> Open(const RunPlan& plan,
+                                                  std::span<const TensorInfo> inputs,
+                                                  Logger& logger);
+
+  /// The next feed; nullopt at the end.
+  Result<std::optional<TensorMap>> Next();
+
+  /// How many feeds were asked for; nullopt where a file decides.
+  std::optional<int64_t> expected() const;
+
+ private:
+  explicit FeedStream(Logger& logger) : logger_(logger) {}
+
+  Logger& logger_;
+  std::unique_ptr<FeedReader> reader_;
+  std::optional<RandomFeeds> random_;
+  int64_t next_ = 0;
+};
+
+}  // namespace vernier

@@ -1,0 +1,76 @@
+#include "run/live_runner.h"
+
+#include <algorithm>
+
+namespace vernier {
+namespace {
+
+// Enough for a median and a p95; a run of millions of iterations must not grow with them.
+constexpr size_t kLatencyLimit = 100'000;
+
+// What a plug-in answers when it changes no types itself.
+constexpr std::string_view kAsInTheModel = "as in the model";
+
+// A framework tells that a dimension is dynamic; the file tells its name.
+void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& infos) {
+  for (TensorInfo& info : infos) {
+    const auto found = std::find_if(from_file.begin(), from_file.end(),
+                                    [&](const TensorInfo& f) { return f.name == info.name; });
+    if (found == from_file.end() || !found->shape || !info.shape ||
+        found->shape->size() != info.shape->size()) {
+      continue;
+    }
+    for (size_t i = 0; i < info.shape->size(); ++i) {
+      if ((*info.shape)[i].dynamic()) (*info.shape)[i].symbol = (*found->shape)[i].symbol;
+    }
+  }
+}
+
+}  // namespace
+
+Status LiveRunner::Open(const ModelSource& model) {
+  VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
+  OpenRequest request = model.request();
+  request.session = session_id_;
+  request.options = plan_.session_options;
+  VERNIER_ASSIGN_OR_RETURN(session_, worker_->Open(request, model.edited_bytes()));
+  AddSymbols(request.inputs, session_.inputs);
+  if (session_.precision == kAsInTheModel) session_.precision = model.precision();
+  skipped_ = session_.not_exposed;
+  opened_ = true;
+  return {};
+}
+
+Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration) {
+  VERNIER_ASSIGN_OR_RETURN(
+      Worker::Outcome outcome,
+      worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration)));
+  if (latencies_.size() < kLatencyLimit) latencies_.push_back(outcome.inference_seconds);
+  total_seconds_ += outcome.inference_seconds;
+  ++iterations_;
+  for (SkippedOutput& output : outcome.outputs.skipped) {
+    const bool known = std::any_of(skipped_.begin(), skipped_.end(), [&](const SkippedOutput& s) {
+      return s.name == output.name;
+    });
+    if (!known) skipped_.push_back(std::move(output));
+  }
+  IterationResult result;
+  result.runner_name = name();
+  result.runtime_s = outcome.inference_seconds;
+  result.outputs = std::move(outcome.outputs.tensors);
+  return result;
+}
+
+void LiveRunner::ForgetLatencies() {
+  latencies_.clear();
+  iterations_ = 0;
+  total_seconds_ = 0;
+}
+
+void LiveRunner::Close() {
+  // A worker that dies while it closes has already delivered everything.
+  if (worker_ != nullptr && alive()) (void)worker_->Close(session_id_);
+  worker_.reset();
+}
+
+}  // namespace vernier

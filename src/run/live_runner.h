@@ -1,0 +1,68 @@
+// A runner while it runs: its session in a worker, what it told of itself, and how long it took.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/worker.h"
+#include "run/model_source.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class LiveRunner {
+ public:
+  explicit LiveRunner(const RunnerPlan& plan) : plan_(plan) {}
+
+  const std::string& name() const { return plan_.name; }
+  const RunnerPlan& plan() const { return plan_; }
+
+  /// Gives the runner its worker, which may still be loading.
+  void Attach(std::shared_ptr<Worker> worker, uint64_t session_id) {
+    worker_ = std::move(worker);
+    session_id_ = session_id;
+  }
+
+  /// Waits for the framework and opens the model.
+  Status Open(const ModelSource& model);
+
+  /// One inference; outputs are in the signature's order.
+  Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration);
+
+  /// Ends the session; the worker leaves when its last runner does.
+  void Close();
+
+  /// Puts the runner out of the run for good.
+  void Fail(Status why) { failure_ = std::move(why); }
+  bool alive() const { return failure_.ok(); }
+  bool opened() const { return opened_ && alive(); }
+  const Status& failure() const { return failure_; }
+
+  const BackendInfo& backend() const { return backend_; }
+  const SessionDescription& session() const { return session_; }
+  const std::vector<SkippedOutput>& skipped() const { return skipped_; }
+
+  /// Of inferences, in seconds: the first ones, enough for a median.
+  const std::vector<double>& latencies() const { return latencies_; }
+  int64_t iterations() const { return iterations_; }
+  double total_seconds() const { return total_seconds_; }
+  void ForgetLatencies();
+
+ private:
+  const RunnerPlan& plan_;
+  std::shared_ptr<Worker> worker_;
+  uint64_t session_id_ = 0;
+  Status failure_;
+  BackendInfo backend_;
+  SessionDescription session_;
+  std::vector<SkippedOutput> skipped_;
+  bool opened_ = false;
+  std::vector<double> latencies_;
+  int64_t iterations_ = 0;
+  double total_seconds_ = 0;
+};
+
+}  // namespace vernier

@@ -1,0 +1,155 @@
+#include "run/live_runs.h"
+
+#include <algorithm>
+
+#include "inputs/coerce_feed.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kNameColumn = 35;
+
+std::optional<LatencyRecord> SummariseLatencies(std::vector<double> seconds) {
+  if (seconds.empty()) return std::nullopt;
+  LatencyRecord latency;
+  latency.first = seconds.front();
+  std::sort(seconds.begin(), seconds.end());
+  latency.median = seconds[seconds.size() / 2];
+  latency.p95 = seconds[std::min(seconds.size() - 1, seconds.size() * 95 / 100)];
+  return latency;
+}
+
+// Coercion passed the supplied tensors on unchanged, so their encoded block can be used again.
+bool SameTensors(const TensorMap& a, const TensorMap& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const NamedTensor& x, const NamedTensor& y) {
+           return x.name == y.name && x.tensor.bytes().data() == y.tensor.bytes().data() &&
+                  x.tensor.dtype() == y.tensor.dtype() && x.tensor.dims() == y.tensor.dims();
+         });
+}
+
+}  // namespace
+
+std::string FormatTensorTable(const TensorMap& tensors) {
+  std::string text = "{";
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& [name, tensor] = tensors[i];
+    if (i > 0) text += ",\n ";
+    text += name + " [dtype=" + std::string(DTypeName(tensor.dtype())) +
+            ", shape=" + FormatDims(tensor.dims()) + "]";
+  }
+  return text + "}";
+}
+
+std::string PadName(const std::string& name) {
+  return name + std::string(name.size() < kNameColumn ? kNameColumn - name.size() : 0, ' ');
+}
+
+LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
+    : plan_(plan), logger_(logger), pool_(plan.execution, interrupted, logger) {
+  for (const RunnerPlan& runner : plan.runners) {
+    runners_.emplace_back(runner);
+    marked_ |= runner.model.edited();
+  }
+}
+
+bool LiveRuns::any_alive() const {
+  return std::any_of(runners_.begin(), runners_.end(),
+                     [](const LiveRunner& runner) { return runner.alive(); });
+}
+
+std::vector<std::string> LiveRuns::names() const {
+  std::vector<std::string> names;
+  for (const LiveRunner& runner : runners_) names.push_back(runner.name());
+  return names;
+}
+
+void LiveRuns::Start() {
+  for (size_t i = 0; i < runners_.size(); ++i) StartOne(i);
+}
+
+void LiveRuns::StartOne(size_t index) {
+  Result<std::shared_ptr<Worker>> worker = pool_.Get(runners_[index].plan());
+  if (worker.ok()) {
+    runners_[index].Attach(*std::move(worker), index);
+  } else {
+    Fail(runners_[index], worker.status());
+  }
+}
+
+void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
+  logger_.Error(PadName(runner.name()) + " | FAILED: " + why.message());
+  runner.Fail(why);
+}
+
+Status LiveRuns::Open(size_t index) {
+  LiveRunner& runner = runners_[index];
+  if (!runner.alive()) return {};
+  logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           ModelSource::Prepare(runner.plan().model, logger_));
+  const Status status = runner.Open(*model);
+  switch (status.code()) {
+    case StatusCode::kOk: return {};
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kCancelled: return status;
+    default: Fail(runner, status); return {};
+  }
+}
+
+Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t iteration) {
+  VERNIER_ASSIGN_OR_RETURN(TensorBlock block, EncodeTensors(feed));
+  block_ = std::move(block);
+  block_iteration_ = iteration;
+  return &*block_;
+}
+
+Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const TensorMap& feed,
+                                                       int64_t iteration) {
+  LiveRunner& runner = runners_[index];
+  if (!runner.alive()) return std::optional<IterationResult>();
+  const CoerceOptions options{plan_.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
+                           CoerceFeed(feed, runner.session().inputs, options, logger_));
+  const TensorBlock* block = block_ && block_iteration_ == iteration ? &*block_ : nullptr;
+  std::optional<TensorBlock> own;
+  if (!SameTensors(coerced.tensors, feed)) {
+    VERNIER_ASSIGN_OR_RETURN(TensorBlock encoded, EncodeTensors(coerced.tensors));
+    own = std::move(encoded);
+    block = &*own;
+  } else if (block == nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(block, Encode(feed, iteration));
+  }
+  Result<IterationResult> result = runner.Infer(*block, iteration);
+  if (!result.ok()) {
+    if (result.status().code() == StatusCode::kCancelled) return result.status();
+    Fail(runner, result.status());
+    return std::optional<IterationResult>();
+  }
+  return std::optional<IterationResult>(*std::move(result));
+}
+
+std::vector<RunnerRecord> LiveRuns::Records() const {
+  std::vector<RunnerRecord> records;
+  for (const LiveRunner& runner : runners_) {
+    RunnerRecord record;
+    record.name = runner.name();
+    record.backend = runner.plan().backend;
+    record.framework_version = runner.backend().framework_version;
+    record.framework_path = runner.backend().framework_path;
+    record.model = runner.plan().model.path;
+    record.device = runner.session().device;
+    record.precision = runner.session().precision;
+    record.load_seconds = runner.session().load_seconds;
+    record.latency = SummariseLatencies(runner.latencies());
+    record.iterations = runner.iterations();
+    record.failure = runner.failure().message();
+    for (const SkippedOutput& output : runner.skipped()) {
+      record.skipped_outputs.emplace_back(output.name, output.why);
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+}  // namespace vernier

@@ -1,0 +1,69 @@
+// The runners of a run that infer here and now: opening them, feeding them, keeping the others
+// going when one fails.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/run_record.h"
+#include "run/live_runner.h"
+#include "run/worker_pool.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class LiveRuns {
+ public:
+  LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger);
+
+  size_t size() const { return runners_.size(); }
+  LiveRunner& operator[](size_t index) { return runners_[index]; }
+  bool any_alive() const;
+  bool any_marked() const { return marked_; }
+  std::vector<std::string> names() const;
+
+  /// Starts the workers of all runners, side by side.
+  void Start();
+  void StartOne(size_t index);
+
+  /// Opens one runner. A failure puts it out of the run; a model or a name that is wrong is
+  /// returned, since it is not the backend's fault.
+  Status Open(size_t index);
+
+  /// One inference with a feed that is coerced to the runner's inputs. nullopt when the runner has
+  /// failed; kMalformed when the feed does not fit; kCancelled.
+  Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
+                                               int64_t iteration);
+
+  void Close(size_t index) { runners_[index].Close(); }
+
+  std::vector<RunnerRecord> Records() const;
+
+ private:
+  void Fail(LiveRunner& runner, const Status& why);
+  Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
+
+  const RunPlan& plan_;
+  Logger& logger_;
+  WorkerPool pool_;
+  std::deque<LiveRunner> runners_;
+  bool marked_ = false;
+
+  // The block of the last feed: runners with the same inputs share it.
+  std::optional<TensorBlock> block_;
+  int64_t block_iteration_ = -1;
+};
+
+/// "{x [dtype=float32, shape=(2, 3)],\n y [...]}": the peer's table of tensors.
+std::string FormatTensorTable(const TensorMap& tensors);
+
+/// A runner's name in the column that the peer gives it.
+std::string PadName(const std::string& name);
+
+}  // namespace vernier

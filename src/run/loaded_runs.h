@@ -1,0 +1,39 @@
+// Saved outputs that take part in a run: each saved runner is a stream of iterations.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/results_reader.h"
+#include "util/log.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class LoadedRuns {
+ public:
+  /// Opens every file or folder; tensors are read one iteration at a time.
+  static Result<LoadedRuns> Open(const std::vector<std::string>& paths, Logger& logger);
+
+  struct Run {
+    std::string name;
+    std::string path;
+    int64_t iterations = 0;
+  };
+  const std::vector<Run>& runs() const { return runs_; }
+
+  Result<IterationResult> Read(size_t run, int64_t iteration);
+
+ private:
+  struct Place {
+    std::shared_ptr<ResultsReader> reader;
+    size_t run = 0;
+  };
+  std::vector<Run> runs_;
+  std::vector<Place> places_;
+};
+
+}  // namespace vernier

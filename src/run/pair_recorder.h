@@ -1,0 +1,37 @@
+// What the record keeps of the comparisons of one pair of runners.
+#pragma once
+
+#include <string>
+
+#include "compare/comparison.h"
+#include "compare/tally.h"
+#include "record/run_record.h"
+
+namespace vernier {
+
+class PairRecorder {
+ public:
+  PairRecorder(std::string first, std::string second);
+
+  void Add(const IterationComparison& comparison);
+
+  const ComparisonTally& tally() const { return tally_; }
+
+  /// `expected_iterations`: of the longer side.
+  PairRecord Finish(int64_t expected_iterations) const;
+
+  /// Outputs without a partner on either side, in any iteration.
+  bool one_sided() const { return !record_.only_in_first.empty() || !record_.only_in_second.empty(); }
+  /// An iteration in which nothing could be compared although there were outputs.
+  bool compared_nothing() const { return compared_nothing_; }
+  bool vacuous() const;
+
+ private:
+  void AddOutput(const OutputComparison& output);
+
+  ComparisonTally tally_;
+  PairRecord record_;
+  bool compared_nothing_ = false;
+};
+
+}  // namespace vernier

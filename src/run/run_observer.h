@@ -1,0 +1,40 @@
+// What the executor tells while it runs. report/ turns it into lines; run/ does not know how.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "compare/comparison.h"
+#include "compare/tally.h"
+#include "compare/validate.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+using RunnerPair = std::pair<std::string, std::string>;
+
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+
+  /// How much detail the reports of a comparison need.
+  virtual ComparisonDetail DetailWanted() = 0;
+
+  virtual void ComparisonsStarted(std::span<const RunnerPair> pairs) = 0;
+  virtual void IterationStarted(int64_t iteration) = 0;
+  virtual void PairCompared(const IterationComparison& comparison) = 0;
+
+  /// A pair's verdict over all iterations; not told after --fail-fast stopped the run.
+  virtual void PairFinished(const RunnerPair& pair, const ComparisonTally& tally) = 0;
+
+  /// --validate looked at one output. `iteration` is -1 where all iterations are looked at last.
+  virtual void OutputValidated(const std::string& runner, int64_t iteration,
+                               const NamedTensor& output, const Validation& validation) = 0;
+
+  /// Progress of the whole run; `total` is 0 when it is not known.
+  virtual void Progress(int64_t done, int64_t total) = 0;
+};
+
+}  // namespace vernier

@@ -1,0 +1,49 @@
+// What a run saves while it goes: inputs, outputs, raw input bytes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/feed_writer.h"
+#include "io/results_writer.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class Savers {
+ public:
+  /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run.
+  static Result<Savers> Create(const SavePlan& plan, std::vector<std::string> runner_names,
+                               Logger& logger);
+
+  /// Whether anything is saved at all.
+  bool saves() const { return inputs_ != nullptr || outputs_ != nullptr || !plan_->input_blobs.empty(); }
+
+  Status AddFeed(const TensorMap& feed);
+  Status AddResult(size_t runner, const IterationResult& result);
+
+  /// Publishes the files: of every runner's results, at most the first `iterations`. Parts that
+  /// could not be published are kept beside them.
+  Status Finish(size_t iterations);
+
+  /// What was saved and where, for records.
+  const std::vector<std::pair<std::string, std::string>>& saved() const { return saved_; }
+
+ private:
+  Savers(const SavePlan& plan, Logger& logger) : plan_(&plan), logger_(&logger) {}
+  Status AddBlobs(const TensorMap& feed);
+
+  const SavePlan* plan_;
+  Logger* logger_;
+  std::unique_ptr<FeedWriter> inputs_;
+  std::unique_ptr<ResultsWriter> outputs_;
+  int64_t feeds_ = 0;
+  std::vector<std::pair<std::string, std::string>> saved_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,32 @@
+// The workers of a run: one for each framework, or one for each runner with --use-subprocess.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backend/worker.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+class WorkerPool {
+ public:
+  /// `interrupted` is set by a signal handler; it must outlive the pool.
+  WorkerPool(const ExecutionPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
+      : plan_(plan), interrupted_(interrupted), logger_(logger) {}
+
+  /// The worker for a runner, started if need be; it loads its framework in the meantime. Runners
+  /// of one backend with the same backend options share one.
+  Result<std::shared_ptr<Worker>> Get(const RunnerPlan& runner);
+
+ private:
+  const ExecutionPlan& plan_;
+  const std::atomic<int>& interrupted_;
+  Logger& logger_;
+  std::map<std::string, std::weak_ptr<Worker>> workers_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,57 @@
+// Files that appear whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Writes to a temporary file beside `path`; Commit() syncs it and renames it over `path`. Without
+/// Commit() the old file keeps its bytes and the temporary one is removed. Errors are kIo and name
+/// the path.
+class AtomicFile {
+ public:
+  /// Missing parent directories are created. Permissions are those of a file that open() creates.
+  static Result<AtomicFile> Create(std::string path);
+
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  ~AtomicFile();
+
+  Status Write(std::span<const std::byte> bytes);
+  Status Write(std::string_view text);
+
+  /// Appends `size` bytes of `fd` from `offset`, by the kernel where it can.
+  Status CopyFrom(int fd, uint64_t offset, uint64_t size);
+
+  /// Overwrites earlier bytes; the position of the next Write stays at the end.
+  Status WriteAt(uint64_t offset, std::span<const std::byte> bytes);
+
+  uint64_t size() const { return size_; }
+  const std::string& path() const { return path_; }
+
+  Status Commit();
+
+ private:
+  AtomicFile() = default;
+  Status Fail(std::string_view doing) const;
+  void Discard();
+
+  std::string path_;
+  std::string temporary_;
+  int fd_ = -1;
+  uint64_t size_ = 0;
+};
+
+/// Writes all of `text` to `path` through an AtomicFile.
+Status WriteFileAtomically(const std::string& path, std::string_view text);
+
+/// Creates a directory and its parents. kIo, naming the path, when that fails.
+Status CreateDirectories(const std::string& path);
+
+}  // namespace vernier
