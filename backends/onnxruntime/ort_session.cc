@@ -73,6 +73,19 @@ Status Configure(const Api& api, OrtSessionOptions* session, const vn_model& mod
                        folder.c_str()));
 }
 
+// "['CPUExecutionProvider']" is what people know as "CPU".
+std::string DeviceName(std::string_view providers) {
+  std::string name;
+  for (const char c : providers) {
+    if (c != '[' && c != ']' && c != '\'') name += c;
+  }
+  constexpr std::string_view kSuffix = "ExecutionProvider";
+  for (size_t at = name.find(kSuffix); at != std::string::npos; at = name.find(kSuffix)) {
+    name.erase(at, kSuffix.size());
+  }
+  return name;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, const sdk::Host& host,
@@ -84,10 +97,10 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
   VERNIER_TRY(Configure(api, raw, model, options));
   VERNIER_ASSIGN_OR_RETURN(const std::string providers,
                            AppendProviders(api, raw, options.GetAll("providers")));
-  host.Info("Creating ONNX-Runtime Inference Session with providers: " + providers);
+  host.Start("Creating ONNX-Runtime Inference Session with providers: " + providers);
 
   std::unique_ptr<OrtModelSession> session(new OrtModelSession(api));
-  session->providers_ = providers;
+  session->device_ = DeviceName(providers);
   const std::string path(sdk::View(model.path));
   VERNIER_TRY(Take(api, model.bytes != nullptr
                             ? api.table->CreateSessionFromArray(api.env, model.bytes,

@@ -19,7 +19,7 @@ class OrtModelSession final : public sdk::Session {
 
   std::span<const sdk::TensorSpec> inputs() const override { return inputs_; }
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
-  sdk::SessionInfo info() const override { return {"as in the model", providers_}; }
+  sdk::SessionInfo info() const override { return {"as in the model", device_}; }
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
 
  private:
@@ -29,7 +29,7 @@ class OrtModelSession final : public sdk::Session {
 
   const Api& api_;
   OrtSession* session_ = nullptr;
-  std::string providers_;
+  std::string device_;
   std::vector<sdk::TensorSpec> inputs_;
   std::vector<sdk::TensorSpec> outputs_;
   std::vector<const char*> output_names_;

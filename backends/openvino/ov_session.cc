@@ -211,8 +211,11 @@ Status OvModelSession::SetInput(size_t index, const vn_tensor& tensor) {
     return InvalidArgument("input '" + inputs_[index].name +
                            "' has an element type that OpenVINO does not have");
   }
-  ov_shape_t shape{};
-  VERNIER_TRY(Check(api_, api_.ov_shape_create(tensor.rank, tensor.shape, &shape), "making a shape"));
+  ov_shape_t shape{};  // a scalar's, which ov_shape_create refuses to make
+  if (tensor.rank > 0) {
+    VERNIER_TRY(
+        Check(api_, api_.ov_shape_create(tensor.rank, tensor.shape, &shape), "making a shape"));
+  }
   ov_tensor_t* raw = nullptr;
   Status status;
   if (*dtype == DType::kString) {
@@ -230,7 +233,7 @@ Status OvModelSession::SetInput(size_t index, const vn_tensor& tensor) {
     status = Check(api_, api_.ov_tensor_create_from_host_ptr(ToOv(*dtype), shape, data, &raw),
                    "making an input");
   }
-  api_.ov_shape_free(&shape);
+  if (tensor.rank > 0) api_.ov_shape_free(&shape);
   const Handle<ov_tensor_t> owned(raw, api_.ov_tensor_free);
   VERNIER_TRY(status);
   return Check(api_, api_.ov_infer_request_set_input_tensor_by_index(request_.get(), index, raw),

@@ -37,6 +37,7 @@ class Host {
     host_->log(host_->self, severity, Str(text));
   }
   void Info(std::string_view text) const { Log(20, text); }
+  void Start(std::string_view text) const { Log(22, text); }
   void Warning(std::string_view text) const { Log(30, text); }
   bool cancelled() const { return host_->cancelled(host_->self) != 0; }
 

@@ -21,6 +21,11 @@ struct ModelPlan {
   std::vector<std::string> exclude_outputs;  ///< --onnx-exclude-outputs: applied last
   std::vector<std::string> outputs_by_type;  ///< --onnx-outputs-by-type
   std::string save_path;                     ///< --save-onnx; empty: do not save
+  /// --save-external-data: where the saved model's weights go, relative to it; empty: beside it.
+  std::optional<std::string> save_external_data;
+  uint64_t save_external_threshold = 1024;  ///< bytes; smaller tensors stay in the model
+  bool save_one_file = true;                ///< all external tensors in one file
+  bool ignore_external_data = false;        ///< structure only: weights are not looked for
 
   bool edited() const {
     return !outputs.empty() || !exclude_outputs.empty() || !outputs_by_type.empty();

@@ -1,8 +1,8 @@
 // Frames with file descriptors over a socket pair.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -19,6 +19,9 @@ struct Frame {
   UniqueFd fd;  ///< at most one descriptor travels with a frame
 };
 
+/// Asked whenever the other end is not ready; `events` are poll's. An error gives up.
+using ChannelWait = std::function<Status(short events)>;
+
 /// One end of a connection. Not thread-safe: one thread sends and receives.
 class Channel {
  public:
@@ -27,11 +30,14 @@ class Channel {
 
   explicit Channel(UniqueFd socket) : socket_(std::move(socket)) {}
 
-  /// Sends a frame; `fd` (or -1) stays the caller's. kBackend when the other end is gone.
-  Status Send(uint32_t type, std::span<const std::byte> body, int fd = -1);
+  /// Sends a frame; `fd` (or -1) stays the caller's. kBackend when the other end is gone, or what
+  /// `wait` returns; without `wait` it blocks.
+  Status Send(uint32_t type, std::span<const std::byte> body, int fd = -1,
+              const ChannelWait& wait = {});
 
-  /// The next frame; nullopt when the other end has closed. kBackend for bytes that are no frame.
-  Result<std::optional<Frame>> Receive();
+  /// The next frame; nullopt when the other end has closed. kBackend for bytes that are no frame,
+  /// or what `wait` returns; without `wait` it blocks.
+  Result<std::optional<Frame>> Receive(const ChannelWait& wait = {});
 
   int descriptor() const { return socket_.get(); }
 

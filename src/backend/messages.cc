@@ -36,12 +36,13 @@ void EncodeInfos(std::span<const TensorInfo> infos, MessageWriter& out) {
 }
 
 std::vector<TensorInfo> DecodeInfos(MessageReader& in) {
-  std::vector<TensorInfo> infos(in.Count(sizeof(uint64_t)));
+  constexpr size_t kLeastInfo = sizeof(uint64_t) + 2;  // an empty name, a type, no shape
+  std::vector<TensorInfo> infos(in.Count(kLeastInfo));
   for (TensorInfo& info : infos) {
     info.name = in.Text();
     info.dtype = DTypeFromOnnx(in.Number<uint8_t>()).value_or(DType::kUndefined);
     if (in.Number<uint8_t>() == 0) continue;
-    info.shape.emplace(in.Count(sizeof(int64_t)));
+    info.shape.emplace(in.Count(sizeof(int64_t) + sizeof(uint64_t)));
     for (Dim& dim : *info.shape) {
       dim.value = in.Number<int64_t>();
       dim.symbol = in.Text();

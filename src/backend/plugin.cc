@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -38,6 +39,15 @@ void Log(void* self, int32_t severity, vn_str message) noexcept {
 
 // The parent ends a run by killing the worker, so there is nothing to ask while it lives.
 int32_t NotCancelled(void*) noexcept { return 0; }
+
+// A table without one of these is no backend.
+bool HasEverySlot(const vn_backend_api& api) {
+  return VN_HAS(&api, vn_backend_api, option_at) && VN_HAS(&api, vn_backend_api, create) &&
+         VN_HAS(&api, vn_backend_api, destroy) && VN_HAS(&api, vn_backend_api, framework_version) &&
+         VN_HAS(&api, vn_backend_api, framework_path) && VN_HAS(&api, vn_backend_api, open) &&
+         VN_HAS(&api, vn_backend_api, close) && VN_HAS(&api, vn_backend_api, signature) &&
+         VN_HAS(&api, vn_backend_api, run);
+}
 
 std::vector<vn_option> ToAbiOptions(const OptionList& options) {
   std::vector<vn_option> out;
@@ -89,6 +99,23 @@ class AbiTensors {
   std::vector<const vn_tensor*> pointers_;
 };
 
+// No framework has tensors of more dimensions; a larger number is a defect or an attack.
+constexpr uint32_t kMaxRank = 1024;
+// A list that has not ended by then never will.
+constexpr size_t kMaxListed = 1'000'000;
+
+Status BadTensor(const vn_tensor& t, std::string_view what) {
+  return BackendError("the backend's tensor '" + std::string(View(t.name)) + "' " +
+                      std::string(what));
+}
+
+Status CheckShape(const vn_tensor& t) {
+  if (t.rank > kMaxRank || (t.rank > 0 && t.shape == nullptr)) {
+    return BadTensor(t, "has an impossible shape");
+  }
+  return {};
+}
+
 TensorInfo FromAbiSignature(const vn_tensor& t) {
   TensorInfo info;
   info.name = std::string(View(t.name));
@@ -118,46 +145,87 @@ class OutputSet {
   std::vector<vn_tensor*> pointers_;
 };
 
-void AddOutput(const vn_tensor& t, TensorBlockBuilder& builder) {
+// Everything that can be known without reading the data, so that a wrong answer is a sentence and
+// not a crash of this process. Offsets of strings are checked by the reader of the block.
+Status CheckData(const vn_tensor& t, DType dtype) {
+  VERNIER_TRY(CheckShape(t));
+  const std::span<const int64_t> dims(t.shape, t.rank);
+  const std::optional<int64_t> count = ElementCount(dims);
+  if (!count) return BadTensor(t, "has the impossible shape " + FormatDims(dims));
+  if (t.data == nullptr && t.byte_size > 0) return BadTensor(t, "has no data");
+  if (dtype == DType::kString) return {};
+  const std::optional<uint64_t> size = ByteSize(dtype, static_cast<uint64_t>(*count));
+  if (size == t.byte_size) return {};
+  return BadTensor(t, "has " + std::to_string(t.byte_size) + " bytes, but " +
+                          std::string(DTypeName(dtype)) + " of shape " + FormatDims(dims) +
+                          " needs " +
+                          (size ? std::to_string(*size) : std::string("more than exist")));
+}
+
+Status AddOutput(const vn_tensor& t, DType declared, TensorBlockBuilder& builder) {
   if (t.dtype_code == VN_DTYPE_SKIPPED) {
-    builder.AddSkipped(View(t.name), View(t.note));
-    return;
+    builder.AddSkipped(View(t.name), t.note.size > 0 ? View(t.note) : "no reason was given");
+    return {};
   }
   const std::optional<DType> dtype = FromAbi(t.dtype_code, t.dtype_bits);
   if (!dtype || t.dtype_lanes != 1 || t.device_type != VN_DEVICE_CPU) {
     builder.AddSkipped(View(t.name), "its element type or device is not supported");
-    return;
+    return {};
   }
+  if (declared != DType::kUndefined && *dtype != declared) {
+    return BadTensor(t, "is " + std::string(DTypeName(*dtype)) + ", but its signature says " +
+                            std::string(DTypeName(declared)));
+  }
+  VERNIER_TRY(CheckData(t, *dtype));
   builder.Add(View(t.name), *dtype, std::span(t.shape, t.rank),
               std::span(static_cast<const std::byte*>(t.data), t.byte_size));
+  return {};
 }
 
 }  // namespace
 
+Result<std::vector<vn_tensor>> PluginSession::ReadSignature(bool is_output) {
+  std::vector<vn_tensor> tensors;
+  while (tensors.size() < kMaxListed) {
+    vn_tensor t{};
+    const Status status = Take(api_->signature(session_, is_output ? 1 : 0, tensors.size(), &t));
+    if (status.code() == StatusCode::kNotFound) return tensors;
+    VERNIER_TRY(status);
+    if (t.rank != VN_RANK_UNKNOWN) VERNIER_TRY(CheckShape(t));
+    tensors.push_back(t);
+  }
+  return BackendError("the backend's signature does not end");
+}
+
+Status PluginSession::DescribeNotExposed(SessionDescription& description) {
+  if (!VN_HAS(api_, vn_backend_api, not_exposed_at)) return {};
+  for (size_t i = 0; i < kMaxListed; ++i) {
+    vn_str name{}, why{};
+    const Status status = Take(api_->not_exposed_at(session_, i, &name, &why));
+    if (status.code() == StatusCode::kNotFound) return {};
+    VERNIER_TRY(status);
+    description.not_exposed.push_back({std::string(View(name)), std::string(View(why))});
+  }
+  return BackendError("the backend's list of outputs that are not exposed does not end");
+}
+
 Result<SessionDescription> PluginSession::Describe() {
   SessionDescription description;
+  outputs_.clear();
   for (const bool is_output : {false, true}) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<vn_tensor> tensors, ReadSignature(is_output));
     std::vector<TensorInfo>& list = is_output ? description.outputs : description.inputs;
-    size_t index = 0;
-    for (;; ++index) {
-      vn_tensor t{};
-      const Status status = Take(api_->signature(session_, is_output ? 1 : 0, index, &t));
-      if (status.code() == StatusCode::kNotFound) break;
-      VERNIER_TRY(status);
+    for (const vn_tensor& t : tensors) {
+      TensorInfo info = FromAbiSignature(t);
+      if (is_output) outputs_.push_back({info.name, info.dtype});
       if (t.dtype_code == VN_DTYPE_SKIPPED) {
-        description.not_exposed.push_back({std::string(View(t.name)), std::string(View(t.note))});
+        description.not_exposed.push_back({std::move(info.name), std::string(View(t.note))});
       } else {
-        list.push_back(FromAbiSignature(t));
+        list.push_back(std::move(info));
       }
     }
-    if (is_output) output_count_ = index;
   }
-  if (VN_HAS(api_, vn_backend_api, not_exposed_at)) {
-    vn_str name{}, why{};
-    for (size_t i = 0; Take(api_->not_exposed_at(session_, i, &name, &why)).ok(); ++i) {
-      description.not_exposed.push_back({std::string(View(name)), std::string(View(why))});
-    }
-  }
+  VERNIER_TRY(DescribeNotExposed(description));
   if (VN_HAS(api_, vn_backend_api, info)) {
     vn_session_info info{};
     info.struct_size = sizeof(info);
@@ -168,18 +236,50 @@ Result<SessionDescription> PluginSession::Describe() {
   return description;
 }
 
+Result<size_t> PluginSession::IndexOf(std::string_view name, size_t guess) const {
+  // Backends answer in the order of the signature, as a rule.
+  if (guess < outputs_.size() && outputs_[guess].name == name) return guess;
+  const auto found = std::find_if(outputs_.begin(), outputs_.end(),
+                                  [&](const DeclaredOutput& o) { return o.name == name; });
+  if (found != outputs_.end()) return static_cast<size_t>(found - outputs_.begin());
+  return BackendError("the backend returned an output '" + std::string(name) +
+                      "' that its signature does not have");
+}
+
+Status PluginSession::AddOutputs(std::span<vn_tensor* const> outputs,
+                                 TensorBlockBuilder& builder) const {
+  std::vector<bool> seen(outputs_.size(), false);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] == nullptr) {
+      return BackendError("the backend returned no tensor as output " + std::to_string(i));
+    }
+    const vn_tensor& t = *outputs[i];
+    VERNIER_ASSIGN_OR_RETURN(const size_t index, IndexOf(View(t.name), i));
+    if (seen[index]) return BadTensor(t, "was returned twice");
+    seen[index] = true;
+    VERNIER_TRY(AddOutput(t, outputs_[index].dtype, builder));
+  }
+  const auto missing = std::find(seen.begin(), seen.end(), false);
+  if (missing == seen.end()) return {};
+  const auto index = static_cast<size_t>(missing - seen.begin());
+  return BackendError("the backend did not return its output '" + outputs_[index].name + "'");
+}
+
 Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs) {
   AbiTensors feed;
   for (const NamedTensor& input : inputs) feed.Add(input);
-  OutputSet outputs(output_count_);
+  OutputSet outputs(outputs_.size());
   size_t count = 0;
   vn_run_stats stats{};
   stats.struct_size = sizeof(stats);
   VERNIER_TRY(Take(api_->run(session_, feed.pointers().data(), feed.pointers().size(),
-                             outputs.data(), output_count_, &count, &stats)));
-  if (count > output_count_) return BackendError("the backend returned more outputs than it has");
+                             outputs.data(), outputs_.size(), &count, &stats)));
+  if (count > outputs_.size()) {
+    return BackendError("the backend returned " + std::to_string(count) +
+                        " outputs where its signature has " + std::to_string(outputs_.size()));
+  }
   TensorBlockBuilder builder;
-  for (const vn_tensor* t : outputs.tensors().first(count)) AddOutput(*t, builder);
+  VERNIER_TRY(AddOutputs(outputs.tensors().first(count), builder));
   Outcome outcome;
   outcome.inference_seconds = stats.inference_seconds;
   VERNIER_ASSIGN_OR_RETURN(outcome.outputs, builder.Finish());
@@ -197,24 +297,32 @@ Plugin::~Plugin() {
 Result<std::unique_ptr<Plugin>> Plugin::Load(const LoadRequest& request, PluginLog log) {
   void* library = ::dlopen(request.plugin_path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return Unavailable("the plug-in '" + request.plugin_path + "' cannot be loaded: " + ::dlerror());
+    return Unavailable("the plug-in '" + request.plugin_path +
+                       "' cannot be loaded: " + ::dlerror());
   }
-  const auto query =
-      reinterpret_cast<vn_backend_query_fn>(::dlsym(library, VN_QUERY_SYMBOL));
+  const auto query = reinterpret_cast<vn_backend_query_fn>(::dlsym(library, VN_QUERY_SYMBOL));
   if (query == nullptr) {
-    return Unavailable("'" + request.plugin_path + "' is not a vernier plug-in: it does not export " +
-                       VN_QUERY_SYMBOL);
+    return Unavailable("'" + request.plugin_path +
+                       "' is not a vernier plug-in: it does not export " + VN_QUERY_SYMBOL);
   }
   std::unique_ptr<Plugin> plugin(new Plugin(std::move(log)));
   plugin->api_ = query(&plugin->host_);
   if (plugin->api_ == nullptr || plugin->api_->abi_major != VN_ABI_MAJOR) {
+    return Unavailable(
+        "the plug-in '" + request.plugin_path +
+        "' was built for another version of the plug-in interface; this program has " +
+        std::to_string(VN_ABI_MAJOR) + "." + std::to_string(VN_ABI_MINOR));
+  }
+  if (!HasEverySlot(*plugin->api_)) {
     return Unavailable("the plug-in '" + request.plugin_path +
-                       "' was built for another version of the plug-in interface; this program has " +
-                       std::to_string(VN_ABI_MAJOR) + "." + std::to_string(VN_ABI_MINOR));
+                       "' is broken: its table lacks a function that every backend has");
   }
   const std::vector<vn_option> options = ToAbiOptions(request.options);
-  VERNIER_TRY(Take(plugin->api_->create(&plugin->host_, options.data(), options.size(),
-                                        &plugin->backend_)));
+  VERNIER_TRY(Take(
+      plugin->api_->create(&plugin->host_, options.data(), options.size(), &plugin->backend_)));
+  if (plugin->backend_ == nullptr) {
+    return BackendError("the plug-in '" + request.plugin_path + "' made no backend and no error");
+  }
   return plugin;
 }
 
@@ -243,6 +351,7 @@ Result<std::unique_ptr<PluginSession>> Plugin::Open(const OpenRequest& request,
   const std::vector<vn_option> options = ToAbiOptions(request.options);
   vn_session* session = nullptr;
   VERNIER_TRY(Take(api_->open(backend_, &model, options.data(), options.size(), &session)));
+  if (session == nullptr) return BackendError("the backend opened nothing and gave no error");
   return std::make_unique<PluginSession>(api_, session);
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/messages.h"
 #include "vernier/backend_abi.h"
@@ -33,9 +34,20 @@ class PluginSession {
   Result<Outcome> Run(const TensorMap& inputs);
 
  private:
+  // An output of the signature: what a run must hand over. kUndefined: any type.
+  struct DeclaredOutput {
+    std::string name;
+    DType dtype = DType::kUndefined;
+  };
+
+  Result<std::vector<vn_tensor>> ReadSignature(bool is_output);
+  Status DescribeNotExposed(SessionDescription& description);
+  Status AddOutputs(std::span<vn_tensor* const> outputs, TensorBlockBuilder& builder) const;
+  Result<size_t> IndexOf(std::string_view name, size_t guess) const;
+
   const vn_backend_api* api_;
   vn_session* session_;
-  size_t output_count_ = 0;
+  std::vector<DeclaredOutput> outputs_;
 };
 
 /// A plug-in with its framework loaded. Never unloaded: frameworks do not survive that.

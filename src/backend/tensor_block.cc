@@ -17,6 +17,8 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 // Below this, creating, sealing and mapping a memfd costs more than copying through the socket.
 constexpr uint64_t kInlineLimit = 32 * 1024;
+// What an entry takes in a description at least: empty texts, a type, no dimensions, its place.
+constexpr size_t kLeastEntry = 5 * sizeof(uint64_t) + 1;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
 
 uint64_t AlignUp(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
@@ -56,10 +58,10 @@ Result<ArrivedBytes> MapSealed(const UniqueFd& memory) {
   if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(memory.get(), &info) != 0) {
     return BackendError("a worker sent memory that is not sealed");
   }
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> map,
-                           MappedFile::FromDescriptor(memory.get(),
-                                                      static_cast<size_t>(info.st_size),
-                                                      "tensors of a worker"));
+  VERNIER_ASSIGN_OR_RETURN(
+      std::shared_ptr<const MappedFile> map,
+      MappedFile::FromDescriptor(memory.get(), static_cast<size_t>(info.st_size),
+                                 "tensors of a worker"));
   const std::span<const std::byte> bytes = map->bytes();
   return ArrivedBytes{bytes, std::move(map)};
 }
@@ -67,8 +69,8 @@ Result<ArrivedBytes> MapSealed(const UniqueFd& memory) {
 Result<ArrivedBytes> CopyInline(MessageReader& reader) {
   const std::span<const std::byte> raw = reader.Raw(reader.Number<uint64_t>());
   // 64-byte aligned like the memfd's, so that elements can be read in place.
-  VERNIER_ASSIGN_OR_RETURN(
-      const Tensor copy, Tensor::Copy(DType::kUint8, {static_cast<int64_t>(raw.size())}, raw));
+  VERNIER_ASSIGN_OR_RETURN(const Tensor copy,
+                           Tensor::Copy(DType::kUint8, {static_cast<int64_t>(raw.size())}, raw));
   return ArrivedBytes{copy.bytes(), std::make_shared<Tensor>(copy)};
 }
 
@@ -139,7 +141,7 @@ Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, Uniqu
     uint64_t offset, size;
   };
   MessageReader reader(description);
-  std::vector<Entry> entries(reader.Count(1));
+  std::vector<Entry> entries(reader.Count(kLeastEntry));
   for (Entry& entry : entries) {
     entry.name = reader.Text();
     entry.skipped = reader.Text();
@@ -162,14 +164,14 @@ Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, Uniqu
     }
     const uint64_t available = arrived.bytes.size();
     const std::optional<DType> dtype = DTypeFromOnnx(entry.dtype);
-    if (!dtype || entry.offset > available || entry.size > available - entry.offset) {
+    if (!dtype || entry.offset % kAlignment != 0 || entry.offset > available ||
+        entry.size > available - entry.offset) {
       return BackendError("a worker sent tensor '" + entry.name + "' outside its memory");
     }
-    Result<Tensor> tensor =
-        Tensor::Wrap(*dtype, std::move(entry.dims),
-                     arrived.bytes.subspan(static_cast<size_t>(entry.offset),
-                                           static_cast<size_t>(entry.size)),
-                     arrived.owner);
+    Result<Tensor> tensor = Tensor::Wrap(
+        *dtype, std::move(entry.dims),
+        arrived.bytes.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.size)),
+        arrived.owner);
     if (!tensor.ok()) {
       return BackendError("a worker sent tensor '" + entry.name +
                           "', which is wrong: " + tensor.status().message());

@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 
 #include "backend/worker_server.h"
+#include "util/number_text.h"
 
 extern char** environ;
 
@@ -24,18 +26,32 @@ using Clock = std::chrono::steady_clock;
 
 // The descriptor that a worker finds its channel on.
 constexpr int kWorkerFd = 3;
-constexpr auto kGoodbye = std::chrono::seconds(2);
+constexpr std::string_view kLoading = "loading the framework";
+// How long a framework may take to unload when no --timeout says.
+constexpr double kGoodbyeSeconds = 10;
+// How long the end of a process may follow the end of its connection.
+constexpr int kEndMs = 500;
+// A signal that comes just before poll() does not end it: look again that often.
+constexpr int kLookMs = 100;
 
 std::string_view SignalMeaning(int signal) {
   switch (signal) {
-    case SIGSEGV: return "SIGSEGV, a memory access violation";
-    case SIGFPE: return "SIGFPE, an arithmetic error";
-    case SIGABRT: return "SIGABRT, an abort";
-    case SIGBUS: return "SIGBUS, a bad memory access";
-    case SIGILL: return "SIGILL, an instruction that this CPU does not have";
-    case SIGKILL: return "SIGKILL, likely for want of memory";
-    case SIGTERM: return "SIGTERM";
-    default: return {};
+    case SIGSEGV:
+      return "SIGSEGV, a memory access violation";
+    case SIGFPE:
+      return "SIGFPE, an arithmetic error";
+    case SIGABRT:
+      return "SIGABRT, an abort";
+    case SIGBUS:
+      return "SIGBUS, a bad memory access";
+    case SIGILL:
+      return "SIGILL, an instruction that this CPU does not have";
+    case SIGKILL:
+      return "SIGKILL, likely for want of memory";
+    case SIGTERM:
+      return "SIGTERM";
+    default:
+      return {};
   }
 }
 
@@ -43,7 +59,8 @@ std::string DescribeEnd(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     const std::string_view meaning = SignalMeaning(signal);
-    return "died of " + (meaning.empty() ? "signal " + std::to_string(signal) : std::string(meaning));
+    return "died of " +
+           (meaning.empty() ? "signal " + std::to_string(signal) : std::string(meaning));
   }
   return "ended with exit status " + std::to_string(WEXITSTATUS(wait_status));
 }
@@ -52,6 +69,10 @@ std::string OwnExecutable() {
   std::array<char, 4096> path;
   const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
   return size > 0 ? std::string(path.data(), static_cast<size_t>(size)) : "/proc/self/exe";
+}
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 Status BadAnswer(std::string_view what) {
@@ -96,14 +117,14 @@ Result<std::unique_ptr<Worker>> Worker::Start(WorkerOptions options, Logger& log
   VERNIER_ASSIGN_OR_RETURN(auto ends, Channel::CreatePair());
   std::unique_ptr<Worker> worker(new Worker(std::move(options), logger, std::move(ends.first)));
   if (worker->options_.in_process) {
-    worker->thread_ = std::thread(
-        [child = std::move(ends.second)]() mutable { ServeWorker(std::move(child)); });
+    worker->thread_ =
+        std::thread([child = std::move(ends.second)]() mutable { ServeWorker(std::move(child)); });
   } else {
     VERNIER_TRY(worker->Spawn(std::move(ends.second)));
   }
   MessageWriter body;
   worker->options_.load.Encode(body);
-  VERNIER_TRY(worker->Post(MessageType::kLoad, body, -1));
+  VERNIER_TRY(worker->Post(MessageType::kLoad, body, -1, {kLoading}));
   return worker;
 }
 
@@ -127,84 +148,121 @@ Status Worker::Spawn(Channel child) {
   return {};
 }
 
-Worker::~Worker() {
+Worker::~Worker() { (void)Finish(); }
+
+Status Worker::Finish() {
   channel_ = Channel(UniqueFd());
+  // A thread that hangs in a framework cannot be ended; it goes with the process.
+  if (thread_.joinable() && !death_.ok()) thread_.detach();
   if (thread_.joinable()) thread_.join();
-  if (pid_ < 0) return;
-  // The worker leaves by itself when the channel closes, unless its framework hangs.
+  if (pid_ < 0) return {};
+  const Request request{"unloading the framework"};
+  const double limit = options_.timeout_s > 0 ? options_.timeout_s : kGoodbyeSeconds;
+  const bool was_alive = death_.ok();
   pollfd end{process_.get(), POLLIN, 0};
-  const auto deadline = Clock::now() + kGoodbye;
-  while (true) {
-    const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    const int ready = rest.count() > 0 ? ::poll(&end, 1, static_cast<int>(rest.count())) : 0;
-    if (ready > 0) break;
-    if (ready < 0 && errno == EINTR && options_.interrupted->load() == 0) continue;
-    Kill();
-    break;
+  // It leaves by itself when the channel closes, unless its framework hangs.
+  while (death_.ok() && ::poll(&end, 1, kLookMs) <= 0) {
+    if (options_.interrupted->load() != 0) {
+      (void)EndBy(Cancelled("interrupted while unloading the framework"));
+    } else if (SecondsSince(request.start) > limit) {
+      (void)EndBy(BackendError("hung while unloading the framework"));
+    }
   }
-  ::waitpid(pid_, nullptr, 0);
+  const std::optional<int> wait_status = Reap();
+  if (death_.ok() && wait_status.value_or(0) != 0) {
+    death_ = BackendError(DescribeEnd(*wait_status) + " while unloading the framework");
+  }
+  return was_alive ? death_ : Status();
 }
 
 void Worker::Kill() {
   if (pid_ > 0) ::kill(-pid_, SIGKILL);
 }
 
-Status Worker::Post(MessageType type, const MessageWriter& body, int fd) {
+std::optional<int> Worker::Reap() {
+  int wait_status = 0;
+  pid_t reaped = 0;
+  do {
+    reaped = ::waitpid(pid_, &wait_status, 0);
+  } while (reaped < 0 && errno == EINTR);
+  const bool known = reaped == pid_;
+  pid_ = -1;
+  return known ? std::optional(wait_status) : std::nullopt;
+}
+
+Status Worker::EndBy(Status why) {
+  Kill();
+  death_ = std::move(why);
+  return death_;
+}
+
+Status Worker::Post(MessageType type, const MessageWriter& body, int fd, const Request& request) {
   if (!death_.ok()) return death_;
   // A failed send means that the worker is dead; Await finds out of what.
-  (void)channel_.Send(static_cast<uint32_t>(type), body.bytes(), fd);
-  return {};
+  (void)channel_.Send(static_cast<uint32_t>(type), body.bytes(), fd,
+                      [&](short events) { return WaitForChannel(events, request); });
+  return death_;
 }
 
-Status Worker::WaitReadable(std::string_view stage) {
-  const auto start = Clock::now();
+bool Worker::HasEnded() const {
+  // In process there is no pidfd: a negative descriptor is ignored.
+  pollfd end{process_.get(), POLLIN, 0};
+  return ::poll(&end, 1, 0) > 0;
+}
+
+Status Worker::WaitForChannel(short events, const Request& request) {
   while (true) {
     if (options_.interrupted->load() != 0) {
-      Kill();
-      return Cancelled("interrupted while " + std::string(stage));
+      return EndBy(Cancelled("interrupted while " + std::string(request.stage)));
     }
-    int wait_ms = -1;
-    if (options_.timeout_s > 0) {
-      const double rest =
-          options_.timeout_s - std::chrono::duration<double>(Clock::now() - start).count();
-      if (rest <= 0) {
-        Kill();
-        return BackendError("hung while " + std::string(stage) + ": no answer within " +
-                            std::to_string(static_cast<int64_t>(options_.timeout_s)) +
-                            " s (--timeout)");
-      }
-      wait_ms = static_cast<int>(rest * 1000) + 1;
+    const double limit = options_.timeout_s;
+    if (limit > 0 && SecondsSince(request.start) >= limit) {
+      return EndBy(BackendError("hung while " + std::string(request.stage) + ": no answer within " +
+                                FormatG(limit, 4) + " s (--timeout)"));
     }
-    std::array<pollfd, 2> events = {
-        {{channel_.descriptor(), POLLIN, 0}, {process_.get(), POLLIN, 0}}};
-    // In process there is no pidfd: a negative descriptor is ignored.
-    if (::poll(events.data(), events.size(), wait_ms) > 0) return {};
+    // Asked first: what it said before its end still counts, but a process that it left behind
+    // may keep the connection open without ever answering.
+    const bool ended = HasEnded();
+    std::array<pollfd, 2> ready = {
+        {{channel_.descriptor(), events, 0}, {process_.get(), POLLIN, 0}}};
+    const double rest_ms = limit > 0 ? (limit - SecondsSince(request.start)) * 1e3 + 1 : kLookMs;
+    (void)::poll(ready.data(), ready.size(), static_cast<int>(std::clamp(rest_ms, 0., 1e2)));
+    if (ready[0].revents != 0) return {};
+    if (ended) return Bury(request.stage);
   }
 }
 
-Result<Frame> Worker::Await(std::string_view stage) {
+Result<Frame> Worker::Await(const Request& request) {
   if (!death_.ok()) return death_;
   while (true) {
-    if (Status status = WaitReadable(stage); !status.ok()) {
-      death_ = status;
-      return status;
+    Result<std::optional<Frame>> frame =
+        channel_.Receive([&](short events) { return WaitForChannel(events, request); });
+    if (!death_.ok()) return death_;
+    if (!frame.ok()) {
+      return EndBy(BackendError(frame.status().message() + " while " + std::string(request.stage)));
     }
-    // Also when it was the process that ended: what it said before still counts.
-    Result<std::optional<Frame>> frame = channel_.Receive();
-    if (!frame.ok() || !frame->has_value()) return Bury(stage);
-    if ((*frame)->type != static_cast<uint32_t>(MessageType::kLog)) return std::move(**frame);
-    ForwardLog(**frame);
+    if (!frame->has_value()) return Bury(request.stage);
+    switch (static_cast<MessageType>((*frame)->type)) {
+      case MessageType::kLog:
+        ForwardLog(**frame);
+        break;
+      case MessageType::kReply:
+        return std::move(**frame);
+      default:
+        return EndBy(BadAnswer("answer"));
+    }
   }
 }
 
+// The connection has ended: finds out why.
 Status Worker::Bury(std::string_view stage) {
   std::string how = "closed its connection";
   if (pid_ > 0) {
-    // It may have closed the channel and live on.
-    Kill();
-    int wait_status = 0;
-    if (::waitpid(pid_, &wait_status, 0) == pid_) how = DescribeEnd(wait_status);
-    pid_ = -1;
+    pollfd end{process_.get(), POLLIN, 0};
+    const bool ended = ::poll(&end, 1, kEndMs) > 0;
+    Kill();  // also what it left behind
+    const std::optional<int> wait_status = Reap();
+    if (ended && wait_status) how = DescribeEnd(*wait_status);
   }
   death_ = BackendError(how + " while " + std::string(stage));
   return death_;
@@ -214,20 +272,22 @@ void Worker::ForwardLog(const Frame& frame) {
   MessageReader in(frame.body);
   const auto severity = static_cast<Severity>(in.Number<int32_t>());
   const std::string text = in.Text();
+  const LogArea area(logger_, log_area::kBackend);
   if (!in.failed()) logger_.Log(severity, text);
 }
 
 Result<Frame> Worker::Call(MessageType type, const MessageWriter& body, int fd,
                            std::string_view stage) {
   VERNIER_TRY(AwaitLoad().status());
-  VERNIER_TRY(Post(type, body, fd));
-  return Await(stage);
+  const Request request{stage};
+  VERNIER_TRY(Post(type, body, fd, request));
+  return Await(request);
 }
 
 Result<BackendInfo> Worker::AwaitLoad() {
   if (loaded_) return *loaded_;
   const auto load = [this]() -> Result<BackendInfo> {
-    VERNIER_ASSIGN_OR_RETURN(const Frame frame, Await("loading the framework"));
+    VERNIER_ASSIGN_OR_RETURN(const Frame frame, Await({kLoading}));
     MessageReader in(frame.body);
     VERNIER_TRY(DecodeStatus(in));
     BackendInfo info = BackendInfo::Decode(in);
@@ -255,8 +315,7 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   MessageWriter body;
   body.Number(session);
   body.Append(feed.description);
-  VERNIER_ASSIGN_OR_RETURN(Frame frame,
-                           Call(MessageType::kRun, body, feed.memory.get(), stage));
+  VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(MessageType::kRun, body, feed.memory.get(), stage));
   MessageReader in(frame.body);
   VERNIER_TRY(DecodeStatus(in));
   Outcome outcome;
@@ -264,8 +323,8 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   if (in.failed()) return BadAnswer("answer");
   // Status code, empty message and the seconds lie before the block.
   constexpr size_t kPrefix = sizeof(int32_t) + sizeof(uint64_t) + sizeof(double);
-  VERNIER_ASSIGN_OR_RETURN(outcome.outputs, DecodeTensors(std::span(frame.body).subspan(kPrefix),
-                                                          std::move(frame.fd)));
+  VERNIER_ASSIGN_OR_RETURN(
+      outcome.outputs, DecodeTensors(std::span(frame.body).subspan(kPrefix), std::move(frame.fd)));
   return outcome;
 }
 

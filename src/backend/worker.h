@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,8 +21,8 @@ namespace vernier {
 
 struct WorkerOptions {
   LoadRequest load;
-  bool in_process = false;   ///< serve in a thread of this process: a crash takes everything along
-  double timeout_s = 0;      ///< for one request; 0 waits for ever
+  bool in_process = false;  ///< serve in a thread of this process: a crash takes everything along
+  double timeout_s = 0;     ///< for one request; 0 waits for ever
   /// Set by a signal handler: the number of a signal that should end the run. Not null.
   const std::atomic<int>* interrupted = nullptr;
 };
@@ -52,6 +53,11 @@ class Worker {
 
   Status Close(uint64_t session);
 
+  /// Lets the framework unload and the process end, and waits for that. kBackend when it died of a
+  /// signal on the way or did not end in time; ok when it was known to be dead. Nothing else may
+  /// be asked afterwards.
+  Status Finish();
+
   /// Why the worker is gone, ok while it lives.
   const Status& death() const { return death_; }
 
@@ -59,13 +65,22 @@ class Worker {
   Worker(WorkerOptions options, Logger& logger, Channel channel)
       : options_(std::move(options)), logger_(logger), channel_(std::move(channel)) {}
 
+  // What is being done, for messages, and since when.
+  struct Request {
+    std::string_view stage;
+    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  };
+
   Status Spawn(Channel child);
-  Status Post(MessageType type, const MessageWriter& body, int fd);
-  Result<Frame> Await(std::string_view stage);
+  Status Post(MessageType type, const MessageWriter& body, int fd, const Request& request);
+  Result<Frame> Await(const Request& request);
   Result<Frame> Call(MessageType type, const MessageWriter& body, int fd, std::string_view stage);
-  Status WaitReadable(std::string_view stage);
+  Status WaitForChannel(short events, const Request& request);
+  bool HasEnded() const;
   void ForwardLog(const Frame& frame);
   Status Bury(std::string_view stage);
+  Status EndBy(Status why);
+  std::optional<int> Reap();
   void Kill();
 
   WorkerOptions options_;

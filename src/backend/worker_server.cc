@@ -1,5 +1,6 @@
 #include "backend/worker_server.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <mutex>
 
 #include "backend/messages.h"
 #include "backend/plugin.h"
@@ -49,6 +51,7 @@ class WorkerServer {
     MessageWriter message;
     EncodeStatus(reply.status(), message);
     if (reply.ok()) message.Append(reply->body.bytes());
+    const std::lock_guard lock(sending_);
     return channel_.Send(static_cast<uint32_t>(MessageType::kReply), message.bytes(),
                          reply.ok() ? reply->memory.get() : -1);
   }
@@ -56,21 +59,27 @@ class WorkerServer {
   Result<Reply> Dispatch(Frame& frame) {
     MessageReader in(frame.body);
     switch (static_cast<MessageType>(frame.type)) {
-      case MessageType::kLoad: return Load(in);
-      case MessageType::kOpen: return Open(in, frame.fd);
-      case MessageType::kRun: return Run(frame);
-      case MessageType::kClose: sessions_.erase(in.Number<uint64_t>()); return Reply{};
-      default: return Internal("unknown request " + std::to_string(frame.type));
+      case MessageType::kLoad:
+        return Load(in);
+      case MessageType::kOpen:
+        return Open(in, frame.fd);
+      case MessageType::kRun:
+        return Run(frame);
+      case MessageType::kClose:
+        sessions_.erase(in.Number<uint64_t>());
+        return Reply{};
+      default:
+        return Internal("unknown request " + std::to_string(frame.type));
     }
   }
 
   Result<Reply> Load(MessageReader& in) {
     const LoadRequest request = LoadRequest::Decode(in);
     if (!in.finished()) return Internal("malformed load request");
-    VERNIER_ASSIGN_OR_RETURN(
-        plugin_, Plugin::Load(request, [this](int severity, std::string_view text) {
-          SendLog(severity, text);
-        }));
+    VERNIER_ASSIGN_OR_RETURN(plugin_,
+                             Plugin::Load(request, [this](int severity, std::string_view text) {
+                               SendLog(severity, text);
+                             }));
     Reply reply;
     plugin_->info().Encode(reply.body);
     return reply;
@@ -82,14 +91,15 @@ class WorkerServer {
     OpenSession entry;
     if (request.model_bytes > 0) {
       VERNIER_ASSIGN_OR_RETURN(
-          entry.model, MappedFile::FromDescriptor(memory.get(),
-                                                  static_cast<size_t>(request.model_bytes),
-                                                  request.model_path));
+          entry.model,
+          MappedFile::FromDescriptor(memory.get(), static_cast<size_t>(request.model_bytes),
+                                     request.model_path));
     }
     const auto start = std::chrono::steady_clock::now();
     VERNIER_ASSIGN_OR_RETURN(
-        entry.session, plugin_->Open(request, entry.model != nullptr ? entry.model->bytes()
-                                                                     : std::span<const std::byte>()));
+        entry.session,
+        plugin_->Open(
+            request, entry.model != nullptr ? entry.model->bytes() : std::span<const std::byte>()));
     const double seconds = SecondsSince(start);
     VERNIER_ASSIGN_OR_RETURN(SessionDescription description, entry.session->Describe());
     description.load_seconds = seconds;
@@ -119,11 +129,13 @@ class WorkerServer {
     MessageWriter message;
     message.Number(static_cast<int32_t>(severity));
     message.Text(text);
+    const std::lock_guard lock(sending_);
     // A parent that is gone is noticed by the next Receive.
     (void)channel_.Send(static_cast<uint32_t>(MessageType::kLog), message.bytes());
   }
 
   Channel channel_;
+  std::mutex sending_;  // frameworks log from threads of their own
   std::unique_ptr<Plugin> plugin_;
   std::map<uint64_t, OpenSession> sessions_;  // after plugin_: closed before it is destroyed
 };
@@ -136,8 +148,12 @@ int RunWorkerProcess(int fd, int parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the line above.
   if (::getppid() != parent) return 1;
-  const rlimit no_core{0, 0};
+  // One byte: too little for a core file, and unlike zero it also stops a kernel that pipes cores
+  // to a program, which would keep a dead worker alive for as long as that takes (core(5)).
+  const rlimit no_core{1, 1};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  // What a framework starts must not hold our connection.
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   const int status = ServeWorker(Channel(UniqueFd(fd)));
   // Not exit(): destructors of frameworks that are only half unloaded are a classic way to crash.
   ::_exit(status);

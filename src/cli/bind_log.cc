@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <optional>
 
 #include "cli/bind_run.h"
 #include "util/number_text.h"
@@ -36,23 +35,22 @@ Result<Severity> LevelFromName(std::string_view name) {
                          ", got '" + std::string(name) + "'");
 }
 
-// The default level of `--verbosity`. Levels for parts of the program are checked, and the most
-// talkative one counts for all: more than asked for is better than less.
-Result<Severity> NamedLevel(const ParsedArgs& args) {
-  Severity level = Severity::kInfo;
-  std::optional<Severity> part;
+// `--verbosity [PATH:]LEVEL ...`
+Status BindNamedLevels(const ParsedArgs& args, ConsoleLogOptions& options) {
   for (const std::string& word : args.List("verbosity")) {
     const size_t colon = word.rfind(':');
     const bool keyed = colon != std::string::npos;
-    VERNIER_ASSIGN_OR_RETURN(const Severity named,
+    VERNIER_ASSIGN_OR_RETURN(const Severity level,
                              LevelFromName(keyed ? word.substr(colon + 1) : word));
-    if (keyed && colon > 0) {
-      part = part ? std::min(*part, named) : named;
+    std::string area = keyed ? word.substr(0, colon) : "";
+    while (!area.empty() && area.back() == '/') area.pop_back();
+    if (area.empty()) {
+      options.threshold = level;
     } else {
-      level = named;
+      options.areas.push_back({std::move(area), level});
     }
   }
-  return part ? std::min(level, *part) : level;
+  return {};
 }
 
 // -v and -q, counted against each other.
@@ -69,11 +67,14 @@ Severity CountedLevel(int net) {
 
 Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
   ConsoleLogOptions options;
-  VERNIER_ASSIGN_OR_RETURN(options.threshold, NamedLevel(args));
+  VERNIER_TRY(BindNamedLevels(args, options));
   // As in the peer, -v and -q beat --verbosity, and --silent beats both.
   const int net = args.Count("verbose") - args.Count("quiet");
   if (net != 0) options.threshold = CountedLevel(net);
-  if (args.Has("silent")) options.threshold = Severity::kCritical;
+  if (args.Has("silent")) {
+    options.threshold = Severity::kCritical;
+    options.areas.clear();
+  }
   options.colors = TerminalWantsColors();
   for (const std::string& word : args.List("log_format")) {
     options.timestamp |= word == "timestamp";

@@ -72,7 +72,8 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
     const bool idle = row.standing == Standing::kLater || row.standing == Standing::kRefused;
-    const bool runner = row.action == OptionAction::kRunner;
+    // Runners are told when they cannot be opened; an unselected function's threshold already was.
+    const bool runner = row.action == OptionAction::kRunner || row.dest == "lpips_threshold";
     if (!idle || runner || std::find(warned.begin(), warned.end(), row.dest) != warned.end()) {
       continue;
     }
@@ -219,9 +220,25 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   const std::vector<std::string> compared_files = ListOf(args, "compare_outputs");
   plan.load_outputs.insert(plan.load_outputs.end(), compared_files.begin(), compared_files.end());
   BindSaving(args, plan);
-  VERNIER_TRY(CheckPaths(plan));
   WarnOfIdleFlags(args, logger);
   return plan;
+}
+
+Status CheckRun(const RunPlan& plan) {
+  for (const RunnerPlan& runner : plan.runners) {
+    const std::string& type = runner.model.type;
+    const bool imports = type == "frozen" || type == "keras" || type == "ckpt";
+    if (!type.empty() && runner.backend == "tensorflow" && !imports) {
+      return InvalidArgument("Model type: " + type + " cannot be imported with TensorFlow.");
+    }
+    if (!runner.model.path.empty()) continue;
+    return InvalidArgument(
+        "One or more runners was specified, but no model file was provided. Make sure you've "
+        "specified the model path, and also that it's not being consumed as an argument for "
+        "another parameter");
+  }
+  VERNIER_TRY(CheckPaths(plan));
+  return CheckAverageOptions(plan.compare);
 }
 
 }  // namespace vernier

@@ -27,4 +27,8 @@ Result<ConsoleLogOptions> BindLog(const ParsedArgs& args);
 /// what is compared; every other unsupported flag is a warning.
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger);
 
+/// What the peer checks only once it has said that it runs: models are there, paths do not overlap,
+/// options go together. kInvalidArgument.
+Status CheckRun(const RunPlan& plan);
+
 }  // namespace vernier

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/shell_words.h"
+#include "cli/word_split.h"
 #include "model/model_type.h"
+#include "util/cast_grammar.h"
 
 namespace vernier {
 namespace {
@@ -78,6 +79,20 @@ Result<ModelPlan> BindModel(const ParsedArgs& args) {
   model.exclude_outputs = ListOf(args, "onnx_exclude_outputs");
   model.outputs_by_type = ListOf(args, "onnx_outputs_by_type");
   model.save_path = std::string(args.Value("save_onnx").value_or(""));
+  model.ignore_external_data = args.Has("ignore_external_data");
+  if (args.Has("external_data_path")) {
+    model.save_external_data = std::string(args.Value("external_data_path").value_or(""));
+  }
+  if (args.Has("external_data_size_threshold")) {
+    VERNIER_ASSIGN_OR_RETURN(const int64_t threshold,
+                             ParseByteCount(*args.Value("external_data_size_threshold")));
+    if (threshold < 0) {
+      return InvalidArgument("--external-data-size-threshold: expected a size >= 0, got " +
+                             std::to_string(threshold));
+    }
+    model.save_external_threshold = static_cast<uint64_t>(threshold);
+  }
+  model.save_one_file = !args.Has("all_tensors_to_one_file");
   if (args.Has("mark_all") || args.Has("save_all_intermediate_outputs")) model.outputs = {"*"};
   if (args.Has("save_intermediate_outputs")) {
     model.outputs = ListOf(args, "save_intermediate_outputs");
@@ -119,7 +134,7 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
       "--runner: expected LABEL='BACKEND [MODEL] [OPTIONS]', got '" + text + "'";
   if (equals == 0 || equals == std::string::npos) return InvalidArgument(usage);
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words,
-                           SplitShellWords(text.substr(equals + 1)));
+                           SplitWords(text.substr(equals + 1)));
   if (words.empty()) return InvalidArgument(usage);
   LabelledRunner runner{text.substr(0, equals), words.front(), {}};
   runner.words.assign(words.begin() + 1, words.end());
@@ -161,21 +176,20 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   return runner;
 }
 
+void WarnOfMissingModel(const std::string& path, Logger& logger) {
+  logger.Once(Severity::kWarning, "Model path does not exist: " + path);
+}
+
 // Finds the file and its type; what the runner's backend cannot take is an error here, before any
 // framework loads.
 Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   ModelPlan& model = runner.model;
-  if (model.path.empty()) {
-    return InvalidArgument(
-        "One or more runners was specified, but no model file was provided. Make sure you've "
-        "specified the model path, and also that it's not being consumed as an argument for "
-        "another parameter");
-  }
+  if (model.path.empty()) return {};  // CheckRun says so
   ModelTypeHints hints;
   hints.tensorflow_runner = runner.backend == "tensorflow";
   if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
   const ModelPath path = SplitModelPath(model.path);
-  if (!path.exists) logger.Once(Severity::kWarning, "Model path does not exist: " + path.path);
+  if (!path.exists) WarnOfMissingModel(path.path, logger);
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(path.path, hints));
   model.path = path.path;
   model.type = std::string(ModelTypeName(type));
@@ -191,6 +205,8 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
 
 Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan run_model, BindModel(args));
+  const ModelPath run_path = SplitModelPath(run_model.path);
+  if (!run_model.path.empty() && !run_path.exists) WarnOfMissingModel(run_path.path, logger);
   std::map<std::string_view, int> counters;
   for (const RunnerChoice& choice : args.Runners()) {
     if (choice.kind == "model-runner") {

@@ -48,11 +48,11 @@ TEST(ValueRanges, ReadThePeersGrammar) {
 
 TEST(ValueRanges, RefuseWhatIsNoPairOfNumbers) {
   EXPECT_EQ(ReadRange("x:[1,2,3]"),
-            "In --val-range, for input: x, expected to receive exactly 2 values, but received 3: "
-            "[1, 2, 3]");
+            "In --val-range, for input: x, expected to receive exactly 2 values, but received 3.\n"
+            "Note: Option was parsed as: input: x, range: [1, 2, 3]");
   EXPECT_EQ(ReadRange("x:[y,2]"),
             "In --val-range, for input: x, one or more elements of the range could not be parsed "
-            "as a number: ['y', 2]");
+            "as a number.\nNote: Option was parsed as: input: x, range: ['y', 2]");
   EXPECT_EQ(ReadRange("x:5"),
             "In --val-range, for input: x, expected a range in brackets such as [0,1], but "
             "received 5");

@@ -69,10 +69,6 @@ Result<RandomFeeds> RandomFeeds::Create(RandomFeedOptions options, std::vector<T
   feeds.options_ = std::move(options);
   std::vector<ShapeSpec>& shapes = feeds.options_.shapes;
   if (feeds.options_.strictness == Strictness::kPeer) shapes = KeepLastShapes(shapes);
-  if (!shapes.empty()) {
-    logger.Info("Will generate inference input data according to provided TensorMetadata: " +
-                FormatShapeSpecs(shapes));
-  }
   VERNIER_TRY(feeds.ResolveInputs(std::move(inputs)));
   VERNIER_TRY(feeds.CheckNames());
   return feeds;

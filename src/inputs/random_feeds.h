@@ -34,7 +34,7 @@ struct RandomFeedOptions {
 class RandomFeeds {
  public:
   /// Resolves every shape. kMalformed for what cannot be applied (see `strictness`) and for inputs
-  /// of unknown rank. Writes the peer's line that announces the given shapes.
+  /// of unknown rank.
   static Result<RandomFeeds> Create(RandomFeedOptions options, std::vector<TensorInfo> inputs,
                                     Logger& logger);
 

@@ -28,16 +28,18 @@ Result<ValueRange> ToRange(const KeyedValue& entry) {
     return InvalidArgument(where + "expected a range in brackets such as [0,1], but received " +
                            FormatCastValue(entry.value));
   }
+  const std::string note = "\nNote: Option was parsed as: input: " + entry.key +
+                           ", range: " + FormatCastValue(entry.value);
   if (items->size() != 2) {
     return InvalidArgument(where + "expected to receive exactly 2 values, but received " +
-                           std::to_string(items->size()) + ": " + FormatCastValue(entry.value));
+                           std::to_string(items->size()) + "." + note);
   }
   const std::optional<RangeBound> low = AsBound((*items)[0]);
   const std::optional<RangeBound> high = AsBound((*items)[1]);
   if (!low || !high) {
     return InvalidArgument(where +
-                           "one or more elements of the range could not be parsed as a number: " +
-                           FormatCastValue(entry.value));
+                           "one or more elements of the range could not be parsed as a number." +
+                           note);
   }
   return ValueRange{*low, *high};
 }

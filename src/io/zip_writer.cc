@@ -42,6 +42,7 @@ class CrcSink final : public ByteSink {
  public:
   explicit CrcSink(ByteSink& target) : target_(target) {}
   Status Write(std::span<const std::byte> bytes) override {
+    if (bytes.empty()) return {};  // without an address, zlib would start over
     crc_ = ::crc32_z(crc_, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
     size_ += bytes.size();
     return target_.Write(bytes);

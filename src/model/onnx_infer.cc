@@ -175,6 +175,8 @@ int32_t Inference::AttributeType(char code, const OnnxNode& node, Attributes& at
       return number("dtype", kFloat);
     case 'M':
       return number("dtype", kInt32);
+    case 'T':
+      return number("stash_type", kFloat);
     case 'W':
       return number("output_datatype", kFloat);
     case 'K':

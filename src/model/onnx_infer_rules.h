@@ -11,8 +11,8 @@ namespace vernier {
 /// Types: a digit is the type of that input; b bool, i int64, w int32, f float, u uint8, s string;
 /// A the attribute `to`, B the attribute `dtype` or else input 0's type, F the attribute `dtype` or
 /// else float, W the attribute `output_datatype` or else float, M the attribute `dtype` or else
-/// int32, K and S the value of Constant and ConstantOfShape, Q and D those of QuantizeLinear and
-/// DequantizeLinear; ? unknown.
+/// int32, T the attribute `stash_type` or else float, K and S the value of Constant and
+/// ConstantOfShape, Q and D those of QuantizeLinear and DequantizeLinear; ? unknown.
 ///
 /// Ranks: a digit is the rank of that input; a to e are 0 to 4; + broadcasts all inputs; m, q
 /// matrix products; g Gather; r Reshape; x Expand; s Squeeze; u Unsqueeze; R reductions; n ArgMax;
@@ -59,9 +59,9 @@ inline constexpr InferRule kInferRules[] = {
     {"BlackmanWindow HammingWindow HannWindow", "W", "b"},
     {"MelWeightMatrix", "W", "c"},
     {"Multinomial", "M", "c"},
-    {"LayerNormalization", "0?", "0"},
+    {"LayerNormalization", "0T", "0"},
     {"RMSNormalization", "1", "0"},
-    {"Attention", "0?", "0?"},
+    {"Attention", "0020", "0e"},
     {"BatchNormalization", "0?", "0b"},
     {"Dropout", "0b", "0"},
     {"MaxPool TopK", "0i", "0"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "model/close_matches.h"
 #include "util/fnmatch.h"
@@ -17,6 +18,10 @@ constexpr size_t kNamesInMessage = 1000;
 
 class UniqueNames {
  public:
+  void Reserve(size_t count) {
+    names_.reserve(count);
+    seen_.reserve(count);
+  }
   void Add(std::string_view name) {
     if (seen_.insert(name).second) names_.push_back(name);
   }
@@ -26,7 +31,8 @@ class UniqueNames {
     const auto found = seen_.find(name);
     return found == seen_.end() ? name : *found;
   }
-  const Names& names() const { return names_; }
+  const Names& names() const& { return names_; }
+  Names names() && { return std::move(names_); }
 
  private:
   Names names_;
@@ -43,12 +49,26 @@ std::string FormatSet(const Names& names) {
   return text + "}";
 }
 
+UniqueNames CollectMarkable(const OnnxModel& model) {
+  const OnnxGraph& graph = model.graph();
+  UniqueNames names;
+  names.Reserve(graph.nodes.size());
+  for (const OnnxNode& node : graph.nodes) {
+    if (node.op_type == "Constant") continue;
+    for (const std::string_view output : graph.Outputs(node)) {
+      if (!output.empty()) names.Add(output);
+    }
+  }
+  return names;
+}
+
 class Selector {
  public:
-  Selector(const OnnxModel& model, Logger& logger) : model_(model), logger_(logger) {
-    for (const std::string_view name : MarkableTensors(model)) markable_.Add(name);
-    with_inputs_ = markable_;
-    for (const OnnxValue& input : model.graph().inputs) with_inputs_.Add(input.name);
+  Selector(const OnnxModel& model, Logger& logger)
+      : model_(model), logger_(logger), markable_(CollectMarkable(model)) {
+    for (const OnnxValue& input : model.graph().inputs) {
+      if (!markable_.Contains(input.name)) inputs_.Add(input.name);
+    }
   }
 
   Status Mark(const std::vector<std::string>& wanted) { return MarkNames(Expand(wanted)); }
@@ -72,6 +92,9 @@ class Selector {
   const Names& outputs() const { return outputs_; }
 
  private:
+  bool Exists(std::string_view name) const {
+    return markable_.Contains(name) || inputs_.Contains(name);
+  }
   UniqueNames Expand(const std::vector<std::string>& items) const;
   Status CheckKnown(const UniqueNames& names) const;
   void ReportUnknownType(const std::string& type, const Names& all_types) const;
@@ -79,15 +102,15 @@ class Selector {
   const OnnxModel& model_;
   Logger& logger_;
   UniqueNames markable_;
-  UniqueNames with_inputs_;
+  UniqueNames inputs_;  // those that no node produces
   Names outputs_;
 };
 
 UniqueNames Selector::Expand(const std::vector<std::string>& items) const {
   UniqueNames result;
   for (const std::string& item : items) {
-    if (!IsPattern(item) || with_inputs_.Contains(item)) {
-      result.Add(with_inputs_.Canonical(item));
+    if (!IsPattern(item) || Exists(item)) {
+      result.Add(inputs_.Contains(item) ? inputs_.Canonical(item) : markable_.Canonical(item));
       continue;
     }
     const FnPattern pattern(item);
@@ -105,12 +128,14 @@ UniqueNames Selector::Expand(const std::vector<std::string>& items) const {
 Status Selector::CheckKnown(const UniqueNames& names) const {
   Names missing;
   for (const std::string_view name : names.names()) {
-    if (!with_inputs_.Contains(name)) missing.push_back(name);
+    if (!Exists(name)) missing.push_back(name);
   }
   if (missing.empty()) return {};
+  Names all = markable_.names();
+  all.insert(all.end(), inputs_.names().begin(), inputs_.names().end());
   return NotFound("The following outputs were not found in the model: " + FormatSet(missing) +
                   ".\nNote: outputs requested were: " + FormatSet(names.names()) +
-                  ", but all outputs are: " + FormatSet(with_inputs_.names()));
+                  ", but all outputs are: " + FormatSet(all));
 }
 
 void Selector::ReportUnknownType(const std::string& type, const Names& all_types) const {
@@ -163,20 +188,17 @@ bool MeansAllOutputs(const std::vector<std::string>& outputs) {
 }
 
 std::vector<std::string_view> MarkableTensors(const OnnxModel& model) {
-  const OnnxGraph& graph = model.graph();
-  UniqueNames names;
-  for (const OnnxNode& node : graph.nodes) {
-    if (node.op_type == "Constant") continue;
-    for (const std::string_view output : graph.Outputs(node)) {
-      if (!output.empty()) names.Add(output);
-    }
-  }
-  return names.names();
+  return CollectMarkable(model).names();
 }
 
 Result<std::vector<std::string_view>> SelectOnnxOutputs(const OnnxModel& model,
                                                         const OnnxOutputOptions& options,
                                                         Logger& logger) {
+  if (options.empty()) {
+    std::vector<std::string_view> names;
+    for (const OnnxValue& output : model.graph().outputs) names.push_back(output.name);
+    return names;
+  }
   Selector selector(model, logger);
   if (!options.outputs) {
     selector.KeepOutputs();

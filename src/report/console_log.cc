@@ -113,6 +113,23 @@ ConsoleLog::~ConsoleLog() {
   if (log_file_ != nullptr) std::fclose(log_file_);
 }
 
+std::string_view ConsoleLog::SetArea(std::string_view area) {
+  const std::string_view before = area_;
+  area_ = area;
+  area_threshold_ = options_.threshold;
+  size_t matched = 0;
+  for (const AreaSeverity& entry : options_.areas) {
+    const std::string_view path = entry.area;
+    // Whole components: "backend" covers "backend/onnx", not "backend2".
+    const bool covers =
+        area.starts_with(path) && (area.size() == path.size() || area[path.size()] == '/');
+    if (!covers || path.size() < matched) continue;
+    matched = path.size();
+    area_threshold_ = entry.threshold;
+  }
+  return before;
+}
+
 std::string ConsoleLog::Prefix(Severity severity) const {
   std::string prefix(LookOf(severity).letter);
   if (options_.timestamp) {
@@ -122,7 +139,7 @@ std::string ConsoleLog::Prefix(Severity severity) const {
     ::localtime_r(&now, &local);
     prefix.append(text, std::strftime(text, sizeof(text), "(%X) ", &local));
   }
-  if (options_.line_info) prefix += "[vernier] ";
+  if (options_.line_info) prefix += "[" + std::string(area_) + "] ";
   return prefix;
 }
 

@@ -13,10 +13,17 @@
 
 namespace vernier {
 
+/// A level for a part of the program: "comparator", "backend/onnx/loader.py".
+struct AreaSeverity {
+  std::string area;
+  Severity threshold = Severity::kInfo;
+};
+
 struct ConsoleLogOptions {
   Severity threshold = Severity::kInfo;
+  std::vector<AreaSeverity> areas;  ///< the longest that matches wins over `threshold`
   bool timestamp = false;  ///< "(HH:MM:SS) " after the letter
-  bool line_info = false;  ///< "[run] ", the part of the program, after the time
+  bool line_info = false;  ///< "[comparator/compare.py] ", the part of the program, after the time
   bool colors = false;
   std::string log_file;  ///< also write every emitted line there; empty: no
 };
@@ -31,20 +38,25 @@ class ConsoleLog final : public Logger {
   static Result<std::unique_ptr<ConsoleLog>> Create(ConsoleLogOptions options);
   ~ConsoleLog() override;
 
-  bool Enabled(Severity severity) const override { return severity >= options_.threshold; }
+  bool Enabled(Severity severity) const override { return severity >= area_threshold_; }
   void Write(Severity severity, std::string_view text, LogColor color, bool once) override;
   void Indent(int levels) override { indent_ += levels; }
+  std::string_view SetArea(std::string_view area) override;
 
   /// Lines that are ours, below the peer's: no letter, stdout, also at lower verbosity.
   void Plain(std::string_view text);
 
  private:
-  explicit ConsoleLog(ConsoleLogOptions options) : options_(std::move(options)) {}
+  explicit ConsoleLog(ConsoleLogOptions options) : options_(std::move(options)) {
+    SetArea(log_area::kTools);
+  }
   std::string Prefix(Severity severity) const;
   void Emit(std::FILE* stream, const std::string& text, std::string_view color);
 
   ConsoleLogOptions options_;
   int indent_ = 0;
+  std::string_view area_;
+  Severity area_threshold_ = Severity::kInfo;
   std::set<std::string, std::less<>> logged_once_;
   std::FILE* log_file_ = nullptr;
 };

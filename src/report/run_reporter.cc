@@ -30,6 +30,7 @@ void RunReporter::ComparisonsStarted(std::span<const RunnerPair> pairs) {
 }
 
 void RunReporter::PairCompared(const IterationComparison& comparison) {
+  const LogArea area(logger_, log_area::kCompare);
   comparisons_.Iteration(comparison);
 }
 
@@ -50,6 +51,16 @@ void RunReporter::OutputValidated(const std::string& runner, int64_t iteration,
   validated.output.tensor = output.tensor;
   ReportValidation(logger_, validated);
   if (iteration >= 0 && !validation.valid(true, true)) ReportValidationAbort(logger_, iteration);
+}
+
+void RunReporter::ValidationStarted(const std::vector<std::string>& runners) {
+  ReportValidationStart(logger_, runners);
+  logger_.Indent(1);
+}
+
+void RunReporter::ValidationFinished(bool valid) {
+  ReportValidationEnd(logger_, valid);
+  logger_.Indent(-1);
 }
 
 void RunReporter::Progress(int64_t done, int64_t total) {

@@ -24,6 +24,8 @@ class RunReporter final : public RunObserver {
   void PairFinished(const RunnerPair& pair, const ComparisonTally& tally) override;
   void OutputValidated(const std::string& runner, int64_t iteration, const NamedTensor& output,
                        const Validation& validation) override;
+  void ValidationStarted(const std::vector<std::string>& runners) override;
+  void ValidationFinished(bool valid) override;
   void Progress(int64_t done, int64_t total) override;
 
  private:

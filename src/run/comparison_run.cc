@@ -63,6 +63,7 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
     if (side) VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
   }
   if (plan_->validate && !plan_->execution.sequential && !Validate(iteration, outputs)) {
+    invalid_ = true;
     stopped_ = true;
     return false;
   }
@@ -79,14 +80,28 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
         *outputs[pair.first], *outputs[pair.second], plan_->compare, detail_, rule_);
     pair.recorder.Add(comparison);
     observer_->PairCompared(comparison);
-    if (plan_->compare.fail_fast && !comparison.passed()) {
-      stopped_ = true;
-      return false;
-    }
+    if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
+    // The peer gives up where nothing has a counterpart; we go on and say so at the end.
+    if (plan_->lenient && !comparison.compared_something()) stopped_ = invalid_ = true;
+    if (stopped_) return false;
   }
   return true;
 }
 
+bool ComparisonRun::ValidateAll(const IterationOutputs& outputs) {
+  bool valid = true;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i]) continue;
+    for (const NamedTensor& output : outputs[i]->outputs) {
+      const Validation validation = ValidateTensor(output.tensor);
+      observer_->OutputValidated(names_[i], -1, output, validation);
+      valid &= validation.valid(true, true);
+    }
+  }
+  return valid;
+}
+
+// Stops at the first invalid output, as the peer does where it compares while running.
 bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) continue;
@@ -101,25 +116,31 @@ bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs)
 
 bool ComparisonRun::JudgePair(const Pair& pair) const {
   const ComparisonTally& tally = pair.recorder.tally();
-  if (!plan_->compare.check_average) return tally.passed_iterations() == tally.iterations();
+  if (!plan_->compare.check_average) {
+    // Not the iterations: one in which nothing could be compared is no mismatch.
+    return std::all_of(tally.outputs().begin(), tally.outputs().end(),
+                       [](const OutputTally& o) { return o.passed == o.iterations; });
+  }
   const Result<std::vector<OutputAverage>> averages = tally.Averages();
   return averages.ok() && std::all_of(averages->begin(), averages->end(),
                                       [](const OutputAverage& o) { return o.passed(); });
 }
 
 std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& lengths,
-                                              RunFaults& faults,
+                                              Coverage coverage, RunFaults& faults,
                                               std::vector<std::string>& sentences) {
   std::vector<PairRecord> records;
+  if (invalid_) faults.mismatch = true;
   for (const Pair& pair : pairs_) {
     const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);
     records.push_back(pair.recorder.Finish(expected));
-    if (!stopped_ && started_) {
+    const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
+    if (!stopped_ && started_ && !abandoned) {
       observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
     }
     if (!JudgePair(pair)) faults.mismatch = true;
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
-    if (!stopped_) AddCoverageFaults(pair, records.back(), faults, sentences);
+    if (!stopped_ && coverage == Coverage::kJudged) AddCoverageFaults(pair, records.back(), faults, sentences);
   }
   return records;
 }

@@ -18,6 +18,9 @@ namespace vernier {
 /// One side's outputs of an iteration; absent where its runner has failed.
 using IterationOutputs = std::vector<std::optional<IterationResult>>;
 
+/// Whether comparing less than was asked for is a fault of its own, or follows from another.
+enum class Coverage : uint8_t { kJudged, kIgnored };
+
 class ComparisonRun {
  public:
   /// `names` are the streams' in order: live runners, then loaded runs. `marked`: the command line
@@ -28,16 +31,19 @@ class ComparisonRun {
   /// Post-processes and compares one iteration. False when --fail-fast ends the run.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);
 
-  /// --validate on one iteration, before it is compared. False at the first invalid output, where
-  /// the peer stops.
-  bool Validate(int64_t iteration, const IterationOutputs& outputs);
+  /// --validate on all outputs of an iteration, after everything was compared.
+  void ValidationStarted() { observer_->ValidationStarted(names_); }
+  bool ValidateAll(const IterationOutputs& outputs);
+
+  /// --fail-fast or an invalid output has ended the comparisons.
+  bool stopped() const { return stopped_; }
 
   bool has_pairs() const { return !pairs_.empty(); }
 
   /// Summaries and what they mean for the exit code. `lengths` are the streams' numbers of
   /// iterations.
-  std::vector<PairRecord> Finish(const std::vector<int64_t>& lengths, RunFaults& faults,
-                                 std::vector<std::string>& sentences);
+  std::vector<PairRecord> Finish(const std::vector<int64_t>& lengths, Coverage coverage,
+                                 RunFaults& faults, std::vector<std::string>& sentences);
 
  private:
   struct Pair {
@@ -48,6 +54,7 @@ class ComparisonRun {
 
   ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}
   Status MakePairs(const std::vector<std::string>& names);
+  bool Validate(int64_t iteration, const IterationOutputs& outputs);
   bool JudgePair(const Pair& pair) const;
   void AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
@@ -61,6 +68,7 @@ class ComparisonRun {
   std::vector<Pair> pairs_;
   bool started_ = false;
   bool stopped_ = false;
+  bool invalid_ = false;
 };
 
 }  // namespace vernier

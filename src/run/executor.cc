@@ -28,7 +28,11 @@ class Execution {
 
   RunOutcome Run() {
     const auto start = std::chrono::steady_clock::now();
-    if (const Status status = RunAll(); !status.ok()) Report(status);
+    const LogArea area(logger_, log_area::kComparator);
+    if (const Status status = RunAll(); !status.ok()) {
+      aborted_ = true;
+      Report(status);
+    }
     Conclude();
     outcome_.record.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -49,7 +53,7 @@ class Execution {
   }
 
   Status RunAll() {
-    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.load_outputs, logger_));
+    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.load_outputs));
     std::vector<std::string> names = live_.names();
     for (const LoadedRuns::Run& run : loaded_->runs()) names.push_back(run.name);
     VERNIER_ASSIGN_OR_RETURN(
@@ -57,6 +61,7 @@ class Execution {
         ComparisonRun::Create(plan_, std::move(names), live_.any_marked(), observer_));
     comparisons_.emplace(std::move(comparisons));
     if (plan_.runners.empty()) return CompareLoaded();
+    FeedStream::Announce(plan_, logger_);
     return plan_.execution.sequential ? RunSequential() : RunStreaming();
   }
 
@@ -76,8 +81,10 @@ class Execution {
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(live_.Open(i));
     VERNIER_TRY(OpenFeedsAndSavers());
     if (feeds_ == nullptr) return {};
+    for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(WarmUp(i));
     bool comparing = true;
-    for (int64_t i = 0; comparing || savers_->saves(); ++i) {
+    // Where loaded outputs run out, what is to be saved is still made.
+    for (int64_t i = 0; comparing || (savers_->saves() && !comparisons_->stopped()); ++i) {
       VERNIER_TRY(CheckInterrupted());
       VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds_->Next());
       if (!feed || !live_.any_alive()) break;
@@ -117,7 +124,7 @@ class Execution {
       VERNIER_ASSIGN_OR_RETURN(const bool go_on, CompareIteration(i, outputs));
       if (!go_on) break;
     }
-    return plan_.validate ? ValidateSpilled() : Status();
+    return {};
   }
 
   Status RunOneToTheEnd(size_t index) {
@@ -170,13 +177,16 @@ class Execution {
     return OpenFeedsAndSavers();
   }
 
+  // Sequential runs are validated at the end, all of them, as in the peer.
   Status ValidateSpilled() {
+    comparisons_->ValidationStarted();
+    bool valid = true;
     for (int64_t i = 0; i < live_iterations_; ++i) {
-      VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
-      VERNIER_ASSIGN_OR_RETURN(const bool complete, AppendLoaded(i, outputs));
-      if (!complete) break;
-      if (!comparisons_->Validate(-1, outputs)) outcome_.faults.mismatch = true;
+      VERNIER_ASSIGN_OR_RETURN(const IterationOutputs outputs, spill_->Read(i));
+      valid &= comparisons_->ValidateAll(outputs);
     }
+    observer_.ValidationFinished(valid);
+    if (!valid) outcome_.faults.mismatch = true;
     return {};
   }
 
@@ -219,15 +229,30 @@ class Execution {
     for (size_t i = 0; i < loaded_->runs().size(); ++i) {
       if (iteration >= loaded_->runs()[i].iterations) exhausted.push_back(outputs.size() + i);
     }
+    VERNIER_TRY(CheckUnevenFile(iteration));
     if (!exhausted.empty() || (outputs.empty() && loaded_->runs().empty())) {
       WarnOfExhaustion(iteration, exhausted, outputs.size() + loaded_->runs().size());
       return false;
     }
     for (size_t i = 0; i < loaded_->runs().size(); ++i) {
-      VERNIER_ASSIGN_OR_RETURN(IterationResult result, loaded_->Read(i, iteration));
+      VERNIER_ASSIGN_OR_RETURN(IterationResult result, loaded_->Read(i, iteration, logger_));
       outputs.emplace_back(std::move(result));
     }
     return true;
+  }
+
+  // The peer reads a file's runners in step, and gives up where one of them ends early.
+  Status CheckUnevenFile(int64_t iteration) const {
+    if (!plan_.lenient || plan_.execution.sequential) return {};
+    for (const LoadedRuns::Run& a : loaded_->runs()) {
+      for (const LoadedRuns::Run& b : loaded_->runs()) {
+        if (a.path != b.path || a.iterations > iteration || b.iterations <= iteration) continue;
+        return NotFound("Streamed iteration " + std::to_string(iteration) +
+                        " contains a different set of runners than the first (" + a.path +
+                        "). Every iteration must contain the same runners in the same order.");
+      }
+    }
+    return {};
   }
 
   void WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted, size_t streams) {
@@ -263,8 +288,11 @@ class Execution {
     std::vector<int64_t> lengths;
     for (size_t i = 0; i < live_.size(); ++i) lengths.push_back(live_[i].iterations());
     for (const LoadedRuns::Run& run : loaded_->runs()) lengths.push_back(run.iterations);
-    outcome_.record.pairs =
-        comparisons_->Finish(lengths, outcome_.faults, outcome_.record.faults);
+    outcome_.record.pairs = comparisons_->Finish(lengths, aborted_ ? Coverage::kIgnored : Coverage::kJudged,
+                                                 outcome_.faults, outcome_.record.faults);
+    if (plan_.validate && spill_ != nullptr && !aborted_) {
+      if (const Status status = ValidateSpilled(); !status.ok()) Report(status);
+    }
   }
 
   // What all runners that are still there have finished; of the others, as far as they got.
@@ -289,6 +317,7 @@ class Execution {
   std::unique_ptr<Spill> spill_;
   int64_t live_iterations_ = 0;
   int64_t feeds_saved_ = 0;
+  bool aborted_ = false;
 };
 
 }  // namespace

@@ -24,8 +24,25 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
   return stream;
 }
 
+void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
+  if (!plan.inputs.load_paths.empty() || plan.inputs.shape_words.empty()) return;
+  const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+  const auto shapes = ParseShapeSpecs(plan.inputs.shape_words, strictness);
+  if (!shapes.ok()) return;  // told where the feeds are opened
+  logger.Info("Will generate inference input data according to provided TensorMetadata: " +
+              FormatShapeSpecs(*shapes));
+}
+
 Result<std::optional<TensorMap>> FeedStream::Next() {
-  if (reader_ != nullptr) return reader_->Next();
+  const LogArea area(logger_, log_area::kDataLoader);
+  if (reader_ != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, reader_->Next());
+    if (feed && reader_->current_path() != announced_path_) {
+      announced_path_ = reader_->current_path();
+      logger_.Info("Loading input data from " + announced_path_);
+    }
+    return feed;
+  }
   if (next_ >= random_->count()) return std::optional<TensorMap>();
   VERNIER_ASSIGN_OR_RETURN(TensorMap feed, random_->Make(next_++, logger_));
   return std::optional<TensorMap>(std::move(feed));

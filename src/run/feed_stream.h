@@ -22,6 +22,9 @@ class FeedStream {
                                                   std::span<const TensorInfo> inputs,
                                                   Logger& logger);
 
+  /// The peer's line that announces given shapes, before any runner is activated.
+  static void Announce(const RunPlan& plan, Logger& logger);
+
   /// The next feed; nullopt at the end.
   Result<std::optional<TensorMap>> Next();
 
@@ -33,6 +36,7 @@ class FeedStream {
 
   Logger& logger_;
   std::unique_ptr<FeedReader> reader_;
+  std::string announced_path_;
   std::optional<RandomFeeds> random_;
   int64_t next_ = 0;
 };

@@ -78,7 +78,7 @@ void LiveRuns::StartOne(size_t index) {
 }
 
 void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
-  logger_.Error(PadName(runner.name()) + " | FAILED: " + why.message());
+  logger_.Critical(PadName(runner.name()) + " | FAILED: " + why.message());
   runner.Fail(why);
 }
 

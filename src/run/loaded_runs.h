@@ -15,8 +15,9 @@ namespace vernier {
 
 class LoadedRuns {
  public:
-  /// Opens every file or folder; tensors are read one iteration at a time.
-  static Result<LoadedRuns> Open(const std::vector<std::string>& paths, Logger& logger);
+  /// Opens every file or folder; tensors are read one iteration at a time. An empty folder is a run
+  /// without iterations.
+  static Result<LoadedRuns> Open(const std::vector<std::string>& paths);
 
   struct Run {
     std::string name;
@@ -25,12 +26,14 @@ class LoadedRuns {
   };
   const std::vector<Run>& runs() const { return runs_; }
 
-  Result<IterationResult> Read(size_t run, int64_t iteration);
+  /// The first read of a path is announced in the log.
+  Result<IterationResult> Read(size_t run, int64_t iteration, Logger& logger);
 
  private:
   struct Place {
     std::shared_ptr<ResultsReader> reader;
     size_t run = 0;
+    bool announces = false;
   };
   std::vector<Run> runs_;
   std::vector<Place> places_;

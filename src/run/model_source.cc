@@ -42,10 +42,21 @@ std::string PrecisionOf(const OnnxModel& model) {
   return text.empty() ? "integers" : text;
 }
 
+Status CheckWeights(const ModelPlan& plan, const OnnxModel& model, Logger& logger) {
+  if (plan.ignore_external_data) return {};
+  VERNIER_ASSIGN_OR_RETURN(const ExternalDataReport external,
+                           CheckExternalData(model, ExternalOptions(plan)));
+  for (const ExternalFileInfo& file : external.files) {
+    if (file.hard_links > 1) logger.Verbose("weights file '" + file.path + "' has several hard links");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const ModelSource>> ModelSource::Prepare(const ModelPlan& plan,
                                                                 Logger& logger) {
+  const LogArea area(logger, log_area::kOnnx);
   auto source = std::make_shared<ModelSource>();
   source->request_.model_path = plan.path;
   source->request_.external_data_dir = plan.external_data_dir;
@@ -61,11 +72,7 @@ Status ModelSource::PrepareOnnx(const ModelPlan& plan, Logger& logger) {
     // The peer reads the file itself in these cases only, and says so.
     logger.Info("Loading model: " + std::filesystem::absolute(plan.path).lexically_normal().string());
   }
-  VERNIER_ASSIGN_OR_RETURN(const ExternalDataReport external,
-                           CheckExternalData(model, ExternalOptions(plan)));
-  for (const ExternalFileInfo& file : external.files) {
-    if (file.hard_links > 1) logger.Verbose("weights file '" + file.path + "' has several hard links");
-  }
+  VERNIER_TRY(CheckWeights(plan, model, logger));
   precision_ = PrecisionOf(model);
   request_.inputs = model.RequiredInputs();
   std::vector<WirePatch> patches;
@@ -78,9 +85,15 @@ Status ModelSource::PrepareOnnx(const ModelPlan& plan, Logger& logger) {
     logger.Info("Saving ONNX model to: " + plan.save_path);
     SaveOnnxOptions options;
     options.source = ExternalOptions(plan);
+    options.ignore_weights = plan.ignore_external_data;
+    options.external_path = plan.save_external_data;
+    options.size_threshold = plan.save_external_threshold;
+    options.one_file = plan.save_one_file;
     VERNIER_TRY(SaveOnnx(model, patches, plan.save_path, options));
   }
-  return patches.empty() ? Status() : HandOver(model, std::move(patches));
+  // Runtimes look for weights beside a model that they read by path.
+  const bool by_path = patches.empty() && plan.external_data_dir.empty();
+  return by_path ? Status() : HandOver(model, std::move(patches));
 }
 
 Result<std::vector<WirePatch>> ModelSource::MarkOutputs(const ModelPlan& plan,

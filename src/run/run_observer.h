@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "compare/comparison.h"
 #include "compare/tally.h"
@@ -32,6 +33,10 @@ class RunObserver {
   /// --validate looked at one output. `iteration` is -1 where all iterations are looked at last.
   virtual void OutputValidated(const std::string& runner, int64_t iteration,
                                const NamedTensor& output, const Validation& validation) = 0;
+
+  /// Around a validation of all outputs.
+  virtual void ValidationStarted(const std::vector<std::string>& runners) = 0;
+  virtual void ValidationFinished(bool valid) = 0;
 
   /// Progress of the whole run; `total` is 0 when it is not known.
   virtual void Progress(int64_t done, int64_t total) = 0;

@@ -40,6 +40,10 @@ class Logger {
   /// Lines written between Indent() and Outdent() are shifted by four spaces a level.
   virtual void Indent(int levels) = 0;
 
+  /// The part of the program that speaks from now on, named as the peer's source files are, so that
+  /// `--verbosity comparator:VERBOSE` means the same. Returns the part that spoke before.
+  virtual std::string_view SetArea(std::string_view) { return {}; }
+
   void Log(Severity severity, std::string_view text, LogColor color = LogColor::kDefault) {
     if (Enabled(severity)) Write(severity, text, color, false);
   }
@@ -69,5 +73,27 @@ class LogIndent {
   Logger& logger_;
   int levels_;
 };
+
+/// Names the part of the program that speaks within a scope.
+class LogArea {
+ public:
+  LogArea(Logger& logger, std::string_view area) : logger_(logger), before_(logger.SetArea(area)) {}
+  ~LogArea() { logger_.SetArea(before_); }
+  LogArea(const LogArea&) = delete;
+  LogArea& operator=(const LogArea&) = delete;
+
+ private:
+  Logger& logger_;
+  std::string_view before_;
+};
+
+namespace log_area {
+inline constexpr std::string_view kTools = "tools/_main.py";
+inline constexpr std::string_view kComparator = "comparator/comparator.py";
+inline constexpr std::string_view kCompare = "comparator/compare.py";
+inline constexpr std::string_view kDataLoader = "comparator/data_loader.py";
+inline constexpr std::string_view kOnnx = "backend/onnx/loader.py";
+inline constexpr std::string_view kBackend = "backend/onnxrt/loader.py";
+}  // namespace log_area
 
 }  // namespace vernier

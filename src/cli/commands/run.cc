@@ -75,7 +75,6 @@ void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& fau
 }
 
 int Execute(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
-  log.Start("RUNNING | Command: " + invocation.command);
   RunRecord record;
   RunFaults faults;
   record.command = invocation.command;
@@ -83,10 +82,18 @@ int Execute(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& lo
   if (!plan.ok()) {
     log.Critical(plan.status().message());
     faults.Add(plan.status());
+    return ExitCode(faults, invocation.as_peer);
+  }
+  log.Start("RUNNING | Command: " + invocation.command);
+  if (plan->runners.empty()) {
+    log.Warning("No runners have been selected. Inference will not be run!");
+  }
+  if (const Status status = CheckRun(*plan); !status.ok()) {
+    log.Critical(status.message());
+    faults.Add(status);
     return EndRun(log, record, faults, invocation);
   }
   if (plan->runners.empty() && plan->load_outputs.empty()) {
-    log.Warning("No runners have been selected. Inference will not be run!");
     // The peer says PASSED; nothing was done that could have.
     faults.usage = !invocation.as_peer;
     return EndRun(log, record, faults, invocation);
@@ -118,7 +125,10 @@ int RunCommand(std::span<const std::string> words, const Invocation& invocation)
   if (parsed.end == ParseEnd::kUsageError) return UsageError(parsed.error);
   if (!parsed.unknown.empty()) return UnknownOptions(table, parsed.unknown, invocation);
   const Result<ConsoleLogOptions> options = BindLog(parsed.args);
-  if (!options.ok()) return UsageError(options.status().message());
+  if (!options.ok()) {
+    std::fprintf(stderr, "[!] %s\n", options.status().message().c_str());
+    return invocation.as_peer ? 1 : 2;
+  }
   const Result<std::unique_ptr<ConsoleLog>> log = ConsoleLog::Create(*options);
   if (!log.ok()) {
     std::fprintf(stderr, "[!] %s\n", log.status().message().c_str());

@@ -35,7 +35,6 @@ constexpr OptionRow kInputs[] = {
      .fallback = "numpy",
      .metavar = "MODULE",
      .help = "Whose random numbers to use: numpy or torch.",
-     .standing = Standing::kLater,
      .note = "numpy's numbers are made natively, bit for bit; torch needs the Python worker."},
     {.flags = {"--load-inputs", "--load-input-data"},
      .dest = "load_inputs_paths",

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Checks the direction of #include lines, as docs/architecture.md draws it.
+
+Usage: check_includes.py [ROOT]
+
+A folder of src/ may include itself, the folders that the DEPS of its CMakeLists.txt reach, and
+include/vernier. A backend may include itself, the plug-in headers and its framework. include/vernier
+includes nothing but itself. Other people's headers appear only where THIRD_PARTY allows them.
+Prints FILE:LINE of every violation and exits 1 if there is one.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
+DEPS = re.compile(r"vernier_library\((\w+)[^)]*?\bDEPS\s+([\w\s]*)[^)]*\)")
+KEYWORDS = {"SOURCES", "DEPS", "LINK", "OPTIONS"}
+
+PLUGIN_HEADER = re.compile(r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|status\.h|dtype\.h)")
+# What a header's name starts with, and the one folder that may include it.
+THIRD_PARTY = {
+    "nlohmann/": "src/record",
+    "onnxruntime": "backends/onnxruntime",
+    "openvino/": "backends/openvino",
+    "protozero/": "src/model",
+    "zlib.h": "src/io",
+}
+
+
+def dependencies(src):
+    """Each folder of src/ with every folder that its DEPS reach."""
+    direct = {}
+    for cmake in sorted(src.glob("*/CMakeLists.txt")):
+        text = re.sub(r"#.*", "", cmake.read_text(encoding="utf-8"))
+        match = DEPS.search(text)
+        words = match.group(2).split() if match else []
+        end = next((i for i, word in enumerate(words) if word in KEYWORDS), len(words))
+        direct[cmake.parent.name] = set(words[:end])
+
+    def reach(folder, seen):
+        for dep in direct.get(folder, set()) - seen:
+            seen |= {dep} | reach(dep, seen | {dep})
+        return seen
+
+    return {folder: reach(folder, set()) for folder in direct}
+
+
+def refusal(area, folder, quote, name, reachable):
+    """Why the file of `area`/`folder` must not include `name`, or None."""
+    for prefix, owner in THIRD_PARTY.items():
+        if name.startswith(prefix):
+            return None if owner == f"{area}/{folder}" else f"only {owner} may include it"
+    if quote == "<":
+        return None  # the standard library and the system
+    if area == "backends":
+        own = "/" not in name
+        return None if own or PLUGIN_HEADER.fullmatch(name) else "not a plug-in header"
+    if name.startswith("vernier/"):
+        return None
+    if area == "include":
+        return "a public header may include public headers only"
+    target = name.split("/")[0] if "/" in name else None
+    if target is None:
+        return "paths are relative to src/"
+    return None if target in reachable | {folder} else f"{folder} does not depend on {target}"
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2])
+    reachable = dependencies(root / "src")
+    files = violations = 0
+    for path in sorted(root.glob("src/**/*")) + sorted(root.glob("backends/**/*")) + sorted(
+            root.glob("include/**/*")):
+        if path.suffix not in (".h", ".hpp", ".cc", ".c"):
+            continue
+        files += 1
+        text = path.read_text(encoding="utf-8")
+        area, folder = path.relative_to(root).parts[:2]
+        for match in INCLUDE.finditer(text):
+            quote, name = match.groups()
+            why = refusal(area, folder, quote, name, reachable.get(folder, set()))
+            if why:
+                violations += 1
+                line = text.count("\n", 0, match.start(2)) + 1
+                print(f"{path.relative_to(root)}:{line}: includes {name}: {why}")
+    print(f"{files} files, {violations} violations")
+    return 1 if violations or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
