@@ -17,7 +17,7 @@ class OpenVinoBackend {
         {sizeof(vn_option_info), sdk::Str("device"), sdk::Str("word"), sdk::Str("CPU"),
          sdk::Str("device to compile for")},
         {sizeof(vn_option_info), sdk::Str("precision"), sdk::Str("word"), sdk::Str("f32"),
-         sdk::Str("inference precision: f32, f16, bf16, or dynamic for OpenVINO's own choice")},
+         sdk::Str("inference precision: f32, f16, bf16, or default for OpenVINO's own choice")},
     };
     return kOptions;
   }

@@ -61,7 +61,7 @@ constexpr PrecisionName kPrecisions[] = {
     {"f32", "f32", "float32"},
     {"f16", "f16", "float16"},
     {"bf16", "bf16", "bfloat16"},
-    {"dynamic", "dynamic", "as in the model"},
+    {"default", nullptr, "chosen by OpenVINO"},  // no hint
 };
 
 Result<const char*> PrecisionProperty(std::string_view option) {
@@ -76,7 +76,7 @@ Result<const char*> PrecisionProperty(std::string_view option) {
 
 std::string ShownPrecision(std::string_view property) {
   for (const PrecisionName& row : kPrecisions) {
-    if (row.property == property) return std::string(row.shown);
+    if (row.property != nullptr && row.property == property) return std::string(row.shown);
   }
   return std::string(property);
 }
@@ -187,10 +187,12 @@ Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
   VERNIER_ASSIGN_OR_RETURN(const char* precision,
                            PrecisionProperty(options.Get("precision", "f32")));
   ov_compiled_model_t* compiled = nullptr;
-  VERNIER_TRY(Check(api_,
-                    api_.ov_core_compile_model(core, source, device_.c_str(), 2, &compiled,
-                                               "INFERENCE_PRECISION_HINT", precision),
-                    "compiling for " + device_));
+  const ov_status_e status =
+      precision != nullptr
+          ? api_.ov_core_compile_model(core, source, device_.c_str(), 2, &compiled,
+                                       "INFERENCE_PRECISION_HINT", precision)
+          : api_.ov_core_compile_model(core, source, device_.c_str(), 0, &compiled);
+  VERNIER_TRY(Check(api_, status, "compiling for " + device_));
   compiled_.reset(compiled);
   char* really_used = nullptr;
   if (api_.ov_compiled_model_get_property(compiled, "INFERENCE_PRECISION_HINT", &really_used) ==

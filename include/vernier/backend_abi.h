@@ -125,7 +125,7 @@ typedef struct vn_host {
   void* self;
   vn_status* (*status_new)(void* self, int32_t code, vn_str message)VN_NOEXCEPT;
   void (*log)(void* self, int32_t severity, vn_str message) VN_NOEXCEPT; /* Python's levels */
-  int32_t (*cancelled)(void* self) VN_NOEXCEPT;
+  int32_t (*cancelled)(void* self) VN_NOEXCEPT; /* not 0: give up soon */
 } vn_host;
 
 /* What a plug-in offers the host. Members marked with a star may be NULL. */
@@ -133,7 +133,7 @@ typedef struct vn_backend_api {
   uint32_t struct_size, abi_major, abi_minor;
   vn_str name, version;
 
-  /* Options that `create` and `open` understand; they join the help. */
+  /* Options that `create` and `open` understand. */
   vn_status* (*option_at)(size_t index, vn_option_info* out)VN_NOEXCEPT;
 
   /* Finds and loads the framework. UNAVAILABLE says why it cannot be used and how to install it. */

@@ -35,8 +35,7 @@ namespace internal {
 
 namespace fs = std::filesystem;
 
-// `stem`.so or `stem`.so.<version> in a folder; the longest version string last, so that
-// libx.so.1.2.3 is preferred to libx.so.1 only when both are there.
+// `stem`.so or `stem`.so.<version> in a folder, in the order of their names.
 inline std::vector<std::string> LibrariesIn(const fs::path& folder, const std::string& stem) {
   std::vector<std::string> found;
   std::error_code error;
@@ -89,14 +88,17 @@ inline fs::path OwnDependencies() {
 }  // namespace internal
 
 /// The site-packages folders to look in, best first: $VIRTUAL_ENV, $CONDA_PREFIX, the environment
-/// of python3 on PATH, the project's own .deps.
+/// of python3 on PATH, what pip installs for the user and for the machine, the project's own .deps.
 inline std::vector<std::filesystem::path> SitePackages() {
   std::vector<std::filesystem::path> folders;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     if (const char* value = std::getenv(variable)) internal::AppendSitePackages(value, folders);
   }
+  const char* home = std::getenv("HOME");
   for (const std::filesystem::path& environment :
-       {internal::PythonOnPath(), internal::OwnDependencies()}) {
+       {internal::PythonOnPath(),
+        home != nullptr ? std::filesystem::path(home) / ".local" : std::filesystem::path(),
+        std::filesystem::path("/usr/local"), internal::OwnDependencies()}) {
     if (!environment.empty()) internal::AppendSitePackages(environment, folders);
   }
   return folders;

@@ -25,6 +25,7 @@ struct ModelPlan {
   std::optional<std::string> save_external_data;
   uint64_t save_external_threshold = 1024;  ///< bytes; smaller tensors stay in the model
   bool save_one_file = true;                ///< all external tensors in one file
+  bool print_summary = false;               ///< --onnx-graphsurgeon: the graph in a few lines
   bool ignore_external_data = false;        ///< structure only: weights are not looked for
 
   bool edited() const {
@@ -56,7 +57,8 @@ struct SavePlan {
   std::string inputs;
   std::string outputs;
   std::string input_blobs;
-  std::string record;
+  std::string accuracy;  ///< --save-accuracy-results, the peer's format
+  std::string record;    ///< --save-record
 };
 
 /// How runners are driven.
@@ -92,6 +94,7 @@ struct RunPlan {
   std::vector<std::string> load_outputs;
   PerOutput<TopK> postprocess;
   bool validate = false;
+  bool comparison_asked = false;  ///< --compare-outputs: with one side only, that is a fault
 };
 
 }  // namespace vernier

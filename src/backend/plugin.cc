@@ -28,7 +28,9 @@ Status Take(vn_status* status) {
 }
 
 vn_status* NewStatus(void*, int32_t code, vn_str message) noexcept {
-  const bool known = code > 0 && code <= static_cast<int32_t>(StatusCode::kInternal);
+  // Only the user cancels, and that ends a worker: a plug-in that says so has failed.
+  const bool known = code > 0 && code <= static_cast<int32_t>(StatusCode::kInternal) &&
+                     code != static_cast<int32_t>(StatusCode::kCancelled);
   return new vn_status{
       {known ? static_cast<StatusCode>(code) : StatusCode::kBackend, std::string(View(message))}};
 }

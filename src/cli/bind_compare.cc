@@ -180,7 +180,29 @@ void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& option
   }
 }
 
+bool HasElemwise(std::span<const ErrorStat> stats) {
+  return stats.empty() ||
+         std::find(stats.begin(), stats.end(), ErrorStat::kElemwise) != stats.end();
+}
+
 }  // namespace
+
+Status CheckAverageFlags(const CompareOptions& options) {
+  if (!options.check_average) return {};
+  if (options.fail_fast) {
+    return InvalidArgument("--check-average cannot be combined with --fail-fast.");
+  }
+  const std::vector<CompareFunction>& functions = options.functions;
+  bool elemwise = HasElemwise(options.check_error_stat.Lookup("", {}));
+  for (const auto& [name, stats] : options.check_error_stat.entries) elemwise |= HasElemwise(stats);
+  if (elemwise &&
+      std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end()) {
+    return InvalidArgument(
+        "--check-average is not supported with check_error_stat='elemwise' (the default). Specify "
+        "--check-error-stat max, mean, median, or quantile.");
+  }
+  return CheckAverageOptions(options);
+}
 
 Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   CompareOptions& options = plan.compare;

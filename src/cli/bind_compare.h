@@ -12,4 +12,7 @@ namespace vernier {
 /// values that cannot be used; thresholds of functions that do not run are warned of.
 Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger);
 
+/// Whether --check-average goes with the other options; kInvalidArgument, naming flags, otherwise.
+Status CheckAverageFlags(const CompareOptions& options);
+
 }  // namespace vernier

@@ -26,7 +26,6 @@ constexpr NeededFeature kNeededFeatures[] = {
     {"postprocess_func_script", "use --postprocess top-K"},
     {"gen_script", "there is no script to generate: the command line is the program"},
     {"fp_to_fp16", "convert the model before"},
-    {"save_accuracy_results_path", "use --save-record"},
 };
 
 // Environment variables of the peer that mean nothing here.
@@ -72,9 +71,13 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
     const bool idle = row.standing == Standing::kLater || row.standing == Standing::kRefused;
-    // Runners are told when they cannot be opened; an unselected function's threshold already was.
-    const bool runner = row.action == OptionAction::kRunner || row.dest == "lpips_threshold";
-    if (!idle || runner || std::find(warned.begin(), warned.end(), row.dest) != warned.end()) {
+    // Runners are told of when they cannot be opened, pictures when they are not made, and an
+    // unselected function's threshold already was.
+    const bool told_elsewhere = row.action == OptionAction::kRunner ||
+                                row.dest == "lpips_threshold" ||
+                                row.dest.find("heatmaps") != std::string_view::npos ||
+                                row.dest.find("error_metrics_plot") != std::string_view::npos;
+    if (!idle || told_elsewhere || std::find(warned.begin(), warned.end(), row.dest) != warned.end()) {
       continue;
     }
     warned.push_back(row.dest);
@@ -150,6 +153,7 @@ void BindSaving(const ParsedArgs& args, RunPlan& plan) {
   save.inputs = TextOf(args, "save_inputs_path");
   save.outputs = TextOf(args, "save_outputs_path");
   save.input_blobs = TextOf(args, "save_input_blob_path");
+  save.accuracy = TextOf(args, "save_accuracy_results_path");
   save.record = TextOf(args, "save_record");
   const bool keeps_tensors =
       args.Has("save_intermediate_outputs") || args.Has("save_all_intermediate_outputs");
@@ -219,6 +223,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.load_outputs = ListOf(args, "load_outputs_paths");
   const std::vector<std::string> compared_files = ListOf(args, "compare_outputs");
   plan.load_outputs.insert(plan.load_outputs.end(), compared_files.begin(), compared_files.end());
+  plan.comparison_asked = args.Has("compare_outputs");
   BindSaving(args, plan);
   WarnOfIdleFlags(args, logger);
   return plan;
@@ -238,7 +243,7 @@ Status CheckRun(const RunPlan& plan) {
         "another parameter");
   }
   VERNIER_TRY(CheckPaths(plan));
-  return CheckAverageOptions(plan.compare);
+  return CheckAverageFlags(plan.compare);
 }
 
 }  // namespace vernier

@@ -79,6 +79,7 @@ Result<ModelPlan> BindModel(const ParsedArgs& args) {
   model.exclude_outputs = ListOf(args, "onnx_exclude_outputs");
   model.outputs_by_type = ListOf(args, "onnx_outputs_by_type");
   model.save_path = std::string(args.Value("save_onnx").value_or(""));
+  model.print_summary = args.Has("onnx_graphsurgeon");
   model.ignore_external_data = args.Has("ignore_external_data");
   if (args.Has("external_data_path")) {
     model.save_external_data = std::string(args.Value("external_data_path").value_or(""));

@@ -63,8 +63,7 @@ Status UnknownName(const std::string& flag, const std::string& name,
 
 }  // namespace
 
-Result<RandomFeeds> RandomFeeds::Create(RandomFeedOptions options, std::vector<TensorInfo> inputs,
-                                        Logger& logger) {
+Result<RandomFeeds> RandomFeeds::Create(RandomFeedOptions options, std::vector<TensorInfo> inputs) {
   RandomFeeds feeds;
   feeds.options_ = std::move(options);
   std::vector<ShapeSpec>& shapes = feeds.options_.shapes;

@@ -35,8 +35,7 @@ class RandomFeeds {
  public:
   /// Resolves every shape. kMalformed for what cannot be applied (see `strictness`) and for inputs
   /// of unknown rank.
-  static Result<RandomFeeds> Create(RandomFeedOptions options, std::vector<TensorInfo> inputs,
-                                    Logger& logger);
+  static Result<RandomFeeds> Create(RandomFeedOptions options, std::vector<TensorInfo> inputs);
 
   /// Number of feeds; negative iterations count as none.
   int64_t count() const { return options_.iterations > 0 ? options_.iterations : 0; }

@@ -12,13 +12,13 @@ TensorInfo Input(std::string name, DType dtype, std::vector<Dim> shape) {
 }
 
 Result<RandomFeeds> Make(std::vector<TensorInfo> inputs, std::vector<std::string> shapes,
-                         std::vector<std::string> ranges, Strictness strictness, Logger& logger) {
+                         std::vector<std::string> ranges, Strictness strictness) {
   return RandomFeeds::Create({.seed = 1,
                               .iterations = 3,
                               .ranges = *ParseValueRanges(ranges),
                               .shapes = *ParseShapeSpecs(shapes, strictness),
                               .strictness = strictness},
-                             std::move(inputs), logger);
+                             std::move(inputs));
 }
 
 const std::vector<Dim> kBatchOf3 = {{-1, "batch"}, {3, ""}};
@@ -26,7 +26,7 @@ const std::vector<Dim> kBatchOf3 = {{-1, "batch"}, {3, ""}};
 TEST(RandomFeeds, RoundsToHalfOnce) {
   RecordingLogger logger;
   const auto feeds =
-      Make({Input("x", DType::kFloat16, {{6, ""}})}, {}, {}, Strictness::kStrict, logger);
+      Make({Input("x", DType::kFloat16, {{6, ""}})}, {}, {}, Strictness::kStrict);
   ASSERT_TRUE(feeds.ok());
   const auto feed = feeds->Make(0, logger);
   ASSERT_TRUE(feed.ok());
@@ -38,8 +38,8 @@ TEST(RandomFeeds, RoundsToHalfOnce) {
 TEST(RandomFeeds, FeedIOfASeedIsFeedZeroOfTheSeedPlusI) {
   RecordingLogger logger;
   const std::vector<TensorInfo> inputs = {Input("x", DType::kFloat32, {{2, ""}})};
-  const auto first = RandomFeeds::Create({.seed = 4, .iterations = 3}, inputs, logger);
-  const auto second = RandomFeeds::Create({.seed = 6}, inputs, logger);
+  const auto first = RandomFeeds::Create({.seed = 4, .iterations = 3}, inputs);
+  const auto second = RandomFeeds::Create({.seed = 6}, inputs);
   const auto a = first->Make(2, logger);
   const auto b = second->Make(0, logger);
   EXPECT_EQ(a->at(0).tensor.As<float>()[1], b->at(0).tensor.As<float>()[1]);
@@ -47,20 +47,20 @@ TEST(RandomFeeds, FeedIOfASeedIsFeedZeroOfTheSeedPlusI) {
 
 TEST(RandomFeeds, RefusesSeedsBeyond32Bits) {
   RecordingLogger logger;
-  const auto feeds = RandomFeeds::Create({.seed = 4294967295, .iterations = 2}, {}, logger);
+  const auto feeds = RandomFeeds::Create({.seed = 4294967295, .iterations = 2}, {});
   EXPECT_TRUE(feeds->Make(0, logger).ok());
   EXPECT_EQ(feeds->Make(1, logger).status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST(RandomFeeds, NegativeIterationsAreNone) {
   RecordingLogger logger;
-  EXPECT_EQ(RandomFeeds::Create({.iterations = -1}, {}, logger)->count(), 0);
+  EXPECT_EQ(RandomFeeds::Create({.iterations = -1}, {})->count(), 0);
 }
 
 TEST(RandomFeeds, FillsDynamicDimensionsWithOneAndSaysSo) {
   RecordingLogger logger;
   const auto feeds =
-      Make({Input("x", DType::kFloat32, kBatchOf3)}, {}, {}, Strictness::kStrict, logger);
+      Make({Input("x", DType::kFloat32, kBatchOf3)}, {}, {}, Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{1, 3}));
   EXPECT_TRUE(
       logger.Has("Input tensor: x [shape=BoundedShape(['batch', 3], min=None, max=None)] "
@@ -70,7 +70,7 @@ TEST(RandomFeeds, FillsDynamicDimensionsWithOneAndSaysSo) {
 TEST(RandomFeeds, SeveralShapesOfOneInputTakeTurns) {
   RecordingLogger logger;
   const auto feeds = Make({Input("x", DType::kFloat32, kBatchOf3)}, {"x:[2,3]", "x:[6,3]"}, {},
-                          Strictness::kStrict, logger);
+                          Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{2, 3}));
   EXPECT_EQ(feeds->Make(1, logger)->at(0).tensor.dims(), (Dims{6, 3}));
   EXPECT_EQ(feeds->Make(2, logger)->at(0).tensor.dims(), (Dims{2, 3}));
@@ -79,21 +79,21 @@ TEST(RandomFeeds, SeveralShapesOfOneInputTakeTurns) {
 TEST(RandomFeeds, ThePeerUsesTheLastShapeOnly) {
   RecordingLogger logger;
   const auto feeds = Make({Input("x", DType::kFloat32, kBatchOf3)}, {"x:[2,3]", "x:[6,3]"}, {},
-                          Strictness::kPeer, logger);
+                          Strictness::kPeer);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{6, 3}));
 }
 
 TEST(RandomFeeds, TheLastMatchingPatternWins) {
   RecordingLogger logger;
   const auto feeds = Make({Input("inp_1", DType::kFloat32, kBatchOf3)},
-                          {"inp_1:[2,3]", "inp_?:[5,3]"}, {}, Strictness::kStrict, logger);
+                          {"inp_1:[2,3]", "inp_?:[5,3]"}, {}, Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{5, 3}));
 }
 
 TEST(RandomFeeds, ANameWithBracketsMatchesItself) {
   RecordingLogger logger;
   const auto feeds = Make({Input("x[0]", DType::kFloat32, kBatchOf3)}, {"x[0]:[5,3]"}, {},
-                          Strictness::kStrict, logger);
+                          Strictness::kStrict);
   ASSERT_TRUE(feeds.ok()) << feeds.status().message();
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{5, 3}));
 }
@@ -101,7 +101,7 @@ TEST(RandomFeeds, ANameWithBracketsMatchesItself) {
 TEST(RandomFeeds, AShapeForAListOfIntegersIsItsValues) {
   RecordingLogger logger;
   const auto feeds = Make({Input("s", DType::kInt64, {{3, ""}})}, {"s:[1,20,300]"}, {},
-                          Strictness::kStrict, logger);
+                          Strictness::kStrict);
   const auto feed = feeds->Make(0, logger);
   EXPECT_EQ(feed->at(0).tensor.As<int64_t>()[2], 300);
   EXPECT_TRUE(logger.Has("Assuming s is a shape tensor. Setting input values to: [  1  20 300]."));
@@ -110,7 +110,7 @@ TEST(RandomFeeds, AShapeForAListOfIntegersIsItsValues) {
 TEST(RandomFeeds, ValuesOfAShapeMustFitTheType) {
   RecordingLogger logger;
   const auto feeds =
-      Make({Input("s", DType::kInt8, {{1, ""}})}, {"s:[300]"}, {}, Strictness::kPeer, logger);
+      Make({Input("s", DType::kInt8, {{1, ""}})}, {"s:[300]"}, {}, Strictness::kPeer);
   const Status status = feeds->Make(0, logger).status();
   EXPECT_EQ(status.message(), "input 's': the value 300 does not fit int8");
 }
@@ -128,12 +128,12 @@ TEST_P(Refusal, IsAnErrorByDefaultAndAWarningOfThePeer) {
   const RefusalCase& c = GetParam();
   RecordingLogger logger;
   const std::vector<TensorInfo> inputs = {Input("x", DType::kUint8, kBatchOf3)};
-  const auto strict = Make(inputs, c.shapes, c.ranges, Strictness::kStrict, logger);
+  const auto strict = Make(inputs, c.shapes, c.ranges, Strictness::kStrict);
   const Status status = strict.ok() ? strict->Make(0, logger).status() : strict.status();
   EXPECT_EQ(status.code(), StatusCode::kMalformed);
   EXPECT_EQ(status.message(), c.message);
 
-  const auto peer = Make(inputs, c.shapes, c.ranges, Strictness::kPeer, logger);
+  const auto peer = Make(inputs, c.shapes, c.ranges, Strictness::kPeer);
   ASSERT_TRUE(peer.ok());
   EXPECT_EQ(peer->Make(0, logger).ok(), c.peer_warning[0] != '\0');
   EXPECT_TRUE(logger.Has(c.peer_warning));
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(RandomFeeds, CannotMakeStrings) {
   RecordingLogger logger;
-  const auto feeds = Make({Input("s", DType::kString, {})}, {}, {}, Strictness::kPeer, logger);
+  const auto feeds = Make({Input("s", DType::kString, {})}, {}, {}, Strictness::kPeer);
   EXPECT_EQ(feeds->Make(0, logger).status().message(),
             "input 's': values of type string cannot be generated; load them with --load-inputs");
 }
@@ -203,16 +203,16 @@ TEST(RandomFeeds, CannotMakeStrings) {
 TEST(RandomFeeds, AskForTheShapeOfAnInputOfUnknownRank) {
   RecordingLogger logger;
   const TensorInfo input{"x", DType::kFloat32, std::nullopt};
-  EXPECT_EQ(Make({input}, {}, {}, Strictness::kPeer, logger).status().code(),
+  EXPECT_EQ(Make({input}, {}, {}, Strictness::kPeer).status().code(),
             StatusCode::kMalformed);
-  const auto feeds = Make({input}, {"x:[2]"}, {}, Strictness::kStrict, logger);
+  const auto feeds = Make({input}, {"x:[2]"}, {}, Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), Dims{2});
 }
 
 TEST(RandomFeeds, AShapeBeyondMemoryIsAnError) {
   RecordingLogger logger;
   const auto feeds = Make({Input("x", DType::kFloat32, {{-1, ""}, {-1, ""}})},
-                          {"x:[4611686018427387904,4]"}, {}, Strictness::kStrict, logger);
+                          {"x:[4611686018427387904,4]"}, {}, Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger).status().code(), StatusCode::kMalformed);
 }
 

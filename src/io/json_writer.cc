@@ -1,7 +1,6 @@
 #include "io/json_writer.h"
 
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "io/text_encoding.h"
@@ -13,9 +12,9 @@ namespace {
 constexpr size_t kFlushAt = size_t{64} << 10;
 
 void AppendEscape(std::string& out, char32_t unit) {
-  char text[8];
-  std::snprintf(text, sizeof(text), "\\u%04x", static_cast<unsigned>(unit));
-  out += text;
+  constexpr char kHex[] = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(unit >> shift) & 15];
 }
 
 void AppendEscaped(std::string& out, char32_t c) {

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <protozero/buffer_string.hpp>
 #include <protozero/exception.hpp>
-#include <protozero/buffer_string.hpp>
 #include <protozero/varint.hpp>
 
 namespace vernier {

@@ -69,7 +69,9 @@ struct RunRecord {
   std::vector<RunnerRecord> runners;
   std::vector<PairRecord> pairs;
   bool averaged = false;              ///< --check-average: verdicts are on means
-  std::vector<std::string> faults;    ///< one sentence each
+  std::string error;                  ///< why the run was given up; empty: it was not
+  std::vector<std::string> faults;    ///< what was asked for and not done, one sentence each
+  std::vector<std::string> notes;     ///< what was changed on the way: coerced inputs
   std::vector<std::pair<std::string, std::string>> saved;  ///< what, where
   int exit_code = 0;
   double seconds = 0;

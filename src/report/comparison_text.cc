@@ -26,11 +26,13 @@ std::string Described(std::string_view name, DType dtype, const Dims& dims) {
 Severity DetailSeverity(bool failed) { return failed ? Severity::kInfo : Severity::kVerbose; }
 Severity VerdictSeverity(bool passed) { return passed ? Severity::kFinish : Severity::kError; }
 
-std::string Join(const std::vector<RequiredTolerance>& required) {
+// "elemwise", or "max, mean" when several statistics are checked.
+std::string JoinStats(const std::vector<ErrorStat>& stats) {
+  if (stats.empty()) return std::string(ErrorStatName(ErrorStat::kElemwise));
   std::string text;
-  for (const RequiredTolerance& r : required) {
+  for (const ErrorStat stat : stats) {
     if (!text.empty()) text += ", ";
-    text += ErrorStatName(r.stat);
+    text += ErrorStatName(stat);
   }
   return text;
 }
@@ -279,12 +281,9 @@ void ComparisonReporter::Simple(const OutputComparison& output, const FunctionRe
   const std::string_view name = output.a_name;
   const double rtol = options_.rtol.Lookup(name, kDefaultTolerance);
   const double atol = options_.atol.Lookup(name, kDefaultTolerance);
-  std::vector<RequiredTolerance> asked;
-  for (const ErrorStat stat : options_.check_error_stat.Lookup(name, {ErrorStat::kElemwise})) {
-    asked.push_back({stat, 0, 0, false});
-  }
+  const std::vector<ErrorStat> stats = options_.check_error_stat.Lookup(name, {});
   logger_.Info("Tolerance: [abs=" + FormatG(atol, 5) + ", rel=" + FormatG(rtol, 5) +
-               "] | Checking " + Join(asked) + " error");
+               "] | Checking " + JoinStats(stats) + " error");
   logger_.Log(Severity::kExtraVerbose,
               "Note: Comparing " + iteration.a_runner + " vs. " + iteration.b_runner);
   ShapeSteps(output, result);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <utility>
 
 #include "util/atomic_file.h"
 
@@ -109,8 +110,12 @@ Result<std::unique_ptr<ConsoleLog>> ConsoleLog::Create(ConsoleLogOptions options
   return log;
 }
 
-ConsoleLog::~ConsoleLog() {
-  if (log_file_ != nullptr) std::fclose(log_file_);
+ConsoleLog::~ConsoleLog() { Close(); }
+
+bool ConsoleLog::Close() {
+  if (log_file_ == nullptr) return true;
+  const bool written = std::ferror(log_file_) == 0;
+  return std::fclose(std::exchange(log_file_, nullptr)) == 0 && written;
 }
 
 std::string_view ConsoleLog::SetArea(std::string_view area) {

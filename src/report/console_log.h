@@ -46,6 +46,9 @@ class ConsoleLog final : public Logger {
   /// Lines that are ours, below the peer's: no letter, stdout, also at lower verbosity.
   void Plain(std::string_view text);
 
+  /// Ends the log file. False when it could not be written whole.
+  bool Close();
+
  private:
   explicit ConsoleLog(ConsoleLogOptions options) : options_(std::move(options)) {
     SetArea(log_area::kTools);

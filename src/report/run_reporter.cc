@@ -19,6 +19,7 @@ RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
     : logger_(logger),
       plan_(plan),
       comparisons_(logger, plan.compare),
+      accuracy_(plan.compare),
       show_progress_(!no_progress && ::isatty(STDERR_FILENO) == 1) {}
 
 RunReporter::~RunReporter() {
@@ -26,17 +27,29 @@ RunReporter::~RunReporter() {
 }
 
 void RunReporter::ComparisonsStarted(std::span<const RunnerPair> pairs) {
-  for (const auto& [first, second] : pairs) comparisons_.Pair(first, second);
+  for (const auto& [first, second] : pairs) {
+    comparisons_.Pair(first, second);
+    accuracy_.AddPair(first, second);
+  }
 }
 
 void RunReporter::PairCompared(const IterationComparison& comparison) {
   const LogArea area(logger_, log_area::kCompare);
   comparisons_.Iteration(comparison);
+  if (!plan_.save.accuracy.empty()) accuracy_.Add(comparison);
 }
 
 void RunReporter::PairFinished(const RunnerPair& pair, const ComparisonTally& tally) {
+  // A runner that failed before anything was compared has no rate of passing.
+  if (tally.iterations() == 0 && !plan_.lenient) return;
   comparisons_.Summary(pair.first, pair.second, tally);
   if (plan_.strict) comparisons_.Vacuous(pair.first, pair.second, tally);
+}
+
+Status RunReporter::SaveAccuracy() {
+  if (plan_.save.accuracy.empty()) return {};
+  logger_.Info("Saving accuracy results to " + plan_.save.accuracy);
+  return accuracy_.Save(plan_.save.accuracy);
 }
 
 void RunReporter::OutputValidated(const std::string& runner, int64_t iteration,

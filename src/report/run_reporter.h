@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "report/accuracy_results.h"
 #include "report/comparison_text.h"
 #include "report/validation_text.h"
 #include "run/run_observer.h"
@@ -28,12 +29,16 @@ class RunReporter final : public RunObserver {
   void ValidationFinished(bool valid) override;
   void Progress(int64_t done, int64_t total) override;
 
+  /// Writes what was asked for with --save-accuracy-results.
+  Status SaveAccuracy();
+
  private:
   using Clock = std::chrono::steady_clock;
 
   Logger& logger_;
   const RunPlan& plan_;
   ComparisonReporter comparisons_;
+  AccuracyRecorder accuracy_;
   bool show_progress_;
   bool progress_shown_ = false;
   Clock::time_point start_ = Clock::now();

@@ -46,17 +46,14 @@ std::string RunnerTable(const RunRecord& record, bool interleaved) {
   for (const RunnerRecord& runner : record.runners) {
     Row row = {runner.name, runner.backend + " " + runner.framework_version, runner.device,
                runner.precision, FormatSeconds(runner.load_seconds)};
-    if (!runner.failure.empty()) {
-      row.resize(2);
-      row.push_back("FAILED: " + runner.failure);
-    } else if (runner.latency) {
+    if (runner.latency) {
       for (const double seconds :
            {runner.latency->first, runner.latency->median, runner.latency->p95}) {
         row.push_back(FormatSeconds(seconds));
       }
     }
-    // A failure's text is as long as it is: it must not widen the columns of the others.
-    if (runner.failure.empty()) rows.push_back(std::move(row));
+    // Failures have lines of their own; a runner that was never opened has nothing to show.
+    if (runner.failure.empty() && !runner.framework_version.empty()) rows.push_back(std::move(row));
   }
   std::string text = rows.size() > 1 ? FormatTable(rows) : "";
   for (const RunnerRecord& runner : record.runners) {
@@ -136,7 +133,9 @@ std::string Coverage(const PairRecord& pair) {
                      (pair.expected_iterations > pair.compared_iterations
                           ? " of " + std::to_string(pair.expected_iterations)
                           : std::string()) +
-                     (pair.compared_iterations == 1 ? " iteration" : " iterations");
+                     (std::max(pair.compared_iterations, pair.expected_iterations) == 1
+                          ? " iteration"
+                          : " iterations");
   if (!pair.only_in_first.empty()) {
     text += "; only in " + pair.first + ": " + ListSome(pair.only_in_first);
   }
@@ -203,6 +202,7 @@ std::string FormatRunSummary(const RunRecord& record, bool interleaved) {
   for (const PairRecord& pair : record.pairs) {
     text += pair.first + " vs. " + pair.second + ": " + Coverage(pair) + "\n";
   }
+  for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";
   const bool mismatch = std::any_of(record.pairs.begin(), record.pairs.end(), [](const auto& pair) {
     return pair.passed_iterations < pair.compared_iterations;

@@ -131,6 +131,10 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
                                               std::vector<std::string>& sentences) {
   std::vector<PairRecord> records;
   if (invalid_) faults.mismatch = true;
+  if (plan_->comparison_asked && pairs_.empty()) {
+    faults.incomplete = true;
+    sentences.push_back("--compare-outputs: there is only one side to compare");
+  }
   for (const Pair& pair : pairs_) {
     const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);
     records.push_back(pair.recorder.Finish(expected));

@@ -9,6 +9,7 @@
 #include "run/feed_stream.h"
 #include "run/live_runs.h"
 #include "run/loaded_runs.h"
+#include "run/output_names.h"
 #include "run/savers.h"
 #include "run/spill.h"
 #include "util/number_text.h"
@@ -44,12 +45,11 @@ class Execution {
   void Report(const Status& status) {
     if (status.code() == StatusCode::kCancelled) {
       outcome_.faults.signal = interrupted_.load();
-      outcome_.record.faults.push_back(status.message());
-      return;
+    } else {
+      logger_.Critical(status.message());
+      outcome_.faults.Add(status);
     }
-    logger_.Critical(status.message());
-    outcome_.faults.Add(status);
-    outcome_.record.faults.push_back(status.message());
+    outcome_.record.error = status.message();
   }
 
   Status RunAll() {
@@ -65,7 +65,24 @@ class Execution {
     return plan_.execution.sequential ? RunSequential() : RunStreaming();
   }
 
+  // In lenient mode the comparison warns of unknown names, as the peer does.
+  Status CheckNames() {
+    if (plan_.lenient) return {};
+    std::vector<std::string> outputs;
+    for (size_t i = 0; i < live_.size(); ++i) {
+      if (!live_[i].alive()) return {};  // its outputs are not known
+      for (const TensorInfo& output : live_[i].session().outputs) outputs.push_back(output.name);
+    }
+    for (size_t i = 0; i < loaded_->runs().size(); ++i) {
+      if (loaded_->runs()[i].iterations == 0) continue;
+      VERNIER_ASSIGN_OR_RETURN(const IterationResult first, loaded_->Peek(i));
+      for (const NamedTensor& output : first.outputs) outputs.push_back(output.name);
+    }
+    return CheckOutputNames(plan_, outputs);
+  }
+
   Status CompareLoaded() {
+    VERNIER_TRY(CheckNames());
     for (int64_t i = 0;; ++i) {
       VERNIER_TRY(CheckInterrupted());
       IterationOutputs outputs;
@@ -79,6 +96,7 @@ class Execution {
   Status RunStreaming() {
     live_.Start();
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(live_.Open(i));
+    VERNIER_TRY(CheckNames());
     VERNIER_TRY(OpenFeedsAndSavers());
     if (feeds_ == nullptr) return {};
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(WarmUp(i));
@@ -118,6 +136,7 @@ class Execution {
       live_.Close(i);
     }
     VERNIER_TRY(spill_->Seal());
+    VERNIER_TRY(CheckNames());
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_TRY(CheckInterrupted());
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
@@ -247,12 +266,24 @@ class Execution {
     for (const LoadedRuns::Run& a : loaded_->runs()) {
       for (const LoadedRuns::Run& b : loaded_->runs()) {
         if (a.path != b.path || a.iterations > iteration || b.iterations <= iteration) continue;
-        return NotFound("Streamed iteration " + std::to_string(iteration) +
-                        " contains a different set of runners than the first (" + a.path +
-                        "). Every iteration must contain the same runners in the same order.");
+        return UnevenFile(a.path, iteration);
       }
     }
     return {};
+  }
+
+  Status UnevenFile(const std::string& path, int64_t iteration) const {
+    std::vector<std::string> first = live_.names();
+    std::vector<std::string> here = first;
+    for (const LoadedRuns::Run& run : loaded_->runs()) {
+      first.push_back(run.name);
+      if (run.iterations > iteration) here.push_back(run.name);
+    }
+    return NotFound("Streamed iteration " + std::to_string(iteration) +
+                    " contains a different set of runners than the first (" +
+                    FormatPythonList(here) + " vs. " + FormatPythonList(first) +
+                    "). Every iteration must contain the same runners in the same order.\n"
+                    "Note: The runners of '" + path + "' have different numbers of iterations.");
   }
 
   void WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted, size_t streams) {
@@ -283,6 +314,7 @@ class Execution {
       outcome_.record.saved = savers_->saved();
     }
     outcome_.record.runners = live_.Records();
+    outcome_.record.notes = live_.notes();
     outcome_.record.averaged = plan_.compare.check_average;
     if (!comparisons_ || outcome_.faults.signal != 0) return;
     std::vector<int64_t> lengths;

@@ -19,7 +19,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
   VERNIER_ASSIGN_OR_RETURN(options.shapes, ParseShapeSpecs(plan.inputs.shape_words, strictness));
   VERNIER_ASSIGN_OR_RETURN(
       RandomFeeds feeds,
-      RandomFeeds::Create(std::move(options), {inputs.begin(), inputs.end()}, logger));
+      RandomFeeds::Create(std::move(options), {inputs.begin(), inputs.end()}));
   stream->random_.emplace(std::move(feeds));
   return stream;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "inputs/coerce_feed.h"
+#include "inputs/peer_text.h"
 
 namespace vernier {
 namespace {
@@ -13,6 +14,8 @@ std::optional<LatencyRecord> SummariseLatencies(std::vector<double> seconds) {
   if (seconds.empty()) return std::nullopt;
   LatencyRecord latency;
   latency.first = seconds.front();
+  // The first inference warms caches and pools up: it is shown on its own.
+  if (seconds.size() > 1) seconds.erase(seconds.begin());
   std::sort(seconds.begin(), seconds.end());
   latency.median = seconds[seconds.size() / 2];
   latency.p95 = seconds[std::min(seconds.size() - 1, seconds.size() * 95 / 100)];
@@ -26,6 +29,17 @@ bool SameTensors(const TensorMap& a, const TensorMap& b) {
            return x.name == y.name && x.tensor.bytes().data() == y.tensor.bytes().data() &&
                   x.tensor.dtype() == y.tensor.dtype() && x.tensor.dims() == y.tensor.dims();
          });
+}
+
+std::string FormatSignature(std::span<const TensorInfo> inputs) {
+  std::string text = "{";
+  for (const TensorInfo& input : inputs) {
+    if (text.size() > 1) text += ",\n ";
+    text += input.name + " [dtype=" + PeerDTypeName(input.dtype);
+    if (input.shape) text += ", shape=" + FormatUserShape(*input.shape);
+    text += "]";
+  }
+  return text + "}";
 }
 
 }  // namespace
@@ -111,6 +125,15 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   const CoerceOptions options{plan_.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
                            CoerceFeed(feed, runner.session().inputs, options, logger_));
+  if (logger_.Enabled(Severity::kVerbose)) {
+    const LogArea area(logger_, log_area::kRunner);
+    logger_.Once(Severity::kVerbose, PadName(runner.name()) + " | Input metadata is: " +
+                                         FormatSignature(runner.session().inputs));
+  }
+  for (const std::string& note : coerced.notes) {
+    const std::string text = runner.name() + ": " + note;
+    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+  }
   const TensorBlock* block = block_ && block_iteration_ == iteration ? &*block_ : nullptr;
   std::optional<TensorBlock> own;
   if (!SameTensors(coerced.tensors, feed)) {

@@ -45,6 +45,9 @@ class LiveRuns {
 
   std::vector<RunnerRecord> Records() const;
 
+  /// What had to be changed to run: coerced inputs, one sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
+
  private:
   void Fail(LiveRunner& runner, const Status& why);
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
@@ -54,6 +57,7 @@ class LiveRuns {
   WorkerPool pool_;
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
+  std::vector<std::string> notes_;
 
   // The block of the last feed: runners with the same inputs share it.
   std::optional<TensorBlock> block_;

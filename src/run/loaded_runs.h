@@ -26,6 +26,9 @@ class LoadedRuns {
   };
   const std::vector<Run>& runs() const { return runs_; }
 
+  /// The first iteration, without an announcement.
+  Result<IterationResult> Peek(size_t run) { return places_[run].reader->Read(places_[run].run, 0); }
+
   /// The first read of a path is announced in the log.
   Result<IterationResult> Read(size_t run, int64_t iteration, Logger& logger);
 

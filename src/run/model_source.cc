@@ -10,6 +10,7 @@
 #include "model/onnx_model.h"
 #include "model/onnx_outputs.h"
 #include "model/onnx_save.h"
+#include "model/onnx_summary.h"
 
 namespace vernier {
 namespace {
@@ -73,6 +74,7 @@ Status ModelSource::PrepareOnnx(const ModelPlan& plan, Logger& logger) {
     logger.Info("Loading model: " + std::filesystem::absolute(plan.path).lexically_normal().string());
   }
   VERNIER_TRY(CheckWeights(plan, model, logger));
+  if (plan.print_summary) logger.Once(Severity::kInfo, SummariseOnnx(model), LogColor::kDefault);
   precision_ = PrecisionOf(model);
   request_.inputs = model.RequiredInputs();
   std::vector<WirePatch> patches;

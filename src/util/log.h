@@ -92,6 +92,7 @@ inline constexpr std::string_view kTools = "tools/_main.py";
 inline constexpr std::string_view kComparator = "comparator/comparator.py";
 inline constexpr std::string_view kCompare = "comparator/compare.py";
 inline constexpr std::string_view kDataLoader = "comparator/data_loader.py";
+inline constexpr std::string_view kRunner = "backend/base/runner.py";
 inline constexpr std::string_view kOnnx = "backend/onnx/loader.py";
 inline constexpr std::string_view kBackend = "backend/onnxrt/loader.py";
 }  // namespace log_area

@@ -81,7 +81,9 @@ class Workshop:
     def __init__(self, work, peer_python):
         self.work = pathlib.Path(work).resolve()
         self.sources = [self.work / "models", self.work / "fixtures"]
-        self.peer = [str(peer_python), str(pathlib.Path(peer_python).parent / "polygraphy")]
+        # Not resolved: the interpreter of a virtual environment is a link out of it.
+        python = pathlib.Path(peer_python).absolute()
+        self.peer = [str(python), str(python.parent / "polygraphy")]
         self.digests = {}
         self.locks = collections.defaultdict(threading.Lock)
 

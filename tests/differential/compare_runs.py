@@ -16,6 +16,9 @@ EDGE_RELATIVE = 1.1e-2
 # The first line decides; what the peer adds as notes and hints is its own.
 FIRST_LINE_KINDS = ("warning", "error", "critical")
 
+# Where a file is wrong: ours says so before the peer's words, which do not.
+OUR_LOCATION = re.compile(r"^'[^']+\.json': (?:byte \d+: )?")
+
 
 def close(a, b, relative=RELATIVE):
     if math.isnan(a) or math.isnan(b):
@@ -34,7 +37,7 @@ def same_text(kind, a, b):
     if kind == "histogram":
         a, b = re.sub("#+", "", a), re.sub("#+", "", b)
     if kind in FIRST_LINE_KINDS:
-        a, b = a.splitlines()[0], b.splitlines()[0]
+        a, b = a.splitlines()[0], OUR_LOCATION.sub("", b.splitlines()[0], count=1)
         if kind != "warning" and b.startswith(a):
             return True
     text_a, numbers_a = peer_log.template(squeeze(a))
@@ -57,6 +60,13 @@ class Transcript:
         self.traceback = "TRACEBACK" in out + err
         self.entries = peer_log.entries(self.lines)
         self.criticals = [e for e in peer_log.entries(err) if e.level == "!"]
+
+    def without_omitted(self):
+        """The peer's side, less what we leave out on purpose."""
+        dropped = [line for e in self.entries if e.omitted for line in e.lines]
+        self.entries = [e for e in self.entries if not e.omitted]
+        self.lines = [line for line in self.lines if line not in dropped]
+        return self
 
     def events(self, every_line):
         chosen = [(e.kind, e.text) for e in self.entries if every_line or e.kind != "other"]

@@ -58,12 +58,28 @@ NOISE = re.compile(r"RuntimeWarning|^\s+(x = |ret = |return |diff_b_a|lerp_|var 
                    r"onnxruntime:|'colored' module is not installed|UserWarning|warnings\.warn")
 
 
+# What the peer prints and we leave out on purpose: entries of this level whose text starts so.
+OMITTED = [
+    ("W", "Saving streamed results to a single file accumulates every iteration in memory",
+     "ours are written iteration by iteration"),
+    ("W", "'mark all' is deprecated and will be removed", "it is not deprecated here"),
+    ("W", "Input tensor: {} | For TensorRT profile, overriding dynamic shape",
+     "said although no TensorRT runs"),
+]
+OMITTED = [(level, re.compile(re.escape(text).replace(re.escape("{}"), ".*")))
+           for level, text, _ in OMITTED]
+
+
 @dataclasses.dataclass
 class Entry:
     level: str
     text: str          # continuation lines joined with newlines, indentation of all removed
     indent: int
     lines: list        # as printed, normalised
+
+    @property
+    def omitted(self):
+        return any(self.level == level and pattern.match(self.text) for level, pattern in OMITTED)
 
     @property
     def kind(self):

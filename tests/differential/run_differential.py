@@ -111,7 +111,8 @@ class Suite:
 
     def judge_against_peer(self, case, outcome):
         peer, peer_folder = self.shop.run_peer(case)
-        theirs = [Transcript(s, self.shop.paths_of(peer_folder)) for s in peer["steps"]]
+        theirs = [Transcript(s, self.shop.paths_of(peer_folder)).without_omitted()
+                  for s in peer["steps"]]
         last = theirs[len(case.run) - 1]
         outcome.exits = (last.exit, "-")
         outcome.is_error = bool(last.criticals) or last.exit == 2 or last.traceback
@@ -125,6 +126,8 @@ class Suite:
 
         result, folder = self.shop.run_ours(case, self.programs["lenient"])
         ours = [Transcript(s, self.shop.paths_of(folder)) for s in result["steps"]]
+        if self.options.self_check:
+            ours = [transcript.without_omitted() for transcript in ours]
         outcome.exits = (last.exit, ours[len(case.run) - 1].exit)
         if case.relation == "differs":
             self.check_expectations(case, result["steps"][len(case.run) - 1], folder, outcome)

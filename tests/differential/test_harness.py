@@ -84,6 +84,20 @@ class SeesNoDifference(unittest.TestCase):
         ours = transcript(MISMATCH, stderr="[!] no such thing; try this\n")
         self.assertEqual(step_differences(theirs, ours), [])
 
+    def test_in_what_we_leave_out_on_purpose(self):
+        left_out = "[W] 'mark all' is deprecated and will be removed in a later release.\n"
+        theirs = transcript(left_out + MISMATCH)
+        self.assertTrue(step_differences(theirs, transcript(MISMATCH)))
+        self.assertEqual(step_differences(theirs.without_omitted(), transcript(MISMATCH)), [])
+        self.assertTrue(step_differences(transcript(MISMATCH).without_omitted(),
+                                         transcript(left_out + MISMATCH)))
+
+    def test_in_the_place_that_ours_names_before_the_words(self):
+        theirs = transcript(MISMATCH, stderr="[!] no such type\n")
+        ours = transcript(MISMATCH, stderr="[!] 'out.json': byte 12: no such type; try this\n")
+        self.assertEqual(step_differences(theirs, ours), [])
+        self.assertTrue(step_differences(ours, theirs))
+
     def test_a_number_alone_makes_lines_nearly_equal(self):
         near = transcript(MISMATCH.replace("std-dev=0.2165", "std-dev=0.21651"))
         self.assertEqual(line_state(transcript(MISMATCH), near), "~")

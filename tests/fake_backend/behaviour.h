@@ -4,7 +4,7 @@
 //   crash=SIGSEGV|SIGFPE|SIGABRT|SIGBUS|SIGILL|SIGKILL|stack_overflow|double_free|exit=STATUS
 //   hang=1            stays for ever, deaf to SIGTERM
 //   sleep=MS          goes on after that long
-//   flood=stdout|stderr|log, bytes=N
+//   flood=stdout|stderr, bytes=N
 //   fail=CODE         a status with that code
 //   scribble=garbage|huge|partial    writes on the worker's own connection
 //   orphan=1          leaves a child process behind that holds everything open, then goes on

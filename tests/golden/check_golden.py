@@ -6,6 +6,9 @@
 
 The folder DIR is the work folder of run_differential.py; with --peer it is made if need be.
 The program is called as `polygraphy`. What follows the peer's last line is ours and not compared.
+
+A transcript may end with a section `differs`: why, and then pairs of lines, `-` as the peer printed
+it and `+` as ours reads instead. Both must occur.
 """
 
 import argparse
@@ -23,6 +26,7 @@ import peer_log  # noqa: E402
 from case_runner import Case, Workshop  # noqa: E402
 
 SECTIONS = ("about", "command", "exit", "stdout", "stderr")
+OPTIONAL = ("differs",)
 
 # Python modules that the peer reports having loaded: not a program's words about its work.
 NOT_COMPARED = re.compile(r"\[V\] Loaded (Module|extension modules)")
@@ -35,12 +39,24 @@ def parse(text):
     missing = [name for name in SECTIONS if name not in found]
     if missing:
         raise ValueError(f"a transcript lacks {missing}")
-    return {name: found[name].rstrip("\n") for name in SECTIONS}
+    return {name: text.rstrip("\n") for name, text in found.items()}
 
 
 def write(path, sections):
+    names = [name for name in SECTIONS + OPTIONAL if name in sections]
     path.write_text("".join(f"--- {name}\n{sections[name]}\n" if sections[name]
-                            else f"--- {name}\n" for name in SECTIONS))
+                            else f"--- {name}\n" for name in names))
+
+
+def with_our_lines(sections):
+    """What ours has to print: the recorded lines, but for those listed as different."""
+    lines = sections["stdout"].splitlines()
+    changes = [line for line in sections.get("differs", "").splitlines() if line[:1] in ("-", "+")]
+    for theirs, ours in zip(changes[::2], changes[1::2], strict=True):
+        if theirs[0] != "-" or ours[0] != "+" or theirs[1:] not in lines:
+            raise ValueError(f"no such line to differ from: {theirs}")
+        lines[lines.index(theirs[1:])] = ours[1:]
+    return {**sections, "stdout": "\n".join(lines)}
 
 
 def run(shop, program, sections):
@@ -59,7 +75,7 @@ def run(shop, program, sections):
 
 
 def check(path, printed):
-    wanted = parse(path.read_text())
+    wanted = with_our_lines(parse(path.read_text()))
     problems = []
     for name in ("exit", "stdout", "stderr"):
         if wanted[name] != printed[name]:

@@ -131,12 +131,17 @@ json Feeds(const json& request) {
   if (!ranges.ok()) return Failure(ranges.status());
   const auto shapes = ParseShapeSpecs(Words(request, "shapes"), StrictnessFrom(request));
   if (!shapes.ok()) return Failure(shapes.status());
+  // As the run does before it activates anything.
+  if (!shapes->empty()) {
+    logger.Info("Will generate inference input data according to provided TensorMetadata: " +
+                FormatShapeSpecs(*shapes));
+  }
   const auto feeds = RandomFeeds::Create({.seed = request.value("seed", int64_t{1}),
                                           .iterations = request.value("iterations", int64_t{1}),
                                           .ranges = *ranges,
                                           .shapes = *shapes,
                                           .strictness = StrictnessFrom(request)},
-                                         InputsFrom(request), logger);
+                                         InputsFrom(request));
   if (!feeds.ok()) return Failure(feeds.status());
   json made = json::array();
   for (int64_t i = 0; i < feeds->count(); ++i) {

@@ -26,6 +26,7 @@ THIRD_PARTY = {
     "protozero/": "src/model",
     "zlib.h": "src/io",
 }
+SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")
 
 
 def dependencies(src):
@@ -52,7 +53,8 @@ def refusal(area, folder, quote, name, reachable):
         if name.startswith(prefix):
             return None if owner == f"{area}/{folder}" else f"only {owner} may include it"
     if quote == "<":
-        return None  # the standard library and the system
+        known = "/" not in name or name.split("/")[0] in SYSTEM_FOLDERS
+        return None if known else "not one of the libraries in docs/dependencies.md"
     if area == "backends":
         own = "/" not in name
         return None if own or PLUGIN_HEADER.fullmatch(name) else "not a plug-in header"

@@ -69,8 +69,18 @@ int EndRun(ConsoleLog& log, const RunRecord& record, const RunFaults& faults,
 void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& faults, Logger& log) {
   if (path.empty()) return;
   if (const Status status = WriteFileAtomically(path, ToJson(record)); !status.ok()) {
-    log.Error(status.message());
+    log.Critical(status.message());
     faults.Add(status);
+  }
+}
+
+// Pictures that were asked for and are not made: the run is not what was asked for.
+void RefusePictures(const ParsedArgs& args, RunOutcome& outcome, Logger& log) {
+  for (const std::string_view dest : {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
+                                      "show_error_metrics_plot"}) {
+    if (!args.Has(dest)) continue;
+    log.Critical(std::string(args.Flag(dest)) + ": pictures are not available in this version");
+    outcome.faults.unsaved = true;
   }
 }
 
@@ -104,10 +114,19 @@ int Execute(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& lo
   outcome.record.command = invocation.command;
   outcome.record.version = kVersion;
   outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
+  if (const Status status = reporter.SaveAccuracy(); !status.ok()) {
+    log.Critical(status.message());
+    outcome.faults.Add(status);
+  }
   SaveRecord(plan->save.record, outcome.record, outcome.faults, log);
+  RefusePictures(args, outcome, log);
   const int code = EndRun(log, outcome.record, outcome.faults, invocation);
   const bool interleaved = !plan->execution.sequential && plan->runners.size() > 1;
   log.Plain(FormatRunSummary(outcome.record, interleaved));
+  if (code == 0 && !log.Close()) {
+    std::fprintf(stderr, "[!] --log-file: not everything could be written\n");
+    return invocation.as_peer ? 1 : 7;
+  }
   return code;
 }
 
@@ -132,7 +151,7 @@ int RunCommand(std::span<const std::string> words, const Invocation& invocation)
   const Result<std::unique_ptr<ConsoleLog>> log = ConsoleLog::Create(*options);
   if (!log.ok()) {
     std::fprintf(stderr, "[!] %s\n", log.status().message().c_str());
-    return 7;
+    return invocation.as_peer ? 1 : 7;
   }
   return Execute(parsed.args, invocation, **log);
 }

@@ -94,7 +94,9 @@ constexpr OptionRow kRunners[] = {
      .arity = Arity::kOne,
      .metavar = "LABEL",
      .help = "The runner that counts as the reference in reports. Tolerances are not affected.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .standing = Standing::kLater,
+     .note = "Reports name no reference yet."},
 };
 
 constexpr OptionRow kWorkers[] = {

@@ -1,0 +1,165 @@
+#include "backend/messages.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace vernier {
+namespace {
+
+LoadRequest SomeLoad() {
+  return {"/a/plugin.so", {{"lib", "x"}, {"providers", "a"}, {"providers", ""}}};
+}
+
+OpenRequest SomeOpen() {
+  OpenRequest request;
+  request.session = 7;
+  request.model_path = "m.onnx";
+  request.model_bytes = 123;
+  request.external_data_dir = "weights";
+  request.inputs = {{"x", DType::kFloat32, std::vector<Dim>{{-1, "batch"}, {3, ""}}},
+                    {"scalar", DType::kInt4, std::vector<Dim>{}},
+                    {"any", DType::kString, std::nullopt}};
+  request.outputs = {"y", "ünïcode", ""};
+  request.options = {{"device", "CPU"}};
+  return request;
+}
+
+SessionDescription SomeDescription() {
+  SessionDescription session;
+  session.inputs = SomeOpen().inputs;
+  session.outputs = {{"y", DType::kUndefined, std::vector<Dim>{{2, ""}}}};
+  session.not_exposed = {{"hidden", "fused away"}};
+  session.precision = "float32";
+  session.device = "CPU";
+  session.load_seconds = 0.25;
+  return session;
+}
+
+template <typename Message>
+std::vector<std::byte> Encoded(const Message& message) {
+  MessageWriter writer;
+  message.Encode(writer);
+  return {writer.bytes().begin(), writer.bytes().end()};
+}
+
+void ExpectSameInfos(const std::vector<TensorInfo>& actual,
+                     const std::vector<TensorInfo>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    EXPECT_EQ(actual[i].name, expected[i].name);
+    EXPECT_EQ(actual[i].dtype, expected[i].dtype);
+    EXPECT_TRUE(actual[i].shape == expected[i].shape) << actual[i].name;
+  }
+}
+
+TEST(Messages, LoadRequestComesBack) {
+  const std::vector<std::byte> bytes = Encoded(SomeLoad());
+  MessageReader reader(bytes);
+  const LoadRequest request = LoadRequest::Decode(reader);
+  EXPECT_TRUE(reader.finished());
+  EXPECT_EQ(request.plugin_path, SomeLoad().plugin_path);
+  EXPECT_EQ(request.options, SomeLoad().options);
+}
+
+TEST(Messages, BackendInfoComesBack) {
+  const BackendInfo info{"name", "1", "1.31.1", "/lib/x.so"};
+  const std::vector<std::byte> bytes = Encoded(info);
+  MessageReader reader(bytes);
+  const BackendInfo decoded = BackendInfo::Decode(reader);
+  EXPECT_TRUE(reader.finished());
+  EXPECT_EQ(decoded.name, "name");
+  EXPECT_EQ(decoded.plugin_version, "1");
+  EXPECT_EQ(decoded.framework_version, "1.31.1");
+  EXPECT_EQ(decoded.framework_path, "/lib/x.so");
+}
+
+TEST(Messages, OpenRequestComesBack) {
+  const std::vector<std::byte> bytes = Encoded(SomeOpen());
+  MessageReader reader(bytes);
+  const OpenRequest request = OpenRequest::Decode(reader);
+  EXPECT_TRUE(reader.finished());
+  EXPECT_EQ(request.session, 7u);
+  EXPECT_EQ(request.model_path, "m.onnx");
+  EXPECT_EQ(request.model_bytes, 123u);
+  EXPECT_EQ(request.external_data_dir, "weights");
+  ExpectSameInfos(request.inputs, SomeOpen().inputs);
+  EXPECT_EQ(request.outputs, SomeOpen().outputs);
+  EXPECT_EQ(request.options, SomeOpen().options);
+}
+
+TEST(Messages, SessionDescriptionComesBack) {
+  const std::vector<std::byte> bytes = Encoded(SomeDescription());
+  MessageReader reader(bytes);
+  const SessionDescription session = SessionDescription::Decode(reader);
+  EXPECT_TRUE(reader.finished());
+  ExpectSameInfos(session.inputs, SomeDescription().inputs);
+  ExpectSameInfos(session.outputs, SomeDescription().outputs);
+  ASSERT_EQ(session.not_exposed.size(), 1u);
+  EXPECT_EQ(session.not_exposed[0].name, "hidden");
+  EXPECT_EQ(session.not_exposed[0].why, "fused away");
+  EXPECT_EQ(session.precision, "float32");
+  EXPECT_EQ(session.device, "CPU");
+  EXPECT_EQ(session.load_seconds, 0.25);
+}
+
+TEST(Messages, EveryStatusComesBack) {
+  for (int code = 0; code <= static_cast<int>(StatusCode::kInternal); ++code) {
+    const Status status(static_cast<StatusCode>(code), code == 0 ? "" : "because");
+    MessageWriter writer;
+    EncodeStatus(status, writer);
+    MessageReader reader(writer.bytes());
+    const Status decoded = DecodeStatus(reader);
+    EXPECT_EQ(decoded.code(), status.code());
+    EXPECT_EQ(decoded.message(), status.message());
+    EXPECT_TRUE(reader.finished());
+  }
+}
+
+TEST(Messages, StatusWithAnUnknownCodeIsABackendError) {
+  for (const int32_t code : {-1, 10, 12345}) {
+    MessageWriter writer;
+    writer.Number(code);
+    writer.Text("odd");
+    MessageReader reader(writer.bytes());
+    EXPECT_EQ(DecodeStatus(reader).code(), StatusCode::kBackend) << code;
+  }
+}
+
+template <typename Message>
+void ExpectHostileBytesToFail(const Message& message) {
+  const std::vector<std::byte> bytes = Encoded(message);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    MessageReader reader{std::span<const std::byte>(bytes).first(size)};
+    (void)Message::Decode(reader);
+    EXPECT_FALSE(reader.finished()) << size << " of " << bytes.size();
+  }
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 20'000; ++i) {
+    std::vector<std::byte> flipped = bytes;
+    for (uint64_t flips = 1 + random() % 6; flips > 0; --flips) {
+      flipped[random() % flipped.size()] ^= static_cast<std::byte>(1 << random() % 8);
+    }
+    MessageReader reader(flipped);
+    (void)Message::Decode(reader);
+  }
+}
+
+TEST(HostileMessages, TruncatedOrFlippedBytesDoNoHarm) {
+  ExpectHostileBytesToFail(SomeLoad());
+  ExpectHostileBytesToFail(BackendInfo{"a", "b", "c", "d"});
+  ExpectHostileBytesToFail(SomeOpen());
+  ExpectHostileBytesToFail(SomeDescription());
+}
+
+TEST(HostileMessages, TruncatedStatusIsABackendError) {
+  MessageWriter writer;
+  EncodeStatus(Malformed("why"), writer);
+  for (size_t size = 0; size < writer.size(); ++size) {
+    MessageReader reader(writer.bytes().first(size));
+    EXPECT_EQ(DecodeStatus(reader).code(), StatusCode::kBackend) << size;
+  }
+}
+
+}  // namespace
+}  // namespace vernier

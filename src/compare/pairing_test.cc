@@ -1,0 +1,107 @@
+#include "compare/pairing.h"
+
+#include <gtest/gtest.h>
+
+#include "compare/tensor_for_test.h"
+
+namespace vernier {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TensorMap Outputs(const Names& names) {
+  TensorMap map;
+  for (const std::string& name : names) map.push_back({name, Floats({1, 2})});
+  return map;
+}
+
+std::string Describe(const Names& a, const Names& b, const Pairing& pairing) {
+  static const char* const kHow[] = {"=", "~", "<", "#"};
+  std::string text;
+  for (const OutputPair& pair : pairing.pairs) {
+    text += a[pair.a] + kHow[static_cast<size_t>(pair.how)] + b[pair.b] + " ";
+  }
+  for (const std::string& name : pairing.left_only) text += "-" + name + " ";
+  for (const std::string& name : pairing.right_only) text += "+" + name + " ";
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+struct PairingCase {
+  const char* name;
+  Names a, b;
+  const char* one_to_one;
+  const char* marked;
+  const char* lenient;
+};
+
+class PairingRules : public testing::TestWithParam<PairingCase> {};
+
+TEST_P(PairingRules, PairAsDescribed) {
+  const PairingCase& c = GetParam();
+  const TensorMap a = Outputs(c.a);
+  const TensorMap b = Outputs(c.b);
+  EXPECT_EQ(Describe(c.a, c.b, PairOutputs(a, b, PairingRule::kOneToOne)), c.one_to_one);
+  EXPECT_EQ(Describe(c.a, c.b, PairOutputs(a, b, PairingRule::kOneToOneMarked)), c.marked);
+  EXPECT_EQ(Describe(c.a, c.b, PairOutputs(a, b, PairingRule::kLenient)), c.lenient);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Names, PairingRules,
+    testing::Values(
+        PairingCase{"Exact", {"x", "y"}, {"y", "x"}, "x=x y=y", "x=x y=y", "x=x y=y"},
+        PairingCase{"CaseAndTensorFlowSuffix",
+                    {"Prob"},
+                    {"prob:0"},
+                    "Prob~prob:0",
+                    "Prob~prob:0",
+                    "Prob<prob:0"},
+        PairingCase{"SubstringUniqueOnBothSides",
+                    {"logits", "loss"},
+                    {"model/logits", "z", "w"},
+                    "logits<model/logits -loss +z +w",
+                    "logits<model/logits -loss +z +w",
+                    "logits<model/logits loss#z +w"},
+        PairingCase{"AmbiguousSubstring",
+                    {"out"},
+                    {"out_2", "out_1"},
+                    "-out +out_2 +out_1",
+                    "-out +out_2 +out_1",
+                    "out<out_2 +out_1"},
+        PairingCase{"OneLeftOnEachSide", {"x", "y"}, {"x", "q"}, "x=x y#q", "x=x -y +q", "x=x y#q"},
+        PairingCase{"TwoLeft", {"a", "b"}, {"q", "r"}, "-a -b +q +r", "-a -b +q +r", "a#q b#r"},
+        // The peer lets both meet "OUT"; one to one, neither may claim it.
+        PairingCase{"FoldingIsAmbiguous",
+                    {"Out", "out"},
+                    {"OUT"},
+                    "-Out -out +OUT",
+                    "-Out -out +OUT",
+                    "Out~OUT out~OUT"},
+        PairingCase{"CandidateAlreadyExact",
+                    {"out", "out_2"},
+                    {"out_2"},
+                    "out_2=out_2 -out",
+                    "out_2=out_2 -out",
+                    "out_2=out_2 -out"},
+        PairingCase{"NothingAtAll", {}, {}, "", "", ""}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(PairOutputs, NeedsAgreementForInexactNames) {
+  const TensorMap a = {{"logits", Floats({1, 2})}};
+  const TensorMap other_shape = {{"my_logits", Floats({1, 2, 3})}};
+  const TensorMap other_type = {{"my_logits", Ints({2}, {1, 2})}};
+  EXPECT_TRUE(PairOutputs(a, other_shape, PairingRule::kOneToOne).pairs.empty());
+  EXPECT_TRUE(PairOutputs(a, other_type, PairingRule::kOneToOne).pairs.empty());
+  EXPECT_EQ(PairOutputs(a, other_type, PairingRule::kLenient).pairs.size(), 1u);
+}
+
+TEST(PairOutputs, LenientNamesTheTakenCandidate) {
+  const Pairing pairing =
+      PairOutputs(Outputs({"out", "out_2"}), Outputs({"out_2"}), PairingRule::kLenient);
+  ASSERT_EQ(pairing.taken.size(), 1u);
+  EXPECT_EQ(pairing.taken[0].output, "out");
+  EXPECT_EQ(pairing.taken[0].taken, "out_2");
+}
+
+}  // namespace
+}  // namespace vernier

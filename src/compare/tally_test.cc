@@ -1,0 +1,77 @@
+#include "compare/tally.h"
+
+#include <gtest/gtest.h>
+
+#include "compare/comparator.h"
+#include "compare/tensor_for_test.h"
+
+namespace vernier {
+namespace {
+
+IterationComparison Iteration(const std::vector<float>& a, const std::vector<float>& b,
+                              const CompareOptions& options) {
+  return CompareIteration({"A", std::nullopt, {{"y", Floats(a)}}},
+                          {"B", std::nullopt, {{"y", Floats(b)}}}, options, {});
+}
+
+TEST(ComparisonTally, KeepsTheWorstOfAllIterations) {
+  CompareOptions options;
+  options.atol.fallback = 0.25;
+  options.rtol.fallback = 0;
+  ComparisonTally tally;
+  tally.Add(Iteration({1, 2}, {1, 2}, options));
+  tally.Add(Iteration({1, 2}, {1, 3}, options));
+  tally.Add(Iteration({1, 2}, {1.5f, 2}, options));
+  EXPECT_EQ(tally.iterations(), 3);
+  EXPECT_EQ(tally.passed_iterations(), 1);
+  const OutputTally& y = tally.outputs().at(0);
+  EXPECT_EQ(y.worst_absolute, 1);
+  EXPECT_EQ(y.worst_ratio, 4);
+}
+
+TEST(ComparisonTally, MergesAsIfAddedInOrder) {
+  const CompareOptions options;
+  ComparisonTally whole, first, second;
+  for (int i = 0; i < 4; ++i) {
+    const auto iteration = Iteration({1, 2}, {1, 2 + static_cast<float>(i)}, options);
+    whole.Add(iteration);
+    (i < 2 ? first : second).Add(iteration);
+  }
+  first.Merge(second);
+  EXPECT_EQ(first.iterations(), whole.iterations());
+  EXPECT_EQ(first.passed_iterations(), whole.passed_iterations());
+  EXPECT_EQ(first.outputs()[0].worst_absolute, whole.outputs()[0].worst_absolute);
+  EXPECT_EQ(first.outputs()[0].functions[0].sums[1][0].sum,
+            whole.outputs()[0].functions[0].sums[1][0].sum);
+}
+
+TEST(ComparisonTally, CountsVacuousMatches) {
+  ComparisonTally tally;
+  tally.Add(Iteration({0, 0}, {0, 0}, {}));
+  tally.Add(Iteration({0, 1}, {0, 1}, {}));
+  EXPECT_EQ(tally.outputs()[0].passed, 2);
+  EXPECT_EQ(tally.outputs()[0].vacuous, 1);
+  EXPECT_EQ(tally.outputs()[0].vacuous_why, "all elements are zero");
+}
+
+TEST(Averages, HoldTheMeanAgainstTheTolerance) {
+  CompareOptions options;
+  options.check_error_stat.fallback = std::vector<ErrorStat>{ErrorStat::kMax};
+  options.atol.fallback = 0.5;
+  options.rtol.fallback = 0;
+  ComparisonTally tally;
+  tally.Add(Iteration({1, 2}, {1, 3}, options));  // 1 is beyond the tolerance
+  tally.Add(Iteration({1, 2}, {1, 2}, options));  // but the mean is not
+  EXPECT_TRUE((*tally.Averages())[0].passed());
+  tally.Add(Iteration({1, 2}, {1, 4}, options));
+  EXPECT_FALSE((*tally.Averages())[0].passed());
+}
+
+TEST(Averages, FailLoudlyWithoutNumbers) {
+  ComparisonTally tally;
+  tally.Add(Iteration({1, 2}, {1, 2, 3}, {}));
+  EXPECT_FALSE(tally.Averages().ok());
+}
+
+}  // namespace
+}  // namespace vernier

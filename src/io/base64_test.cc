@@ -1,0 +1,110 @@
+#include "io/base64.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace vernier {
+namespace {
+
+std::vector<std::byte> Sample(size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 151 + i / 7);
+  return bytes;
+}
+
+std::string Encode(std::span<const std::byte> bytes, size_t step) {
+  StringSink text;
+  Base64Sink sink(text);
+  for (size_t i = 0; i < bytes.size(); i += step) {
+    EXPECT_TRUE(sink.Write(bytes.subspan(i, std::min(step, bytes.size() - i))).ok());
+  }
+  EXPECT_TRUE(sink.Finish().ok());
+  return text.text();
+}
+
+// The definition, one bit group at a time.
+std::string EncodeSlowly(std::span<const std::byte> bytes) {
+  constexpr char kAlphabet[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const std::byte byte : bytes) {
+    bits = (bits << 8) | std::to_integer<uint32_t>(byte);
+    for (count += 8; count >= 6; count -= 6) text += kAlphabet[(bits >> (count - 6)) & 63];
+  }
+  if (count > 0) text += kAlphabet[(bits << (6 - count)) & 63];
+  while (text.size() % 4 != 0) text += '=';
+  return text;
+}
+
+TEST(Base64, EveryLengthRoundTrips) {
+  for (size_t size = 0; size <= 300; ++size) {
+    const auto bytes = Sample(size);
+    const std::string text = EncodeSlowly(bytes);
+    for (const size_t step : {size_t{1}, size_t{2}, size_t{5}, size_t{1000}}) {
+      ASSERT_EQ(Encode(bytes, step), text) << size;
+    }
+    ASSERT_EQ(*Base64DecodedSize(text), size);
+    std::vector<std::byte> decoded(size);
+    ASSERT_TRUE(DecodeBase64(text, decoded).ok()) << size;
+    ASSERT_EQ(decoded, bytes) << size;
+  }
+}
+
+TEST(Base64, RangesDecodeAlone) {
+  const auto bytes = Sample(200);
+  const std::string text = EncodeSlowly(bytes);
+  for (size_t first = 0; first < 12; ++first) {
+    for (size_t size = 0; size <= bytes.size() - first; ++size) {
+      std::vector<std::byte> part(size);
+      ASSERT_TRUE(DecodeBase64Range(text, first, part).ok());
+      const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(first);
+      ASSERT_TRUE(std::equal(part.begin(), part.end(), begin)) << first << " " << size;
+    }
+  }
+  std::vector<std::byte> beyond(101);
+  EXPECT_FALSE(DecodeBase64Range(text, 100, beyond).ok());
+}
+
+TEST(Base64, NamesTheFirstBadCharacter) {
+  const std::string good = EncodeSlowly(Sample(150));
+  std::vector<std::byte> out(150);
+  for (size_t position = 0; position < good.size(); ++position) {
+    for (const char bad : {'-', '_', ' ', '\n', '=', '\0', '\x80', '\xff'}) {
+      std::string text = good;
+      text[position] = bad;
+      if (bad == '=' && position + 2 >= text.size()) continue;  // padding
+      const Status status = DecodeBase64(text, out);
+      ASSERT_NE(status.message().find("character " + std::to_string(position) + " "),
+                std::string::npos)
+          << position << ": " << status.message();
+    }
+  }
+}
+
+struct PaddingCase {
+  const char* text;
+  int size;  // -1: refused
+};
+
+class Base64Padding : public testing::TestWithParam<PaddingCase> {};
+
+// What Python's b64decode(validate=True) does.
+TEST_P(Base64Padding, IsPythons) {
+  const Result<uint64_t> size = Base64DecodedSize(GetParam().text);
+  EXPECT_EQ(size.ok() ? static_cast<int>(*size) : -1, GetParam().size) << GetParam().text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Base64Padding,
+                         testing::Values(PaddingCase{"", 0}, PaddingCase{"QQ==", 1},
+                                         PaddingCase{"QQ=", -1}, PaddingCase{"QQ", -1},
+                                         PaddingCase{"QUI=", 2}, PaddingCase{"QUI==", 2},
+                                         PaddingCase{"QUI", -1}, PaddingCase{"QUJD", 3},
+                                         PaddingCase{"QUJD=", 3}, PaddingCase{"Q", -1},
+                                         PaddingCase{"QUJDQ===", -1}));
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,48 @@
+#include "io/json_tape.h"
+
+#include <gtest/gtest.h>
+
+namespace vernier {
+namespace {
+
+TEST(JsonTape, LastDuplicateWinsInTheFirstsPlace) {
+  const auto tape = JsonTape::Parse(R"({"a": {"x": [1, 2]}, "b": 2, "\u0061": "new", "b": 3})");
+  const auto members = tape->root().Members();
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_EQ(members[0].key, "a");
+  EXPECT_EQ(members[0].value.Text(), "new");
+  EXPECT_EQ(members[1].value.raw(), "3");
+  EXPECT_EQ(tape->root().Find("a")->Text(), "new");
+  EXPECT_FALSE(tape->root().Find("x"));
+}
+
+TEST(JsonTape, ElementsSkipWhatIsInside) {
+  const auto tape = JsonTape::Parse(R"([[1, [2]], {"k": [3]}, "s", null])");
+  const auto elements = tape->root().Elements();
+  ASSERT_EQ(elements.size(), 4u);
+  EXPECT_EQ(elements[1].Find("k")->Elements()[0].raw(), "3");
+  EXPECT_EQ(elements[2].raw(), "s");
+  EXPECT_EQ(elements[2].offset(), 24u);
+  EXPECT_EQ(elements[0].EndOffset(), 7u);
+  EXPECT_TRUE(elements[3].Elements().empty());
+  EXPECT_TRUE(elements[3].Members().empty());
+}
+
+TEST(JsonTape, RefusesFloodsOfSmallValues) {
+  std::string text = "[0";
+  for (int i = 0; i < 2'000'000; ++i) text += ",0";
+  const auto tape = JsonTape::Parse(text + "]");
+  ASSERT_FALSE(tape.ok());
+  EXPECT_NE(tape.status().message().find("too many small values"), std::string::npos);
+}
+
+TEST(JsonTape, ReportsProgress) {
+  std::string text = "[";
+  for (int i = 0; i < 3; ++i) text += "\"" + std::string(40 << 20, 'x') + "\",";
+  std::vector<uint64_t> seen;
+  ASSERT_TRUE(JsonTape::Parse(text + "0]", [&](uint64_t n) { seen.push_back(n); }).ok());
+  EXPECT_EQ(seen.size(), 3u);
+}
+
+}  // namespace
+}  // namespace vernier

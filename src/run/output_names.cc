@@ -1,0 +1,42 @@
+#include "run/output_names.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "model/close_matches.h"
+
+namespace vernier {
+namespace {
+
+template <typename T>
+void AddNames(std::string_view flag, const PerOutput<T>& table,
+              std::vector<std::pair<std::string_view, std::string_view>>& named) {
+  for (const auto& entry : table.entries) named.emplace_back(flag, entry.first);
+}
+
+}  // namespace
+
+Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs) {
+  const CompareOptions& compare = plan.compare;
+  std::vector<std::pair<std::string_view, std::string_view>> named;
+  AddNames("--atol", compare.atol, named);
+  AddNames("--rtol", compare.rtol, named);
+  AddNames("--check-error-stat", compare.check_error_stat, named);
+  AddNames("--error-quantile", compare.error_quantile, named);
+  AddNames("--index-tolerance", compare.index_tolerance, named);
+  AddNames("--l2-threshold", compare.l2_threshold, named);
+  AddNames("--cosine-similarity-threshold", compare.cosine_threshold, named);
+  AddNames("--psnr-threshold", compare.psnr_threshold, named);
+  AddNames("--snr-threshold", compare.snr_threshold, named);
+  AddNames("--postprocess", plan.postprocess, named);
+  const std::vector<std::string_view> known(outputs.begin(), outputs.end());
+  for (const auto& [flag, name] : named) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::vector<std::string> near = CloseMatches(name, known, 1);
+    return NotFound(std::string(flag) + ": there is no output '" + std::string(name) + "'" +
+                    (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));
+  }
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,16 @@
+// Names in per-output options against the outputs that a run really has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// kNotFound, naming the flag, the name and the nearest one, when a tolerance, statistic, threshold
+/// or post-processing entry is for an output that no side has: it would have no effect.
+Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs);
+
+}  // namespace vernier

@@ -1,0 +1,89 @@
+"""A disk that is full while results are saved: exit 7, one sentence, and the old file as it was."""
+
+import resource
+import signal
+import subprocess
+import unittest
+
+from fault_run import FaultTest, PATIENCE_S, VERNIER
+
+LIMIT = 200 * 1000
+
+
+def small_files_only():
+    """Writing beyond LIMIT fails with EFBIG, as it fails on a full disk with ENOSPC."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+
+
+class FullDisk(FaultTest):
+    def setUp(self):
+        super().setUp()
+        # Small enough to travel without shared memory, which the limit would hit, too.
+        self.model = self.write_model("model.onnx", ["x"], [50, 50])
+
+    def save(self, name, flag="--save-outputs", iterations=100, **options):
+        return self.run_pair("--iterations", str(iterations), flag, self.folder / name, **options)
+
+    def test_old_results_stay_and_the_run_says_so(self):
+        for name in ("saved.json", "saved.npz", "saved.safetensors"):
+            with self.subTest(name=name):
+                path = self.folder / name
+                first = self.save(name, iterations=2)
+                self.assertEqual(first.code, 0, first)
+                old = path.read_bytes()
+                ended = self.save(name, preexec_fn=small_files_only)
+                self.assertEqual(ended.code, 7, ended)
+                self.assertIn("[!]", ended.err)
+                self.assertIn(name, ended.err)
+                self.assertEqual(path.read_bytes(), old)
+                loaded = subprocess.run([VERNIER, "run", "--load-outputs", str(path)],
+                                        capture_output=True, timeout=PATIENCE_S, check=False)
+                self.assertEqual(loaded.returncode, 0, loaded)
+
+    def test_no_temporary_files_are_left(self):
+        self.save("saved.json", preexec_fn=small_files_only)
+        left = [p.name for p in self.folder.iterdir() if ".tmp" in p.name]
+        self.assertEqual(left, [])
+
+    def test_inputs_too(self):
+        path = self.folder / "inputs.json"
+        first = self.save("inputs.json", "--save-inputs", iterations=2)
+        self.assertEqual(first.code, 0, first)
+        old = path.read_bytes()
+        ended = self.save("inputs.json", "--save-inputs", preexec_fn=small_files_only)
+        self.assertEqual(ended.code, 7, ended)
+        self.assertEqual(path.read_bytes(), old)
+
+    def test_shared_memory_that_cannot_be_had_is_a_sentence(self):
+        large = self.write_model("large.onnx", ["x"], [500, 500])
+        ended = self.run_pair(model=large, preexec_fn=small_files_only)
+        self.assertNotEqual(ended.code, 0, ended)
+        self.assertGreater(ended.code, 0, ended)
+        self.assertIn("shared memory", ended.err)
+
+
+class Places(FaultTest):
+    def test_where_nothing_can_be_written(self):
+        (self.folder / "file").write_text("in the way")
+        for path in ("file/saved.json", "file/deeper/saved.json", "notes/"):
+            with self.subTest(path=path):
+                ended = self.run_pair("--save-outputs", f"{self.folder}/{path}")
+                if path == "notes/":
+                    self.assertEqual(ended.code, 0, ended)
+                else:
+                    self.assertEqual(ended.code, 7, ended)
+                    self.assertIn("[!]", ended.err)
+        self.assertEqual((self.folder / "file").read_text(), "in the way")
+
+    def test_old_results_stay_when_every_runner_dies_before_its_first(self):
+        path = self.folder / "saved.json"
+        path.write_text("old")
+        ended = self.begin("--runner", "bad=fake", "--save-outputs", path,
+                           behaviour="crash=SIGSEGV stage=create").end()
+        self.assertEqual(ended.code, 6, ended)
+        self.assertEqual(path.read_text(), "old")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,194 @@
+"""Values of the command line that make no sense, and places that cannot be read or written."""
+
+from corpus import INCOMPLETE, MALFORMED, NOT_SAVED, UNKNOWN_NAME, USAGE
+from wire import attribute, function, graph, identity, model, node, value
+
+OK = 0
+GROUP = "command_line"
+TWO = ["run", "@/good/identity.onnx", "--identity", "--identity"]
+
+
+def stem(words):
+    text = "_".join(words).strip("-")
+    return "".join(c if c.isalnum() else f"~{ord(c):x}" if c not in "-_" else "_" for c in text)[:80]
+
+
+def values(corpus):
+    def case(words, expect=USAGE, **more):
+        corpus.case(GROUP, stem(words), [*TWO, *words], expect, **more)
+
+    for shape in ("", ":", "x", "x:", "x:1,2", "x:[1.5]", "x:[1e3]", "x:(", "x:[1,2", "x:[1,,2]",
+                  "x:[-5,3]", "x:[99999999999999999999]", "x:[1,-1,x]", "x:[1,2,3]", "x:[[2,3]]",
+                  "x:[4294967296,4294967296]", "nowhere:[2,3]", "name:with:colons:[2,3]",
+                  "x:" + "[" * 100000, "x:[" + "1," * 100000 + "]", "x:['2',3]", "x:\"2,3\"",
+                  "x:[2,3]\0"[:-1] + "\x1b[2J"):
+        case(["--input-shapes", shape], {USAGE, MALFORMED})
+    for bounds in ("5", "[1]", "[1,2,3]", "[a,b]", "[]", "x:[0]", "x:", "[1,2", "(0,1",
+                   "[[0,1],[0,1]]", "x:{0,1}", "['0','1']"):
+        case(["--val-range", bounds])
+    case(["--val-range", "nowhere:[0,1]"], MALFORMED)
+    for bounds in ("[nan,1]", "[-inf,inf]", "[1e400,1]", "[2,1]", "[" + "9" * 5000 + ",1]"):
+        case(["--val-range", bounds], {OK, USAGE, MALFORMED, 1})
+    for size in ("1Q", "K", "-1", "", "1e", "0x10", "1 M", "M1", "1KB", "nan"):
+        case(["--save-onnx", "s.onnx", "--external-data-size-threshold", size],
+             {USAGE, MALFORMED} if size != "-1" else {OK, USAGE}, may_leave=["s.onnx"])
+    for flag in ("--rtol", "--atol"):
+        for number in ("a", "-1", "nan", "1,2", "[1]", "x:", "x:y", ":", "1e-5x", "True"):
+            case([flag, number], {OK, USAGE} if number == "True" else USAGE)
+    for number in ("x", "1.5", "", "-1", "99999999999999999999", "0x10"):
+        case(["--seed", number], {OK, USAGE} if number == "-1" else USAGE)
+        case(["--iterations", number],
+             {INCOMPLETE, USAGE} if number == "-1" else USAGE)
+    case(["--iterations", "0"], {INCOMPLETE, USAGE})
+    case(["--check-error-stat", "foo"])
+    case(["--check-error-stat", "x:"])
+    case(["--error-quantile", "2"])
+    case(["--timeout", "-1"])
+    case(["--timeout", "soon"])
+    case(["--pairs", "q"])
+    case(["--pairs", "a:b"])
+    case(["--verbosity", "LOUD"])
+    case(["--model-type", "onyx"])
+    case(["--load-inputs"])
+    case(["--runner", "nonsense"])
+    case(["--runner", "a='"], {USAGE, MALFORMED, 5})
+    case(["--no-such-flag"])
+    case(["--input-shape", "x:[1"], {USAGE, MALFORMED})  # an abbreviation
+    case(["-"], {USAGE, MALFORMED})
+    case(["--rtol=" + "1" * 10**5], {OK, USAGE})
+    case(["--rtol", *["1"] * 10000], {OK, USAGE})
+    case(["--\x1b[31m"])
+
+
+def unknown_names(corpus):
+    """Names that the model does not have."""
+    for flag in ("--rtol", "--atol"):
+        corpus.case(GROUP, f"{flag[2:]}_of_unknown", [*TWO, flag, "nowhere:1e-3"], UNKNOWN_NAME,
+                    mentions=["nowhere"])
+    corpus.case(GROUP, "statistic_of_unknown", [*TWO, "--check-error-stat", "nowhere:max"],
+                UNKNOWN_NAME, mentions=["nowhere"])
+    for flag in ("--onnx-outputs", "--onnx-exclude-outputs"):
+        corpus.case(GROUP, f"{flag[2:]}_unknown", [*TWO, flag, "nowhere"], UNKNOWN_NAME,
+                    mentions=["nowhere"])
+    corpus.case(GROUP, "near_flag", [*TWO, "--onnx-outptus", "y"], USAGE,
+                out=["--onnx-outputs"])
+
+
+def unreadable(corpus):
+    where = {"missing": "no/such/file", "below_a_file": "@/good/identity.onnx/below",
+             "long_name": "n" * 300, "long_path": "d/" * 3000 + "f", "device": "/dev/null",
+             "terminal": "/dev/tty", "memory": "/proc/self/mem", "empty": ""}
+    for name, path in where.items():
+        for flag, suffix in (("--load-inputs", ".json"), ("--load-outputs", ".json"),
+                             ("--load-inputs", ".npz"), ("--load-outputs", ".safetensors")):
+            file = path if path == "" or path.startswith(("/dev", "/proc")) else path + suffix
+            corpus.case("unreadable", f"{name}_{flag[7:]}{suffix[1:]}", [*TWO, flag, file],
+                        {MALFORMED, USAGE} if path == "" else MALFORMED)
+        corpus.case("unreadable", f"{name}_model",
+                    ["run", path if name in ("empty", "device", "terminal", "memory")
+                     else path + ".onnx", "--identity", "--model-type", "onnx"],
+                    {MALFORMED, USAGE} if path == "" else MALFORMED)
+
+
+def unwritable(corpus):
+    corpus.write("folder/file", "x")
+    corpus.write("folder/below/file", "x")
+    where = {"below_a_file": "@/good/identity.onnx/below", "in_proc": "/proc/nothing",
+             "long_name": "n" * 300, "below_dev_null": "/dev/null/x", "folder": "@/folder"}
+    flags = {"--save-outputs": (".json", ".npz", ".safetensors"),
+             "--save-inputs": (".json", ".npz", ".safetensors"), "--save-onnx": (".onnx",),
+             "--save-record": (".json",), "--log-file": (".log",), "--save-input-blob": ("",)}
+    for name, path in where.items():
+        for flag, suffixes in flags.items():
+            for suffix in suffixes:
+                file = path if path == "@/folder" else path + suffix
+                blob = flag == "--save-input-blob" and name == "folder"
+                corpus.case("unwritable", f"{name}{flag[1:].replace('-', '_')}{suffix}",
+                            [*TWO, flag, file], OK if blob else NOT_SAVED)
+    # A pipe must not be replaced, nor waited for.
+    for flag, suffix in (("--save-outputs", ".json"), ("--save-inputs", ".npz"),
+                         ("--save-onnx", ".onnx"), ("--save-record", ".json")):
+        pipe = corpus.fifo(f"pipes/{flag[2:]}{suffix}")
+        corpus.case("unwritable", f"pipe_{flag[2:]}", [*TWO, flag, pipe], {NOT_SAVED, USAGE})
+
+
+def full_disk(corpus):
+    """No file may grow beyond a limit: what a full disk looks like, at every step of the way."""
+    group = "full_disk"
+    corpus.write(f"{group}/big.onnx", identity(dims=(100, 1000)))
+    run = ["run", f"@/{group}/big.onnx", "--identity"]
+    for suffix in ("json", "npz", "safetensors"):
+        for limit in (0, 1, 100, 1000, 4096, 100000, 399000, 400100):
+            name = f"{suffix}_{limit}"
+            # The finished parts may stay, to be recovered from; the file itself keeps its bytes.
+            corpus.case(group, f"outputs_{name}", [*run, "--save-outputs", f"o.{suffix}"],
+                        NOT_SAVED, file_limit=limit, before={f"o.{suffix}": "old"},
+                        may_leave=[f"o.{suffix}.partial"])
+            corpus.case(group, f"inputs_{name}", [*run, "--save-inputs", f"i.{suffix}"],
+                        NOT_SAVED, file_limit=limit, before={f"i.{suffix}": "old"},
+                        may_leave=[f"i.{suffix}.partial"])
+    for limit in (0, 1, 50):
+        for flag, file in (("--save-onnx", "s.onnx"), ("--save-record", "r.json")):
+            corpus.case(group, f"{flag[2:]}_{limit}", [*run, flag, file], NOT_SAVED,
+                        file_limit=limit, before={file: "old"})
+    corpus.case(group, "blobs", [*run, "--save-input-blob", "b"], NOT_SAVED, file_limit=1000,
+                may_leave=["b"])
+    corpus.case(group, "folder", [*run, "--save-outputs", "o"], NOT_SAVED, file_limit=1000,
+                may_leave=["o.partial", "o"])
+
+
+def frameworks(corpus):
+    """What the frameworks themselves refuse or die of; their workers are not measured."""
+    group = "frameworks"
+
+    def case(name, data, flags, expect, **more):
+        file = corpus.write(f"{group}/{name}.onnx", data)
+        for key, extra in flags.items():
+            corpus.case(group, f"{name}_{key}", ["run", file, *extra], expect, framework=True,
+                        **more)
+
+    x, a = value("x"), value("a")
+    each = {"onnxrt": ["--onnxrt"], "openvino": ["--openvino"],
+            "both": ["--onnxrt", "--openvino"]}
+    refused = {
+        "cycle": graph([node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"])], [x], [a]),
+        "dangling": graph([node("Add", ["x", "nowhere"], ["a"])], [x], [a]),
+        "unknown_operator": graph([node("NoSuchOp", ["x"], ["a"])], [x], [a]),
+        "input_twice": graph([node("Relu", ["x"], ["a"])], [x, x], [a]),
+        "too_few_inputs": graph([node("Add", ["x"], ["a"])], [x], [a]),
+    }
+    for name, content in refused.items():
+        case(name, model(content), each, {MALFORMED, 6})
+    case("cut", model(graph([], [x], [a]))[:30], each, MALFORMED)
+    for name, text in {"escape": "\x1b[31mred", "c1": "\x9b2J", "bidi": "\u202egnp",
+                       "newline": "x\n[I] PASSED", "not_utf8": b"\xff\xfe"}.items():
+        case(f"name_{name}", identity(input_name=text, output_name=text + type(text)(
+            "2" if isinstance(text, str) else b"2")), {"both": each["both"]}, {OK, MALFORMED, 6})
+    # Two models that kill ONNX Runtime 1.31.1 while it opens them: scripts/python-runtimes.txt
+    # pins that version. The identity runner goes on and its outputs are saved.
+    survivors = {"in_front": ["--onnxrt", "--identity", "--save-outputs", "o.json"],
+                 "behind": ["--identity", "--onnxrt", "--save-outputs", "o.json"],
+                 "sequential": ["--onnxrt", "--identity", "--save-outputs", "o.json",
+                                "--sequential-runners"]}
+    block = node("DepthToSpace", ["x"], ["y"], attribute("blocksize", i=2**32))
+    case("depth_to_space", model(graph([block], [value("x", (1, 8, 4, 4))], [value("y", None)])),
+         survivors, 6, mentions=["onnxrt-runner-N0", "SIGFPE", "opening", "depth_to_space.onnx"],
+         may_leave=["o.json"], out=["identity-runner-N0", "---- Inference Output(s) ----"])
+    last = 2999
+    chain = [function(f"F{i}", ["x"], ["y"],
+                      [node(f"F{i + 1}", ["x"], ["y"], domain="local")]) for i in range(last)]
+    chain.append(function(f"F{last}", ["x"], ["y"], [node("Relu", ["x"], ["y"])]))
+    first = graph([node("F0", ["x"], ["y"], domain="local")], [x], [value("y")])
+    case("function_chain", model(first, chain, ["local"]), survivors, 6,
+         mentions=["onnxrt-runner-N0", "SIGSEGV", "opening", "function_chain.onnx"],
+         may_leave=["o.json"], out=["identity-runner-N0", "---- Inference Output(s) ----"])
+
+
+def add(corpus):
+    corpus.write("good/identity.onnx", identity(dims=(2,)))
+    values(corpus)
+    unknown_names(corpus)
+    unreadable(corpus)
+    unwritable(corpus)
+    full_disk(corpus)
+    frameworks(corpus)

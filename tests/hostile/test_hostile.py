@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Give vernier everything of the corpus and look at how it takes it.
+
+    VERNIER=build/release/bin/vernier test_hostile.py [unittest options]
+
+VERNIER_HOSTILE_GROUPS names the groups to run, with commas; VERNIER_HOSTILE_MODELS a folder of
+models to cut short as well (make_models.py). A program with AddressSanitizer is recognised and
+measured more kindly.
+
+Every case is one process in a folder of its own. Whatever the input, it ends by itself, in time,
+with the right exit code and within its memory; says once, and where, what is wrong; and leaves
+the folder as it found it.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+VERNIER = os.path.abspath(os.environ.get("VERNIER", "build/release/bin/vernier"))
+PROCESSES = 2
+MIB = 1 << 20
+RUSAGE_UNIT = 1024
+
+# Reading: what a person waits for and a machine has to spare.
+SECONDS = 1.0
+SECONDS_PER_MIB = 0.020
+MEMORY = 64 * MIB
+MEMORY_PER_BYTE = 2
+# Frameworks start in workers, whose time and memory are their own.
+FRAMEWORK_SECONDS = 20.0
+HANG = 60.0
+
+MALFORMED, NOT_SAVED, USAGE = 3, 7, 2
+SANITIZER_FACTOR = 20
+
+MISHAPS = re.compile(r"terminate called|Traceback|runtime error:|AddressSanitizer|LeakSanitizer|"
+                     r"Sanitizer|Assertion|core dumped|stack smashing|std::|basic_string")
+# Bytes that a terminal would obey; what is printed must be text.
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def has_sanitizer(program):
+    with open(program, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
+class Finished:
+    """How one process ended."""
+
+    def __init__(self, code, seconds, memory, stdout, stderr):
+        self.code, self.seconds, self.memory = code, seconds, memory
+        self.stdout, self.stderr = stdout, stderr
+
+
+def execute(words, folder, file_limit):
+    if file_limit is not None:
+        words = ["prlimit", f"--fsize={file_limit}", *words]
+    # Sanitizer reports must be told from findings of the program; frameworks leak at their end.
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:exitcode=99",
+                   "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99"}
+    # Not files of the folder, and not pipes, which would have to be emptied meanwhile.
+    streams = [open(os.memfd_create(name), "w+b") for name in ("stdout", "stderr")]
+    start = time.monotonic()
+    process = subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=streams[0],
+                               stderr=streams[1], env=environment)
+    watch = os.pidfd_open(process.pid)
+    poll = select.poll()
+    poll.register(watch, select.POLLIN)
+    if not poll.poll(HANG * 1000):
+        process.kill()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.monotonic() - start
+    os.close(watch)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    texts = []
+    for stream in streams:
+        stream.seek(0)
+        texts.append(stream.read())
+        stream.close()
+    return Finished(process.returncode, seconds, usage.ru_maxrss * RUSAGE_UNIT, *texts)
+
+
+def contents(folder):
+    """Path -> bytes of what lies in the folder; folders end in a slash."""
+    found = {}
+    for path in pathlib.Path(folder).rglob("*"):
+        name = str(path.relative_to(folder))
+        if path.is_dir():
+            found[name + "/"] = b""
+        else:
+            found[name] = path.read_bytes() if path.is_file() else b"?"
+    return found
+
+
+class Judge:
+    """The rules, and what a case has broken of them."""
+
+    def __init__(self, case, finished, factor):
+        self.case, self.finished, self.factor = case, finished, factor
+        self.stdout = finished.stdout.decode("utf-8", "backslashreplace")
+        self.stderr = finished.stderr.decode("utf-8", "backslashreplace")
+        self.problems = []
+
+    def blame(self, problem):
+        self.problems.append(problem)
+
+    def check_end(self):
+        code, expect = self.finished.code, self.case["expect"]
+        if code < 0:
+            self.blame(f"died of {signal.Signals(-code).name}")
+        elif code not in expect:
+            self.blame(f"exit code {code}, expected {' or '.join(map(str, expect))}")
+        for text in (self.stdout, self.stderr):
+            if mishap := MISHAPS.search(text):
+                self.blame(f"printed '{mishap[0]}'")
+
+    def check_words(self):
+        code = self.finished.code
+        messages = [line for line in self.stderr.splitlines() if line.startswith("[!]")]
+        if code in (MALFORMED, NOT_SAVED) and not self.case.get("framework"):
+            if len(messages) != 1:
+                self.blame(f"{len(messages)} messages instead of one")
+        if code == USAGE and not messages:
+            if "error: " not in self.stderr and "Unrecognized Options" not in self.stdout:
+                self.blame("no message")
+        if code == 0 and messages:
+            self.blame("a message although all went well")
+        if code in self.case["expect"] and code != 0:
+            said = self.stderr + self.stdout
+            for word in self.case.get("mentions", ()):
+                if word not in said:
+                    self.blame(f"does not mention '{word}'")
+        for word in self.case.get("out", ()):
+            if word not in self.stdout:
+                self.blame(f"stdout lacks '{word}'")
+
+    def check_terminal(self):
+        # What the caller typed comes back as it was typed.
+        typed = "".join(self.case["args"])
+        for text in (self.stdout, self.stderr):
+            obeyed = [c for c in OBEYED.findall(text) if c not in typed]
+            if obeyed:
+                self.blame(f"printed {ascii(obeyed[0])}, which a terminal obeys")
+
+    def check_cost(self):
+        size = self.case["input_bytes"]
+        seconds = (SECONDS + SECONDS_PER_MIB * size / MIB) * self.factor
+        if self.case.get("framework"):
+            seconds = FRAMEWORK_SECONDS * self.factor
+        if self.finished.seconds > seconds:
+            self.blame(f"took {self.finished.seconds:.1f} s, at most {seconds:.1f} s are allowed")
+        memory = MEMORY + MEMORY_PER_BYTE * size
+        measured = self.factor == 1 and not self.case.get("framework")
+        if measured and self.finished.memory > memory:
+            self.blame(f"needed {self.finished.memory / MIB:.0f} MiB, at most "
+                       f"{memory / MIB:.0f} MiB are allowed")
+
+    def check_folder(self, before, after):
+        if self.finished.code == 0:
+            allowed = set(self.case.get("may_leave", ())) | set(self.case.get("before", ()))
+        else:
+            allowed = set(self.case.get("may_leave", ()))
+        for name in sorted(set(before) | set(after)):
+            if before.get(name) == after.get(name) or name.split("/")[0] in allowed:
+                continue
+            state = "was left behind" if name not in before else (
+                "is gone" if name not in after else "was changed")
+            self.blame(f"'{name[:80]}' {state}")
+
+    def judge(self, before, after):
+        self.check_end()
+        self.check_words()
+        self.check_terminal()
+        self.check_cost()
+        self.check_folder(before, after)
+        return self.problems
+
+
+class Workplace:
+    """The corpus and the places where it is read."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="vernier-hostile-")
+        self.root = pathlib.Path(self.folder.name).resolve()
+        models = os.environ.get("VERNIER_HOSTILE_MODELS")
+        # In a process of its own: what this one has in memory would be counted as its children's.
+        subprocess.run([sys.executable, HERE / "make_corpus.py", self.root / "corpus",
+                        *(["--models", models] if models else [])], check=True)
+        self.cases = json.loads((self.root / "corpus" / "cases.json").read_text())
+        self.factor = SANITIZER_FACTOR if has_sanitizer(VERNIER) else 1
+        self.count = 0
+
+    def run(self, case):
+        with tempfile.TemporaryDirectory(dir=self.root) as place:
+            for name, text in case.get("before", {}).items():
+                (pathlib.Path(place) / name).write_text(text)
+            before = contents(place)
+            words = [str(self.root / "corpus" / word[2:]) if word.startswith("@/") else word
+                     for word in case["args"]]
+            finished = execute([VERNIER, *words], place, case.get("file_limit"))
+            judge = Judge(case, finished, self.factor)
+            problems = judge.judge(before, contents(place))
+        if not problems:
+            return ""
+        last = [line for line in judge.stderr.splitlines() if line][-2:]
+        shown = " ".join(word[:60] for word in case["args"])
+        return f"{case['group']}/{case['name']}: {'; '.join(problems)}\n    {shown}\n" + "".join(
+            f"    | {ascii(line[:160])[1:-1]}\n" for line in last)
+
+
+class Group(unittest.TestCase):
+    """All cases of one group, two at a time."""
+
+    def __init__(self, name, cases, workplace):
+        super().__init__("check")
+        self.name, self.cases, self.workplace = name, cases, workplace
+
+    def id(self):
+        return f"hostile.{self.name}"
+
+    __str__ = id
+
+    def check(self):
+        with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
+            reports = [report for report in pool.map(self.workplace.run, self.cases) if report]
+        if reports:
+            self.fail(f"{len(reports)} of {len(self.cases)} cases:\n" + "".join(reports))
+
+
+def load_tests(loader, tests, pattern):
+    del loader, tests, pattern
+    workplace = Workplace()
+    groups = {}
+    for case in workplace.cases:
+        groups.setdefault(case["group"], []).append(case)
+    chosen = os.environ.get("VERNIER_HOSTILE_GROUPS")
+    if chosen:
+        groups = {name: groups[name] for name in chosen.split(",")}
+    suite = unittest.TestSuite(Group(name, cases, workplace) for name, cases in groups.items())
+    print(f"{sum(map(len, groups.values()))} cases in {len(groups)} groups", file=sys.stderr)
+    return suite
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

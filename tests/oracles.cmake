@@ -1,0 +1,89 @@
+# Tests that hold the program against Polygraphy, which runs in a Python environment of its own.
+# Sets `peer` to that environment's interpreter, or to an empty string when there is none.
+
+set(VERNIER_PEER_PYTHON "" CACHE FILEPATH
+  "A Python with polygraphy 0.53.6, onnx and onnxruntime (default: that of .deps/peer)")
+option(VERNIER_REQUIRE_PEER "Fail to configure where the tests against Polygraphy cannot run" OFF)
+
+set(peer "${VERNIER_PEER_PYTHON}")
+if(NOT peer)
+  set(peer ${PROJECT_SOURCE_DIR}/.deps/peer/bin/python)
+endif()
+if(NOT EXISTS "${peer}")
+  set(message "no Polygraphy to test against: '${peer}' is missing; scripts/setup.sh --tests \
+installs it, VERNIER_PEER_PYTHON names another Python")
+  if(VERNIER_REQUIRE_PEER)
+    message(FATAL_ERROR "${message}")
+  endif()
+  message(STATUS "${message}. Its tests are left out.")
+  set(peer "")
+  return()
+endif()
+message(STATUS "Polygraphy to test against: ${peer}")
+
+# peer_test(name COMMAND ... [DIRECTORY dir] [ENVIRONMENT ...] [LABELS ...] [SECONDS s] [PROCESSORS n])
+function(peer_test name)
+  cmake_parse_arguments(ARG "" "DIRECTORY;SECONDS;PROCESSORS" "COMMAND;ENVIRONMENT;LABELS" ${ARGN})
+  set(directory ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_DIRECTORY})
+  add_test(NAME ${name} COMMAND ${peer} ${ARG_COMMAND} WORKING_DIRECTORY ${directory})
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${ARG_ENVIRONMENT}"
+    LABELS "${ARG_LABELS}")
+  if(ARG_SECONDS)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_SECONDS})
+  endif()
+  if(ARG_PROCESSORS)
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${ARG_PROCESSORS})
+  endif()
+endfunction()
+
+# oracle(area DRIVER name TEST module VARIABLE name DEPS ... SECONDS s [ENVIRONMENT ...]
+# [PROCESSORS n]): tests/<area>_oracle holds the source of a driver, which VARIABLE names to the test.
+function(oracle area)
+  cmake_parse_arguments(ARG "" "DRIVER;TEST;VARIABLE;SECONDS;PROCESSORS" "DEPS;ENVIRONMENT" ${ARGN})
+  add_executable(${ARG_DRIVER} ${area}_oracle/${ARG_DRIVER}.cc)
+  target_compile_options(${ARG_DRIVER} PRIVATE ${VERNIER_WARNINGS})
+  list(TRANSFORM ARG_DEPS PREPEND vernier_)
+  target_link_libraries(${ARG_DRIVER} PRIVATE ${ARG_DEPS} nlohmann_json::nlohmann_json)
+  set_target_properties(${ARG_DRIVER} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  peer_test(oracle.${area}
+    COMMAND -m unittest ${ARG_TEST}
+    DIRECTORY ${area}_oracle
+    ENVIRONMENT "${ARG_VARIABLE}=$<TARGET_FILE:${ARG_DRIVER}>" ${ARG_ENVIRONMENT}
+    LABELS oracle
+    SECONDS ${ARG_SECONDS}
+    PROCESSORS ${ARG_PROCESSORS})
+endfunction()
+
+oracle(cli DRIVER arg_driver TEST test_parser_oracle VARIABLE VERNIER_ARG_DRIVER
+  DEPS cli SECONDS 600 PROCESSORS 2)
+oracle(compare DRIVER compare_driver TEST test_compare_oracle VARIABLE VERNIER_COMPARE_DRIVER
+  DEPS compare report SECONDS 300)
+oracle(model DRIVER onnx_driver TEST test_onnx_oracle VARIABLE VERNIER_ONNX_DRIVER
+  DEPS model util SECONDS 300)
+oracle(inputs DRIVER inputs_driver TEST test_inputs_oracle VARIABLE INPUTS_DRIVER
+  DEPS inputs SECONDS 300)
+oracle(io DRIVER io_driver TEST test_peer_files VARIABLE IO_DRIVER
+  DEPS io SECONDS 300)
+
+# The whole program. Backends are loaded when it runs, so they have to be built by then.
+set(vernier $<TARGET_FILE:vernier>)
+set(work ${PROJECT_BINARY_DIR}/differential)
+peer_test(differential
+  COMMAND differential/run_differential.py --vernier ${vernier} --peer ${peer} --work ${work}
+  LABELS oracle
+  SECONDS 1500
+  PROCESSORS 2)
+peer_test(golden
+  COMMAND golden/check_golden.py --vernier ${vernier} --peer ${peer} --data ${work}
+  LABELS oracle
+  SECONDS 300)
+# Both make the models there; the first of them does.
+set_tests_properties(differential golden PROPERTIES RESOURCE_LOCK differential-work)
+peer_test(seeds
+  COMMAND -m unittest test_seeds
+  DIRECTORY seeds
+  ENVIRONMENT "VERNIER=${vernier}"
+  LABELS oracle
+  SECONDS 300)
