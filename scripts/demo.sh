@@ -47,9 +47,9 @@ if [[ $first == "$second" ]]; then
 fi
 
 expect 0 "the same network gives the same results" \
-  "$vernier" run examples/digits.onnx "--$first" "--$second" -q \
+  "$vernier" run examples/digits.onnx "--$first" "--$second" -qqq \
   --load-inputs examples/digits_inputs.json
 expect 1 "float16 arithmetic differs by more than the default tolerance" \
-  "$vernier" run examples/digits.onnx "--$first" -q \
+  "$vernier" run examples/digits.onnx "--$first" -qqq \
   --runner "fp16=$first examples/digits_fp16.onnx" --load-inputs examples/digits_inputs.json
 exit "$unexpected"

@@ -30,5 +30,5 @@ quietly() {
   return "$status"
 }
 
-configure_release() { quietly build/configure.log cmake --preset release; }
+configure_release() { quietly build/configure.log cmake --preset release "$@"; }
 build_release() { quietly build/build.log cmake --build build/release; }

@@ -28,7 +28,7 @@ scripts/setup.sh --tests
 # After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
-stage configure configure_release
+stage configure configure_release -DVERNIER_REQUIRE_PEER=ON
 stage build build_release
 stage backends require_backends
 status=0

@@ -76,6 +76,8 @@ Result<ModelPlan> BindModel(const ParsedArgs& args) {
   model.external_data_dir = std::string(args.Value("external_data_dir").value_or(""));
   model.strict_external_data = args.Has("strict_external_data");
   model.outputs = ListOf(args, "onnx_outputs");
+  // One word where the shell was told to keep them together: `mark\ all`.
+  if (model.outputs == std::vector<std::string>{"mark all"}) model.outputs = {"mark", "all"};
   model.exclude_outputs = ListOf(args, "onnx_exclude_outputs");
   model.outputs_by_type = ListOf(args, "onnx_outputs_by_type");
   model.save_path = std::string(args.Value("save_onnx").value_or(""));

@@ -39,6 +39,7 @@ std::string FormatRow(const OptionRow& row, size_t width) {
 HelpSubject RunHelpSubject(std::string_view command) {
   return {.command = command,
           .operands = "[model_file] [runners ...] [options ...]",
+          .summary = "run a model under several frameworks and compare what they compute",
           .about =
               "Run a model with one or more runners on the same inputs and compare their"
               " outputs. Runners run and are compared in the order in which they are given."

@@ -168,7 +168,10 @@ Result<Tensor> RandomFeeds::MakeInput(const Input& input, int64_t iteration, Num
   logger.Once(Severity::kVerbose,
               "Input tensor: " + input.info.name +
                   " | Generating input data in range: " + FormatDrawnRange(dtype, range));
-  return DrawTensor(dtype, shape.dims, range, random);
+  Result<Tensor> tensor = DrawTensor(dtype, shape.dims, range, random);
+  if (tensor.ok() || tensor.status().code() != StatusCode::kInternal) return tensor;
+  return Malformed("shape " + FormatDims(shape.dims) + " does not fit into memory (" +
+                   tensor.status().message() + "); give a smaller one with --input-shapes");
 }
 
 }  // namespace vernier

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "io/base64_vector.h"
+
 namespace vernier {
 namespace {
 
@@ -71,8 +73,9 @@ Status BadCharacter(std::string_view text, size_t from) {
 
 // Whole groups only: `groups` times four characters become three bytes each.
 Status DecodeGroups(std::string_view text, size_t position, size_t groups, std::byte* out) {
-  const char* in = text.data() + position;
-  size_t done = 0;
+  size_t done = DecodeBase64Blocks(text.substr(position, groups * 4), {out, groups * 3});
+  const char* in = text.data() + position + 4 * done;
+  out += 3 * done;
   // Four bytes are stored for three, so the last group is left to the loop below.
   for (; done + 8 < groups; done += 8) {
     uint32_t bad = 0;

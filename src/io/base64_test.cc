@@ -26,8 +26,7 @@ std::string Encode(std::span<const std::byte> bytes, size_t step) {
 
 // The definition, one bit group at a time.
 std::string EncodeSlowly(std::span<const std::byte> bytes) {
-  constexpr char kAlphabet[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   uint32_t bits = 0;
   int count = 0;

@@ -1,6 +1,7 @@
 #include "io/json_reader.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "io/text_encoding.h"
@@ -16,17 +17,27 @@ constexpr size_t kBlock = 64;
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// Ends the string, starts an escape, is a control character or is not ASCII. Bytes from 0x80 on are
-// negative here, which makes it three comparisons that the compiler can vectorise.
+// Ends the string, starts an escape, is a control character or is not ASCII: bytes from 0x80 on are
+// negative here.
 bool IsSpecial(char c) {
   const auto byte = static_cast<signed char>(c);
-  return (byte < 0x20) | (byte == '"') | (byte == '\\');
+  return byte < 0x20 || byte == '"' || byte == '\\';
 }
 
+// GCC's and Clang's own vectors, 16 bytes on every machine: strings of gigabytes are read at the
+// speed of memory without a dispatch on the processor.
+using ByteVector = signed char __attribute__((vector_size(16)));
+
 bool IsPlainBlock(const char* text) {
-  bool special = false;
-  for (size_t i = 0; i < kBlock; ++i) special |= IsSpecial(text[i]);
-  return !special;
+  ByteVector special{};
+  for (size_t i = 0; i < kBlock; i += sizeof(ByteVector)) {
+    ByteVector bytes;
+    std::memcpy(&bytes, text + i, sizeof(bytes));
+    special |= (bytes < 0x20) | (bytes == '"') | (bytes == '\\');
+  }
+  uint64_t halves[2];
+  std::memcpy(halves, &special, sizeof(halves));
+  return (halves[0] | halves[1]) == 0;
 }
 
 size_t SkipDigits(std::string_view text, size_t position) {

@@ -44,9 +44,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         RefusedText{"", "byte 0: expected a value, found the end"},
         RefusedText{"01", "byte 1: expected nothing after the value, found '1'"},
-        RefusedText{".5", "byte 0: expected a value"}, RefusedText{"1.", "byte 1: expected nothing"},
-        RefusedText{"1e", "byte 1"}, RefusedText{"+1", "byte 0"}, RefusedText{"-", "byte 0"},
-        RefusedText{"-NaN", "byte 0"}, RefusedText{"nan", "byte 0"}, RefusedText{"Infinit", "byte 0"},
+        RefusedText{".5", "byte 0: expected a value"},
+        RefusedText{"1.", "byte 1: expected nothing"}, RefusedText{"1e", "byte 1"},
+        RefusedText{"+1", "byte 0"}, RefusedText{"-", "byte 0"}, RefusedText{"-NaN", "byte 0"},
+        RefusedText{"nan", "byte 0"}, RefusedText{"Infinit", "byte 0"},
         RefusedText{"[1,]", "byte 3: expected a value"}, RefusedText{"[1 2]", "byte 3"},
         RefusedText{"{\"a\":1,}", "byte 7: expected a name"}, RefusedText{"{\"a\" 1}", "byte 5"},
         RefusedText{"{1: 2}", "byte 1: expected a name"}, RefusedText{"[1}", "byte 2"},
@@ -84,9 +85,9 @@ TEST(JsonReader, LimitsIntegersAsPython) {
 TEST(JsonReader, HandsOutTokensAsTheyStand) {
   JsonReader reader("{\"k\\n\": [-1.5, \"v\"]}");
   const std::pair<JsonToken, std::string> expected[] = {
-      {JsonToken::kBeginObject, "{"}, {JsonToken::kKey, "k\\n"},   {JsonToken::kBeginArray, "["},
-      {JsonToken::kNumber, "-1.5"},   {JsonToken::kString, "v"},   {JsonToken::kEndArray, "]"},
-      {JsonToken::kEndObject, "}"},   {JsonToken::kEnd, ""},       {JsonToken::kEnd, ""}};
+      {JsonToken::kBeginObject, "{"}, {JsonToken::kKey, "k\\n"}, {JsonToken::kBeginArray, "["},
+      {JsonToken::kNumber, "-1.5"},   {JsonToken::kString, "v"}, {JsonToken::kEndArray, "]"},
+      {JsonToken::kEndObject, "}"},   {JsonToken::kEnd, ""},     {JsonToken::kEnd, ""}};
   for (const auto& [token, raw] : expected) {
     EXPECT_EQ(*reader.Next(), token);
     EXPECT_EQ(reader.raw(), raw);
@@ -96,7 +97,9 @@ TEST(JsonReader, HandsOutTokensAsTheyStand) {
 TEST(UnescapeJson, JoinsSurrogatesAndKeepsLoneOnes) {
   EXPECT_EQ(UnescapeJson("a\\u00e9\\ud83d\\ude00\\n\\/"), "a\xc3\xa9\xf0\x9f\x98\x80\n/");
   EXPECT_EQ(UnescapeJson("\\ud83dx"), "\xed\xa0\xbdx");
-  EXPECT_EQ(UnescapeJson("\\ud83d\\u0041"), "\xed\xa0\xbd" "A");
+  EXPECT_EQ(UnescapeJson("\\ud83d\\u0041"),
+            "\xed\xa0\xbd"
+            "A");
   EXPECT_EQ(UnescapeJson("\\udc80"), "\x80");
 }
 

@@ -34,8 +34,8 @@ TEST(TextEncoding, KeepsEveryCodePoint) {
 
 TEST(TextEncoding, TellsValidUtf8) {
   EXPECT_EQ(ValidUtf8Prefix("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"), 10u);
-  for (const char* bad : {"a\xff", "a\xc0\x80", "a\xe0\x80\x80", "a\xed\xa0\x80", "a\xf4\x90\x80\x80",
-                          "a\xe2\x82", "a\x80", "a\xf0\x9f\x98"}) {
+  for (const char* bad : {"a\xff", "a\xc0\x80", "a\xe0\x80\x80", "a\xed\xa0\x80",
+                          "a\xf4\x90\x80\x80", "a\xe2\x82", "a\x80", "a\xf0\x9f\x98"}) {
     EXPECT_EQ(ValidUtf8Prefix(bad), 1u) << bad;
   }
 }

@@ -165,6 +165,7 @@ void ConsoleLog::Write(Severity severity, std::string_view text, LogColor color,
 }
 
 void ConsoleLog::Plain(std::string_view text) {
+  if (options_.threshold >= Severity::kCritical) return;
   std::string message;
   bool first = true;
   for (const std::string_view line : SplitLines(text)) {

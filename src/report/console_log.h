@@ -43,7 +43,7 @@ class ConsoleLog final : public Logger {
   void Indent(int levels) override { indent_ += levels; }
   std::string_view SetArea(std::string_view area) override;
 
-  /// Lines that are ours, below the peer's: no letter, stdout, also at lower verbosity.
+  /// Lines that are ours, below the peer's: no letter, stdout, at every verbosity but --silent's.
   void Plain(std::string_view text);
 
   /// Ends the log file. False when it could not be written whole.

@@ -123,6 +123,12 @@ std::string ListSome(const std::vector<std::string>& names) {
   return text;
 }
 
+std::string VerdictWord(const PairRecord& pair) {
+  const bool failed = std::any_of(pair.outputs.begin(), pair.outputs.end(), Failed);
+  if (pair.outputs.empty()) return "NOTHING COMPARED";
+  return failed ? "FAILED" : "PASSED";
+}
+
 std::string Coverage(const PairRecord& pair) {
   const size_t compared = pair.outputs.size();
   const size_t total = compared + pair.only_in_first.size() + pair.only_in_second.size();
@@ -200,7 +206,9 @@ std::string Advice(const RunRecord& record) {
 std::string FormatRunSummary(const RunRecord& record, bool interleaved) {
   std::string text = RunnerTable(record, interleaved) + WorstOutputs(record);
   for (const PairRecord& pair : record.pairs) {
-    text += pair.first + " vs. " + pair.second + ": " + Coverage(pair) + "\n";
+    // An average is judged in the lines above, not by its iterations.
+    const std::string verdict = record.averaged ? "" : VerdictWord(pair) + ", ";
+    text += pair.first + " vs. " + pair.second + ": " + verdict + Coverage(pair) + "\n";
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";

@@ -106,9 +106,9 @@ class Execution {
       VERNIER_TRY(CheckInterrupted());
       VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds_->Next());
       if (!feed || !live_.any_alive()) break;
-      logger_.Once(Severity::kInfo, "Streaming iteration " + std::to_string(i) +
-                                        "\n---- Inference Input(s) ----\n" +
-                                        FormatTensorTable(*feed));
+      // Not Once: it would keep the text of every iteration.
+      logger_.Info("Streaming iteration " + std::to_string(i) +
+                   "\n---- Inference Input(s) ----\n" + FormatTensorTable(*feed));
       VERNIER_TRY(savers_->AddFeed(*feed));
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, InferAll(*feed, i));
       ++live_iterations_;
@@ -151,6 +151,7 @@ class Execution {
     feeds_.reset();  // the same feeds again, from the beginning
     VERNIER_TRY(OpenFeedsAndSavers());
     VERNIER_TRY(WarmUp(index));
+    if (!runner.alive()) return {};
     for (int64_t i = 0;; ++i) {
       VERNIER_TRY(CheckInterrupted());
       VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds_->Next());
@@ -177,7 +178,7 @@ class Execution {
   }
 
   Status WarmUp(size_t index) {
-    if (plan_.execution.warm_up <= 0) return {};
+    if (plan_.execution.warm_up <= 0 || !live_[index].alive()) return {};
     const std::string runs = std::to_string(plan_.execution.warm_up) + " warm-up run(s)";
     logger_.Start(PadName(live_[index].name()) + " | Running " + runs);
     VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds_->Next());
@@ -188,10 +189,18 @@ class Execution {
     }
     for (int64_t i = 0; feed && i < plan_.execution.warm_up; ++i) {
       VERNIER_ASSIGN_OR_RETURN(const auto ignored, live_.Infer(index, *feed, -1 - i));
-      if (!ignored) return {};
+      if (!ignored) return RewindFeeds();
     }
     live_[index].ForgetLatencies();
     logger_.Finish(PadName(live_[index].name()) + " | Finished " + runs);
+    return RewindFeeds();
+  }
+
+  // Warming up must not use a feed up, also where it killed its runner.
+  Status RewindFeeds() {
+    bool wanted = false;
+    for (size_t i = 0; i < live_.size(); ++i) wanted |= live_[i].opened();
+    if (!wanted) return {};
     feeds_.reset();
     return OpenFeedsAndSavers();
   }
@@ -283,7 +292,8 @@ class Execution {
                     " contains a different set of runners than the first (" +
                     FormatPythonList(here) + " vs. " + FormatPythonList(first) +
                     "). Every iteration must contain the same runners in the same order.\n"
-                    "Note: The runners of '" + path + "' have different numbers of iterations.");
+                    "Note: The runners of '" +
+                    path + "' have different numbers of iterations.");
   }
 
   void WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted, size_t streams) {

@@ -1,5 +1,6 @@
 """Values of the command line that make no sense, and places that cannot be read or written."""
 
+import external_cases
 from corpus import INCOMPLETE, MALFORMED, NOT_SAVED, UNKNOWN_NAME, USAGE
 from wire import attribute, function, graph, identity, model, node, value
 
@@ -113,28 +114,36 @@ def unwritable(corpus):
 
 
 def full_disk(corpus):
-    """No file may grow beyond a limit: what a full disk looks like, at every step of the way."""
+    """A disk that fills up, or fails at one call, at every step of the way; see full_disk.c."""
     group = "full_disk"
     corpus.write(f"{group}/big.onnx", identity(dims=(100, 1000)))
-    run = ["run", f"@/{group}/big.onnx", "--identity"]
-    for suffix in ("json", "npz", "safetensors"):
-        for limit in (0, 1, 100, 1000, 4096, 100000, 399000, 400100):
-            name = f"{suffix}_{limit}"
-            # The finished parts may stay, to be recovered from; the file itself keeps its bytes.
-            corpus.case(group, f"outputs_{name}", [*run, "--save-outputs", f"o.{suffix}"],
-                        NOT_SAVED, file_limit=limit, before={f"o.{suffix}": "old"},
-                        may_leave=[f"o.{suffix}.partial"])
-            corpus.case(group, f"inputs_{name}", [*run, "--save-inputs", f"i.{suffix}"],
-                        NOT_SAVED, file_limit=limit, before={f"i.{suffix}": "old"},
-                        may_leave=[f"i.{suffix}.partial"])
-    for limit in (0, 1, 50):
-        for flag, file in (("--save-onnx", "s.onnx"), ("--save-record", "r.json")):
-            corpus.case(group, f"{flag[2:]}_{limit}", [*run, flag, file], NOT_SAVED,
-                        file_limit=limit, before={file: "old"})
-    corpus.case(group, "blobs", [*run, "--save-input-blob", "b"], NOT_SAVED, file_limit=1000,
-                may_leave=["b"])
-    corpus.case(group, "folder", [*run, "--save-outputs", "o"], NOT_SAVED, file_limit=1000,
-                may_leave=["o.partial", "o"])
+    corpus.write("external/two.onnx", external_cases.reading([("location", "good.bin")]))
+    big = ["run", f"@/{group}/big.onnx", "--identity"]
+    # What is saved, and what may stay of it: finished parts, to be recovered from. A folder, which
+    # must be new, has no old content to keep.
+    ways = {f"{what}_{suffix}": ([*big, f"--save-{what}", f"o.{suffix}"], [f"o.{suffix}.partial"])
+            for what in ("outputs", "inputs") for suffix in ("json", "npz", "safetensors")}
+    ways["outputs_folder"] = ([*big, "--save-outputs", "o"], ["o", "o.partial"])
+    ways["blobs"] = ([*big, "--save-input-blob", "o"], ["o"])
+    ways["sequential"] = ([*big, "--identity", "--sequential-runners", "--iterations", "2",
+                           "--save-outputs", "o.json"], ["o.json.partial"])
+    ways["record"] = ([*big, "--save-record", "o.json"], [])
+    ways["model"] = (["run", "@/external/two.onnx", "--identity", "--save-onnx", "o.onnx"], [])
+    ways["model_and_weights"] = (["run", "@/external/two.onnx", "--identity", "--save-onnx",
+                                  "o.onnx", "--save-external-data", "w.bin",
+                                  "--external-data-size-threshold", "0"], ["w.bin"])
+    for name, (args, left) in ways.items():
+        old = [word for word in args if word.startswith("o.")]
+        more = {"before": {word: "old" for word in old}, "may_leave": left}
+        corpus.case(group, f"{name}_calls", args, {OK, NOT_SAVED}, fault="calls", **more)
+        for space in (0, 1, 100, 4096, 100000, 399000, 400100):
+            # The smaller files fit into the larger spaces.
+            expect = NOT_SAVED if space < 100 else {OK, NOT_SAVED}
+            corpus.case(group, f"{name}_{space}", args, expect, fault=space, **more)
+    # A limit of the process is a signal first, which must not end it.
+    for what in ("outputs", "inputs"):
+        corpus.case(group, f"{what}_file_size_limit", [*big, f"--save-{what}", "o.json"], NOT_SAVED,
+                    file_limit=450000, before={"o.json": "old"}, may_leave=["o.json.partial"])
 
 
 def frameworks(corpus):

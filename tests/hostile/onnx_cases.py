@@ -214,6 +214,9 @@ def names(corpus):
         data = identity(input_name=text, output_name=text or "y")
         file = corpus.write(f"onnx_names/{name}.onnx", data)
         for suffix in ("json", "npz", "safetensors"):
+            # A name in a zip file is at most 65,535 bytes long.
+            if (name, suffix) == ("long", "npz"):
+                expect = 7
             corpus.case("onnx_names", f"{name}_{suffix}",
                         ["run", file, "--identity", "--identity", "--save-outputs",
                          f"o.{suffix}", "--save-inputs", f"i.{suffix}"], expect,

@@ -176,7 +176,7 @@ def payloads(corpus):
         case(f"middle_{name}", GOOD_ARRAY[:middle] + bad + GOOD_ARRAY[middle + 1:])
     for cut in range(1, 9):
         case(f"cut_{cut}", GOOD_ARRAY[:-cut])
-        case(f"cut_and_padded_{cut}", GOOD_ARRAY[:-cut].rstrip("=") + "=" * (cut % 4))
+        case(f"cut_and_padded_{cut}", GOOD_ARRAY[:-cut - 2].rstrip("=") + "=" * (cut % 4))
     for padding in ("=", "==", "===", "====", "A=", "A==="):
         case(f"more_{len(padding)}_{padding.strip('=') or 'padding'}", GOOD_ARRAY + padding)
     case("empty", "")

@@ -42,6 +42,8 @@ HANG = 60.0
 
 MALFORMED, NOT_SAVED, USAGE = 3, 7, 2
 SANITIZER_FACTOR = 20
+FAULT = "full_disk: "  # what the preloaded library says when it makes a call fail
+MOST_CALLS = 400
 
 MISHAPS = re.compile(r"terminate called|Traceback|runtime error:|AddressSanitizer|LeakSanitizer|"
                      r"Sanitizer|Assertion|core dumped|stack smashing|std::|basic_string")
@@ -55,19 +57,22 @@ def has_sanitizer(program):
 
 
 class Finished:
-    """How one process ended."""
+    """How one process ended, and what it printed."""
 
     def __init__(self, code, seconds, memory, stdout, stderr):
         self.code, self.seconds, self.memory = code, seconds, memory
-        self.stdout, self.stderr = stdout, stderr
+        self.stdout = stdout.decode("utf-8", "backslashreplace")
+        lines = stderr.decode("utf-8", "backslashreplace").splitlines(keepends=True)
+        self.faults = [line for line in lines if line.startswith(FAULT)]
+        self.stderr = "".join(line for line in lines if not line.startswith(FAULT))
 
 
-def execute(words, folder, file_limit):
-    if file_limit is not None:
-        words = ["prlimit", f"--fsize={file_limit}", *words]
+def execute(words, folder, case, fault):
+    if "file_limit" in case:
+        words = ["prlimit", f"--fsize={case['file_limit']}", *words]
     # Sanitizer reports must be told from findings of the program; frameworks leak at their end.
-    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:exitcode=99",
-                   "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99"}
+    environment = {**os.environ, **fault, "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99",
+                   "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:exitcode=99"}
     # Not files of the folder, and not pipes, which would have to be emptied meanwhile.
     streams = [open(os.memfd_create(name), "w+b") for name in ("stdout", "stderr")]
     start = time.monotonic()
@@ -107,8 +112,7 @@ class Judge:
 
     def __init__(self, case, finished, factor):
         self.case, self.finished, self.factor = case, finished, factor
-        self.stdout = finished.stdout.decode("utf-8", "backslashreplace")
-        self.stderr = finished.stderr.decode("utf-8", "backslashreplace")
+        self.stdout, self.stderr = finished.stdout, finished.stderr
         self.problems = []
 
     def blame(self, problem):
@@ -198,24 +202,40 @@ class Workplace:
                         *(["--models", models] if models else [])], check=True)
         self.cases = json.loads((self.root / "corpus" / "cases.json").read_text())
         self.factor = SANITIZER_FACTOR if has_sanitizer(VERNIER) else 1
-        self.count = 0
+        self.full_disk = self.root / "full_disk.so"
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1",
+                        HERE / "full_disk.c", "-ldl", "-o", self.full_disk], check=True)
 
     def run(self, case):
+        """What is wrong with a case; empty if nothing is."""
+        if case.get("fault") != "calls":
+            return self.run_once(case, f"{case['fault']} bytes" if "fault" in case else "",
+                                 {"FAULT_BYTES": str(case["fault"])} if "fault" in case else {})[0]
+        for call in range(1, MOST_CALLS):
+            report, faults = self.run_once(case, f"call {call}", {"FAULT_CALL": str(call)})
+            if report or not faults:
+                return report
+        return f"{case['name']}: more than {MOST_CALLS} calls"
+
+    def run_once(self, case, detail, fault):
+        if fault:
+            fault["LD_PRELOAD"] = str(self.full_disk)
         with tempfile.TemporaryDirectory(dir=self.root) as place:
             for name, text in case.get("before", {}).items():
                 (pathlib.Path(place) / name).write_text(text)
             before = contents(place)
             words = [str(self.root / "corpus" / word[2:]) if word.startswith("@/") else word
                      for word in case["args"]]
-            finished = execute([VERNIER, *words], place, case.get("file_limit"))
+            finished = execute([VERNIER, *words], place, case, fault)
             judge = Judge(case, finished, self.factor)
             problems = judge.judge(before, contents(place))
         if not problems:
-            return ""
-        last = [line for line in judge.stderr.splitlines() if line][-2:]
+            return "", finished.faults
+        lines = finished.faults + [line for line in judge.stderr.splitlines() if line][-2:]
         shown = " ".join(word[:60] for word in case["args"])
-        return f"{case['group']}/{case['name']}: {'; '.join(problems)}\n    {shown}\n" + "".join(
-            f"    | {ascii(line[:160])[1:-1]}\n" for line in last)
+        title = f"{case['group']}/{case['name']}{' at ' if detail else ''}{detail}"
+        return f"{title}: {'; '.join(problems)}\n    {shown}\n" + "".join(
+            f"    | {ascii(line.strip()[:160])[1:-1]}\n" for line in lines), finished.faults
 
 
 class Group(unittest.TestCase):

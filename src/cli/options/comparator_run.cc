@@ -65,8 +65,8 @@ constexpr OptionRow kRun[] = {
      .dest = "output_dir",
      .arity = Arity::kOne,
      .metavar = "DIR",
-     .help = "Folder for everything that the run saves: inputs.json, outputs.json, record.json,"
-             " report.html, pictures and run.log.",
+     .help = "Folder for what the run saves: record.json always, inputs.json and outputs.json where"
+             " --save-inputs and --save-outputs are given.",
      .origin = Origin::kOurs},
     {.flags = {"--save-intermediate-outputs"},
      .dest = "save_intermediate_outputs",

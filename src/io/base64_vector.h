@@ -1,0 +1,16 @@
+// The part of decoding base64 that vector instructions do.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace vernier {
+
+/// Decodes whole groups of four characters from the start of `text` into `out`, which has three
+/// bytes for each group of `text`. Returns how many groups are done: it stops before the first
+/// block with a character outside the alphabet, near the end, and at once on machines without the
+/// instructions; the caller goes on one by one.
+size_t DecodeBase64Blocks(std::string_view text, std::span<std::byte> out);
+
+}  // namespace vernier

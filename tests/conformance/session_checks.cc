@@ -1,0 +1,206 @@
+// Loading, sessions, signatures and inputs.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "checks.h"
+#include "model_writer.h"
+
+namespace vernier {
+namespace {
+
+std::vector<TensorInfo> TwoInputs() {
+  return {Input("a", DType::kFloat32, {2, 3}), Input("b", DType::kInt32, {4})};
+}
+
+Status DescribesItself(BackendUnderTest& backend) {
+  VERNIER_ASSIGN_OR_RETURN(const BackendInfo info, backend.Load());
+  if (info.name.empty() || info.plugin_version.empty() || info.framework_version.empty()) {
+    return Failed("name, version or framework version is empty");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(TwoInputs()));
+  if (model.description.precision.empty() || model.description.device.empty()) {
+    return Failed("a session does not say its precision or device");
+  }
+  return {};
+}
+
+Status OpenCloseTwice(BackendUnderTest& backend) {
+  for (int i = 0; i < 2; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(TwoInputs()));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(TwoInputs()));
+    VERNIER_TRY(backend.ExpectEcho(model, feed));
+    VERNIER_TRY(backend.Close(model));
+    if (backend.Run(model, feed).ok()) return Failed("a closed session still runs");
+  }
+  return backend.ExpectAlive();
+}
+
+Status CloseWithoutRun(BackendUnderTest& backend) {
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(TwoInputs()));
+  return backend.Close(model);
+}
+
+Status TwoAtOnce(BackendUnderTest& backend) {
+  const std::vector<TensorInfo> other = {Input("b", DType::kFloat32, {5})};
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel first, backend.Open(TwoInputs()));
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel second, backend.Open(other));
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap first_feed, TrickyFeed(TwoInputs(), seed));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap second_feed, TrickyFeed(other, seed + 1));
+    VERNIER_TRY(backend.ExpectEcho(first, first_feed));
+    VERNIER_TRY(backend.ExpectEcho(second, second_feed));
+  }
+  VERNIER_TRY(backend.Close(first));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(other, 9));
+  return backend.ExpectEcho(second, feed);
+}
+
+Status RepeatedRuns(BackendUnderTest& backend) {
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(TwoInputs()));
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(TwoInputs(), seed));
+    VERNIER_TRY(backend.ExpectEcho(model, feed));
+  }
+  return {};
+}
+
+Status OpensFromMemory(BackendUnderTest& backend) {
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.OpenFromMemory(TwoInputs()));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(TwoInputs()));
+  return backend.ExpectEcho(model, feed);
+}
+
+Status ExpectSignature(const std::vector<TensorInfo>& actual,
+                       const std::vector<TensorInfo>& expected, bool is_output) {
+  if (actual.size() != expected.size())
+    return Failed("the signature has another number of tensors");
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const bool named = actual[i].name == expected[i].name ||
+                       (is_output && actual[i].name == OutputName(expected[i].name));
+    const bool shaped = actual[i].shape &&
+                        std::equal(actual[i].shape->begin(), actual[i].shape->end(),
+                                   expected[i].shape->begin(), expected[i].shape->end(),
+                                   [](const Dim& a, const Dim& b) { return a.value == b.value; });
+    if (named && shaped && actual[i].dtype == expected[i].dtype) continue;
+    return Failed("the signature has '" + actual[i].name + "', " +
+                  std::string(DTypeName(actual[i].dtype)) + FormatShape(actual[i].shape) +
+                  ", for '" + expected[i].name + "'");
+  }
+  return {};
+}
+
+Status SignatureMatchesModel(BackendUnderTest& backend) {
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(TwoInputs()));
+  VERNIER_TRY(ExpectSignature(model.description.inputs, TwoInputs(), false));
+  return ExpectSignature(model.description.outputs, TwoInputs(), true);
+}
+
+Status SignatureMatchesRun(BackendUnderTest& backend) {
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(TwoInputs()));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(TwoInputs()));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, backend.Run(model, feed));
+  const std::vector<TensorInfo>& declared = model.description.outputs;
+  if (declared.size() != outputs.size()) return Failed("a run has another number of outputs");
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].name != declared[i].name || outputs[i].tensor.dtype() != declared[i].dtype) {
+      return Failed("output " + std::to_string(i) + " of a run is not that of the signature");
+    }
+  }
+  return {};
+}
+
+Status InputsInAnotherOrder(BackendUnderTest& backend) {
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(TwoInputs()));
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, TrickyFeed(TwoInputs()));
+  std::reverse(feed.begin(), feed.end());
+  return backend.ExpectEcho(model, feed);
+}
+
+Status InputsLeftUnmodified(BackendUnderTest& backend) {
+  // Large enough for shared memory, which is mapped read-only: writing kills the worker.
+  const std::vector<TensorInfo> inputs = {Input("x", DType::kFloat32, {300, 300})};
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(inputs));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(inputs));
+  for (int i = 0; i < 2; ++i) VERNIER_TRY(backend.ExpectEcho(model, feed));
+  return backend.ExpectAlive();
+}
+
+Status ManyInputs(BackendUnderTest& backend) {
+  std::vector<TensorInfo> inputs;
+  for (int i = 0; i < 200; ++i) {
+    inputs.push_back(Input("input_" + std::to_string(i), DType::kFloat32, {i % 7 + 1}));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(inputs));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(inputs));
+  return backend.ExpectEcho(model, feed);
+}
+
+Status UnusualNames(BackendUnderTest& backend) {
+  const std::vector<TensorInfo> inputs = {
+      Input("scope/in:0", DType::kFloat32, {2}), Input("with blanks", DType::kFloat32, {3}),
+      Input("ünïcode", DType::kFloat32, {4}), Input("a\"quote'", DType::kFloat32, {5}),
+      Input(std::string(2000, 'n'), DType::kFloat32, {6})};
+  VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(inputs));
+  VERNIER_TRY(ExpectSignature(model.description.inputs, inputs, false));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(inputs));
+  return backend.ExpectEcho(model, feed);
+}
+
+// Resident bytes of the children of this process: the worker.
+uint64_t WorkerMemory() {
+  std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+  uint64_t total = 0;
+  for (std::string child; children >> child;) {
+    uint64_t pages = 0, resident = 0;
+    std::ifstream("/proc/" + child + "/statm") >> pages >> resident;
+    total += resident * static_cast<uint64_t>(::getpagesize());
+  }
+  return total;
+}
+
+Status MemoryStaysFlat(BackendUnderTest& backend) {
+  const std::vector<TensorInfo> inputs = {Input("x", DType::kFloat32, {512, 512})};
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(inputs));
+  uint64_t before = 0;
+  // Every round leaks two mebibytes if outputs, sessions or inputs are not released.
+  for (int round = 0; round < 200; ++round) {
+    VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(inputs));
+    VERNIER_TRY(backend.ExpectEcho(model, feed));
+    VERNIER_TRY(backend.ExpectEcho(model, feed));
+    VERNIER_TRY(backend.Close(model));
+    if (round == 20) before = WorkerMemory();
+  }
+  const uint64_t after = WorkerMemory();
+  if (before == 0) return Failed("the worker's memory cannot be read");
+  if (after > before + (uint64_t{64} << 20)) {
+    return Failed("180 sessions left " + std::to_string((after - before) >> 20) + " MiB behind");
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddSessionChecks(std::vector<Check>& checks) {
+  const Check all[] = {
+      {"session/describes_itself", &DescribesItself},
+      {"session/open_close_twice", &OpenCloseTwice},
+      {"session/close_without_run", &CloseWithoutRun},
+      {"session/two_at_once", &TwoAtOnce},
+      {"session/repeated_runs", &RepeatedRuns},
+      {"session/opens_from_memory", &OpensFromMemory},
+      {"session/memory_stays_flat", &MemoryStaysFlat},
+      {"signature/matches_model", &SignatureMatchesModel},
+      {"signature/matches_run", &SignatureMatchesRun},
+      {"inputs/another_order", &InputsInAnotherOrder},
+      {"inputs/left_unmodified", &InputsLeftUnmodified},
+      {"inputs/many", &ManyInputs},
+      {"inputs/unusual_names", &UnusualNames},
+  };
+  checks.insert(checks.end(), std::begin(all), std::end(all));
+}
+
+}  // namespace vernier
