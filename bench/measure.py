@@ -90,7 +90,8 @@ def run(command, env, log_path, expect=()):
     with open(log_path, encoding="utf-8", errors="replace") as log:
         output = log.read()
     if process.returncode != 0:
-        raise CommandFailed(f"{' '.join(command)}\nended with {process.returncode}:\n{output[-2000:]}")
+        raise CommandFailed(f"{' '.join(command)}\nended with {process.returncode}:\n"
+                            f"{output[-2000:]}")
     for word in expect:
         if word not in output:
             raise CommandFailed(f"{' '.join(command)}\ndid not print {word!r}:\n{output[-2000:]}")

@@ -52,8 +52,7 @@ double ReadSeconds(const std::vector<uint64_t>& memory, size_t thread_count, int
     std::vector<uint64_t> sums(thread_count * 8);
     const size_t share = memory.size() / thread_count;
     for (size_t t = 0; t < thread_count; ++t) {
-      threads.emplace_back(
-          [&, t] { sums[t * 8] = SumWords(memory.data() + t * share, share); });
+      threads.emplace_back([&, t] { sums[t * 8] = SumWords(memory.data() + t * share, share); });
     }
     for (std::thread& thread : threads) thread.join();
     for (const uint64_t sum : sums) sink = sink + sum;

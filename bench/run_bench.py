@@ -3,6 +3,7 @@
 
 import argparse
 import datetime
+import hashlib
 import os
 import pathlib
 import platform
@@ -28,7 +29,8 @@ def parse_options():
     parser.add_argument("--quick", action="store_true", help="fewer and smaller runs")
     parser.add_argument("--full", action="store_true",
                         help="also save 10,000 iterations: 28 GB of disk, minutes")
-    parser.add_argument("--case", action="append", choices=cases.CASES, help="only this case; may be repeated")
+    parser.add_argument("--case", action="append", choices=cases.CASES,
+                        help="only this case; may be repeated")
     parser.add_argument("--rounds", type=int, help="runs of each command (default: 5; quick: 3)")
     parser.add_argument("--work-dir", type=pathlib.Path,
                         help="where models and results go (default: a temporary folder, removed)")
@@ -54,14 +56,21 @@ def peer_versions(python):
                           text=True).stdout.strip()
 
 
+def source_state():
+    """The checkout beside the bench; the program that is measured may be older."""
+    state = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
+                           capture_output=True, text=True, check=False)
+    return state.stdout.strip() or "unknown"
+
+
 def describe_machine(setting):
     memory = int(first_line("/proc/meminfo", "MemTotal").split()[0]) >> 20
     flags = first_line("/proc/cpuinfo", "flags").split()
     vectors = [flag for flag in ("avx2", "avx512f", "amx_tile") if flag in flags]
     backends = subprocess.run([setting.vernier, "backends"], env=setting.env, capture_output=True,
                               text=True, check=True).stdout
-    found = ", ".join(" ".join(line.split()[:2]) for line in backends.splitlines()
-                      if "not usable" not in line)
+    found = ", ".join(" ".join(word for word in line.split() if not word.startswith("/"))
+                      for line in backends.splitlines() if "not usable" not in line)
     return [f"Date: {datetime.date.today().isoformat()}",
             f"Processor: {first_line('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores, "
             f"{' '.join(vectors)}",
@@ -69,7 +78,9 @@ def describe_machine(setting):
             f"System: {platform.freedesktop_os_release()['PRETTY_NAME']}, Linux "
             f"{platform.release()}",
             f"Load average at the start: {' '.join(f'{load:.2f}' for load in os.getloadavg())}",
-            f"vernier: {found}",
+            f"vernier: {found}; program's SHA-256 "
+            f"{hashlib.sha256(pathlib.Path(setting.vernier).read_bytes()).hexdigest()[:16]}, "
+            f"checkout {source_state()}",
             f"Peer: Python {peer_versions(setting.peer_python)}"]
 
 

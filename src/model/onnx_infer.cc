@@ -113,6 +113,7 @@ class Inference {
   int32_t TypeOf(char code, const OnnxNode& node, Attributes& attributes) const;
   int32_t AttributeType(char code, const OnnxNode& node, Attributes& attributes) const;
   int32_t ConstantType(Attributes& attributes) const;
+  std::optional<int64_t> ConstantRank(Attributes& attributes) const;
   std::optional<int64_t> RankOf(char code, const OnnxNode& node, Attributes& attributes) const;
   std::optional<int64_t> RankFromAxes(char code, const OnnxNode& node,
                                       Attributes& attributes) const;
@@ -265,6 +266,18 @@ std::optional<int64_t> Inference::RankFromAxes(char code, const OnnxNode& node,
   return code == 's' ? *rank - *count : *rank + *count;
 }
 
+std::optional<int64_t> Inference::ConstantRank(Attributes& attributes) const {
+  const OnnxAttribute* value = attributes.Find("value");
+  if (value != nullptr && value->tensor) return static_cast<int64_t>(value->tensor->dims.size());
+  for (const char* list : {"value_ints", "value_floats", "value_strings"}) {
+    if (attributes.Find(list) != nullptr) return 1;
+  }
+  for (const char* scalar : {"value_int", "value_float", "value_string"}) {
+    if (attributes.Find(scalar) != nullptr) return 0;
+  }
+  return std::nullopt;
+}
+
 std::optional<int64_t> Inference::RankOf(char code, const OnnxNode& node,
                                          Attributes& attributes) const {
   if (code >= '0' && code <= '9') return Input(node, static_cast<size_t>(code - '0')).rank;
@@ -304,19 +317,8 @@ std::optional<int64_t> Inference::RankOf(char code, const OnnxNode& node,
       return first.length;
     case 'p':
       return list_size("shape");
-    case 'K': {
-      const OnnxAttribute* value = attributes.Find("value");
-      if (value != nullptr && value->tensor) {
-        return static_cast<int64_t>(value->tensor->dims.size());
-      }
-      for (const char* list : {"value_ints", "value_floats", "value_strings"}) {
-        if (attributes.Find(list) != nullptr) return 1;
-      }
-      for (const char* scalar : {"value_int", "value_float", "value_string"}) {
-        if (attributes.Find(scalar) != nullptr) return 0;
-      }
-      return std::nullopt;
-    }
+    case 'K':
+      return ConstantRank(attributes);
     default:
       return std::nullopt;
   }

@@ -57,18 +57,50 @@ std::string_view ColorCode(LogColor color, std::string_view fallback) {
   return fallback;
 }
 
-// Names of tensors and files are somebody else's text: what would move the cursor or change the
-// terminal is shown, not sent.
+// The length of the UTF-8 character at the start of `text` and its code point; 0 if it is none.
+struct Utf8Character {
+  size_t size = 0;
+  uint32_t point = 0;
+};
+
+Utf8Character DecodeUtf8(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return {1, lead};
+  const size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return {};
+  uint32_t point = lead & (0xffu >> (size + 1));
+  for (size_t i = 1; i < size; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xc0u) != 0x80u) return {};
+    point = point << 6 | (next & 0x3fu);
+  }
+  return {size, point};
+}
+
+// What moves the cursor, changes the terminal or the direction of writing.
+bool IsControl(uint32_t point) {
+  const bool c0 = point < 0x20 && point != '\t';
+  const bool c1 = point >= 0x7f && point <= 0x9f;
+  const bool bidi = (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+  return c0 || c1 || bidi;
+}
+
+// Names of tensors and files are somebody else's text: what a terminal would obey is shown, not
+// sent.
 void AppendVisible(std::string_view line, std::string& out) {
-  for (const char c : line) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\t') || byte == 0x7f) {
-      char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\x%02x", byte);
-      out += escape;
+  while (!line.empty()) {
+    const Utf8Character character = DecodeUtf8(line);
+    const size_t size = std::max<size_t>(character.size, 1);
+    if (character.size > 0 && !IsControl(character.point)) {
+      out += line.substr(0, size);
     } else {
-      out += c;
+      const uint32_t code = character.size > 0 ? character.point
+                                               : static_cast<unsigned char>(line.front());
+      char escape[16];
+      std::snprintf(escape, sizeof(escape), code < 0x100 ? "\\x%02x" : "\\u%04x", code);
+      out += escape;
     }
+    line.remove_prefix(size);
   }
 }
 

@@ -317,8 +317,10 @@ class Execution {
       live_.Close(i);
       outcome_.faults.Add(live_[i].failure());
     }
+    if (interrupted_.load() != 0) outcome_.faults.signal = interrupted_.load();
     if (savers_) {
-      if (const Status status = savers_->Finish(PublishedIterations()); !status.ok()) {
+      const bool failed = aborted_ || outcome_.faults.any();
+      if (const Status status = savers_->Finish(PublishedIterations(), failed); !status.ok()) {
         Report(status);
       }
       outcome_.record.saved = savers_->saved();

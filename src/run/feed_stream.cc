@@ -30,7 +30,7 @@ void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
   const auto shapes = ParseShapeSpecs(plan.inputs.shape_words, strictness);
   if (!shapes.ok()) return;  // told where the feeds are opened
   logger.Info("Will generate inference input data according to provided TensorMetadata: " +
-              FormatShapeSpecs(*shapes));
+              FormatShapeSpecs(plan.lenient ? KeepLastShapes(*shapes) : *shapes));
 }
 
 Result<std::optional<TensorMap>> FeedStream::Next() {

@@ -1,6 +1,7 @@
 #include "run/live_runner.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace vernier {
 namespace {
@@ -67,10 +68,12 @@ void LiveRunner::ForgetLatencies() {
   total_seconds_ = 0;
 }
 
-void LiveRunner::Close() {
-  // A worker that dies while it closes has already delivered everything.
-  if (worker_ != nullptr && alive()) (void)worker_->Close(session_id_);
-  worker_.reset();
+Status LiveRunner::Close() {
+  const std::shared_ptr<Worker> worker = std::exchange(worker_, nullptr);
+  if (worker == nullptr) return {};
+  const Status closed = opened() ? worker->Close(session_id_) : Status();
+  const Status finished = worker.use_count() == 1 ? worker->Finish() : Status();
+  return closed.ok() ? finished : closed;
 }
 
 }  // namespace vernier

@@ -32,8 +32,9 @@ class LiveRunner {
   /// One inference; outputs are in the signature's order.
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration);
 
-  /// Ends the session; the worker leaves when its last runner does.
-  void Close();
+  /// Ends the session, and the worker if this was its last runner. A framework that dies or hangs
+  /// even now is an error, though everything it computed has been delivered.
+  Status Close();
 
   /// Puts the runner out of the run for good.
   void Fail(Status why) { failure_ = std::move(why); }

@@ -111,6 +111,14 @@ Status LiveRuns::Open(size_t index) {
   }
 }
 
+void LiveRuns::Close(size_t index) {
+  LiveRunner& runner = runners_[index];
+  const bool was_alive = runner.alive();
+  const Status status = runner.Close();
+  const bool interrupted = status.code() == StatusCode::kCancelled;
+  if (was_alive && !status.ok() && !interrupted) Fail(runner, status);
+}
+
 Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t iteration) {
   VERNIER_ASSIGN_OR_RETURN(TensorBlock block, EncodeTensors(feed));
   block_ = std::move(block);
@@ -146,7 +154,8 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   Result<IterationResult> result = runner.Infer(*block, iteration);
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result.status();
-    Fail(runner, result.status());
+    // Whatever code a framework gives while it computes: it is the one that failed.
+    Fail(runner, BackendError(result.status().message()));
     return std::optional<IterationResult>();
   }
   return std::optional<IterationResult>(*std::move(result));

@@ -41,7 +41,8 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration);
 
-  void Close(size_t index) { runners_[index].Close(); }
+  /// Ends a runner. One that fails even there is out of the run like any other.
+  void Close(size_t index);
 
   std::vector<RunnerRecord> Records() const;
 

@@ -43,6 +43,26 @@ std::string PrecisionOf(const OnnxModel& model) {
   return text.empty() ? "integers" : text;
 }
 
+// More dimensions than any framework takes: a damaged file.
+constexpr size_t kLargestRank = 64;
+
+// Nothing can be fed to an input whose type has no meaning.
+Status CheckInputTypes(const std::string& path, const OnnxModel& model) {
+  for (const OnnxValue& input : model.graph().inputs) {
+    const bool tensor = input.kind == OnnxValueKind::kTensor;
+    if (!tensor || input.dtype != DType::kUndefined) continue;
+    return Malformed("'" + path + "': input '" + std::string(input.name) + "' has element type " +
+                     std::to_string(input.onnx_type) + ", which is not known");
+  }
+  for (const TensorInfo& input : model.RequiredInputs()) {
+    if (!input.shape || input.shape->size() <= kLargestRank) continue;
+    return Malformed("'" + path + "': input '" + input.name + "' has " +
+                     std::to_string(input.shape->size()) + " dimensions, more than " +
+                     std::to_string(kLargestRank));
+  }
+  return {};
+}
+
 Status CheckWeights(const ModelPlan& plan, const OnnxModel& model, Logger& logger) {
   if (plan.ignore_external_data) return {};
   VERNIER_ASSIGN_OR_RETURN(const ExternalDataReport external,
@@ -77,6 +97,7 @@ Status ModelSource::PrepareOnnx(const ModelPlan& plan, Logger& logger) {
   if (plan.print_summary) logger.Once(Severity::kInfo, SummariseOnnx(model), LogColor::kDefault);
   precision_ = PrecisionOf(model);
   request_.inputs = model.RequiredInputs();
+  VERNIER_TRY(CheckInputTypes(plan.path, model));
   std::vector<WirePatch> patches;
   if (plan.edited()) {
     VERNIER_ASSIGN_OR_RETURN(patches, MarkOutputs(plan, model, logger));

@@ -48,6 +48,12 @@ Result<Savers> Savers::Create(const SavePlan& plan, std::vector<std::string> run
 }
 
 Status Savers::AddFeed(const TensorMap& feed) {
+  Status status = AppendFeed(feed);
+  inputs_broken_ |= !status.ok();
+  return status;
+}
+
+Status Savers::AppendFeed(const TensorMap& feed) {
   if (inputs_ != nullptr) VERNIER_TRY(inputs_->Append(feed));
   if (!plan_->input_blobs.empty()) VERNIER_TRY(AddBlobs(feed));
   ++feeds_;
@@ -73,10 +79,14 @@ Status Savers::AddBlobs(const TensorMap& feed) {
 }
 
 Status Savers::AddResult(size_t runner, const IterationResult& result) {
-  return outputs_ != nullptr ? outputs_->Append(runner, result) : Status();
+  if (outputs_ == nullptr) return {};
+  ++results_;
+  Status status = outputs_->Append(runner, result);
+  outputs_broken_ |= !status.ok();
+  return status;
 }
 
-Status Savers::Finish(size_t iterations) {
+Status Savers::Finish(size_t iterations, bool run_failed) {
   Status first;
   const auto finish = [&](std::string_view what, std::string_view key, const std::string& path,
                           auto publish) {
@@ -85,10 +95,10 @@ Status Savers::Finish(size_t iterations) {
     if (status.ok()) saved_.emplace_back(key, path);
     if (first.ok()) first = std::move(status);
   };
-  if (inputs_ != nullptr) {
+  if (inputs_ != nullptr && !inputs_broken_ && !(run_failed && feeds_ == 0)) {
     finish("inference input data", "inputs", plan_->inputs, [&] { return inputs_->Finish(); });
   }
-  if (outputs_ != nullptr) {
+  if (outputs_ != nullptr && !outputs_broken_ && !(run_failed && results_ == 0)) {
     finish("inference results", "outputs", plan_->outputs, [&] { return outputs_->Publish(iterations); });
   }
   if (!plan_->input_blobs.empty()) saved_.emplace_back("input_blobs", plan_->input_blobs);

@@ -28,14 +28,16 @@ class Savers {
   Status AddResult(size_t runner, const IterationResult& result);
 
   /// Publishes the files: of every runner's results, at most the first `iterations`. Parts that
-  /// could not be published are kept beside them.
-  Status Finish(size_t iterations);
+  /// could not be published are kept beside them. Of a run that failed before anything was
+  /// finished nothing is published: an older file is worth more than an empty one.
+  Status Finish(size_t iterations, bool run_failed);
 
   /// What was saved and where, for records.
   const std::vector<std::pair<std::string, std::string>>& saved() const { return saved_; }
 
  private:
   Savers(const SavePlan& plan, Logger& logger) : plan_(&plan), logger_(&logger) {}
+  Status AppendFeed(const TensorMap& feed);
   Status AddBlobs(const TensorMap& feed);
 
   const SavePlan* plan_;
@@ -43,6 +45,10 @@ class Savers {
   std::unique_ptr<FeedWriter> inputs_;
   std::unique_ptr<ResultsWriter> outputs_;
   int64_t feeds_ = 0;
+  int64_t results_ = 0;
+  /// Writing failed: the old file stays, and so do the parts.
+  bool inputs_broken_ = false;
+  bool outputs_broken_ = false;
   std::vector<std::pair<std::string, std::string>> saved_;
 };
 

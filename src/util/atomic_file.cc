@@ -47,7 +47,12 @@ Status CreateDirectories(const std::string& path) {
 Result<AtomicFile> AtomicFile::Create(std::string path) {
   VERNIER_TRY(CreateDirectories(ParentOf(path)));
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return IoError("'" + path + "' is a directory");
+  const fs::file_status present = fs::status(path, ignored);
+  if (fs::is_directory(present)) return IoError("'" + path + "' is a directory");
+  // Renaming over a pipe or a device would replace it.
+  if (fs::exists(present) && !fs::is_regular_file(present)) {
+    return IoError("'" + path + "' cannot be replaced: it is not a regular file");
+  }
   AtomicFile file;
   // A link keeps pointing where it points: the file that it names is what gets replaced.
   const fs::path resolved = fs::weakly_canonical(path, ignored);

@@ -16,7 +16,7 @@ namespace vernier {
 /// the path.
 class AtomicFile {
  public:
-  /// Missing parent directories are created. Permissions are those of a file that open() creates.
+  /// What exists at `path` must be a regular file. Missing parent directories are created. Permissions are those of a file that open() creates.
   static Result<AtomicFile> Create(std::string path);
 
   AtomicFile(AtomicFile&& other) noexcept;

@@ -30,7 +30,7 @@ Status StringsMayHoldNul(BackendUnderTest& backend) {
 
 Status TypesTogether(BackendUnderTest& backend) {
   const std::vector<TensorInfo> inputs = {
-      Input("f", DType::kFloat32, {2, 3}), Input("i", DType::kInt64, {7}),
+      Input("f", DType::kFloat32, {2, 3}), Input("i", DType::kInt32, {7}),
       Input("b", DType::kBool, {1, 9}), Input("u", DType::kUint8, {300, 300})};
   VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(inputs));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(inputs));

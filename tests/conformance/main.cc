@@ -4,6 +4,7 @@
 // include/vernier/backend_abi.h. Exit 0: every check went as the expectations say.
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string_view>

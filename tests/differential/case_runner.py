@@ -137,7 +137,9 @@ class Workshop:
                 shutil.copyfile(source, target)
 
     def key(self, *parts):
-        return hashlib.sha256(json.dumps([CACHE_FORMAT, *parts]).encode()).hexdigest()[:24]
+        # What the peer printed names its folder, so a cache that was moved is no longer one.
+        parts = [CACHE_FORMAT, str(self.work), *parts]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
     def identity(self, case):
         given = {name: self.digest(path) for name, path in self.provided(case).items()}

@@ -56,6 +56,13 @@ std::string_view View(vn_str text) {
   return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
 }
 
+// The status that refuses an option.
+vn_status* UnknownOption(const vn_host* host, const vn_option& option) {
+  const std::string text = "unknown option '" + std::string(View(option.key)) + "' (value '" +
+                           std::string(View(option.value)) + "')";
+  return host->status_new(host->self, VN_INVALID_ARGUMENT, Str(text));
+}
+
 vn_status* NewStatus(const vn_host* host, int32_t code, std::string_view message) {
   return host->status_new(host->self, code, Str(message));
 }
@@ -165,10 +172,7 @@ vn_status* Create(const vn_host* host, const vn_option* options, size_t count,
                   vn_backend** out) noexcept {
   std::string words(FromEnvironment());
   for (const vn_option& option : std::span(options, count)) {
-    if (View(option.key) != "behaviour") {
-      return NewStatus(host, VN_INVALID_ARGUMENT,
-                       "unknown option '" + std::string(View(option.key)) + "'");
-    }
+    if (View(option.key) != "behaviour") return UnknownOption(host, option);
     words = View(option.value);
   }
   const Behaviour behaviour(words);
@@ -199,10 +203,7 @@ vn_status* Open(vn_backend* backend, const vn_model* model, const vn_option* opt
   const Place place{.stage = "open", .session = number};
   if (vn_status* status = Act(host, backend->behaviour, place)) return status;
   if (backend->behaviour.LieAt(place) == "no_session") return nullptr;
-  if (count > 0) {
-    return NewStatus(host, VN_INVALID_ARGUMENT,
-                     "unknown option '" + std::string(View(options[0].key)) + "'");
-  }
+  if (count > 0) return UnknownOption(host, options[0]);
   auto* session = new vn_session(backend, number);
   for (const vn_tensor* input : std::span(model->inputs, model->input_count)) {
     session->names.emplace_back(View(input->name));

@@ -6,7 +6,7 @@ import zlib
 
 from corpus import INCOMPLETE, MALFORMED
 from results_cases import npy
-from wire import external_tensor, integer, message, tensor, varint
+from wire import external_tensor, integer, message, tensor
 
 OK = 0
 ONE = b"\0\0\x80?"
@@ -166,14 +166,15 @@ def npz_cases(corpus):
     case("pickle", Zip().add("x.npy", b"\x80\4K\1.").bytes())
     case("array_cut", Zip().add("x.npy", good[:-1]).bytes())
     # Names are names of tensors, never of files: read, and nothing written.
-    for name, member in {"slip": "../../../../tmp/evil.npy", "absolute": "/tmp/evil.npy",
+    for name, member in {"slip": "../../../../evil.npy", "absolute": "/nowhere/evil.npy",
                          "nul": "x\0y.npy", "escape": "\x1b[2J.npy", "empty": "", "dots": "..npy",
                          "long": "n" * 65000 + ".npy"}.items():
         case(f"name_{name}", Zip().add(member, good).bytes())
         case(f"name_{name}_beside", Zip().add("x.npy", good).add(member, good).bytes(),
              {OK, MALFORMED})
     metadata = {"not_json": b"{", "list": b"[]", "number": b"1", "empty": b"", "depth": b"[" * 9999,
-                "runs_number": b'{"schema_version":1,"runs":7}', "version": b'{"schema_version":99}',
+                "runs_number": b'{"schema_version":1,"runs":7}',
+                "version": b'{"schema_version":99}',
                 "types": b'{"schema_version":1,"runs":[],"types":{"x":"nonsense"}}',
                 "runs_text": b'{"schema_version":1,"runs":["r"],"types":{}}'}
     for name, content in metadata.items():
@@ -265,9 +266,8 @@ def test_data_cases(corpus):
             "floats_odd": tensor("x", [2], more=message(4, b"abc")),
             "type_twice": tensor("x", [2], ONE * 2, more=integer(2, 7)),
             "strings_few": tensor("x", [3], dtype=8, more=message(6, "a")),
-            "integers_beyond": tensor("x", [1], dtype=3, more=message(5, varint(300))),
             "odd_nibbles": tensor("x", [3], b"\0", 22)}.items():
-        case(name, data, {OK, MALFORMED} if name in ("both", "integers_beyond") else MALFORMED)
+        case(name, data, {OK, MALFORMED} if name == "both" else MALFORMED)
     corpus.path("test_data/nothing/.").mkdir(parents=True, exist_ok=True)
     corpus.inputs_file("test_data", "nothing", "@/test_data/nothing", MALFORMED,
                        mentions=["nothing"])

@@ -6,7 +6,7 @@ import pickle
 import zipfile
 
 import wire
-from corpus import MALFORMED
+from corpus import MALFORMED, NOT_SAVED
 from wire import (attribute, function, graph, identity, integer, message, model, model_fields, node,
                   tag, tensor, value, varint)
 
@@ -197,7 +197,7 @@ def meaning(corpus):
 HOSTILE_NAMES = {
     "nul": "a\0b", "escape": "\x1b[31mred\x1b[0m", "title": "\x1b]0;owned\x07", "bell": "\a\b\r",
     "newline": "x\n[I] PASSED", "c1": "\x9b31mred", "bidi": "\u202egnp.exe",
-    "script": "<script>alert(1)</script>", "quote": "\"'`$(id);&|", "dots": "../../../../tmp/evil",
+    "script": "<script>alert(1)</script>", "quote": "\"'`$(id);&|", "dots": "../../../../evil",
     "dot": ".", "dotdot": "..", "absolute": "/etc/passwd", "backslash": "..\\..\\x",
     "percent": "%2e%2e%2f%n%s", "format": "{} {0} %s %n", "long": "n" * 65536,
     "not_utf8": b"\xff\xfe\xc0\x80", "surrogate": b"\xed\xa0\x80", "emoji": "\U0001f600",
@@ -215,11 +215,11 @@ def names(corpus):
         file = corpus.write(f"onnx_names/{name}.onnx", data)
         for suffix in ("json", "npz", "safetensors"):
             # A name in a zip file is at most 65,535 bytes long.
-            if (name, suffix) == ("long", "npz"):
-                expect = 7
+            too_long = (name, suffix) == ("long", "npz")
             corpus.case("onnx_names", f"{name}_{suffix}",
                         ["run", file, "--identity", "--identity", "--save-outputs",
-                         f"o.{suffix}", "--save-inputs", f"i.{suffix}"], expect,
+                         f"o.{suffix}", "--save-inputs", f"i.{suffix}"],
+                        NOT_SAVED if too_long else expect,
                         may_leave=[f"o.{suffix}", f"i.{suffix}"])
     for name in ("dots", "absolute", "dotdot"):
         corpus.case("onnx_names", f"{name}_blob",

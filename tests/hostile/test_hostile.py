@@ -42,13 +42,20 @@ HANG = 60.0
 
 MALFORMED, NOT_SAVED, USAGE = 3, 7, 2
 SANITIZER_FACTOR = 20
+SANITIZER_OPTIONS = (
+    "exitcode=99",
+    "detect_leaks=0",  # what frameworks never free is not ours
+    "allocator_may_return_null=1",  # too much memory is an answer, as without the sanitizer
+    "handle_segv=0", "handle_sigbus=0", "handle_sigfpe=0",  # a signal must stay one
+    "verify_asan_link_order=0",  # the fault library is preloaded
+)
 FAULT = "full_disk: "  # what the preloaded library says when it makes a call fail
 MOST_CALLS = 400
 
 MISHAPS = re.compile(r"terminate called|Traceback|runtime error:|AddressSanitizer|LeakSanitizer|"
                      r"Sanitizer|Assertion|core dumped|stack smashing|std::|basic_string")
 # Bytes that a terminal would obey; what is printed must be text.
-OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def has_sanitizer(program):
@@ -70,9 +77,8 @@ class Finished:
 def execute(words, folder, case, fault):
     if "file_limit" in case:
         words = ["prlimit", f"--fsize={case['file_limit']}", *words]
-    # Sanitizer reports must be told from findings of the program; frameworks leak at their end.
-    environment = {**os.environ, **fault, "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99",
-                   "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:exitcode=99"}
+    environment = {**os.environ, **fault, "ASAN_OPTIONS": ":".join(SANITIZER_OPTIONS),
+                   "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99"}
     # Not files of the folder, and not pipes, which would have to be emptied meanwhile.
     streams = [open(os.memfd_create(name), "w+b") for name in ("stdout", "stderr")]
     start = time.monotonic()

@@ -134,7 +134,7 @@ json Feeds(const json& request) {
   // As the run does before it activates anything.
   if (!shapes->empty()) {
     logger.Info("Will generate inference input data according to provided TensorMetadata: " +
-                FormatShapeSpecs(*shapes));
+                FormatShapeSpecs(KeepLastShapes(*shapes)));
   }
   const auto feeds = RandomFeeds::Create({.seed = request.value("seed", int64_t{1}),
                                           .iterations = request.value("iterations", int64_t{1}),

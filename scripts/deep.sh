@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# What takes too long for every push: all tests and the malformed input under AddressSanitizer and
+# UBSan, every cut of the test models, and the sizes at which 32 bits and copies would show.
+# Usage: scripts/deep.sh [WORKDIR]; WORKDIR needs 20 GB of disk (default: a folder in build/).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+work=${1:-$PWD/build/deep}
+readonly work
+
+build_sanitized() {
+  quietly build/configure-asan.log cmake --preset asan
+  quietly build/build-asan.log cmake --build build/asan
+}
+
+# Frameworks are not instrumented: what they never free is theirs, and the signal that one of them
+# dies of must reach the parent as a signal.
+sanitized() {
+  local options=detect_leaks=0:allocator_may_return_null=1:handle_segv=0:handle_sigfpe=0
+  ASAN_OPTIONS=$options UBSAN_OPTIONS=print_stacktrace=1 "$@"
+}
+
+sanitized_tests() { sanitized ctest --preset asan --no-tests=error -LE oracle; }
+
+cut_models() {
+  rm -rf "$work/models"
+  .deps/peer/bin/python tests/data/make_models.py "$work/models" >/dev/null
+  VERNIER=build/asan/bin/vernier VERNIER_HOSTILE_MODELS=$work/models \
+    VERNIER_HOSTILE_GROUPS=onnx_cut_given sanitized python3 tests/hostile/test_hostile.py
+}
+
+scale() {
+  VERNIER=build/release/bin/vernier python3 tests/scale/test_scale.py --work "$work"
+}
+
+mkdir -p "$work"
+scripts/setup.sh --tests
+# After the set-up, because it looks for what the set-up installs.
+# shellcheck source=scripts/stages.sh
+source scripts/stages.sh
+stage configure configure_release
+stage build build_release
+status=0
+stage "build with sanitizers" build_sanitized
+stage "tests with sanitizers" sanitized_tests || status=$?
+stage "cut models with sanitizers" cut_models || status=$?
+stage scale scale || status=$?
+exit "$status"

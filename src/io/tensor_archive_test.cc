@@ -1,0 +1,152 @@
+#include "io/tensor_archive.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "io/archive_names.h"
+#include "io/io_test_data.h"
+#include "io/safetensors.h"
+#include "io/zip_reader.h"
+
+namespace vernier {
+namespace {
+
+std::string Safetensors(const std::string& header, const std::string& data = "") {
+  std::string file(8, '\0');
+  const uint64_t length = header.size();
+  std::memcpy(file.data(), &length, sizeof(length));
+  return file + header + data;
+}
+
+TEST(Safetensors, RefusesHostileHeaders) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "too short"},
+      {Safetensors("{}").substr(0, 9), "claims 2 bytes"},
+      {std::string(8, '\xff'), "claims 18446744073709551615 bytes"},
+      {Safetensors("[]"), "no JSON object"},
+      {Safetensors("{"), "safetensors header: byte 1"},
+      {Safetensors(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "1234x"), "hold"},
+      {Safetensors(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "123"), "need 4"},
+      {Safetensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", "1234"), "size"},
+      {Safetensors(R"({"a":{"dtype":"Q7","shape":[1],"data_offsets":[0,4]}})", "1234"), "'Q7'"},
+      {Safetensors(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,4]}})", "1234"), "count"},
+      {Safetensors(R"({"a":{"dtype":"U8","shape":[1e0],"data_offsets":[0,1]}})", "1"), "count"},
+      {Safetensors(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[4,0]}})", "1234"), "no range"},
+      {Safetensors(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), "hole"},
+      {Safetensors(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                   R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+                   "123"),
+       "overlaps"},
+      {Safetensors(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                   R"("a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+                   "1"),
+       "twice"},
+      {Safetensors(R"({"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}})"),
+       "size"},
+  };
+  for (const auto& [file, message] : cases) {
+    const auto header = ParseSafetensorsHeader(BytesOf(file));
+    ASSERT_FALSE(header.ok()) << message;
+    EXPECT_NE(header.status().message().find(message), std::string::npos)
+        << header.status().message() << " / " << message;
+  }
+}
+
+TEST(ArchiveNames, RoundTrip) {
+  for (const std::string& name :
+       {std::string("a/b"), std::string(".."), std::string(""), std::string("%41"),
+        std::string("\xff\n"), std::string("x.npy")}) {
+    EXPECT_EQ(PercentDecode(PercentEncode(name)), name);
+    const ArchiveName parts{.run = PercentEncode(name), .iteration = 12, .tensor = name};
+    const auto again = ParseArchiveName(FormatArchiveName(parts));
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->run, parts.run);
+    EXPECT_EQ(again->iteration, 12u);
+    EXPECT_EQ(again->tensor, name);
+  }
+  for (const char* other : {"x", "a/x", "12/x", "a/b/0000000000/x", "/0000000000/x"}) {
+    EXPECT_FALSE(ParseArchiveName(other)) << other;
+  }
+}
+
+class Npz : public testing::Test {
+ protected:
+  std::string Write() {
+    PartFile spool = *PartFile::CreateUnnamed(folder_ / "");
+    const auto writer = TensorArchiveWriter::Create(spool, ArchiveFormat::kNpz);
+    EXPECT_TRUE(writer->Add("a", SampleTensor(DType::kFloat32, {3})).ok());
+    EXPECT_TRUE(writer->Add("b", SampleTensor(DType::kInt4, {3})).ok());
+    AtomicFile file = *AtomicFile::Create(folder_ / "x.npz");
+    EXPECT_TRUE(writer->WriteTo(file, {true, true}, {}).ok());
+    EXPECT_TRUE(file.Commit().ok());
+    return ReadText(folder_ / "x.npz");
+  }
+
+  // Reads everything; "" or the error.
+  std::string Refusal(const std::string& bytes) {
+    WriteText(folder_ / "y.npz", bytes);
+    const auto archive = TensorArchive::Open(folder_ / "y.npz", ArchiveFormat::kNpz);
+    if (!archive.ok()) return archive.status().message();
+    for (size_t i = 0; i < (*archive)->names().size(); ++i) {
+      const auto tensor = (*archive)->Read(i);
+      if (!tensor.ok()) return tensor.status().message();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Npz, DataIsAlignedAndReadInPlace) {
+  const std::string bytes = Write();
+  EXPECT_EQ(Refusal(bytes), "");
+  const auto reader = ZipReader::Open(BytesOf(bytes), nullptr);
+  for (const ZipMember& member : reader->members()) EXPECT_EQ(member.data_offset % 64, 0u);
+  const auto archive = TensorArchive::Open(folder_ / "x.npz", ArchiveFormat::kNpz);
+  EXPECT_EQ((*archive)->Read(1)->dtype(), DType::kInt4);
+}
+
+TEST_F(Npz, EveryTruncationIsRefused) {
+  const std::string bytes = Write();
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_NE(Refusal(bytes.substr(0, size)), "") << size;
+  }
+}
+
+// Only the date and the version of the program that wrote it carry no meaning.
+TEST_F(Npz, DamageNeverCrashes) {
+  const std::string bytes = Write();
+  for (size_t position = 0; position < bytes.size(); ++position) {
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      std::string damaged = bytes;
+      damaged[position] = static_cast<char>(damaged[position] ^ flip);
+      Refusal(damaged);
+    }
+  }
+}
+
+TEST_F(Npz, NamesWhatIsWrong) {
+  const std::string bytes = Write();
+  const size_t entry = bytes.find("PK\x01\x02");
+  const size_t second = bytes.find("PK\x01\x02", entry + 1);
+  const auto patched = [&](size_t position, std::string_view text) {
+    std::string copy = bytes;
+    return Refusal(copy.replace(position, text.size(), text));
+  };
+  EXPECT_NE(patched(entry + 8, "\x01").find("is encrypted"), std::string::npos);
+  EXPECT_NE(patched(entry + 10, "\x0c").find("method 12"), std::string::npos);
+  EXPECT_NE(patched(entry + 24, "\x05").find("two different sizes"), std::string::npos);
+  EXPECT_NE(patched(bytes.find("NUMPY") + 125, "?").find("checksum"), std::string::npos);
+  std::string twice = bytes;
+  twice.replace(second, 50, bytes.substr(entry, 50));
+  EXPECT_NE(Refusal(twice).find("twice"), std::string::npos);
+  // A deflated member that claims 4 GB for its few bytes.
+  std::string bomb = bytes;
+  bomb.replace(entry + 10, 1, "\x08");
+  bomb.replace(entry + 24, 4, "\xf0\xff\xff\xff");
+  EXPECT_NE(Refusal(bomb).find("more than a thousandfold"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vernier
