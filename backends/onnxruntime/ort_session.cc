@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 
@@ -22,8 +23,11 @@ int AffinityCount() {
 Result<int> ThreadCount(const sdk::Options& options, std::string_view key) {
   const std::string text(options.Get(key));
   if (text.empty()) return AffinityCount();
-  const int count = std::atoi(text.c_str());
-  if (count < 0) return InvalidArgument(std::string(key) + ": expected a number >= 0");
+  int count = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 0) {
+    return InvalidArgument(std::string(key) + ": expected a number >= 0, got '" + text + "'");
+  }
   return count;
 }
 

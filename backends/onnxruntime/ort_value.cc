@@ -19,14 +19,13 @@ Result<Value> StringsFromAbi(const Api& api, const vn_tensor& t, size_t count) {
                             value.slot())));
   const auto* offsets = static_cast<const int64_t*>(t.data);
   const char* text = reinterpret_cast<const char*>(offsets + count + 1);
-  std::vector<std::string> copies;  // ORT wants them NUL-terminated
-  std::vector<const char*> pointers;
-  copies.reserve(count);
   for (size_t i = 0; i < count; ++i) {
-    copies.emplace_back(text + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i]));
-    pointers.push_back(copies.back().c_str());
+    const auto size = static_cast<size_t>(offsets[i + 1] - offsets[i]);
+    char* buffer = nullptr;  // not FillStringTensor, whose strings end at a NUL
+    VERNIER_TRY(Take(api, api.table->GetResizedStringTensorElementBuffer(value.get(), i, size,
+                                                                         &buffer)));
+    std::memcpy(buffer, text + offsets[i], size);
   }
-  VERNIER_TRY(Take(api, api.table->FillStringTensor(value.get(), pointers.data(), count)));
   return value;
 }
 

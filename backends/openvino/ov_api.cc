@@ -85,7 +85,8 @@ Result<Api> LoadApi(std::string_view library) {
 
 Status Check(const Api& api, ov_status_e status, std::string_view doing) {
   if (status == OK) return {};
-  const char* words = api.ov_get_last_err_msg();
+  // The words are those of the last exception; a wrong parameter is none and leaves old ones.
+  const char* words = status == INVALID_C_PARAM ? nullptr : api.ov_get_last_err_msg();
   std::string message = words != nullptr && *words != '\0'
                             ? words
                             : "OpenVINO status " + std::to_string(static_cast<int>(status));

@@ -192,7 +192,12 @@ Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
           ? api_.ov_core_compile_model(core, source, device_.c_str(), 2, &compiled,
                                        "INFERENCE_PRECISION_HINT", precision)
           : api_.ov_core_compile_model(core, source, device_.c_str(), 0, &compiled);
-  VERNIER_TRY(Check(api_, status, "compiling for " + device_));
+  if (Status compiled_status = Check(api_, status, "compiling for " + device_);
+      !compiled_status.ok()) {
+    const bool no_device = compiled_status.message().find("is not registered") != std::string::npos;
+    return no_device ? InvalidArgument("--openvino-device: OpenVINO has no device '" + device_ + "'")
+                     : compiled_status;
+  }
   compiled_.reset(compiled);
   char* really_used = nullptr;
   if (api_.ov_compiled_model_get_property(compiled, "INFERENCE_PRECISION_HINT", &really_used) ==
@@ -254,7 +259,9 @@ Result<sdk::OutputTensor> OvModelSession::GetOutput(size_t index) {
   ov_element_type_e type{};
   void* data = nullptr;
   VERNIER_TRY(Check(api_, api_.ov_tensor_get_element_type(raw, &type), "reading an output"));
-  VERNIER_TRY(Check(api_, api_.ov_tensor_get_shape(raw, &shape), "reading an output"));
+  // The C interface cannot express the shape of a scalar and calls it an invalid parameter.
+  const ov_status_e shaped = api_.ov_tensor_get_shape(raw, &shape);
+  if (shaped != INVALID_C_PARAM) VERNIER_TRY(Check(api_, shaped, "reading an output"));
   size_t count = 1;
   for (int64_t i = 0; i < shape.rank; ++i) {
     output.shape.push_back(shape.dims[i]);

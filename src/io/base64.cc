@@ -132,7 +132,7 @@ Result<uint64_t> Base64DecodedSize(std::string_view text) {
   const std::string_view digits = WithoutPadding(text);
   const size_t padding = text.size() - digits.size();
   const size_t rest = digits.size() % 4;
-  const bool complete = rest == 0 || (rest == 2 && padding == 2) || (rest == 3 && padding >= 1);
+  const bool complete = rest == 0 || (rest == 2 && padding == 2) || (rest == 3 && padding == 1);
   if (!complete) {
     return Malformed("the base64 text has " + std::to_string(text.size()) +
                      " characters, which end in an incomplete group of four");

@@ -102,10 +102,10 @@ TEST_P(Base64Padding, IsPythons) {
 INSTANTIATE_TEST_SUITE_P(Table, Base64Padding,
                          testing::Values(PaddingCase{"", 0}, PaddingCase{"QQ==", 1},
                                          PaddingCase{"QQ=", -1}, PaddingCase{"QQ", -1},
-                                         PaddingCase{"QUI=", 2}, PaddingCase{"QUI==", 2},
+                                         PaddingCase{"QUI=", 2}, PaddingCase{"QUI==", -1},
                                          PaddingCase{"QUI", -1}, PaddingCase{"QUJD", 3},
-                                         PaddingCase{"QUJD=", 3}, PaddingCase{"Q", -1},
-                                         PaddingCase{"QUJDQ===", -1}));
+                                         PaddingCase{"QUJD=", 3}, PaddingCase{"QUJD==", 3},
+                                         PaddingCase{"Q", -1}, PaddingCase{"QUJDQ===", -1}));
 
 }  // namespace
 }  // namespace vernier

@@ -98,7 +98,8 @@ Status Savers::Finish(size_t iterations, bool run_failed) {
   if (inputs_ != nullptr && !inputs_broken_ && !(run_failed && feeds_ == 0)) {
     finish("inference input data", "inputs", plan_->inputs, [&] { return inputs_->Finish(); });
   }
-  if (outputs_ != nullptr && !outputs_broken_ && !(run_failed && results_ == 0)) {
+  if (outputs_ != nullptr && !outputs_broken_ &&
+      !(run_failed && (results_ == 0 || iterations == 0))) {
     finish("inference results", "outputs", plan_->outputs, [&] { return outputs_->Publish(iterations); });
   }
   if (!plan_->input_blobs.empty()) saved_.emplace_back("input_blobs", plan_->input_blobs);

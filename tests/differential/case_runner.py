@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
@@ -80,6 +81,10 @@ class Workshop:
 
     def __init__(self, work, peer_python):
         self.work = pathlib.Path(work).resolve()
+        # One process at a time: a second one would take folders away under the first one's feet.
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.lock = open(self.work / "lock", "w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.sources = [self.work / "models", self.work / "fixtures"]
         # Not resolved: the interpreter of a virtual environment is a link out of it.
         python = pathlib.Path(peer_python).absolute()

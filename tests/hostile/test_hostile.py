@@ -44,7 +44,6 @@ MALFORMED, NOT_SAVED, USAGE = 3, 7, 2
 SANITIZER_FACTOR = 20
 SANITIZER_OPTIONS = (
     "exitcode=99",
-    "detect_leaks=0",  # what frameworks never free is not ours
     "allocator_may_return_null=1",  # too much memory is an answer, as without the sanitizer
     "handle_segv=0", "handle_sigbus=0", "handle_sigfpe=0",  # a signal must stay one
     "verify_asan_link_order=0",  # the fault library is preloaded
@@ -52,8 +51,8 @@ SANITIZER_OPTIONS = (
 FAULT = "full_disk: "  # what the preloaded library says when it makes a call fail
 MOST_CALLS = 400
 
-MISHAPS = re.compile(r"terminate called|Traceback|runtime error:|AddressSanitizer|LeakSanitizer|"
-                     r"Sanitizer|Assertion|core dumped|stack smashing|std::|basic_string")
+MISHAPS = re.compile(r"terminate called|Traceback|runtime error:|(?:ERROR|SUMMARY): \w+Sanitizer|"
+                     r"Assertion|core dumped|stack smashing|std::|basic_string")
 # Bytes that a terminal would obey; what is printed must be text.
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -77,7 +76,9 @@ class Finished:
 def execute(words, folder, case, fault):
     if "file_limit" in case:
         words = ["prlimit", f"--fsize={case['file_limit']}", *words]
-    environment = {**os.environ, **fault, "ASAN_OPTIONS": ":".join(SANITIZER_OPTIONS),
+    # What frameworks never free is not ours.
+    leaks = f"detect_leaks={0 if case.get('framework') else 1}"
+    environment = {**os.environ, **fault, "ASAN_OPTIONS": ":".join((leaks, *SANITIZER_OPTIONS)),
                    "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99"}
     # Not files of the folder, and not pipes, which would have to be emptied meanwhile.
     streams = [open(os.memfd_create(name), "w+b") for name in ("stdout", "stderr")]

@@ -34,6 +34,9 @@ void WatchSignals() {
   struct sigaction action {};
   action.sa_handler = &OnSignal;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  // A file that reaches a limit is an error of that write, not the end of the program.
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 int UsageError(const std::string& message) {
