@@ -45,16 +45,19 @@ def statistics(mebipairs):
     rng = np.random.default_rng(0)
     first = rng.standard_normal(mebipairs << 20, dtype=np.float32)
     second = first + np.float32(1e-6)
-    start = time.perf_counter()
-    absolute = np.abs(first - second)
-    relative = absolute / np.maximum(np.abs(second), np.float32(2**-52))
-    for values in (absolute, relative, first, second):
-        for function in (np.mean, np.std, np.var, np.median, np.min, np.max, np.argmin, np.argmax):
-            function(values)
-        np.mean(np.abs(values))
-        for quantile in (0.9, 0.95, 0.99):
-            np.quantile(values, quantile)
-    return {"seconds": time.perf_counter() - start, "pairs": mebipairs << 20}
+    best = float("inf")
+    for _ in range(5):  # the best, as the kernels' figure is
+        start = time.perf_counter()
+        absolute = np.abs(first - second)
+        relative = absolute / np.maximum(np.abs(second), np.float32(2**-52))
+        for values in (absolute, relative, first, second):
+            for function in (np.mean, np.std, np.var, np.median, np.min, np.max, np.argmin, np.argmax):
+                function(values)
+            np.mean(np.abs(values))
+            for quantile in (0.9, 0.95, 0.99):
+                np.quantile(values, quantile)
+        best = min(best, time.perf_counter() - start)
+    return {"seconds": best, "pairs": mebipairs << 20}
 
 
 def main():

@@ -46,6 +46,7 @@ class Execution {
     if (status.code() == StatusCode::kCancelled) {
       outcome_.faults.signal = interrupted_.load();
     } else {
+      writer_failed_ |= status.code() == StatusCode::kIo;
       logger_.Critical(status.message());
       outcome_.faults.Add(status);
     }
@@ -107,8 +108,8 @@ class Execution {
       VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds_->Next());
       if (!feed || !live_.any_alive()) break;
       // Not Once: it would keep the text of every iteration.
-      logger_.Info("Streaming iteration " + std::to_string(i) +
-                   "\n---- Inference Input(s) ----\n" + FormatTensorTable(*feed));
+      logger_.Info("Streaming iteration " + std::to_string(i) + "\n---- Inference Input(s) ----\n" +
+                   FormatTensorTable(*feed));
       VERNIER_TRY(savers_->AddFeed(*feed));
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, InferAll(*feed, i));
       ++live_iterations_;
@@ -171,9 +172,8 @@ class Execution {
     const double total_ms = runner.total_seconds() * 1e3;
     const auto count = static_cast<double>(runner.iterations());
     logger_.Finish(PadName(runner.name()) + " | Completed " + std::to_string(runner.iterations()) +
-                   " iteration(s) in " + FormatG(total_ms, 4) +
-                   " ms | Average inference time: " + FormatG(count > 0 ? total_ms / count : 0, 4) +
-                   " ms.");
+                   " iteration(s) in " + FormatG(total_ms, 4) + " ms | Average inference time: " +
+                   FormatG(count > 0 ? total_ms / count : 0, 4) + " ms.");
     return {};
   }
 
@@ -223,7 +223,8 @@ class Execution {
     if (feeds_ != nullptr || !live_.any_alive()) return {};
     size_t first = 0;
     while (!live_[first].opened()) ++first;
-    VERNIER_ASSIGN_OR_RETURN(feeds_, FeedStream::Open(plan_, live_[first].session().inputs, logger_));
+    VERNIER_ASSIGN_OR_RETURN(feeds_,
+                             FeedStream::Open(plan_, live_[first].session().inputs, logger_));
     if (savers_) return {};
     VERNIER_ASSIGN_OR_RETURN(Savers savers, Savers::Create(plan_.save, live_.names(), logger_));
     savers_.emplace(std::move(savers));
@@ -318,7 +319,7 @@ class Execution {
       outcome_.faults.Add(live_[i].failure());
     }
     if (interrupted_.load() != 0) outcome_.faults.signal = interrupted_.load();
-    if (savers_) {
+    if (savers_ && !writer_failed_) {
       const bool failed = aborted_ || outcome_.faults.any();
       if (const Status status = savers_->Finish(PublishedIterations(), failed); !status.ok()) {
         Report(status);
@@ -332,8 +333,9 @@ class Execution {
     std::vector<int64_t> lengths;
     for (size_t i = 0; i < live_.size(); ++i) lengths.push_back(live_[i].iterations());
     for (const LoadedRuns::Run& run : loaded_->runs()) lengths.push_back(run.iterations);
-    outcome_.record.pairs = comparisons_->Finish(lengths, aborted_ ? Coverage::kIgnored : Coverage::kJudged,
-                                                 outcome_.faults, outcome_.record.faults);
+    outcome_.record.pairs =
+        comparisons_->Finish(lengths, aborted_ ? Coverage::kIgnored : Coverage::kJudged,
+                             outcome_.faults, outcome_.record.faults);
     if (plan_.validate && spill_ != nullptr && !aborted_) {
       if (const Status status = ValidateSpilled(); !status.ok()) Report(status);
     }
@@ -362,6 +364,7 @@ class Execution {
   int64_t live_iterations_ = 0;
   int64_t feeds_saved_ = 0;
   bool aborted_ = false;
+  bool writer_failed_ = false;
 };
 
 }  // namespace

@@ -48,12 +48,6 @@ Result<Savers> Savers::Create(const SavePlan& plan, std::vector<std::string> run
 }
 
 Status Savers::AddFeed(const TensorMap& feed) {
-  Status status = AppendFeed(feed);
-  inputs_broken_ |= !status.ok();
-  return status;
-}
-
-Status Savers::AppendFeed(const TensorMap& feed) {
   if (inputs_ != nullptr) VERNIER_TRY(inputs_->Append(feed));
   if (!plan_->input_blobs.empty()) VERNIER_TRY(AddBlobs(feed));
   ++feeds_;
@@ -81,9 +75,7 @@ Status Savers::AddBlobs(const TensorMap& feed) {
 Status Savers::AddResult(size_t runner, const IterationResult& result) {
   if (outputs_ == nullptr) return {};
   ++results_;
-  Status status = outputs_->Append(runner, result);
-  outputs_broken_ |= !status.ok();
-  return status;
+  return outputs_->Append(runner, result);
 }
 
 Status Savers::Finish(size_t iterations, bool run_failed) {
@@ -95,12 +87,12 @@ Status Savers::Finish(size_t iterations, bool run_failed) {
     if (status.ok()) saved_.emplace_back(key, path);
     if (first.ok()) first = std::move(status);
   };
-  if (inputs_ != nullptr && !inputs_broken_ && !(run_failed && feeds_ == 0)) {
+  if (inputs_ != nullptr && !(run_failed && feeds_ == 0)) {
     finish("inference input data", "inputs", plan_->inputs, [&] { return inputs_->Finish(); });
   }
-  if (outputs_ != nullptr && !outputs_broken_ &&
-      !(run_failed && (results_ == 0 || iterations == 0))) {
-    finish("inference results", "outputs", plan_->outputs, [&] { return outputs_->Publish(iterations); });
+  if (outputs_ != nullptr && !(run_failed && (results_ == 0 || iterations == 0))) {
+    finish("inference results", "outputs", plan_->outputs,
+           [&] { return outputs_->Publish(iterations); });
   }
   if (!plan_->input_blobs.empty()) saved_.emplace_back("input_blobs", plan_->input_blobs);
   return first;

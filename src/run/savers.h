@@ -22,14 +22,17 @@ class Savers {
                                Logger& logger);
 
   /// Whether anything is saved at all.
-  bool saves() const { return inputs_ != nullptr || outputs_ != nullptr || !plan_->input_blobs.empty(); }
+  bool saves() const {
+    return inputs_ != nullptr || outputs_ != nullptr || !plan_->input_blobs.empty();
+  }
 
   Status AddFeed(const TensorMap& feed);
   Status AddResult(size_t runner, const IterationResult& result);
 
   /// Publishes the files: of every runner's results, at most the first `iterations`. Parts that
   /// could not be published are kept beside them. Of a run that failed before anything was
-  /// finished nothing is published: an older file is worth more than an empty one.
+  /// finished nothing is published: an older file is worth more than an empty one. Not to be called
+  /// after an error of the functions above: then the old files stay, and so do the parts.
   Status Finish(size_t iterations, bool run_failed);
 
   /// What was saved and where, for records.
@@ -37,7 +40,6 @@ class Savers {
 
  private:
   Savers(const SavePlan& plan, Logger& logger) : plan_(&plan), logger_(&logger) {}
-  Status AppendFeed(const TensorMap& feed);
   Status AddBlobs(const TensorMap& feed);
 
   const SavePlan* plan_;
@@ -46,9 +48,6 @@ class Savers {
   std::unique_ptr<ResultsWriter> outputs_;
   int64_t feeds_ = 0;
   int64_t results_ = 0;
-  /// Writing failed: the old file stays, and so do the parts.
-  bool inputs_broken_ = false;
-  bool outputs_broken_ = false;
   std::vector<std::pair<std::string, std::string>> saved_;
 };
 

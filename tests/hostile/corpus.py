@@ -12,7 +12,7 @@ NOT_SAVED = 7
 
 # What a case may ask the test to do; see test_hostile.py.
 KEYS = {"group", "name", "args", "expect", "mentions", "before", "may_leave", "file_limit",
-        "fault", "input_bytes", "framework", "out"}
+        "fault", "published", "input_bytes", "framework", "out"}
 
 
 class Corpus:
