@@ -78,7 +78,7 @@ class RankSelector {
   bool NextPass() {
     if (ranks_.empty()) return false;
     if (store_) {
-      std::sort(keys_.begin(), keys_.end());
+      SelectStored();
       return false;
     }
     for (Wanted& wanted : wanted_) Descend(wanted);
@@ -89,8 +89,8 @@ class RankSelector {
 
   /// The value of that rank; the rank must have been asked for and all passes made.
   T Value(int64_t rank) const {
-    if (store_) return Ordered::Decode(keys_[static_cast<size_t>(rank)]);
     const auto it = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
+    if (store_) return Ordered::Decode(found_[static_cast<size_t>(it - ranks_.begin())]);
     return Ordered::Decode(wanted_[static_cast<size_t>(it - ranks_.begin())].prefix);
   }
 
@@ -109,6 +109,43 @@ class RankSelector {
     Key prefix;
     std::vector<uint64_t> counts;
   };
+
+  // Sorts the keys whose top bits a wanted rank falls on, and no others: a few hundredths of them.
+  void SelectStored() {
+    constexpr int kBits = 12;
+    constexpr int kShift = kKeyBits - kBits;
+    constexpr size_t kFewKeys = 512;
+    found_.resize(ranks_.size());
+    if (keys_.size() <= kFewKeys) {
+      std::sort(keys_.begin(), keys_.end());
+      for (size_t i = 0; i < ranks_.size(); ++i) found_[i] = keys_[static_cast<size_t>(ranks_[i])];
+      return;
+    }
+    std::vector<uint32_t> counts(size_t{1} << kBits);
+    for (const Key key : keys_) ++counts[key >> kShift];
+    std::vector<size_t> places;  // of the wanted ranks among the kept keys
+    size_t before = 0;
+    size_t kept = 0;
+    for (uint32_t& count : counts) {
+      const size_t size = count;
+      count = 0;
+      while (places.size() < ranks_.size() &&
+             static_cast<size_t>(ranks_[places.size()]) < before + size) {
+        places.push_back(kept + static_cast<size_t>(ranks_[places.size()]) - before);
+        count = 1;
+      }
+      kept += count != 0 ? size : 0;
+      before += size;
+    }
+    size_t end = 0;
+    for (const Key key : keys_) {
+      keys_[end] = key;
+      end += counts[key >> kShift];
+    }
+    keys_.resize(end);
+    std::sort(keys_.begin(), keys_.end());
+    for (size_t i = 0; i < ranks_.size(); ++i) found_[i] = keys_[places[i]];
+  }
 
   void AddDeeper(const T* values, size_t n) {
     const int shift = kKeyBits - 16 * (level_ + 1);
@@ -152,6 +189,7 @@ class RankSelector {
   bool store_ = true;
   int level_ = 0;
   std::vector<Key> keys_;
+  std::vector<Key> found_;  ///< of the stored keys, in the order of ranks_
   std::vector<Wanted> wanted_;
   std::vector<Bucket> buckets_;
   std::vector<uint8_t> group_;  ///< by the top 16 bits: could such a key be in a bucket?
