@@ -29,6 +29,7 @@ Result<Api> LoadApi(std::string_view library) {
       .install_hint = "pip install onnxruntime",
       .option = "--onnxrt-lib",
       .root_variable = "ONNXRUNTIME_ROOT",
+      .root_dirs = {},
       .python_dirs = {"onnxruntime/capi"},
       .stem = "libonnxruntime",
       .system_names = {"libonnxruntime.so", "libonnxruntime.so.1"},

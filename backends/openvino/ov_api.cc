@@ -65,6 +65,7 @@ Result<Api> LoadApi(std::string_view library) {
       .install_hint = "pip install openvino",
       .option = "--openvino-lib",
       .root_variable = "OPENVINO_ROOT",
+      .root_dirs = {"runtime/lib/intel64", "runtime/lib/aarch64"},
       .python_dirs = {"openvino/libs"},
       .stem = "libopenvino_c",
       .system_names = {"libopenvino_c.so"},

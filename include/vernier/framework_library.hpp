@@ -21,6 +21,7 @@ struct LibrarySearch {
   std::string install_hint;               ///< "pip install onnxruntime"
   std::string option;                     ///< "--onnxrt-lib", for messages
   std::string root_variable;              ///< environment variable with its root or library
+  std::vector<std::string> root_dirs;     ///< below a root, besides lib and lib64
   std::vector<std::string> python_dirs;   ///< below site-packages: "onnxruntime/capi"
   std::string stem;                       ///< file name up to ".so": "libonnxruntime"
   std::vector<std::string> system_names;  ///< for the dynamic linker: "libonnxruntime.so.1"
@@ -104,6 +105,22 @@ inline std::vector<std::filesystem::path> SitePackages() {
   return folders;
 }
 
+/// Where a library may lie when people name a place: the place itself, an install prefix, a Python
+/// environment, its site-packages, or the wheel's folder in there.
+inline std::vector<std::filesystem::path> FoldersOfRoot(const LibrarySearch& search,
+                                                        const std::filesystem::path& root) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> folders = {root, root / "lib", root / "lib64"};
+  for (const std::string& dir : search.root_dirs) folders.push_back(root / dir);
+  std::vector<fs::path> sites = {root};
+  internal::AppendSitePackages(root, sites);
+  for (const std::string& dir : search.python_dirs) {
+    for (const fs::path& site : sites) folders.push_back(site / dir);
+    folders.push_back(root / dir.substr(dir.find('/') + 1));
+  }
+  return folders;
+}
+
 /// Candidate files in the order in which they are tried: the option's value, the environment
 /// variable, Python environments; names for the dynamic linker come last.
 inline std::vector<std::string> LibraryCandidates(const LibrarySearch& search,
@@ -113,7 +130,7 @@ inline std::vector<std::string> LibraryCandidates(const LibrarySearch& search,
   const auto add_root = [&](const fs::path& root) {
     std::error_code error;
     if (fs::is_regular_file(root, error)) files.push_back(root.string());
-    for (const fs::path& folder : {root, root / "lib", root / "lib64"}) {
+    for (const fs::path& folder : FoldersOfRoot(search, root)) {
       const std::vector<std::string> found = internal::LibrariesIn(folder, search.stem);
       files.insert(files.end(), found.begin(), found.end());
     }

@@ -1,0 +1,65 @@
+#include "vernier/framework_library.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of its own for each test, gone afterwards.
+class FrameworkLibrary : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "framework-library-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  std::string MakeLibrary(const fs::path& folder) {
+    fs::create_directories(folder);
+    const fs::path file = folder / "libexample.so.2.1";
+    std::ofstream(file) << "not loaded here";
+    return file.string();
+  }
+
+  sdk::LibrarySearch search_ = {
+      .framework = "Example",
+      .install_hint = "pip install example",
+      .option = "--example-lib",
+      .root_variable = "VERNIER_TEST_EXAMPLE_ROOT",
+      .root_dirs = {"runtime/lib"},
+      .python_dirs = {"example/capi"},
+      .stem = "libexample",
+      .system_names = {},
+  };
+  fs::path root_;
+};
+
+TEST_F(FrameworkLibrary, IsFoundWhereverPeoplePointTo) {
+  for (const char* below : {"lib", "lib64", "runtime/lib", "capi", "example/capi",
+                            "lib/python3.11/site-packages/example/capi"}) {
+    SCOPED_TRACE(below);
+    const fs::path place = root_ / std::to_string(std::hash<std::string>()(below));
+    const std::string library = MakeLibrary(place / below);
+    EXPECT_THAT(sdk::LibraryCandidates(search_, place.string()), testing::Contains(library));
+  }
+}
+
+TEST_F(FrameworkLibrary, ThatWasAskedForByNameHasNoSubstitute) {
+  const std::string library = MakeLibrary(root_ / "lib");
+  ::setenv(search_.root_variable.c_str(), root_.c_str(), 1);
+  EXPECT_THAT(sdk::LibraryCandidates(search_, ""), testing::Contains(library));
+  EXPECT_THAT(sdk::LibraryCandidates(search_, (root_ / "elsewhere").string()), testing::IsEmpty());
+  ::unsetenv(search_.root_variable.c_str());
+}
+
+}  // namespace
+}  // namespace vernier
