@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -17,6 +18,8 @@ namespace vernier {
 namespace {
 
 constexpr int kIndentWidth = 4;
+// How old a line may get before whoever follows a log file sees it.
+constexpr auto kFlushInterval = std::chrono::milliseconds(50);
 
 struct SeverityLook {
   Severity severity;
@@ -194,6 +197,9 @@ void ConsoleLog::Write(Severity severity, std::string_view text, LogColor color,
   }
   Emit(severity >= Severity::kCritical ? stderr : stdout, message,
        ColorCode(color, LookOf(severity).color));
+  // What comes before a long silence, or before the end, is seen at once.
+  const bool milestone = severity >= Severity::kStart;
+  if (milestone || std::chrono::steady_clock::now() - flushed_ > kFlushInterval) Flush();
 }
 
 void ConsoleLog::Plain(std::string_view text) {
@@ -223,6 +229,12 @@ void ConsoleLog::Emit(std::FILE* stream, const std::string& text, std::string_vi
     std::fwrite(text.data(), 1, text.size(), log_file_);
     std::fputc('\n', log_file_);
   }
+}
+
+void ConsoleLog::Flush() {
+  std::fflush(stdout);
+  if (log_file_ != nullptr) std::fflush(log_file_);
+  flushed_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 // The log as people see it: the peer's layout, on stdout, critical lines on stderr.
 #pragma once
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -55,6 +56,7 @@ class ConsoleLog final : public Logger {
   }
   std::string Prefix(Severity severity) const;
   void Emit(std::FILE* stream, const std::string& text, std::string_view color);
+  void Flush();
 
   ConsoleLogOptions options_;
   int indent_ = 0;
@@ -62,6 +64,7 @@ class ConsoleLog final : public Logger {
   Severity area_threshold_ = Severity::kInfo;
   std::set<std::string, std::less<>> logged_once_;
   std::FILE* log_file_ = nullptr;
+  std::chrono::steady_clock::time_point flushed_;
 };
 
 }  // namespace vernier

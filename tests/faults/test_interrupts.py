@@ -62,6 +62,16 @@ class Interrupts(FaultTest):
                 self.assertLess(time.monotonic() - start, ENDED_WITHIN_S)
                 self.assert_gone(workers)
 
+    def test_kill_leaves_the_lines_that_were_logged(self):
+        run, workers = self.begin_long()
+        time.sleep(0.5)
+        interrupt(run, signal.SIGKILL)
+        ended = run.end()
+        self.assertEqual(ended.code, -signal.SIGKILL, ended)
+        iterations = [line for line in ended.out.splitlines() if "Iteration: " in line]
+        self.assertGreater(len(iterations), 5, ended)
+        self.assert_gone(workers)
+
     def test_ctrl_c_while_a_framework_hangs_at_its_end(self):
         for stage in ("close", "destroy"):
             with self.subTest(stage=stage):
