@@ -128,6 +128,7 @@ struct StatisticsBuilder<T>::State {
   int64_t seen = 0;
   int64_t nan_count = 0;
   int64_t infinite_count = 0;
+  int64_t first_infinite = -1;
   double running_mean = 0;
   double squares = 0;  ///< sum of squared deviations from running_mean
 
@@ -177,7 +178,13 @@ void StatisticsBuilder<T>::Add(const T* values, size_t n) {
     // The sum of magnitudes is finite unless it overflows or something is not finite.
     if (!std::isfinite(magnitudes)) {
       for (size_t i = 0; i < n; ++i) nans += IsNan(values[i]) ? 1 : 0;
-      for (size_t i = 0; i < n; ++i) s.infinite_count += std::isinf(values[i]) ? 1 : 0;
+      int64_t infinities = 0;
+      for (size_t i = 0; i < n; ++i) infinities += std::isinf(values[i]) ? 1 : 0;
+      if (infinities > 0 && s.first_infinite < 0) {
+        const T* infinite = std::find_if(values, values + n, [](T v) { return std::isinf(v); });
+        s.first_infinite = s.seen + (infinite - values);
+      }
+      s.infinite_count += infinities;
     }
   }
   s.nan_count += nans;
@@ -217,6 +224,8 @@ ValueStatistics StatisticsBuilder<T>::Finish() const {
   const auto count = static_cast<double>(s.count);
   out.nan_count = s.nan_count;
   out.infinite_count = s.infinite_count;
+  out.first_nan = s.extrema.first_nan;
+  out.first_infinite = s.first_infinite;
   out.mean = s.sum.value() / count;
   out.average_magnitude = s.magnitude_sum.value() / count;
   const bool finite = s.nan_count == 0 && s.infinite_count == 0;

@@ -27,6 +27,8 @@ struct ValueStatistics {
   double max = 0;
   int64_t argmin = -1;  ///< first place of the minimum, or of the first NaN; -1 when empty
   int64_t argmax = -1;
+  int64_t first_nan = -1;       ///< place; -1 when there is none
+  int64_t first_infinite = -1;  ///< of either sign
   double average_magnitude = 0;
   std::vector<double> quantiles;  ///< in the order asked for, interpolated linearly
 };
