@@ -108,6 +108,26 @@ Result<DifferenceArrays> MakeDifferences(const ElementSpan& a, const ElementSpan
   });
 }
 
+Status VisitDifferences(const ElementSpan& a, const ElementSpan& b, const DifferenceRule& rule,
+                        int64_t first, int64_t count, const DifferenceVisitor& visit) {
+  VERNIER_TRY(CheckTypes(a, b));
+  WithReader(a, b, rule.infinities_equal, [&](auto& reader) {
+    using Reader = std::remove_reference_t<decltype(reader)>;
+    typename Reader::Absolute absolute[kBlockSize];
+    typename Reader::Relative relative[kBlockSize];
+    double wide_absolute[kBlockSize];
+    double wide_relative[kBlockSize];
+    for (int64_t done = 0; done < count; done += static_cast<int64_t>(kBlockSize)) {
+      const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, count - done));
+      reader.Read(first + done, n, absolute, relative);
+      for (size_t i = 0; i < n; ++i) wide_absolute[i] = static_cast<double>(absolute[i]);
+      for (size_t i = 0; i < n; ++i) wide_relative[i] = static_cast<double>(relative[i]);
+      visit({first + done, {wide_absolute, n}, {wide_relative, n}});
+    }
+  });
+  return {};
+}
+
 Result<std::vector<int64_t>> FindMismatches(const ElementSpan& a, const ElementSpan& b,
                                             const DifferenceRule& rule, size_t limit) {
   VERNIER_TRY(CheckTypes(a, b));

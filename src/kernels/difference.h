@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "kernels/element_blocks.h"
@@ -67,6 +68,20 @@ Result<DifferenceArrays> MakeDifferences(const ElementSpan& a, const ElementSpan
 /// The places of up to `limit` elements outside both tolerances, in order.
 Result<std::vector<int64_t>> FindMismatches(const ElementSpan& a, const ElementSpan& b,
                                             const DifferenceRule& rule, size_t limit);
+
+/// Differences in a run of elements, as float64 (integers beyond 2^53 are rounded).
+struct DifferenceBlock {
+  int64_t start = 0;
+  std::span<const double> absolute;
+  std::span<const double> relative;
+};
+using DifferenceVisitor = std::function<void(const DifferenceBlock&)>;
+
+/// Shows `visit` the differences of the elements [first, first + count), block by block and in
+/// order, without an array of them. The range must lie within both arrays. kInvalidArgument as
+/// SummariseDifferences.
+Status VisitDifferences(const ElementSpan& a, const ElementSpan& b, const DifferenceRule& rule,
+                        int64_t first, int64_t count, const DifferenceVisitor& visit);
 
 struct DifferenceHistograms {
   Histogram absolute;

@@ -152,5 +152,36 @@ TEST(FindMismatches, ListsPlacesUpToTheLimit) {
   EXPECT_EQ(*one, (std::vector<int64_t>{1}));
 }
 
+TEST(VisitDifferences, ShowsEachElementOfTheRangeOnceAndInOrder) {
+  constexpr int64_t kFirst = 3;
+  constexpr int64_t kCount = 2500;  // several blocks, the last one not full
+  std::vector<float> a(2600), b(2600, 4);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = 4 + static_cast<float>(i);
+  int64_t next = kFirst;
+  const auto check = [&](const DifferenceBlock& block) {
+    ASSERT_EQ(block.start, next);
+    ASSERT_EQ(block.absolute.size(), block.relative.size());
+    for (size_t i = 0; i < block.absolute.size(); ++i, ++next) {
+      ASSERT_EQ(block.absolute[i], static_cast<double>(next));
+      ASSERT_EQ(block.relative[i], static_cast<double>(next) / 4);
+    }
+  };
+  const ElementSpan a_span = Span(DType::kFloat32, a), b_span = Span(DType::kFloat32, b);
+  ASSERT_TRUE(VisitDifferences(a_span, b_span, {}, kFirst, kCount, check).ok());
+  EXPECT_EQ(next, kFirst + kCount);
+}
+
+TEST(VisitDifferences, StartsWithinAByteOfPackedTypes) {
+  const std::vector<uint8_t> a = {0x21, 0x43, 0x65}, b = {0, 0, 0};  // 1 2 3 4 5 6
+  const ElementSpan a_span{DType::kUint4, std::as_bytes(std::span(a)), 6};
+  const ElementSpan b_span{DType::kUint4, std::as_bytes(std::span(b)), 6};
+  std::vector<double> seen;
+  const auto keep = [&](const DifferenceBlock& block) {
+    seen.insert(seen.end(), block.absolute.begin(), block.absolute.end());
+  };
+  ASSERT_TRUE(VisitDifferences(a_span, b_span, {}, 1, 4, keep).ok());
+  EXPECT_EQ(seen, (std::vector<double>{2, 3, 4, 5}));
+}
+
 }  // namespace
 }  // namespace vernier
