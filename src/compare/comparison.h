@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compare/pairing.h"
-#include "compare/shape_match.h"
+#include "core/shape_match.h"
 #include "kernels/difference.h"
 #include "vernier/compare_options.h"
 #include "vernier/tensor.h"

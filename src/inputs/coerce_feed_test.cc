@@ -129,22 +129,6 @@ TEST(CoerceFeed, StringsAreNeverCast) {
   EXPECT_FALSE(Coerce(feed, {Input("x", DType::kFloat32, kPair)}, Strictness::kPeer, logger).ok());
 }
 
-TEST(MatchShape, TransposesPackedAndStringElements) {
-  const uint8_t packed[] = {0x21, 0x43, 0x65};  // 1 2 3 / 4 5 6
-  const Tensor nibbles = *Tensor::Copy(DType::kUint4, {2, 3}, std::as_bytes(std::span(packed)));
-  const size_t swapped[] = {1, 0};
-  const auto moved = Transpose(nibbles, swapped);
-  ASSERT_TRUE(moved.ok());
-  EXPECT_EQ(std::to_integer<int>(moved->bytes()[0]), 0x41);
-  EXPECT_EQ(std::to_integer<int>(moved->bytes()[2]), 0x63);
-
-  const std::vector<std::string> words = {"a", "bb", "", "d", "e", "f"};
-  const auto turned = Transpose(*Tensor::FromStrings({2, 3}, words), swapped);
-  ASSERT_TRUE(turned.ok());
-  EXPECT_EQ(turned->dims(), (Dims{3, 2}));
-  EXPECT_EQ(turned->StringAt(2), "bb");
-}
-
 TEST(MatchShape, SurvivesVolumesBeyond64Bits) {
   RecordingLogger logger;
   const std::vector<Dim> huge = {{INT64_MAX, ""}, {INT64_MAX, ""}, {-1, ""}};

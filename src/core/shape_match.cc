@@ -1,4 +1,4 @@
-#include "compare/shape_match.h"
+#include "core/shape_match.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@ namespace {
 /// Visits the elements of a transposed tensor in its order, by their index in the original.
 class TransposedIndex {
  public:
-  TransposedIndex(const Dims& dims, const std::vector<size_t>& permutation) {
+  TransposedIndex(const Dims& dims, std::span<const size_t> permutation) {
     std::vector<int64_t> strides(dims.size(), 1);
     for (size_t axis = dims.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * dims[axis];
     for (const size_t axis : permutation) {
@@ -37,13 +37,13 @@ class TransposedIndex {
   int64_t index_ = 0;
 };
 
-Dims PermutedDims(const Dims& dims, const std::vector<size_t>& permutation) {
+Dims PermutedDims(const Dims& dims, std::span<const size_t> permutation) {
   Dims permuted;
   for (const size_t axis : permutation) permuted.push_back(dims[axis]);
   return permuted;
 }
 
-Result<Tensor> TransposeStrings(const Tensor& tensor, const std::vector<size_t>& permutation) {
+Result<Tensor> TransposeStrings(const Tensor& tensor, std::span<const size_t> permutation) {
   TransposedIndex from(tensor.dims(), permutation);
   std::vector<std::string> values;
   for (int64_t i = 0; i < tensor.element_count(); ++i, from.Next()) {
@@ -60,22 +60,21 @@ void CopyNibble(std::span<const std::byte> from, int64_t source, std::span<std::
   out = target % 2 == 0 ? std::byte(nibble) : out | std::byte(nibble << 4);
 }
 
-std::vector<size_t> FindPermutation(const Dims& from, const Dims& to) {
+// NumPy has no more dimensions than this, and a model's may be any number.
+constexpr size_t kMaxRank = 64;
+
+std::optional<std::vector<size_t>> FindPermutation(const Dims& from, const Dims& to) {
+  if (from.size() != to.size() || from.size() > kMaxRank) return std::nullopt;
   std::vector<bool> used(from.size(), false);
   std::vector<size_t> permutation;
-  for (const int64_t size : to) {
+  for (const int64_t length : to) {
     size_t axis = 0;
-    while (used[axis] || from[axis] != size) ++axis;
+    while (axis < from.size() && (used[axis] || from[axis] != length)) ++axis;
+    if (axis == from.size()) return std::nullopt;
     used[axis] = true;
     permutation.push_back(axis);
   }
   return permutation;
-}
-
-bool SameSizes(Dims x, Dims y) {
-  std::sort(x.begin(), x.end());
-  std::sort(y.begin(), y.end());
-  return x == y;
 }
 
 void Reshape(ShapeMatch& match, const Dims& wanted) {
@@ -91,20 +90,20 @@ void Reshape(ShapeMatch& match, const Dims& wanted) {
 
 Status Permute(ShapeMatch& match, const Dims& wanted) {
   const Dims before = match.tensor.dims();
-  if (!SameSizes(before, wanted)) {
+  std::optional<std::vector<size_t>> permutation = FindPermutation(before, wanted);
+  if (!permutation) {
     match.steps.push_back({ShapeStep::Kind::kNotPermutable, before, wanted, {}});
     return {};
   }
   if (before == wanted) return {};
-  std::vector<size_t> permutation = FindPermutation(before, wanted);
-  VERNIER_ASSIGN_OR_RETURN(match.tensor, Transpose(match.tensor, permutation));
-  match.steps.push_back({ShapeStep::Kind::kPermuted, before, wanted, std::move(permutation)});
+  VERNIER_ASSIGN_OR_RETURN(match.tensor, Transpose(match.tensor, *permutation));
+  match.steps.push_back({ShapeStep::Kind::kPermuted, before, wanted, *std::move(permutation)});
   return {};
 }
 
 }  // namespace
 
-Result<Tensor> Transpose(const Tensor& tensor, const std::vector<size_t>& permutation) {
+Result<Tensor> Transpose(const Tensor& tensor, std::span<const size_t> permutation) {
   if (tensor.dtype() == DType::kString) return TransposeStrings(tensor, permutation);
   VERNIER_ASSIGN_OR_RETURN(
       TensorBuffer buffer,
@@ -132,6 +131,16 @@ Result<ShapeMatch> MatchShape(const Tensor& tensor, const Dims& wanted) {
   if (match.tensor.dims().size() == wanted.size()) VERNIER_TRY(Permute(match, wanted));
   Reshape(match, wanted);
   return match;
+}
+
+std::optional<ShapeStep> PlanShapeMatch(const Dims& from, const Dims& wanted) {
+  if (from == wanted) return std::nullopt;
+  if (std::optional<std::vector<size_t>> permutation = FindPermutation(from, wanted)) {
+    return ShapeStep{ShapeStep::Kind::kPermuted, from, wanted, *std::move(permutation)};
+  }
+  const std::optional<int64_t> count = ElementCount(from);
+  if (!count || count != ElementCount(wanted)) return std::nullopt;
+  return ShapeStep{ShapeStep::Kind::kReshaped, from, wanted, {}};
 }
 
 }  // namespace vernier
