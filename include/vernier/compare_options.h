@@ -38,13 +38,17 @@ enum class CompareFunction : uint8_t {
   kCosineSimilarity,
   kPsnr,
   kSnr,
+  kRmse,
+  kUlp,
+  kKlDivergence,
+  kPerceptual,
 };
 
 /// "elemwise", "max", ...: the spelling of --check-error-stat.
 std::string_view ErrorStatName(ErrorStat stat);
 std::optional<ErrorStat> ErrorStatFromName(std::string_view name);
 
-/// "simple", "indices", "l2", ...: the spelling of --compare.
+/// "simple", "indices", "l2", "perceptual_metrics", ...: the spelling of --compare.
 std::string_view CompareFunctionName(CompareFunction function);
 std::optional<CompareFunction> CompareFunctionFromName(std::string_view name);
 
@@ -57,6 +61,11 @@ inline constexpr double kDefaultL2Threshold = 1e-5;
 inline constexpr double kDefaultCosineThreshold = 0.997;
 inline constexpr double kDefaultPsnrThreshold = 30.0;
 inline constexpr double kDefaultSnrThreshold = 20.0;
+inline constexpr double kDefaultRmseThreshold = 1e-5;
+inline constexpr double kDefaultUlpThreshold = 4;
+inline constexpr double kDefaultKlThreshold = 1e-3;
+inline constexpr double kDefaultLpipsThreshold = 0.1;
+inline constexpr double kDefaultMismatchExcess = 10;
 
 struct CompareOptions {
   /// Run in this order on every pair of outputs; all must pass.
@@ -74,6 +83,12 @@ struct CompareOptions {
   /// Infinities of the same sign match instead of differing by NaN.
   bool infinities_compare_equal = false;
 
+  /// `simple`: the share of elements, within [0, 1], that may be out of tolerance, as long as none
+  /// of them differs by NaN or exceeds its nearer tolerance more than max_mismatch_excess times.
+  /// Outputs without a share allow none. With another statistic to check, both must hold.
+  PerOutput<double> max_mismatch_share;
+  PerOutput<double> max_mismatch_excess;
+
   /// `indices`: how far apart equal values may be, in positions.
   PerOutput<int64_t> index_tolerance;
 
@@ -81,6 +96,13 @@ struct CompareOptions {
   PerOutput<double> cosine_threshold;
   PerOutput<double> psnr_threshold;  ///< decibels
   PerOutput<double> snr_threshold;   ///< decibels
+  PerOutput<double> rmse_threshold;
+  PerOutput<double> ulp_threshold;  ///< of the largest distance, in representable numbers
+  PerOutput<double> kl_threshold;   ///< nats
+  PerOutput<double> lpips_threshold;
+
+  /// So many of the worst elements are reported where an output does not match.
+  int64_t worst_elements = 5;
 
   /// Transposes or reshapes the later runner's output to the earlier one's shape.
   bool no_shape_check = false;

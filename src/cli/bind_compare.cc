@@ -108,7 +108,8 @@ Status BindFunctions(const ParsedArgs& args, CompareOptions& options) {
     } else if (word == "quality_metrics") {
       AddFunction(CompareFunction::kPsnr, options.functions);
       AddFunction(CompareFunction::kSnr, options.functions);
-    } else if (const auto function = CompareFunctionFromName(word)) {
+    } else if (const auto function = CompareFunctionFromName(word);
+               function && *function != CompareFunction::kPerceptual) {
       AddFunction(*function, options.functions);
     } else {
       return Unimplemented("--compare " + word +

@@ -14,13 +14,17 @@ struct FunctionRow {
   std::string_view label;
 };
 // Indexed by the enum's value.
-constexpr std::array<FunctionRow, 6> kFunctions = {{
+constexpr std::array<FunctionRow, 10> kFunctions = {{
     {"simple", "simple"},
     {"indices", "indices"},
     {"l2", "L2 Norm"},
     {"cosine_similarity", "Cosine Similarity"},
     {"psnr", "PSNR"},
     {"snr", "SNR"},
+    {"rmse", "RMSE"},
+    {"ulp", "Largest ULP Distance"},
+    {"kl_divergence", "KL Divergence"},
+    {"perceptual_metrics", "LPIPS"},
 }};
 
 bool HasElemwise(const std::vector<ErrorStat>& stats) {

@@ -4,29 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/metric_traits.h"
 #include "kernels/products.h"
 
 namespace vernier {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-double Threshold(CompareFunction function, std::string_view name, const CompareOptions& options) {
-  switch (function) {
-    case CompareFunction::kL2:
-      return options.l2_threshold.Lookup(name, kDefaultL2Threshold);
-    case CompareFunction::kCosineSimilarity:
-      return options.cosine_threshold.Lookup(name, kDefaultCosineThreshold);
-    case CompareFunction::kPsnr:
-      return options.psnr_threshold.Lookup(name, kDefaultPsnrThreshold);
-    case CompareFunction::kSnr:
-      return options.snr_threshold.Lookup(name, kDefaultSnrThreshold);
-    case CompareFunction::kSimple:
-    case CompareFunction::kIndices:
-      break;
-  }
-  return 0;
-}
 
 double Cosine(const ProductSums& sums) {
   const double norm_a = std::sqrt(sums.a_squared);
@@ -62,25 +46,15 @@ double Metric(CompareFunction function, const ProductSums& sums, int64_t count) 
       return Psnr(sums, static_cast<double>(count));
     case CompareFunction::kSnr:
       return Snr(sums, static_cast<double>(count));
-    case CompareFunction::kSimple:
-    case CompareFunction::kIndices:
+    case CompareFunction::kRmse:
+      return std::sqrt(sums.difference_squared / static_cast<double>(count));
+    default:
       break;
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace
-
-bool HigherIsBetter(CompareFunction function) { return function != CompareFunction::kL2; }
-
-std::string_view MetricUnit(CompareFunction function) {
-  const bool decibels = function == CompareFunction::kPsnr || function == CompareFunction::kSnr;
-  return decibels ? " dB" : "";
-}
-
-bool MetricPasses(CompareFunction function, double value, double threshold) {
-  return HigherIsBetter(function) ? value >= threshold : value <= threshold;
-}
 
 FunctionResult CompareMetric(CompareFunction function, std::string_view name, const Tensor& a,
                              const Tensor& b, const CompareOptions& options) {
@@ -92,9 +66,10 @@ FunctionResult CompareMetric(CompareFunction function, std::string_view name, co
     return result;
   }
   MetricResult metric;
-  metric.threshold = Threshold(function, name, options);
+  const MetricTraits& traits = *FindMetric(function);
+  metric.threshold = traits.Threshold(name, options);
   metric.value = Metric(function, *sums, a.element_count());
-  if (!MetricPasses(function, metric.value, metric.threshold)) {
+  if (!traits.Passes(metric.value, metric.threshold)) {
     result.verdict = Verdict::kMismatched;
   }
   result.data = metric;

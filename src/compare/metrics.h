@@ -7,15 +7,6 @@
 
 namespace vernier {
 
-/// Does a larger value of the metric mean a better match?
-bool HigherIsBetter(CompareFunction function);
-
-/// " dB" for psnr and snr, "" otherwise.
-std::string_view MetricUnit(CompareFunction function);
-
-/// NaN never passes; a value equal to the threshold does.
-bool MetricPasses(CompareFunction function, double value, double threshold);
-
 /// Judges two tensors of equal element count; the threshold is looked up by `name`. Differences of
 /// small floats are float32 operations as the peer's; everything else, sums included, is float64,
 /// so that integers do not overflow. PSNR and SNR take A as the signal. Empty tensors: l2 0,

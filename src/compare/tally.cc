@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "compare/metrics.h"
+#include "compare/accuracy_results.h"
+#include "compare/metric_traits.h"
 #include "compare/simple.h"
 
 namespace vernier {
@@ -98,7 +99,7 @@ AverageResult AverageOf(const FunctionTally& tally) {
   if (tally.function != CompareFunction::kSimple) {
     average.value = tally.sums[0][0].mean();
     average.threshold = tally.threshold;
-    average.passed = MetricPasses(tally.function, average.value, average.threshold);
+    average.passed = FindMetric(tally.function)->Passes(average.value, average.threshold);
     return average;
   }
   for (const ErrorStat stat : tally.stats) {
@@ -162,14 +163,7 @@ Result<std::vector<OutputAverage>> ComparisonTally::Averages() const {
     OutputAverage average;
     average.name = output.name;
     for (const FunctionTally& tally : output.functions) {
-      if (tally.without_metrics > 0) {
-        return InvalidArgument(
-            "Output: " + output.name +
-            " | Cannot compute an averaged comparison because at least one iteration produced no "
-            "comparable metrics (e.g. a shape mismatch). Averaging over only the comparable "
-            "iterations would be misleading, so the comparison cannot be evaluated with "
-            "check_average=True. Re-run without check_average to see the per-iteration results.");
-      }
+      if (tally.without_metrics > 0) return CannotAverage(output.name);
       average.functions.push_back(AverageOf(tally));
     }
     averages.push_back(std::move(average));

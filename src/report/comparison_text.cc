@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "compare/metrics.h"
+#include "compare/metric_traits.h"
 #include "report/array_text.h"
 #include "report/numpy_text.h"
 #include "util/number_text.h"
@@ -74,10 +74,11 @@ std::string FormatMetricLine(CompareFunction function, double value, double thre
     threshold_text = FormatG(threshold, digits);
     if (value == threshold || value_text != threshold_text) break;
   }
-  const std::string unit(MetricUnit(function));
+  const MetricTraits& metric = *FindMetric(function);
+  const std::string unit(metric.unit);
   return std::string(CompareFunctionLabel(function)) + ": " + value_text + unit + " (" +
-         (HigherIsBetter(function) ? "min required" : "tolerance") + ": " + threshold_text + unit +
-         ") | " + (MetricPasses(function, value, threshold) ? "PASSED" : "FAILED");
+         (metric.higher_is_better ? "min required" : "tolerance") + ": " + threshold_text + unit +
+         ") | " + (metric.Passes(value, threshold) ? "PASSED" : "FAILED");
 }
 
 ComparisonDetail ComparisonReporter::Detail() const {
@@ -142,7 +143,7 @@ void ComparisonReporter::UnknownNames(CompareFunction function,
     text.back() = '}';
     return text;
   };
-  const auto check = [&](const auto& table, const char* name) {
+  const auto check = [&](const auto& table, std::string_view name) {
     std::vector<std::string> keys;
     if (table.fallback) keys.push_back("");
     for (const auto& entry : table.entries) keys.push_back(entry.first);
@@ -156,27 +157,13 @@ void ComparisonReporter::UnknownNames(CompareFunction function,
                     ".\nNote: items requested were: " + as_set(known) +
                     ", but all items are: " + as_set(keys));
   };
-  switch (function) {
-    case CompareFunction::kSimple:
-      check(options_.rtol, "rtol");
-      check(options_.atol, "atol");
-      check(options_.check_error_stat, "check_error_stat");
-      check(options_.error_quantile, "quantile");
-      break;
-    case CompareFunction::kL2:
-      check(options_.l2_threshold, "l2_threshold");
-      break;
-    case CompareFunction::kCosineSimilarity:
-      check(options_.cosine_threshold, "cosine_similarity_threshold");
-      break;
-    case CompareFunction::kPsnr:
-      check(options_.psnr_threshold, "psnr_threshold");
-      break;
-    case CompareFunction::kSnr:
-      check(options_.snr_threshold, "snr_threshold");
-      break;
-    case CompareFunction::kIndices:
-      break;
+  if (const MetricTraits* metric = FindMetric(function)) {
+    check(options_.*metric->threshold, metric->table);
+  } else if (function == CompareFunction::kSimple) {
+    check(options_.rtol, "rtol");
+    check(options_.atol, "atol");
+    check(options_.check_error_stat, "check_error_stat");
+    check(options_.error_quantile, "quantile");
   }
 }
 

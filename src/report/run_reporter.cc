@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "compare/comparator.h"
+#include "report/accuracy_file.h"
 
 namespace vernier {
 namespace {
@@ -19,7 +20,7 @@ RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
     : logger_(logger),
       plan_(plan),
       comparisons_(logger, plan.compare),
-      accuracy_(plan.compare),
+      accuracy_(StartAccuracyResults(plan.compare)),
       show_progress_(!no_progress && ::isatty(STDERR_FILENO) == 1) {}
 
 RunReporter::~RunReporter() {
@@ -29,14 +30,14 @@ RunReporter::~RunReporter() {
 void RunReporter::ComparisonsStarted(std::span<const RunnerPair> pairs) {
   for (const auto& [first, second] : pairs) {
     comparisons_.Pair(first, second);
-    accuracy_.AddPair(first, second);
+    AddPair(accuracy_, first, second);
   }
 }
 
 void RunReporter::PairCompared(const IterationComparison& comparison) {
   const LogArea area(logger_, log_area::kCompare);
   comparisons_.Iteration(comparison);
-  if (!plan_.save.accuracy.empty()) accuracy_.Add(comparison);
+  if (!plan_.save.accuracy.empty()) AddComparison(accuracy_, comparison, plan_.compare);
 }
 
 void RunReporter::PairFinished(const RunnerPair& pair, const ComparisonTally& tally) {
@@ -49,7 +50,7 @@ void RunReporter::PairFinished(const RunnerPair& pair, const ComparisonTally& ta
 Status RunReporter::SaveAccuracy() {
   if (plan_.save.accuracy.empty()) return {};
   logger_.Info("Saving accuracy results to " + plan_.save.accuracy);
-  return accuracy_.Save(plan_.save.accuracy);
+  return WriteAccuracyResults(accuracy_, plan_.save.accuracy);
 }
 
 void RunReporter::OutputValidated(const std::string& runner, int64_t iteration,

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "report/accuracy_results.h"
+#include "compare/accuracy_results.h"
 #include "report/comparison_text.h"
 #include "report/validation_text.h"
 #include "run/run_observer.h"
@@ -38,7 +38,7 @@ class RunReporter final : public RunObserver {
   Logger& logger_;
   const RunPlan& plan_;
   ComparisonReporter comparisons_;
-  AccuracyRecorder accuracy_;
+  AccuracyResults accuracy_;
   bool show_progress_;
   bool progress_shown_ = false;
   Clock::time_point start_ = Clock::now();
