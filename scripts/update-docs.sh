@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the pages that come from the option table anew: docs/cli.md, docs/coming-from-polygraphy.md
-# and docs/vernier-run.1.
+# and the manual pages in docs/man/.
 #
 # Usage: scripts/update-docs.sh [--check] [VERNIER]
 #
@@ -30,20 +30,24 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 stale=0
 
-# page KIND FILE: `vernier option-docs KIND` belongs into docs/FILE.
+# page FILE WORDS...: `vernier option-docs WORDS` belongs into docs/FILE.
 page() {
-  "$vernier" option-docs "$1" >"$made/$2"
+  mkdir -p "$(dirname "$made/$1")"
+  "$vernier" option-docs "${@:2}" >"$made/$1"
   if $check; then
-    diff --unified "docs/$2" "$made/$2" || stale=1
-  elif ! cmp --silent "$made/$2" "docs/$2"; then
+    diff --unified --new-file "docs/$1" "$made/$1" || stale=1
+  elif ! cmp --silent "$made/$1" "docs/$1"; then
+    mkdir -p "$(dirname "docs/$1")"
     # Not mv: the temporary folder's files are private.
-    cat "$made/$2" >"docs/$2"
-    echo "docs/$2: updated"
+    cat "$made/$1" >"docs/$1"
+    echo "docs/$1: updated"
   fi
 }
 
-page reference cli.md
-page polygraphy coming-from-polygraphy.md
-page man vernier-run.1
+"$vernier" option-docs list >"$made/list"
+while read -r file words; do
+  # Unquoted: a command of two words is two words.
+  page "$file" $words
+done <"$made/list"
 if ((stale)); then echo "out of date: run scripts/update-docs.sh" >&2; fi
 exit "$stale"

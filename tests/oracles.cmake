@@ -94,3 +94,10 @@ peer_test(seeds
   ENVIRONMENT "VERNIER=${vernier}"
   LABELS oracle
   SECONDS 300)
+# The commands that live from files, held against the peer's own tools.
+peer_test(commands
+  COMMAND -m unittest discover
+  DIRECTORY commands
+  ENVIRONMENT "VERNIER=${vernier}"
+  LABELS oracle
+  SECONDS 300)

@@ -92,6 +92,7 @@ struct RunPlan {
   PairPlan pairs;
   CompareOptions compare;
   std::vector<std::string> load_outputs;
+  bool inputs_as_outputs = false;  ///< files of saved inputs may stand in load_outputs
   PerOutput<TopK> postprocess;
   bool validate = false;
   bool comparison_asked = false;  ///< --compare-outputs: with one side only, that is a fault

@@ -62,7 +62,29 @@ class CommandLineParser {
     }
     VERNIER_ASSIGN_OR_RETURN(at, ConsumePositionals(at));
     AddUnknown(at, words_.size());
-    return {};
+    return CheckRequired();
+  }
+
+  Status CheckRequired() const {
+    std::string missing;
+    for (const OptionRow* row : table_.rows()) {
+      const bool must = row->IsPositional() ? !Fits(row->arity, 0) : row->required;
+      if (!must || result_.args.Has(row->dest)) continue;
+      missing += (missing.empty() ? "" : ", ") + row->NameInErrors();
+    }
+    if (missing.empty()) return {};
+    return InvalidArgument("the following arguments are required: " + missing + WhoTookThem());
+  }
+
+  // A list takes every word up to the next option, operands too.
+  std::string WhoTookThem() const {
+    for (const GivenOption& given : result_.args.given()) {
+      const bool list = given.row->arity == Arity::kPlus || given.row->arity == Arity::kStar;
+      if (given.flag.empty() || !list || given.values.size() < 2) continue;
+      return " (" + std::string(given.flag) + " took all words up to the next option: put " +
+             QuotePython(given.values.back()) + " before it, or -- between)";
+    }
+    return "";
   }
 
   // argparse looks at every word before it acts on any, so an ambiguous abbreviation at the end is

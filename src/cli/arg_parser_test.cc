@@ -234,7 +234,7 @@ TEST_P(Positionals, AreFilledAsArgparseFillsThem) {
       {.dest = "second", .arity = Arity::kStar, .help = "h"},
       {.flags = {"--flag"}, .dest = "flag", .help = "h"},
   };
-  const OptionTable table({{"t", "a", rows}});
+  const OptionTable table({OptionGroup{"t", "a", rows}});
   const ParseResult result = ParseCommandLine(table, GetParam().words);
   EXPECT_EQ(List(result.args, "first"), GetParam().first);
   EXPECT_EQ(List(result.args, "second"), GetParam().second);

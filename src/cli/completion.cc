@@ -1,5 +1,6 @@
 #include "cli/completion.h"
 
+#include <utility>
 #include <vector>
 
 #include "cli/help_text.h"
@@ -20,12 +21,45 @@ std::string JoinChoices(const OptionRow& row) {
   return Join({row.choices.begin(), row.choices.end()}, " ");
 }
 
-std::string JoinFlags(const CommandEntry& command) {
+std::string JoinFlags(const OptionTable& table) {
   std::vector<std::string_view> names;
-  if (command.table != nullptr) {
-    for (const FlagEntry& entry : command.table->flags()) names.push_back(entry.flag);
-  }
+  for (const FlagEntry& entry : table.flags()) names.push_back(entry.flag);
   return Join(names, " ");
+}
+
+/// The first words of all commands, each once.
+std::vector<std::string_view> FirstWords(std::span<const CommandEntry> commands) {
+  std::vector<std::string_view> words;
+  for (const CommandEntry& command : commands) {
+    if (words.empty() || words.back() != command.Group()) words.push_back(command.Group());
+  }
+  return words;
+}
+
+bool HasSecondWord(const CommandEntry& command) { return command.Group() != command.name; }
+
+std::string_view LastWord(const CommandEntry& command) {
+  return command.name.substr(command.name.rfind(' ') + 1);
+}
+
+/// The commands that begin with this word and have a second one.
+std::vector<CommandEntry> GroupOf(std::span<const CommandEntry> commands, std::string_view word) {
+  std::vector<CommandEntry> group;
+  for (const CommandEntry& command : commands) {
+    if (HasSecondWord(command) && command.Group() == word) group.push_back(command);
+  }
+  return group;
+}
+
+/// What is said about a first word: the command's summary, or the names behind it.
+std::string AboutWord(std::span<const CommandEntry> commands, std::string_view word) {
+  std::string names;
+  for (const CommandEntry& command : commands) {
+    if (command.name == word) return std::string(command.subject.summary);
+    if (command.Group() != word) continue;
+    names += (names.empty() ? "" : ", ") + std::string(LastWord(command));
+  }
+  return names;
 }
 
 /// Inside single quotes for a POSIX shell; fish only needs the backslash and the quote escaped.
@@ -51,12 +85,6 @@ std::string FunctionName(std::string_view program) {
   return name;
 }
 
-std::string JoinCommandNames(std::span<const CommandEntry> commands) {
-  std::vector<std::string_view> names;
-  for (const CommandEntry& command : commands) names.push_back(command.name);
-  return Join(names, " ");
-}
-
 /// The branches of a bash `case` on the word before the cursor.
 std::string BashChoices(const OptionTable& table, std::string_view indent) {
   std::string text;
@@ -68,25 +96,41 @@ std::string BashChoices(const OptionTable& table, std::string_view indent) {
   return text;
 }
 
+/// Joins the two words of a command into one, and completes the second.
+std::string BashGroups(std::span<const CommandEntry> commands) {
+  std::string text;
+  for (const std::string_view word : FirstWords(commands)) {
+    std::vector<std::string_view> names;
+    for (const CommandEntry& command : GroupOf(commands, word)) names.push_back(LastWord(command));
+    if (names.empty()) continue;
+    text += "    " + std::string(word) +
+            ")\n      if [ \"$COMP_CWORD\" -eq 2 ]; then COMPREPLY=($(compgen -W \"" +
+            Join(names, " ") +
+            "\" -- \"$word\")); return; fi\n      command=\"$command ${COMP_WORDS[2]}\" ;;\n";
+  }
+  return text.empty() ? "" : "  case $command in\n" + text + "  esac\n";
+}
+
 std::string FormatBash(std::string_view program, std::span<const CommandEntry> commands) {
   const std::string function = FunctionName(program);
   std::string text = "# bash completion for " + std::string(program) + "\n" + function +
                      "() {\n"
                      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                     "  local flags=\n"
+                     "  local command=${COMP_WORDS[1]} flags=\n"
                      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
                      "    COMPREPLY=($(compgen -W \"" +
-                     JoinCommandNames(commands) +
+                     Join(FirstWords(commands), " ") +
                      "\" -- \"$word\"))\n"
                      "    return\n"
-                     "  fi\n"
-                     "  case ${COMP_WORDS[1]} in\n";
+                     "  fi\n" +
+                     BashGroups(commands) + "  case $command in\n";
   for (const CommandEntry& command : commands) {
-    if (command.table == nullptr) continue;
-    text += "    " + std::string(command.name) + ")\n";
-    const std::string choices = BashChoices(*command.table, "        ");
+    if (command.options == nullptr) continue;
+    const OptionTable table = command.options();
+    text += "    \"" + std::string(command.name) + "\")\n";
+    const std::string choices = BashChoices(table, "        ");
     if (!choices.empty()) text += "      case $before in\n" + choices + "      esac\n";
-    text += "      flags=\"" + JoinFlags(command) + "\" ;;\n";
+    text += "      flags=\"" + JoinFlags(table) + "\" ;;\n";
   }
   text +=
       "  esac\n"
@@ -134,29 +178,53 @@ std::string ZshRow(const OptionRow& row) {
   return text;
 }
 
+/// A list of names with what they do, for _describe.
+std::string ZshList(const std::vector<std::pair<std::string, std::string>>& names,
+                    const std::string& indent) {
+  std::string text = indent + "local -a commands=(\n";
+  for (const auto& [name, about] : names) {
+    text += indent + "  " + Quote(name + ":" + about, Shell::kZsh) + "\n";
+  }
+  return text + indent + ")\n" + indent + "_describe command commands\n" + indent + "return\n";
+}
+
+/// Joins the two words of a command into one, and completes the second.
+std::string ZshGroups(std::span<const CommandEntry> commands) {
+  std::string text;
+  for (const std::string_view word : FirstWords(commands)) {
+    std::vector<std::pair<std::string, std::string>> names;
+    for (const CommandEntry& command : GroupOf(commands, word)) {
+      names.emplace_back(LastWord(command), command.subject.summary);
+    }
+    if (names.empty()) continue;
+    text += "    " + std::string(word) + ")\n      if (( CURRENT == 2 )); then\n" +
+            ZshList(names, "        ") +
+            "      fi\n      command=\"$command ${words[2]}\"\n      shift words\n"
+            "      (( CURRENT-- )) ;;\n";
+  }
+  return text.empty() ? "" : "  case $command in\n" + text + "  esac\n";
+}
+
 std::string FormatZsh(std::string_view program, std::span<const CommandEntry> commands) {
   const std::string function = FunctionName(program);
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const std::string_view word : FirstWords(commands)) {
+    names.emplace_back(word, AboutWord(commands, word));
+  }
   std::string text = "#compdef " + std::string(program) + "\n" + function +
                      "() {\n"
-                     "  if (( CURRENT == 2 )); then\n"
-                     "    local -a commands=(\n";
+                     "  if (( CURRENT == 2 )); then\n" +
+                     ZshList(names, "    ") +
+                     "  fi\n"
+                     "  local command=${words[2]}\n"
+                     "  shift words\n"
+                     "  (( CURRENT-- ))\n" +
+                     ZshGroups(commands) + "  case $command in\n";
   for (const CommandEntry& command : commands) {
-    const std::string entry = std::string(command.name) + ":" + std::string(command.about);
-    text += "      " + Quote(entry, Shell::kZsh) + "\n";
-  }
-  text +=
-      "    )\n"
-      "    _describe command commands\n"
-      "    return\n"
-      "  fi\n"
-      "  local command=${words[2]}\n"
-      "  shift words\n"
-      "  (( CURRENT-- ))\n"
-      "  case $command in\n";
-  for (const CommandEntry& command : commands) {
-    if (command.table == nullptr) continue;
-    text += "    " + std::string(command.name) + ")\n      _arguments \\\n";
-    for (const OptionRow* row : command.table->rows()) {
+    if (command.options == nullptr) continue;
+    text += "    \"" + std::string(command.name) + "\")\n      _arguments \\\n";
+    const OptionTable table = command.options();
+    for (const OptionRow* row : table.rows()) {
       if (!row->IsPositional()) text += ZshRow(*row);
     }
     text += "        '*:file:_files' ;;\n";
@@ -177,19 +245,31 @@ std::string FishRow(const OptionRow& row, const std::string& prefix) {
   return text;
 }
 
+/// The condition under which a command's words are completed.
+std::string FishSeen(const CommandEntry& command) {
+  const std::string seen = "__fish_seen_subcommand_from ";
+  std::string condition = seen + std::string(command.Group());
+  if (HasSecondWord(command)) condition += "; and " + seen + std::string(LastWord(command));
+  return " -n '" + condition + "'";
+}
+
 std::string FormatFish(std::string_view program, std::span<const CommandEntry> commands) {
   const std::string complete = "complete -c " + std::string(program);
   std::string text = "# fish completion for " + std::string(program) + "\n";
-  for (const CommandEntry& command : commands) {
-    text += complete + " -n __fish_use_subcommand -f -a " + std::string(command.name) + " -d " +
-            Quote(command.about, Shell::kFish) + "\n";
+  for (const std::string_view word : FirstWords(commands)) {
+    text += complete + " -n __fish_use_subcommand -f -a " + std::string(word) + " -d " +
+            Quote(AboutWord(commands, word), Shell::kFish) + "\n";
   }
   for (const CommandEntry& command : commands) {
-    if (command.table == nullptr) continue;
-    const std::string prefix =
-        complete + " -n '__fish_seen_subcommand_from " + std::string(command.name) + "'";
-    for (const OptionRow* row : command.table->rows()) {
-      if (!row->IsPositional()) text += FishRow(*row, prefix);
+    if (HasSecondWord(command)) {
+      text += complete + " -n '__fish_seen_subcommand_from " + std::string(command.Group()) +
+              "' -f -a " + std::string(LastWord(command)) + " -d " +
+              Quote(command.subject.summary, Shell::kFish) + "\n";
+    }
+    if (command.options == nullptr) continue;
+    const OptionTable table = command.options();
+    for (const OptionRow* row : table.rows()) {
+      if (!row->IsPositional()) text += FishRow(*row, complete + FishSeen(command));
     }
   }
   return text;

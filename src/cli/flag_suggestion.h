@@ -9,10 +9,6 @@
 
 namespace vernier {
 
-/// Restricted Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of
-/// neighbours, on bytes.
-size_t EditDistance(std::string_view a, std::string_view b);
-
 /// The nearest known flag ("--onnxrt" for "--onxrt=1"), or what replaces a flag that Polygraphy
 /// used to have. nullopt when nothing is near, or when `word` does not look like a flag.
 std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_view word);

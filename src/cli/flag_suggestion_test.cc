@@ -5,14 +5,6 @@
 namespace vernier {
 namespace {
 
-TEST(EditDistance, CountsEditsAndSwaps) {
-  EXPECT_EQ(EditDistance("", "abc"), 3u);
-  EXPECT_EQ(EditDistance("abc", "abc"), 0u);
-  EXPECT_EQ(EditDistance("abc", "acb"), 1u);
-  EXPECT_EQ(EditDistance("--onxrt", "--onnxrt"), 1u);
-  EXPECT_EQ(EditDistance("kitten", "sitting"), 3u);
-}
-
 TEST(SuggestFlag, NamesTheNearestFlag) {
   const OptionTable table = RunOptionTable();
   EXPECT_EQ(SuggestFlag(table, "--onxrt"), "--onnxrt");

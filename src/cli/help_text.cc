@@ -36,16 +36,6 @@ std::string FormatRow(const OptionRow& row, size_t width) {
 
 }  // namespace
 
-HelpSubject RunHelpSubject(std::string_view command) {
-  return {.command = command,
-          .operands = "[model_file] [runners ...] [options ...]",
-          .summary = "run a model under several frameworks and compare what they compute",
-          .about =
-              "Run a model with one or more runners on the same inputs and compare their"
-              " outputs. Runners run and are compared in the order in which they are given."
-              " Any unambiguous beginning of a long option is enough."};
-}
-
 size_t HelpWidth(const char* columns) {
   constexpr int64_t kDefault = 100, kLeast = 60, kMost = 200;
   const auto given = ParseInt(columns == nullptr ? "" : columns);
@@ -93,10 +83,10 @@ std::string WrapText(std::string_view text, size_t indent, size_t width) {
 std::string FormatHelp(const OptionTable& table, const HelpSubject& subject, size_t width) {
   std::string text = "usage: " + std::string(subject.command) + " " +
                      std::string(subject.operands) + "\n\n" + WrapText(subject.about, 0, width);
-  for (const OptionGroup& group : table.groups()) {
+  for (const CommandGroup& group : table.groups()) {
     text += "\n" + std::string(group.title) + ":\n";
     text += WrapText("Options for " + std::string(group.about) + ".", 2, width) + "\n";
-    for (const OptionRow& row : group.rows) text += FormatRow(row, width);
+    for (const OptionRow* row : group.rows) text += FormatRow(*row, width);
   }
   return text;
 }

@@ -17,9 +17,6 @@ struct HelpSubject {
   std::string_view about;
 };
 
-/// The subject of `run` for a program called `command` ("vernier run").
-HelpSubject RunHelpSubject(std::string_view command);
-
 /// Width from the value of COLUMNS (may be null), within 60 to 200; 100 when it says nothing.
 size_t HelpWidth(const char* columns);
 

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdio>
 #include <ctime>
@@ -10,26 +11,30 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/arg_parser.h"
+#include "cli/command_table.h"
 #include "cli/commands/commands.h"
 #include "cli/version.h"
 
 namespace vernier {
 namespace {
 
-constexpr const char* kUsage =
-    "usage: vernier COMMAND ...\n"
-    "\n"
-    "Does a neural network compute the same thing under two frameworks, precisions, devices or\n"
-    "releases?\n"
-    "\n"
-    "commands:\n"
-    "  run         run a model under several runners and compare their outputs\n"
-    "  backends    list the frameworks that were found, or why they cannot be used\n"
-    "  completion  print a completion script for bash, zsh or fish\n"
-    "\n"
-    "vernier COMMAND --help explains a command. Every Polygraphy `run` command line works here; a\n"
-    "link named `polygraphy` to this program also answers as leniently as it does.\n";
+struct NamedCommand {
+  std::string_view name;  // one word or two
+  Command* run;
+};
+
+constexpr NamedCommand kCommands[] = {
+    {"run", RunCommand},
+    {"compare", CompareCommand},
+    {"backends", BackendsCommand},
+    {"completion", CompletionCommand},
+    {"option-docs", OptionDocsCommand},
+    {"worker", WorkerCommand},
+};
+
+// Tools of the peer that have no counterpart yet.
+constexpr std::string_view kMissingTools[] = {"convert",  "inspect", "check lint", "surgeon",
+                                              "template", "debug",   "plugin",     "multi-device"};
 
 std::string Join(std::span<char* const> words) {
   std::string text;
@@ -41,26 +46,99 @@ bool CalledAsPeer(std::string_view program) {
   return program.substr(program.rfind('/') + 1) == "polygraphy";
 }
 
-int Main(std::span<char* const> words) {
-  const std::vector<std::string> rest(words.size() > 2 ? words.begin() + 2 : words.end(),
-                                      words.end());
-  const std::string_view command = words.size() > 1 ? words[1] : "";
-  const Invocation invocation{Join(words), CalledAsPeer(words[0]), std::time(nullptr)};
-  if (command == "run") return RunCommand(rest, invocation);
-  if (command == "worker") return WorkerCommand(rest);
-  if (command == "backends") return BackendsCommand(rest);
-  if (command == "completion") return CompletionCommand(rest);
-  if (command == "option-docs") return OptionDocsCommand(rest);
-  if (command == "--version" || command == "-v") {
+std::string Usage(std::string_view group) {
+  const bool all = group.empty();
+  std::string text = "usage: vernier " + std::string(group) + (all ? "" : " ") + "COMMAND ...\n\n";
+  if (all) {
+    text +=
+        "Does a neural network compute the same thing under two frameworks, precisions, devices or"
+        "\nreleases?\n\n";
+  }
+  text +=
+      "commands:\n" + FormatCommandList(group) + "\nvernier COMMAND --help explains a command. ";
+  return text + (all ? "Every Polygraphy `run` command line works here; a\n"
+                       "link named `polygraphy` to this program also answers as leniently as it "
+                       "does.\n"
+                     : "\n");
+}
+
+bool AsksForHelp(std::string_view word) {
+  return word == "--help" || word == "-h" || word == "help";
+}
+
+bool IsGroup(std::string_view word) {
+  const std::span<const CommandEntry> all = CommandTable();
+  return std::any_of(all.begin(), all.end(), [&](const CommandEntry& entry) {
+    return entry.Group() == word && entry.name != word;
+  });
+}
+
+const NamedCommand* Find(std::string_view name) {
+  const auto* at = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                [&](const NamedCommand& command) { return command.name == name; });
+  return at == std::end(kCommands) ? nullptr : at;
+}
+
+bool IsMissingTool(std::string_view name) {
+  return std::find(std::begin(kMissingTools), std::end(kMissingTools), name) !=
+         std::end(kMissingTools);
+}
+
+int Start(const NamedCommand& command, std::span<const std::string> rest,
+          const Invocation& invocation) {
+  const CommandEntry* entry = FindCommand(command.name);
+  // Commands with options explain themselves.
+  if (entry != nullptr && entry->options == nullptr && !rest.empty() && AsksForHelp(rest[0])) {
+    std::printf("usage: vernier %s %s\n\n%s\n", std::string(entry->name).c_str(),
+                std::string(entry->subject.operands).c_str(),
+                std::string(entry->subject.about).c_str());
+    return 0;
+  }
+  return command.run(rest, invocation);
+}
+
+// No such command: a tool of the peer's, a group without its second word, or a mistake.
+int Refuse(std::span<const std::string> words, const Invocation& invocation) {
+  const std::string first = words.empty() ? "" : words[0];
+  const std::string two = words.size() > 1 ? first + " " + words[1] : first;
+  for (const std::string& name : {first, two}) {
+    if (!IsMissingTool(name)) continue;
+    std::fprintf(stderr, "[!] %s is not in this version of vernier\n", two.c_str());
+    return invocation.as_peer ? 1 : 5;
+  }
+  const bool group = IsGroup(first);
+  const std::string asked = group ? (words.size() > 1 ? words[1] : "") : first;
+  if (AsksForHelp(asked)) {
+    std::fputs(Usage(group ? first : "").c_str(), stdout);
+    return 0;
+  }
+  if (!asked.empty()) {
+    std::fprintf(stderr, "vernier: there is no command '%s'\n\n", (group ? two : first).c_str());
+  }
+  std::fputs(Usage(group ? first : "").c_str(), stderr);
+  return 2;
+}
+
+int Main(std::span<char* const> argv) {
+  std::vector<std::string> words(argv.begin() + 1, argv.end());
+  const Invocation invocation{Join(argv), CalledAsPeer(argv[0]), std::time(nullptr)};
+  if (!words.empty() && (words[0] == "--version" || words[0] == "-v")) {
     std::printf("vernier %s\n", kVersion);
     return 0;
   }
-  const bool help = command == "--help" || command == "-h" || command == "help";
-  if (!help && !command.empty()) {
-    std::fprintf(stderr, "vernier: there is no command '%s'\n\n", words[1]);
+  // `vernier help run` is `vernier run --help`.
+  if (words.size() > 1 && words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
   }
-  std::fputs(kUsage, help ? stdout : stderr);
-  return help ? 0 : 2;
+  for (size_t length : {size_t{2}, size_t{1}}) {
+    if (words.size() < length) continue;
+    const std::string name = length == 2 ? words[0] + " " + words[1] : words[0];
+    if (const NamedCommand* command = Find(name)) {
+      return Start(*command, std::span(words).subspan(length), invocation);
+    }
+  }
+  return Refuse(words, invocation);
 }
 
 }  // namespace

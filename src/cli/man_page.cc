@@ -44,21 +44,27 @@ std::string ExitCodes() {
          ".TP\n70\nInternal error.\n";
 }
 
+std::string Dashed(std::string_view command) {
+  std::string dashed(command);
+  std::replace(dashed.begin(), dashed.end(), ' ', '-');
+  return dashed;
+}
+
 }  // namespace
+
+std::string ManPageFile(const HelpSubject& subject) { return Dashed(subject.command) + ".1"; }
 
 std::string FormatManPage(const OptionTable& table, const HelpSubject& subject,
                           std::string_view version, std::string_view date) {
   std::string page = ".TH \"" + Escape(HeaderName(subject.command)) + "\" \"1\" \"" +
                      std::string(date) + "\" \"" + Escape(version) + "\" \"User Commands\"\n";
-  std::string dashed(subject.command);
-  std::replace(dashed.begin(), dashed.end(), ' ', '-');
-  page += ".SH NAME\n" + Escape(dashed) + " \\- " + Escape(subject.summary) + "\n";
+  page += ".SH NAME\n" + Escape(Dashed(subject.command)) + " \\- " + Escape(subject.summary) + "\n";
   page += ".SH SYNOPSIS\n.B " + Escape(subject.command) + "\n" + Escape(subject.operands) + "\n";
   page += ".SH DESCRIPTION\n" + Escape(subject.about) + "\n.SH OPTIONS\n";
-  for (const OptionGroup& group : table.groups()) {
+  for (const CommandGroup& group : table.groups()) {
     page += ".SS \"" + Escape(group.title) + "\"\n";
-    for (const OptionRow& row : group.rows) {
-      page += ".TP\n.B " + Escape(FormatSynopsis(row)) + "\n" + Escape(FormatRowHelp(row)) + "\n";
+    for (const OptionRow* row : group.rows) {
+      page += ".TP\n.B " + Escape(FormatSynopsis(*row)) + "\n" + Escape(FormatRowHelp(*row)) + "\n";
     }
   }
   return page + ExitCodes();

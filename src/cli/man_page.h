@@ -14,4 +14,7 @@ namespace vernier {
 std::string FormatManPage(const OptionTable& table, const HelpSubject& subject,
                           std::string_view version, std::string_view date);
 
+/// "vernier-data-concat.1": the file of a command's page.
+std::string ManPageFile(const HelpSubject& subject);
+
 }  // namespace vernier

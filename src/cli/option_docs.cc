@@ -1,6 +1,7 @@
 #include "cli/option_docs.h"
 
 #include <array>
+#include <map>
 
 namespace vernier {
 namespace {
@@ -46,6 +47,30 @@ std::string CountLine(const OptionTable& table) {
   return line;
 }
 
+std::string CommandHeader(const HelpSubject& subject) {
+  return "\n# " + Code(subject.command) + "\n\n```text\n" + std::string(subject.command) + " " +
+         std::string(subject.operands) + "\n```\n\n" + std::string(subject.about) + "\n";
+}
+
+// The rows of a group that no earlier command explained; the others go to `elsewhere`, by command.
+std::string GroupTable(const CommandGroup& group,
+                       const std::map<const OptionRow*, std::string_view>& explained,
+                       std::map<std::string_view, std::string>& elsewhere) {
+  std::string rows;
+  for (const OptionRow* row : group.rows) {
+    const auto earlier = explained.find(row);
+    if (earlier == explained.end()) {
+      rows += "| " + Code(FormatSynopsis(*row)) + " | " + Cell(FormatRowHelp(*row)) + " |\n";
+      continue;
+    }
+    std::string& flags = elsewhere[earlier->second];
+    flags += (flags.empty() ? "" : ", ") + Code(row->flags[0]);
+  }
+  if (rows.empty()) return "";
+  return "\n## " + std::string(group.title) + "\n\nOptions for " + Cell(group.about) +
+         ".\n\n| option | meaning |\n|---|---|\n" + rows;
+}
+
 }  // namespace
 
 std::string_view StandingName(Standing standing) {
@@ -62,16 +87,25 @@ std::string_view StandingName(Standing standing) {
   return "";
 }
 
-std::string FormatOptionReference(const OptionTable& table, const HelpSubject& subject) {
-  std::string text = "<!-- Made from the option table; do not edit. -->\n# `" +
-                     std::string(subject.command) + "`\n\n```text\n" +
-                     std::string(subject.command) + " " + std::string(subject.operands) +
-                     "\n```\n\n" + std::string(subject.about) + "\n";
-  for (const OptionGroup& group : table.groups()) {
-    text += "\n## " + std::string(group.title) + "\n\nOptions for " + Cell(group.about) +
-            ".\n\n| option | meaning |\n|---|---|\n";
-    for (const OptionRow& row : group.rows) {
-      text += "| " + Code(FormatSynopsis(row)) + " | " + Cell(FormatRowHelp(row)) + " |\n";
+std::string FormatReference(std::span<const CommandEntry> commands) {
+  std::string text =
+      "<!-- Made from the option table; do not edit. -->\n# Commands\n\n"
+      "| command | what it does |\n|---|---|\n";
+  for (const CommandEntry& command : commands) {
+    text += "| " + Code(command.subject.command) + " | " + Cell(command.subject.summary) + " |\n";
+  }
+  std::map<const OptionRow*, std::string_view> explained;
+  for (const CommandEntry& command : commands) {
+    text += CommandHeader(command.subject);
+    if (command.options == nullptr) continue;
+    std::map<std::string_view, std::string> elsewhere;
+    const OptionTable table = command.options();
+    for (const CommandGroup& group : table.groups()) {
+      text += GroupTable(group, explained, elsewhere);
+      for (const OptionRow* row : group.rows) explained.emplace(row, command.subject.command);
+    }
+    for (const auto& [where, flags] : elsewhere) {
+      text += "\nAs for " + Code(where) + ": " + flags + ".\n";
     }
   }
   return text;

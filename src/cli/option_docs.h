@@ -1,16 +1,18 @@
 // Markdown made from the option rows: docs/cli.md and docs/coming-from-polygraphy.md.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "cli/help_text.h"
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 
 namespace vernier {
 
-/// Every option with what it takes and does, one table per group.
-std::string FormatOptionReference(const OptionTable& table, const HelpSubject& subject);
+/// docs/cli.md: a list of the commands, then every command with its options, one table per group.
+/// An option that an earlier command explained is only named.
+std::string FormatReference(std::span<const CommandEntry> commands);
 
 /// Every flag of the peer as same, better, refused or later, then the flags that it does not have.
 std::string FormatPeerComparison(const OptionTable& table);

@@ -38,13 +38,34 @@ bool LooksLikeNegativeNumber(std::string_view word) {
   return !fraction.empty() && std::all_of(fraction.begin(), fraction.end(), is_digit);
 }
 
-OptionTable::OptionTable(std::vector<OptionGroup> groups) : groups_(std::move(groups)) {
-  for (const OptionGroup& group : groups_) {
-    for (const OptionRow& row : group.rows) {
-      rows_.push_back(&row);
-      if (row.IsPositional()) positionals_.push_back(&row);
-      for (const std::string_view flag : row.AllFlags()) {
-        flags_.push_back({flag, &row});
+CommandGroup::CommandGroup(const OptionGroup& group) : title(group.title), about(group.about) {
+  for (const OptionRow& row : group.rows) rows.push_back(&row);
+}
+
+CommandGroup Only(const OptionGroup& group, std::initializer_list<std::string_view> dests) {
+  CommandGroup some(group);
+  std::erase_if(some.rows, [&](const OptionRow* row) {
+    return std::find(dests.begin(), dests.end(), row->dest) == dests.end();
+  });
+  return some;
+}
+
+CommandGroup Without(const OptionGroup& group, std::initializer_list<std::string_view> dests) {
+  CommandGroup some(group);
+  std::erase_if(some.rows, [&](const OptionRow* row) {
+    return std::find(dests.begin(), dests.end(), row->dest) != dests.end();
+  });
+  return some;
+}
+
+OptionTable::OptionTable(std::vector<CommandGroup> groups) : groups_(std::move(groups)) {
+  std::erase_if(groups_, [](const CommandGroup& group) { return group.rows.empty(); });
+  for (const CommandGroup& group : groups_) {
+    for (const OptionRow* row : group.rows) {
+      rows_.push_back(row);
+      if (row->IsPositional()) positionals_.push_back(row);
+      for (const std::string_view flag : row->AllFlags()) {
+        flags_.push_back({flag, row});
         has_negative_number_flags_ = has_negative_number_flags_ || LooksLikeNegativeNumber(flag);
       }
     }
@@ -69,9 +90,9 @@ const OptionRow* OptionTable::FindDest(std::string_view dest) const {
 
 OptionTable RunOptionTable() {
   // The peer's order of registration: it decides the order of names in "could match ..." messages.
-  std::vector<OptionGroup> groups = {GeneralOptions(), LoggingOptions(), RunnerOptions(),
-                                     ModelOptions()};
-  const auto add = [&groups](std::vector<OptionGroup> more) {
+  std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(), RunnerOptions(),
+                                      ModelOptions()};
+  const auto add = [&groups](const std::vector<OptionGroup>& more) {
     groups.insert(groups.end(), more.begin(), more.end());
   };
   add(TensorFlowOptions());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,7 @@ struct OptionRow {
   std::span<const std::string_view> choices = {};
   std::string_view constant = {};  ///< value of a bare kOptional; the kind of a kRunner
   bool turns_off = false;          ///< a switch whose presence means "no"
+  bool required = false;           ///< must be given; positionals of kOne and kPlus always must
   std::string_view fallback = {};  ///< the default, for people; empty when it goes without saying
   std::string_view metavar = {};
   std::string_view help;
@@ -63,6 +65,20 @@ struct OptionGroup {
   std::span<const OptionRow> rows;
 };
 
+/// The rows of one group that a command takes. Made from a whole group, or by Only and Without.
+struct CommandGroup {
+  CommandGroup(const OptionGroup& group);  // NOLINT: whole groups are the rule
+
+  std::string_view title;
+  std::string_view about;
+  std::vector<const OptionRow*> rows;
+};
+
+/// The rows with these dests, or all others. A dest that the group lacks is a mistake in the
+/// caller, and is ignored.
+CommandGroup Only(const OptionGroup& group, std::initializer_list<std::string_view> dests);
+CommandGroup Without(const OptionGroup& group, std::initializer_list<std::string_view> dests);
+
 /// A flag name and the row that it belongs to.
 struct FlagEntry {
   std::string_view flag;
@@ -73,9 +89,10 @@ struct FlagEntry {
 /// constants.
 class OptionTable {
  public:
-  explicit OptionTable(std::vector<OptionGroup> groups);
+  /// A group without rows is left out.
+  explicit OptionTable(std::vector<CommandGroup> groups);
 
-  const std::vector<OptionGroup>& groups() const { return groups_; }
+  const std::vector<CommandGroup>& groups() const { return groups_; }
   const std::vector<const OptionRow*>& rows() const { return rows_; }
   const std::vector<const OptionRow*>& positionals() const { return positionals_; }
   /// Every flag name, aliases included, in registration order.
@@ -89,7 +106,7 @@ class OptionTable {
   bool HasNegativeNumberFlags() const { return has_negative_number_flags_; }
 
  private:
-  std::vector<OptionGroup> groups_;
+  std::vector<CommandGroup> groups_;
   std::vector<const OptionRow*> rows_;
   std::vector<const OptionRow*> positionals_;
   std::vector<FlagEntry> flags_;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "cli/completion.h"
@@ -22,7 +23,7 @@ bool Holds(std::string_view text, std::string_view part) {
 TEST(HelpText, ShowsEveryFlagWithinTheWidth) {
   const OptionTable table = RunOptionTable();
   for (const size_t width : {60u, 100u, 140u}) {
-    const std::string help = FormatHelp(table, RunHelpSubject("vernier run"), width);
+    const std::string help = FormatHelp(table, FindCommand("run")->subject, width);
     for (const OptionRow* row : table.rows()) {
       EXPECT_TRUE(Holds(help, "\n  " + FormatSynopsis(*row))) << row->dest;
     }
@@ -51,9 +52,9 @@ TEST(HelpText, WrapsAtBlanks) {
 }
 
 TEST(HelpText, ReportsUsageErrorsInTwoLines) {
-  EXPECT_EQ(FormatUsageError(RunHelpSubject("polygraphy run"), "argument --seed: no"),
-            "usage: polygraphy run [model_file] [runners ...] [options ...]\n"
-            "polygraphy run: error: argument --seed: no\n");
+  EXPECT_EQ(FormatUsageError(FindCommand("run")->subject, "argument --seed: no"),
+            "usage: vernier run [model_file] [runners ...] [options ...]\n"
+            "vernier run: error: argument --seed: no\n");
 }
 
 TEST(HelpText, SaysDefaultsAndWhatIsMissing) {
@@ -66,10 +67,8 @@ class Completion : public testing::TestWithParam<const char*> {};
 
 TEST_P(Completion, NamesEveryFlagAndChoiceAndIsGoodShell) {
   const OptionTable table = RunOptionTable();
-  const CommandEntry commands[] = {{"run", "run and compare; it's the main one", &table},
-                                   {"backends", "list backends", nullptr}};
   const Shell shell = *ShellFromName(GetParam());
-  const std::string script = FormatCompletion(shell, "vernier", commands);
+  const std::string script = FormatCompletion(shell, "vernier", CommandTable());
   for (const FlagEntry& entry : table.flags()) {
     const bool is_long = entry.flag.starts_with("--");
     const std::string_view bare = entry.flag.substr(is_long ? 2 : 1);
@@ -92,10 +91,8 @@ TEST(Completion, KnowsNoOtherShell) { EXPECT_FALSE(ShellFromName("csh")); }
 
 // Runs the script in bash as the shell would when a person presses the tab key.
 std::string CompleteInBash(const std::string& words, int index) {
-  const OptionTable table = RunOptionTable();
-  const CommandEntry commands[] = {{"run", "run", &table}, {"backends", "list", nullptr}};
   const std::string path = testing::TempDir() + "completion_try.sh";
-  std::ofstream(path) << FormatCompletion(Shell::kBash, "vernier", commands) << "COMP_WORDS=("
+  std::ofstream(path) << FormatCompletion(Shell::kBash, "vernier", CommandTable()) << "COMP_WORDS=("
                       << words << ")\nCOMP_CWORD=" << index
                       << "\n_vernier\necho \"${COMPREPLY[*]}\"\n";
   FILE* pipe = popen(("bash " + path).c_str(), "r");
@@ -108,6 +105,7 @@ std::string CompleteInBash(const std::string& words, int index) {
 
 TEST(Completion, CompletesInBash) {
   EXPECT_EQ(CompleteInBash("vernier r", 1), "run\n");
+  EXPECT_EQ(CompleteInBash("vernier compare a.json --l2-th", 3), "--l2-threshold\n");
   EXPECT_EQ(CompleteInBash("vernier run --precision-constraints ob", 3), "obey\n");
   EXPECT_EQ(CompleteInBash("vernier run m.onnx --provid", 3), "--providers\n");
   EXPECT_EQ(CompleteInBash("vernier backends --provid", 2), "\n");
@@ -116,7 +114,7 @@ TEST(Completion, CompletesInBash) {
 TEST(ManPage, HoldsEveryRowAndEscapesDashes) {
   const OptionTable table = RunOptionTable();
   const std::string page =
-      FormatManPage(table, RunHelpSubject("vernier run"), "vernier 1", "2026-01-01");
+      FormatManPage(table, FindCommand("run")->subject, "vernier 1", "2026-01-01");
   EXPECT_TRUE(page.starts_with(".TH \"VERNIER\\-RUN\" \"1\" \"2026-01-01\""));
   EXPECT_TRUE(Holds(page, ".B \\-\\-rtol, \\-\\-rel\\-tol [OUTPUT:]X ...\n"));
   size_t entries = 0;
@@ -142,13 +140,23 @@ TEST(OptionDocs, PutEveryPeerFlagIntoOneClass) {
   }
 }
 
-TEST(OptionDocs, ReferenceHoldsEveryRowInWellFormedTables) {
-  const OptionTable table = RunOptionTable();
-  const std::string text = FormatOptionReference(table, RunHelpSubject("vernier run"));
+// A row stands in a table once, where the first command has it; later commands name its flag.
+TEST(OptionDocs, ReferenceHoldsEveryRowOfEveryCommandOnce) {
+  std::set<std::string> synopses;
+  for (const CommandEntry& command : CommandTable()) {
+    if (command.options == nullptr) continue;
+    const OptionTable table = command.options();
+    for (const OptionRow* row : table.rows()) {
+      synopses.insert(FormatSynopsis(*row) + FormatRowHelp(*row));
+    }
+  }
+  const std::string text = FormatReference(CommandTable());
   size_t rows = 0;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) rows += line.starts_with("| `") ? 1u : 0u;
-  EXPECT_EQ(rows, table.rows().size());
+  EXPECT_EQ(rows, synopses.size() + CommandTable().size());
+  EXPECT_TRUE(Holds(text, "# `vernier compare`"));
+  EXPECT_TRUE(Holds(text, "As for `vernier run`: `-h`"));
 }
 
 }  // namespace

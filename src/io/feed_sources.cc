@@ -8,6 +8,7 @@
 
 #include "io/archive_index.h"
 #include "io/directory_listing.h"
+#include "io/file_kind.h"
 #include "io/npy.h"
 #include "io/peer_document.h"
 #include "io/peer_type.h"
@@ -117,10 +118,12 @@ Result<NamedTensor> LoadProtobuf(const std::string& path) {
   return tensor;
 }
 
-std::optional<uint64_t> TestInputNumber(std::string_view name) {
-  constexpr std::string_view kPrefix = "input_", kSuffix = ".pb";
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
-  name = name.substr(kPrefix.size());
+// The n of `input_<n>.pb`.
+std::optional<uint64_t> TestDataNumber(std::string_view name, TestDataPart part) {
+  const std::string_view prefix = part == TestDataPart::kInputs ? "input_" : "output_";
+  constexpr std::string_view kSuffix = ".pb";
+  if (!name.starts_with(prefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  name = name.substr(prefix.size());
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   const bool whole = error == std::errc() && std::string_view(end, kSuffix.size()) == kSuffix &&
@@ -128,9 +131,12 @@ std::optional<uint64_t> TestInputNumber(std::string_view name) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-}  // namespace
+Result<std::vector<std::string>> ListTestData(const std::string& directory, TestDataPart part) {
+  return ListDirectory(
+      directory, [part](std::string_view name) { return TestDataNumber(name, part).has_value(); });
+}
 
-bool IsTestInputName(std::string_view name) { return TestInputNumber(name).has_value(); }
+}  // namespace
 
 Result<SourcePtr> OpenJsonFeeds(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(auto document, PeerDocument::Open(path));
@@ -155,17 +161,50 @@ Result<SourcePtr> OpenProtobufFeed(const std::string& path) {
   return SourcePtr(std::make_unique<OneFeed>(std::vector{path}, LoadProtobuf));
 }
 
-Result<SourcePtr> OpenOnnxTestData(const std::string& directory) {
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> files,
-                           ListDirectory(directory, IsTestInputName));
+Result<SourcePtr> OpenOnnxTestData(const std::string& directory, TestDataPart part) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> files, ListTestData(directory, part));
   // Ten and more inputs: input_10 comes after input_9.
-  std::stable_sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
-    const auto number = [](const std::string& path) {
-      return TestInputNumber(std::filesystem::path(path).filename().string()).value_or(0);
+  std::stable_sort(files.begin(), files.end(), [&](const std::string& a, const std::string& b) {
+    const auto number = [&](const std::string& path) {
+      return TestDataNumber(std::filesystem::path(path).filename().string(), part).value_or(0);
     };
     return number(a) < number(b);
   });
   return SourcePtr(std::make_unique<OneFeed>(std::move(files), LoadProtobuf));
+}
+
+bool HoldsTestData(const std::string& directory, TestDataPart part) {
+  const auto files = ListTestData(directory, part);
+  return files.ok() && !files->empty();
+}
+
+Result<std::vector<std::string>> ListTestDataSets(const std::string& directory) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> sets,
+                           ListDirectory(directory, [](std::string_view name) {
+                             return name.starts_with("test_data_set_");
+                           }));
+  // test_data_set_2 comes before test_data_set_10: shorter names first.
+  std::stable_sort(sets.begin(), sets.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+  return sets;
+}
+
+Result<SourcePtr> OpenFeedFile(const std::string& path) {
+  if (IsDirectory(path)) return OpenOnnxTestData(path, TestDataPart::kInputs);
+  VERNIER_ASSIGN_OR_RETURN(const FileKind kind, DetectFileKind(path));
+  switch (kind) {
+    case FileKind::kNpz:
+      return OpenArchiveFeeds(path, ArchiveFormat::kNpz);
+    case FileKind::kSafetensors:
+      return OpenArchiveFeeds(path, ArchiveFormat::kSafetensors);
+    case FileKind::kNpy:
+      return OpenNpyFeed(path);
+    case FileKind::kProtobuf:
+      return OpenProtobufFeed(path);
+    case FileKind::kJson:
+      break;
+  }
+  return OpenJsonFeeds(path);
 }
 
 }  // namespace vernier

@@ -1,8 +1,10 @@
 // The file formats of saved inputs.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/feed_reader.h"
 #include "io/tensor_archive.h"
@@ -20,10 +22,20 @@ Result<std::unique_ptr<FeedReader::Source>> OpenNpyFeed(const std::string& path)
 /// One tensor under its own name, or else the file's without its extension.
 Result<std::unique_ptr<FeedReader::Source>> OpenProtobufFeed(const std::string& path);
 
-/// One feed of all `input_<n>.pb` files of a directory, in the order of n.
-Result<std::unique_ptr<FeedReader::Source>> OpenOnnxTestData(const std::string& directory);
+/// Which files of ONNX test data: `input_<n>.pb` or `output_<n>.pb`.
+enum class TestDataPart : uint8_t { kInputs, kOutputs };
 
-/// Whether the name is `input_<n>.pb`.
-bool IsTestInputName(std::string_view name);
+/// One feed of all such files of a directory, in the order of n.
+Result<std::unique_ptr<FeedReader::Source>> OpenOnnxTestData(const std::string& directory,
+                                                             TestDataPart part);
+
+/// Whether a directory holds such files itself.
+bool HoldsTestData(const std::string& directory, TestDataPart part);
+
+/// The directories named `test_data_set_<n>` in a directory, in the order of n.
+Result<std::vector<std::string>> ListTestDataSets(const std::string& directory);
+
+/// The source for a file, by its kind, or for a directory of test inputs.
+Result<std::unique_ptr<FeedReader::Source>> OpenFeedFile(const std::string& path);
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vernier/status.h"
@@ -35,6 +36,11 @@ class ResultsReader {
   /// records where everything lies; tensors are decoded by Read. kMalformed, naming the file, when
   /// it is missing, damaged or holds something else.
   static Result<std::unique_ptr<ResultsReader>> Open(const std::string& path);
+
+  /// A reader of something else that has runs and iterations.
+  static std::unique_ptr<ResultsReader> Of(std::unique_ptr<Source> source) {
+    return std::unique_ptr<ResultsReader>(new ResultsReader(std::move(source)));
+  }
 
   /// In the file's order.
   const std::vector<Run>& runs() const { return source_->runs(); }

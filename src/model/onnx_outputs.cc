@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "model/close_matches.h"
+#include "util/close_matches.h"
 #include "util/fnmatch.h"
 #include "util/number_text.h"
 

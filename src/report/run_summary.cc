@@ -182,7 +182,11 @@ std::string Advice(const RunRecord& record) {
       if (!Failed(output)) continue;
       if (output.not_finite > 0) {
         return "reason: output '" + output.name + "' holds " + std::to_string(output.not_finite) +
-               " NaN or infinite values; find where they start: add --onnx-outputs '*' --validate\n";
+               " NaN or infinite values" +
+               (record.runners.empty()
+                    ? ""
+                    : "; find where they start: add --onnx-outputs '*' --validate") +
+               "\n";
       }
       required = std::max(required, std::min(output.required_absolute, output.required_relative));
     }
@@ -191,7 +195,11 @@ std::string Advice(const RunRecord& record) {
     const RunnerRecord* second = FindRunner(record, pair.second);
     const std::string next = "to accept this difference: add --atol " + EnoughTolerance(required) +
                              " --rtol " + EnoughTolerance(required) +
-                             "; to see which tensor parts first: add --onnx-outputs '*'\n";
+                             // Saved files have no other tensors to look at.
+                             (record.runners.empty()
+                                  ? ""
+                                  : "; to see which tensor parts first: add --onnx-outputs '*'") +
+                             "\n";
     if (first != nullptr && second != nullptr && first->precision != second->precision) {
       return "reason: " + first->name + " computes in " + first->precision + ", " + second->name +
              " in " + second->precision + "\nnext: " + next;

@@ -58,6 +58,12 @@ Status ComparisonRun::MakePairs(const std::vector<std::string>& names) {
   return {};
 }
 
+std::vector<std::pair<size_t, size_t>> ComparisonRun::pairs() const {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  for (const Pair& pair : pairs_) pairs.emplace_back(pair.first, pair.second);
+  return pairs;
+}
+
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
   for (std::optional<IterationResult>& side : outputs) {
     if (side) VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
@@ -133,7 +139,8 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
   if (invalid_) faults.mismatch = true;
   if (plan_->comparison_asked && pairs_.empty()) {
     faults.incomplete = true;
-    sentences.push_back("--compare-outputs: there is only one side to compare");
+    sentences.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +
+                        "there is only one side to compare");
   }
   for (const Pair& pair : pairs_) {
     const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);

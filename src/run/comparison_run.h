@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run/exit_code.h"
@@ -39,6 +40,9 @@ class ComparisonRun {
   bool stopped() const { return stopped_; }
 
   bool has_pairs() const { return !pairs_.empty(); }
+
+  /// The streams of each pair, by their indices in `names`.
+  std::vector<std::pair<size_t, size_t>> pairs() const;
 
   /// Summaries and what they mean for the exit code. `lengths` are the streams' numbers of
   /// iterations.

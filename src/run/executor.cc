@@ -54,7 +54,8 @@ class Execution {
   }
 
   Status RunAll() {
-    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.load_outputs));
+    const LoadRule rule = plan_.inputs_as_outputs ? LoadRule::kAnything : LoadRule::kOutputs;
+    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.load_outputs, rule));
     std::vector<std::string> names = live_.names();
     for (const LoadedRuns::Run& run : loaded_->runs()) names.push_back(run.name);
     VERNIER_ASSIGN_OR_RETURN(
@@ -328,6 +329,7 @@ class Execution {
     }
     outcome_.record.runners = live_.Records();
     outcome_.record.notes = live_.notes();
+    NoteSelfComparisons();
     outcome_.record.averaged = plan_.compare.check_average;
     if (!comparisons_ || outcome_.faults.signal != 0) return;
     std::vector<int64_t> lengths;
@@ -338,6 +340,19 @@ class Execution {
                              outcome_.faults, outcome_.record.faults);
     if (plan_.validate && spill_ != nullptr && !aborted_) {
       if (const Status status = ValidateSpilled(); !status.ok()) Report(status);
+    }
+  }
+
+  // A file compared with itself agrees whatever it holds.
+  void NoteSelfComparisons() {
+    if (!comparisons_ || !loaded_) return;
+    for (const auto& [first, second] : comparisons_->pairs()) {
+      if (first < live_.size() || second < live_.size()) continue;
+      const size_t a = first - live_.size(), b = second - live_.size();
+      if (!loaded_->AreTheSame(a, b)) continue;
+      outcome_.record.notes.push_back("'" + loaded_->runs()[a].path +
+                                      "' was compared with itself: that it agrees shows nothing");
+      if (plan_.strict) outcome_.faults.mismatch = true;
     }
   }
 

@@ -1,6 +1,11 @@
 #include "run/loaded_runs.h"
 
 #include <filesystem>
+#include <utility>
+
+#include "io/directory_listing.h"
+#include "io/file_kind.h"
+#include "io/saved_tensors.h"
 
 namespace vernier {
 namespace {
@@ -10,9 +15,27 @@ bool IsEmptyFolder(const std::string& path) {
   return std::filesystem::is_directory(path, error) && std::filesystem::is_empty(path, error);
 }
 
+bool IsPeerFile(const std::string& path) {
+  if (IsDirectory(path)) {
+    const auto files = ListJsonFiles(path);
+    return files.ok() && !files->empty();
+  }
+  const Result<FileKind> kind = DetectFileKind(path);
+  return !kind.ok() || *kind == FileKind::kJson;
+}
+
+Result<std::shared_ptr<ResultsReader>> OpenPath(const std::string& path, LoadRule rule) {
+  if (rule == LoadRule::kOutputs && IsPeerFile(path)) {
+    VERNIER_ASSIGN_OR_RETURN(auto reader, ResultsReader::Open(path));
+    return std::shared_ptr<ResultsReader>(std::move(reader));
+  }
+  VERNIER_ASSIGN_OR_RETURN(SavedTensors saved, OpenSavedTensors(path, SavedKind::kOutputs));
+  return std::shared_ptr<ResultsReader>(std::move(saved.reader));
+}
+
 }  // namespace
 
-Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths) {
+Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadRule rule) {
   LoadedRuns loaded;
   for (const std::string& path : paths) {
     if (IsEmptyFolder(path)) {
@@ -20,15 +43,21 @@ Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths) {
       loaded.places_.push_back({});
       continue;
     }
-    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<ResultsReader> opened, ResultsReader::Open(path));
-    const std::shared_ptr<ResultsReader> reader = std::move(opened);
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<ResultsReader> reader, OpenPath(path, rule));
     for (size_t i = 0; i < reader->runs().size(); ++i) {
       const SavedRun& run = reader->runs()[i];
-      loaded.runs_.push_back({run.name, path, static_cast<int64_t>(run.iterations)});
+      loaded.runs_.push_back(
+          {run.name.empty() ? path : run.name, path, static_cast<int64_t>(run.iterations)});
       loaded.places_.push_back({reader, i, i == 0});
     }
   }
   return loaded;
+}
+
+bool LoadedRuns::AreTheSame(size_t a, size_t b) const {
+  if (places_[a].run != places_[b].run) return false;
+  std::error_code error;
+  return std::filesystem::equivalent(runs_[a].path, runs_[b].path, error);
 }
 
 Result<IterationResult> LoadedRuns::Read(size_t run, int64_t iteration, Logger& logger) {

@@ -13,11 +13,14 @@
 
 namespace vernier {
 
+/// Whether JSON files of saved inputs are taken too, or refused in the peer's words.
+enum class LoadRule : uint8_t { kOutputs, kAnything };
+
 class LoadedRuns {
  public:
   /// Opens every file or folder; tensors are read one iteration at a time. An empty folder is a run
-  /// without iterations.
-  static Result<LoadedRuns> Open(const std::vector<std::string>& paths);
+  /// without iterations. A run whose file names no runner is called as the file.
+  static Result<LoadedRuns> Open(const std::vector<std::string>& paths, LoadRule rule);
 
   struct Run {
     std::string name;
@@ -26,8 +29,13 @@ class LoadedRuns {
   };
   const std::vector<Run>& runs() const { return runs_; }
 
+  /// Whether two runs are the same iterations of the same file, which agree whatever they hold.
+  bool AreTheSame(size_t a, size_t b) const;
+
   /// The first iteration, without an announcement.
-  Result<IterationResult> Peek(size_t run) { return places_[run].reader->Read(places_[run].run, 0); }
+  Result<IterationResult> Peek(size_t run) {
+    return places_[run].reader->Read(places_[run].run, 0);
+  }
 
   /// The first read of a path is announced in the log.
   Result<IterationResult> Read(size_t run, int64_t iteration, Logger& logger);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "model/close_matches.h"
+#include "util/close_matches.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/close_matches.h"
+#include "util/close_matches.h"
 #include "model/external_data.h"
 #include "model/model_type.h"
 #include "model/onnx_edit.h"

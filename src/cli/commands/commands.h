@@ -8,21 +8,25 @@
 
 namespace vernier {
 
+using Command = int(std::span<const std::string> words, const Invocation& invocation);
+
 /// Runs a model under the named runners and compares what they compute.
-int RunCommand(std::span<const std::string> words, const Invocation& invocation);
+Command RunCommand;
+
+/// Compares saved files.
+Command CompareCommand;
 
 /// Lists every backend with what it found, or why it cannot be used. `--require NAME...` makes a
 /// backend that cannot be used an error.
-int BackendsCommand(std::span<const std::string> words);
+Command BackendsCommand;
 
 /// Prints a completion script for the named shell.
-int CompletionCommand(std::span<const std::string> words);
+Command CompletionCommand;
 
-/// Prints the pages of docs/ that are made from the option rows: "reference", "polygraphy" or
-/// "man".
-int OptionDocsCommand(std::span<const std::string> words);
+/// Prints the pages of docs/ that are made from the option rows, and their list.
+Command OptionDocsCommand;
 
 /// Serves one framework to a parent process. Not for people.
-int WorkerCommand(std::span<const std::string> words);
+Command WorkerCommand;
 
 }  // namespace vernier

@@ -1,42 +1,55 @@
-// What is generated from the option rows: completion scripts, the man page, pages of docs/.
+// What is generated from the option rows: completion scripts, manual pages, pages of docs/.
 #include <cstdio>
 #include <optional>
 
+#include "cli/command_table.h"
 #include "cli/commands/commands.h"
 #include "cli/completion.h"
-#include "cli/help_text.h"
 #include "cli/man_page.h"
 #include "cli/option_docs.h"
 #include "cli/version.h"
 
 namespace vernier {
+namespace {
 
-int CompletionCommand(std::span<const std::string> words) {
+// The pages that scripts/update-docs.sh writes, one a line: a name and the words that print it.
+std::string ListPages() {
+  std::string text = "cli.md reference\ncoming-from-polygraphy.md polygraphy\n";
+  for (const CommandEntry& command : CommandTable()) {
+    if (command.options == nullptr) continue;
+    text += "man/" + ManPageFile(command.subject) + " man " + std::string(command.name) + "\n";
+  }
+  return text;
+}
+
+std::string MakePage(std::span<const std::string> words) {
+  const std::string kind = words.empty() ? "" : words[0];
+  if (words.size() == 1 && kind == "list") return ListPages();
+  if (words.size() == 1 && kind == "reference") return FormatReference(CommandTable());
+  if (words.size() == 1 && kind == "polygraphy") return FormatPeerComparison(RunOptionTable());
+  if (words.size() < 2 || kind != "man") return "";
+  const std::string name = words[1] + (words.size() > 2 ? " " + words[2] : "");
+  const CommandEntry* command = FindCommand(name);
+  if (command == nullptr || command->options == nullptr) return "";
+  return FormatManPage(command->options(), command->subject, kVersion, "");
+}
+
+}  // namespace
+
+int CompletionCommand(std::span<const std::string> words, const Invocation&) {
   const std::optional<Shell> shell = words.size() == 1 ? ShellFromName(words[0]) : std::nullopt;
   if (!shell) {
     std::fputs("usage: vernier completion bash|zsh|fish\n", stderr);
     return 2;
   }
-  const OptionTable table = RunOptionTable();
-  const CommandEntry commands[] = {
-      {"run", "run a model under several runners and compare their outputs", &table},
-      {"backends", "list the frameworks that were found"},
-      {"completion", "print a completion script"},
-  };
-  std::fputs(FormatCompletion(*shell, "vernier", commands).c_str(), stdout);
+  std::fputs(FormatCompletion(*shell, "vernier", CommandTable()).c_str(), stdout);
   return 0;
 }
 
-int OptionDocsCommand(std::span<const std::string> words) {
-  const OptionTable table = RunOptionTable();
-  const HelpSubject subject = RunHelpSubject("vernier run");
-  const std::string page = words.size() == 1 ? words[0] : "";
-  std::string text;
-  if (page == "reference") text = FormatOptionReference(table, subject);
-  if (page == "polygraphy") text = FormatPeerComparison(table);
-  if (page == "man") text = FormatManPage(table, subject, kVersion, "");
+int OptionDocsCommand(std::span<const std::string> words, const Invocation&) {
+  const std::string text = MakePage(words);
   if (text.empty()) {
-    std::fputs("usage: vernier option-docs reference|polygraphy|man\n", stderr);
+    std::fputs("usage: vernier option-docs list|reference|polygraphy|man COMMAND\n", stderr);
     return 2;
   }
   std::fputs(text.c_str(), stdout);

@@ -6,7 +6,7 @@
 
 namespace vernier {
 
-int WorkerCommand(std::span<const std::string> words) {
+int WorkerCommand(std::span<const std::string> words, const Invocation&) {
   const std::optional<int64_t> fd = words.size() == 2 ? ParseInt(words[0]) : std::nullopt;
   const std::optional<int64_t> parent = words.size() == 2 ? ParseInt(words[1]) : std::nullopt;
   if (!fd || !parent) {

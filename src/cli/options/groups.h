@@ -1,4 +1,4 @@
-// The option groups of `run`, one source file per topic. The rows live as long as the program.
+// The option groups of all commands, one source file per topic. The rows live as long as the program.
 #pragma once
 
 #include <vector>
@@ -27,5 +27,7 @@ std::vector<OptionGroup> CompareOptions();
 OptionGroup WorkerOptions();
 OptionGroup ReportOptions();
 OptionGroup ScriptOptions();
+OptionGroup ComparedFilesOptions();
+OptionGroup BackendListOptions();
 
 }  // namespace vernier

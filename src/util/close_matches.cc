@@ -1,4 +1,4 @@
-#include "model/close_matches.h"
+#include "util/close_matches.h"
 
 #include <algorithm>
 #include <functional>
@@ -36,13 +36,14 @@ size_t MatchedCharacters(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::vector<std::string> CloseMatches(std::string_view word,
-                                      std::span<const std::string_view> candidates, size_t limit) {
+                                      std::span<const std::string_view> candidates, size_t limit,
+                                      double cutoff) {
   std::vector<std::pair<double, std::string_view>> scored;
   for (const std::string_view candidate : candidates) {
     const size_t total = candidate.size() + word.size();
     const auto matched = static_cast<double>(MatchedCharacters(candidate, word));
     const double ratio = total == 0 ? 1.0 : 2.0 * matched / static_cast<double>(total);
-    if (ratio >= 0.6) scored.emplace_back(ratio, candidate);
+    if (ratio >= cutoff) scored.emplace_back(ratio, candidate);
   }
   std::sort(scored.begin(), scored.end(), std::greater<>());
   if (scored.size() > limit) scored.resize(limit);

@@ -9,9 +9,10 @@
 namespace vernier {
 
 /// At most `limit` of the candidates that resemble `word`, best first: Python's
-/// difflib.get_close_matches with its cutoff of 0.6, for texts shorter than 200 bytes.
+/// difflib.get_close_matches, for texts shorter than 200 bytes. `cutoff` is the least share of
+/// characters in common, 0 to 1. Time grows with the cube of the lengths.
 std::vector<std::string> CloseMatches(std::string_view word,
                                       std::span<const std::string_view> candidates,
-                                      size_t limit = 5);
+                                      size_t limit = 5, double cutoff = 0.6);
 
 }  // namespace vernier

@@ -1,0 +1,86 @@
+#include "cli/command_table.h"
+
+#include <algorithm>
+#include <string>
+
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+OptionTable CompareOptionTable() {
+  std::vector<CommandGroup> groups = {GeneralOptions(), ComparedFilesOptions(), LoggingOptions(),
+                                      Only(RunnerOptions(), {"pairs"}), PostprocessOptions()};
+  for (const OptionGroup& group : CompareOptions()) {
+    // What is compared are the operands, and nothing runs.
+    groups.push_back(
+        Without(group, {"sequential_runners", "load_outputs_paths", "compare_outputs"}));
+  }
+  groups.push_back(ReportOptions());
+  return OptionTable(std::move(groups));
+}
+
+OptionTable BackendsOptionTable() {
+  return OptionTable(
+      {GeneralOptions(), BackendListOptions(), Only(WorkerOptions(), {"backend_dir"})});
+}
+
+constexpr CommandEntry kCommands[] = {
+    {"run",
+     {.command = "vernier run",
+      .operands = "[model_file] [runners ...] [options ...]",
+      .summary = "run a model under several frameworks and compare what they compute",
+      .about = "Run a model with one or more runners on the same inputs and compare their"
+               " outputs. Runners run and are compared in the order in which they are given."
+               " Any unambiguous beginning of a long option is enough."},
+     RunOptionTable},
+    {"compare",
+     {.command = "vernier compare",
+      .operands = "file [file ...] [options ...]",
+      .summary = "compare saved outputs, without a model or a framework",
+      .about =
+          "Compare what files hold, as vernier run --load-outputs does: each file, or each"
+          " runner in it, is one side, and neighbours are compared. Files and folders of"
+          " Polygraphy's JSON, .npz, .npy, .safetensors and ONNX test data may meet; saved"
+          " inputs may be compared too. One iteration at a time is in memory. Put the files"
+          " first: an option that takes several values takes all words up to the next option."},
+     CompareOptionTable},
+    {"backends",
+     {.command = "vernier backends",
+      .operands = "[options ...]",
+      .summary = "list the frameworks that were found, or why they cannot be used",
+      .about = "List the backends of this installation, the framework that each found, or why it"
+               " cannot be used."},
+     BackendsOptionTable},
+    {"completion",
+     {.command = "vernier completion",
+      .operands = "bash|zsh|fish",
+      .summary = "print a completion script for a shell",
+      .about = "Print a completion script for bash, zsh or fish."}},
+};
+
+}  // namespace
+
+std::span<const CommandEntry> CommandTable() { return kCommands; }
+
+const CommandEntry* FindCommand(std::string_view name) {
+  const auto* at = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                [&](const CommandEntry& entry) { return entry.name == name; });
+  return at == std::end(kCommands) ? nullptr : at;
+}
+
+std::string FormatCommandList(std::string_view group) {
+  std::string text;
+  size_t width = 0;
+  for (const CommandEntry& entry : kCommands) {
+    if (group.empty() || entry.Group() == group) width = std::max(width, entry.name.size());
+  }
+  for (const CommandEntry& entry : kCommands) {
+    if (!group.empty() && entry.Group() != group) continue;
+    text += "  " + std::string(entry.name) + std::string(width - entry.name.size() + 2, ' ') +
+            std::string(entry.subject.summary) + "\n";
+  }
+  return text;
+}
+
+}  // namespace vernier

@@ -1,0 +1,66 @@
+#include "cli/commands/command_start.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/flag_suggestion.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+CommandStart End(int exit_code) {
+  CommandStart start;
+  start.exit_code = exit_code;
+  return start;
+}
+
+CommandStart UsageError(const CommandEntry& command, const std::string& message) {
+  std::fputs(FormatUsageError(command.subject, message).c_str(), stderr);
+  return End(2);
+}
+
+CommandStart UnknownOptions(const OptionTable& table, const std::vector<std::string>& unknown,
+                            const Invocation& invocation) {
+  std::fprintf(stdout, "[E] Unrecognized Options: %s\n", FormatPythonList(unknown).c_str());
+  if (const std::optional<std::string> suggestion = SuggestFlag(table, unknown.front())) {
+    std::fprintf(stdout, "    Did you mean %s?\n", suggestion->c_str());
+  }
+  return End(invocation.as_peer ? 1 : 2);
+}
+
+void TakeOperands(std::vector<std::string>& unknown, std::vector<std::string>& operands) {
+  for (const std::string& word : unknown) {
+    if (!word.starts_with('-')) operands.push_back(word);
+  }
+  std::erase_if(unknown, [](const std::string& word) { return !word.starts_with('-'); });
+}
+
+}  // namespace
+
+CommandStart StartCommand(const CommandEntry& command, std::span<const std::string> words,
+                          const Invocation& invocation, std::vector<std::string>* surplus) {
+  const OptionTable table = command.options();
+  ParseResult parsed = ParseCommandLine(table, words);
+  if (parsed.end == ParseEnd::kHelp) {
+    const size_t width = HelpWidth(std::getenv("COLUMNS"));
+    std::fputs(FormatHelp(table, command.subject, width).c_str(), stdout);
+    return End(0);
+  }
+  if (parsed.end == ParseEnd::kUsageError) return UsageError(command, parsed.error);
+  if (surplus != nullptr) TakeOperands(parsed.unknown, *surplus);
+  if (!parsed.unknown.empty()) return UnknownOptions(table, parsed.unknown, invocation);
+  const Result<ConsoleLogOptions> options = BindLog(parsed.args);
+  if (!options.ok()) {
+    std::fprintf(stderr, "[!] %s\n", options.status().message().c_str());
+    return End(invocation.as_peer ? 1 : 2);
+  }
+  Result<std::unique_ptr<ConsoleLog>> log = ConsoleLog::Create(*options);
+  if (!log.ok()) {
+    std::fprintf(stderr, "[!] %s\n", log.status().message().c_str());
+    return End(invocation.as_peer ? 1 : 7);
+  }
+  return {.exit_code = std::nullopt, .args = std::move(parsed.args), .log = *std::move(log)};
+}
+
+}  // namespace vernier

@@ -1,0 +1,31 @@
+// What every command with options begins with: parsing, help, usage errors, the log.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/arg_parser.h"
+#include "cli/bind_run.h"
+#include "cli/command_table.h"
+#include "report/console_log.h"
+
+namespace vernier {
+
+/// A command line that was understood; or, in `exit_code`, how the program ends at once.
+struct CommandStart {
+  std::optional<int> exit_code;
+  ParsedArgs args;
+  std::unique_ptr<ConsoleLog> log;
+};
+
+/// Parses the words behind the command's name and opens its log. Prints help, usage errors and
+/// unknown options itself. argparse gives a positional the words of one place only; with `surplus`,
+/// words elsewhere that are no options come back there instead of being refused.
+CommandStart StartCommand(const CommandEntry& command, std::span<const std::string> words,
+                          const Invocation& invocation,
+                          std::vector<std::string>* surplus = nullptr);
+
+}  // namespace vernier

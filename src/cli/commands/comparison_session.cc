@@ -1,0 +1,122 @@
+#include "cli/commands/comparison_session.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+
+#include "cli/version.h"
+#include "report/run_reporter.h"
+#include "report/run_summary.h"
+#include "run/executor.h"
+#include "util/atomic_file.h"
+
+namespace vernier {
+namespace {
+
+// Set by the signal handler, read between steps of the run: the only state that a handler can
+// share with the program.
+std::atomic<int> g_interrupted{0};
+
+void OnSignal(int signal) {
+  // A second Ctrl-C means it.
+  if (g_interrupted.exchange(signal) != 0) ::_exit(128 + signal);
+}
+
+void WatchSignals() {
+  struct sigaction action {};
+  action.sa_handler = &OnSignal;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  // A file that reaches a limit is an error of that write, not the end of the program.
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
+// The last lines of the log, the same for every way in which a run ends.
+int EndRun(ConsoleLog& log, const RunRecord& record, const RunFaults& faults,
+           const Invocation& invocation) {
+  const int code = ExitCode(faults, invocation.as_peer);
+  char seconds[32];
+  std::snprintf(seconds, sizeof(seconds), "%.3f", record.seconds);
+  const std::string line = std::string(code == 0 ? "PASSED" : "FAILED") + " | Runtime: " + seconds +
+                           "s | Command: " + record.command;
+  if (code == 0) {
+    log.Finish(line);
+  } else {
+    log.Error(line);
+  }
+  return code;
+}
+
+void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& faults, Logger& log) {
+  if (path.empty()) return;
+  if (const Status status = WriteFileAtomically(path, ToJson(record)); !status.ok()) {
+    log.Critical(status.message());
+    faults.Add(status);
+  }
+}
+
+// Pictures that were asked for and are not made: the run is not what was asked for.
+void RefusePictures(const ParsedArgs& args, RunOutcome& outcome, Logger& log) {
+  for (const std::string_view dest :
+       {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot", "show_error_metrics_plot"}) {
+    if (!args.Has(dest)) continue;
+    log.Critical(std::string(args.Flag(dest)) + ": pictures are not available in this version");
+    outcome.faults.unsaved = true;
+  }
+}
+
+int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
+            ConsoleLog& log) {
+  WatchSignals();
+  RunReporter reporter(log, plan, args.Has("no_progress"));
+  RunOutcome outcome = ExecuteRun(plan, log, reporter, g_interrupted);
+  outcome.record.command = invocation.command;
+  outcome.record.version = kVersion;
+  outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
+  if (const Status status = reporter.SaveAccuracy(); !status.ok()) {
+    log.Critical(status.message());
+    outcome.faults.Add(status);
+  }
+  SaveRecord(plan.save.record, outcome.record, outcome.faults, log);
+  RefusePictures(args, outcome, log);
+  const int code = EndRun(log, outcome.record, outcome.faults, invocation);
+  const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
+  const std::string summary = FormatRunSummary(outcome.record, interleaved);
+  if (!summary.empty()) log.Plain(summary);
+  if (code == 0 && !log.Close()) {
+    std::fprintf(stderr, "[!] --log-file: not everything could be written\n");
+    return invocation.as_peer ? 1 : 7;
+  }
+  return code;
+}
+
+}  // namespace
+
+int RefusePlan(const Status& why, const Invocation& invocation, Logger& log) {
+  RunFaults faults;
+  faults.Add(why);
+  log.Critical(why.message());
+  return ExitCode(faults, invocation.as_peer);
+}
+
+int CarryOut(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
+             ConsoleLog& log) {
+  RunRecord record;
+  RunFaults faults;
+  record.command = invocation.command;
+  if (const Status status = CheckRun(plan); !status.ok()) {
+    log.Critical(status.message());
+    faults.Add(status);
+    return EndRun(log, record, faults, invocation);
+  }
+  if (plan.runners.empty() && plan.load_outputs.empty()) {
+    // The peer says PASSED; nothing was done that could have.
+    faults.usage = !invocation.as_peer;
+    return EndRun(log, record, faults, invocation);
+  }
+  return Execute(plan, args, invocation, log);
+}
+
+}  // namespace vernier

@@ -1,0 +1,19 @@
+// The commands that carry out a RunPlan: from the plan to the last line and the exit code.
+#pragma once
+
+#include "cli/arg_parser.h"
+#include "cli/bind_run.h"
+#include "report/console_log.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+/// Runs, compares, saves and reports; returns the exit code. `args` are the command line that the
+/// plan was made from. Ends cleanly on SIGINT, SIGTERM and SIGHUP.
+int CarryOut(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
+             ConsoleLog& log);
+
+/// One critical line for a command line that cannot be carried out; returns its exit code.
+int RefusePlan(const Status& why, const Invocation& invocation, Logger& log);
+
+}  // namespace vernier

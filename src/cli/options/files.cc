@@ -1,0 +1,19 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kCompared[] = {
+    {.dest = "files",
+     .arity = Arity::kPlus,
+     .metavar = "file",
+     .help = "Files or folders of saved outputs: JSON, .npz, .npy, .safetensors, or ONNX test data."
+             " One file is enough when it holds several runners.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup ComparedFilesOptions() { return {"Files", "what is compared", kCompared}; }
+
+}  // namespace vernier

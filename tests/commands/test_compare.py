@@ -1,0 +1,187 @@
+"""vernier compare: saved files against each other, held against the peer's run --load-outputs."""
+
+import json
+import re
+import unittest
+
+import numpy as np
+import onnx.numpy_helper
+
+from program import Case, ramp
+
+# Of a folder the peer announces every file, and it misses runners that nobody asked for.
+OMITTED = re.compile("No runners have been selected|Loading inference results from")
+
+
+class LikeThePeer(Case):
+    """The log of a comparison is the peer's, line by line."""
+
+    def check(self, *words, code):
+        theirs = self.peer("run", "--load-outputs", *words)
+        ours = self.lenient("compare", *words)
+        self.assertEqual(theirs.code, code)
+        self.assertEqual(ours.code, code, ours.err)
+        expected = [line for line in theirs.lines() if not OMITTED.search(line)]
+        self.assertGreater(len(expected), 5)
+        # Behind the peer's lines are our own.
+        said = [line for line in ours.lines() if not OMITTED.search(line)]
+        self.assertEqual(said[:len(expected)], expected)
+
+    def test_two_files_that_agree(self):
+        self.save_runs("a.json", [("A", ramp(2))])
+        self.save_runs("b.json", [("B", ramp(2, 1e-6))])
+        self.check("a.json", "b.json", "--atol", "1e-3", code=0)
+
+    def test_two_files_that_differ_by_every_measure(self):
+        self.save_runs("a.json", [("A", ramp(2))])
+        self.save_runs("b.json", [("B", ramp(2, 0.25))])
+        self.check("a.json", "b.json", "--compare", "simple", "l2", "cosine_similarity", "psnr",
+                   "snr", "--check-error-stat", "max", "--check-average", "-v", code=1)
+
+    def test_three_files_after_post_processing(self):
+        for name in "abc":
+            self.save_runs(f"{name}.json", [(name.upper(), ramp(1))])
+        self.check("a.json", "b.json", "c.json", "--postprocess", "y:top-2,axis=1", "--compare",
+                   "indices", code=0)
+
+    def test_one_file_with_two_runners(self):
+        self.save_runs("two.json", [("A", ramp(2)), ("B", ramp(2, 1))])
+        self.check("two.json", "--validate", "--fail-fast", code=1)
+
+    def test_a_folder_of_iterations(self):
+        for i, outputs in enumerate(ramp(3)):
+            self.path("folder").mkdir(exist_ok=True)
+            self.save_runs(f"folder/{i:010}.json", [("A", [outputs])])
+        self.save_runs("b.json", [("B", ramp(3))])
+        self.check("folder", "b.json", code=0)
+
+
+class AnyFormat(Case):
+    def setUp(self):
+        super().setUp()
+        self.outputs = ramp(1)[0]
+        np.savez(self.path("a.npz"), **self.outputs)
+        np.savez(self.path("b.npz"), **self.outputs)
+        self.save_runs("a.json", [("A", [self.outputs])])
+
+    def compared(self, *words, code=0):
+        ended = self.vernier("compare", *words, "-qqq", "--save-record", "record.json")
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return json.loads(self.path("record.json").read_text())["pairs"][0]
+
+    def test_plain_archives_are_called_as_their_files(self):
+        pair = self.compared("a.npz", "b.npz")
+        self.assertEqual((pair["first"], pair["second"]), ("a.npz", "b.npz"))
+        self.assertEqual([output["name"] for output in pair["outputs"]], ["y", "count"])
+
+    def test_an_archive_meets_the_peers_file(self):
+        self.assertEqual(len(self.compared("a.npz", "a.json")["outputs"]), 2)
+
+    def test_a_difference_is_found_across_formats(self):
+        np.savez(self.path("b.npz"), y=self.outputs["y"] + 1, count=self.outputs["count"])
+        pair = self.compared("a.json", "b.npz", code=1)
+        failed = [o["name"] for o in pair["outputs"] if not o["passed"]]
+        self.assertEqual(failed, ["y"])
+
+    def test_one_tensor_files(self):
+        np.save(self.path("old.npy"), self.outputs["y"])
+        np.save(self.path("new.npy"), self.outputs["y"] + np.float32(0.5))
+        self.compared("old.npy", "new.npy", code=1)
+        self.compared("old.npy", "new.npy", "--atol", "0.6")
+
+    def test_onnx_test_data(self):
+        for i in range(2):
+            folder = self.path(f"model/test_data_set_{i}")
+            folder.mkdir(parents=True)
+            for k, (name, value) in enumerate(self.outputs.items()):
+                tensor = onnx.numpy_helper.from_array(value, name)
+                (folder / f"output_{k}.pb").write_bytes(tensor.SerializeToString())
+            tensor = onnx.numpy_helper.from_array(self.outputs["y"], "x")
+            (folder / "input_0.pb").write_bytes(tensor.SerializeToString())
+        self.assertEqual(len(self.compared("model/test_data_set_0", "a.json")["outputs"]), 2)
+        self.save_runs("two.json", [("A", [self.outputs] * 2)])
+        self.assertEqual(self.compared("model", "two.json")["compared_iterations"], 2)
+
+    def test_saved_inputs(self):
+        self.save_feeds("x.json", [{"x": np.arange(4.0)}, {"x": np.arange(3.0)}])
+        self.save_feeds("y.json", [{"x": np.arange(4.0)}, {"x": np.arange(3.0) + 1}])
+        self.assertEqual(self.compared("x.json", "y.json", code=1)["passed_iterations"], 1)
+
+
+class NotAPass(Case):
+    """What compared nothing, or less than was asked for, never looks like agreement."""
+
+    def setUp(self):
+        super().setUp()
+        self.save_runs("a.json", [("A", ramp(2))])
+
+    def ends(self, code, *words):
+        ended = self.vernier("compare", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out + ended.err
+
+    def test_a_file_with_itself_is_named(self):
+        self.assertIn("'a.json' was compared with itself", self.ends(0, "a.json", "a.json"))
+        self.path("link.json").symlink_to("a.json")
+        self.assertIn("compared with itself", self.ends(0, "a.json", "link.json"))
+        self.ends(1, "a.json", "a.json", "--strict")
+
+    def test_equal_files_are_not_the_same_file(self):
+        self.save_runs("b.json", [("B", ramp(2))])
+        self.assertNotIn("itself", self.ends(0, "a.json", "b.json"))
+
+    def test_one_side(self):
+        self.assertIn("there is only one side to compare", self.ends(4, "a.json"))
+
+    def test_fewer_iterations(self):
+        self.save_runs("b.json", [("B", ramp(1))])
+        self.assertIn("only 1 of 2 iterations", self.ends(4, "a.json", "b.json"))
+
+    def test_no_counterpart(self):
+        self.save_runs("b.json", [("B", [{"other": np.zeros((2, 2))}] * 2)])
+        self.ends(4, "a.json", "b.json")
+
+    def test_bad_files(self):
+        self.assertIn("'nosuch.json'", self.ends(3, "a.json", "nosuch.json"))
+        self.path("cut.json").write_bytes(self.path("a.json").read_bytes()[:700])
+        self.assertIn("cut.json", self.ends(3, "a.json", "cut.json"))
+        self.path("empty.npz").write_bytes(b"")
+        self.assertIn("empty.npz", self.ends(3, "a.json", "empty.npz"))
+        self.path("folder").mkdir()
+        self.path("folder/readme.txt").write_text("nothing")
+        self.assertIn("folder", self.ends(3, "a.json", "folder"))
+
+    def test_files_behind_a_list_option(self):
+        said = self.ends(2, "--atol", "1", "a.json", "b.json")
+        self.assertIn("put 'b.json' before it", said)
+
+    def test_no_files(self):
+        self.assertIn("the following arguments are required: file", self.ends(2))
+
+
+class Commands(Case):
+    """What is no command says so."""
+
+    def test_tools_of_the_peer_that_are_missing(self):
+        for words in (["surgeon", "extract"], ["convert"], ["inspect", "model"], ["check", "lint"],
+                      ["debug", "reduce"], ["template", "onnx-gs"], ["plugin", "match"],
+                      ["multi-device", "shard"]):
+            ended = self.vernier(*words, "model.onnx")
+            self.assertEqual(ended.code, 5, words)
+            self.assertIn("not in this version of vernier", ended.err)
+            self.assertEqual(self.lenient(*words, "model.onnx").code, 1)
+
+    def test_mistakes(self):
+        self.assertEqual(self.vernier("comprae").code, 2)
+        self.assertEqual(self.vernier().code, 2)
+
+    def test_help(self):
+        for words in (["--help"], ["compare", "--help"], ["help", "compare"], ["backends", "-h"],
+                      ["completion", "--help"]):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 0, words)
+            self.assertTrue(ended.out.startswith("usage: vernier "), ended.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
