@@ -60,19 +60,20 @@ uint32_t DecodeGroup(const char* text) {
   return kDecode[0][c[0]] | kDecode[1][c[1]] | kDecode[2][c[2]] | kDecode[3][c[3]];
 }
 
-Status BadCharacter(std::string_view text, size_t from) {
+Status BadCharacter(std::string_view text, size_t from, uint64_t text_begin) {
   for (size_t i = from; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (kDecode[0][c] < kBad) continue;
     constexpr char kHex[] = "0123456789abcdef";
-    return Malformed("character " + std::to_string(i) + " of the base64 text (0x" + kHex[c >> 4] +
+    return Malformed("character " + std::to_string(text_begin + i) + " of the base64 text (0x" + kHex[c >> 4] +
                      kHex[c & 15] + ") is not in the alphabet");
   }
   return Malformed("the base64 text is damaged");
 }
 
 // Whole groups only: `groups` times four characters become three bytes each.
-Status DecodeGroups(std::string_view text, size_t position, size_t groups, std::byte* out) {
+Status DecodeGroups(std::string_view text, uint64_t text_begin, size_t position, size_t groups,
+                    std::byte* out) {
   size_t done = DecodeBase64Blocks(text.substr(position, groups * 4), {out, groups * 3});
   const char* in = text.data() + position + 4 * done;
   out += 3 * done;
@@ -84,13 +85,13 @@ Status DecodeGroups(std::string_view text, size_t position, size_t groups, std::
       bad |= group;
       std::memcpy(out + 3 * i, &group, sizeof(group));
     }
-    if (bad >= kBad) return BadCharacter(text, position + 4 * done);
+    if (bad >= kBad) return BadCharacter(text, position + 4 * done, text_begin);
     in += 32;
     out += 24;
   }
   for (; done < groups; ++done) {
     const uint32_t group = DecodeGroup(in);
-    if (group >= kBad) return BadCharacter(text, position + 4 * done);
+    if (group >= kBad) return BadCharacter(text, position + 4 * done, text_begin);
     std::memcpy(out, &group, 3);
     in += 4;
     out += 3;
@@ -104,12 +105,13 @@ std::string_view WithoutPadding(std::string_view text) {
 }
 
 // One group, of which the last one may be cut short; missing characters count as zero bits.
-Status DecodeOneGroup(std::string_view text, uint64_t group, std::array<std::byte, 3>& out) {
+Status DecodeOneGroup(std::string_view text, uint64_t text_begin, uint64_t group,
+                      std::array<std::byte, 3>& out) {
   const size_t position = static_cast<size_t>(group) * 4;
   char characters[4] = {'A', 'A', 'A', 'A'};
   std::memcpy(characters, text.data() + position, std::min<size_t>(4, text.size() - position));
   const uint32_t value = DecodeGroup(characters);
-  if (value >= kBad) return BadCharacter(text, position);
+  if (value >= kBad) return BadCharacter(text, position, text_begin);
   std::memcpy(out.data(), &value, out.size());
   return {};
 }
@@ -144,7 +146,8 @@ Status DecodeBase64(std::string_view text, std::span<std::byte> out) {
   return DecodeBase64Range(text, 0, out);
 }
 
-Status DecodeBase64Range(std::string_view text, uint64_t first, std::span<std::byte> out) {
+Status DecodeBase64Range(std::string_view text, uint64_t first, std::span<std::byte> out,
+                         uint64_t text_begin) {
   VERNIER_ASSIGN_OR_RETURN(const uint64_t size, Base64DecodedSize(text));
   if (first > size || out.size() > size - first) {
     return Malformed("the base64 text holds " + std::to_string(size) + " bytes, fewer than the " +
@@ -154,16 +157,16 @@ Status DecodeBase64Range(std::string_view text, uint64_t first, std::span<std::b
   std::array<std::byte, 3> group{};
   uint64_t index = first / 3;
   if (const auto skip = static_cast<size_t>(first % 3); skip > 0 && !out.empty()) {
-    VERNIER_TRY(DecodeOneGroup(digits, index++, group));
+    VERNIER_TRY(DecodeOneGroup(digits, text_begin, index++, group));
     const size_t count = std::min(out.size(), 3 - skip);
     std::memcpy(out.data(), group.data() + skip, count);
     out = out.subspan(count);
   }
   const size_t whole = out.size() / 3;
-  VERNIER_TRY(DecodeGroups(digits, static_cast<size_t>(index) * 4, whole, out.data()));
+  VERNIER_TRY(DecodeGroups(digits, text_begin, static_cast<size_t>(index) * 4, whole, out.data()));
   out = out.subspan(whole * 3);
   if (out.empty()) return {};
-  VERNIER_TRY(DecodeOneGroup(digits, index + whole, group));
+  VERNIER_TRY(DecodeOneGroup(digits, text_begin, index + whole, group));
   std::memcpy(out.data(), group.data(), out.size());
   return {};
 }

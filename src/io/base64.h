@@ -23,7 +23,9 @@ Status DecodeBase64(std::string_view text, std::span<std::byte> out);
 
 /// Decodes the bytes [first, first + out.size()) of what `text` stands for. Only the characters
 /// that hold them are checked. kMalformed also when the range ends beyond the decoded size.
-Status DecodeBase64Range(std::string_view text, uint64_t first, std::span<std::byte> out);
+/// `text_begin` is where `text` begins in the whole text, for messages.
+Status DecodeBase64Range(std::string_view text, uint64_t first, std::span<std::byte> out,
+                         uint64_t text_begin = 0);
 
 /// Encodes everything written to it into `target`, in blocks of 192 KiB, so that no second copy of
 /// a tensor exists. Finish() writes the last group; nothing may be written after it.

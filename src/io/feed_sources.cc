@@ -12,8 +12,9 @@
 #include "io/npy.h"
 #include "io/peer_document.h"
 #include "io/peer_type.h"
+#include "io/raw_tensor.h"
 #include "io/tensor_proto.h"
-#include "util/mapped_file.h"
+#include "util/input_file.h"
 
 namespace vernier {
 namespace {
@@ -106,14 +107,19 @@ class OneFeed final : public FeedReader::Source {
 std::string StemOf(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
 Result<NamedTensor> LoadNpy(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
-  VERNIER_ASSIGN_OR_RETURN(Tensor tensor, ReadNpy(file->bytes(), file));
+  VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
+  FileSource source(file, 0, file->size());
+  VERNIER_ASSIGN_OR_RETURN(Tensor tensor, ReadNpy(source, nullptr));
   return NamedTensor{StemOf(path), std::move(tensor)};
 }
 
 Result<NamedTensor> LoadProtobuf(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
-  VERNIER_ASSIGN_OR_RETURN(NamedTensor tensor, ParseTensorProto(file->bytes()));
+  VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
+  FileSource source(file, 0, file->size());
+  VERNIER_ASSIGN_OR_RETURN(
+      const Tensor bytes,
+      ReadRawTensor(source, nullptr, DType::kUint8, {static_cast<int64_t>(file->size())}));
+  VERNIER_ASSIGN_OR_RETURN(NamedTensor tensor, ParseTensorProto(bytes.bytes()));
   if (tensor.name.empty()) tensor.name = StemOf(path);
   return tensor;
 }

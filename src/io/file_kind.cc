@@ -3,10 +3,12 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "util/mapped_file.h"
+#include "util/input_file.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -32,9 +34,10 @@ std::optional<FileKind> KindOfExtension(const std::string& path) {
 
 Result<FileKind> DetectFileKind(const std::string& path) {
   if (const auto kind = KindOfExtension(path)) return *kind;
-  VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
-  const std::string_view start(reinterpret_cast<const char*>(file->bytes().data()),
-                               std::min<size_t>(file->bytes().size(), 16));
+  VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
+  std::string start(static_cast<size_t>(std::min<uint64_t>(file->size(), 16)), '\0');
+  const Status read = file->ReadAt(0, std::as_writable_bytes(std::span(start.data(), start.size())));
+  if (!read.ok()) return Status(read).Annotate("'" + path + "'");
   if (start.starts_with("PK\x03\x04") || start.starts_with("PK\x05\x06")) return FileKind::kNpz;
   if (start.starts_with("\x93NUMPY")) return FileKind::kNpy;
   if (start.size() > 8 && start[8] == '{' && start[7] == '\0') return FileKind::kSafetensors;

@@ -1,7 +1,6 @@
 #include "io/json_tape.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 namespace vernier {
@@ -9,7 +8,13 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr uint64_t kReportEvery = uint64_t{32} << 20;
+// A place in the kept text: its offset and, in the low bits, its size, which is 1 MiB at most.
+constexpr int kSizeBits = 24;
+constexpr uint64_t kSizeMask = (uint64_t{1} << kSizeBits) - 1;
+
+// Names that come back with every iteration are kept once.
+constexpr size_t kWorthKnowing = 256;
+constexpr size_t kMaxKnown = size_t{64} << 10;
 
 Kind KindOf(JsonToken token) {
   switch (token) {
@@ -39,32 +44,61 @@ bool SameText(std::string_view raw, std::string_view text) {
 
 }  // namespace
 
-Result<JsonTape> JsonTape::Parse(std::string_view text, const Progress& progress) {
-  const size_t max_nodes = (size_t{1} << 20) + text.size() / 8;
-  JsonTape tape;
-  tape.text_ = text;
-  JsonReader reader(text);
+Result<JsonTape> JsonTape::Parse(std::string_view text) {
+  return Read(JsonTape(JsonText(text)), JsonReader(text));
+}
+
+Result<JsonTape> JsonTape::Parse(std::shared_ptr<const InputFile> file,
+                                 PayloadLength payload_length) {
+  const JsonText text(std::move(file));
+  return Read(JsonTape(text), JsonReader(text, std::move(payload_length)));
+}
+
+Result<JsonTape> JsonTape::Read(JsonTape tape, JsonReader reader) {
+  const uint64_t max_nodes = (uint64_t{1} << 20) + tape.text_.size() / 8;
   std::vector<size_t> open;
-  uint64_t reported = 0;
   while (true) {
     VERNIER_ASSIGN_OR_RETURN(const JsonToken token, reader.Next());
-    if (token == JsonToken::kEnd) return tape;
+    if (token == JsonToken::kEnd) break;
     if (token == JsonToken::kEndObject || token == JsonToken::kEndArray) {
       tape.nodes_[open.back()].end = tape.nodes_.size();
       open.pop_back();
       continue;
     }
     if (tape.nodes_.size() == max_nodes) {
-      return Malformed("byte " + std::to_string(reader.offset()) +
+      return Malformed("byte " + std::to_string(reader.begin()) +
                        ": too many small values for a file of saved tensors");
     }
-    const uint64_t begin = reader.offset();
-    const uint64_t end = begin + reader.raw().size();
-    const Kind kind = KindOf(token);
+    const Kind kind = reader.is_long() ? Kind::kLong : KindOf(token);
     if (IsContainer(kind)) open.push_back(tape.nodes_.size());
-    tape.nodes_.push_back({static_cast<uint8_t>(kind), begin & ((uint64_t{1} << 56) - 1), end});
-    if (progress && end - reported >= kReportEvery) progress(reported = end);
+    tape.nodes_.push_back({static_cast<uint8_t>(kind),
+                           reader.begin() & ((uint64_t{1} << 56) - 1), tape.EndFor(reader)});
   }
+  tape.known_ = {};
+  return tape;
+}
+
+uint64_t JsonTape::EndFor(const JsonReader& reader) {
+  return text_.in_memory() || reader.is_long() ? reader.end() : Keep(reader.raw());
+}
+
+uint64_t JsonTape::Keep(std::string_view text) {
+  const auto append = [&] {
+    const uint64_t place = (uint64_t{kept_.size()} << kSizeBits) | text.size();
+    kept_ += text;
+    return place;
+  };
+  if (text.size() > kWorthKnowing) return append();
+  std::string name(text);
+  if (const auto found = known_.find(name); found != known_.end()) return found->second;
+  const uint64_t place = append();
+  if (known_.size() < kMaxKnown) known_.emplace(std::move(name), place);
+  return place;
+}
+
+uint64_t JsonTape::TextEnd(const Node& node) const {
+  const bool by_offset = text_.in_memory() || static_cast<Kind>(node.kind) == Kind::kLong;
+  return by_offset ? node.end : node.begin + (node.end & kSizeMask);
 }
 
 size_t JsonTape::AfterNode(size_t node) const {
@@ -76,17 +110,22 @@ Kind JsonValue::kind() const { return static_cast<Kind>(tape_->nodes_[node_].kin
 
 uint64_t JsonValue::offset() const { return tape_->nodes_[node_].begin; }
 
-uint64_t JsonValue::EndOffset() const {
-  const size_t last = tape_->AfterNode(node_) - 1;
-  const auto& node = tape_->nodes_[last];
-  return IsContainer(static_cast<Kind>(node.kind)) ? node.begin + 1 : node.end;
+std::string_view JsonValue::raw() const {
+  const auto& node = tape_->nodes_[node_];
+  if (IsContainer(kind()) || is(Kind::kLong)) return {};
+  if (!tape_->text_.in_memory()) {
+    return std::string_view(tape_->kept_)
+        .substr(static_cast<size_t>(node.end >> kSizeBits),
+                static_cast<size_t>(node.end & kSizeMask));
+  }
+  // All of a text in memory is one window.
+  const std::string_view text = tape_->text_.memory();
+  return text.substr(static_cast<size_t>(node.begin), static_cast<size_t>(node.end - node.begin));
 }
 
-std::string_view JsonValue::raw() const {
-  if (IsContainer(kind())) return {};
+JsonRange JsonValue::Range() const {
   const auto& node = tape_->nodes_[node_];
-  return tape_->text_.substr(static_cast<size_t>(node.begin),
-                             static_cast<size_t>(node.end - node.begin));
+  return {&tape_->text_, node.begin, tape_->TextEnd(node)};
 }
 
 std::optional<JsonValue> JsonValue::Find(std::string_view key) const {
@@ -133,7 +172,7 @@ std::vector<JsonValue> JsonValue::Elements() const {
 
 std::string_view JsonValue::KindName() const {
   constexpr std::string_view kNames[] = {"an object", "a list", "a string", "a number",
-                                         "true",      "false",  "null"};
+                                         "true",      "false",  "null",     "a string"};
   return kNames[static_cast<size_t>(kind())];
 }
 

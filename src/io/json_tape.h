@@ -4,23 +4,37 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "io/json_reader.h"
+#include "io/json_text.h"
+#include "util/input_file.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
 class JsonTape;
 
+/// Some of the text of a document.
+struct JsonRange {
+  const JsonText* text = nullptr;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+
+  uint64_t size() const { return end - begin; }
+};
+
 /// One value of a tape. Cheap to copy; valid as long as the tape.
 class JsonValue {
  public:
-  enum class Kind : uint8_t { kObject, kArray, kString, kNumber, kTrue, kFalse, kNull };
+  /// kLong: a string in a file whose text is not kept, see JsonReader::is_long.
+  enum class Kind : uint8_t { kObject, kArray, kString, kNumber, kTrue, kFalse, kNull, kLong };
 
   JsonValue(const JsonTape* tape, size_t node) : tape_(tape), node_(node) {}
 
@@ -30,10 +44,8 @@ class JsonValue {
   /// Offset of the value in the document; of a string, that of the first character inside.
   uint64_t offset() const;
 
-  /// Offset behind the last string, number or literal of the value.
-  uint64_t EndOffset() const;
-
-  /// The raw text of a string (inside the quotes), number or literal; empty for containers.
+  /// The raw text of a string (inside the quotes), number or literal; empty for containers and
+  /// long strings.
   std::string_view raw() const;
   std::string Text() const { return UnescapeJson(raw()); }
 
@@ -52,6 +64,10 @@ class JsonValue {
   /// An array's elements; empty for other kinds.
   std::vector<JsonValue> Elements() const;
 
+  /// Whether it is a string, long or not, and where its raw text is.
+  bool IsText() const { return is(Kind::kString) || is(Kind::kLong); }
+  JsonRange Range() const;
+
   /// "an object", "a number", ...
   std::string_view KindName() const;
 
@@ -65,16 +81,18 @@ struct JsonValue::Member {
   JsonValue value;
 };
 
-/// The values of a document in its order.
+/// The values of a document in its order. Of a file the names and short texts are kept, equal ones
+/// once.
 class JsonTape {
  public:
-  /// Called now and then with the number of bytes that will not be looked at again in this pass.
-  using Progress = std::function<void(uint64_t)>;
-
   /// Checks all of `text`, which must outlive the tape. kMalformed, with the offset, for what
   /// JsonReader refuses and for documents with more than one value in eight bytes (beyond the first
   /// million), which no file of ours has and whose tape would outgrow them.
-  static Result<JsonTape> Parse(std::string_view text, const Progress& progress = {});
+  static Result<JsonTape> Parse(std::string_view text);
+
+  /// The same for a file, whose payloads are skipped where their length is known.
+  static Result<JsonTape> Parse(std::shared_ptr<const InputFile> file,
+                                PayloadLength payload_length);
 
   JsonValue root() const { return {this, 0}; }
 
@@ -84,13 +102,22 @@ class JsonTape {
   struct Node {
     uint64_t kind : 8;
     uint64_t begin : 56;
-    uint64_t end;  // strings, numbers: offset behind the last character; containers: next node
+    // Containers: the node behind them. Long strings and all values of a text in memory: the offset
+    // behind the last character. Other values: where their text is kept, and its size.
+    uint64_t end;
   };
 
+  explicit JsonTape(JsonText text) : text_(std::move(text)) {}
+  static Result<JsonTape> Read(JsonTape tape, JsonReader reader);
+  uint64_t EndFor(const JsonReader& reader);
+  uint64_t Keep(std::string_view text);
   size_t AfterNode(size_t node) const;
+  uint64_t TextEnd(const Node& node) const;
 
-  std::string_view text_;
+  JsonText text_;
   std::vector<Node> nodes_;
+  std::string kept_;
+  std::unordered_map<std::string, uint64_t> known_;  // what is in kept_, up to a limit
 };
 
 }  // namespace vernier

@@ -23,7 +23,6 @@ TEST(JsonTape, ElementsSkipWhatIsInside) {
   EXPECT_EQ(elements[1].Find("k")->Elements()[0].raw(), "3");
   EXPECT_EQ(elements[2].raw(), "s");
   EXPECT_EQ(elements[2].offset(), 24u);
-  EXPECT_EQ(elements[0].EndOffset(), 7u);
   EXPECT_TRUE(elements[3].Elements().empty());
   EXPECT_TRUE(elements[3].Members().empty());
 }
@@ -34,14 +33,6 @@ TEST(JsonTape, RefusesFloodsOfSmallValues) {
   const auto tape = JsonTape::Parse(text + "]");
   ASSERT_FALSE(tape.ok());
   EXPECT_NE(tape.status().message().find("too many small values"), std::string::npos);
-}
-
-TEST(JsonTape, ReportsProgress) {
-  std::string text = "[";
-  for (int i = 0; i < 3; ++i) text += "\"" + std::string(40 << 20, 'x') + "\",";
-  std::vector<uint64_t> seen;
-  ASSERT_TRUE(JsonTape::Parse(text + "0]", [&](uint64_t n) { seen.push_back(n); }).ok());
-  EXPECT_EQ(seen.size(), 3u);
 }
 
 }  // namespace

@@ -13,15 +13,8 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{192} << 10;
 
-size_t AlignmentOf(DType dtype) {
-  const int bits = BitsOf(dtype);
-  if (Kind(dtype) == DTypeKind::kComplex) return static_cast<size_t>(bits) / 16;
-  return std::max<size_t>(static_cast<size_t>(bits) / 8, 1);
-}
-
-bool IsAligned(const std::byte* data, size_t alignment) {
-  return reinterpret_cast<uintptr_t>(data) % alignment == 0;
-}
+// What NpyPreambleSize needs.
+constexpr size_t kPreambleStart = 12;
 
 // Column-major elements of `item` bytes, rewritten in row-major order.
 void ToRowMajor(std::span<const std::byte> from, std::span<const int64_t> shape, size_t item,
@@ -61,55 +54,115 @@ size_t SwapUnit(const NpyHeader& header) {
   return static_cast<size_t>(header.kind == 'c' ? header.item_bytes / 2 : header.item_bytes);
 }
 
-void AppendText(const NpyHeader& header, std::span<const std::byte> item, std::string& text) {
-  if (header.kind == 'S') {
-    const std::string_view all(reinterpret_cast<const char*>(item.data()), item.size());
-    text += all.substr(0, all.find_last_not_of('\0') + 1);
-    return;
+// The elements of strings, character by character from wherever the blocks that are read end, so
+// that neither the file nor one long element is ever in memory twice. Builds the tensor's own
+// layout at once: a string object for each of a hundred million elements would need far more
+// memory than the file. NUL characters at an element's end are padding.
+class StringBuilder {
+ public:
+  StringBuilder(size_t count, uint64_t characters)
+      : text_((count + 1) * sizeof(int64_t), '\0'), width_(characters) {}
+
+  void Add(char32_t c, bool is_byte) {
+    if (c == 0) {
+      ++nuls_;
+    } else {
+      text_.append(static_cast<size_t>(std::exchange(nuls_, 0)), '\0');
+      is_byte ? text_.push_back(static_cast<char>(c)) : AppendCodePoint(text_, c);
+    }
+    if (++column_ == width_) EndElement();
   }
-  size_t count = item.size() / 4;
-  const auto character = [&](size_t i) {
-    char32_t c;
-    std::memcpy(&c, item.data() + 4 * i, sizeof(c));
-    return c;
-  };
-  while (count > 0 && character(count - 1) == 0) --count;
-  for (size_t i = 0; i < count; ++i) AppendCodePoint(text, character(i));
+
+  Result<Tensor> Finish(const Dims& shape) && {
+    const auto layout = std::make_shared<const std::string>(std::move(text_));
+    const auto bytes = std::as_bytes(std::span(layout->data(), layout->size()));
+    return Tensor::Wrap(DType::kString, shape, bytes, layout);
+  }
+
+ private:
+  void EndElement() {
+    column_ = nuls_ = 0;
+    const auto end = static_cast<int64_t>(text_.size() - begin_);
+    std::memcpy(text_.data() + ++element_ * sizeof(end), &end, sizeof(end));
+  }
+
+  std::string text_;
+  uint64_t width_;
+  uint64_t begin_ = text_.size();
+  uint64_t column_ = 0;
+  uint64_t nuls_ = 0;
+  size_t element_ = 0;
+};
+
+// Calls `use` with the elements, some at a time, as they are stored; each block holds whole numbers.
+template <typename Use>
+Status ForEachBlock(ByteSource& source, uint64_t size, const Use& use) {
+  std::vector<std::byte> block(static_cast<size_t>(std::min<uint64_t>(size, kBlockBytes)));
+  for (uint64_t done = 0; done < size; done += block.size()) {
+    block.resize(static_cast<size_t>(std::min<uint64_t>(size - done, kBlockBytes)));
+    VERNIER_TRY(source.Read(block));
+    use(std::span(block));
+  }
+  return {};
 }
 
-// Builds the tensor's own layout at once: a string object for each of a hundred million elements of
-// one byte would need far more memory than the file.
-Result<Tensor> StringsFrom(const NpyHeader& header, std::span<const std::byte> data) {
+Result<Tensor> ReadStrings(const NpyHeader& header, ByteSource& source, uint64_t size) {
   const auto count = static_cast<size_t>(*ElementCount(header.shape));
-  const auto item = static_cast<size_t>(header.item_bytes);
   // Elements of no width: the data says nothing about their number, so it must not be trusted.
-  if (item == 0 && count > 0) return Malformed("the npy file holds strings of no width");
-  const auto layout = std::make_shared<std::string>((count + 1) * sizeof(int64_t), '\0');
-  const size_t begin = layout->size();
-  for (size_t i = 0; i < count; ++i) {
-    AppendText(header, data.subspan(i * item, item), *layout);
-    const auto end = static_cast<int64_t>(layout->size() - begin);
-    std::memcpy(layout->data() + (i + 1) * sizeof(end), &end, sizeof(end));
+  if (header.item_bytes == 0 && count > 0) {
+    return Malformed("the npy file holds strings of no width");
   }
-  const auto bytes = std::as_bytes(std::span(layout->data(), layout->size()));
-  return Tensor::Wrap(DType::kString, header.shape, bytes, layout);
+  const bool is_byte = header.kind == 'S';
+  const size_t unit = is_byte ? 1 : sizeof(char32_t);
+  StringBuilder builder(count, header.item_bytes / unit);
+  VERNIER_TRY(ForEachBlock(source, size, [&](std::span<std::byte> block) {
+    if (header.big_endian && !is_byte) ReverseBytes(block, unit);
+    for (size_t i = 0; i + unit <= block.size(); i += unit) {
+      char32_t c = 0;
+      std::memcpy(&c, block.data() + i, unit);
+      builder.Add(c, is_byte);
+    }
+  }));
+  return std::move(builder).Finish(header.shape);
 }
 
-Result<Tensor> PackNibbles(DType dtype, const Dims& shape, std::span<const std::byte> data) {
-  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(dtype, shape));
-  const std::span<std::byte> packed = buffer.bytes();
-  for (size_t i = 0; i < packed.size(); ++i) {
-    const std::byte high = 2 * i + 1 < data.size() ? data[2 * i + 1] : std::byte{0};
-    packed[i] = (data[2 * i] & std::byte{15}) | (high << 4);
-  }
-  return std::move(buffer).Freeze();
+// One byte an element, the value in its low half.
+Status ReadNibbles(ByteSource& source, uint64_t size, std::span<std::byte> packed) {
+  std::fill(packed.begin(), packed.end(), std::byte{0});
+  size_t element = 0;
+  return ForEachBlock(source, size, [&](std::span<std::byte> block) {
+    for (const std::byte byte : block) {
+      const std::byte low = byte & std::byte{15};
+      packed[element / 2] |= element % 2 == 0 ? low : low << 4;
+      ++element;
+    }
+  });
 }
 
-Result<Tensor> FromNativeRowMajor(const NpyHeader& header, DType dtype,
-                                  std::span<const std::byte> data) {
-  if (dtype == DType::kString) return StringsFrom(header, data);
-  if (BitsOf(dtype) == 4) return PackNibbles(dtype, header.shape, data);
-  return Tensor::Copy(dtype, header.shape, data);
+// The stored bytes with rows in place of columns, as plain bytes.
+Result<Tensor> ReorderColumns(const NpyHeader& header, ByteSource& source, uint64_t size,
+                              TensorPool* pool) {
+  const Dims flat = {static_cast<int64_t>(size)};
+  VERNIER_ASSIGN_OR_RETURN(const Tensor columns,
+                           MakeTensor(pool, DType::kUint8, flat, [&](std::span<std::byte> out) {
+                             return source.Read(out);
+                           }));
+  return MakeTensor(pool, DType::kUint8, flat, [&](std::span<std::byte> out) {
+    ToRowMajor(columns.bytes(), header.shape, static_cast<size_t>(header.item_bytes), out.data());
+    return Status();
+  });
+}
+
+Result<Tensor> ReadRowMajor(const NpyHeader& header, DType dtype, ByteSource& source,
+                            uint64_t size, TensorPool* pool) {
+  if (dtype == DType::kString) return ReadStrings(header, source, size);
+  const auto fill = [&](std::span<std::byte> out) -> Status {
+    if (BitsOf(dtype) == 4) return ReadNibbles(source, size, out);
+    VERNIER_TRY(source.Read(out));
+    if (header.big_endian && SwapUnit(header) > 1) ReverseBytes(out, SwapUnit(header));
+    return {};
+  };
+  return MakeTensor(pool, dtype, header.shape, fill);
 }
 
 Status WriteNibbles(const Tensor& tensor, ByteSink& sink) {
@@ -168,37 +221,41 @@ Result<uint64_t> NpyDataSize(const NpyHeader& header, uint64_t present) {
   return needed;
 }
 
-bool NpyIsDense(const NpyHeader& header, DType dtype) {
-  const bool reordered = header.fortran_order && header.shape.size() > 1;
-  const bool swapped = header.big_endian && SwapUnit(header) > 1;
-  return !reordered && !swapped && dtype != DType::kString && BitsOf(dtype) != 4;
+Result<Tensor> ReadNpy(ByteSource& source, TensorPool* pool, std::optional<DType> stored_as) {
+  std::vector<std::byte> start(
+      static_cast<size_t>(std::min<uint64_t>(source.remaining(), kPreambleStart)));
+  VERNIER_TRY(source.Read(start));
+  VERNIER_ASSIGN_OR_RETURN(const uint64_t preamble, NpyPreambleSize(start));
+  if (preamble > start.size()) {
+    const size_t more = static_cast<size_t>(
+        std::min<uint64_t>(preamble - start.size(), source.remaining()));
+    start.resize(start.size() + more);
+    VERNIER_TRY(source.Read(std::span(start).last(more)));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(start));
+  VERNIER_ASSIGN_OR_RETURN(const DType dtype, NpyElementType(header, stored_as));
+  VERNIER_ASSIGN_OR_RETURN(const uint64_t size, NpyDataSize(header, source.remaining()));
+  if (!header.fortran_order || header.shape.size() < 2) {
+    return ReadRowMajor(header, dtype, source, size, pool);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Tensor rows, ReorderColumns(header, source, size, pool));
+  MemorySource reordered(rows.bytes());
+  return ReadRowMajor(header, dtype, reordered, size, pool);
 }
 
-Result<Tensor> ReadNpy(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                       std::optional<DType> stored_as) {
-  VERNIER_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(bytes));
-  VERNIER_ASSIGN_OR_RETURN(const DType dtype, NpyElementType(header, stored_as));
-  const auto offset = static_cast<size_t>(header.data_offset);
-  VERNIER_ASSIGN_OR_RETURN(const uint64_t size, NpyDataSize(header, bytes.size() - offset));
-  std::span<const std::byte> data = bytes.subspan(offset, static_cast<size_t>(size));
-  if (NpyIsDense(header, dtype)) {
-    if (owner == nullptr || !IsAligned(data.data(), AlignmentOf(dtype))) {
-      return Tensor::Copy(dtype, header.shape, data);
-    }
-    return Tensor::Wrap(dtype, header.shape, data, std::move(owner));
-  }
-  std::vector<std::byte> converted;
-  if (header.fortran_order && header.shape.size() > 1) {
-    converted.resize(data.size());
-    ToRowMajor(data, header.shape, static_cast<size_t>(header.item_bytes), converted.data());
-    data = converted;
-  }
-  if (header.big_endian && SwapUnit(header) > 1) {
-    if (converted.empty()) converted.assign(data.begin(), data.end());
-    ReverseBytes(converted, SwapUnit(header));
-    data = converted;
-  }
-  return FromNativeRowMajor(header, dtype, data);
+Result<Tensor> ReadNpy(std::span<const std::byte> bytes, std::optional<DType> stored_as) {
+  MemorySource source(bytes);
+  return ReadNpy(source, nullptr, stored_as);
+}
+
+std::optional<uint64_t> NpySizeFromStart(std::span<const std::byte> start) {
+  const Result<uint64_t> preamble = NpyPreambleSize(start);
+  if (!preamble.ok() || *preamble > start.size()) return std::nullopt;
+  const Result<NpyHeader> header = ParseNpyHeader(start);
+  if (!header.ok()) return std::nullopt;
+  constexpr uint64_t kAny = uint64_t{1} << 62;
+  const Result<uint64_t> size = NpyDataSize(*header, kAny);
+  return size.ok() ? std::optional(*preamble + *size) : std::nullopt;
 }
 
 bool NpyLosesType(DType dtype) { return NpyTypeText(dtype, 1).find('V') != std::string::npos; }

@@ -3,12 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 
 #include "io/byte_sink.h"
+#include "io/byte_source.h"
 #include "io/npy_header.h"
+#include "io/tensor_pool.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -19,15 +20,21 @@ namespace vernier {
 /// more bytes are claimed than the `present` ones. Trailing bytes are ignored, as NumPy does.
 Result<uint64_t> NpyDataSize(const NpyHeader& header, uint64_t present);
 
-/// Whether the stored elements are, byte for byte, those of a tensor of `dtype`.
-bool NpyIsDense(const NpyHeader& header, DType dtype);
-
-/// A tensor from a complete .npy file. Wraps `bytes`, kept alive by `owner`, where they are dense
-/// and aligned; otherwise (other byte or dimension order, strings, four-bit types) converts into
-/// new memory. With no owner the elements are always copied. `stored_as`: see NpyElementType.
-/// kMalformed for everything that NumPy refuses without pickle, and for shorter data than claimed.
-Result<Tensor> ReadNpy(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+/// A tensor from a complete .npy file, in memory of `pool` (may be null). Elements that are stored
+/// as a tensor has them are read into their place; of others (dimensions in another order, strings,
+/// four-bit types) at most one block is held besides. `stored_as`: see NpyElementType. kMalformed
+/// for everything that NumPy refuses without pickle, and for shorter data than claimed; else the
+/// errors of `source`.
+Result<Tensor> ReadNpy(ByteSource& source, TensorPool* pool,
                        std::optional<DType> stored_as = std::nullopt);
+
+/// The same from a file in memory.
+Result<Tensor> ReadNpy(std::span<const std::byte> bytes,
+                       std::optional<DType> stored_as = std::nullopt);
+
+/// How many bytes an .npy file has, judged by the first ones of it; nullopt when `start` does not
+/// hold its whole header or is none.
+std::optional<uint64_t> NpySizeFromStart(std::span<const std::byte> start);
 
 /// Whether the type has to be remembered beside the array, because NumPy's header cannot.
 bool NpyLosesType(DType dtype);

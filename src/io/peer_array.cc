@@ -1,13 +1,13 @@
 #include "io/peer_array.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "io/base64.h"
+#include "io/base64_source.h"
 #include "io/npy.h"
 #include "io/peer_type.h"
 #include "io/text_encoding.h"
@@ -19,75 +19,88 @@ namespace {
 using Kind = JsonValue::Kind;
 using Bytes = std::vector<std::byte>;
 
+// "PK" and the 3 or 5 of an archive's first record, in base64.
+constexpr std::string_view kZipStart = "UEs";
+constexpr uint64_t kScanned = uint64_t{64} << 10;
+
 Status ErrorAt(JsonValue value, std::string_view what) {
   return Malformed("byte " + std::to_string(value.offset()) + ": " + std::string(what));
 }
 
-Result<Tensor> FromOwnedBytes(std::shared_ptr<const Bytes> bytes, std::optional<DType> stored_as) {
+// The old forms: an .npy file, or an .npz archive, of which the first member counts.
+Result<Tensor> FromBytes(std::span<const std::byte> bytes, std::optional<DType> stored_as) {
   constexpr std::byte kZip[] = {std::byte{'P'}, std::byte{'K'}};
-  if (bytes->size() < 2 || !std::equal(kZip, kZip + 2, bytes->begin())) {
-    return ReadNpy(*bytes, bytes, stored_as);
+  if (bytes.size() < 2 || !std::equal(kZip, kZip + 2, bytes.begin())) {
+    return ReadNpy(bytes, stored_as);
   }
-  VERNIER_ASSIGN_OR_RETURN(const ZipReader archive, ZipReader::Open(*bytes, bytes));
+  VERNIER_ASSIGN_OR_RETURN(const ZipReader archive, ZipReader::Open(bytes));
   if (archive.members().empty()) {
     return Malformed("Array payload is empty or invalid (NPZ archive contains no arrays).");
   }
-  VERNIER_ASSIGN_OR_RETURN(ZipContent content, archive.Read(archive.members().front()));
-  return ReadNpy(content.bytes, std::move(content.owner), stored_as);
+  VERNIER_ASSIGN_OR_RETURN(const auto content, archive.OpenMember(archive.members().front()));
+  VERNIER_ASSIGN_OR_RETURN(Tensor tensor, ReadNpy(*content, nullptr, stored_as));
+  VERNIER_TRY(content->Finish());
+  return tensor;
 }
 
-Result<std::shared_ptr<const Bytes>> DecodeAll(std::string_view text) {
-  VERNIER_ASSIGN_OR_RETURN(const uint64_t size, Base64DecodedSize(text));
-  auto bytes = std::make_shared<Bytes>(static_cast<size_t>(size));
-  VERNIER_TRY(DecodeBase64(text, *bytes));
-  return std::shared_ptr<const Bytes>(std::move(bytes));
+Result<Bytes> DecodeAll(JsonRange text) {
+  VERNIER_ASSIGN_OR_RETURN(Base64Source source, Base64Source::Open(text));
+  Bytes bytes(static_cast<size_t>(source.remaining()));
+  VERNIER_TRY(source.Read(bytes));
+  return bytes;
 }
 
-// The usual case decodes straight into the tensor's memory: header first, then the elements.
-Result<Tensor> FromBase64(std::string_view text, std::optional<DType> stored_as) {
-  VERNIER_ASSIGN_OR_RETURN(const uint64_t size, Base64DecodedSize(text));
-  Bytes start(static_cast<size_t>(std::min<uint64_t>(size, 12)));
-  VERNIER_TRY(DecodeBase64(text, start));
-  const Result<uint64_t> preamble = NpyPreambleSize(start);
-  if (preamble.ok()) {
-    start.resize(static_cast<size_t>(std::min(*preamble, size)));
-    VERNIER_TRY(DecodeBase64(text, start));
-    VERNIER_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(start));
-    VERNIER_ASSIGN_OR_RETURN(const DType dtype, NpyElementType(header, stored_as));
-    VERNIER_TRY(NpyDataSize(header, size - header.data_offset).status());
-    if (NpyIsDense(header, dtype)) {
-      VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(dtype, header.shape));
-      VERNIER_TRY(DecodeBase64Range(text, header.data_offset, buffer.bytes()));
-      return std::move(buffer).Freeze();
-    }
-  }
-  VERNIER_ASSIGN_OR_RETURN(auto bytes, DecodeAll(text));
-  return FromOwnedBytes(std::move(bytes), stored_as);
+Result<Tensor> FromBase64(JsonRange text, TensorPool* pool, std::optional<DType> stored_as) {
+  VERNIER_ASSIGN_OR_RETURN(Base64Source source, Base64Source::Open(text));
+  Result<Tensor> tensor = ReadNpy(source, pool, stored_as);
+  if (tensor.ok()) return tensor;
+  char start[3] = {};
+  if (text.size() < sizeof(start)) return tensor;
+  VERNIER_TRY(text.text->ReadAt(text.begin, start));
+  if (std::string_view(start, sizeof(start)) != kZipStart) return tensor;
+  VERNIER_ASSIGN_OR_RETURN(const Bytes bytes, DecodeAll(text));
+  return FromBytes(bytes, stored_as);
 }
 
 Result<Tensor> FromLatin1(std::string_view text, std::optional<DType> stored_as) {
-  auto bytes = std::make_shared<Bytes>();
-  bytes->reserve(text.size());
+  Bytes bytes;
+  bytes.reserve(text.size());
   for (size_t position = 0; position < text.size();) {
     const char32_t c = NextCodePoint(text, position);
     if (c > 0xff) return Malformed("the payload is neither base64 nor latin-1");
-    bytes->push_back(static_cast<std::byte>(c));
+    bytes.push_back(static_cast<std::byte>(c));
   }
-  return FromOwnedBytes(std::move(bytes), stored_as);
+  return FromBytes(bytes, stored_as);
 }
 
-Result<Tensor> DecodePayload(std::string_view raw, std::optional<DType> stored_as) {
-  Result<Tensor> tensor = FromBase64(raw, stored_as);
-  if (tensor.ok() || tensor.status().code() != StatusCode::kMalformed) return tensor;
-  const bool escaped = raw.find('\\') != std::string_view::npos;
-  const bool ascii = std::all_of(raw.begin(), raw.end(), [](char c) { return (c & 0x80) == 0; });
-  if (!escaped && ascii && !raw.starts_with("PK")) return tensor;  // not one of the old forms
-  const std::string text = UnescapeJson(raw);
-  if (escaped) {
-    Result<Tensor> unescaped = FromBase64(text, stored_as);
-    if (unescaped.ok()) return unescaped;
+// Whether the text has escapes or characters that only the old forms have.
+Result<bool> MayBeOldForm(JsonRange text) {
+  std::string block(kScanned, '\0');
+  for (uint64_t begin = text.begin; begin < text.end; begin += block.size()) {
+    block.resize(static_cast<size_t>(std::min<uint64_t>(kScanned, text.end - begin)));
+    VERNIER_TRY(text.text->ReadAt(begin, block));
+    if (begin == text.begin && block.starts_with("PK")) return true;
+    const bool unusual = std::any_of(block.begin(), block.end(),
+                                     [](char c) { return c == '\\' || (c & 0x80) != 0; });
+    if (unusual) return true;
   }
-  return FromLatin1(text, stored_as);
+  return false;
+}
+
+Result<Tensor> DecodePayload(JsonRange text, TensorPool* pool, std::optional<DType> stored_as) {
+  Result<Tensor> tensor = FromBase64(text, pool, stored_as);
+  if (tensor.ok() || tensor.status().code() != StatusCode::kMalformed) return tensor;
+  VERNIER_ASSIGN_OR_RETURN(const bool old, MayBeOldForm(text));
+  if (!old) return tensor;
+  std::string raw(static_cast<size_t>(text.size()), '\0');
+  VERNIER_TRY(text.text->ReadAt(text.begin, raw));
+  const std::string unescaped = UnescapeJson(raw);
+  if (unescaped.size() != raw.size()) {
+    const JsonText memory(unescaped);
+    Result<Tensor> again = FromBase64({&memory, 0, memory.size()}, pool, stored_as);
+    if (again.ok()) return again;
+  }
+  return FromLatin1(unescaped, stored_as);
 }
 
 Result<std::optional<DType>> StoredType(JsonValue object) {
@@ -101,7 +114,7 @@ Result<std::optional<DType>> StoredType(JsonValue object) {
 
 }  // namespace
 
-Result<Tensor> DecodePeerArray(JsonValue value) {
+Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool) {
   VERNIER_ASSIGN_OR_RETURN(std::string type, PeerTypeOf(value));
   if (type == "LazyArray") {
     const auto values = value.Find("values");
@@ -119,9 +132,9 @@ Result<Tensor> DecodePeerArray(JsonValue value) {
     return ErrorAt(value, "expected an array, but the value is " + found);
   }
   const auto array = value.Find("array");
-  if (!array || !array->is(Kind::kString)) return ErrorAt(value, "an ndarray lacks its \"array\"");
+  if (!array || !array->IsText()) return ErrorAt(value, "an ndarray lacks its \"array\"");
   VERNIER_ASSIGN_OR_RETURN(const std::optional<DType> stored_as, StoredType(value));
-  return DecodePayload(array->raw(), stored_as)
+  return DecodePayload(array->Range(), pool, stored_as)
       .Annotate("the array at byte " + std::to_string(array->offset()));
 }
 

@@ -8,15 +8,16 @@
 
 #include "io/json_tape.h"
 #include "io/json_writer.h"
+#include "io/tensor_pool.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
 
-/// A tensor from an ndarray object or a LazyArray around one, in new memory. Also reads the old
+/// A tensor from an ndarray object or a LazyArray around one, in memory of `pool`. Also reads the old
 /// forms: payloads as latin-1 text and npz payloads, whose first member counts. kMalformed, with
 /// the byte offset, for anything else; torch tensors are refused with what to do instead.
-Result<Tensor> DecodePeerArray(JsonValue value);
+Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool);
 
 enum class PeerArrayForm : uint8_t {
   kArray,      ///< the ndarray object itself, as in saved inputs

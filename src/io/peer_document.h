@@ -1,12 +1,12 @@
-// A JSON file of the peer's, mapped, with the structure of its values.
+// A JSON file of the peer's, with the structure of its values.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "io/json_tape.h"
-#include "util/mapped_file.h"
+#include "io/tensor_pool.h"
+#include "util/input_file.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -14,14 +14,17 @@ namespace vernier {
 
 class PeerDocument {
  public:
-  /// One pass over the file. kMalformed, naming path and byte, when it is missing or not JSON.
-  /// Memory stays small for files of any size: pages that were looked at are given back.
+  /// One pass over the file, without the arrays in it. kMalformed, naming path and byte, when it is
+  /// missing or not JSON. Memory stays small for files of any size.
   static Result<std::unique_ptr<PeerDocument>> Open(const std::string& path);
+
+  /// The same for a file that is open.
+  static Result<std::unique_ptr<PeerDocument>> Open(std::shared_ptr<const InputFile> file);
 
   PeerDocument(const PeerDocument&) = delete;
   PeerDocument& operator=(const PeerDocument&) = delete;
 
-  const std::string& path() const { return file_->path(); }
+  const std::string& path() const { return path_; }
   JsonValue root() const { return tape_.root(); }
 
   /// Decodes the tensors of a map of names to arrays. kMalformed names path and tensor.
@@ -31,10 +34,11 @@ class PeerDocument {
   Status Annotate(Status status) const;
 
  private:
-  explicit PeerDocument(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
+  PeerDocument(std::string path, JsonTape tape) : path_(std::move(path)), tape_(std::move(tape)) {}
 
-  std::shared_ptr<const MappedFile> file_;
+  std::string path_;
   JsonTape tape_;
+  std::shared_ptr<TensorPool> pool_ = TensorPool::Create();
 };
 
 }  // namespace vernier

@@ -91,6 +91,7 @@ std::string DescribeDecoded(JsonValue value) {
     case Kind::kArray:
       return "<class 'list'> (a list, as saved inputs are)";
     case Kind::kString:
+    case Kind::kLong:
       return "<class 'str'>";
     case Kind::kTrue:
     case Kind::kFalse:

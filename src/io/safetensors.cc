@@ -122,17 +122,18 @@ void WriteEntry(JsonWriter& writer, const SafetensorsEntry& entry) {
 
 }  // namespace
 
-Result<SafetensorsHeader> ParseSafetensorsHeader(std::span<const std::byte> file) {
+Result<SafetensorsHeader> ReadSafetensorsHeader(ByteSource& file) {
+  const uint64_t size = file.remaining();
   uint64_t length = 0;
-  if (file.size() < sizeof(length)) return Malformed("the file is too short for safetensors");
-  std::memcpy(&length, file.data(), sizeof(length));
-  if (length > kMaxHeader || length > file.size() - sizeof(length)) {
+  if (size < sizeof(length)) return Malformed("the file is too short for safetensors");
+  VERNIER_TRY(file.Read(std::as_writable_bytes(std::span(&length, size_t{1}))));
+  if (length > kMaxHeader || length > file.remaining()) {
     return Malformed("the safetensors header claims " + std::to_string(length) +
-                     " bytes; the file has " + std::to_string(file.size()) +
+                     " bytes; the file has " + std::to_string(size) +
                      " and at most 100000000 are read");
   }
-  const std::string_view text(reinterpret_cast<const char*>(file.data()) + sizeof(length),
-                              static_cast<size_t>(length));
+  std::string text(static_cast<size_t>(length), '\0');
+  VERNIER_TRY(file.Read(std::as_writable_bytes(std::span(text.data(), text.size()))));
   if (!text.starts_with('{')) return Malformed("the safetensors header is no JSON object");
   Result<JsonTape> tape = JsonTape::Parse(text);
   if (!tape.ok()) return std::move(tape).Annotate("safetensors header").status();
@@ -152,7 +153,7 @@ Result<SafetensorsHeader> ParseSafetensorsHeader(std::span<const std::byte> file
     VERNIER_ASSIGN_OR_RETURN(SafetensorsEntry entry, ReadEntry(member));
     header.entries.push_back(std::move(entry));
   }
-  VERNIER_TRY(CheckRanges(header.entries, file.size() - header.data_offset));
+  VERNIER_TRY(CheckRanges(header.entries, size - header.data_offset));
   return header;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/byte_source.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -31,8 +32,9 @@ struct SafetensorsHeader {
 };
 
 /// kMalformed for headers beyond 100 MB, duplicate names, unknown types, sizes that do not fit
-/// type and shape, and tensors that overlap or leave a hole or bytes behind the last.
-Result<SafetensorsHeader> ParseSafetensorsHeader(std::span<const std::byte> file);
+/// type and shape, and tensors that overlap or leave a hole or bytes behind the last. `file` must
+/// be at its beginning; its data are not read.
+Result<SafetensorsHeader> ReadSafetensorsHeader(ByteSource& file);
 
 /// The type that safetensors has for `dtype`; nullopt where it has none.
 std::optional<std::string_view> SafetensorsTypeName(DType dtype);

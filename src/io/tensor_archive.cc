@@ -6,7 +6,8 @@
 #include "io/npy.h"
 #include "io/safetensors.h"
 #include "io/zip_reader.h"
-#include "util/mapped_file.h"
+#include "io/raw_tensor.h"
+#include "util/input_file.h"
 
 namespace vernier {
 namespace {
@@ -15,13 +16,16 @@ constexpr std::string_view kNpy = ".npy";
 
 class NpzArchive final : public TensorArchive {
  public:
-  Status Load(const std::shared_ptr<const MappedFile>& file);
+  Status Load(const std::shared_ptr<const InputFile>& file);
 
  protected:
   Result<Tensor> ReadStored(size_t index, const StoredType* type) const override {
-    VERNIER_ASSIGN_OR_RETURN(ZipContent content, reader_->Read(members_[index]));
-    return ReadNpy(content.bytes, std::move(content.owner),
-                   type == nullptr ? std::nullopt : std::optional(type->dtype));
+    VERNIER_ASSIGN_OR_RETURN(const auto content, reader_->OpenMember(members_[index]));
+    const auto dtype = type == nullptr ? std::nullopt : std::optional(type->dtype);
+    Result<Tensor> tensor = ReadNpy(*content, pool_.get(), dtype);
+    // Damage shows itself in many ways; that the checksum differs is the one to tell.
+    if (Status status = content->Finish(); !status.ok()) return status;
+    return tensor;
   }
 
  private:
@@ -29,15 +33,13 @@ class NpzArchive final : public TensorArchive {
   std::vector<ZipMember> members_;
 };
 
-Status NpzArchive::Load(const std::shared_ptr<const MappedFile>& file) {
+Status NpzArchive::Load(const std::shared_ptr<const InputFile>& file) {
   path_ = file->path();
-  VERNIER_ASSIGN_OR_RETURN(reader_, ZipReader::Open(file->bytes(), file));
+  VERNIER_ASSIGN_OR_RETURN(reader_, ZipReader::Open(file));
   for (const ZipMember& member : reader_->members()) {
     if (member.name == kNpzMetadataMember) {
-      VERNIER_ASSIGN_OR_RETURN(const ZipContent content, reader_->Read(member));
-      VERNIER_ASSIGN_OR_RETURN(
-          metadata_, ParseArchiveMetadata({reinterpret_cast<const char*>(content.bytes.data()),
-                                           content.bytes.size()}));
+      VERNIER_ASSIGN_OR_RETURN(const std::string text, reader_->ReadText(member));
+      VERNIER_ASSIGN_OR_RETURN(metadata_, ParseArchiveMetadata(text));
       continue;
     }
     if (!member.name.ends_with(kNpy)) {
@@ -51,20 +53,21 @@ Status NpzArchive::Load(const std::shared_ptr<const MappedFile>& file) {
 
 class SafetensorsArchive final : public TensorArchive {
  public:
-  Status Load(const std::shared_ptr<const MappedFile>& file);
+  Status Load(const std::shared_ptr<const InputFile>& file);
 
  protected:
   Result<Tensor> ReadStored(size_t index, const StoredType* type) const override;
 
  private:
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const InputFile> file_;
   SafetensorsHeader header_;
 };
 
-Status SafetensorsArchive::Load(const std::shared_ptr<const MappedFile>& file) {
+Status SafetensorsArchive::Load(const std::shared_ptr<const InputFile>& file) {
   path_ = file->path();
   file_ = file;
-  VERNIER_ASSIGN_OR_RETURN(header_, ParseSafetensorsHeader(file->bytes()));
+  FileSource source(file, 0, file->size());
+  VERNIER_ASSIGN_OR_RETURN(header_, ReadSafetensorsHeader(source));
   for (const SafetensorsEntry& entry : header_.entries) names_.push_back(entry.name);
   const auto ours = header_.metadata.find(kSafetensorsMetadataKey);
   if (ours == header_.metadata.end()) return {};
@@ -72,27 +75,17 @@ Status SafetensorsArchive::Load(const std::shared_ptr<const MappedFile>& file) {
   return {};
 }
 
-// Multiples of 64 bits need 8-byte alignment at most, as do the offsets of strings.
-bool IsAligned(std::span<const std::byte> bytes, DType dtype) {
-  const size_t alignment = dtype == DType::kString || BitsOf(dtype) >= 64
-                               ? 8
-                               : std::max<size_t>(static_cast<size_t>(BitsOf(dtype)) / 8, 1);
-  return reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0;
-}
-
 Result<Tensor> SafetensorsArchive::ReadStored(size_t index, const StoredType* type) const {
   const SafetensorsEntry& entry = header_.entries[index];
   const DType dtype = type == nullptr ? entry.dtype : type->dtype;
   const Dims& dims = type == nullptr ? entry.dims : type->dims;
-  const auto bytes = file_->bytes().subspan(static_cast<size_t>(header_.data_offset + entry.begin),
-                                            static_cast<size_t>(entry.end - entry.begin));
-  if (!IsAligned(bytes, dtype)) return Tensor::Copy(dtype, dims, bytes);
-  return Tensor::Wrap(dtype, dims, bytes, file_);
+  FileSource source(file_, header_.data_offset + entry.begin, entry.end - entry.begin);
+  return ReadRawTensor(source, pool_.get(), dtype, dims);
 }
 
 template <typename Archive>
 Result<std::unique_ptr<TensorArchive>> OpenAs(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
   auto archive = std::make_unique<Archive>();
   Status status = archive->Load(file);
   if (!status.ok()) return std::move(status).Annotate("'" + path + "'");

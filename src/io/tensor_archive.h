@@ -10,6 +10,7 @@
 
 #include "io/archive_metadata.h"
 #include "io/part_file.h"
+#include "io/tensor_pool.h"
 #include "util/atomic_file.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -29,7 +30,8 @@ class TensorArchive {
   const ArchiveMetadata& metadata() const { return metadata_; }
   const std::string& path() const { return path_; }
 
-  /// In place where the file allows it, else a copy. kMalformed names the file and the tensor.
+  /// In memory that later tensors of the same size use again, once it is dropped. kMalformed names
+  /// the file and the tensor.
   Result<Tensor> Read(size_t index) const;
 
  protected:
@@ -38,6 +40,7 @@ class TensorArchive {
   std::string path_;
   std::vector<std::string> names_;
   ArchiveMetadata metadata_;
+  std::shared_ptr<TensorPool> pool_ = TensorPool::Create();
 };
 
 /// Collects tensors in a spool file; memory grows with their number, not their size.

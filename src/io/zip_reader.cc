@@ -1,13 +1,13 @@
 #include "io/zip_reader.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <optional>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
+#include "io/zip_content.h"
 #include "io/zip_format.h"
 
 namespace vernier {
@@ -16,6 +16,8 @@ namespace {
 constexpr uint64_t kMaxGrowth = 1000;
 constexpr uint64_t kGrowthExempt = uint64_t{64} << 20;
 constexpr size_t kMaxComment = 65535;
+constexpr uint64_t kTailSize = kMaxComment + zip::kEndSize + zip::kLocator64Size;
+constexpr uint64_t kMaxInMemory = uint64_t{1} << 30;
 
 template <typename T>
 T Load(std::span<const std::byte> bytes, uint64_t offset) {
@@ -71,75 +73,119 @@ Status CheckSizes(const ZipMember& member) {
   return {};
 }
 
-Status Inflate(const ZipMember& member, std::span<const std::byte> packed, std::byte* out) {
-  z_stream stream{};
-  if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) return Internal("zlib cannot be initialised");
-  constexpr uint64_t kStep = uint64_t{1} << 30;
-  uint64_t read = 0;
-  uint64_t written = 0;
-  int code = Z_OK;
-  while (code == Z_OK) {
-    stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(packed.data() + read));
-    stream.avail_in = static_cast<uInt>(std::min<uint64_t>(kStep, packed.size() - read));
-    stream.next_out = reinterpret_cast<Bytef*>(out + written);
-    stream.avail_out = static_cast<uInt>(std::min<uint64_t>(kStep, member.size - written));
-    const uInt in = stream.avail_in;
-    const uInt space = stream.avail_out;
-    code = ::inflate(&stream, Z_NO_FLUSH);
-    read += in - stream.avail_in;
-    written += space - stream.avail_out;
+// Where the directory's end record begins in the last bytes of the file.
+std::optional<uint64_t> FindEnd(std::span<const std::byte> tail) {
+  const uint64_t searched = std::min<uint64_t>(tail.size(), kMaxComment + zip::kEndSize);
+  for (uint64_t back = zip::kEndSize; back <= searched; ++back) {
+    const uint64_t offset = tail.size() - back;
+    if (Load<uint32_t>(tail, offset) != zip::kEndSignature) continue;
+    if (Load<uint16_t>(tail, offset + 20) == back - zip::kEndSize) return offset;
   }
-  ::inflateEnd(&stream);
-  if (code == Z_STREAM_END && written == member.size && read == packed.size()) return {};
-  return Bad(member.name, "is damaged: it does not inflate to its declared size");
+  return std::nullopt;
+}
+
+// The entry at `position` of the directory, which is moved behind it.
+Result<ZipMember> ReadEntry(std::span<const std::byte> directory, uint64_t& position) {
+  const auto damaged = [position] {
+    return Malformed("the archive's directory is damaged at its byte " + std::to_string(position));
+  };
+  if (!Inside(directory, position, zip::kEntrySize) ||
+      Load<uint32_t>(directory, position) != zip::kEntrySignature) {
+    return damaged();
+  }
+  const uint64_t name = Load<uint16_t>(directory, position + 28);
+  const uint64_t extra = Load<uint16_t>(directory, position + 30);
+  const uint64_t comment = Load<uint16_t>(directory, position + 32);
+  if (!Inside(directory, position + zip::kEntrySize, name + extra + comment)) return damaged();
+  ZipMember member;
+  const uint64_t text = position + zip::kEntrySize;
+  member.name.assign(reinterpret_cast<const char*>(directory.data() + text), name);
+  if ((Load<uint16_t>(directory, position + 8) & zip::kEncryptedFlag) != 0) {
+    return Bad(member.name, "is encrypted");
+  }
+  const uint16_t method = Load<uint16_t>(directory, position + 10);
+  if (method != zip::kStored && method != zip::kDeflated) {
+    return Bad(member.name, "uses compression method " + std::to_string(method) +
+                                "; only stored and deflated members are read");
+  }
+  member.deflated = method == zip::kDeflated;
+  member.crc = Load<uint32_t>(directory, position + 16);
+  member.packed_size = Load<uint32_t>(directory, position + 20);
+  member.size = Load<uint32_t>(directory, position + 24);
+  member.header_offset = Load<uint32_t>(directory, position + 42);
+  VERNIER_TRY(ApplyZip64(directory.subspan(text + name, extra), member));
+  position = text + name + extra + comment;
+  return member;
 }
 
 }  // namespace
 
-Result<ZipReader> ZipReader::Open(std::span<const std::byte> bytes,
-                                  std::shared_ptr<const void> owner) {
+Result<ZipReader> ZipReader::Open(std::shared_ptr<const InputFile> file) {
   ZipReader reader;
-  reader.bytes_ = bytes;
-  reader.owner_ = std::move(owner);
-  VERNIER_ASSIGN_OR_RETURN(const Directory directory, reader.FindDirectory());
-  VERNIER_TRY(reader.ReadDirectory(directory));
-  VERNIER_TRY(reader.CheckRanges());
+  reader.size_ = file->size();
+  reader.file_ = std::move(file);
+  VERNIER_TRY(reader.ReadStructure());
   return reader;
 }
 
-Result<uint64_t> ZipReader::FindEnd() const {
-  const uint64_t searched = std::min<uint64_t>(bytes_.size(), kMaxComment + zip::kEndSize);
-  for (uint64_t back = zip::kEndSize; back <= searched; ++back) {
-    const uint64_t offset = bytes_.size() - back;
-    if (Load<uint32_t>(bytes_, offset) != zip::kEndSignature) continue;
-    if (Load<uint16_t>(bytes_, offset + 20) == back - zip::kEndSize) return offset;
-  }
-  return Malformed("the archive has no directory at its end: it is cut short or no ZIP file");
+Result<ZipReader> ZipReader::Open(std::span<const std::byte> bytes) {
+  ZipReader reader;
+  reader.size_ = bytes.size();
+  reader.bytes_ = bytes;
+  VERNIER_TRY(reader.ReadStructure());
+  return reader;
+}
+
+std::unique_ptr<ByteSource> ZipReader::SourceOf(uint64_t offset, uint64_t size) const {
+  if (file_ != nullptr) return std::make_unique<FileSource>(file_, offset, size);
+  return std::make_unique<MemorySource>(
+      bytes_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size)));
+}
+
+Result<std::vector<std::byte>> ZipReader::ReadRange(uint64_t offset, uint64_t size) const {
+  std::vector<std::byte> bytes(static_cast<size_t>(size));
+  VERNIER_TRY(SourceOf(offset, size)->Read(bytes));
+  return bytes;
+}
+
+Status ZipReader::ReadStructure() {
+  VERNIER_ASSIGN_OR_RETURN(const Directory directory, FindDirectory());
+  VERNIER_TRY(ReadDirectory(directory));
+  return CheckRanges();
 }
 
 Result<ZipReader::Directory> ZipReader::FindDirectory() const {
-  VERNIER_ASSIGN_OR_RETURN(const uint64_t end, FindEnd());
+  const uint64_t tail_size = std::min<uint64_t>(size_, kTailSize);
+  const uint64_t tail_offset = size_ - tail_size;
+  VERNIER_ASSIGN_OR_RETURN(const auto tail, ReadRange(tail_offset, tail_size));
+  const auto end = FindEnd(tail);
+  if (!end) {
+    return Malformed("the archive has no directory at its end: it is cut short or no ZIP file");
+  }
   Directory directory;
-  directory.count = Load<uint16_t>(bytes_, end + 10);
-  directory.size = Load<uint32_t>(bytes_, end + 12);
-  directory.offset = Load<uint32_t>(bytes_, end + 16);
-  const bool split = Load<uint16_t>(bytes_, end + 4) != Load<uint16_t>(bytes_, end + 6) ||
-                     Load<uint16_t>(bytes_, end + 8) != directory.count;
+  directory.count = Load<uint16_t>(tail, *end + 10);
+  directory.size = Load<uint32_t>(tail, *end + 12);
+  directory.offset = Load<uint32_t>(tail, *end + 16);
+  const bool split = Load<uint16_t>(tail, *end + 4) != Load<uint16_t>(tail, *end + 6) ||
+                     Load<uint16_t>(tail, *end + 8) != directory.count;
   if (split) return Malformed("the archive spans several disks");
-  uint64_t limit = end;
+  uint64_t limit = tail_offset + *end;
   if (directory.count == zip::kMax16 || directory.size == zip::kMax32 ||
       directory.offset == zip::kMax32) {
-    const uint64_t locator = end - std::min<uint64_t>(end, zip::kLocator64Size);
-    const bool located =
-        end >= zip::kLocator64Size && Load<uint32_t>(bytes_, locator) == zip::kLocator64Signature;
-    const uint64_t end64 = located ? Load<uint64_t>(bytes_, locator + 8) : 0;
-    const bool found = located && Inside(bytes_, end64, zip::kEnd64Size) &&
-                       Load<uint32_t>(bytes_, end64) == zip::kEnd64Signature;
-    if (!found) return Malformed("the archive lacks its ZIP64 directory record");
-    directory.count = Load<uint64_t>(bytes_, end64 + 32);
-    directory.size = Load<uint64_t>(bytes_, end64 + 40);
-    directory.offset = Load<uint64_t>(bytes_, end64 + 48);
-    limit = end64;
+    const bool located = *end >= zip::kLocator64Size &&
+                         Load<uint32_t>(tail, *end - zip::kLocator64Size) ==
+                             zip::kLocator64Signature;
+    limit = located ? Load<uint64_t>(tail, *end - zip::kLocator64Size + 8) : size_;
+    std::vector<std::byte> record;
+    if (limit <= size_ && size_ - limit >= zip::kEnd64Size) {
+      VERNIER_ASSIGN_OR_RETURN(record, ReadRange(limit, zip::kEnd64Size));
+    }
+    if (record.empty() || Load<uint32_t>(record, 0) != zip::kEnd64Signature) {
+      return Malformed("the archive lacks its ZIP64 directory record");
+    }
+    directory.count = Load<uint64_t>(record, 32);
+    directory.size = Load<uint64_t>(record, 40);
+    directory.offset = Load<uint64_t>(record, 48);
   }
   if (directory.offset > limit || directory.size > limit - directory.offset) {
     return Malformed("the archive's directory lies outside of the file");
@@ -152,69 +198,48 @@ Status ZipReader::ReadDirectory(const Directory& directory) {
     return Malformed("the archive claims " + std::to_string(directory.count) +
                      " members, more than its directory can hold");
   }
-  std::unordered_set<std::string> names;
-  uint64_t position = directory.offset;
+  if (directory.size > kMaxInMemory) {
+    return Malformed("the archive's directory has " + std::to_string(directory.size) +
+                     " bytes; at most 1 GiB is read");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const auto bytes, ReadRange(directory.offset, directory.size));
+  std::unordered_set<std::string_view> names;
+  uint64_t position = 0;
   members_.reserve(static_cast<size_t>(directory.count));
   for (uint64_t i = 0; i < directory.count; ++i) {
-    VERNIER_ASSIGN_OR_RETURN(ZipMember member,
-                             ReadEntry(position, directory.offset + directory.size));
+    VERNIER_ASSIGN_OR_RETURN(ZipMember member, ReadEntry(bytes, position));
     VERNIER_TRY(CheckSizes(member));
     VERNIER_TRY(ReadLocalHeader(member, directory.offset));
-    if (!names.insert(member.name).second) return Bad(member.name, "is there twice");
     members_.push_back(std::move(member));
+    const std::string& name = members_.back().name;
+    if (!names.insert(name).second) return Bad(name, "is there twice");
   }
   return {};
 }
 
-Result<ZipMember> ZipReader::ReadEntry(uint64_t& position, uint64_t end) const {
-  const auto entry = bytes_.first(static_cast<size_t>(end));
-  if (!Inside(entry, position, zip::kEntrySize) ||
-      Load<uint32_t>(entry, position) != zip::kEntrySignature) {
-    return Malformed("the archive's directory is damaged at byte " + std::to_string(position));
-  }
-  const uint64_t name = Load<uint16_t>(entry, position + 28);
-  const uint64_t extra = Load<uint16_t>(entry, position + 30);
-  const uint64_t comment = Load<uint16_t>(entry, position + 32);
-  if (!Inside(entry, position + zip::kEntrySize, name + extra + comment)) {
-    return Malformed("the archive's directory is damaged at byte " + std::to_string(position));
-  }
-  ZipMember member;
-  const uint64_t text = position + zip::kEntrySize;
-  member.name.assign(reinterpret_cast<const char*>(entry.data() + text), name);
-  if ((Load<uint16_t>(entry, position + 8) & zip::kEncryptedFlag) != 0) {
-    return Bad(member.name, "is encrypted");
-  }
-  const uint16_t method = Load<uint16_t>(entry, position + 10);
-  if (method != zip::kStored && method != zip::kDeflated) {
-    return Bad(member.name, "uses compression method " + std::to_string(method) +
-                                "; only stored and deflated members are read");
-  }
-  member.deflated = method == zip::kDeflated;
-  member.crc = Load<uint32_t>(entry, position + 16);
-  member.packed_size = Load<uint32_t>(entry, position + 20);
-  member.size = Load<uint32_t>(entry, position + 24);
-  member.header_offset = Load<uint32_t>(entry, position + 42);
-  VERNIER_TRY(ApplyZip64(entry.subspan(text + name, extra), member));
-  position = text + name + extra + comment;
-  return member;
-}
-
 Status ZipReader::ReadLocalHeader(ZipMember& member, uint64_t end) const {
-  const auto data = bytes_.first(static_cast<size_t>(end));
-  if (!Inside(data, member.header_offset, zip::kLocalSize) ||
-      Load<uint32_t>(data, member.header_offset) != zip::kLocalSignature) {
+  const auto inside = [end](uint64_t offset, uint64_t size) {
+    return offset <= end && size <= end - offset;
+  };
+  // Together with the name that is expected behind it, which saves a second reading.
+  const uint64_t wanted = zip::kLocalSize + member.name.size();
+  std::vector<std::byte> data;
+  if (inside(member.header_offset, zip::kLocalSize)) {
+    VERNIER_ASSIGN_OR_RETURN(
+        data, ReadRange(member.header_offset, std::min(wanted, end - member.header_offset)));
+  }
+  if (data.empty() || Load<uint32_t>(data, 0) != zip::kLocalSignature) {
     return Bad(member.name, "has no header where the directory says");
   }
-  const uint64_t name = Load<uint16_t>(data, member.header_offset + 26);
-  const uint64_t extra = Load<uint16_t>(data, member.header_offset + 28);
+  const uint64_t name = Load<uint16_t>(data, 26);
+  const uint64_t extra = Load<uint16_t>(data, 28);
   const uint64_t header = member.header_offset + zip::kLocalSize;
   member.data_offset = header + name + extra;
-  if (!Inside(data, header, name + extra) ||
-      !Inside(data, member.data_offset, member.packed_size)) {
+  if (!inside(header, name + extra) || !inside(member.data_offset, member.packed_size)) {
     return Bad(member.name, "ends beyond the file");
   }
   const bool same = name == member.name.size() &&
-                    std::memcmp(data.data() + header, member.name.data(), name) == 0;
+                    std::memcmp(data.data() + zip::kLocalSize, member.name.data(), name) == 0;
   return same ? Status() : Bad(member.name, "has another name in its own header");
 }
 
@@ -233,26 +258,17 @@ Status ZipReader::CheckRanges() const {
   return {};
 }
 
-Result<ZipContent> ZipReader::Read(const ZipMember& member) const {
-  ZipContent content;
-  const auto packed = bytes_.subspan(static_cast<size_t>(member.data_offset),
-                                     static_cast<size_t>(member.packed_size));
-  if (member.deflated) {
-    const std::shared_ptr<std::byte> memory(
-        static_cast<std::byte*>(::operator new (static_cast<size_t>(member.size) + 1,
-                                                std::align_val_t{64}, std::nothrow)),
-        [](std::byte* p) { ::operator delete (p, std::align_val_t{64}); });
-    if (memory == nullptr) return Internal("out of memory for '" + member.name + "'");
-    VERNIER_TRY(Inflate(member, packed, memory.get()));
-    content = {{memory.get(), static_cast<size_t>(member.size)}, memory};
-  } else {
-    content = {packed, owner_};
-  }
-  const auto* data = reinterpret_cast<const Bytef*>(content.bytes.data());
-  if (::crc32_z(0, data, content.bytes.size()) != member.crc) {
-    return Bad(member.name, "is damaged: its checksum differs");
-  }
-  return content;
+Result<std::unique_ptr<ZipContent>> ZipReader::OpenMember(const ZipMember& member) const {
+  return OpenZipContent(member, SourceOf(member.data_offset, member.packed_size));
+}
+
+Result<std::string> ZipReader::ReadText(const ZipMember& member) const {
+  if (member.size > kMaxInMemory) return Bad(member.name, "has more than 1 GiB");
+  std::string text(static_cast<size_t>(member.size), '\0');
+  VERNIER_ASSIGN_OR_RETURN(const auto content, OpenMember(member));
+  VERNIER_TRY(content->Read(std::as_writable_bytes(std::span(text.data(), text.size()))));
+  VERNIER_TRY(content->Finish());
+  return text;
 }
 
 }  // namespace vernier

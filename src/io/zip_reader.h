@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "io/byte_source.h"
+#include "util/input_file.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -22,26 +24,32 @@ struct ZipMember {
   uint64_t data_offset = 0;
 };
 
-/// A member's bytes and what keeps them alive.
-struct ZipContent {
-  std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;
+/// The content of a member, inflated where it is deflated, a block at a time.
+class ZipContent : public ByteSource {
+ public:
+  /// After the last Read: reads what is left. kMalformed when checksum or size are not the declared
+  /// ones.
+  virtual Status Finish() = 0;
 };
 
 class ZipReader {
  public:
-  /// Reads the directory at the end of `bytes`, which `owner` keeps alive. kMalformed, naming the
-  /// member, for archives that are cut short, span disks, or have encrypted, overlapping or
-  /// duplicate members or other compression, and for members that claim to grow more than a
-  /// thousandfold to more than 64 MiB.
-  static Result<ZipReader> Open(std::span<const std::byte> bytes,
-                                std::shared_ptr<const void> owner);
+  /// Reads the directory at the end of the file. kMalformed, naming the member, for archives that
+  /// are cut short, span disks, or have encrypted, overlapping or duplicate members or other
+  /// compression, for members that claim to grow more than a thousandfold to more than 64 MiB, and
+  /// for directories of more than 1 GiB.
+  static Result<ZipReader> Open(std::shared_ptr<const InputFile> file);
+
+  /// The same from memory, which must outlive the object.
+  static Result<ZipReader> Open(std::span<const std::byte> bytes);
 
   const std::vector<ZipMember>& members() const { return members_; }
 
-  /// A stored member in place, or a deflated one in new memory. kMalformed when the checksum or
-  /// the size is not the declared one; kInternal when memory cannot be had.
-  Result<ZipContent> Read(const ZipMember& member) const;
+  /// The member's content from its beginning.
+  Result<std::unique_ptr<ZipContent>> OpenMember(const ZipMember& member) const;
+
+  /// All of a member of at most 1 GiB, checked.
+  Result<std::string> ReadText(const ZipMember& member) const;
 
  private:
   struct Directory {
@@ -50,15 +58,17 @@ class ZipReader {
     uint64_t count = 0;
   };
 
-  Result<uint64_t> FindEnd() const;
+  Result<std::vector<std::byte>> ReadRange(uint64_t offset, uint64_t size) const;
+  std::unique_ptr<ByteSource> SourceOf(uint64_t offset, uint64_t size) const;
+  Status ReadStructure();
   Result<Directory> FindDirectory() const;
   Status ReadDirectory(const Directory& directory);
-  Result<ZipMember> ReadEntry(uint64_t& position, uint64_t end) const;
   Status ReadLocalHeader(ZipMember& member, uint64_t end) const;
   Status CheckRanges() const;
 
+  std::shared_ptr<const InputFile> file_;  // or else in memory
   std::span<const std::byte> bytes_;
-  std::shared_ptr<const void> owner_;
+  uint64_t size_ = 0;
   std::vector<ZipMember> members_;
 };
 
