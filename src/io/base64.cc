@@ -65,8 +65,8 @@ Status BadCharacter(std::string_view text, size_t from, uint64_t text_begin) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (kDecode[0][c] < kBad) continue;
     constexpr char kHex[] = "0123456789abcdef";
-    return Malformed("character " + std::to_string(text_begin + i) + " of the base64 text (0x" + kHex[c >> 4] +
-                     kHex[c & 15] + ") is not in the alphabet");
+    return Malformed("character " + std::to_string(text_begin + i) + " of the base64 text (0x" +
+                     kHex[c >> 4] + kHex[c & 15] + ") is not in the alphabet");
   }
   return Malformed("the base64 text is damaged");
 }

@@ -11,7 +11,8 @@
 namespace vernier {
 namespace {
 
-// Bytes that are decoded at a time: their characters stay in the cache between reading and decoding.
+// Bytes that are decoded at a time: their characters stay in the cache between reading and
+// decoding.
 constexpr uint64_t kBlockBytes = uint64_t{96} << 10;
 
 // What the end of a text of `length` characters must look like, so that its size can be told

@@ -116,9 +116,8 @@ Result<NamedTensor> LoadNpy(const std::string& path) {
 Result<NamedTensor> LoadProtobuf(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
   FileSource source(file, 0, file->size());
-  VERNIER_ASSIGN_OR_RETURN(
-      const Tensor bytes,
-      ReadRawTensor(source, nullptr, DType::kUint8, {static_cast<int64_t>(file->size())}));
+  VERNIER_ASSIGN_OR_RETURN(const Tensor bytes, ReadRawTensor(source, nullptr, DType::kUint8,
+                                                             {static_cast<int64_t>(file->size())}));
   VERNIER_ASSIGN_OR_RETURN(NamedTensor tensor, ParseTensorProto(bytes.bytes()));
   if (tensor.name.empty()) tensor.name = StemOf(path);
   return tensor;

@@ -36,7 +36,8 @@ Result<FileKind> DetectFileKind(const std::string& path) {
   if (const auto kind = KindOfExtension(path)) return *kind;
   VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
   std::string start(static_cast<size_t>(std::min<uint64_t>(file->size(), 16)), '\0');
-  const Status read = file->ReadAt(0, std::as_writable_bytes(std::span(start.data(), start.size())));
+  const Status read =
+      file->ReadAt(0, std::as_writable_bytes(std::span(start.data(), start.size())));
   if (!read.ok()) return Status(read).Annotate("'" + path + "'");
   if (start.starts_with("PK\x03\x04") || start.starts_with("PK\x05\x06")) return FileKind::kNpz;
   if (start.starts_with("\x93NUMPY")) return FileKind::kNpy;

@@ -111,8 +111,8 @@ JsonToken JsonReader::Done(uint64_t begin, uint64_t end, JsonToken token) {
   token_begin_ = begin;
   token_end_ = end;
   const bool payload = std::exchange(at_payload_, false) && token == JsonToken::kString;
-  is_long_ = !text_.in_memory() && token == JsonToken::kString &&
-             (payload || end - begin > kMaxKept);
+  is_long_ =
+      !text_.in_memory() && token == JsonToken::kString && (payload || end - begin > kMaxKept);
   const auto size = static_cast<size_t>(end - begin);
   raw_ = is_long_ ? std::string_view() : View(begin, size).substr(0, size);
   if (token == JsonToken::kKey) {
@@ -267,8 +267,7 @@ std::optional<uint64_t> JsonReader::PayloadEnd(uint64_t begin) {
   const uint64_t end = begin + *length;
   const std::string_view tail = View(end - kGroup, kGroup + 1).substr(0, kGroup + 1);
   const bool ends = tail.size() == kGroup + 1 && tail.back() == '"' &&
-                    std::all_of(tail.begin(), tail.end() - 1,
-                                [](char c) { return !IsSpecial(c); });
+                    std::all_of(tail.begin(), tail.end() - 1, [](char c) { return !IsSpecial(c); });
   return ends ? std::optional(end) : std::nullopt;
 }
 

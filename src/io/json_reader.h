@@ -54,8 +54,8 @@ class JsonReader {
   Result<JsonToken> Next();
 
   /// What the last token was made of: the inside of the quotes (checked, not unescaped) of keys and
-  /// strings, the characters of numbers and literals, otherwise one bracket. Empty for what is_long.
-  /// Valid until the next token.
+  /// strings, the characters of numbers and literals, otherwise one bracket. Empty for what
+  /// is_long. Valid until the next token.
   std::string_view raw() const { return raw_; }
 
   /// The last token is a string in a file that is a payload or has more than 64 KiB.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "io/io_test_data.h"
+
 namespace vernier {
 namespace {
 
@@ -67,6 +69,74 @@ TEST(JsonReader, FindsSpecialCharactersAnywhereInLongStrings) {
     EXPECT_NE(Refusal(text).find("byte " + std::to_string(1 + position) + ":"), std::string::npos);
     text[1 + position] = '"';
     EXPECT_EQ(Refusal(text).find("byte " + std::to_string(2 + position) + ":"), 0u);
+  }
+}
+
+// Files are seen through a window, whose ends fall on every place of a token in turn.
+TEST(JsonReader, FilesAreReadAsTextsInMemory) {
+  const TemporaryFolder folder;
+  const std::string texts[] = {
+      R"({"k\u00e9": [-1.5e-3, "v\n", true, null, -Infinity, {"array": "no payload"}]})",
+      "[\"\xc3\xa9\", 01]",
+      "[\"\\x\"]",
+      "[1.]",
+      "{\"a\" 1}",
+      "[\"\xff\"]",
+      "[fals]",
+      "[\"" + std::string(70'000, 'x') + "\", 12",
+      "[\"never ends"};
+  for (const std::string& text : texts) {
+    for (size_t blanks = 4070; blanks < 4100; ++blanks) {
+      const std::string shifted = std::string(blanks, ' ') + text;
+      WriteText(folder / "x.json", shifted);
+      JsonReader file(JsonText(*InputFile::Open(folder / "x.json")));
+      JsonReader memory(shifted);
+      while (true) {
+        const auto expected = memory.Next();
+        const auto token = file.Next();
+        ASSERT_EQ(token.ok(), expected.ok()) << text.substr(0, 40) << " " << blanks;
+        if (!token.ok()) {
+          EXPECT_EQ(token.status().message(), expected.status().message());
+          break;
+        }
+        ASSERT_EQ(*token, *expected);
+        EXPECT_EQ(file.begin(), memory.begin());
+        EXPECT_EQ(file.end(), memory.end());
+        if (!file.is_long()) EXPECT_EQ(file.raw(), memory.raw());
+        if (*token == JsonToken::kEnd) break;
+      }
+    }
+  }
+}
+
+TEST(JsonReader, OfLongStringsInFilesThePlaceIsGiven) {
+  const TemporaryFolder folder;
+  WriteText(folder / "x.json", "[\"" + std::string(70'000, 'x') + "\", {\"array\": \"ab\"}]");
+  JsonReader reader(JsonText(*InputFile::Open(folder / "x.json")));
+  EXPECT_EQ(*reader.Next(), JsonToken::kBeginArray);
+  EXPECT_EQ(*reader.Next(), JsonToken::kString);
+  EXPECT_TRUE(reader.is_long());
+  EXPECT_EQ(reader.end() - reader.begin(), 70'000u);
+  EXPECT_EQ(*reader.Next(), JsonToken::kBeginObject);
+  EXPECT_EQ(*reader.Next(), JsonToken::kKey);
+  EXPECT_FALSE(reader.is_long());
+  EXPECT_EQ(*reader.Next(), JsonToken::kString);
+  EXPECT_TRUE(reader.is_long());
+}
+
+TEST(JsonReader, PayloadsAreSkippedOnlyWhereTheyEnd) {
+  const TemporaryFolder folder;
+  const std::string start = R"({"array": ")";
+  const std::string payload(200, 'A');
+  for (const size_t claimed : {size_t{199}, size_t{200}, size_t{201}, size_t{1} << 60}) {
+    WriteText(folder / "x.json", start + payload + "\", \"b\": \"c\"}");
+    JsonReader reader(JsonText(*InputFile::Open(folder / "x.json")),
+                      [&](std::string_view) { return std::optional<uint64_t>(claimed); });
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(reader.Next().ok());
+    EXPECT_EQ(reader.begin(), start.size());
+    EXPECT_EQ(reader.end(), start.size() + payload.size()) << claimed;
+    EXPECT_EQ(*reader.Next(), JsonToken::kKey);
+    EXPECT_EQ(reader.raw(), "b");
   }
 }
 

@@ -71,8 +71,8 @@ Result<JsonTape> JsonTape::Read(JsonTape tape, JsonReader reader) {
     }
     const Kind kind = reader.is_long() ? Kind::kLong : KindOf(token);
     if (IsContainer(kind)) open.push_back(tape.nodes_.size());
-    tape.nodes_.push_back({static_cast<uint8_t>(kind),
-                           reader.begin() & ((uint64_t{1} << 56) - 1), tape.EndFor(reader)});
+    tape.nodes_.push_back({static_cast<uint8_t>(kind), reader.begin() & ((uint64_t{1} << 56) - 1),
+                           tape.EndFor(reader)});
   }
   tape.known_ = {};
   return tape;

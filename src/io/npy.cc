@@ -94,7 +94,8 @@ class StringBuilder {
   size_t element_ = 0;
 };
 
-// Calls `use` with the elements, some at a time, as they are stored; each block holds whole numbers.
+// Calls `use` with the elements, some at a time, as they are stored; each block holds whole
+// numbers.
 template <typename Use>
 Status ForEachBlock(ByteSource& source, uint64_t size, const Use& use) {
   std::vector<std::byte> block(static_cast<size_t>(std::min<uint64_t>(size, kBlockBytes)));
@@ -144,17 +145,16 @@ Result<Tensor> ReorderColumns(const NpyHeader& header, ByteSource& source, uint6
                               TensorPool* pool) {
   const Dims flat = {static_cast<int64_t>(size)};
   VERNIER_ASSIGN_OR_RETURN(const Tensor columns,
-                           MakeTensor(pool, DType::kUint8, flat, [&](std::span<std::byte> out) {
-                             return source.Read(out);
-                           }));
+                           MakeTensor(pool, DType::kUint8, flat,
+                                      [&](std::span<std::byte> out) { return source.Read(out); }));
   return MakeTensor(pool, DType::kUint8, flat, [&](std::span<std::byte> out) {
     ToRowMajor(columns.bytes(), header.shape, static_cast<size_t>(header.item_bytes), out.data());
     return Status();
   });
 }
 
-Result<Tensor> ReadRowMajor(const NpyHeader& header, DType dtype, ByteSource& source,
-                            uint64_t size, TensorPool* pool) {
+Result<Tensor> ReadRowMajor(const NpyHeader& header, DType dtype, ByteSource& source, uint64_t size,
+                            TensorPool* pool) {
   if (dtype == DType::kString) return ReadStrings(header, source, size);
   const auto fill = [&](std::span<std::byte> out) -> Status {
     if (BitsOf(dtype) == 4) return ReadNibbles(source, size, out);
@@ -227,8 +227,8 @@ Result<Tensor> ReadNpy(ByteSource& source, TensorPool* pool, std::optional<DType
   VERNIER_TRY(source.Read(start));
   VERNIER_ASSIGN_OR_RETURN(const uint64_t preamble, NpyPreambleSize(start));
   if (preamble > start.size()) {
-    const size_t more = static_cast<size_t>(
-        std::min<uint64_t>(preamble - start.size(), source.remaining()));
+    const size_t more =
+        static_cast<size_t>(std::min<uint64_t>(preamble - start.size(), source.remaining()));
     start.resize(start.size() + more);
     VERNIER_TRY(source.Read(std::span(start).last(more)));
   }

@@ -50,10 +50,23 @@ Result<Bytes> DecodeAll(JsonRange text) {
   return bytes;
 }
 
+// NumPy ignores what is behind the elements, but base64 it must be.
+Status ReadToEnd(ByteSource& source) {
+  Bytes block;
+  while (source.remaining() > 0) {
+    block.resize(static_cast<size_t>(std::min<uint64_t>(kScanned, source.remaining())));
+    VERNIER_TRY(source.Read(block));
+  }
+  return {};
+}
+
 Result<Tensor> FromBase64(JsonRange text, TensorPool* pool, std::optional<DType> stored_as) {
   VERNIER_ASSIGN_OR_RETURN(Base64Source source, Base64Source::Open(text));
   Result<Tensor> tensor = ReadNpy(source, pool, stored_as);
-  if (tensor.ok()) return tensor;
+  if (tensor.ok()) {
+    VERNIER_TRY(ReadToEnd(source));
+    return tensor;
+  }
   char start[3] = {};
   if (text.size() < sizeof(start)) return tensor;
   VERNIER_TRY(text.text->ReadAt(text.begin, start));

@@ -14,9 +14,9 @@
 
 namespace vernier {
 
-/// A tensor from an ndarray object or a LazyArray around one, in memory of `pool`. Also reads the old
-/// forms: payloads as latin-1 text and npz payloads, whose first member counts. kMalformed, with
-/// the byte offset, for anything else; torch tensors are refused with what to do instead.
+/// A tensor from an ndarray object or a LazyArray around one, in memory of `pool`. Also reads the
+/// old forms: payloads as latin-1 text and npz payloads, whose first member counts. kMalformed,
+/// with the byte offset, for anything else; torch tensors are refused with what to do instead.
 Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool);
 
 enum class PeerArrayForm : uint8_t {

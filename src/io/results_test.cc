@@ -112,6 +112,30 @@ TEST_P(ResultsFormat, NothingAppendedLeavesNothingBehind) {
 INSTANTIATE_TEST_SUITE_P(Formats, ResultsFormat,
                          testing::Values(".json", ".npz", ".safetensors", "", ".data"));
 
+// Another program cuts the file short while it is read: a sentence, never a signal.
+TEST_P(ResultsFormat, AFileThatShrinksIsAnError) {
+  const auto writer = Writer();
+  IterationResult result{.runner_name = "a", .runtime_s = 1, .outputs = {}};
+  result.outputs.push_back({"y", SampleTensor(DType::kFloat32, {100'000})});
+  for (int i = 0; i < 2; ++i) {
+    for (size_t run = 0; run < 2; ++run) ASSERT_TRUE(writer->Append(run, result).ok());
+  }
+  ASSERT_TRUE(writer->Publish().ok());
+  const auto reader = ResultsReader::Open(Path());
+  ASSERT_TRUE((*reader)->Read(0, 0).ok());
+  const bool directory = fs::is_directory(Path());
+  // Beyond what a reader may have looked at already.
+  fs::resize_file(directory ? Path() + "/0000000001.json" : Path(), 700'000);
+  const auto read = (*reader)->Read(1, 1);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.status().code(), StatusCode::kMalformed);
+  EXPECT_NE(read.status().message().find(Path()), std::string::npos);
+  if (!directory) {
+    EXPECT_NE(read.status().message().find("became shorter while it was read"), std::string::npos)
+        << read.status().message();
+  }
+}
+
 TEST(ResultsWriter, OldFileStaysUntilTheNewOneIsWhole) {
   TemporaryFolder folder;
   const std::string path = folder / "out.json";

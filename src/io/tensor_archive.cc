@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "io/npy.h"
+#include "io/raw_tensor.h"
 #include "io/safetensors.h"
 #include "io/zip_reader.h"
-#include "io/raw_tensor.h"
 #include "util/input_file.h"
 
 namespace vernier {

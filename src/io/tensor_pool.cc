@@ -40,7 +40,8 @@ std::shared_ptr<std::byte> TensorPool::Take(size_t size) {
       idle_.clear();
     }
   }
-  if (block == nullptr) block = size < kWorthHugePages ? Allocate<64>(size) : Allocate<kHugePage>(size);
+  if (block == nullptr)
+    block = size < kWorthHugePages ? Allocate<64>(size) : Allocate<kHugePage>(size);
   if (block == nullptr) return nullptr;
   std::byte* data = block.release();
   return {data, [pool = weak_from_this(), size, release = block.get_deleter()](std::byte* p) {

@@ -172,9 +172,9 @@ Result<ZipReader::Directory> ZipReader::FindDirectory() const {
   uint64_t limit = tail_offset + *end;
   if (directory.count == zip::kMax16 || directory.size == zip::kMax32 ||
       directory.offset == zip::kMax32) {
-    const bool located = *end >= zip::kLocator64Size &&
-                         Load<uint32_t>(tail, *end - zip::kLocator64Size) ==
-                             zip::kLocator64Signature;
+    const bool located =
+        *end >= zip::kLocator64Size &&
+        Load<uint32_t>(tail, *end - zip::kLocator64Size) == zip::kLocator64Signature;
     limit = located ? Load<uint64_t>(tail, *end - zip::kLocator64Size + 8) : size_;
     std::vector<std::byte> record;
     if (limit <= size_ && size_ - limit >= zip::kEnd64Size) {

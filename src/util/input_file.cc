@@ -38,8 +38,7 @@ Result<std::shared_ptr<const InputFile>> InputFile::FromDescriptor(int fd, std::
 
 Status InputFile::ReadAt(uint64_t offset, std::span<std::byte> out) const {
   while (!out.empty()) {
-    const ssize_t count =
-        ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
+    const ssize_t count = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       return Malformed("reading at byte " + std::to_string(offset) +
