@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/compensated_sum.h"
+#include "kernels/quantile_rule.h"
 #include "kernels/rank_select.h"
 
 namespace vernier {
@@ -41,39 +42,6 @@ double LaneSum(const T* values, size_t n, Function function) {
     for (size_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
   }
   return lanes[0];
-}
-
-// Where a quantile lies between two neighbours in sorted order.
-struct RankPosition {
-  int64_t previous = 0;
-  int64_t next = 0;
-  double fraction = 0;
-};
-
-// NumPy's "linear" rule. At or past the last element both neighbours are the last one and the
-// fraction is not 0; it shows only for an infinite element, where the peer then prints nan.
-RankPosition Locate(int64_t count, double quantile) {
-  const double position = static_cast<double>(count - 1) * quantile;
-  if (!(position < static_cast<double>(count - 1))) return {count - 1, count - 1, position + 1};
-  const double floor = std::floor(position);
-  const auto previous = static_cast<int64_t>(floor);
-  return {previous, std::min(previous + 1, count - 1), position - floor};
-}
-
-double Interpolate(double previous, double next, double fraction) {
-  const double step = next - previous;
-  return fraction >= 0.5 ? next - step * (1 - fraction) : previous + step * fraction;
-}
-
-std::vector<int64_t> NeededRanks(int64_t count, std::span<const double> quantiles) {
-  if (count == 0) return {};
-  std::vector<int64_t> ranks = {(count - 1) / 2, count / 2};
-  for (const double quantile : quantiles) {
-    const RankPosition position = Locate(count, quantile);
-    ranks.push_back(position.previous);
-    ranks.push_back(position.next);
-  }
-  return ranks;
 }
 
 // The smallest and largest value so far, NaN aside, with their first places.
@@ -149,12 +117,8 @@ struct StatisticsBuilder<T>::State {
 
   double Median() const {
     if (nan_count > 0) return kNan;
-    const auto low = static_cast<double>(ranks.Value((count - 1) / 2));
-    const auto high = static_cast<double>(ranks.Value(count / 2));
-    // Halved first where the sum would overflow.
-    const double sum_of_both = low + high;
-    return std::isinf(sum_of_both) && std::isfinite(low) && std::isfinite(high) ? low / 2 + high / 2
-                                                                                : sum_of_both / 2;
+    return MiddleOf(static_cast<double>(ranks.Value((count - 1) / 2)),
+                    static_cast<double>(ranks.Value(count / 2)));
   }
 };
 
