@@ -48,10 +48,9 @@ Result<JsonTape> JsonTape::Parse(std::string_view text) {
   return Read(JsonTape(JsonText(text)), JsonReader(text));
 }
 
-Result<JsonTape> JsonTape::Parse(std::shared_ptr<const InputFile> file,
-                                 PayloadLength payload_length) {
-  const JsonText text(std::move(file));
-  return Read(JsonTape(text), JsonReader(text, std::move(payload_length)));
+Result<JsonTape> JsonTape::Parse(JsonText text, PayloadLength payload_length) {
+  JsonReader reader(text, std::move(payload_length));
+  return Read(JsonTape(std::move(text)), std::move(reader));
 }
 
 Result<JsonTape> JsonTape::Read(JsonTape tape, JsonReader reader) {

@@ -14,7 +14,6 @@
 
 #include "io/json_reader.h"
 #include "io/json_text.h"
-#include "util/input_file.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -91,8 +90,7 @@ class JsonTape {
   static Result<JsonTape> Parse(std::string_view text);
 
   /// The same for a file, whose payloads are skipped where their length is known.
-  static Result<JsonTape> Parse(std::shared_ptr<const InputFile> file,
-                                PayloadLength payload_length);
+  static Result<JsonTape> Parse(JsonText text, PayloadLength payload_length);
 
   JsonValue root() const { return {this, 0}; }
 

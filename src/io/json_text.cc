@@ -23,7 +23,7 @@ Result<std::string_view> JsonText::Window(uint64_t offset, size_t wanted) {
   window_.resize(size);
   begin_ = offset;
   const Status status =
-      file_->ReadAt(offset, std::as_writable_bytes(std::span(window_.data(), size)));
+      file_->ReadAt(file_begin_ + offset, std::as_writable_bytes(std::span(window_.data(), size)));
   if (!status.ok()) {
     window_.clear();
     return status;
@@ -32,7 +32,7 @@ Result<std::string_view> JsonText::Window(uint64_t offset, size_t wanted) {
 }
 
 Status JsonText::ReadAt(uint64_t offset, std::span<char> out) const {
-  if (file_ != nullptr) return file_->ReadAt(offset, std::as_writable_bytes(out));
+  if (file_ != nullptr) return file_->ReadAt(file_begin_ + offset, std::as_writable_bytes(out));
   if (!out.empty()) std::memcpy(out.data(), memory_.data() + offset, out.size());
   return {};
 }

@@ -20,6 +20,10 @@ class JsonText {
   explicit JsonText(std::shared_ptr<const InputFile> file)
       : file_(std::move(file)), size_(file_->size()) {}
 
+  /// A range of a file, which must lie inside; offsets are from its beginning.
+  JsonText(std::shared_ptr<const InputFile> file, uint64_t begin, uint64_t end)
+      : file_(std::move(file)), size_(end - begin), file_begin_(begin) {}
+
   uint64_t size() const { return size_; }
   bool in_memory() const { return file_ == nullptr; }
 
@@ -40,6 +44,7 @@ class JsonText {
   std::shared_ptr<const InputFile> file_;
   std::string_view memory_;
   uint64_t size_;
+  uint64_t file_begin_ = 0;
   uint64_t begin_ = 0;
   std::string window_;
 };

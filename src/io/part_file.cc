@@ -1,9 +1,9 @@
 #include "io/part_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +11,8 @@
 
 namespace vernier {
 namespace {
+
+constexpr size_t kChecked = size_t{256} << 10;
 
 Status CannotWrite(const std::string& path) {
   return IoError("'" + path + "' cannot be written: " + std::strerror(errno));
@@ -24,18 +26,6 @@ Result<PartFile> PartFile::Create(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd.valid()) return CannotWrite(path);
   return PartFile(path, std::move(fd));
-}
-
-Result<PartFile> PartFile::Reopen(const std::string& path, uint64_t size) {
-  PartFile file(path, UniqueFd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)));
-  struct stat info {};
-  if (!file.fd_.valid() || ::fstat(file.fd(), &info) != 0) return CannotWrite(path);
-  if (static_cast<uint64_t>(info.st_size) < size) {
-    return IoError("'" + path + "' has " + std::to_string(info.st_size) + " bytes instead of " +
-                   std::to_string(size));
-  }
-  VERNIER_TRY(file.Truncate(size));
-  return file;
 }
 
 Result<PartFile> PartFile::CreateUnnamed(const std::string& directory) {
@@ -60,9 +50,23 @@ Status PartFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {
   return {};
 }
 
+void PartFile::BeginChecksum() { checksum_.emplace(); }
+
+uint64_t PartFile::EndChecksum() {
+  const uint64_t value = checksum_->value();
+  checksum_.reset();
+  return value;
+}
+
 Status PartFile::Write(std::span<const std::byte> bytes) {
-  VERNIER_TRY(WriteAt(size_, bytes));
-  size_ += bytes.size();
+  while (!bytes.empty()) {
+    // Written while it is still in the cache from taking the checksum.
+    const auto block = checksum_ ? bytes.first(std::min(bytes.size(), kChecked)) : bytes;
+    if (checksum_) checksum_->Add(block);
+    VERNIER_TRY(WriteAt(size_, block));
+    size_ += block.size();
+    bytes = bytes.subspan(block.size());
+  }
   return {};
 }
 

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "io/byte_sink.h"
+#include "io/checksum.h"
 #include "util/unique_fd.h"
 #include "vernier/status.h"
 
@@ -18,13 +20,14 @@ class PartFile final : public OutputFile {
   /// A new file; one that is in the way is an error.
   static Result<PartFile> Create(const std::string& path);
 
-  /// An existing file, cut to its first `size` bytes, which must be there.
-  static Result<PartFile> Reopen(const std::string& path, uint64_t size);
-
   /// A file without a name in `directory`, gone with the object.
   static Result<PartFile> CreateUnnamed(const std::string& directory);
 
   Status Write(std::span<const std::byte> bytes) override;
+  /// Between the two calls a checksum (XXH3) is kept of what Write() gets.
+  void BeginChecksum();
+  uint64_t EndChecksum();
+
   Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) override;
   uint64_t size() const override { return size_; }
 
@@ -43,6 +46,7 @@ class PartFile final : public OutputFile {
   std::string path_;
   UniqueFd fd_;
   uint64_t size_ = 0;
+  std::optional<Checksum> checksum_;
 };
 
 }  // namespace vernier

@@ -17,21 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kManifest = "manifest.json";
-constexpr const char* kJournal = "journal.jsonl";
-
 // A path as a person typed it may end in slashes, which belong to no name.
 std::string WithoutTrailingSlashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
 }
 
-bool IsLocked(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
-Status WriteManifest(PartFile& file, const std::string& target,
+Status WriteManifest(PartFile& file, const std::string& target, ResultsFormat format,
                      const std::vector<std::string>& runner_names) {
   JsonWriter writer(file);
   writer.BeginObject();
@@ -39,6 +31,8 @@ Status WriteManifest(PartFile& file, const std::string& target,
   writer.Integer(1);
   writer.Key("target");
   writer.String(target);
+  writer.Key("format");
+  writer.String(ResultsFormatName(format));
   writer.Key("runners");
   writer.BeginArray();
   for (const std::string& name : runner_names) writer.String(name);
@@ -49,10 +43,16 @@ Status WriteManifest(PartFile& file, const std::string& target,
 
 }  // namespace
 
+bool IsPartialFolderInUse(const std::string& path) {
+  const std::string manifest = path + "/" + kManifestName;
+  const UniqueFd fd(::open(manifest.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 Status PartialFolder::MoveAside() {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(path_, error))) return {};
-  if (IsLocked(path_ + "/" + kManifest)) {
+  if (IsPartialFolderInUse(path_)) {
     return IoError("'" + path_ + "' is in use: another run is saving there");
   }
   for (int n = 1;; ++n) {
@@ -67,18 +67,18 @@ Status PartialFolder::MoveAside() {
   return {};
 }
 
-Result<PartialFolder> PartialFolder::Create(const std::string& target,
+Result<PartialFolder> PartialFolder::Create(const std::string& target, ResultsFormat format,
                                             const std::vector<std::string>& runner_names) {
   PartialFolder folder;
-  folder.path_ = WithoutTrailingSlashes(target) + ".partial";
+  folder.path_ = WithoutTrailingSlashes(target) + kPartialSuffix;
   VERNIER_TRY(folder.MoveAside());
   VERNIER_TRY(CreateDirectories(folder.path_));
-  VERNIER_ASSIGN_OR_RETURN(PartFile manifest, folder.CreatePart(kManifest));
-  VERNIER_TRY(WriteManifest(manifest, target, runner_names));
-  folder.lock_.Reset(::open((folder.path_ + "/" + kManifest).c_str(), O_RDONLY | O_CLOEXEC));
+  VERNIER_ASSIGN_OR_RETURN(PartFile manifest, folder.CreatePart(kManifestName));
+  VERNIER_TRY(WriteManifest(manifest, target, format, runner_names));
+  folder.lock_.Reset(::open((folder.path_ + "/" + kManifestName).c_str(), O_RDONLY | O_CLOEXEC));
   // A file system without locks is no reason not to save.
   ::flock(folder.lock_.get(), LOCK_EX | LOCK_NB);
-  VERNIER_ASSIGN_OR_RETURN(folder.journal_, folder.CreatePart(kJournal));
+  VERNIER_ASSIGN_OR_RETURN(folder.journal_, folder.CreatePart(kJournalName));
   return folder;
 }
 
@@ -86,9 +86,7 @@ Result<PartFile> PartialFolder::CreatePart(std::string_view name) const {
   return PartFile::Create(path_ + "/" + std::string(name));
 }
 
-Status PartialFolder::Record(std::string_view line) {
-  return journal_->WriteText(std::string(line) + "\n");
-}
+Status PartialFolder::Record(std::string_view lines) { return journal_->WriteText(lines); }
 
 void PartialFolder::Remove() {
   std::error_code ignored;

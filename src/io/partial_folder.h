@@ -7,19 +7,27 @@
 #include <vector>
 
 #include "io/part_file.h"
+#include "io/results_format.h"
 #include "util/unique_fd.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
-/// Holds manifest.json (target and runners), the parts, and journal.jsonl with one line for every
-/// finished iteration. The manifest is locked while the object lives, so that two runs cannot
+inline constexpr const char* kPartialSuffix = ".partial";
+inline constexpr const char* kManifestName = "manifest.json";
+inline constexpr const char* kJournalName = "journal.jsonl";
+
+/// Whether a living process is saving to the folder at `path`.
+bool IsPartialFolderInUse(const std::string& path);
+
+/// Holds manifest.json (target, format and runners), the parts, and journal.jsonl with one line for
+/// every finished iteration. The manifest is locked while the object lives, so that two runs cannot
 /// write to the same folder.
 class PartialFolder {
  public:
   /// Creates the folder. One that an earlier run left behind is renamed to NAME.partial.<n>, see
   /// stale(). kIo when it cannot be created or a living process is using it.
-  static Result<PartialFolder> Create(const std::string& target,
+  static Result<PartialFolder> Create(const std::string& target, ResultsFormat format,
                                       const std::vector<std::string>& runner_names);
 
   const std::string& path() const { return path_; }
@@ -29,8 +37,8 @@ class PartialFolder {
 
   Result<PartFile> CreatePart(std::string_view name) const;
 
-  /// Appends a line to the journal.
-  Status Record(std::string_view line);
+  /// Appends lines, with their ends, to the journal.
+  Status Record(std::string_view lines);
 
   /// Removes the folder with everything in it.
   void Remove();

@@ -10,15 +10,15 @@ namespace vernier {
 
 Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(auto file, InputFile::Open(path));
-  return Open(std::move(file));
+  return Open(path, JsonText(std::move(file)), TensorPool::Create());
 }
 
-Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::shared_ptr<const InputFile> file) {
-  Result<JsonTape> tape = JsonTape::Parse(file, NpyPayloadLength);
-  if (!tape.ok()) {
-    return std::move(tape).Annotate("'" + file->path() + "': not valid JSON").status();
-  }
-  return std::unique_ptr<PeerDocument>(new PeerDocument(file->path(), *std::move(tape)));
+Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::string path, JsonText text,
+                                                         std::shared_ptr<TensorPool> pool) {
+  Result<JsonTape> tape = JsonTape::Parse(std::move(text), NpyPayloadLength);
+  if (!tape.ok()) return std::move(tape).Annotate("'" + path + "': not valid JSON").status();
+  return std::unique_ptr<PeerDocument>(
+      new PeerDocument(std::move(path), *std::move(tape), std::move(pool)));
 }
 
 Status PeerDocument::Annotate(Status status) const {

@@ -6,7 +6,6 @@
 
 #include "io/json_tape.h"
 #include "io/tensor_pool.h"
-#include "util/input_file.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -18,8 +17,9 @@ class PeerDocument {
   /// missing or not JSON. Memory stays small for files of any size.
   static Result<std::unique_ptr<PeerDocument>> Open(const std::string& path);
 
-  /// The same for a file that is open.
-  static Result<std::unique_ptr<PeerDocument>> Open(std::shared_ptr<const InputFile> file);
+  /// The same for a text that is open; `path` is for messages, `pool` for the tensors.
+  static Result<std::unique_ptr<PeerDocument>> Open(std::string path, JsonText text,
+                                                    std::shared_ptr<TensorPool> pool);
 
   PeerDocument(const PeerDocument&) = delete;
   PeerDocument& operator=(const PeerDocument&) = delete;
@@ -34,11 +34,12 @@ class PeerDocument {
   Status Annotate(Status status) const;
 
  private:
-  PeerDocument(std::string path, JsonTape tape) : path_(std::move(path)), tape_(std::move(tape)) {}
+  PeerDocument(std::string path, JsonTape tape, std::shared_ptr<TensorPool> pool)
+      : path_(std::move(path)), tape_(std::move(tape)), pool_(std::move(pool)) {}
 
   std::string path_;
   JsonTape tape_;
-  std::shared_ptr<TensorPool> pool_ = TensorPool::Create();
+  std::shared_ptr<TensorPool> pool_;
 };
 
 }  // namespace vernier

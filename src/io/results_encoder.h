@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/partial_folder.h"
+#include "io/results_format.h"
 #include "io/tensor_archive.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -18,9 +19,12 @@ class ResultsEncoder {
  public:
   virtual ~ResultsEncoder() = default;
 
-  /// Adds an iteration to the parts; on error the parts are as before. Returns what the journal
-  /// says about it: where it ends in its part.
-  virtual Result<uint64_t> Append(size_t runner, const IterationResult& result) = 0;
+  /// Adds an iteration to the parts; on error the parts are as before. Returns the lines that the
+  /// journal says about it.
+  virtual Result<std::string> Append(size_t runner, const IterationResult& result) = 0;
+
+  /// What may be done once the journal has the iteration.
+  virtual Status Recorded() { return {}; }
 
   /// Makes the target from the first counts[i] iterations of each runner i.
   virtual Status Publish(std::span<const size_t> counts) = 0;
@@ -37,5 +41,9 @@ Result<std::unique_ptr<ResultsEncoder>> MakeJsonFileEncoder(EncoderTarget target
 Result<std::unique_ptr<ResultsEncoder>> MakeJsonDirectoryEncoder(EncoderTarget target);
 Result<std::unique_ptr<ResultsEncoder>> MakeArchiveEncoder(EncoderTarget target,
                                                            ArchiveFormat format);
+
+/// The name of a runner's part in the folder; archives have one part for all runners.
+std::string JsonPartName(size_t runner);
+inline constexpr const char* kArchivePartName = "tensors.part";
 
 }  // namespace vernier

@@ -38,7 +38,6 @@ class JsonResults final : public ResultsReader::Source {
 
  private:
   Status IndexRun(JsonValue pair);
-  Result<IterationResult> Decode(JsonValue value) const;
 
   std::unique_ptr<PeerDocument> document_;
   std::vector<Run> runs_;
@@ -80,21 +79,8 @@ Status JsonResults::IndexRun(JsonValue pair) {
   return {};
 }
 
-Result<IterationResult> JsonResults::Decode(JsonValue value) const {
-  IterationResult result;
-  result.runner_name = kDefaultRunner;
-  VERNIER_ASSIGN_OR_RETURN(const auto name, Optional(value, "runner_name", Kind::kString));
-  if (name) result.runner_name = name->Text();
-  VERNIER_ASSIGN_OR_RETURN(const auto runtime, Optional(value, "runtime", Kind::kNumber));
-  if (runtime) result.runtime_s = JsonNumberValue(runtime->raw());
-  VERNIER_ASSIGN_OR_RETURN(const auto outputs, Optional(value, "outputs", Kind::kObject));
-  if (!outputs) return result;
-  VERNIER_ASSIGN_OR_RETURN(result.outputs, document_->DecodeTensors(*outputs));
-  return result;
-}
-
 Result<IterationResult> JsonResults::Read(size_t run, size_t iteration) {
-  return Decode(iterations_[run][iteration]);
+  return DecodeJsonIteration(*document_, iterations_[run][iteration]);
 }
 
 Result<std::unique_ptr<JsonResults>> OpenFile(const std::string& path) {
@@ -169,6 +155,19 @@ Result<IterationResult> JsonResultsDirectory::Read(size_t run, size_t iteration)
 }
 
 }  // namespace
+
+Result<IterationResult> DecodeJsonIteration(const PeerDocument& document, JsonValue value) {
+  IterationResult result;
+  result.runner_name = kDefaultRunner;
+  VERNIER_ASSIGN_OR_RETURN(const auto name, Optional(value, "runner_name", Kind::kString));
+  if (name) result.runner_name = name->Text();
+  VERNIER_ASSIGN_OR_RETURN(const auto runtime, Optional(value, "runtime", Kind::kNumber));
+  if (runtime) result.runtime_s = JsonNumberValue(runtime->raw());
+  VERNIER_ASSIGN_OR_RETURN(const auto outputs, Optional(value, "outputs", Kind::kObject));
+  if (!outputs) return result;
+  VERNIER_ASSIGN_OR_RETURN(result.outputs, document.DecodeTensors(*outputs));
+  return result;
+}
 
 Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResults(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(auto results, OpenFile(path));

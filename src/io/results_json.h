@@ -17,4 +17,7 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResults(const std::string
 /// runner name; runners of equal name within one file stay apart. At most one file is open.
 Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResultsDirectory(const std::string& path);
 
+/// One iteration, an IterationResult object of `document`. kMalformed, naming the file.
+Result<IterationResult> DecodeJsonIteration(const PeerDocument& document, JsonValue value);
+
 }  // namespace vernier

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "io/iteration_directory.h"
+#include "io/journal.h"
 #include "io/json_writer.h"
 #include "io/peer_array.h"
 #include "io/results_encoder.h"
@@ -42,13 +43,19 @@ Status WriteIteration(ByteSink& sink, const IterationResult& result) {
   return writer.Finish();
 }
 
+struct Range {
+  size_t first = 0;
+  size_t last = 0;
+};
+
 // The iterations of one runner: their texts with the separators of a JSON list, ready to be copied
 // as a whole.
 class RunnerPart {
  public:
   explicit RunnerPart(PartFile file) : file_(std::move(file)) {}
 
-  Result<uint64_t> Append(const IterationResult& result) {
+  /// The range of the iteration's text in the part.
+  Result<Range> Append(const IterationResult& result) {
     const uint64_t before = file_.size();
     Status status = ends_.empty() ? Status() : file_.WriteText(kIterationSeparator);
     if (status.ok()) status = WriteIteration(file_, result);
@@ -57,7 +64,7 @@ class RunnerPart {
       return status;
     }
     ends_.push_back(file_.size());
-    return file_.size();
+    return Range{BeginOf(size() - 1), file_.size()};
   }
 
   size_t size() const { return ends_.size(); }
@@ -79,25 +86,32 @@ class RunnerPart {
   std::vector<uint64_t> ends_;
 };
 
-struct Range {
-  size_t first = 0;
-  size_t last = 0;
-};
-
 class JsonParts {
  public:
   static Result<JsonParts> Create(const EncoderTarget& target) {
     JsonParts parts;
     for (size_t i = 0; i < target.runner_names.size(); ++i) {
       parts.names_.push_back(Quoted(target.runner_names[i]));
-      VERNIER_ASSIGN_OR_RETURN(PartFile file,
-                               target.folder->CreatePart(std::to_string(i) + ".json"));
+      VERNIER_ASSIGN_OR_RETURN(PartFile file, target.folder->CreatePart(JsonPartName(i)));
       parts.parts_.emplace_back(std::move(file));
     }
     return parts;
   }
 
   RunnerPart& operator[](size_t runner) { return parts_[runner]; }
+
+  /// Returns the journal's line.
+  Result<std::string> Append(size_t runner, const IterationResult& result) {
+    VERNIER_ASSIGN_OR_RETURN(const Range range, parts_[runner].Append(result));
+    return FormatJournalIteration({.runner = runner,
+                                   .iteration = parts_[runner].size() - 1,
+                                   .begin = range.first,
+                                   .end = range.last,
+                                   .layout = std::nullopt,
+                                   .name = std::nullopt,
+                                   .runtime_s = std::nullopt,
+                                   .checksum = std::nullopt});
+  }
 
   size_t Common() const {
     size_t common = parts_.empty() ? 0 : parts_.front().size();
@@ -147,8 +161,8 @@ class JsonFileEncoder final : public ResultsEncoder {
   JsonFileEncoder(std::string path, JsonParts parts)
       : path_(std::move(path)), parts_(std::move(parts)) {}
 
-  Result<uint64_t> Append(size_t runner, const IterationResult& result) override {
-    return parts_[runner].Append(result);
+  Result<std::string> Append(size_t runner, const IterationResult& result) override {
+    return parts_.Append(runner, result);
   }
 
   Status Publish(std::span<const size_t> counts) override {
@@ -167,11 +181,14 @@ class JsonDirectoryEncoder final : public ResultsEncoder {
   JsonDirectoryEncoder(std::string path, JsonParts parts, size_t runners)
       : path_(std::move(path)), parts_(std::move(parts)), runners_(runners) {}
 
-  Result<uint64_t> Append(size_t runner, const IterationResult& result) override {
-    VERNIER_ASSIGN_OR_RETURN(const uint64_t end, parts_[runner].Append(result));
+  Result<std::string> Append(size_t runner, const IterationResult& result) override {
+    return parts_.Append(runner, result);
+  }
+
+  Status Recorded() override {
     const std::vector<size_t> all(runners_, parts_.Longest());
     while (written_ < parts_.Common()) VERNIER_TRY(WriteNext(all));
-    return end;
+    return {};
   }
 
   Status Publish(std::span<const size_t> counts) override {
@@ -203,6 +220,8 @@ class JsonDirectoryEncoder final : public ResultsEncoder {
 };
 
 }  // namespace
+
+std::string JsonPartName(size_t runner) { return std::to_string(runner) + ".json"; }
 
 Result<std::unique_ptr<ResultsEncoder>> MakeJsonFileEncoder(EncoderTarget target) {
   VERNIER_ASSIGN_OR_RETURN(JsonParts parts, JsonParts::Create(target));

@@ -4,6 +4,7 @@
 
 #include "io/directory_listing.h"
 #include "io/file_kind.h"
+#include "io/partial_results.h"
 #include "io/results_archive.h"
 #include "io/results_json.h"
 
@@ -11,6 +12,11 @@ namespace vernier {
 namespace {
 
 Result<std::unique_ptr<ResultsReader::Source>> OpenSource(const std::string& path) {
+  if (IsPartialFolder(path)) {
+    return Malformed("'" + path +
+                     "' holds parts of outputs that a run did not finish saving; `vernier data "
+                     "recover` makes a file of them");
+  }
   if (IsDirectory(path)) return OpenJsonResultsDirectory(path);
   VERNIER_ASSIGN_OR_RETURN(const FileKind kind, DetectFileKind(path));
   switch (kind) {

@@ -5,27 +5,23 @@
 
 #include "io/directory_listing.h"
 #include "io/file_kind.h"
-#include "io/json_writer.h"
 #include "io/results_encoder.h"
 
 namespace vernier {
 namespace {
 
-Result<std::unique_ptr<ResultsEncoder>> MakeEncoder(EncoderTarget target) {
-  if (!NamesSingleFile(target.path)) return MakeJsonDirectoryEncoder(std::move(target));
-  switch (FileKindForWriting(target.path)) {
-    case FileKind::kNpz:
+Result<std::unique_ptr<ResultsEncoder>> MakeEncoder(ResultsFormat format, EncoderTarget target) {
+  switch (format) {
+    case ResultsFormat::kJsonDirectory:
+      return MakeJsonDirectoryEncoder(std::move(target));
+    case ResultsFormat::kNpz:
       return MakeArchiveEncoder(std::move(target), ArchiveFormat::kNpz);
-    case FileKind::kSafetensors:
+    case ResultsFormat::kSafetensors:
       return MakeArchiveEncoder(std::move(target), ArchiveFormat::kSafetensors);
-    default:
-      return MakeJsonFileEncoder(std::move(target));
+    case ResultsFormat::kJson:
+      break;
   }
-}
-
-std::string JournalLine(size_t runner, size_t iteration, uint64_t end) {
-  return "{\"runner\":" + std::to_string(runner) + ",\"iteration\":" + std::to_string(iteration) +
-         ",\"end\":" + std::to_string(end) + "}";
+  return MakeJsonFileEncoder(std::move(target));
 }
 
 }  // namespace
@@ -40,12 +36,14 @@ ResultsWriter::ResultsWriter(std::string path, std::vector<std::string> runner_n
 Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(
     std::string path, std::vector<std::string> runner_names) {
   if (NamesSingleFile(path) && IsDirectory(path)) return IoError("'" + path + "' is a directory");
-  VERNIER_ASSIGN_OR_RETURN(PartialFolder folder, PartialFolder::Create(path, runner_names));
+  const ResultsFormat format = ResultsFormatFor(path);
+  VERNIER_ASSIGN_OR_RETURN(PartialFolder folder, PartialFolder::Create(path, format, runner_names));
   std::unique_ptr<ResultsWriter> writer(
       new ResultsWriter(std::move(path), std::move(runner_names), std::move(folder)));
-  VERNIER_ASSIGN_OR_RETURN(writer->encoder_, MakeEncoder({.path = writer->path_,
-                                                          .runner_names = writer->runner_names_,
-                                                          .folder = &writer->folder_}));
+  VERNIER_ASSIGN_OR_RETURN(writer->encoder_,
+                           MakeEncoder(format, {.path = writer->path_,
+                                                .runner_names = writer->runner_names_,
+                                                .folder = &writer->folder_}));
   return writer;
 }
 
@@ -70,8 +68,9 @@ Status ResultsWriter::Append(size_t runner, const IterationResult& result) {
 }
 
 Status ResultsWriter::AppendToPart(size_t runner, const IterationResult& result) {
-  VERNIER_ASSIGN_OR_RETURN(const uint64_t end, encoder_->Append(runner, result));
-  return folder_.Record(JournalLine(runner, finished_[runner], end));
+  VERNIER_ASSIGN_OR_RETURN(const std::string lines, encoder_->Append(runner, result));
+  VERNIER_TRY(folder_.Record(lines));
+  return encoder_->Recorded();
 }
 
 Status ResultsWriter::Publish(size_t max_iterations) {

@@ -54,6 +54,9 @@ class ResultsWriter {
   const std::string& stale_partial() const { return folder_.stale(); }
   const std::string& path() const { return path_; }
 
+  /// Where the parts are.
+  const std::string& partial_path() const { return folder_.path(); }
+
  private:
   ResultsWriter(std::string path, std::vector<std::string> runner_names, PartialFolder folder);
   Status AppendToPart(size_t runner, const IterationResult& result);

@@ -39,6 +39,11 @@ Result<Savers> Savers::Create(const SavePlan& plan, std::vector<std::string> run
     logger.Info(Announcement("inference results", plan.outputs));
     VERNIER_ASSIGN_OR_RETURN(savers.outputs_,
                              ResultsWriter::Create(plan.outputs, std::move(runner_names)));
+    if (const std::string& stale = savers.outputs_->stale_partial(); !stale.empty()) {
+      logger.Warning("An earlier run did not finish saving '" + plan.outputs +
+                     "'. What it had saved is now in '" + stale + "'; `vernier data recover " +
+                     stale + "` makes a file of it.");
+    }
   }
   if (!plan.input_blobs.empty()) {
     logger.Info("Saving raw inference input tensors to: " + plan.input_blobs);

@@ -24,6 +24,7 @@ THIRD_PARTY = {
     "onnxruntime": "backends/onnxruntime",
     "openvino/": "backends/openvino",
     "protozero/": "src/model",
+    "xxhash.h": "src/io",
     "zlib.h": "src/io",
 }
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")

@@ -1,0 +1,244 @@
+#include "io/partial_results.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "io/checksum.h"
+#include "io/iteration_directory.h"
+#include "io/journal.h"
+#include "io/npy.h"
+#include "io/partial_folder.h"
+#include "io/peer_document.h"
+#include "io/raw_tensor.h"
+#include "io/results_encoder.h"
+#include "io/results_json.h"
+#include "io/zip_content.h"
+#include "io/zip_format.h"
+
+namespace vernier {
+namespace {
+
+using Kind = JsonValue::Kind;
+using FilePtr = std::shared_ptr<const InputFile>;
+
+Result<std::string> ReadFile(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const FilePtr file, InputFile::Open(path));
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  if (file->size() > kMost) return Malformed("'" + path + "' has more than 1 GiB");
+  std::string text(static_cast<size_t>(file->size()), '\0');
+  VERNIER_TRY(file->ReadAt(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  return text;
+}
+
+// Safetensors: the tensors' bytes, one behind the other.
+Result<TensorMap> ReadRaw(const FilePtr& file, const JournalIteration& entry,
+                          const JournalLayout& layout, TensorPool& pool) {
+  TensorMap tensors;
+  Checksum checksum;
+  uint64_t position = entry.begin;
+  for (const JournalTensor& known : layout) {
+    if (known.bytes > entry.end - position) return Malformed("the journal's sizes do not fit");
+    FileSource source(file, position, known.bytes);
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, ReadRawTensor(source, &pool, known.dtype, known.dims));
+    checksum.Add(tensor.bytes());
+    tensors.push_back({known.name, std::move(tensor)});
+    position += known.bytes;
+  }
+  if (entry.checksum != checksum.value()) return Malformed("its checksum differs");
+  return tensors;
+}
+
+// The member whose local header begins at `position`, in the form that our writer gives it.
+Result<ZipMember> ReadLocalMember(const InputFile& file, uint64_t position, uint64_t end) {
+  std::byte fixed[zip::kLocalSize];
+  if (end - position < sizeof(fixed)) return Malformed("a member's header is cut short");
+  VERNIER_TRY(file.ReadAt(position, fixed));
+  const auto load = [](const std::byte* data, auto value) {
+    std::memcpy(&value, data, sizeof(value));
+    return value;
+  };
+  if (load(fixed, uint32_t{0}) != zip::kLocalSignature) return Malformed("a member has no header");
+  const uint64_t rest = uint64_t{load(fixed + 26, uint16_t{0})} + load(fixed + 28, uint16_t{0});
+  ZipMember member;
+  member.name = "in the part";
+  member.crc = load(fixed + 14, uint32_t{0});
+  member.data_offset = position + sizeof(fixed) + rest;
+  std::byte sizes[16];
+  if (rest < sizeof(sizes) || member.data_offset > end) {
+    return Malformed("a member's header is damaged");
+  }
+  VERNIER_TRY(file.ReadAt(member.data_offset - sizeof(sizes), sizes));
+  member.size = member.packed_size = load(sizes, uint64_t{0});
+  if (member.size > end - member.data_offset) return Malformed("a member ends behind its part");
+  return member;
+}
+
+Result<TensorMap> ReadMembers(const FilePtr& file, const JournalIteration& entry,
+                              const JournalLayout& layout, TensorPool& pool) {
+  TensorMap tensors;
+  uint64_t position = entry.begin;
+  for (const JournalTensor& known : layout) {
+    VERNIER_ASSIGN_OR_RETURN(const ZipMember member, ReadLocalMember(*file, position, entry.end));
+    VERNIER_ASSIGN_OR_RETURN(
+        const auto content,
+        OpenZipContent(member,
+                       std::make_unique<FileSource>(file, member.data_offset, member.packed_size)));
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, ReadNpy(*content, &pool, known.dtype));
+    VERNIER_TRY(content->Finish());
+    tensors.push_back({known.name, std::move(tensor)});
+    position = member.data_offset + member.size;
+  }
+  return tensors;
+}
+
+class PartialResults final : public ResultsReader::Source {
+ public:
+  PartialResults(PartialManifest manifest, Journal journal, std::vector<FilePtr> parts)
+      : manifest_(std::move(manifest)), journal_(std::move(journal)), parts_(std::move(parts)) {
+    for (size_t i = 0; i < journal_.runs.size(); ++i) {
+      // A journal may be ahead of its part when the machine lost power.
+      auto& entries = journal_.runs[i];
+      const auto beyond = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) {
+        return entry.end > PartOf(i)->size();
+      });
+      entries.erase(beyond, entries.end());
+      runs_.push_back({manifest_.runner_names[i], entries.size()});
+    }
+  }
+
+  const std::vector<SavedRun>& runs() const override { return runs_; }
+
+  Result<IterationResult> Read(size_t run, size_t iteration) override {
+    const JournalIteration& entry = journal_.runs[run][iteration];
+    Result<IterationResult> result = IsArchive() ? FromArchive(entry) : FromJson(entry);
+    return std::move(result).Annotate("'" + PartOf(run)->path() + "': iteration " +
+                                      std::to_string(iteration) + " of runner '" +
+                                      manifest_.runner_names[run] + "'");
+  }
+
+ private:
+  bool IsArchive() const {
+    return manifest_.format == ResultsFormat::kNpz ||
+           manifest_.format == ResultsFormat::kSafetensors;
+  }
+  const FilePtr& PartOf(size_t run) const { return parts_[IsArchive() ? 0 : run]; }
+
+  Result<IterationResult> FromArchive(const JournalIteration& entry) {
+    if (!entry.layout) return Malformed("the journal does not say what its tensors are");
+    const JournalLayout& layout = journal_.layouts[*entry.layout];
+    const auto read = manifest_.format == ResultsFormat::kNpz ? ReadMembers : ReadRaw;
+    IterationResult result{.runner_name = entry.name.value_or(manifest_.runner_names[entry.runner]),
+                           .runtime_s = entry.runtime_s,
+                           .outputs = {}};
+    VERNIER_ASSIGN_OR_RETURN(result.outputs, read(PartOf(entry.runner), entry, layout, *pool_));
+    return result;
+  }
+
+  Result<IterationResult> FromJson(const JournalIteration& entry) {
+    const std::string file = IterationFilePath(manifest_.target, entry.iteration);
+    std::error_code ignored;
+    if (manifest_.format == ResultsFormat::kJsonDirectory &&
+        std::filesystem::exists(file, ignored)) {
+      return FromPublished(entry, file);
+    }
+    const FilePtr& part = PartOf(entry.runner);
+    VERNIER_ASSIGN_OR_RETURN(
+        const auto document,
+        PeerDocument::Open(part->path(), JsonText(part, entry.begin, entry.end), pool_));
+    return DecodeJsonIteration(*document, document->root());
+  }
+
+  // What has its file already may be gone from the part. A runner is in the file if it had got so
+  // far.
+  Result<IterationResult> FromPublished(const JournalIteration& entry, const std::string& file) {
+    size_t place = 0;
+    for (size_t i = 0; i < entry.runner; ++i) {
+      place += journal_.runs[i].size() > entry.iteration ? 1 : 0;
+    }
+    VERNIER_ASSIGN_OR_RETURN(const auto results, OpenJsonResults(file));
+    if (place >= results->runs().size() || results->runs()[place].iterations != 1) {
+      return Malformed("'" + file + "' does not have it");
+    }
+    return results->Read(place, 0);
+  }
+
+  PartialManifest manifest_;
+  Journal journal_;
+  std::vector<FilePtr> parts_;
+  std::vector<SavedRun> runs_;
+  std::shared_ptr<TensorPool> pool_ = TensorPool::Create();
+};
+
+}  // namespace
+
+bool IsPartialFolder(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path + "/" + kManifestName, ignored) &&
+         std::filesystem::is_regular_file(path + "/" + kJournalName, ignored);
+}
+
+namespace {
+
+// The folder stands beside the target, and its name tells it: NAME.partial, or NAME.partial.<n>.
+// The manifest has the path as it was typed, perhaps from another directory.
+std::string TargetBeside(const std::string& folder, const std::string& typed) {
+  const size_t mark = folder.rfind(kPartialSuffix);
+  if (mark == std::string::npos) return typed;
+  const std::string target = folder.substr(0, mark);
+  const auto name = [](std::string path) {
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    return std::filesystem::path(path).filename();
+  };
+  return name(target) == name(typed) ? target : typed;
+}
+
+}  // namespace
+
+Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
+  const std::string path = folder + "/" + kManifestName;
+  if (!IsPartialFolder(folder)) {
+    return Malformed("'" + folder +
+                     "' is not what a run that was cut off leaves behind: such a folder is called "
+                     "NAME.partial and has " +
+                     kManifestName + " and " + kJournalName);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  const Result<JsonTape> tape = JsonTape::Parse(text);
+  if (!tape.ok()) return Status(tape.status()).Annotate("'" + path + "'");
+  const auto target = tape->root().Find("target");
+  const auto format = tape->root().Find("format");
+  const auto runners = tape->root().Find("runners");
+  const auto known = format ? ResultsFormatFromName(format->Text()) : std::nullopt;
+  if (!target || !target->is(Kind::kString) || !known || !runners || !runners->is(Kind::kArray)) {
+    return Malformed("'" + path + "' lacks the target, its format or the runners");
+  }
+  PartialManifest manifest{
+      .target = TargetBeside(folder, target->Text()), .format = *known, .runner_names = {}};
+  for (const JsonValue name : runners->Elements()) manifest.runner_names.push_back(name.Text());
+  return manifest;
+}
+
+Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::string& folder) {
+  VERNIER_ASSIGN_OR_RETURN(PartialManifest manifest, ReadPartialManifest(folder));
+  if (IsPartialFolderInUse(folder)) {
+    return Malformed("'" + folder + "' is in use: a run is saving there");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(folder + "/" + kJournalName));
+  Journal journal = ParseJournal(text, manifest.runner_names.size());
+  const bool archive =
+      manifest.format == ResultsFormat::kNpz || manifest.format == ResultsFormat::kSafetensors;
+  std::vector<FilePtr> parts;
+  for (size_t i = 0; i < (archive ? 1 : manifest.runner_names.size()); ++i) {
+    const std::string name = archive ? kArchivePartName : JsonPartName(i);
+    VERNIER_ASSIGN_OR_RETURN(FilePtr part, InputFile::Open(folder + "/" + name));
+    parts.push_back(std::move(part));
+  }
+  return std::unique_ptr<ResultsReader::Source>(
+      std::make_unique<PartialResults>(std::move(manifest), std::move(journal), std::move(parts)));
+}
+
+}  // namespace vernier

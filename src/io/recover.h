@@ -1,0 +1,34 @@
+// Makes a whole file of what a run left behind that was killed, or whose disk was full.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "io/partial_results.h"
+#include "io/results_reader.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct RecoveredResults {
+  std::vector<SavedRun> runs;  ///< what the new file has
+  /// Iterations that the journal promised and the parts do not hold, and the first reason.
+  size_t lost = 0;
+  std::string why_lost;
+  /// Where the parts are, if they were kept because something was lost.
+  std::string kept_parts;
+};
+
+/// Writes every whole iteration of every runner in the folder `partial` (NAME.partial, or the
+/// NAME.partial.<n> to which a later run renamed it) to `path`, in the format that `path` asks for
+/// as with --save-outputs, and then removes the folder. Runners may end at different iterations.
+/// Where `path` is the directory of per-iteration files that was being written, it is completed;
+/// any other `path` is replaced in one step, so ask before when something stands there. Memory is
+/// that of one iteration.
+///
+/// kMalformed when the folder is none, is in use by a run, or holds no whole iteration; kIo when
+/// `path` cannot be written. After an error nothing is lost.
+Result<RecoveredResults> RecoverResults(const std::string& partial, const std::string& path);
+
+}  // namespace vernier

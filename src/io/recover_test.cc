@@ -1,0 +1,192 @@
+#include "io/recover.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/io_test_data.h"
+#include "io/results_writer.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRunners[] = {"a/b", "a/b"};  // equal on purpose
+
+IterationResult Sample(int runner, int iteration) {
+  IterationResult result;
+  result.runner_name = runner == 0 ? kRunners[0] : "another name";
+  if (iteration != 1) result.runtime_s = 0.25 * iteration;
+  for (int type = 1; type < kDTypeCount; ++type) {
+    const auto dtype = static_cast<DType>(type);
+    result.outputs.push_back({std::string(DTypeName(dtype)) + "/\xff",
+                              SampleTensor(dtype, {1 + iteration % 3}, runner * 10 + iteration)});
+  }
+  return result;
+}
+
+void ExpectSample(const Result<IterationResult>& result, int runner, int iteration) {
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  const IterationResult expected = Sample(runner, iteration);
+  EXPECT_EQ(result.ok() ? (*result).runner_name : "", expected.runner_name);
+  EXPECT_EQ((*result).runtime_s, expected.runtime_s);
+  ASSERT_EQ((*result).outputs.size(), expected.outputs.size());
+  for (size_t i = 0; i < expected.outputs.size(); ++i) {
+    EXPECT_EQ((*result).outputs[i].name, expected.outputs[i].name);
+    ExpectSameTensor((*result).outputs[i].tensor, expected.outputs[i].tensor,
+                     expected.outputs[i].name);
+  }
+}
+
+void ExpectFile(const std::string& path, std::vector<size_t> counts) {
+  const auto reader = ResultsReader::Open(path);
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  ASSERT_EQ((*reader)->runs().size(), counts.size());
+  for (size_t run = 0; run < counts.size(); ++run) {
+    EXPECT_EQ((*reader)->runs()[run].name, kRunners[run]);
+    ASSERT_EQ((*reader)->runs()[run].iterations, counts[run]);
+    for (size_t i = 0; i < counts[run]; ++i) {
+      ExpectSample((*reader)->Read(run, i), static_cast<int>(run), static_cast<int>(i));
+    }
+  }
+}
+
+class Recovered : public testing::TestWithParam<const char*> {
+ protected:
+  std::string Path() { return folder_ / (std::string("out") + GetParam()); }
+  std::string Partial() { return Path() + ".partial"; }
+
+  // A run that ends without publishing.
+  void Leave(int first, int second) {
+    const auto writer = ResultsWriter::Create(Path(), {kRunners[0], kRunners[1]});
+    ASSERT_TRUE(writer.ok()) << writer.status().message();
+    for (int i = 0; i < std::max(first, second); ++i) {
+      if (i < first) ASSERT_TRUE((*writer)->Append(0, Sample(0, i)).ok());
+      if (i < second) ASSERT_TRUE((*writer)->Append(1, Sample(1, i)).ok());
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+// Without the directory, whose iterations are in their files already.
+class RecoveredParts : public Recovered {};
+
+TEST_P(Recovered, EverythingComesBack) {
+  for (const std::string target : {"", ".json", ".npz", ".safetensors"}) {
+    Leave(4, 2);
+    const std::string path = folder_ / ("recovered" + target);
+    const auto recovered = RecoverResults(Partial(), path);
+    ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+    EXPECT_EQ((*recovered).lost, 0u);
+    EXPECT_EQ((*recovered).runs[0].iterations, 4u);
+    ExpectFile(path, {4, 2});
+    EXPECT_FALSE(fs::exists(Partial()));
+    fs::remove_all(Path());
+  }
+}
+
+TEST_P(Recovered, InTheOriginalPlace) {
+  Leave(4, 3);
+  const auto recovered = RecoverResults(Partial(), Path());
+  ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+  ExpectFile(Path(), {4, 3});
+  for (const auto& entry : fs::directory_iterator(folder_ / "")) {
+    EXPECT_EQ(entry.path().string(), Path());  // no parts are left, under whatever name
+  }
+}
+
+TEST_P(Recovered, HalfALineOfTheJournalIsNoIteration) {
+  Leave(2, 2);
+  const std::string journal = ReadText(Partial() + "/journal.jsonl");
+  WriteText(Partial() + "/journal.jsonl", journal.substr(0, journal.size() - 3));
+  ASSERT_TRUE(RecoverResults(Partial(), folder_ / "x.json").ok());
+  ExpectFile(folder_ / "x.json", {2, 1});
+}
+
+// As when the machine lost power: the journal is on the disk, some of the part is not.
+TEST_P(RecoveredParts, WhatIsDamagedIsLostAndSaid) {
+  Leave(3, 3);
+  for (const auto& entry : fs::directory_iterator(Partial())) {
+    const std::string name = entry.path().filename();
+    if (name == "manifest.json" || name == "journal.jsonl") continue;
+    std::string text = ReadText(entry.path());
+    std::fill(text.end() - 200, text.end(), '\0');
+    WriteText(entry.path(), text);
+  }
+  const auto recovered = RecoverResults(Partial(), folder_ / "x.npz");
+  ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+  EXPECT_GE((*recovered).lost, 1u);
+  EXPECT_LE((*recovered).lost, 2u);
+  EXPECT_NE((*recovered).why_lost.find("iteration 2 of runner 'a/b'"), std::string::npos)
+      << (*recovered).why_lost;
+  EXPECT_EQ((*recovered).kept_parts, Partial());
+  EXPECT_TRUE(fs::exists(Partial()));
+  ExpectFile(folder_ / "x.npz", {(*recovered).runs[0].iterations, 2});
+}
+
+// SIGKILL at any moment: what Append said is there can be recovered.
+TEST_P(Recovered, AfterAKill) {
+  for (int moment = 0; moment < 10; ++moment) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto writer = ResultsWriter::Create(Path(), {kRunners[0], kRunners[1]});
+      for (int i = 0; writer.ok() && i < 10'000; ++i) {
+        for (int run = 0; run < 2; ++run) {
+          if (!(*writer)->Append(static_cast<size_t>(run), Sample(run, i)).ok()) ::_exit(1);
+          if (::write(ends[1], "x", 1) != 1) ::_exit(1);
+        }
+      }
+      ::_exit(0);
+    }
+    ::close(ends[1]);
+    char byte;
+    size_t appended = 0;
+    for (; appended < 3 && ::read(ends[0], &byte, 1) == 1; ++appended) {
+    }
+    ::usleep(static_cast<useconds_t>(700 * moment));
+    ::kill(child, SIGKILL);
+    while (::read(ends[0], &byte, 1) == 1) ++appended;
+    ::close(ends[0]);
+    ::waitpid(child, nullptr, 0);
+    const auto recovered = RecoverResults(Partial(), Path());
+    ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+    EXPECT_EQ((*recovered).lost, 0u) << (*recovered).why_lost;
+    const size_t first = (*recovered).runs[0].iterations;
+    const size_t second = (*recovered).runs[1].iterations;
+    EXPECT_GE(first + second, appended);
+    EXPECT_LE(first + second, appended + 1);
+    ExpectFile(Path(), {first, second});
+    fs::remove_all(Path());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, RecoveredParts, testing::Values(".json", ".npz", ".safetensors"));
+INSTANTIATE_TEST_SUITE_P(Formats, Recovered, testing::Values(".json", ".npz", ".safetensors", ""));
+
+TEST(RecoverResults, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  const auto refusal = [&](const std::string& name) {
+    const auto recovered = RecoverResults(folder / name, folder / "x.json");
+    return recovered.ok() ? "" : recovered.status().message();
+  };
+  EXPECT_NE(refusal("missing").find("called NAME.partial"), std::string::npos);
+  const auto writer = *ResultsWriter::Create(folder / "a.json", {"a"});
+  EXPECT_NE(refusal("a.json.partial").find("in use"), std::string::npos);
+  EXPECT_NE(ResultsReader::Open(folder / "a.json.partial").status().message().find("data recover"),
+            std::string::npos);
+  fs::copy(folder / "a.json.partial", folder / "b.json.partial");
+  EXPECT_NE(refusal("b.json.partial").find("no whole iteration"), std::string::npos);
+  for (const char* manifest : {"", "{}", "[1", "{\"target\": 1}"}) {
+    WriteText(folder / "b.json.partial/manifest.json", manifest);
+    EXPECT_NE(refusal("b.json.partial").find("manifest.json"), std::string::npos) << manifest;
+  }
+  EXPECT_FALSE(fs::exists(folder / "x.json"));
+}
+
+}  // namespace
+}  // namespace vernier
