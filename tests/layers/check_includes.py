@@ -25,6 +25,7 @@ THIRD_PARTY = {
     "openvino/": "backends/openvino",
     "protozero/": "src/model",
     "xxhash.h": "src/io",
+    "png.h": "src/picture",
     "zlib.h": "src/io",
 }
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")
