@@ -61,6 +61,14 @@ struct SavePlan {
   std::string record;    ///< --save-record
 };
 
+/// Pictures of the differences that `simple` finds.
+struct PicturePlan {
+  std::string heatmaps;     ///< --save-heatmaps: a folder; empty: not saved
+  std::string error_plots;  ///< --save-error-metrics-plot, likewise
+  bool show_heatmaps = false;
+  bool show_error_plots = false;
+};
+
 /// How runners are driven.
 struct ExecutionPlan {
   bool sequential = false;      ///< one runner at a time
@@ -88,6 +96,7 @@ struct RunPlan {
   std::vector<RunnerPlan> runners;
   InputPlan inputs;
   SavePlan save;
+  PicturePlan pictures;
   ExecutionPlan execution;
   PairPlan pairs;
   CompareOptions compare;

@@ -71,12 +71,10 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
     const bool idle = row.standing == Standing::kLater || row.standing == Standing::kRefused;
-    // Runners are told of when they cannot be opened, pictures when they are not made, and an
-    // unselected function's threshold already was.
-    const bool told_elsewhere = row.action == OptionAction::kRunner ||
-                                row.dest == "lpips_threshold" ||
-                                row.dest.find("heatmaps") != std::string_view::npos ||
-                                row.dest.find("error_metrics_plot") != std::string_view::npos;
+    // Runners are told of when they cannot be opened, and an unselected function's threshold
+    // already was.
+    const bool told_elsewhere =
+        row.action == OptionAction::kRunner || row.dest == "lpips_threshold";
     if (!idle || told_elsewhere || std::find(warned.begin(), warned.end(), row.dest) != warned.end()) {
       continue;
     }
@@ -172,6 +170,13 @@ void BindSaving(const ParsedArgs& args, RunPlan& plan) {
   place(save.record, "record.json");
 }
 
+void BindPictures(const ParsedArgs& args, PicturePlan& pictures) {
+  pictures.heatmaps = TextOf(args, "save_heatmaps");
+  pictures.error_plots = TextOf(args, "save_error_metrics_plot");
+  pictures.show_heatmaps = args.Has("show_heatmaps");
+  pictures.show_error_plots = args.Has("show_error_metrics_plot");
+}
+
 Status BindExecution(const ParsedArgs& args, ExecutionPlan& execution) {
   execution.sequential = args.Has("sequential_runners");
   execution.use_subprocess = args.Has("use_subprocess");
@@ -225,6 +230,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.load_outputs.insert(plan.load_outputs.end(), compared_files.begin(), compared_files.end());
   plan.comparison_asked = args.Has("compare_outputs");
   BindSaving(args, plan);
+  BindPictures(args, plan.pictures);
   WarnOfIdleFlags(args, logger);
   return plan;
 }

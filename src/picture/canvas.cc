@@ -28,15 +28,8 @@ class Canvas {
   }
 
   void operator()(const Raster& shape) {
-    const Box& b = shape.box;
-    const Pixels& from = shape.pixels;
-    for (int y = 0; y < b.height; ++y) {
-      const auto row = static_cast<int>(static_cast<int64_t>(y) * from.height / b.height);
-      for (int x = 0; x < b.width; ++x) {
-        const auto column = static_cast<int>(static_cast<int64_t>(x) * from.width / b.width);
-        Put(b.x + x, b.y + y, from.At(column, row));
-      }
-    }
+    PaintRaster(shape,
+                [&](int x, int y, Rgb color) { Put(shape.box.x + x, shape.box.y + y, color); });
   }
 
   void operator()(const Path& shape) {

@@ -24,8 +24,8 @@ void DrawColorBar(Figure& figure, const Typeface& typeface, const Scale& scale, 
     figure.Add(FilledBox{{box.x + box.width + 1, y, 5, 1}, kInk});
     figure.Add(Text{box.x + box.width + 9, y + 5, tick.label});
   }
-  Text name{box.x + box.width + 86, box.y + box.height / 2,
-            typeface.Fit(labels.name, box.height + 60), TextAnchor::kMiddle, kFaintInk};
+  Text name{box.x + box.width + 86, box.y + box.height / 2, typeface.Fit(labels.name, box.height),
+            TextAnchor::kMiddle, kFaintInk};
   name.upward = true;
   figure.Add(std::move(name));
   if (labels.mark_name.empty() || !scale.Contains(labels.mark)) return;

@@ -13,7 +13,7 @@ namespace vernier {
 inline constexpr int kBarLead = 62;
 inline constexpr int kBarWidth = 22;
 inline constexpr int kBarTrail = 104;
-inline constexpr int kLeastBar = 150;
+inline constexpr int kLeastBar = 190;
 inline constexpr int kMostBar = 420;
 
 struct BarLabels {

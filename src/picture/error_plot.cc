@@ -11,12 +11,16 @@ namespace vernier {
 namespace {
 
 constexpr int kPanelWidth = 840;
-constexpr int kPanelHeight = 280;
+// Both are multiples of every dot size.
+constexpr int kPanelHeight = 288;
 constexpr int kPanelGap = 26;
 constexpr int kTickRoom = 70;
 constexpr int kAxisNameRoom = 22;
 // Below a logarithmic panel: errors of zero.
 constexpr int kZeroBand = 24;
+
+// Dots at the very edge of a panel would be overlooked.
+constexpr double kHeadroom = 1.03;
 
 // Few elements are dots, many a density.
 int DotSize(int64_t count) { return count <= 500 ? 6 : count <= 20000 ? 4 : 2; }
@@ -59,7 +63,7 @@ struct Panel {
 
 // Up to the largest error, and as far as the tolerance where that is not far away.
 Scale AbsoluteScale(const ErrorRange& range, double tolerance) {
-  double high = range.largest;
+  double high = kHeadroom * range.largest;
   if (std::isfinite(tolerance) && (high == 0 || tolerance < 4 * high)) {
     high = std::max(high, 1.1 * tolerance);
   }
@@ -69,7 +73,7 @@ Scale AbsoluteScale(const ErrorRange& range, double tolerance) {
 Scale RelativeScale(const ErrorRange& range, double tolerance) {
   constexpr double kNear = 1e6;
   double low = range.smallest_positive;
-  double high = range.largest;
+  double high = 1.3 * range.largest;
   const bool usable = std::isfinite(tolerance) && tolerance > 0;
   if (high == 0) {
     high = usable ? 10 * tolerance : 1;
@@ -87,7 +91,7 @@ class ErrorPlot {
       : subject_(subject),
         survey_(survey),
         typeface_(typeface),
-        magnitudes_(Scale::Linear(survey.largest_magnitude)),
+        magnitudes_(Scale::Linear(kHeadroom * survey.largest_magnitude)),
         dot_(DotSize(subject.source.a.count)),
         absolute_(MakePanel(ErrorKind::kAbsolute)),
         relative_(MakePanel(ErrorKind::kRelative)) {}
@@ -263,7 +267,7 @@ Result<Figure> ErrorPlot::Draw() {
   DrawMagnitudeAxis();
   if (most > 1) {
     DrawColorBar(figure_, typeface_, counts, {right + 24, absolute_.box.y, kBarWidth, kPanelHeight},
-                 {"elements a dot", "", 0});
+                 {"elements per dot", "", 0});
   }
   DrawLegend(figure_, typeface_, legend, left, legend_y);
   return std::move(figure_);

@@ -76,6 +76,20 @@ struct Raster {
   Pixels pixels;
 };
 
+/// Calls `put(x, y, color)` for each pixel of the raster's box, from the box's corner.
+template <typename Put>
+void PaintRaster(const Raster& raster, Put put) {
+  const auto cell = [](int at, int cells, int pixels) {
+    return static_cast<int>(static_cast<int64_t>(at) * cells / pixels);
+  };
+  for (int y = 0; y < raster.box.height; ++y) {
+    const int row = cell(y, raster.pixels.height, raster.box.height);
+    for (int x = 0; x < raster.box.width; ++x) {
+      put(x, y, raster.pixels.At(cell(x, raster.pixels.width, raster.box.width), row));
+    }
+  }
+}
+
 using Shape = std::variant<FilledBox, Frame, Path, Text, Raster>;
 
 struct Figure {

@@ -17,6 +17,9 @@ constexpr int kGridWidth = 1260;
 constexpr int kGridGap = 14;
 constexpr int kMostTileWidth = 420;
 constexpr int kCaptionHeight = 18;
+// A cell of one pixel would be overlooked.
+constexpr int kLargeLeastCell = 3;
+constexpr int kGridLeastCell = 2;
 constexpr int kLargestCell = 72;
 // Cells from this size on show their number.
 constexpr int kCellWithNumber = 64;
@@ -42,18 +45,20 @@ struct Tile {
 int64_t CeilDivide(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 // The largest whole number of pixels a cell, so that all cells are of one size.
-Tile FitTile(const SliceLayout& layout, int room_wide, int room_high) {
+Tile FitTile(const SliceLayout& layout, int room_wide, int room_high, int least_cell) {
   Tile tile;
   const int64_t rows = layout.rows();
   const int64_t columns = layout.columns();
-  const int64_t step = std::max(CeilDivide(columns, room_wide), CeilDivide(rows, room_high));
+  const int most_wide = room_wide / least_cell;
+  const int most_high = room_high / least_cell;
+  const int64_t step = std::max(CeilDivide(columns, most_wide), CeilDivide(rows, most_high));
   // The same step along both axes, unless that would leave next to nothing of the short one.
-  const auto step_along = [step](int64_t length, int room) {
+  const auto step_along = [step](int64_t length, int most) {
     return std::max(std::min(step, std::max<int64_t>(length / kFewCells, 1)),
-                    CeilDivide(length, room));
+                    CeilDivide(length, most));
   };
-  tile.row_step = step_along(rows, room_high);
-  tile.column_step = step_along(columns, room_wide);
+  tile.row_step = step_along(rows, most_high);
+  tile.column_step = step_along(columns, most_wide);
   tile.cells_high = static_cast<int>(CeilDivide(rows, tile.row_step));
   tile.cells_wide = static_cast<int>(CeilDivide(columns, tile.column_step));
   const int cell = std::clamp(std::min(room_wide / tile.cells_wide, room_high / tile.cells_high), 1,
@@ -115,7 +120,8 @@ void HeatmapPage::Measure(int64_t page) {
   grid_columns_ = static_cast<int>(std::min(layout_.grid_columns(), count_));
   grid_rows_ = static_cast<int>(CeilDivide(count_, grid_columns_));
   const int room = std::min(kGridWidth / grid_columns_ - kGridGap, kMostTileWidth);
-  tile_ = single() ? FitTile(layout_, kLargeWidth, kLargeHeight) : FitTile(layout_, room, room);
+  tile_ = single() ? FitTile(layout_, kLargeWidth, kLargeHeight, kLargeLeastCell)
+                   : FitTile(layout_, room, room, kGridLeastCell);
   left_ = kMargin + kAxisNameRoom + kTickRoom;
 }
 
@@ -129,14 +135,13 @@ Rgb HeatmapPage::ColorOf(double error) const {
 
 Heading HeatmapPage::MakeHeading(int64_t page) const {
   Heading heading(HeatmapName(kind_, subject_.output, scale_.logarithmic()), subject_);
-  std::string worst = "largest error " + ShortNumber(range_.worst) + " at " +
-                      layout_.PlaceName(range_.worst_at) + ", in the small frame";
   const int64_t worst_slice = range_.worst_at / layout_.slice_size();
-  if (worst_slice < first_ || worst_slice >= first_ + count_) {
-    worst = "largest error " + ShortNumber(range_.worst) + " at " +
-            layout_.PlaceName(range_.worst_at) + ", on another page";
+  const bool here = worst_slice >= first_ && worst_slice < first_ + count_;
+  std::string worst = "no element differs";
+  if (range_.worst != 0) {
+    worst = "largest error: " + ShortNumber(range_.worst) + " at " +
+            layout_.PlaceName(range_.worst_at) + (here ? ", in the frame" : ", on another page");
   }
-  if (range_.worst == 0) worst = "no element differs";
   heading.AddLine(worst);
   std::string what;
   if (!single() || layout_.slices() > 1) {

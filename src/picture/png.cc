@@ -23,8 +23,16 @@ std::optional<Palette> MakePalette(const Pixels& pixels) {
   Palette palette;
   palette.indices.reserve(pixels.colors.size());
   std::unordered_map<uint32_t, uint8_t> known;
+  // Runs of one colour are long: most pixels need no look at the table.
+  uint32_t last = ~uint32_t{0};
   for (const Rgb& color : pixels.colors) {
-    const auto [found, is_new] = known.try_emplace(Key(color), static_cast<uint8_t>(known.size()));
+    const uint32_t key = Key(color);
+    if (key == last) {
+      palette.indices.push_back(palette.indices.back());
+      continue;
+    }
+    last = key;
+    const auto [found, is_new] = known.try_emplace(key, static_cast<uint8_t>(known.size()));
     if (is_new) {
       if (palette.colors.size() == 256) return std::nullopt;
       palette.colors.push_back(color);

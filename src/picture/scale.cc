@@ -25,10 +25,11 @@ double RoundUp(double value) {
 Scale Scale::Linear(double high) { return {false, 0, high > 0 ? high : 1}; }
 
 Scale Scale::Logarithmic(double low, double high) {
-  if (!(low < high)) {
-    // std::max: half of the smallest subnormal number would be zero.
-    return {true, std::max(low / 10, std::numeric_limits<double>::denorm_min()), high};
-  }
+  // Below the normal numbers neither quotients nor logarithms are exact.
+  constexpr double kLeast = std::numeric_limits<double>::min();
+  high = std::max(high, 10 * kLeast);
+  low = std::max(low, kLeast);
+  if (!(low < high)) return {true, high / 10, high};
   const double decades = std::log10(high) - std::log10(low);
   return {true, decades > kMostDecades ? high * std::pow(10.0, -kMostDecades) : low, high};
 }
@@ -52,12 +53,14 @@ std::vector<Tick> Scale::Ticks(int most) const {
 }
 
 std::vector<Tick> Scale::LinearTicks(int most) const {
-  const double rough = high_ / std::max(most - 1, 1);
+  const double rough = high_ / std::max(most, 1);
   // So small that their tenth is no number any more.
   if (rough < std::numeric_limits<double>::min()) return {At(0, 1), At(high_, 3)};
   const double step = RoundUp(rough);
   std::vector<Tick> ticks;
-  for (int i = 0; i * step <= high_ * (1 + 1e-9); ++i) ticks.push_back(At(i * step, 6));
+  // Counted, not compared with the end: near the largest double that would overflow.
+  const auto last = static_cast<int>(high_ / step + 1e-9);
+  for (int i = 0; i <= last; ++i) ticks.push_back(At(i * step, 6));
   return ticks;
 }
 

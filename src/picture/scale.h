@@ -17,7 +17,7 @@ class Scale {
   /// From 0 to `high`; a `high` of 0 becomes 1.
   static Scale Linear(double high);
   /// From `low` to `high`, both positive; wider than 24 decades, the small end is cut. Equal ends
-  /// move one decade apart.
+  /// move one decade apart. Subnormal ends become normal.
   static Scale Logarithmic(double low, double high);
 
   bool logarithmic() const { return logarithmic_; }

@@ -46,9 +46,9 @@ Heading::Heading(std::string title, const PictureSubject& subject) : title_(std:
   AddLine("shape " + FormatDims(subject.dims) + ", " + TypesOf(subject.source) + " · iteration " +
           std::to_string(subject.iteration));
   const DifferenceRule& rule = subject.source.rule;
-  AddLine(CountOf(subject.mismatches, "element") + " of " +
-          CountOf(subject.source.a.count, "element") + " outside of both tolerances (atol " +
-          ShortNumber(rule.atol) + ", rtol " + ShortNumber(rule.rtol) + ")");
+  AddLine(GroupDigits(subject.mismatches) + " of " + CountOf(subject.source.a.count, "element") +
+          " outside of both tolerances (atol " + ShortNumber(rule.atol) + ", rtol " +
+          ShortNumber(rule.rtol) + ")");
 }
 
 int Heading::height() const {
@@ -71,10 +71,14 @@ int Heading::Draw(Figure& figure, const Typeface& typeface) const {
 
 std::string ShortNumber(double value) { return FormatG(value, 4); }
 
-std::string CountOf(int64_t count, std::string_view noun) {
+std::string GroupDigits(int64_t count) {
   std::string digits = std::to_string(count);
   for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits + " " + std::string(noun) + (count == 1 ? "" : "s");
+  return digits;
+}
+
+std::string CountOf(int64_t count, std::string_view noun) {
+  return GroupDigits(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 int DrawLegend(Figure& figure, const Typeface& typeface, const std::vector<LegendEntry>& entries,

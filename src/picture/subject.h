@@ -40,6 +40,8 @@ class Heading {
 
 /// Numbers as pictures show them: four significant digits.
 std::string ShortNumber(double value);
+/// "3,000"; for counts.
+std::string GroupDigits(int64_t count);
 /// "1 element", "3,000 elements".
 std::string CountOf(int64_t count, std::string_view noun);
 

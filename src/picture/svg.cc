@@ -28,6 +28,13 @@ std::string BoxAttributes(const Box& box) {
          Attribute("height", box.height);
 }
 
+// The raster in the size of its box: many programs blur what they enlarge.
+Pixels Enlarged(const Raster& raster) {
+  Pixels out(raster.box.width, raster.box.height, kPaper);
+  PaintRaster(raster, [&out](int x, int y, Rgb color) { out.At(x, y) = color; });
+  return out;
+}
+
 Result<std::string> DataUrl(const Pixels& pixels) {
   VERNIER_ASSIGN_OR_RETURN(const std::string file, EncodePng(pixels));
   StringSink text;
@@ -99,11 +106,9 @@ class SvgWriter {
   }
 
   Status operator()(const Raster& shape) {
-    VERNIER_ASSIGN_OR_RETURN(const std::string url, DataUrl(shape.pixels));
-    // Programs that know no "pixelated" may know the older "optimizeSpeed".
+    VERNIER_ASSIGN_OR_RETURN(const std::string url, DataUrl(Enlarged(shape)));
     out_ += "<image" + BoxAttributes(shape.box) +
-            " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\""
-            " style=\"image-rendering:pixelated\" xlink:href=\"" +
+            " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" xlink:href=\"" +
             url + "\"/>\n";
     return {};
   }

@@ -294,6 +294,7 @@ void ComparisonReporter::Simple(const OutputComparison& output, const FunctionRe
                      "differences to be extremely high. ");
   }
   MismatchedValues(output, *simple, iteration);
+  if (pictures_ != nullptr) pictures_->Start(iteration, output, *simple);
   ErrorMetrics(output, *simple, result.passed());
   logger_.Log(Severity::kExtraVerbose,
               "Finished comparing: " + Described(output.a_name, output.a_dtype, output.a_dims) +
@@ -353,6 +354,7 @@ void ComparisonReporter::ErrorMetrics(const OutputComparison& output, const Simp
     }
     logger_.Info(line);
   }
+  if (pictures_ != nullptr) pictures_->DrawErrorPlot();
   const DifferenceDetail* detail = simple.detail ? &*simple.detail : nullptr;
   const DifferenceArrays* values = detail != nullptr && detail->values ? &*detail->values : nullptr;
   LogArray(logger_,
@@ -360,11 +362,13 @@ void ComparisonReporter::ErrorMetrics(const OutputComparison& output, const Simp
             output.a_dims, values != nullptr ? &values->absolute : nullptr,
             detail != nullptr ? &detail->histograms.absolute : nullptr},
            DetailSeverity(!passed));
+  if (pictures_ != nullptr) pictures_->DrawHeatmaps(ErrorKind::kAbsolute);
   LogArray(logger_,
            {"Relative Difference | Stats: ", difference.relative, difference.relative_dtype,
             output.a_dims, values != nullptr ? &values->relative : nullptr,
             detail != nullptr ? &detail->histograms.relative : nullptr},
            DetailSeverity(!passed));
+  if (pictures_ != nullptr) pictures_->DrawHeatmaps(ErrorKind::kRelative);
 }
 
 void ComparisonReporter::Indices(const FunctionResult& result) {

@@ -6,6 +6,7 @@
 
 #include "compare/comparison.h"
 #include "compare/tally.h"
+#include "report/comparison_pictures.h"
 #include "util/log.h"
 
 namespace vernier {
@@ -14,9 +15,10 @@ namespace vernier {
 /// logger's current indentation.
 class ComparisonReporter {
  public:
-  /// Both must outlive the reporter.
-  ComparisonReporter(Logger& logger, const CompareOptions& options)
-      : logger_(logger), options_(options) {}
+  /// All must outlive the reporter. With `pictures`, they are drawn where the peer draws its own.
+  ComparisonReporter(Logger& logger, const CompareOptions& options,
+                     ComparisonPictures* pictures = nullptr)
+      : logger_(logger), options_(options), pictures_(pictures) {}
 
   /// How much CompareIteration has to compute for what this logger will show.
   ComparisonDetail Detail() const;
@@ -54,6 +56,7 @@ class ComparisonReporter {
 
   Logger& logger_;
   const CompareOptions& options_;
+  ComparisonPictures* pictures_;
 };
 
 /// "<label>: <value> (tolerance: <threshold>) | PASSED": five significant digits, more where value

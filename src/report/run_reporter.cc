@@ -19,7 +19,8 @@ constexpr auto kPatience = std::chrono::seconds(1);
 RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
     : logger_(logger),
       plan_(plan),
-      comparisons_(logger, plan.compare),
+      pictures_(logger, plan),
+      comparisons_(logger, plan.compare, &pictures_),
       accuracy_(StartAccuracyResults(plan.compare)),
       show_progress_(!no_progress && ::isatty(STDERR_FILENO) == 1) {}
 

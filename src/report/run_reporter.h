@@ -20,7 +20,10 @@ class RunReporter final : public RunObserver {
 
   ComparisonDetail DetailWanted() override { return comparisons_.Detail(); }
   void ComparisonsStarted(std::span<const RunnerPair> pairs) override;
-  void IterationStarted(int64_t iteration) override { comparisons_.IterationStart(iteration); }
+  void IterationStarted(int64_t iteration) override {
+    pictures_.IterationStart(iteration);
+    comparisons_.IterationStart(iteration);
+  }
   void PairCompared(const IterationComparison& comparison) override;
   void PairFinished(const RunnerPair& pair, const ComparisonTally& tally) override;
   void OutputValidated(const std::string& runner, int64_t iteration, const NamedTensor& output,
@@ -32,11 +35,16 @@ class RunReporter final : public RunObserver {
   /// Writes what was asked for with --save-accuracy-results.
   Status SaveAccuracy();
 
+  /// Shows what was to be shown. Why a picture that was asked for was not made; `well`: nothing
+  /// else went wrong.
+  Status FinishPictures(bool well) { return pictures_.Finish(well); }
+
  private:
   using Clock = std::chrono::steady_clock;
 
   Logger& logger_;
   const RunPlan& plan_;
+  ComparisonPictures pictures_;
   ComparisonReporter comparisons_;
   AccuracyResults accuracy_;
   bool show_progress_;

@@ -24,8 +24,8 @@ THIRD_PARTY = {
     "onnxruntime": "backends/onnxruntime",
     "openvino/": "backends/openvino",
     "protozero/": "src/model",
-    "xxhash.h": "src/io",
     "png.h": "src/picture",
+    "xxhash.h": "src/io",
     "zlib.h": "src/io",
 }
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")

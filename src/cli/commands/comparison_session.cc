@@ -57,16 +57,6 @@ void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& fau
   }
 }
 
-// Pictures that were asked for and are not made: the run is not what was asked for.
-void RefusePictures(const ParsedArgs& args, RunOutcome& outcome, Logger& log) {
-  for (const std::string_view dest :
-       {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot", "show_error_metrics_plot"}) {
-    if (!args.Has(dest)) continue;
-    log.Critical(std::string(args.Flag(dest)) + ": pictures are not available in this version");
-    outcome.faults.unsaved = true;
-  }
-}
-
 int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
             ConsoleLog& log) {
   WatchSignals();
@@ -74,13 +64,14 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invoc
   RunOutcome outcome = ExecuteRun(plan, log, reporter, g_interrupted);
   outcome.record.command = invocation.command;
   outcome.record.version = kVersion;
-  outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
-  if (const Status status = reporter.SaveAccuracy(); !status.ok()) {
+  const bool well = ExitCode(outcome.faults, invocation.as_peer) == 0;
+  for (const Status& status : {reporter.SaveAccuracy(), reporter.FinishPictures(well)}) {
+    if (status.ok()) continue;
     log.Critical(status.message());
     outcome.faults.Add(status);
   }
+  outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
   SaveRecord(plan.save.record, outcome.record, outcome.faults, log);
-  RefusePictures(args, outcome, log);
   const int code = EndRun(log, outcome.record, outcome.faults, invocation);
   const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
   const std::string summary = FormatRunSummary(outcome.record, interleaved);
