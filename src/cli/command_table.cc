@@ -20,6 +20,18 @@ OptionTable CompareOptionTable() {
   return OptionTable(std::move(groups));
 }
 
+OptionTable DataFilesOptionTable() {
+  return OptionTable({GeneralOptions(), LoggingOptions(), DataFilesOptions()});
+}
+
+OptionTable DataConvertOptionTable() {
+  return OptionTable({GeneralOptions(), LoggingOptions(), DataConvertOptions()});
+}
+
+OptionTable DataShowOptionTable() {
+  return OptionTable({GeneralOptions(), LoggingOptions(), DataShowOptions()});
+}
+
 OptionTable BackendsOptionTable() {
   return OptionTable(
       {GeneralOptions(), BackendListOptions(), Only(WorkerOptions(), {"backend_dir"})});
@@ -45,6 +57,34 @@ constexpr CommandEntry kCommands[] = {
           " inputs may be compared too. One iteration at a time is in memory. Put the files"
           " first: an option that takes several values takes all words up to the next option."},
      CompareOptionTable},
+    {"data concat",
+     {.command = "vernier data concat",
+      .operands = "paths ... -o FILE [options ...]",
+      .summary = "append the iterations of saved files to each other",
+      .about = "Write one file with the iterations of several, in their order: either all saved"
+               " inputs or all saved outputs. Outputs are joined by the names of their runners."},
+     DataFilesOptionTable},
+    {"data merge",
+     {.command = "vernier data merge",
+      .operands = "paths ... -o FILE [options ...]",
+      .summary = "join saved inputs and outputs to one file of inputs",
+      .about = "Write a file for --load-inputs whose iterations hold the tensors of all files'"
+               " iterations of the same number. Outputs should be of one runner; where a name"
+               " occurs twice, the later file wins, with a warning. to-input is its older name."},
+     DataFilesOptionTable},
+    {"data convert",
+     {.command = "vernier data convert",
+      .operands = "path -o PATH [options ...]",
+      .summary = "write saved inputs or outputs in another format",
+      .about = "Write what a file holds in another format, one iteration in memory at a time."},
+     DataConvertOptionTable},
+    {"data show",
+     {.command = "vernier data show",
+      .operands = "path [options ...]",
+      .summary = "say what a file of saved inputs or outputs holds",
+      .about = "List runners, iterations and the names, types and shapes of the tensors; with -v"
+               " their statistics too. vernier inspect data is the same in Polygraphy's words."},
+     DataShowOptionTable},
     {"backends",
      {.command = "vernier backends",
       .operands = "[options ...]",

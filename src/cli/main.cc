@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <span>
@@ -26,6 +27,12 @@ struct NamedCommand {
 constexpr NamedCommand kCommands[] = {
     {"run", RunCommand},
     {"compare", CompareCommand},
+    {"data concat", DataConcatCommand},
+    {"data merge", DataMergeCommand},
+    {"data to-input", DataMergeCommand},  // its name in older releases of the peer
+    {"data convert", DataConvertCommand},
+    {"data show", DataShowCommand},
+    {"inspect data", InspectDataCommand},
     {"backends", BackendsCommand},
     {"completion", CompletionCommand},
     {"option-docs", OptionDocsCommand},
@@ -149,6 +156,8 @@ int main(int argc, char** argv) {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
   }
+  // A file that reaches a limit is an error of that write, not the end of the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   // Names of runners carry the date in the locale's short form, as the peer's do.
   std::setlocale(LC_TIME, "");
   return vernier::Main(std::span(argv, static_cast<size_t>(argc)));

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "io/archive_names.h"
-#include "io/file_kind.h"
 #include "io/iteration_directory.h"
 #include "io/json_writer.h"
 #include "io/part_file.h"
@@ -104,28 +103,30 @@ class ArchiveEncoder final : public FeedWriter::Encoder {
   bool has_empty_ = false;
 };
 
-Result<std::unique_ptr<FeedWriter::Encoder>> MakeEncoder(const std::string& path) {
+Result<std::unique_ptr<FeedWriter::Encoder>> MakeEncoder(const std::string& path,
+                                                         ResultsFormat format) {
   using EncoderPtr = std::unique_ptr<FeedWriter::Encoder>;
-  if (!NamesSingleFile(path)) {
+  if (format == ResultsFormat::kJsonDirectory) {
     VERNIER_TRY(CreateIterationDirectory(path, "inference input data"));
     return EncoderPtr(std::make_unique<JsonDirectoryEncoder>(path));
   }
   VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
-  const FileKind kind = FileKindForWriting(path);
-  if (kind == FileKind::kJson) {
+  if (format == ResultsFormat::kJson) {
     return EncoderPtr(std::make_unique<JsonListEncoder>(std::move(file)));
   }
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   VERNIER_ASSIGN_OR_RETURN(PartFile spool,
                            PartFile::CreateUnnamed(parent.empty() ? "." : parent.string()));
-  const auto format = kind == FileKind::kNpz ? ArchiveFormat::kNpz : ArchiveFormat::kSafetensors;
-  return EncoderPtr(std::make_unique<ArchiveEncoder>(std::move(file), std::move(spool), format));
+  const auto archive =
+      format == ResultsFormat::kNpz ? ArchiveFormat::kNpz : ArchiveFormat::kSafetensors;
+  return EncoderPtr(std::make_unique<ArchiveEncoder>(std::move(file), std::move(spool), archive));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(std::string path) {
-  VERNIER_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(path));
+Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
+                                                       ResultsFormat format) {
+  VERNIER_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(path, format));
   return std::unique_ptr<FeedWriter>(new FeedWriter(std::move(encoder)));
 }
 

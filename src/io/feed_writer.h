@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "io/results_format.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -24,7 +25,10 @@ class FeedWriter {
   };
 
   /// kIo when the place cannot be written, or is a directory that is not empty.
-  static Result<std::unique_ptr<FeedWriter>> Create(std::string path);
+  static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path) {
+    return Create(path, ResultsFormatFor(path));
+  }
+  static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path, ResultsFormat format);
 
   /// kIo; after an error Finish() fails too.
   Status Append(const TensorMap& feed);

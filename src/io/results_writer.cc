@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "io/directory_listing.h"
-#include "io/file_kind.h"
 #include "io/results_encoder.h"
 
 namespace vernier {
@@ -35,8 +34,16 @@ ResultsWriter::ResultsWriter(std::string path, std::vector<std::string> runner_n
 
 Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(
     std::string path, std::vector<std::string> runner_names) {
-  if (NamesSingleFile(path) && IsDirectory(path)) return IoError("'" + path + "' is a directory");
   const ResultsFormat format = ResultsFormatFor(path);
+  return Create(std::move(path), std::move(runner_names), format);
+}
+
+Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
+                                                             std::vector<std::string> runner_names,
+                                                             ResultsFormat format) {
+  if (format != ResultsFormat::kJsonDirectory && IsDirectory(path)) {
+    return IoError("'" + path + "' is a directory");
+  }
   VERNIER_ASSIGN_OR_RETURN(PartialFolder folder, PartialFolder::Create(path, format, runner_names));
   std::unique_ptr<ResultsWriter> writer(
       new ResultsWriter(std::move(path), std::move(runner_names), std::move(folder)));

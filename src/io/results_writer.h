@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/partial_folder.h"
+#include "io/results_format.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -26,6 +27,11 @@ class ResultsWriter {
   /// written, or is a directory that is not empty.
   static Result<std::unique_ptr<ResultsWriter>> Create(std::string path,
                                                        std::vector<std::string> runner_names);
+
+  /// The same in a format that the path need not tell.
+  static Result<std::unique_ptr<ResultsWriter>> Create(std::string path,
+                                                       std::vector<std::string> runner_names,
+                                                       ResultsFormat format);
 
   /// Without Publish() the parts stay where they are if they hold any iteration.
   ~ResultsWriter();

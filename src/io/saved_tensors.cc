@@ -114,9 +114,8 @@ Result<SavedTensors> OpenArchive(const std::string& path, ArchiveFormat format) 
   return MakeRun({path}, OpenFeedFile, SavedKind::kInputs);
 }
 
-}  // namespace
-
-Result<SavedKind> SniffJsonKind(const std::string& path) {
+// The beginning of a file without blanks, enough to tell what it holds.
+Result<std::string> JsonStart(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
   constexpr size_t kEnough = 4096;
   std::string compact;
@@ -124,13 +123,30 @@ Result<SavedKind> SniffJsonKind(const std::string& path) {
     const char c = static_cast<char>(byte);
     if (c != ' ' && c != '\n' && c != '\r' && c != '\t') compact += c;
   }
-  const std::string_view text = compact;
+  return compact;
+}
+
+}  // namespace
+
+Result<SavedKind> SniffJsonKind(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, JsonStart(path));
   // The peer writes the list first; others may write the type first.
   for (const std::string_view start :
        {"{\"lst\":[", "{\"polygraphy_class\":\"", "{\"__polygraphy_encoded_"}) {
     if (text.starts_with(start)) return SavedKind::kOutputs;
   }
   return SavedKind::kInputs;
+}
+
+bool LooksLikeAccuracyResults(const std::string& path) {
+  const Result<std::string> text = JsonStart(path);
+  if (!text.ok()) return false;
+  for (const std::string_view start :
+       {"{\"lst\":[{", "{\"lst\":[],\"polygraphy_class\":\"AccuracyResults\"",
+        "{\"polygraphy_class\":\"AccuracyResults\""}) {
+    if (text->starts_with(start)) return true;
+  }
+  return false;
 }
 
 Result<SavedTensors> OpenSavedTensors(const std::string& path, SavedKind preferred) {

@@ -30,4 +30,7 @@ Result<SavedTensors> OpenSavedTensors(const std::string& path, SavedKind preferr
 /// "lst", anything else is taken for inputs. kMalformed when the file cannot be read.
 Result<SavedKind> SniffJsonKind(const std::string& path);
 
+/// Whether a JSON file begins like accuracy results; false when it cannot be read.
+bool LooksLikeAccuracyResults(const std::string& path);
+
 }  // namespace vernier

@@ -5,6 +5,7 @@
 #include <complex>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "kernels/element_blocks.h"
@@ -15,8 +16,9 @@ namespace vernier {
 namespace {
 
 constexpr int64_t kThreshold = 1000;
-constexpr int64_t kEdgeItems = 3;
-constexpr size_t kLineWidth = 75;
+
+// How many elements an axis shows at each end; all of them where that is as much.
+using EdgeItems = std::optional<int64_t>;
 
 ElementSpan Elements(const Tensor& tensor) {
   return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
@@ -139,22 +141,22 @@ std::string ScalarText(const Tensor& tensor) {
 /// Lays an array out in nested brackets, wrapping its rows.
 class ArrayLayout {
  public:
-  ArrayLayout(const Dims& dims, bool summarise, ElementText text)
-      : dims_(dims), summarise_(summarise), text_(std::move(text)) {
+  ArrayLayout(const Dims& dims, EdgeItems edge, size_t width, ElementText text)
+      : dims_(dims), edge_(edge), width_(width), text_(std::move(text)) {
     strides_.assign(dims.size(), 1);
     for (size_t axis = dims.size(); axis-- > 1;) strides_[axis - 1] = strides_[axis] * dims[axis];
   }
 
-  std::string Write() { return WriteAxis(0, 0, " ", kLineWidth); }
+  std::string Write() { return WriteAxis(0, 0, " ", width_); }
 
   /// The indices along an axis that are shown; -1 stands for the dots.
-  static std::vector<int64_t> ShownAlong(int64_t length, bool summarise) {
+  static std::vector<int64_t> ShownAlong(int64_t length, EdgeItems edge) {
     std::vector<int64_t> shown;
-    const bool shorten = summarise && length > 2 * kEdgeItems;
+    const bool shorten = edge && *edge < (length + 1) / 2;
     for (int64_t i = 0; i < length; ++i) {
-      if (shorten && i == kEdgeItems) {
+      if (shorten && i == *edge) {
         shown.push_back(-1);
-        i = length - kEdgeItems;
+        i = length - *edge;
       }
       shown.push_back(i);
     }
@@ -166,7 +168,7 @@ class ArrayLayout {
     if (axis + 1 == dims_.size()) return WriteRow(axis, offset, indent, width);
     std::string text;
     const std::string separator(dims_.size() - axis - 1, '\n');
-    const std::vector<int64_t> shown = ShownAlong(dims_[axis], summarise_);
+    const std::vector<int64_t> shown = ShownAlong(dims_[axis], edge_);
     for (size_t i = 0; i < shown.size(); ++i) {
       if (i > 0) text += separator + indent;
       text += shown[i] < 0 ? "..."
@@ -180,7 +182,7 @@ class ArrayLayout {
   std::string WriteRow(size_t axis, int64_t offset, const std::string& indent, size_t width) {
     std::string text;
     std::string line = indent;
-    const std::vector<int64_t> shown = ShownAlong(dims_[axis], summarise_);
+    const std::vector<int64_t> shown = ShownAlong(dims_[axis], edge_);
     for (size_t i = 0; i < shown.size(); ++i) {
       const std::string word = shown[i] < 0 ? "..." : text_(offset + shown[i]);
       if (line.size() + word.size() > width - 1 && line.size() > indent.size()) {
@@ -195,18 +197,19 @@ class ArrayLayout {
   }
 
   const Dims& dims_;
-  bool summarise_;
+  EdgeItems edge_;
+  size_t width_;
   ElementText text_;
   std::vector<int64_t> strides_;
 };
 
 // Flat indices of all elements that will be shown.
-std::vector<int64_t> ShownElements(const Dims& dims, bool summarise) {
+std::vector<int64_t> ShownElements(const Dims& dims, EdgeItems edge) {
   std::vector<int64_t> shown = {0};
   for (const int64_t length : dims) {
     std::vector<int64_t> next;
     for (const int64_t offset : shown) {
-      for (const int64_t i : ArrayLayout::ShownAlong(length, summarise)) {
+      for (const int64_t i : ArrayLayout::ShownAlong(length, edge)) {
         if (i >= 0) next.push_back(offset * length + i);
       }
     }
@@ -217,22 +220,25 @@ std::vector<int64_t> ShownElements(const Dims& dims, bool summarise) {
 
 }  // namespace
 
-std::string FormatNumpyArray(const Tensor& tensor) {
+std::string FormatNumpyArray(const Tensor& tensor, const NumpyPrintOptions& options) {
   if (tensor.element_count() == 0) return "[]";
   if (tensor.dims().empty()) return ScalarText(tensor);
-  const bool summarise = tensor.element_count() > kThreshold;
-  const std::vector<int64_t> shown = ShownElements(tensor.dims(), summarise);
-  return ArrayLayout(tensor.dims(), summarise, MakeElementText(tensor, shown)).Write();
+  const EdgeItems edge =
+      tensor.element_count() > kThreshold ? EdgeItems(options.edge_items) : std::nullopt;
+  const std::vector<int64_t> shown = ShownElements(tensor.dims(), edge);
+  return ArrayLayout(tensor.dims(), edge, options.line_width, MakeElementText(tensor, shown))
+      .Write();
 }
 
 std::string FormatNumpySelection(const Tensor& tensor, const std::vector<int64_t>& places) {
   if (places.empty()) return "[]";
+  const NumpyPrintOptions options;
   const Dims dims = {static_cast<int64_t>(places.size())};
-  const bool summarise = dims[0] > kThreshold;
-  std::vector<int64_t> shown = ShownElements(dims, summarise);
+  const EdgeItems edge = dims[0] > kThreshold ? EdgeItems(options.edge_items) : std::nullopt;
+  std::vector<int64_t> shown = ShownElements(dims, edge);
   for (int64_t& index : shown) index = places[static_cast<size_t>(index)];
   const ElementText text = MakeElementText(tensor, shown);
-  return ArrayLayout(dims, summarise,
+  return ArrayLayout(dims, edge, options.line_width,
                      [&](int64_t i) { return text(places[static_cast<size_t>(i)]); })
       .Write();
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "cli/flag_suggestion.h"
+#include "run/exit_code.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -61,6 +62,17 @@ CommandStart StartCommand(const CommandEntry& command, std::span<const std::stri
     return End(invocation.as_peer ? 1 : 7);
   }
   return {.exit_code = std::nullopt, .args = std::move(parsed.args), .log = *std::move(log)};
+}
+
+int EndCommand(const Status& work, const Invocation& invocation, ConsoleLog& log) {
+  RunFaults faults;
+  faults.Add(work);
+  if (!work.ok()) log.Critical(work.message());
+  if (!log.Close()) {
+    std::fprintf(stderr, "[!] --log-file: not everything could be written\n");
+    faults.unsaved = true;
+  }
+  return ExitCode(faults, invocation.as_peer);
 }
 
 }  // namespace vernier

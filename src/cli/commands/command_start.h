@@ -1,4 +1,4 @@
-// What every command with options begins with: parsing, help, usage errors, the log.
+// What every command with options begins and ends with: parsing, help, usage errors, the log.
 #pragma once
 
 #include <memory>
@@ -27,5 +27,9 @@ struct CommandStart {
 CommandStart StartCommand(const CommandEntry& command, std::span<const std::string> words,
                           const Invocation& invocation,
                           std::vector<std::string>* surplus = nullptr);
+
+/// How a command that did `work` ends: a critical line for an error, the exit code of the table in
+/// docs/exit-codes.md, and the log file closed.
+int EndCommand(const Status& work, const Invocation& invocation, ConsoleLog& log);
 
 }  // namespace vernier

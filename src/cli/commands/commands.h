@@ -16,6 +16,19 @@ Command RunCommand;
 /// Compares saved files.
 Command CompareCommand;
 
+/// Appends the iterations of files to each other.
+Command DataConcatCommand;
+
+/// Joins the tensors of files, iteration by iteration, to one file of inputs.
+Command DataMergeCommand;
+
+/// Writes a file in another format.
+Command DataConvertCommand;
+
+/// Says what a file holds. InspectDataCommand does so in the words of the peer's `inspect data`.
+Command DataShowCommand;
+Command InspectDataCommand;
+
 /// Lists every backend with what it found, or why it cannot be used. `--require NAME...` makes a
 /// backend that cannot be used an error.
 Command BackendsCommand;

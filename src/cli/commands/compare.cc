@@ -10,7 +10,7 @@ int CompareCommand(std::span<const std::string> words, const Invocation& invocat
   const CommandStart start = StartCommand(*FindCommand("compare"), words, invocation, &more_files);
   if (start.exit_code) return *start.exit_code;
   Result<RunPlan> plan = BindRun(start.args, invocation, *start.log);
-  if (!plan.ok()) return RefusePlan(plan.status(), invocation, *start.log);
+  if (!plan.ok()) return EndCommand(plan.status(), invocation, *start.log);
   const std::span<const std::string> files = start.args.List("files");
   plan->load_outputs.assign(files.begin(), files.end());
   plan->load_outputs.insert(plan->load_outputs.end(), more_files.begin(), more_files.end());

@@ -28,9 +28,6 @@ void WatchSignals() {
   struct sigaction action {};
   action.sa_handler = &OnSignal;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-  // A file that reaches a limit is an error of that write, not the end of the program.
-  action.sa_handler = SIG_IGN;
-  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 // The last lines of the log, the same for every way in which a run ends.
@@ -84,13 +81,6 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invoc
 }
 
 }  // namespace
-
-int RefusePlan(const Status& why, const Invocation& invocation, Logger& log) {
-  RunFaults faults;
-  faults.Add(why);
-  log.Critical(why.message());
-  return ExitCode(faults, invocation.as_peer);
-}
 
 int CarryOut(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
              ConsoleLog& log) {

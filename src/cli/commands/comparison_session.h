@@ -13,7 +13,4 @@ namespace vernier {
 int CarryOut(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
              ConsoleLog& log);
 
-/// One critical line for a command line that cannot be carried out; returns its exit code.
-int RefusePlan(const Status& why, const Invocation& invocation, Logger& log);
-
 }  // namespace vernier

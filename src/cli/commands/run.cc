@@ -9,7 +9,7 @@ int RunCommand(std::span<const std::string> words, const Invocation& invocation)
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   const Result<RunPlan> plan = BindRun(start.args, invocation, log);
-  if (!plan.ok()) return RefusePlan(plan.status(), invocation, log);
+  if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   log.Start("RUNNING | Command: " + invocation.command);
   if (plan->runners.empty()) {
     log.Warning("No runners have been selected. Inference will not be run!");

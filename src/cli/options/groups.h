@@ -29,5 +29,8 @@ OptionGroup ReportOptions();
 OptionGroup ScriptOptions();
 OptionGroup ComparedFilesOptions();
 OptionGroup BackendListOptions();
+OptionGroup DataFilesOptions();
+OptionGroup DataConvertOptions();
+OptionGroup DataShowOptions();
 
 }  // namespace vernier

@@ -1,0 +1,58 @@
+#include "cli/commands/data_files.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool LiesWithin(const fs::path& path, const fs::path& folder) {
+  const fs::path relative = path.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+}  // namespace
+
+Status CheckNotRead(const std::string& output, std::span<const std::string> paths,
+                    const Invocation& invocation) {
+  if (invocation.as_peer) return {};
+  std::error_code error;
+  const fs::path target = fs::weakly_canonical(output, error);
+  for (const std::string& path : paths) {
+    const fs::path source = fs::weakly_canonical(path, error);
+    if (!LiesWithin(target, source) && !LiesWithin(source, target)) continue;
+    return InvalidArgument("-o: '" + output + "' is read too ('" + path +
+                           "'): name another file to write");
+  }
+  return {};
+}
+
+ResultsFormat SingleFileFormat(const std::string& path) {
+  const ResultsFormat format = ResultsFormatFor(path);
+  return format == ResultsFormat::kJsonDirectory ? ResultsFormat::kJson : format;
+}
+
+Result<std::vector<DataSource>> OpenDataSources(std::span<const std::string> paths) {
+  std::vector<DataSource> sources;
+  for (const std::string& path : paths) {
+    VERNIER_ASSIGN_OR_RETURN(SavedTensors tensors, OpenSavedTensors(path, SavedKind::kInputs));
+    sources.push_back({path, std::move(tensors)});
+  }
+  return sources;
+}
+
+std::string RunnerNameOf(const SavedRun& run) {
+  return run.name.empty() ? "custom_runner" : run.name;
+}
+
+std::string FormatTensorNames(const TensorMap& tensors) {
+  std::vector<std::string> names;
+  for (const NamedTensor& tensor : tensors) names.push_back(tensor.name);
+  return FormatPythonList(names);
+}
+
+}  // namespace vernier

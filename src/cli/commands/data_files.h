@@ -1,0 +1,40 @@
+// What the `data` commands have in common: files that are read and one that is written.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/arg_parser.h"
+#include "cli/bind_run.h"
+#include "io/results_format.h"
+#include "io/saved_tensors.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// kInvalidArgument when `output` is one of the files that are read, or one lies in the other.
+/// The peer, which reads everything before it writes, allows it, and so do we under its name.
+Status CheckNotRead(const std::string& output, std::span<const std::string> paths,
+                    const Invocation& invocation);
+
+/// The format for -o of `data concat` and `data merge`: always one file, JSON unless the extension
+/// says otherwise.
+ResultsFormat SingleFileFormat(const std::string& path);
+
+/// A file that is read, and what to call it in messages.
+struct DataSource {
+  std::string path;
+  SavedTensors tensors;
+};
+
+/// Opens all paths, in order; test data that hold both are read as inputs.
+Result<std::vector<DataSource>> OpenDataSources(std::span<const std::string> paths);
+
+/// The runner's name; for runs without one, the peer's default.
+std::string RunnerNameOf(const SavedRun& run);
+
+/// "['x', 'y']": the names of an iteration's tensors as Python prints them.
+std::string FormatTensorNames(const TensorMap& tensors);
+
+}  // namespace vernier

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <limits>
+
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/data_files.h"
+#include "io/directory_listing.h"
+#include "report/accuracy_file.h"
+#include "report/saved_text.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+struct Shown {
+  bool all = false;
+  SavedTextOptions text;
+};
+
+// -1 is "no limit".
+Result<int64_t> LimitOf(const ParsedArgs& args, std::string_view dest, int64_t fallback) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> given, args.Int(dest));
+  const int64_t value = given.value_or(fallback);
+  constexpr int64_t kNoLimit = std::numeric_limits<int32_t>::max();
+  if (value == -1) return kNoLimit;
+  if (value >= 1) return std::min(value, kNoLimit);
+  return InvalidArgument(std::string(args.Flag(dest)) + ": expected -1 or a number >= 1, got '" +
+                         std::to_string(value) + "'");
+}
+
+Result<Shown> Bind(const ParsedArgs& args) {
+  Shown shown;
+  shown.all = args.Has("all");
+  shown.text.values = args.Has("show_values");
+  shown.text.histogram = args.Has("histogram");
+  VERNIER_ASSIGN_OR_RETURN(shown.text.print.edge_items, LimitOf(args, "num_items", 3));
+  VERNIER_ASSIGN_OR_RETURN(const int64_t width, LimitOf(args, "line_width", 75));
+  shown.text.print.line_width = static_cast<size_t>(width);
+  return shown;
+}
+
+Result<std::string> FormatRun(ResultsReader& reader, size_t run, const Shown& shown) {
+  std::string text;
+  const size_t iterations = reader.runs()[run].iterations;
+  for (size_t i = 0; i < iterations && (i == 0 || shown.all); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(const IterationResult result, reader.Read(run, i));
+    const bool titled = iterations > 1 && shown.all;
+    if (titled) text += FormatIterationTitle(i);
+    text += FormatSavedTensors(result.outputs, shown.text, titled ? 1 : 0);
+    if (titled) text += "\n";
+  }
+  return text;
+}
+
+Result<std::string> FormatTensors(SavedTensors& saved, const Shown& shown) {
+  const std::vector<SavedRun>& runs = saved.reader->runs();
+  if (saved.kind == SavedKind::kInputs) {
+    VERNIER_ASSIGN_OR_RETURN(const std::string text, FormatRun(*saved.reader, 0, shown));
+    return "==== Data (" + std::to_string(runs[0].iterations) + " iterations) ====\n" + text;
+  }
+  std::string text = "==== Run Results (" + std::to_string(runs.size()) + " runners) ====\n\n";
+  size_t width = 0;
+  for (const SavedRun& run : runs) width = std::max(width, RunnerNameOf(run).size());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    std::string name = RunnerNameOf(runs[i]);
+    name.resize(width, ' ');
+    VERNIER_ASSIGN_OR_RETURN(const std::string tensors, FormatRun(*saved.reader, i, shown));
+    text += "---- " + name + " (" + std::to_string(runs[i].iterations) + " iterations) ----\n" +
+            tensors + "\n";
+  }
+  return text;
+}
+
+Status Show(const std::string& path, const Shown& shown, Logger& log) {
+  std::string text;
+  if (!IsDirectory(path) && LooksLikeAccuracyResults(path)) {
+    VERNIER_ASSIGN_OR_RETURN(const AccuracyResults results, ReadAccuracyResults(path));
+    text = FormatSavedAccuracy(results, shown.all);
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(SavedTensors saved, OpenSavedTensors(path, SavedKind::kOutputs));
+    VERNIER_ASSIGN_OR_RETURN(text, FormatTensors(saved, shown));
+  }
+  log.Info(Trim(text));
+  return {};
+}
+
+int ShowWith(const CommandStart& start, const Invocation& invocation, bool statistics) {
+  Result<Shown> shown = Bind(start.args);
+  if (!shown.ok()) return EndCommand(shown.status(), invocation, *start.log);
+  shown->text.statistics = statistics;
+  const std::string path(*start.args.Value("path"));
+  return EndCommand(Show(path, *shown, *start.log), invocation, *start.log);
+}
+
+}  // namespace
+
+int DataShowCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandStart start = StartCommand(*FindCommand("data show"), words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  return ShowWith(start, invocation, start.args.Count("verbose") > 0);
+}
+
+int InspectDataCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandStart start = StartCommand(*FindCommand("data show"), words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  return ShowWith(start, invocation, true);
+}
+
+}  // namespace vernier

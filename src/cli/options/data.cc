@@ -1,0 +1,97 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kKinds[] = {"inputs", "outputs"};
+constexpr std::string_view kFormats[] = {"json", "npz", "npy", "safetensors", "pb"};
+
+constexpr OptionRow kFiles[] = {
+    {.dest = "paths",
+     .arity = Arity::kPlus,
+     .metavar = "paths",
+     .help = "Files or folders of saved inputs or outputs: JSON, .npz, .npy, .safetensors, or ONNX"
+             " test data."},
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .arity = Arity::kOne,
+     .required = true,
+     .metavar = "FILE",
+     .help = "The file to write: .npz, .safetensors, or JSON under any other name. It appears only"
+             " once it is whole."},
+};
+
+constexpr OptionRow kConvert[] = {
+    {.dest = "path",
+     .arity = Arity::kOne,
+     .metavar = "path",
+     .help = "A file or folder of saved inputs or outputs, in any of the formats.",
+     .origin = Origin::kOurs},
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .arity = Arity::kOne,
+     .required = true,
+     .metavar = "PATH",
+     .help = "What to write. Its extension says the format: .npz, .safetensors, .npy (for exactly"
+             " one tensor) or .json; without one it becomes a folder of one JSON file an"
+             " iteration.",
+     .origin = Origin::kOurs},
+    {.flags = {"--format"},
+     .dest = "format",
+     .arity = Arity::kOne,
+     .choices = kFormats,
+     .metavar = "FORMAT",
+     .help = "json, npz, npy, safetensors, or pb: a folder of ONNX test data, test_data_set_0 and"
+             " so on. Not needed where the extension tells.",
+     .origin = Origin::kOurs},
+    {.flags = {"--as"},
+     .dest = "kind",
+     .arity = Arity::kOne,
+     .choices = kKinds,
+     .fallback = "what the file holds; inputs where it does not say",
+     .metavar = "KIND",
+     .help = "Write inputs (for --load-inputs) or outputs (for --load-outputs and compare).",
+     .origin = Origin::kOurs},
+    {.flags = {"--runner"},
+     .dest = "runner",
+     .arity = Arity::kOne,
+     .metavar = "NAME",
+     .help = "Of outputs, take this runner's alone; of inputs that become outputs, the name of"
+             " their runner.",
+     .origin = Origin::kOurs},
+};
+
+constexpr OptionRow kShow[] = {
+    {.dest = "path",
+     .arity = Arity::kOne,
+     .metavar = "path",
+     .help = "A file or folder of saved inputs, outputs or accuracy results."},
+    {.flags = {"-a", "--all"}, .dest = "all", .help = "Show all iterations, not only the first."},
+    {.flags = {"-s", "--show-values"}, .dest = "show_values", .help = "Show the values."},
+    {.flags = {"--histogram"}, .dest = "histogram", .help = "Show how the values are distributed."},
+    {.flags = {"-n", "--num-items"},
+     .dest = "num_items",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "3",
+     .metavar = "NUM",
+     .help = "How many values to show at each end of an axis, in arrays of more than 1000 elements;"
+             " -1 shows all."},
+    {.flags = {"--line-width"},
+     .dest = "line_width",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "75",
+     .metavar = "NUM",
+     .help = "Characters in a line of values; -1 breaks lines only at the ends of axes."},
+};
+
+}  // namespace
+
+OptionGroup DataFilesOptions() { return {"Files", "what is read and written", kFiles}; }
+
+OptionGroup DataConvertOptions() { return {"Conversion", "what is read and written", kConvert}; }
+
+OptionGroup DataShowOptions() { return {"What is shown", "how much is shown", kShow}; }
+
+}  // namespace vernier
