@@ -32,6 +32,10 @@ OptionTable DataShowOptionTable() {
   return OptionTable({GeneralOptions(), LoggingOptions(), DataShowOptions()});
 }
 
+OptionTable DataRecoverOptionTable() {
+  return OptionTable({GeneralOptions(), LoggingOptions(), DataRecoverOptions()});
+}
+
 OptionTable BackendsOptionTable() {
   return OptionTable(
       {GeneralOptions(), BackendListOptions(), Only(WorkerOptions(), {"backend_dir"})});
@@ -85,6 +89,14 @@ constexpr CommandEntry kCommands[] = {
       .about = "List runners, iterations and the names, types and shapes of the tensors; with -v"
                " their statistics too. vernier inspect data is the same in Polygraphy's words."},
      DataShowOptionTable},
+    {"data recover",
+     {.command = "vernier data recover",
+      .operands = "path [-o PATH] [options ...]",
+      .summary = "make a whole file of what a killed run had saved",
+      .about = "A run with --save-outputs NAME collects in NAME.partial and replaces NAME at its"
+               " end. When it was killed, or the disk was full, this makes a file of every"
+               " iteration that was finished, and removes the folder."},
+     DataRecoverOptionTable},
     {"backends",
      {.command = "vernier backends",
       .operands = "[options ...]",

@@ -32,6 +32,7 @@ constexpr NamedCommand kCommands[] = {
     {"data to-input", DataMergeCommand},  // its name in older releases of the peer
     {"data convert", DataConvertCommand},
     {"data show", DataShowCommand},
+    {"data recover", DataRecoverCommand},
     {"inspect data", InspectDataCommand},
     {"backends", BackendsCommand},
     {"completion", CompletionCommand},

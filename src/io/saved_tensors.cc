@@ -1,6 +1,8 @@
 #include "io/saved_tensors.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,7 +11,7 @@
 #include "io/directory_listing.h"
 #include "io/feed_sources.h"
 #include "io/file_kind.h"
-#include "util/mapped_file.h"
+#include "util/input_file.h"
 
 namespace vernier {
 namespace {
@@ -116,14 +118,14 @@ Result<SavedTensors> OpenArchive(const std::string& path, ArchiveFormat format) 
 
 // The beginning of a file without blanks, enough to tell what it holds.
 Result<std::string> JsonStart(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
-  constexpr size_t kEnough = 4096;
-  std::string compact;
-  for (const std::byte byte : file->bytes().first(std::min(kEnough, file->bytes().size()))) {
-    const char c = static_cast<char>(byte);
-    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') compact += c;
+  VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
+  constexpr uint64_t kEnough = 4096;
+  std::string start(static_cast<size_t>(std::min(kEnough, file->size())), '\0');
+  if (Status status = file->ReadAt(0, std::as_writable_bytes(std::span(start))); !status.ok()) {
+    return std::move(status).Annotate("'" + path + "'");
   }
-  return compact;
+  std::erase_if(start, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
+  return start;
 }
 
 }  // namespace

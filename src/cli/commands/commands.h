@@ -29,6 +29,9 @@ Command DataConvertCommand;
 Command DataShowCommand;
 Command InspectDataCommand;
 
+/// Makes a whole file of the parts that a killed run left behind.
+Command DataRecoverCommand;
+
 /// Lists every backend with what it found, or why it cannot be used. `--require NAME...` makes a
 /// backend that cannot be used an error.
 Command BackendsCommand;

@@ -86,6 +86,25 @@ constexpr OptionRow kShow[] = {
      .help = "Characters in a line of values; -1 breaks lines only at the ends of axes."},
 };
 
+constexpr OptionRow kRecover[] = {
+    {.dest = "path",
+     .arity = Arity::kOne,
+     .metavar = "path",
+     .help = "The folder NAME.partial that a run left behind, or NAME itself.",
+     .origin = Origin::kOurs},
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .arity = Arity::kOne,
+     .fallback = "NAME",
+     .metavar = "PATH",
+     .help = "Where to save, in the format that the path asks for.",
+     .origin = Origin::kOurs},
+    {.flags = {"--overwrite"},
+     .dest = "overwrite",
+     .help = "Replace an older file of that name.",
+     .origin = Origin::kOurs},
+};
+
 }  // namespace
 
 OptionGroup DataFilesOptions() { return {"Files", "what is read and written", kFiles}; }
@@ -93,5 +112,8 @@ OptionGroup DataFilesOptions() { return {"Files", "what is read and written", kF
 OptionGroup DataConvertOptions() { return {"Conversion", "what is read and written", kConvert}; }
 
 OptionGroup DataShowOptions() { return {"What is shown", "how much is shown", kShow}; }
+
+
+OptionGroup DataRecoverOptions() { return {"Recovery", "what is read and written", kRecover}; }
 
 }  // namespace vernier

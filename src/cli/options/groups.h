@@ -32,5 +32,6 @@ OptionGroup BackendListOptions();
 OptionGroup DataFilesOptions();
 OptionGroup DataConvertOptions();
 OptionGroup DataShowOptions();
+OptionGroup DataRecoverOptions();
 
 }  // namespace vernier

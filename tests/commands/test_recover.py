@@ -1,0 +1,102 @@
+"""vernier data recover: what a killed run had finished becomes a file that the peer reads."""
+
+import contextlib
+import io
+import resource
+import signal
+import subprocess
+import time
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from polygraphy.comparator import RunResults
+
+from program import VERNIER, Case, ramp
+
+PATIENCE_S = 60
+
+
+def small_files_only():
+    """Writing fails beyond 60 KB, as it does on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+
+def load(path):
+    with contextlib.redirect_stdout(io.StringIO()):
+        return RunResults.load(str(path))
+
+
+class Recover(Case):
+    def recovers(self, *words, code=0):
+        ended = self.vernier("data", "recover", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out + ended.err
+
+    def fill_the_disk(self, name="out.json"):
+        """Leaves the parts of a hundred iterations that did not all fit."""
+        self.save_runs("a.json", [("A", ramp(100))])
+        ended = subprocess.run([VERNIER, "data", "concat", "a.json", "-o", name], cwd=self.folder,
+                               capture_output=True, text=True, preexec_fn=small_files_only,
+                               timeout=PATIENCE_S, check=False)
+        self.assertEqual(ended.returncode, 7, ended.stderr)
+        self.assertTrue(self.path(name + ".partial").is_dir())
+        self.assertFalse(self.path(name).exists())
+
+    def test_a_killed_run(self):
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 5])
+        graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 5])])
+        onnx.save(helper.make_model(graph), str(self.path("model.onnx")))
+        run = subprocess.Popen([VERNIER, "run", "model.onnx", "--identity", "--iterations",
+                                "10000000", "--save-outputs", "out.json", "-qqq"], cwd=self.folder,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        partial = self.path("out.json.partial")
+        end = time.monotonic() + PATIENCE_S
+        while sum(f.stat().st_size for f in partial.glob("*")) < 100_000:
+            self.assertLess(time.monotonic(), end, "nothing was saved")
+            time.sleep(0.01)
+        self.recovers("out.json", code=3)  # it is in use
+        run.kill()
+        run.wait(PATIENCE_S)
+        self.assertFalse(self.path("out.json").exists())
+        self.assertIn("Recovered ", self.recovers("out.json.partial"))
+        self.assertFalse(partial.exists())
+        (name, iterations), = load(self.path("out.json")).items()
+        self.assertGreater(len(iterations), 10)
+        self.assertEqual(iterations[-1].runner_name, name)
+        for iteration in iterations:
+            self.assertEqual({key: array.shape for key, array in iteration.items()},
+                             {"x": (4, 5)})
+
+    def test_a_full_disk(self):
+        self.fill_the_disk()
+        self.recovers("out.json")
+        iterations = load(self.path("out.json"))["A"]
+        self.assertTrue(0 < len(iterations) < 100, len(iterations))
+        for ours, expected in zip(iterations, ramp(100)):
+            np.testing.assert_array_equal(ours["y"], expected["y"])
+
+    def test_into_another_format(self):
+        self.fill_the_disk()
+        self.recovers("out.json.partial", "-o", "rescued.npz")
+        ended = self.vernier("compare", "rescued.npz", "a.json", "--lenient", "-qqq")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_an_older_file_is_not_lost(self):
+        self.fill_the_disk()
+        self.path("out.json").write_text("older")
+        self.assertIn("--overwrite", self.recovers("out.json", code=2))
+        self.assertEqual(self.path("out.json").read_text(), "older")
+        self.recovers("out.json", "--overwrite")
+        self.assertGreater(len(load(self.path("out.json"))["A"]), 0)
+
+    def test_what_is_no_such_folder(self):
+        for name in ("nosuch", "nosuch.partial", "."):
+            self.assertIn("no folder of parts", self.recovers(name, code=3))
+
+
+if __name__ == "__main__":
+    unittest.main()
