@@ -111,8 +111,11 @@ TensorInfo ToTensorInfo(const OnnxValue& value) {
 
 Result<OnnxModel> OnnxModel::Open(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  const std::span<const std::byte> bytes = file->bytes();
-  return FromBytes(bytes, std::move(file), path);
+  Result<OnnxModel> model = FromBytes(file->bytes(), file, path);
+  // Whatever else is wrong then follows from it.
+  VERNIER_TRY(file->CheckIntact());
+  if (model.ok()) model->file_ = std::move(file);
+  return model;
 }
 
 Result<OnnxModel> OnnxModel::FromBytes(std::span<const std::byte> bytes,
@@ -137,6 +140,8 @@ Result<OnnxModel> OnnxModel::FromBytes(std::span<const std::byte> bytes,
   model.bytes_ = text;
   return model;
 }
+
+Status OnnxModel::CheckIntact() const { return file_ == nullptr ? Status() : file_->CheckIntact(); }
 
 int64_t OnnxModel::opset() const {
   for (const OnnxOpset& opset : contents_.opsets) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "util/mapped_file.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -155,6 +156,11 @@ class OnnxModel {
   static Result<OnnxModel> FromBytes(std::span<const std::byte> bytes,
                                      std::shared_ptr<const void> owner, std::string path);
 
+  /// kMalformed when the file became shorter or unreadable since Open(): what was made of its bytes
+  /// must not be used then. To be asked when the work with the model is done, and before anything is
+  /// written that is made from it.
+  Status CheckIntact() const;
+
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return bytes_; }
   const std::shared_ptr<const void>& owner() const { return owner_; }
@@ -184,6 +190,7 @@ class OnnxModel {
 
   std::string path_;
   std::shared_ptr<const void> owner_;
+  std::shared_ptr<const MappedFile> file_;  // where it was opened by name
   std::string_view bytes_;
   OnnxContents contents_;
 };

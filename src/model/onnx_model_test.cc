@@ -73,6 +73,19 @@ void Exercise(const OnnxModel& model) {
   EXPECT_EQ(again->graph().outputs.size(), names->size());
 }
 
+TEST(OnnxModel, AFileThatShrinksIsNotBelieved) {
+  const fs::path path = fs::path(testing::TempDir()) / "vernier-shrinks.onnx";
+  const std::string text = Model(Field(1, Node("Identity", {"x"}, {"y"})));
+  std::ofstream(path, std::ios::binary) << text;
+  const auto model = OnnxModel::Open(path.string());
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_TRUE(model->CheckIntact().ok());
+  fs::resize_file(path, 3);
+  EXPECT_EQ(model->CheckIntact().code(), StatusCode::kMalformed);
+  EXPECT_THAT(model->CheckIntact().message(), HasSubstr("became shorter while it was read"));
+  fs::remove(path);
+}
+
 TEST(OnnxModelTest, GivesNamesTypesAndShapesInTheFilesOrder) {
   const std::string then = Field(1, Node("Relu", {"outer"}, {"t"})) + Field(12, Value("t"));
   const std::string branch = Field(5, Field(1, "then_branch") + Field(6, then) + Number(20, 5));

@@ -130,14 +130,13 @@ class Execution {
 
   Status RunSequential() {
     // The workers wait for their turn: only one framework holds memory at a time.
-    VERNIER_ASSIGN_OR_RETURN(spill_, Spill::Create(live_.names()));
+    VERNIER_ASSIGN_OR_RETURN(spill_, Spill::Create(live_.size()));
     for (size_t i = 0; i < live_.size(); ++i) {
       live_.StartOne(i);
       VERNIER_TRY(live_.Open(i));
       if (live_[i].alive()) VERNIER_TRY(RunOneToTheEnd(i));
       live_.Close(i);
     }
-    VERNIER_TRY(spill_->Seal());
     VERNIER_TRY(CheckNames());
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_TRY(CheckInterrupted());

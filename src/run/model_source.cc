@@ -89,6 +89,13 @@ Result<std::shared_ptr<const ModelSource>> ModelSource::Prepare(const ModelPlan&
 
 Status ModelSource::PrepareOnnx(const ModelPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(plan.path));
+  const Status status = Describe(plan, model, logger);
+  // A file that was cut short explains every other error, and none must not hide it.
+  VERNIER_TRY(model.CheckIntact());
+  return status;
+}
+
+Status ModelSource::Describe(const ModelPlan& plan, const OnnxModel& model, Logger& logger) {
   if (plan.edited() || !plan.save_path.empty() || !plan.external_data_dir.empty()) {
     // The peer reads the file itself in these cases only, and says so.
     logger.Info("Loading model: " + std::filesystem::absolute(plan.path).lexically_normal().string());
@@ -105,6 +112,7 @@ Status ModelSource::PrepareOnnx(const ModelPlan& plan, Logger& logger) {
     for (const TensorInfo& output : model.Outputs()) request_.outputs.push_back(output.name);
   }
   if (!plan.save_path.empty()) {
+    VERNIER_TRY(model.CheckIntact());
     logger.Info("Saving ONNX model to: " + plan.save_path);
     SaveOnnxOptions options;
     options.source = ExternalOptions(plan);

@@ -33,6 +33,7 @@ class ModelSource {
 
  private:
   Status PrepareOnnx(const ModelPlan& plan, Logger& logger);
+  Status Describe(const ModelPlan& plan, const OnnxModel& model, Logger& logger);
   Result<std::vector<WirePatch>> MarkOutputs(const ModelPlan& plan, const OnnxModel& model,
                                              Logger& logger);
   Status HandOver(const OnnxModel& model, std::vector<WirePatch> patches);

@@ -1,69 +1,42 @@
 #include "run/spill.h"
 
-#include <stdlib.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <system_error>
+#include <utility>
 
 namespace vernier {
-namespace {
 
-namespace fs = std::filesystem;
-
-Result<std::string> MakeTemporaryFolder() {
+Result<std::unique_ptr<Spill>> Spill::Create(size_t runners) {
   std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
-  std::string name = (base / "vernier-XXXXXX").string();
-  if (error || ::mkdtemp(name.data()) == nullptr) {
-    return IoError("a temporary folder for outputs cannot be made in '" + base.string() +
-                   "': " + std::strerror(errno) + " (set TMPDIR)");
-  }
-  return name;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Spill>> Spill::Create(std::vector<std::string> runner_names) {
-  VERNIER_ASSIGN_OR_RETURN(std::string folder, MakeTemporaryFolder());
-  std::unique_ptr<Spill> spill(new Spill(std::move(folder)));
-  for (size_t i = 0; i < runner_names.size(); ++i) {
-    Stream& stream = spill->streams_.emplace_back();
-    stream.path = (fs::path(spill->folder_) / (std::to_string(i) + ".safetensors")).string();
-    VERNIER_ASSIGN_OR_RETURN(stream.writer, ResultsWriter::Create(stream.path, {runner_names[i]}));
+  const std::string folder = std::filesystem::temp_directory_path(error).string();
+  std::unique_ptr<Spill> spill(new Spill());
+  for (size_t i = 0; i < runners; ++i) {
+    Result<TensorSpill> tensors = TensorSpill::Create(error ? "/tmp" : folder);
+    if (!tensors.ok()) {
+      return IoError("a temporary file for outputs cannot be made: " + tensors.status().message() +
+                     " (set TMPDIR)");
+    }
+    spill->streams_.push_back({*std::move(tensors), {}});
   }
   return spill;
 }
 
-Spill::~Spill() {
-  streams_.clear();
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
 Status Spill::Append(size_t runner, const IterationResult& result) {
   Stream& stream = streams_[runner];
-  ++stream.iterations;
-  return stream.writer->Append(0, result);
-}
-
-Status Spill::Seal() {
-  for (Stream& stream : streams_) {
-    if (stream.iterations == 0) continue;
-    VERNIER_TRY(stream.writer->Publish());
-    VERNIER_ASSIGN_OR_RETURN(stream.reader, ResultsReader::Open(stream.path));
-  }
+  VERNIER_TRY(stream.tensors.Append(result.outputs).Annotate("temporary outputs (see TMPDIR)"));
+  stream.details.push_back({result.runner_name, result.runtime_s});
   return {};
 }
 
 Result<IterationOutputs> Spill::Read(int64_t iteration) {
+  const auto index = static_cast<size_t>(iteration);
   IterationOutputs outputs;
   for (Stream& stream : streams_) {
     outputs.emplace_back();
-    if (iteration >= stream.iterations) continue;
-    VERNIER_ASSIGN_OR_RETURN(IterationResult result,
-                             stream.reader->Read(0, static_cast<size_t>(iteration)));
-    outputs.back() = std::move(result);
+    if (index >= stream.tensors.size()) continue;
+    VERNIER_ASSIGN_OR_RETURN(TensorMap tensors, stream.tensors.Read(index));
+    const Details& details = stream.details[index];
+    outputs.back() = IterationResult{details.runner_name, details.runtime_s, std::move(tensors)};
   }
   return outputs;
 }

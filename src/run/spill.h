@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "io/results_reader.h"
-#include "io/results_writer.h"
+#include "io/tensor_spill.h"
 #include "run/comparison_run.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -17,30 +17,26 @@ namespace vernier {
 
 class Spill {
  public:
-  /// In a new folder below $TMPDIR, which is removed with the object.
-  static Result<std::unique_ptr<Spill>> Create(std::vector<std::string> runner_names);
-  ~Spill();
-  Spill(const Spill&) = delete;
-  Spill& operator=(const Spill&) = delete;
+  /// In files without names in $TMPDIR: they are gone when the process is, even if it is killed.
+  static Result<std::unique_ptr<Spill>> Create(size_t runners);
 
   Status Append(size_t runner, const IterationResult& result);
-
-  /// Ends writing; Read may follow.
-  Status Seal();
 
   /// The iteration's outputs, one entry per runner; absent where a runner did not get so far.
   Result<IterationOutputs> Read(int64_t iteration);
 
  private:
-  explicit Spill(std::string folder) : folder_(std::move(folder)) {}
-
-  struct Stream {
-    std::string path;
-    std::unique_ptr<ResultsWriter> writer;
-    std::unique_ptr<ResultsReader> reader;
-    int64_t iterations = 0;
+  struct Details {
+    std::string runner_name;
+    std::optional<double> runtime_s;
   };
-  std::string folder_;
+  struct Stream {
+    TensorSpill tensors;
+    std::vector<Details> details;  // parallel to the tensors
+  };
+
+  Spill() = default;
+
   std::vector<Stream> streams_;
 };
 

@@ -5,10 +5,55 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 namespace vernier {
+
+// The one place where state is shared by the whole process: a signal handler has nothing else. It
+// may run on any thread at any time, so there are only atomics of fixed number.
+struct MappedFile::Guard {
+  std::atomic<bool> taken{false};
+  std::atomic<uintptr_t> begin{0};
+  std::atomic<uintptr_t> end{0};
+  std::atomic<bool> lost{false};
+
+  static std::array<Guard, 64> all;
+  static struct sigaction previous;
+};
+
+std::array<MappedFile::Guard, 64> MappedFile::Guard::all;
+struct sigaction MappedFile::Guard::previous;
+
+void MappedFile::OnBusError(int signal, siginfo_t* info, void*) {
+  const int saved_errno = errno;
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  const auto page = address - address % static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (Guard& guard : Guard::all) {
+    if (address < guard.begin || address >= guard.end) continue;
+    // Everything from here on, so that a file that is gone costs one signal and not one a page.
+    void* zeros = ::mmap(reinterpret_cast<void*>(page), guard.end - page, PROT_READ,
+                         MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (zeros == MAP_FAILED) break;
+    guard.lost = true;
+    errno = saved_errno;
+    return;
+  }
+  // Not ours: the access happens again and meets whoever was there before us.
+  ::sigaction(signal, &Guard::previous, nullptr);
+  errno = saved_errno;
+}
+
+bool MappedFile::InstallHandler() {
+  struct sigaction action {};
+  action.sa_sigaction = OnBusError;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  ::sigemptyset(&action.sa_mask);
+  return ::sigaction(SIGBUS, &action, &Guard::previous) == 0;
+}
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::FromDescriptor(int fd, size_t size,
                                                                      std::string name) {
@@ -25,18 +70,53 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::FromDescriptor(int fd, siz
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
   // O_NONBLOCK: opening a pipe without a writer must not hang.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Malformed("'" + path + "' cannot be read: " + std::strerror(errno));
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) return Malformed("'" + path + "' cannot be read: " + std::strerror(errno));
   struct stat info {};
-  Result<std::shared_ptr<const MappedFile>> file = Malformed("'" + path + "' is not a regular file");
-  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-    file = FromDescriptor(fd, static_cast<size_t>(info.st_size), path);
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return Malformed("'" + path + "' is not a regular file");
   }
-  ::close(fd);
+  VERNIER_ASSIGN_OR_RETURN(auto file,
+                           FromDescriptor(fd.get(), static_cast<size_t>(info.st_size), path));
+  auto* opened = const_cast<MappedFile*>(file.get());
+  opened->fd_ = std::move(fd);
+  VERNIER_TRY(opened->StartGuard());
   return file;
 }
 
+Status MappedFile::StartGuard() {
+  static const bool installed = InstallHandler();
+  if (!installed || size_ == 0) return {};
+  for (Guard& guard : Guard::all) {
+    if (guard.taken.exchange(true)) continue;
+    guard.lost = false;
+    guard.begin = reinterpret_cast<uintptr_t>(data_);
+    guard.end = guard.begin + size_;
+    guard_ = &guard;
+    return {};
+  }
+  return Internal("'" + path_ + "': too many files are mapped at once");
+}
+
+Status MappedFile::CheckIntact() const {
+  struct stat info {};
+  const bool shorter =
+      fd_.valid() && ::fstat(fd_.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) < size_;
+  if (!shorter && (guard_ == nullptr || !guard_->lost)) return {};
+  return Malformed("'" + path_ + "' " +
+                   (shorter ? "became shorter while it was read: it has " +
+                                  std::to_string(info.st_size) + " bytes and had " +
+                                  std::to_string(size_)
+                            : "could not be read to its end: it was changed meanwhile, or its "
+                              "disk fails"));
+}
+
 MappedFile::~MappedFile() {
+  if (guard_ != nullptr) {
+    guard_->end = 0;
+    guard_->begin = 0;
+    guard_->taken = false;
+  }
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 

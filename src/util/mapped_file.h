@@ -1,24 +1,32 @@
 // A file mapped read-only.
 #pragma once
 
+#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "util/unique_fd.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
-/// Maps a regular file. The bytes live as long as the object; wrap tensors on them with the
-/// shared_ptr as their owner.
+/// Maps a regular file, for what is looked at here and there: the structure of a model. Bulk data
+/// are read through util/input_file.h. The bytes live as long as the object.
+///
+/// Where another program cuts the file short, or the disk fails, the kernel sends SIGBUS to whoever
+/// touches what is gone. For files from Open() a handler puts zeros there instead and remembers it:
+/// what was made of the bytes must not be believed before CheckIntact() has said so.
 class MappedFile {
  public:
   /// kMalformed, naming the path and the reason, when the file is missing, unreadable or not a
-  /// regular file (directories, pipes and devices are refused).
+  /// regular file (directories, pipes and devices are refused). Installs the handler of SIGBUS,
+  /// which leaves those of other maps to whoever handled them before.
   static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path);
 
-  /// Maps the `size` first bytes of an open descriptor, which stays the caller's.
+  /// Maps the `size` first bytes of an open descriptor, which stays the caller's and must not
+  /// shrink: sealed memory, say.
   static Result<std::shared_ptr<const MappedFile>> FromDescriptor(int fd, size_t size,
                                                                   std::string name);
 
@@ -29,13 +37,24 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
 
+  /// Whether all bytes that were looked at were the file's. kMalformed, naming the path, otherwise,
+  /// and when the file is shorter by now.
+  Status CheckIntact() const;
+
  private:
+  struct Guard;  // what the handler knows of a map
+
   MappedFile(std::string path, const std::byte* data, size_t size)
       : path_(std::move(path)), data_(data), size_(size) {}
+  static void OnBusError(int signal, siginfo_t* info, void* context);
+  static bool InstallHandler();
+  Status StartGuard();
 
   std::string path_;
   const std::byte* data_;
   size_t size_;
+  UniqueFd fd_;
+  Guard* guard_ = nullptr;
 };
 
 }  // namespace vernier

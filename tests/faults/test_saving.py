@@ -1,11 +1,13 @@
 """A disk that is full while results are saved: exit 7, one sentence, and the old file as it was."""
 
+import os
+import pathlib
 import resource
 import signal
 import subprocess
 import unittest
 
-from fault_run import FaultTest, PATIENCE_S, VERNIER
+from fault_run import FaultTest, PATIENCE_S, VERNIER, wait_until
 
 LIMIT = 200 * 1000
 
@@ -61,6 +63,32 @@ class FullDisk(FaultTest):
         self.assertNotEqual(ended.code, 0, ended)
         self.assertGreater(ended.code, 0, ended)
         self.assertIn("shared memory", ended.err)
+
+
+class Killed(FaultTest):
+    """SIGKILL, which no program can answer."""
+
+    def test_waiting_outputs_leave_nothing_behind(self):
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        environment = dict(os.environ, TMPDIR=str(temporary))
+        run = subprocess.Popen(
+            [VERNIER, "run", str(self.model), "--identity", "--identity", "--sequential-runners",
+             "--iterations", "10000000"],
+            env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: has_deleted_file(run.pid, temporary), "outputs to wait on the disk")
+        run.kill()
+        run.wait()
+        self.assertEqual(list(temporary.iterdir()), [])
+
+
+def has_deleted_file(pid, folder):
+    """Whether the process has a file open that has no name in `folder`."""
+    try:
+        names = [os.readlink(entry) for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return False
+    return any(name.startswith(str(folder)) and name.endswith("(deleted)") for name in names)
 
 
 class Places(FaultTest):
