@@ -16,6 +16,11 @@ class CompensatedSum {
     }
     sum_ = next;
   }
+  /// As if what `other` saw had been added.
+  void Merge(const CompensatedSum& other) {
+    Add(other.sum_);
+    correction_ += other.correction_;
+  }
   double value() const { return std::isfinite(sum_) ? sum_ + correction_ : sum_; }
 
  private:

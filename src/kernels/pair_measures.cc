@@ -1,196 +1,119 @@
 #include "kernels/pair_measures.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <complex>
-#include <cstring>
 #include <limits>
-#include <string>
-#include <tuple>
 
 #include "kernels/compensated_sum.h"
 #include "kernels/difference_dispatch.h"
-#include "kernels/tolerance_limit.h"
+#include "kernels/pair_parts.h"
+#include "kernels/pair_scan.h"
 
 namespace vernier {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-void KeepLevel(ValueStatistics& statistics, StatisticsLevel level) {
-  if (level == StatisticsLevel::kRanks) return;
-  statistics.quantiles.clear();
-  statistics.median = statistics.count == 0 ? 0 : kNan;
-  if (level == StatisticsLevel::kMoments) return;
-  ValueStatistics none;
-  none.count = statistics.count;
-  statistics = none;
+bool IsReal(DType dtype) {
+  const DTypeKind kind = Kind(dtype);
+  return kind != DTypeKind::kString && kind != DTypeKind::kComplex && kind != DTypeKind::kNone;
 }
+bool IsLongInteger(DType dtype) { return dtype == DType::kInt64 || dtype == DType::kUint64; }
 
-// Integers that keep the order of the numbers: -0 and 0 are one, and neighbours differ by 1.
-template <typename Bits>
-auto LinearOrder(Bits bits) {
-  using Signed = std::make_signed_t<Bits>;
-  constexpr Bits kMagnitude = static_cast<Bits>(~Bits{0}) >> 1;
-  const auto magnitude = static_cast<Signed>(bits & kMagnitude);
-  return static_cast<Signed>(bits > kMagnitude ? -magnitude : magnitude);
-}
+// The arithmetic of a pair, as SummariseDifferences has it.
+struct PairArithmetic {
+  bool in_float = false;
+  PairRules rules;
+  DType absolute = DType::kFloat64;
+  DType relative = DType::kFloat64;
+};
 
-void AddUlp(UlpDistances& out, int64_t place, uint64_t distance) {
-  ++out.measured;
-  if (distance != 0) ++out.different;
-  if (out.place_of_max >= 0 && distance <= out.max) return;
-  out.max = distance;
-  out.place_of_max = place;
-}
-
-template <typename Bits>
-Bits BitsAt(const ElementSpan& elements, int64_t place) {
-  Bits bits;
-  std::memcpy(&bits, elements.bytes.data() + static_cast<size_t>(place) * sizeof(Bits),
-              sizeof(Bits));
-  return bits;
-}
-
-bool IsNanAt(const ElementSpan& elements, int64_t place) {
-  double scratch;
-  return std::isnan(*LoadBlock(elements, place, 1, &scratch));
-}
-
-template <typename Bits>
-UlpDistances UlpOf(const ElementSpan& a, const ElementSpan& b) {
-  UlpDistances out;
-  out.applies = true;
-  for (int64_t place = 0; place < a.count; ++place) {
-    if (IsNanAt(a, place) || IsNanAt(b, place)) continue;
-    const auto x = static_cast<int64_t>(LinearOrder(BitsAt<Bits>(a, place)));
-    const auto y = static_cast<int64_t>(LinearOrder(BitsAt<Bits>(b, place)));
-    const auto high = static_cast<uint64_t>(std::max(x, y));
-    AddUlp(out, place, high - static_cast<uint64_t>(std::min(x, y)));
+PairArithmetic ArithmeticOf(DType a, DType b, const DifferenceRule& rule) {
+  PairArithmetic out;
+  out.rules.checks_a = IsLongInteger(a);
+  out.rules.checks_b = IsLongInteger(b);
+  out.rules.infinities_equal = rule.infinities_equal;
+  out.rules.zeros = Kind(b) == DTypeKind::kFloat ? ZeroRule::kReplace : ZeroRule::kDivide;
+  const bool both_bool = a == DType::kBool && b == DType::kBool;
+  const bool both_whole = NaturalArithmetic(a) != Arithmetic::kFloat32 &&
+                          NaturalArithmetic(a) != Arithmetic::kFloat64 &&
+                          NaturalArithmetic(b) != Arithmetic::kFloat32 &&
+                          NaturalArithmetic(b) != Arithmetic::kFloat64;
+  if (both_whole) {
+    out.absolute = both_bool ? DType::kBool : DType::kUint64;
+    out.rules.zeros = ZeroRule::kDivide;
+    return out;
   }
+  if (!IsBoolOrSmallFloat(a) || !IsBoolOrSmallFloat(b)) return out;
+  if (rule.infinities_equal) {
+    out.rules.arithmetic = DifferenceArithmetic::kNarrowed;
+    return out;
+  }
+  out.in_float = true;
+  out.absolute = out.relative = DType::kFloat32;
   return out;
 }
 
-UlpDistances UlpOfNibbles(const ElementSpan& a, const ElementSpan& b) {
-  UlpDistances out;
-  out.applies = true;
-  const auto order = [](const ElementSpan& elements, int64_t place) {
-    const auto byte = std::to_integer<int>(elements.bytes[static_cast<size_t>(place / 2)]);
-    const int bits = (byte >> (4 * (place % 2))) & 0xf;
-    return bits > 7 ? 8 - bits : bits;
-  };
-  for (int64_t place = 0; place < a.count; ++place) {
-    AddUlp(out, place, static_cast<uint64_t>(std::abs(order(a, place) - order(b, place))));
-  }
+std::optional<PairMeasures> ScanInOnePass(const ElementSpan& a, const ElementSpan& b,
+                                          const MeasureRequest& request, ThreadPool* pool) {
+  if (!IsReal(a.dtype) || !IsReal(b.dtype)) return std::nullopt;
+  const PairArithmetic arithmetic = ArithmeticOf(a.dtype, b.dtype, request.rule);
+  const bool narrowed = arithmetic.rules.arithmetic == DifferenceArithmetic::kNarrowed;
+  if (narrowed && request.products) return std::nullopt;
+  std::optional<PairMeasures> out = arithmetic.in_float
+                                        ? ScanPair<float>({a, b, arithmetic.rules}, request, pool)
+                                        : ScanPair<double>({a, b, arithmetic.rules}, request, pool);
+  if (!out) return out;
+  out->difference.absolute_dtype = arithmetic.absolute;
+  out->difference.relative_dtype = arithmetic.relative;
   return out;
 }
 
-UlpDistances MeasureUlp(const ElementSpan& a, const ElementSpan& b) {
-  if (a.dtype != b.dtype || Kind(a.dtype) != DTypeKind::kFloat) return {};
-  switch (BitsOf(a.dtype)) {
-    case 4:
-      return UlpOfNibbles(a, b);
-    case 8:
-      return UlpOf<uint8_t>(a, b);
-    case 16:
-      return UlpOf<uint16_t>(a, b);
-    case 32:
-      return UlpOf<uint32_t>(a, b);
-    default:
-      return UlpOf<uint64_t>(a, b);
-  }
-}
-
-double NumberAt(const ElementSpan& elements, int64_t place) {
-  if (Kind(elements.dtype) == DTypeKind::kString) return 0;
-  if (Kind(elements.dtype) == DTypeKind::kComplex) {
-    std::complex<double> scratch;
-    return std::abs(*LoadBlock(elements, place, 1, &scratch));
-  }
-  double scratch;
-  return *LoadBlock(elements, place, 1, &scratch);
-}
-
-// Smaller is worse.
-auto BadnessKey(const WorstElement& element) {
-  const bool is_nan = std::isnan(element.absolute);
-  return std::make_tuple(!is_nan, -element.ratio, is_nan ? 0 : -element.absolute, element.place);
-}
-
-template <typename Reader>
-std::vector<WorstElement> FindWorst(Reader& reader, int64_t count, const MeasureRequest& request) {
-  const auto worse = [](const WorstElement& x, const WorstElement& y) {
-    return BadnessKey(x) < BadnessKey(y);
+// The element of the largest distance, in the block that the scan found it in.
+void PlaceUlp(UlpDistances& ulp, const ElementSpan& a, const ElementSpan& b) {
+  if (ulp.place_of_max < 0) return;
+  const auto size = static_cast<size_t>(BitsOf(a.dtype)) / 8;
+  const int64_t count = std::min<int64_t>(kBlockSize, a.count - ulp.place_of_max);
+  const auto part = [&](const ElementSpan& from) {
+    return ElementSpan{from.dtype,
+                       from.bytes.subspan(static_cast<size_t>(ulp.place_of_max) * size,
+                                          static_cast<size_t>(count) * size),
+                       count};
   };
-  const MismatchTest<Reader> test(request.rule);
-  std::vector<WorstElement> heap;  // its front is the least bad
-  ForEachBlock(reader, count,
-               [&](int64_t start, size_t n, const auto* absolute, const auto* relative, int64_t) {
-                 for (size_t i = 0; i < n; ++i) {
-                   if (absolute[i] == 0) continue;
-                   WorstElement element;
-                   element.place = start + static_cast<int64_t>(i);
-                   element.absolute = static_cast<double>(absolute[i]);
-                   element.relative = static_cast<double>(relative[i]);
-                   element.ratio = test.Ratio(absolute[i], relative[i]);
-                   if (heap.size() == request.worst) {
-                     if (!worse(element, heap.front())) continue;
-                     std::pop_heap(heap.begin(), heap.end(), worse);
-                     heap.pop_back();
-                   }
-                   heap.push_back(element);
-                   std::push_heap(heap.begin(), heap.end(), worse);
-                 }
-               });
-  std::sort_heap(heap.begin(), heap.end(), worse);
-  return heap;
-}
-
-std::vector<WorstElement> MeasureWorst(const ElementSpan& a, const ElementSpan& b,
-                                       const MeasureRequest& request) {
-  std::vector<WorstElement> worst =
-      WithReader(a, b, request.rule.infinities_equal,
-                 [&](auto& reader) { return FindWorst(reader, a.count, request); });
-  for (WorstElement& element : worst) {
-    element.a = NumberAt(a, element.place);
-    element.b = NumberAt(b, element.place);
-  }
-  return worst;
+  ulp.place_of_max += MeasureUlp(part(a), part(b)).place_of_max;
 }
 
 }  // namespace
 
 Result<PairMeasures> MeasurePair(const ElementSpan& a, const ElementSpan& b,
-                                 const MeasureRequest& request, ThreadPool*) {
-  PairMeasures out;
-  const bool ranks = request.differences == StatisticsLevel::kRanks;
-  VERNIER_ASSIGN_OR_RETURN(out.difference,
-                           SummariseDifferences(a, b, request.rule,
-                                                ranks ? std::span(request.difference_quantiles)
-                                                      : std::span<const double>()));
+                                 const MeasureRequest& request, ThreadPool* pool) {
+  VERNIER_TRY(CheckTypes(a, b));
+  std::optional<PairMeasures> scanned = ScanInOnePass(a, b, request, pool);
+  if (!scanned) return MeasurePairByParts(a, b, request);
+  PairMeasures& out = *scanned;
+  KeepLevel(out.a, request.sides);
   KeepLevel(out.difference.absolute, request.differences);
   KeepLevel(out.difference.relative, request.differences);
-  out.a = MeasureValues(a, request.sides, request.side_quantiles);
-  out.b = MeasureValues(b, request.sides, request.side_quantiles);
-  if (request.products) {
-    VERNIER_ASSIGN_OR_RETURN(out.products, ComputeProductSums(a, b));
+  if (request.ulp && !out.ulp.applies) {
+    out.ulp = MeasureUlp(a, b);
+  } else if (request.ulp) {
+    PlaceUlp(out.ulp, a, b);
   }
-  if (request.ulp) out.ulp = MeasureUlp(a, b);
-  if (request.worst > 0) out.worst = MeasureWorst(a, b, request);
-  return out;
+  FillSides(out.worst, a, b);
+  return std::move(out);
 }
 
 ValueStatistics MeasureValues(const ElementSpan& elements, StatisticsLevel level,
-                              std::span<const double> quantiles, ThreadPool*) {
-  ValueStatistics out;
-  out.count = elements.count;
-  if (level == StatisticsLevel::kNone) return out;
-  const bool ranks = level == StatisticsLevel::kRanks;
-  out = ComputeStatistics(elements, ranks ? quantiles : std::span<const double>());
-  KeepLevel(out, level);
-  return out;
+                              std::span<const double> quantiles, ThreadPool* pool) {
+  std::optional<ValueStatistics> out;
+  PairRules rules;
+  rules.checks_a = IsLongInteger(elements.dtype);
+  if (NaturalArithmetic(elements.dtype) == Arithmetic::kFloat32) {
+    out = ScanValues<float>({elements, elements, rules}, level, quantiles, pool);
+  } else if (IsReal(elements.dtype)) {
+    out = ScanValues<double>({elements, elements, rules}, level, quantiles, pool);
+  }
+  return out ? *std::move(out) : MeasureValuesByParts(elements, level, quantiles);
 }
 
 PairMetrics MakePairMetrics(const ProductSums& sums, int64_t count) {

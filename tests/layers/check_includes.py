@@ -20,6 +20,7 @@ KEYWORDS = {"SOURCES", "DEPS", "LINK", "OPTIONS"}
 PLUGIN_HEADER = re.compile(r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|status\.h|dtype\.h)")
 # What a header's name starts with, and the one folder that may include it.
 THIRD_PARTY = {
+    "hwy/": "src/kernels",
     "nlohmann/": "src/record",
     "onnxruntime": "backends/onnxruntime",
     "openvino/": "backends/openvino",

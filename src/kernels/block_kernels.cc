@@ -1,0 +1,36 @@
+#include "kernels/block_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+// Vectors of a size unknown to the compiler cannot stand in arrays; arm64 uses NEON.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/block_kernels.cc"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "hwy/highway.h"
+#include "kernels/block_kernels-inl.h"
+#include "kernels/storage_kernels-inl.h"
+
+#if HWY_ONCE
+namespace vernier {
+
+HWY_EXPORT(FloatTable);
+HWY_EXPORT(DoubleTable);
+HWY_EXPORT(StorageTable);
+
+template <>
+const BlockKernels<float>& VectorKernels() {
+  return HWY_DYNAMIC_DISPATCH(FloatTable)();
+}
+template <>
+const BlockKernels<double>& VectorKernels() {
+  return HWY_DYNAMIC_DISPATCH(DoubleTable)();
+}
+const StorageKernels& VectorStorageKernels() { return HWY_DYNAMIC_DISPATCH(StorageTable)(); }
+
+}  // namespace vernier
+#endif  // HWY_ONCE
