@@ -309,18 +309,21 @@ BlockProducts Products(const BlockPair<T>& pair) {
   return {dot.Total(), a_square.Total(), b_square.Total(), difference_square.Total()};
 }
 
+template <class V>
+HWY_INLINE V KeysOf(V bits) {
+  const hn::DFromV<V> di;
+  const auto flip = hn::Set(di, std::numeric_limits<hn::TFromD<decltype(di)>>::max());
+  return hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), flip));
+}
+
 template <typename T>
-HWY_INLINE hn::Vec<IntTag<T>> LoadKeys(const T* values) {
-  const IntTag<T> di;
-  const auto bits = hn::BitCast(di, hn::LoadU(hn::ScalableTag<T>(), values));
-  const auto flip =
-      hn::And(hn::BroadcastSignBit(bits), hn::Set(di, std::numeric_limits<RankKey<T>>::max()));
-  return hn::Xor(bits, flip);
+HWY_INLINE hn::Vec<IntTag<T>> LoadBits(const T* values) {
+  return hn::BitCast(IntTag<T>(), hn::LoadU(hn::ScalableTag<T>(), values));
 }
 
 template <typename T, size_t kBrackets>
 void RankIn(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
-            BracketHits<RankKey<T>>& hits) {
+            BracketHits<T>& hits) {
   const IntTag<T> di;
   const size_t lanes = hn::Lanes(di);
   hn::Vec<IntTag<T>> low[kBrackets];
@@ -331,10 +334,11 @@ void RankIn(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
     high[k] = hn::Set(di, brackets.high[k]);
     above[k] = hn::Zero(di);
   }
-  RankKey<T>* out = hits.keys + hits.used;
+  T* out = hits.values + hits.used;
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto keys = LoadKeys(values + i);
+    const auto bits = LoadBits(values + i);
+    const auto keys = KeysOf(bits);
     auto is_above = hn::Gt(keys, low[0]);
     above[0] = CountMask(di, above[0], is_above);
     auto inside = hn::And(is_above, hn::Lt(keys, high[0]));
@@ -345,17 +349,18 @@ void RankIn(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
     }
     if (HWY_LIKELY(hn::AllFalse(di, inside))) continue;
     // Compress and a plain store: compressing into memory is slow on some processors.
-    hn::StoreU(hn::Compress(keys, inside), di, out);
+    hn::StoreU(hn::BitCast(hn::ScalableTag<T>(), hn::Compress(bits, inside)), hn::ScalableTag<T>(),
+               out);
     out += hn::CountTrue(di, inside);
   }
-  hits.used = static_cast<size_t>(out - hits.keys);
+  hits.used = static_cast<size_t>(out - hits.values);
   for (size_t k = 0; k < kBrackets; ++k) hits.above_low[k] += SumOfCounts(di, above[k]);
   if (i < count) ScalarKernels<T>().rank(values + i, count - i, brackets, hits);
 }
 
 template <typename T>
 void Rank(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
-          BracketHits<RankKey<T>>& hits) {
+          BracketHits<T>& hits) {
   static_assert(kMostBrackets == 4);
   switch (brackets.count) {
     case 0:
@@ -379,7 +384,7 @@ int64_t CountBelow(const T* values, size_t count, RankKey<T> key) {
   auto counts = hn::Zero(di);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    counts = CountMask(di, counts, hn::Lt(LoadKeys(values + i), bound));
+    counts = CountMask(di, counts, hn::Lt(KeysOf(LoadBits(values + i)), bound));
   }
   return SumOfCounts(di, counts) + ScalarKernels<T>().count_below(values + i, count - i, key);
 }

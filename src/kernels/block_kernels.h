@@ -6,8 +6,10 @@
 // bits.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/difference.h"
@@ -83,6 +85,18 @@ struct BlockProducts {
 template <typename T>
 using RankKey = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
+template <typename T>
+RankKey<T> KeyOf(T value) {
+  const auto bits = std::bit_cast<RankKey<T>>(value);
+  constexpr auto kFlip = std::numeric_limits<RankKey<T>>::max();
+  return bits < 0 ? static_cast<RankKey<T>>(bits ^ kFlip) : bits;
+}
+template <typename T>
+T ValueOf(RankKey<T> key) {
+  constexpr auto kFlip = std::numeric_limits<RankKey<T>>::max();
+  return std::bit_cast<T>(key < 0 ? static_cast<RankKey<T>>(key ^ kFlip) : key);
+}
+
 inline constexpr size_t kMostBrackets = 4;
 
 /// Open intervals of keys, each narrow and around a wanted rank.
@@ -93,12 +107,12 @@ struct Brackets {
   Key high[kMostBrackets];
 };
 
-/// Where the keys inside any of the brackets go. `keys` needs room for kBlockSize more than `used`,
-/// and for a vector after that.
-template <typename Key>
+/// Where the values go whose keys are inside any of the brackets. `values` needs room for
+/// kBlockSize more than `used`, and for a vector after that.
+template <typename T>
 struct BracketHits {
   int64_t above_low[kMostBrackets] = {};  ///< how many keys exceeded each bracket's lower end
-  Key* keys = nullptr;
+  T* values = nullptr;
   size_t used = 0;
 };
 inline constexpr size_t kHitPadding = 64;
@@ -128,7 +142,7 @@ struct BlockKernels {
   BlockProducts (*products)(const BlockPair<T>& pair);
   /// Without NaN.
   void (*rank)(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
-               BracketHits<RankKey<T>>& hits);
+               BracketHits<T>& hits);
   /// How many keys are below `key`. Without NaN.
   int64_t (*count_below)(const T* values, size_t count, RankKey<T> key);
 };

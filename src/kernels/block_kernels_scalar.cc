@@ -153,15 +153,8 @@ BlockProducts Products(const BlockPair<T>& pair) {
 }
 
 template <typename T>
-RankKey<T> KeyOf(T value) {
-  using Key = RankKey<T>;
-  const auto bits = std::bit_cast<Key>(value);
-  return bits < 0 ? static_cast<Key>(bits ^ std::numeric_limits<Key>::max()) : bits;
-}
-
-template <typename T>
 void Rank(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
-          BracketHits<RankKey<T>>& hits) {
+          BracketHits<T>& hits) {
   for (size_t i = 0; i < count; ++i) {
     const RankKey<T> key = KeyOf(values[i]);
     bool inside = false;
@@ -170,7 +163,7 @@ void Rank(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
       ++hits.above_low[bracket];
       inside = inside || key < brackets.high[bracket];
     }
-    if (inside) hits.keys[hits.used++] = key;
+    if (inside) hits.values[hits.used++] = values[i];
   }
 }
 

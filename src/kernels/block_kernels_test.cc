@@ -181,10 +181,7 @@ TYPED_TEST(BlockKernelsTest, Moments) {
 TYPED_TEST(BlockKernelsTest, Ranks) {
   using T = TypeParam;
   using Key = RankKey<T>;
-  const auto key = [](double value) {
-    const Key bits = std::bit_cast<Key>(static_cast<T>(value));
-    return bits < 0 ? bits ^ std::numeric_limits<Key>::max() : bits;
-  };
+  const auto key = [](double value) { return KeyOf(static_cast<T>(value)); };
   Brackets<Key> brackets;
   const std::pair<double, double> ends[] = {{-0.5, -0.0}, {-0.0, 0.25}, {1, 1.5}, {-10, 1e29}};
   for (const auto& [low, high] : ends) {
@@ -195,13 +192,13 @@ TYPED_TEST(BlockKernelsTest, Ranks) {
     if (specials) return;
     for (size_t count = 0; count <= kMostBrackets; ++count) {
       brackets.count = count;
-      std::vector<Key> x(kBlockSize + kHitPadding), y(kBlockSize + kHitPadding);
-      BracketHits<Key> vector{.keys = x.data()};
-      BracketHits<Key> scalar{.keys = y.data()};
+      std::vector<T> x(kBlockSize + kHitPadding), y(kBlockSize + kHitPadding);
+      BracketHits<T> vector{.values = x.data()};
+      BracketHits<T> scalar{.values = y.data()};
       VectorKernels<T>().rank(pair.a, pair.count, brackets, vector);
       ScalarKernels<T>().rank(pair.a, pair.count, brackets, scalar);
       EXPECT_EQ(vector.used, scalar.used);
-      EXPECT_EQ(0, std::memcmp(x.data(), y.data(), scalar.used * sizeof(Key)));
+      EXPECT_EQ(0, std::memcmp(x.data(), y.data(), scalar.used * sizeof(T)));
       for (size_t i = 0; i < kMostBrackets; ++i) {
         EXPECT_EQ(vector.above_low[i], scalar.above_low[i]);
       }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -35,7 +34,7 @@ int64_t ChunkSize(int64_t count) {
 template <typename T>
 class Scan {
  public:
-  using Ranks = std::vector<std::pair<int64_t, RankKey<T>>>;
+  using Ranks = FoundRanks<T>;
 
   Scan(const PairSource<T>& source, const ScanPlan& plan, ThreadPool* pool)
       : source_(source), plan_(plan) {
@@ -122,7 +121,7 @@ template <typename T>
 void Scan<T>::FindRanksOf(size_t series) {
   // With a NaN the answer is NaN, whatever the order of the rest.
   if (wanted_[series].empty() || totals_.series[series].nan_count() > 0) return;
-  std::vector<RankTally<T>*> tallies;
+  std::vector<const RankTally<T>*> tallies;
   for (const auto& scanner : scanners_) tallies.push_back(&scanner->ranks(series));
   if (!rank_plans_[series].empty()) {
     if (auto found = FindRanks<T>(rank_plans_[series], tallies, source_.count())) {
@@ -146,10 +145,7 @@ typename Scan<T>::Ranks Scan<T>::SearchRanks(size_t series) const {
   } while (selector.NextPass());
   Ranks ranks;
   for (const int64_t rank : wanted_[series]) {
-    const T value = selector.Value(rank);
-    const auto bits = std::bit_cast<RankKey<T>>(value);
-    constexpr auto kFlip = std::numeric_limits<RankKey<T>>::max();
-    ranks.push_back({rank, bits < 0 ? static_cast<RankKey<T>>(bits ^ kFlip) : bits});
+    ranks.push_back({rank, KeyOf(selector.Value(rank))});
   }
   std::sort(ranks.begin(), ranks.end());
   return ranks;
@@ -255,10 +251,7 @@ double Scan<T>::RankValue(size_t series, int64_t rank) const {
   const auto place =
       std::lower_bound(ranks_[series].begin(), ranks_[series].end(), rank,
                        [](const auto& found, int64_t wanted) { return found.first < wanted; });
-  const RankKey<T> key = place->second;
-  constexpr auto kFlip = std::numeric_limits<RankKey<T>>::max();
-  return static_cast<double>(
-      std::bit_cast<T>(key < 0 ? static_cast<RankKey<T>>(key ^ kFlip) : key));
+  return static_cast<double>(ValueOf<T>(place->second));
 }
 
 template <typename T>

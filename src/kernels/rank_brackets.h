@@ -1,5 +1,5 @@
 // Exact order statistics in one pass. A sample says between which two keys each wanted rank should
-// lie; the pass counts what is above the lower key and keeps the few keys between the two. The
+// lie; the pass counts what is above the lower key and keeps the few values between the two. The
 // counts prove where the rank lies, so the answer is exact or there is none, and then the caller
 // must look for it by other means. Internal to kernels. See docs/adr/0010-exact-ranks.md.
 #pragma once
@@ -88,11 +88,11 @@ class RankPlan {
     return ranks;
   }
 
-  // Four standard deviations of a sample's rank to either side.
+  // So many standard deviations of a sample's rank to either side; one rank in 2,000 lies outside.
   static std::pair<int64_t, int64_t> SamplePlaces(int64_t rank, int64_t count, int64_t size) {
     const double share = (static_cast<double>(rank) + 0.5) / static_cast<double>(count);
     const double middle = share * static_cast<double>(size);
-    const double margin = 4 * std::sqrt(middle * (1 - share)) + 2;
+    const double margin = 3.5 * std::sqrt(middle * (1 - share)) + 2;
     return {static_cast<int64_t>(std::floor(middle - margin)),
             static_cast<int64_t>(std::ceil(middle + margin))};
   }
@@ -125,12 +125,12 @@ class RankTally {
   using Key = RankKey<T>;
 
   RankTally() = default;
-  /// Keeps up to `capacity` keys.
+  /// Keeps up to `capacity` values.
   RankTally(const RankPlan<Key>& plan, size_t capacity)
       : plan_(&plan), above_low_(plan.brackets().size()), ties_(plan.brackets().size()) {
     capacity_ = capacity;
     if (!plan.empty()) {
-      keys_ = std::make_unique_for_overwrite<Key[]>(capacity + kBlockSize + kHitPadding);
+      values_ = std::make_unique_for_overwrite<T[]>(capacity + kBlockSize + kHitPadding);
     }
     for (const auto& bracket : plan.brackets()) {
       if (groups_.empty() || groups_.back().count == kMostBrackets) groups_.emplace_back();
@@ -145,7 +145,7 @@ class RankTally {
     if (overflowed_ || groups_.empty()) return;
     const BlockKernels<T>& kernels = VectorKernels<T>();
     for (size_t group = 0; group < groups_.size(); ++group) {
-      BracketHits<Key> hits{.keys = keys_.get(), .used = used_};
+      BracketHits<T> hits{.values = values_.get(), .used = used_};
       kernels.rank(values, n, groups_[group], hits);
       used_ = hits.used;
       if (used_ > capacity_) {
@@ -187,7 +187,7 @@ class RankTally {
   int64_t above_low(size_t bracket) const { return above_low_[bracket]; }
   int64_t below_low(size_t bracket) const { return ties_[bracket].below_low; }
   int64_t up_to_high(size_t bracket) const { return ties_[bracket].up_to_high; }
-  std::span<Key> keys() { return {keys_.get(), used_}; }
+  std::span<const T> values() const { return {values_.get(), used_}; }
 
  private:
   struct Ties {
@@ -199,16 +199,20 @@ class RankTally {
   std::vector<Brackets<Key>> groups_;
   std::vector<int64_t> above_low_;
   std::vector<Ties> ties_;
-  std::unique_ptr<Key[]> keys_;
+  std::unique_ptr<T[]> values_;  ///< of keys inside the brackets
   size_t capacity_ = 0;
   size_t used_ = 0;
   bool overflowed_ = false;
 };
 
-/// The ranks among all that the tallies saw, `count` values: each with its key, ascending; nullopt
-/// when one of them lies outside its bracket or keys had to be dropped.
+/// Ranks with their keys, ascending.
 template <typename T>
-std::optional<std::vector<std::pair<int64_t, RankKey<T>>>> FindRanks(
-    const RankPlan<RankKey<T>>& plan, std::span<RankTally<T>* const> tallies, int64_t count);
+using FoundRanks = std::vector<std::pair<int64_t, RankKey<T>>>;
+
+/// All wanted ranks among what the tallies saw, `count` values; nullopt when one of them lies
+/// outside its bracket or values had to be dropped.
+template <typename T>
+std::optional<FoundRanks<T>> FindRanks(const RankPlan<RankKey<T>>& plan,
+                                       std::span<const RankTally<T>* const> tallies, int64_t count);
 
 }  // namespace vernier

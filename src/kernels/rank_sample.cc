@@ -70,13 +70,6 @@ void Gather(const ElementSpan& from, int64_t size, int64_t begin, int64_t end, s
   }
 }
 
-template <typename T>
-RankKey<T> KeyOf(T value) {
-  using Key = RankKey<T>;
-  const auto bits = std::bit_cast<Key>(value);
-  return bits < 0 ? static_cast<Key>(bits ^ std::numeric_limits<Key>::max()) : bits;
-}
-
 /// The keys of each series at the sampled places.
 template <typename T>
 class Sample {
