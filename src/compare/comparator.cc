@@ -1,107 +1,109 @@
 #include "compare/comparator.h"
 
-#include <algorithm>
-#include <array>
-#include <cstring>
+#include <utility>
 
 #include "compare/indices.h"
+#include "compare/measurement.h"
 #include "compare/metrics.h"
 #include "compare/simple.h"
+#include "compare/vacuous.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::array<double, 3> kPrintedQuantiles = {0.9, 0.95, 0.99};
-
-// Are all elements the same bits? Compares the bytes with themselves one element later.
-bool IsConstant(const Tensor& tensor) {
-  const auto bytes = tensor.bytes();
-  const int bits = BitsOf(tensor.dtype());
-  if (bits < 8 || tensor.element_count() < 2) return false;
-  const auto size = static_cast<size_t>(bits / 8);
-  return std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) == 0;
-}
-
-// Why a match of these two would show nothing; empty if it shows something.
-std::string VacuousBecause(const Tensor& a, const Tensor& b) {
-  if (a.element_count() == 0) return "no elements";
-  if (!IsConstant(a) || !IsConstant(b)) return "";
-  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
-  const auto first_a = a.bytes().first(static_cast<size_t>(BitsOf(a.dtype()) / 8));
-  return std::all_of(first_a.begin(), first_a.end(), is_zero) ? "all elements are zero"
-                                                              : "all elements are the same";
-}
-
-/// Everything that a function needs to know about a pair.
-struct PairView {
-  const NamedTensor& a;
-  const NamedTensor& b;
-  const CompareOptions& options;
-  const ComparisonDetail& detail;
-};
-
-FunctionResult Refuse(Verdict verdict, std::string why) {
+FunctionResult RunAligned(CompareFunction function, PairMeasurement& pair) {
   FunctionResult result;
-  result.verdict = verdict;
-  result.why = std::move(why);
-  return result;
-}
-
-FunctionResult RunAligned(CompareFunction function, const PairView& pair, const Tensor& b) {
-  if (function == CompareFunction::kSimple) {
-    return CompareSimple(pair.a.name, pair.a.tensor, b, pair.options, pair.detail);
-  }
-  return CompareMetric(function, pair.a.name, pair.a.tensor, b, pair.options);
-}
-
-FunctionResult RunWithShapes(CompareFunction function, const PairView& pair, Tensor& aligned_b) {
-  const Dims& a_dims = pair.a.tensor.dims();
-  if (!pair.options.no_shape_check) {
-    if (a_dims == pair.b.tensor.dims()) return RunAligned(function, pair, pair.b.tensor);
-    FunctionResult result = Refuse(Verdict::kMismatched, "");
+  if (pair.shapes_differ()) {
+    result.verdict = Verdict::kMismatched;
     result.shapes_differ = true;
     return result;
   }
-  Result<ShapeMatch> match = MatchShape(pair.b.tensor, a_dims);
-  if (!match.ok()) return Refuse(Verdict::kFailed, match.status().message());
-  aligned_b = match->tensor;
-  if (aligned_b.element_count() != pair.a.tensor.element_count()) {
-    FunctionResult result =
-        Refuse(Verdict::kFailed, "an output of shape " + FormatDims(aligned_b.dims()) +
-                                     " cannot be brought to shape " + FormatDims(a_dims));
-    result.shape_steps = std::move(match->steps);
-    return result;
+  if (!pair.refusal().empty()) {
+    result.verdict = Verdict::kFailed;
+    result.why = pair.refusal();
+  } else if (function == CompareFunction::kSimple) {
+    result = JudgeSimple(pair);
+  } else {
+    result = JudgeMetric(function, pair);
   }
-  FunctionResult result = RunAligned(function, pair, aligned_b);
-  result.shape_steps = std::move(match->steps);
+  result.shape_steps = pair.shape_steps();
   return result;
 }
 
-FunctionResult RunOne(CompareFunction function, const PairView& pair, Tensor& aligned_b) {
-  FunctionResult result =
-      function == CompareFunction::kIndices
-          ? CompareIndices(pair.a.name, pair.a.tensor, pair.b.tensor, pair.options)
-          : RunWithShapes(function, pair, aligned_b);
-  result.function = function;
-  if (result.verdict != Verdict::kMatched) return result;
-  result.why = VacuousBecause(pair.a.tensor, pair.b.tensor);
-  if (!result.why.empty()) result.verdict = Verdict::kVacuous;
-  return result;
-}
+/// One pair of outputs on its way through the functions.
+class PairInProgress {
+ public:
+  PairInProgress(const NamedTensor& a, const NamedTensor& b, const CompareOptions& options,
+                 const ComparisonDetail& detail)
+      : b_(b), measurement_(a, b, options, detail) {
+    comparison_.a_name = a.name;
+    comparison_.b_name = b.name;
+    comparison_.a_dtype = a.tensor.dtype();
+    comparison_.b_dtype = b.tensor.dtype();
+    comparison_.a_dims = a.tensor.dims();
+    comparison_.b_dims = b.tensor.dims();
+    comparison_.a = a.tensor;
+    comparison_.b = b.tensor;
+    comparison_.aligned_b = measurement_.b();
+    comparison_.vacuous = VacuousBecause(a.tensor, b.tensor);
+  }
 
-OutputComparison StartComparison(const NamedTensor& a, const NamedTensor& b) {
-  OutputComparison comparison;
-  comparison.a_name = a.name;
-  comparison.b_name = b.name;
-  comparison.a_dtype = a.tensor.dtype();
-  comparison.b_dtype = b.tensor.dtype();
-  comparison.a_dims = a.tensor.dims();
-  comparison.b_dims = b.tensor.dims();
-  comparison.a = a.tensor;
-  comparison.b = b.tensor;
-  comparison.aligned_b = b.tensor;
-  return comparison;
-}
+  void set_how(PairedBy how) { comparison_.how = how; }
+  bool untouched() const { return comparison_.functions.empty(); }
+
+  bool Run(CompareFunction function) {
+    FunctionResult result =
+        function == CompareFunction::kIndices
+            ? CompareIndices(comparison_.a_name, comparison_.a, b_.tensor, measurement_.options())
+            : RunAligned(function, measurement_);
+    result.function = function;
+    if (result.verdict == Verdict::kMatched && !comparison_.vacuous.empty()) {
+      result.verdict = Verdict::kVacuous;
+      result.why = comparison_.vacuous;
+    }
+    comparison_.functions.push_back(std::move(result));
+    return comparison_.functions.back().passed();
+  }
+
+  /// After the last function: what is told of outputs beside verdicts.
+  OutputComparison Finish() {
+    if (!comparison_.passed()) {
+      measurement_.MeasureMismatch();
+      for (FunctionResult& result : comparison_.functions) UpdateSimple(result, measurement_);
+    } else if (measurement_.aligned() && WantsMeasures(measurement_.detail())) {
+      measurement_.Measure();
+    }
+    comparison_.measures = std::move(measurement_.measures());
+    comparison_.measured = measurement_.measured();
+    if (measurement_.detail().distances) MeasureKlDivergence();
+    const std::string all_nan = comparison_.measures ? VacuousBecause(*comparison_.measures) : "";
+    if (!all_nan.empty()) comparison_.vacuous = all_nan;
+    return std::move(comparison_);
+  }
+
+ private:
+  static bool WantsMeasures(const ComparisonDetail& detail) {
+    return detail.distances || detail.sides != StatisticsLevel::kNone || detail.output_statistics;
+  }
+
+  // A logarithm an element: only of what the sides' statistics say could be a distribution.
+  void MeasureKlDivergence() {
+    const auto may_apply = [](const Tensor& tensor, const ValueStatistics& side) {
+      return Kind(tensor.dtype()) == DTypeKind::kFloat && side.min >= 0 && side.nan_count == 0 &&
+             side.infinite_count == 0 && side.max > 0;
+    };
+    const bool known = comparison_.measures && comparison_.measured.sides != StatisticsLevel::kNone;
+    if (!known || !may_apply(comparison_.a, comparison_.measures->a)) return;
+    if (!may_apply(comparison_.aligned_b, comparison_.measures->b)) return;
+    const Result<Divergence> divergence =
+        MeasureDivergence(Elements(comparison_.a), Elements(comparison_.aligned_b));
+    if (divergence.ok() && divergence->applies) comparison_.kl_divergence = divergence->a_from_b;
+  }
+
+  const NamedTensor& b_;
+  PairMeasurement measurement_;
+  OutputComparison comparison_;
+};
 
 // Python's min and max, which keep the first argument when the second is NaN.
 HistogramRange SharedRange(const ValueStatistics& a, const ValueStatistics& b) {
@@ -130,6 +132,34 @@ std::vector<std::string> Names(const TensorMap& map) {
   return names;
 }
 
+OutputStatistics Describe(std::string name, const Tensor& tensor, ThreadPool* pool) {
+  return {std::move(name),
+          tensor,
+          MeasureValues(Elements(tensor), StatisticsLevel::kRanks, PrintedQuantiles(), pool),
+          {}};
+}
+
+// The statistics of both sides: from the pass over the pair where it saw these very arrays.
+OutputStatisticsPair StatisticsOf(const OutputComparison& output, const NamedTensor& partner,
+                                  ThreadPool* pool) {
+  OutputStatisticsPair pair;
+  pair.passed = output.passed();
+  const bool measured = output.measures && output.measured.sides == StatisticsLevel::kRanks;
+  if (measured) {
+    pair.a = {output.a_name, output.a, output.measures->a, {}};
+  } else {
+    pair.a = Describe(output.a_name, output.a, pool);
+  }
+  // A transposed side has its extrema elsewhere.
+  const bool same = measured && partner.tensor.bytes().data() == output.aligned_b.bytes().data();
+  if (same) {
+    pair.b = {partner.name, partner.tensor, output.measures->b, {}};
+  } else {
+    pair.b = Describe(partner.name, partner.tensor, pool);
+  }
+  return pair;
+}
+
 void AddStatistics(IterationComparison& out, const IterationResult& b,
                    const CompareOptions& options, const ComparisonDetail& detail) {
   for (const OutputComparison& output : out.outputs) {
@@ -137,10 +167,7 @@ void AddStatistics(IterationComparison& out, const IterationResult& b,
     if (output.functions.front().function != options.functions.front()) continue;
     const NamedTensor* partner = StatisticsPartner(output, b, options);
     if (partner == nullptr) continue;
-    OutputStatisticsPair pair;
-    pair.passed = output.passed();
-    pair.a = DescribeOutput(output.a_name, output.a, false);
-    pair.b = DescribeOutput(partner->name, partner->tensor, false);
+    OutputStatisticsPair pair = StatisticsOf(output, *partner, detail.pool);
     if (WantsDetail(detail.values, pair.passed)) {
       const HistogramRange range = SharedRange(pair.a.statistics, pair.b.statistics);
       pair.a.histogram = ComputeHistogram(Elements(pair.a.tensor), range);
@@ -152,19 +179,11 @@ void AddStatistics(IterationComparison& out, const IterationResult& b,
 
 }  // namespace
 
-FunctionResult CompareWith(CompareFunction function, const NamedTensor& a, const NamedTensor& b,
-                           const CompareOptions& options, const ComparisonDetail& detail) {
-  Tensor aligned_b;
-  return RunOne(function, {a, b, options, detail}, aligned_b);
-}
-
 OutputComparison CompareOutputs(const NamedTensor& a, const NamedTensor& b,
                                 const CompareOptions& options, const ComparisonDetail& detail) {
-  OutputComparison comparison = StartComparison(a, b);
-  for (const CompareFunction function : options.functions) {
-    comparison.functions.push_back(RunOne(function, {a, b, options, detail}, comparison.aligned_b));
-  }
-  return comparison;
+  PairInProgress pair(a, b, options, detail);
+  for (const CompareFunction function : options.functions) pair.Run(function);
+  return pair.Finish();
 }
 
 IterationComparison CompareIteration(const IterationResult& a, const IterationResult& b,
@@ -176,30 +195,27 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
   out.a_outputs = Names(a.outputs);
   out.b_outputs = Names(b.outputs);
   out.pairing = PairOutputs(a.outputs, b.outputs, rule);
+  std::vector<PairInProgress> pairs;
+  pairs.reserve(out.pairing.pairs.size());
   for (const OutputPair& pair : out.pairing.pairs) {
-    out.outputs.push_back(StartComparison(a.outputs[pair.a], b.outputs[pair.b]));
-    out.outputs.back().how = pair.how;
+    pairs.emplace_back(a.outputs[pair.a], b.outputs[pair.b], options, detail);
+    pairs.back().set_how(pair.how);
   }
   for (const CompareFunction function : options.functions) {
-    for (size_t i = 0; i < out.outputs.size(); ++i) {
-      const OutputPair& pair = out.pairing.pairs[i];
-      OutputComparison& output = out.outputs[i];
-      output.functions.push_back(RunOne(
-          function, {a.outputs[pair.a], b.outputs[pair.b], options, detail}, output.aligned_b));
-      if (options.fail_fast && !output.functions.back().passed()) break;
+    for (PairInProgress& pair : pairs) {
+      if (!pair.Run(function) && options.fail_fast) break;
     }
   }
-  std::erase_if(out.outputs, [](const OutputComparison& o) { return o.functions.empty(); });
+  for (PairInProgress& pair : pairs) {
+    if (!pair.untouched()) out.outputs.push_back(pair.Finish());
+  }
   if (detail.output_statistics) AddStatistics(out, b, options, detail);
   return out;
 }
 
 OutputStatistics DescribeOutput(std::string name, const Tensor& tensor, bool with_histogram,
                                 const std::optional<HistogramRange>& range) {
-  OutputStatistics out;
-  out.name = std::move(name);
-  out.tensor = tensor;
-  out.statistics = ComputeStatistics(Elements(tensor), kPrintedQuantiles);
+  OutputStatistics out = Describe(std::move(name), tensor, nullptr);
   if (!with_histogram) return out;
   const ValueStatistics& s = out.statistics;
   const HistogramRange own =

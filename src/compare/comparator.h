@@ -5,12 +5,8 @@
 
 namespace vernier {
 
-/// One pair of outputs under one function: shapes are matched or refused, then the function runs.
-/// Never fails as a call; what cannot be compared has verdict kFailed.
-FunctionResult CompareWith(CompareFunction function, const NamedTensor& a, const NamedTensor& b,
-                           const CompareOptions& options, const ComparisonDetail& detail);
-
-/// One pair of outputs under all functions of the options.
+/// One pair of outputs under all functions of the options. Never fails as a call; what cannot be
+/// compared has verdict kFailed.
 OutputComparison CompareOutputs(const NamedTensor& a, const NamedTensor& b,
                                 const CompareOptions& options, const ComparisonDetail& detail = {});
 

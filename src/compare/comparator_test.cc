@@ -114,7 +114,8 @@ TEST(Simple, LooksTolerancesUpByTheFirstRunnersName) {
 TEST(Metrics, DoNotOverflow) {
   // The peer multiplies in int32 and finds a similarity of -0.19.
   const Tensor a = TensorForTest<int32_t>(DType::kInt32, {2}, {60000, 50000});
-  EXPECT_EQ(VerdictOf(a, a, With(CompareFunction::kCosineSimilarity)), Verdict::kMatched);
+  const Tensor same = TensorForTest<int32_t>(DType::kInt32, {2}, {60000, 50000});
+  EXPECT_EQ(VerdictOf(a, same, With(CompareFunction::kCosineSimilarity)), Verdict::kMatched);
   const Tensor large = Floats({1e30f, 1e30f, -1e30f});
   const auto l2 =
       CompareOutputs({"y", large}, {"y", Floats({0, 0, 0})}, With(CompareFunction::kL2));
@@ -232,7 +233,10 @@ TEST(CompareIteration, ComputesDetailOnlyWhenAsked) {
   const auto a = Runner("A", {{"x", Floats({1, 2})}});
   const auto b = Runner("B", {{"x", Floats({1, 3})}});
   const auto detail_of = [&](DetailLevel level, const IterationResult& other) {
-    const ComparisonDetail detail{level, true, false};
+    ComparisonDetail detail;
+    detail.values = level;
+    detail.output_statistics = true;
+    detail.differences = StatisticsLevel::kRanks;
     return CompareIteration(a, other, {}, detail);
   };
   const auto has_detail = [](const IterationComparison& c) {

@@ -8,7 +8,7 @@
 
 #include "compare/pairing.h"
 #include "core/shape_match.h"
-#include "kernels/difference.h"
+#include "kernels/pair_measures.h"
 #include "vernier/compare_options.h"
 #include "vernier/tensor.h"
 
@@ -20,12 +20,26 @@ enum class Verdict : uint8_t {
   kVacuous,  ///< matched, but nothing was shown: no elements, or both sides constant
   kSkipped,  ///< not compared on purpose
   kFailed,   ///< could not be compared
+  /// Asked for, but the measure does not apply to these outputs or is not to be had here. Neither a
+  /// pass nor a mismatch: less was compared than asked for.
+  kNotVerified,
+};
+
+/// The perceptual distance of two images, which needs more than this program has.
+class PerceptualMeasure {
+ public:
+  virtual ~PerceptualMeasure() = default;
+  /// The LPIPS distance of two outputs of equal shape. kUnavailable, as one sentence that says what
+  /// to install, when it cannot be had at all; kInvalidArgument when these are no images.
+  virtual Result<double> Measure(const Tensor& a, const Tensor& b) = 0;
 };
 
 /// One statistic held against the tolerances by `simple`.
 struct RequiredTolerance {
   ErrorStat stat = ErrorStat::kElemwise;
-  double absolute = 0;  ///< the tolerance that would have been enough (elemwise: the largest)
+  /// The tolerance that would have been enough (elemwise: the largest). 0 where the differences'
+  /// statistics were not measured, which only elemwise does without.
+  double absolute = 0;
   double relative = 0;
   bool passed = false;
 };
@@ -42,6 +56,10 @@ struct SimpleResult {
   double quantile = 0;
   std::vector<RequiredTolerance> required;  ///< one per statistic asked for
   DifferenceSummary difference;             ///< quantiles: 0.9, 0.95, 0.99, then `quantile`
+  StatisticsLevel measured = StatisticsLevel::kNone;  ///< of the differences' statistics
+  /// The share of elements that may be out of tolerance, and how many times over.
+  double allowed_share = 0;
+  double allowed_excess = 0;
   std::optional<DifferenceDetail> detail;
   std::vector<int64_t> mismatch_places;  ///< only when asked for
 };
@@ -64,7 +82,7 @@ struct MetricResult {
 struct FunctionResult {
   CompareFunction function = CompareFunction::kSimple;
   Verdict verdict = Verdict::kMatched;
-  std::string why;             ///< for kVacuous, kSkipped and kFailed
+  std::string why;             ///< for kVacuous, kSkipped, kFailed and kNotVerified
   bool shapes_differ = false;  ///< and so nothing was computed
   std::vector<ShapeStep> shape_steps;
   std::variant<std::monostate, SimpleResult, IndicesResult, MetricResult> data;
@@ -89,6 +107,14 @@ struct OutputComparison {
   Tensor b;          ///< as the runner gave it
   Tensor aligned_b;  ///< in A's shape where shapes were matched
   std::vector<FunctionResult> functions;
+  /// Of A and `aligned_b`; none where they cannot be compared element by element. `measured` says
+  /// which parts are filled.
+  std::optional<PairMeasures> measures;
+  MeasureRequest measured;
+  /// Only where distances were asked for, and it applies.
+  std::optional<double> kl_divergence;
+  /// Why agreement of the two shows nothing; empty: it does. Also of outputs that do not agree.
+  std::string vacuous;
 
   const FunctionResult* Find(CompareFunction function) const {
     for (const FunctionResult& result : functions) {
@@ -146,10 +172,19 @@ inline constexpr int64_t kSmallOutput = 100;
 /// When arrays and histograms are worth computing.
 enum class DetailLevel : uint8_t { kNever, kOnMismatch, kAlways };
 
+/// What a caller wants to know beside verdicts. Nothing else is computed, except of outputs that do
+/// not match.
 struct ComparisonDetail {
   DetailLevel values = DetailLevel::kNever;
   bool output_statistics = false;  ///< fill IterationComparison::statistics
   bool mismatch_places = false;
+  /// Of `simple`'s differences, and of each side.
+  StatisticsLevel differences = StatisticsLevel::kNone;
+  StatisticsLevel sides = StatisticsLevel::kNone;
+  bool distances = false;  ///< ULP distances, L2, cosine similarity, PSNR, SNR, RMSE
+  /// LPIPS; null: there is none here.
+  PerceptualMeasure* perceptual = nullptr;
+  ThreadPool* pool = nullptr;  ///< null: the calling thread does all
 };
 
 inline ElementSpan Elements(const Tensor& tensor) {

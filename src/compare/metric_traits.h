@@ -16,6 +16,7 @@ struct MetricTraits {
   double builtin = 0;  ///< the threshold where none is given
   PerOutput<double> CompareOptions::*threshold = nullptr;
   std::string_view table;  ///< the peer's name for the per-output thresholds, in its warnings
+  std::string_view flag;   ///< the option that sets them
 
   double Threshold(std::string_view name, const CompareOptions& options) const {
     return (options.*threshold).Lookup(name, builtin);

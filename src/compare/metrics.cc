@@ -1,77 +1,108 @@
 #include "compare/metrics.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "compare/metric_traits.h"
-#include "kernels/products.h"
 
 namespace vernier {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double Cosine(const ProductSums& sums) {
-  const double norm_a = std::sqrt(sums.a_squared);
-  const double norm_b = std::sqrt(sums.b_squared);
-  if (norm_a == 0 && norm_b == 0) return 1;
-  if (norm_a == 0 || norm_b == 0) return 0;
-  const double cosine = sums.dot / (norm_a * norm_b);
-  return std::isnan(cosine) ? cosine : std::clamp(cosine, -1.0, 1.0);
+std::string TypesOf(const PairMeasurement& pair) {
+  return std::string(DTypeName(pair.a().dtype())) + " and " +
+         std::string(DTypeName(pair.b().dtype()));
 }
 
-double Psnr(const ProductSums& sums, double count) {
-  const double error = sums.difference_squared / count;
-  if (error == 0) return kInfinity;
-  const double peak = sums.a_max <= 0 ? 1.0 : sums.a_max;
-  return 20 * std::log10(peak) - 10 * std::log10(error);
-}
-
-double Snr(const ProductSums& sums, double count) {
-  const double signal = sums.a_squared / count;
-  const double noise = sums.difference_squared / count;
-  if (noise == 0) return kInfinity;
-  if (signal == 0) return -kInfinity;
-  return 10 * std::log10(signal / noise);
-}
-
-double Metric(CompareFunction function, const ProductSums& sums, int64_t count) {
+Result<double> Product(CompareFunction function, PairMeasurement& pair) {
+  const PairMeasures* measures = pair.Measure();
+  if (measures == nullptr) return pair.status();
+  if (pair.a().dtype() == DType::kString) {
+    return InvalidArgument("strings have no " + std::string(CompareFunctionLabel(function)) +
+                           "; --compare simple says whether they are equal");
+  }
+  const PairMetrics metrics = MakePairMetrics(measures->products, pair.a().element_count());
   switch (function) {
     case CompareFunction::kL2:
-      return std::sqrt(sums.difference_squared);
+      return metrics.l2;
     case CompareFunction::kCosineSimilarity:
-      return Cosine(sums);
+      return metrics.cosine;
     case CompareFunction::kPsnr:
-      return Psnr(sums, static_cast<double>(count));
+      return metrics.psnr;
     case CompareFunction::kSnr:
-      return Snr(sums, static_cast<double>(count));
-    case CompareFunction::kRmse:
-      return std::sqrt(sums.difference_squared / static_cast<double>(count));
+      return metrics.snr;
     default:
-      break;
+      return metrics.rmse;
   }
-  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// Integers are all representable: between them the distance is the difference.
+bool SameIntegers(const Tensor& a, const Tensor& b) {
+  const DTypeKind kind = Kind(a.dtype());
+  return a.dtype() == b.dtype() && (kind == DTypeKind::kSignedInt ||
+                                    kind == DTypeKind::kUnsignedInt || kind == DTypeKind::kBool);
+}
+
+Result<double> Ulp(PairMeasurement& pair) {
+  const PairMeasures* measures = pair.Measure();
+  if (measures == nullptr) return pair.status();
+  if (SameIntegers(pair.a(), pair.b())) return measures->difference.absolute.max;
+  if (!measures->ulp.applies) {
+    return Unavailable(
+        "distances in ULP are measured between two outputs of the same real type, "
+        "not " +
+        TypesOf(pair));
+  }
+  // A NaN is at no distance from anything.
+  if (measures->ulp.measured < pair.a().element_count()) return kNan;
+  return static_cast<double>(measures->ulp.max);
+}
+
+Result<double> KlDivergence(PairMeasurement& pair) {
+  VERNIER_ASSIGN_OR_RETURN(const Divergence divergence,
+                           MeasureDivergence(Elements(pair.a()), Elements(pair.b())));
+  if (divergence.applies) return divergence.a_from_b;
+  return Unavailable(
+      "the KL divergence does not apply: it needs finite numbers on both sides, none below 0, with "
+      "sums above 0, as a softmax gives");
+}
+
+Result<double> Perceptual(PairMeasurement& pair) {
+  PerceptualMeasure* measure = pair.detail().perceptual;
+  if (measure != nullptr) return measure->Measure(pair.a(), pair.b());
+  return Unavailable(
+      "LPIPS needs a Python with torch and lpips, and there is none here: pip install torch lpips");
+}
+
+Result<double> Measure(CompareFunction function, PairMeasurement& pair) {
+  switch (function) {
+    case CompareFunction::kUlp:
+      return Ulp(pair);
+    case CompareFunction::kKlDivergence:
+      return KlDivergence(pair);
+    case CompareFunction::kPerceptual:
+      return Perceptual(pair);
+    default:
+      return Product(function, pair);
+  }
 }
 
 }  // namespace
 
-FunctionResult CompareMetric(CompareFunction function, std::string_view name, const Tensor& a,
-                             const Tensor& b, const CompareOptions& options) {
+FunctionResult JudgeMetric(CompareFunction function, PairMeasurement& pair) {
+  const MetricTraits& traits = *FindMetric(function);
   FunctionResult result;
-  Result<ProductSums> sums = ComputeProductSums(Elements(a), Elements(b));
-  if (!sums.ok()) {
-    result.verdict = Verdict::kFailed;
-    result.why = sums.status().message();
+  const Result<double> value = Measure(function, pair);
+  if (!value.ok()) {
+    // Perceptual measures of what is no image are asked for and not to be had either.
+    const bool not_verified = value.status().code() == StatusCode::kUnavailable ||
+                              function == CompareFunction::kPerceptual;
+    result.verdict = not_verified ? Verdict::kNotVerified : Verdict::kFailed;
+    result.why = value.status().message();
     return result;
   }
-  MetricResult metric;
-  const MetricTraits& traits = *FindMetric(function);
-  metric.threshold = traits.Threshold(name, options);
-  metric.value = Metric(function, *sums, a.element_count());
-  if (!traits.Passes(metric.value, metric.threshold)) {
-    result.verdict = Verdict::kMismatched;
-  }
+  const MetricResult metric{*value, traits.Threshold(pair.name(), pair.options())};
+  if (!traits.Passes(metric.value, metric.threshold)) result.verdict = Verdict::kMismatched;
   result.data = metric;
   return result;
 }

@@ -1,17 +1,16 @@
-// The comparison functions that reduce an output to one number: l2, cosine_similarity, psnr, snr.
+// The comparison functions that reduce an output to one number: see compare/metric_traits.h.
 #pragma once
 
-#include <string_view>
-
 #include "compare/comparison.h"
+#include "compare/measurement.h"
 
 namespace vernier {
 
-/// Judges two tensors of equal element count; the threshold is looked up by `name`. Differences of
-/// small floats are float32 operations as the peer's; everything else, sums included, is float64,
-/// so that integers do not overflow. PSNR and SNR take A as the signal. Empty tensors: l2 0,
-/// cosine 1, psnr and snr NaN. Strings fail.
-FunctionResult CompareMetric(CompareFunction function, std::string_view name, const Tensor& a,
-                             const Tensor& b, const CompareOptions& options);
+/// Judges a pair whose shapes are aligned. Differences of small floats are float32 operations as
+/// the peer's; everything else, sums included, is float64, so that integers do not overflow. PSNR
+/// and SNR take A as the signal, the KL divergence as the distribution that is expected. Empty
+/// tensors: l2 and ulp 0, cosine 1, the rest NaN. Strings fail. A measure that does not apply to
+/// the pair, or is not to be had, is kNotVerified with the reason.
+FunctionResult JudgeMetric(CompareFunction function, PairMeasurement& pair);
 
 }  // namespace vernier

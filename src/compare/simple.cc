@@ -1,6 +1,6 @@
 #include "compare/simple.h"
 
-#include <array>
+#include <algorithm>
 #include <limits>
 
 namespace vernier {
@@ -30,6 +30,16 @@ double Statistic(const ValueStatistics& statistics, ErrorStat stat) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+// Are few enough elements out of tolerance, and none too far?
+bool ShareHolds(const SimpleResult& simple) {
+  const DifferenceSummary& difference = simple.difference;
+  if (difference.mismatches == 0) return true;
+  if (simple.allowed_share <= 0) return false;
+  const double allowed = simple.allowed_share * static_cast<double>(difference.count);
+  return static_cast<double>(difference.mismatches) <= allowed &&
+         difference.worst_ratio <= simple.allowed_excess && difference.absolute.nan_count == 0;
+}
+
 RequiredTolerance Judge(const SimpleResult& simple, ErrorStat stat) {
   RequiredTolerance required;
   required.stat = stat;
@@ -37,15 +47,26 @@ RequiredTolerance Judge(const SimpleResult& simple, ErrorStat stat) {
   required.relative = Statistic(simple.difference.relative, stat);
   required.passed =
       stat == ErrorStat::kElemwise
-          ? simple.difference.mismatches == 0
+          ? ShareHolds(simple)
           : WithinTolerance(required.absolute, required.relative, simple.atol, simple.rtol);
   return required;
 }
 
-// Differences of strings are 0 or 1, which a tolerance of 1 must not excuse.
-DifferenceRule RuleFor(const SimpleResult& simple, const Tensor& a, const CompareOptions& options) {
-  if (a.dtype() == DType::kString) return {0, 0, false};
-  return {simple.atol, simple.rtol, options.infinities_compare_equal};
+// The statistics to judge: those named, and the elements where a share of them is allowed.
+Result<std::vector<ErrorStat>> StatsOf(const PairMeasurement& pair, const SimpleResult& simple) {
+  const CompareOptions& options = pair.options();
+  std::vector<ErrorStat> stats = options.check_error_stat.Lookup(pair.name(), {});
+  const auto has = [&](ErrorStat stat) {
+    return std::find(stats.begin(), stats.end(), stat) != stats.end();
+  };
+  if (stats.empty() || (simple.allowed_share > 0 && !has(ErrorStat::kElemwise))) {
+    stats.push_back(ErrorStat::kElemwise);
+  }
+  const double quantile = options.error_quantile.Lookup(pair.name(), kDefaultErrorQuantile);
+  if (has(ErrorStat::kQuantile) && !(quantile >= 0 && quantile <= 1)) {
+    return InvalidArgument("the error quantile must lie within [0, 1]");
+  }
+  return stats;
 }
 
 bool WantsDetail(DetailLevel level, bool passed) {
@@ -67,9 +88,19 @@ Result<DifferenceDetail> MakeDetail(const Tensor& a, const Tensor& b, const Diff
   return detail;
 }
 
-Status AddDetail(SimpleResult& simple, const Tensor& a, const Tensor& b,
-                 const DifferenceRule& rule) {
-  VERNIER_ASSIGN_OR_RETURN(simple.detail, MakeDetail(a, b, rule, simple.difference));
+// What is shown of the differences themselves. Histograms need the differences' extrema, which
+// whoever wants detail has asked for.
+Status AddDetail(SimpleResult& simple, const PairMeasurement& pair, bool passed) {
+  const ComparisonDetail& detail = pair.detail();
+  if (WantsDetail(detail.values, passed) && simple.measured != StatisticsLevel::kNone) {
+    VERNIER_ASSIGN_OR_RETURN(simple.detail,
+                             MakeDetail(pair.a(), pair.b(), pair.rule(), simple.difference));
+  }
+  if (detail.mismatch_places && simple.difference.mismatches > 0) {
+    VERNIER_ASSIGN_OR_RETURN(simple.mismatch_places,
+                             FindMismatches(Elements(pair.a()), Elements(pair.b()), pair.rule(),
+                                            std::numeric_limits<size_t>::max()));
+  }
   return {};
 }
 
@@ -81,50 +112,48 @@ bool WithinTolerance(double absolute, double relative, double atol, double rtol)
   return !(absolute_failed && relative_failed);
 }
 
-FunctionResult CompareSimple(std::string_view name, const Tensor& a, const Tensor& b,
-                             const CompareOptions& options, const ComparisonDetail& detail) {
+FunctionResult JudgeSimple(PairMeasurement& pair) {
+  const CompareOptions& options = pair.options();
+  const Tolerances tolerances = TolerancesFor(pair.name(), options);
   SimpleResult simple;
-  simple.rtol = options.rtol.Lookup(name, kDefaultTolerance);
-  simple.atol = options.atol.Lookup(name, kDefaultTolerance);
-  simple.quantile = options.error_quantile.Lookup(name, kDefaultErrorQuantile);
-  std::vector<ErrorStat> stats = options.check_error_stat.Lookup(name, {});
-  if (stats.empty()) stats.push_back(ErrorStat::kElemwise);
-  if (!(simple.quantile >= 0 && simple.quantile <= 1)) {
-    // The peer ignores a bad quantile that it does not need.
-    for (const ErrorStat stat : stats) {
-      if (stat == ErrorStat::kQuantile) return Failed("the error quantile must lie within [0, 1]");
-    }
-    simple.quantile = kDefaultErrorQuantile;
-  }
-
-  const DifferenceRule rule = RuleFor(simple, a, options);
-  const std::array<double, 4> quantiles = {0.9, 0.95, 0.99, simple.quantile};
-  Result<DifferenceSummary> summary =
-      SummariseDifferences(Elements(a), Elements(b), rule, quantiles);
-  if (!summary.ok()) return Failed(summary.status().message());
-  simple.difference = *std::move(summary);
+  simple.rtol = tolerances.relative;
+  simple.atol = tolerances.absolute;
+  simple.quantile = pair.error_quantile();
+  simple.allowed_share = options.max_mismatch_share.Lookup(pair.name(), 0);
+  simple.allowed_excess = options.max_mismatch_excess.Lookup(pair.name(), kDefaultMismatchExcess);
+  const Result<std::vector<ErrorStat>> stats = StatsOf(pair, simple);
+  if (!stats.ok()) return Failed(stats.status().message());
+  const PairMeasures* measures = pair.Measure();
+  if (measures == nullptr) return Failed(pair.status().message());
+  simple.difference = measures->difference;
+  simple.measured = pair.measured().differences;
 
   FunctionResult result;
-  for (const ErrorStat stat : stats) {
+  for (const ErrorStat stat : *stats) {
     simple.required.push_back(Judge(simple, stat));
     if (!simple.required.back().passed) result.verdict = Verdict::kMismatched;
   }
-  if (a.dtype() == DType::kString && simple.difference.mismatches > 0) {
+  if (pair.a().dtype() == DType::kString && simple.difference.mismatches > 0) {
     result.verdict = Verdict::kMismatched;
   }
-  if (WantsDetail(detail.values, result.passed())) {
-    if (Status status = AddDetail(simple, a, b, rule); !status.ok()) {
-      return Failed(status.message());
-    }
-  }
-  if (detail.mismatch_places && simple.difference.mismatches > 0) {
-    Result<std::vector<int64_t>> places =
-        FindMismatches(Elements(a), Elements(b), rule, std::numeric_limits<size_t>::max());
-    if (!places.ok()) return Failed(places.status().message());
-    simple.mismatch_places = *std::move(places);
+  if (Status status = AddDetail(simple, pair, result.passed()); !status.ok()) {
+    return Failed(status.message());
   }
   result.data = std::move(simple);
   return result;
+}
+
+void UpdateSimple(FunctionResult& result, PairMeasurement& pair) {
+  auto* simple = std::get_if<SimpleResult>(&result.data);
+  const PairMeasures* measures = pair.Measure();
+  if (simple == nullptr || measures == nullptr) return;
+  if (pair.measured().differences <= simple->measured) return;
+  simple->difference = measures->difference;
+  simple->measured = pair.measured().differences;
+  for (RequiredTolerance& required : simple->required) {
+    required.absolute = Statistic(simple->difference.absolute, required.stat);
+    required.relative = Statistic(simple->difference.relative, required.stat);
+  }
 }
 
 }  // namespace vernier

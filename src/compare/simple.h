@@ -1,17 +1,19 @@
 // `simple`: absolute and relative differences against tolerances.
 #pragma once
 
-#include <string_view>
-
 #include "compare/comparison.h"
+#include "compare/measurement.h"
 
 namespace vernier {
 
-/// Judges two tensors of equal element count. Tolerances are looked up by `name`, the first
-/// runner's. A statistic passes when its absolute or its relative value is within tolerance;
-/// several statistics must all pass. Strings must be equal, whatever the tolerances.
-FunctionResult CompareSimple(std::string_view name, const Tensor& a, const Tensor& b,
-                             const CompareOptions& options, const ComparisonDetail& detail);
+/// Judges a pair whose shapes are aligned. A statistic passes when its absolute or its relative
+/// value is within tolerance; several statistics must all pass. Under a mismatch share the elements
+/// pass as a whole while few enough are out of tolerance, none by NaN or too far. Strings must be
+/// equal, whatever the tolerances.
+FunctionResult JudgeSimple(PairMeasurement& pair);
+
+/// Brings a result of JudgeSimple up to what has been measured of the pair since.
+void UpdateSimple(FunctionResult& result, PairMeasurement& pair);
 
 /// Does a statistic with these values pass? NaN is outside a tolerance.
 bool WithinTolerance(double absolute, double relative, double atol, double rtol);

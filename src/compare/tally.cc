@@ -13,6 +13,10 @@ namespace {
 
 double LargerOrNan(double x, double y) { return std::isnan(x) || x > y ? x : y; }
 
+void MergeLarger(std::optional<double>& into, const std::optional<double>& later) {
+  if (later) into = into ? LargerOrNan(*later, *into) : *later;
+}
+
 FunctionTally& FindFunction(OutputTally& output, CompareFunction function) {
   for (FunctionTally& tally : output.functions) {
     if (tally.function == function) return tally;
@@ -32,22 +36,27 @@ void AddSimple(OutputTally& output, FunctionTally& tally, const SimpleResult& si
   add(ErrorStat::kMax, absolute.max, relative.max);
   add(ErrorStat::kMean, absolute.mean, relative.mean);
   add(ErrorStat::kMedian, absolute.median, relative.median);
-  add(ErrorStat::kQuantile, absolute.quantiles.back(), relative.quantiles.back());
+  const auto last = [](const std::vector<double>& quantiles) {
+    return quantiles.empty() ? std::numeric_limits<double>::quiet_NaN() : quantiles.back();
+  };
+  add(ErrorStat::kQuantile, last(absolute.quantiles), last(relative.quantiles));
   if (tally.stats.empty()) {
     tally.atol = simple.atol;
     tally.rtol = simple.rtol;
     for (const RequiredTolerance& required : simple.required) tally.stats.push_back(required.stat);
   }
-  output.worst_absolute = LargerOrNan(absolute.max, output.worst_absolute);
-  output.worst_relative = LargerOrNan(relative.max, output.worst_relative);
+  if (simple.measured != StatisticsLevel::kNone) {
+    output.worst_absolute = LargerOrNan(absolute.max, output.worst_absolute.value_or(0));
+    output.worst_relative = LargerOrNan(relative.max, output.worst_relative.value_or(0));
+  }
   output.worst_ratio = std::max(output.worst_ratio, simple.difference.worst_ratio);
 }
 
 void AddFunction(OutputTally& output, const FunctionResult& result) {
   FunctionTally& tally = FindFunction(output, result.function);
-  if (result.verdict == Verdict::kFailed && output.failed_why.empty()) {
-    output.failed_why = result.why;
-  }
+  const bool could_not =
+      result.verdict == Verdict::kFailed || result.verdict == Verdict::kNotVerified;
+  if (could_not && output.failed_why.empty()) output.failed_why = result.why;
   if (const auto* simple = std::get_if<SimpleResult>(&result.data)) {
     AddSimple(output, tally, *simple);
   } else if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
@@ -56,6 +65,15 @@ void AddFunction(OutputTally& output, const FunctionResult& result) {
   } else {
     ++tally.without_metrics;
   }
+}
+
+// Did it not pass only because a measure was not to be had?
+bool OnlyNotVerified(const OutputComparison& output) {
+  return !output.passed() && std::all_of(output.functions.begin(), output.functions.end(),
+                                         [](const FunctionResult& result) {
+                                           return result.passed() ||
+                                                  result.verdict == Verdict::kNotVerified;
+                                         });
 }
 
 void MergeFunction(FunctionTally& into, const FunctionTally& later) {
@@ -81,11 +99,12 @@ void MergeOutput(OutputTally& into, const OutputTally& later) {
   }
   into.iterations += later.iterations;
   into.passed += later.passed;
+  into.not_verified += later.not_verified;
   into.vacuous += later.vacuous;
   if (into.vacuous_why.empty()) into.vacuous_why = later.vacuous_why;
   if (into.failed_why.empty()) into.failed_why = later.failed_why;
-  into.worst_absolute = LargerOrNan(later.worst_absolute, into.worst_absolute);
-  into.worst_relative = LargerOrNan(later.worst_relative, into.worst_relative);
+  MergeLarger(into.worst_absolute, later.worst_absolute);
+  MergeLarger(into.worst_relative, later.worst_relative);
   into.worst_ratio = std::max(into.worst_ratio, later.worst_ratio);
   for (const FunctionTally& function : later.functions) {
     MergeFunction(FindFunction(into, function.function), function);
@@ -140,13 +159,9 @@ void ComparisonTally::Add(const IterationComparison& iteration) {
     }
     ++tally.iterations;
     tally.passed += output.passed() ? 1 : 0;
-    const auto vacuous = std::find_if(
-        output.functions.begin(), output.functions.end(),
-        [](const FunctionResult& result) { return result.verdict == Verdict::kVacuous; });
-    if (output.passed() && vacuous != output.functions.end()) {
-      ++tally.vacuous;
-      if (tally.vacuous_why.empty()) tally.vacuous_why = vacuous->why;
-    }
+    if (output.passed() && !output.vacuous.empty()) ++tally.vacuous;
+    if (tally.vacuous_why.empty()) tally.vacuous_why = output.vacuous;
+    if (OnlyNotVerified(output)) ++tally.not_verified;
     for (const FunctionResult& result : output.functions) AddFunction(tally, result);
   }
 }

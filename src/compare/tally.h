@@ -45,11 +45,13 @@ struct OutputTally {
   std::string partner;
   int64_t iterations = 0;
   int64_t passed = 0;
-  int64_t vacuous = 0;
-  std::string vacuous_why;    ///< of the first vacuous iteration
-  std::string failed_why;     ///< of the first comparison that could not be made
-  double worst_absolute = 0;  ///< largest difference of any element; NaN wins
-  double worst_relative = 0;
+  int64_t not_verified = 0;  ///< neither passed nor mismatched: Verdict::kNotVerified
+  int64_t vacuous = 0;       ///< passed without showing anything
+  std::string vacuous_why;   ///< of the first such iteration, or of one that is all NaN
+  std::string failed_why;    ///< of the first comparison that could not be made
+  /// The largest difference of any element, NaN winning, of the iterations in which it was measured.
+  std::optional<double> worst_absolute;
+  std::optional<double> worst_relative;
   double worst_ratio = 0;  ///< see DifferenceSummary::worst_ratio
   std::vector<FunctionTally> functions;
 };

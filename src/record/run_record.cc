@@ -41,16 +41,89 @@ Json ToJson(const RunnerRecord& runner) {
   return json;
 }
 
+Json Number(const std::optional<double>& value) { return value ? Number(*value) : Json(); }
+
+Json Text(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json Place(const std::optional<std::vector<int64_t>>& index) { return index ? Json(*index) : Json(); }
+
+Json ToJson(const ElementRecord& element) {
+  return {
+      {"index", element.index},
+      {"first", Number(element.first)},
+      {"second", Number(element.second)},
+      {"absolute_error", Number(element.absolute_error)},
+      {"relative_error", Number(element.relative_error)},
+      {"times_over_tolerance", Number(element.times_tolerance)},
+  };
+}
+
+Json ToJson(const SideRecord& side) {
+  return {
+      {"dtype", side.dtype},
+      {"min", Number(side.min)},
+      {"max", Number(side.max)},
+      {"mean", Number(side.mean)},
+      {"std_dev", Number(side.std_dev)},
+      {"nan", side.nan_count},
+      {"first_nan", Place(side.first_nan)},
+      {"infinite", side.infinite_count},
+      {"first_infinite", Place(side.first_infinite)},
+  };
+}
+
+Json ToJson(const DistanceRecord& distances) {
+  return {
+      {"l2", Number(distances.l2)},
+      {"rmse", Number(distances.rmse)},
+      {"cosine_similarity", Number(distances.cosine_similarity)},
+      {"psnr", Number(distances.psnr)},
+      {"snr", Number(distances.snr)},
+      {"kl_divergence", Number(distances.kl_divergence)},
+      {"max_ulp", distances.max_ulp ? Json(*distances.max_ulp) : Json()},
+      {"max_ulp_index", distances.max_ulp ? Json(distances.max_ulp_index) : Json()},
+      {"ulp_different", distances.max_ulp ? Json(distances.ulp_different) : Json()},
+  };
+}
+
+Json ToJson(const GateRecord& gate) {
+  return {
+      {"function", gate.function},        {"verdict", gate.verdict},
+      {"why", Text(gate.why)},            {"value", Number(gate.value)},
+      {"threshold", Number(gate.threshold)},
+  };
+}
+
+Json ToJson(const OutputFigures& figures) {
+  Json gates = Json::array();
+  for (const GateRecord& gate : figures.gates) gates.push_back(ToJson(gate));
+  Json worst = Json::array();
+  for (const ElementRecord& element : figures.worst) worst.push_back(ToJson(element));
+  return {
+      {"iteration", figures.iteration},
+      {"shape", figures.shape},
+      {"gates", std::move(gates)},
+      {"first", figures.first ? ToJson(*figures.first) : Json()},
+      {"second", figures.second ? ToJson(*figures.second) : Json()},
+      {"distances", figures.distances ? ToJson(*figures.distances) : Json()},
+      {"worst_elements", std::move(worst)},
+  };
+}
+
 Json ToJson(const OutputRecord& output) {
+  const bool share = output.allowed_share > 0;
   return {
       {"name", output.name},
       {"other_name", output.other_name.empty() ? output.name : output.other_name},
       {"paired_by", output.paired_by},
       {"compared_iterations", output.compared},
       {"passed_iterations", output.passed},
+      {"not_verified_iterations", output.not_verified},
       {"passed", output.compared > 0 && output.passed == output.compared},
       {"elements", output.elements},
       {"mismatches", output.mismatches},
+      {"allowed_mismatch_share", share ? Json(output.allowed_share) : Json()},
+      {"allowed_mismatch_excess", share ? Number(output.allowed_excess) : Json()},
       {"not_finite", output.not_finite},
       {"times_over_tolerance", Number(output.worst_times_tolerance)},
       {"max_absolute_error", Number(output.max_absolute_error)},
@@ -58,7 +131,8 @@ Json ToJson(const OutputRecord& output) {
       {"mean_absolute_error", Number(output.mean_absolute_error)},
       {"required_absolute_tolerance", Number(output.required_absolute)},
       {"required_relative_tolerance", Number(output.required_relative)},
-      {"vacuous", output.vacuous.empty() ? Json() : Json(output.vacuous)},
+      {"vacuous", Text(output.vacuous)},
+      {"worst_iteration", ToJson(output.figures)},
   };
 }
 

@@ -33,6 +33,57 @@ struct RunnerRecord {
   std::vector<std::pair<std::string, std::string>> skipped_outputs;  ///< name, why
 };
 
+/// One element that differs.
+struct ElementRecord {
+  std::vector<int64_t> index;  ///< its coordinates
+  double first = 0;            ///< the value on each side; of strings 0, of complex the magnitude
+  double second = 0;
+  double absolute_error = 0;
+  double relative_error = 0;
+  double times_tolerance = 0;
+};
+
+/// The numbers of one side, where they were measured.
+struct SideRecord {
+  std::string dtype;
+  double min = 0, max = 0, mean = 0, std_dev = 0;
+  int64_t nan_count = 0;
+  int64_t infinite_count = 0;
+  std::optional<std::vector<int64_t>> first_nan;  ///< coordinates
+  std::optional<std::vector<int64_t>> first_infinite;
+};
+
+/// Distances between the two sides, where they were measured. None of them decides anything.
+struct DistanceRecord {
+  double l2 = 0, rmse = 0, cosine_similarity = 0;
+  double psnr = 0, snr = 0;  ///< decibels
+  std::optional<double> kl_divergence;  ///< nats; where both sides could be distributions
+  std::optional<uint64_t> max_ulp;      ///< where both sides have the same floating type
+  std::vector<int64_t> max_ulp_index;
+  int64_t ulp_different = 0;  ///< elements at a distance
+};
+
+/// What one comparison function said of an output.
+struct GateRecord {
+  std::string function;  ///< as --compare spells it
+  std::string verdict;   ///< "passed", "failed", "not verified"
+  std::string why;       ///< of what could not be compared
+  std::optional<double> value;      ///< of functions with one number
+  std::optional<double> threshold;
+};
+
+/// One iteration of an output in numbers: the worst.
+struct OutputFigures {
+  int64_t iteration = 0;
+  std::vector<int64_t> shape;
+  std::vector<GateRecord> gates;
+  std::optional<SideRecord> first;
+  std::optional<SideRecord> second;
+  std::optional<DistanceRecord> distances;
+  std::vector<ElementRecord> worst;  ///< only where the output did not match
+  std::string suggestion;            ///< what could be done about shapes that differ
+};
+
 /// One output over all iterations of a pair.
 struct OutputRecord {
   std::string name;        ///< of the first runner
@@ -41,15 +92,21 @@ struct OutputRecord {
   int64_t compared = 0;    ///< iterations
   int64_t passed = 0;
   double worst_times_tolerance = 0;  ///< by how many times the worst element exceeds its bar
-  double max_absolute_error = 0;
-  double max_relative_error = 0;
-  double mean_absolute_error = 0;  ///< of the iteration with the largest mean
-  double required_absolute = 0;    ///< the tolerance that would have been enough
-  double required_relative = 0;
+  int64_t not_verified = 0;  ///< iterations that neither passed nor mismatched
+  /// Of all iterations in which they were measured; none: in none of them.
+  std::optional<double> max_absolute_error;
+  std::optional<double> max_relative_error;
+  std::optional<double> mean_absolute_error;  ///< of the iteration with the largest mean
+  std::optional<double> required_absolute;    ///< the tolerance that would have been enough
+  std::optional<double> required_relative;
   int64_t elements = 0;     ///< of one iteration
   int64_t mismatches = 0;   ///< elements out of tolerance, in the worst iteration
   int64_t not_finite = 0;   ///< NaN and infinite values on either side, in the worst iteration
+  double allowed_share = 0;   ///< of elements that may be out of tolerance
+  double allowed_excess = 0;  ///< and how many times over, where there is such a share
+  bool tolerances_checked = false;  ///< `mismatches` counts what is out of tolerance, not all
   std::string vacuous;      ///< why the agreement shows nothing; empty: it does
+  OutputFigures figures;
 };
 
 struct PairRecord {

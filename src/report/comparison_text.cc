@@ -88,6 +88,8 @@ ComparisonDetail ComparisonReporter::Detail() const {
   detail.values = logger_.Enabled(Severity::kVerbose) ? DetailLevel::kAlways
                   : detail.output_statistics          ? DetailLevel::kOnMismatch
                                                       : DetailLevel::kNever;
+  if (detail.output_statistics) detail.differences = StatisticsLevel::kRanks;
+  detail.distances = logger_.Enabled(Severity::kVerbose);
   return detail;
 }
 
@@ -176,6 +178,7 @@ void ComparisonReporter::Function(CompareFunction function, const IterationCompa
   }
   std::vector<std::string> compared;
   std::vector<std::string> mismatched;
+  std::vector<std::string> not_verified;
   auto output = iteration.outputs.begin();
   for (const std::string& name : iteration.a_outputs) {
     for (const TakenMatch& match : iteration.pairing.taken) {
@@ -188,15 +191,22 @@ void ComparisonReporter::Function(CompareFunction function, const IterationCompa
     const bool failed = result != nullptr && !Output(*output, *result, iteration);
     if (failed && options_.fail_fast) return;
     if (result != nullptr) compared.push_back(name);
-    if (failed) mismatched.push_back(name);
+    if (failed && result->verdict == Verdict::kNotVerified) {
+      not_verified.push_back(name);
+    } else if (failed) {
+      mismatched.push_back(name);
+    }
     ++output;
   }
   const std::string label(CompareFunctionLabel(function));
-  if (mismatched.empty()) {
+  if (!not_verified.empty()) {
+    logger_.Error("NOT VERIFIED | " + label + " | Outputs: " + FormatPythonList(not_verified));
+  }
+  if (!mismatched.empty()) {
+    logger_.Error("FAILED | " + label + " | Mismatched outputs: " + FormatPythonList(mismatched));
+  } else if (not_verified.empty()) {
     logger_.Finish("PASSED | " + label +
                    " | All outputs matched | Outputs: " + FormatPythonList(compared));
-  } else {
-    logger_.Error("FAILED | " + label + " | Mismatched outputs: " + FormatPythonList(mismatched));
   }
 }
 
@@ -223,8 +233,9 @@ bool ComparisonReporter::Output(const OutputComparison& output, const FunctionRe
                   FormatMetricLine(result.function, metric->value, metric->threshold));
     }
   }
-  if (result.verdict == Verdict::kFailed) {
-    logger_.Error("FAILED | Output: '" + output.a_name + "' | " + result.why);
+  if (result.verdict == Verdict::kFailed || result.verdict == Verdict::kNotVerified) {
+    logger_.Error(std::string(result.verdict == Verdict::kFailed ? "FAILED" : "NOT VERIFIED") +
+                  " | Output: '" + output.a_name + "' | " + result.why);
   }
   return result.passed();
 }

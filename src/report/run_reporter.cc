@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "compare/comparator.h"
@@ -26,6 +27,20 @@ RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
 
 RunReporter::~RunReporter() {
   if (progress_shown_) std::fputs("\r\033[K", stderr);
+}
+
+ComparisonDetail RunReporter::DetailWanted() {
+  ComparisonDetail detail = comparisons_.Detail();
+  const auto raise = [](StatisticsLevel& level, StatisticsLevel at_least) {
+    level = std::max(level, at_least);
+  };
+  if (!plan_.save.accuracy.empty()) raise(detail.differences, StatisticsLevel::kRanks);
+  if (!plan_.save.record.empty()) {
+    raise(detail.differences, StatisticsLevel::kMoments);
+    raise(detail.sides, StatisticsLevel::kMoments);
+    detail.distances = true;
+  }
+  return detail;
 }
 
 void RunReporter::ComparisonsStarted(std::span<const RunnerPair> pairs) {

@@ -18,7 +18,7 @@ class RunReporter final : public RunObserver {
   RunReporter(Logger& logger, const RunPlan& plan, bool no_progress);
   ~RunReporter() override;
 
-  ComparisonDetail DetailWanted() override { return comparisons_.Detail(); }
+  ComparisonDetail DetailWanted() override;
   void ComparisonsStarted(std::span<const RunnerPair> pairs) override;
   void IterationStarted(int64_t iteration) override {
     pictures_.IterationStart(iteration);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "report/findings_text.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -71,16 +72,36 @@ struct RankedOutput {
   size_t position;
 };
 
-bool Failed(const OutputRecord& output) { return output.passed < output.compared; }
+bool Failed(const OutputRecord& output) {
+  return output.passed + output.not_verified < output.compared;
+}
+
+std::string Verdict(const OutputRecord& output) {
+  if (Failed(output)) return "FAILED";
+  return output.not_verified > 0 ? "not verified" : "passed";
+}
+
+std::string Error(const std::optional<double>& error) { return error ? FormatG(*error, 5) : "-"; }
+
+// Of outputs that match, the quickest comparison only knows that nothing is out of tolerance.
+std::string TimesOver(const OutputRecord& output) {
+  if (!output.tolerances_checked) return "-";
+  const bool bound = output.mismatches == 0 && !output.max_absolute_error;
+  if (bound) return "none";
+  if (std::isinf(output.worst_times_tolerance)) return "inf";
+  return FormatG(output.worst_times_tolerance, 3) + "x";
+}
 
 Row OutputRow(const RankedOutput& ranked, bool several_pairs) {
   const OutputRecord& output = *ranked.output;
   Row row = {output.name,
-             Failed(output) ? "FAILED" : "passed",
-             FormatG(output.worst_times_tolerance, 3) + "x",
-             FormatG(output.max_absolute_error, 5),
-             FormatG(output.max_relative_error, 5),
-             std::to_string(output.mismatches) + "/" + std::to_string(output.elements)};
+             Verdict(output),
+             TimesOver(output),
+             Error(output.max_absolute_error),
+             Error(output.max_relative_error),
+             output.tolerances_checked
+                 ? std::to_string(output.mismatches) + "/" + std::to_string(output.elements)
+                 : "-"};
   if (several_pairs) row.push_back(ranked.pair->first + " vs. " + ranked.pair->second);
   return row;
 }
@@ -126,7 +147,9 @@ std::string ListSome(const std::vector<std::string>& names) {
 std::string VerdictWord(const PairRecord& pair) {
   const bool failed = std::any_of(pair.outputs.begin(), pair.outputs.end(), Failed);
   if (pair.outputs.empty()) return "NOTHING COMPARED";
-  return failed ? "FAILED" : "PASSED";
+  const bool unverified = std::any_of(pair.outputs.begin(), pair.outputs.end(),
+                                      [](const auto& output) { return output.not_verified > 0; });
+  return failed ? "FAILED" : unverified ? "NOT VERIFIED" : "PASSED";
 }
 
 std::string Coverage(const PairRecord& pair) {
@@ -188,7 +211,9 @@ std::string Advice(const RunRecord& record) {
                     : "; find where they start: add --onnx-outputs '*' --validate") +
                "\n";
       }
-      required = std::max(required, std::min(output.required_absolute, output.required_relative));
+      // Other functions than `simple` have no tolerance that would be enough.
+      if (!output.required_absolute || !output.required_relative) continue;
+      required = std::max(required, std::min(*output.required_absolute, *output.required_relative));
     }
     if (required == 0 || !std::isfinite(required)) continue;
     const RunnerRecord* first = FindRunner(record, pair.first);
@@ -211,8 +236,9 @@ std::string Advice(const RunRecord& record) {
 
 }  // namespace
 
-std::string FormatRunSummary(const RunRecord& record, bool interleaved) {
-  std::string text = RunnerTable(record, interleaved) + WorstOutputs(record);
+std::string FormatRunSummary(const RunRecord& record, const SummaryOptions& options) {
+  std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
+                     FormatFindings(record, options.all_outputs);
   for (const PairRecord& pair : record.pairs) {
     // An average is judged in the lines above, not by its iterations.
     const std::string verdict = record.averaged ? "" : VerdictWord(pair) + ", ";
@@ -221,7 +247,7 @@ std::string FormatRunSummary(const RunRecord& record, bool interleaved) {
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";
   const bool mismatch = std::any_of(record.pairs.begin(), record.pairs.end(), [](const auto& pair) {
-    return pair.passed_iterations < pair.compared_iterations;
+    return std::any_of(pair.outputs.begin(), pair.outputs.end(), Failed);
   });
   if (mismatch) text += Advice(record);
   return text;

@@ -8,7 +8,12 @@
 
 namespace vernier {
 
-/// Several lines of text. Latencies are labelled as interleaved when more than one runner was open.
-std::string FormatRunSummary(const RunRecord& record, bool interleaved);
+struct SummaryOptions {
+  bool interleaved = false;  ///< more than one runner was open: latencies are labelled so
+  bool all_outputs = false;  ///< tell of the distances of outputs that match, too
+};
+
+/// Several lines of text.
+std::string FormatRunSummary(const RunRecord& record, const SummaryOptions& options);
 
 }  // namespace vernier

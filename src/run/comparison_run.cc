@@ -125,7 +125,7 @@ bool ComparisonRun::JudgePair(const Pair& pair) const {
   if (!plan_->compare.check_average) {
     // Not the iterations: one in which nothing could be compared is no mismatch.
     return std::all_of(tally.outputs().begin(), tally.outputs().end(),
-                       [](const OutputTally& o) { return o.passed == o.iterations; });
+                       [](const OutputTally& o) { return o.passed + o.not_verified == o.iterations; });
   }
   const Result<std::vector<OutputAverage>> averages = tally.Averages();
   return averages.ok() && std::all_of(averages->begin(), averages->end(),
@@ -150,10 +150,23 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
       observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
     }
     if (!JudgePair(pair)) faults.mismatch = true;
+    AddUnverified(pair, faults, sentences);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
     if (!stopped_ && coverage == Coverage::kJudged) AddCoverageFaults(pair, records.back(), faults, sentences);
   }
   return records;
+}
+
+// What could not be measured has neither passed nor failed: the run is not what was asked for.
+void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
+                                  std::vector<std::string>& sentences) const {
+  for (const OutputTally& output : pair.recorder.tally().outputs()) {
+    if (output.not_verified == 0) continue;
+    faults.incomplete = true;
+    sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
+                        output.name + "' was not verified, and has not passed: " +
+                        output.failed_why);
+  }
 }
 
 void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record,

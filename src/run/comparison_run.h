@@ -60,6 +60,8 @@ class ComparisonRun {
   Status MakePairs(const std::vector<std::string>& names);
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
   bool JudgePair(const Pair& pair) const;
+  void AddUnverified(const Pair& pair, RunFaults& faults,
+                     std::vector<std::string>& sentences) const;
   void AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
 

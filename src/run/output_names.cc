@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compare/metric_traits.h"
 #include "util/close_matches.h"
 
 namespace vernier {
@@ -24,10 +25,11 @@ Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& out
   AddNames("--check-error-stat", compare.check_error_stat, named);
   AddNames("--error-quantile", compare.error_quantile, named);
   AddNames("--index-tolerance", compare.index_tolerance, named);
-  AddNames("--l2-threshold", compare.l2_threshold, named);
-  AddNames("--cosine-similarity-threshold", compare.cosine_threshold, named);
-  AddNames("--psnr-threshold", compare.psnr_threshold, named);
-  AddNames("--snr-threshold", compare.snr_threshold, named);
+  AddNames("--max-mismatch-share", compare.max_mismatch_share, named);
+  AddNames("--max-mismatch-excess", compare.max_mismatch_excess, named);
+  for (const MetricTraits& metric : AllMetrics()) {
+    AddNames(metric.flag, compare.*metric.threshold, named);
+  }
   AddNames("--postprocess", plan.postprocess, named);
   const std::vector<std::string_view> known(outputs.begin(), outputs.end());
   for (const auto& [flag, name] : named) {

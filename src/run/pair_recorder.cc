@@ -2,15 +2,21 @@
 
 #include <algorithm>
 
+#include "run/output_figures.h"
+
 namespace vernier {
 namespace {
 
 std::string_view PairedByName(PairedBy how) {
   switch (how) {
-    case PairedBy::kExact: return "exact";
-    case PairedBy::kFolded: return "folded";
-    case PairedBy::kSubstring: return "substring";
-    case PairedBy::kPosition: return "position";
+    case PairedBy::kExact:
+      return "exact";
+    case PairedBy::kFolded:
+      return "folded";
+    case PairedBy::kSubstring:
+      return "substring";
+    case PairedBy::kPosition:
+      return "position";
   }
   return "";
 }
@@ -22,7 +28,46 @@ void AddNew(const std::vector<std::string>& names, std::vector<std::string>& lis
 }
 
 // std::max that lets NaN win: an error that is no number is the worst.
-double Worse(double a, double b) { return a != a ? a : (b != b || b > a ? b : a); }
+void KeepWorse(std::optional<double>& worst, double value) {
+  if (!worst || value != value || value > *worst) worst = worst && *worst != *worst ? worst : value;
+}
+
+void AddSimple(const SimpleResult& simple, OutputRecord& record) {
+  const DifferenceSummary& difference = simple.difference;
+  record.tolerances_checked = true;
+  record.allowed_share = simple.allowed_share;
+  record.allowed_excess = simple.allowed_excess;
+  record.mismatches = std::max(record.mismatches, difference.mismatches);
+  if (simple.measured == StatisticsLevel::kNone) return;
+  KeepWorse(record.mean_absolute_error, difference.absolute.mean);
+  record.not_finite = std::max(record.not_finite,
+                               difference.absolute.nan_count + difference.absolute.infinite_count);
+  for (const RequiredTolerance& required : simple.required) {
+    KeepWorse(record.required_absolute, required.absolute);
+    KeepWorse(record.required_relative, required.relative);
+  }
+}
+
+double WorstRatio(const OutputComparison& output) {
+  const FunctionResult* simple = output.Find(CompareFunction::kSimple);
+  const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  return data == nullptr ? 0 : data->difference.worst_ratio;
+}
+
+// Keeps the numbers of the worst iteration: the first that failed, or a later one that is further
+// out of tolerance.
+void KeepWorst(const OutputComparison& output, int64_t iteration, OutputRecord& record,
+               double& kept_ratio) {
+  const bool first = record.figures.gates.empty();
+  const bool failed_before = std::any_of(record.figures.gates.begin(), record.figures.gates.end(),
+                                         [](const GateRecord& g) { return g.verdict != "passed"; });
+  const bool fails = !output.passed();
+  const double ratio = WorstRatio(output);
+  const bool worse = fails == failed_before ? ratio > kept_ratio : fails;
+  if (!first && !worse) return;
+  record.figures = MakeFigures(output, iteration);
+  kept_ratio = ratio;
+}
 
 }  // namespace
 
@@ -51,17 +96,11 @@ void PairRecorder::AddOutput(const OutputComparison& output) {
   found->elements = std::max(found->elements, output.a.element_count());
   for (const FunctionResult& function : output.functions) {
     const auto* simple = std::get_if<SimpleResult>(&function.data);
-    if (simple == nullptr) continue;
-    const DifferenceSummary& difference = simple->difference;
-    found->mismatches = std::max(found->mismatches, difference.mismatches);
-    found->mean_absolute_error = Worse(found->mean_absolute_error, difference.absolute.mean);
-    found->not_finite =
-        std::max(found->not_finite, difference.absolute.nan_count + difference.absolute.infinite_count);
-    for (const RequiredTolerance& required : simple->required) {
-      found->required_absolute = Worse(found->required_absolute, required.absolute);
-      found->required_relative = Worse(found->required_relative, required.relative);
-    }
+    if (simple != nullptr) AddSimple(*simple, *found);
   }
+  const auto index = static_cast<size_t>(found - record_.outputs.begin());
+  kept_ratios_.resize(record_.outputs.size());
+  KeepWorst(output, tally_.iterations() - 1, *found, kept_ratios_[index]);
 }
 
 bool PairRecorder::vacuous() const {
@@ -83,6 +122,7 @@ PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
     output->max_absolute_error = tally.worst_absolute;
     output->max_relative_error = tally.worst_relative;
     output->worst_times_tolerance = tally.worst_ratio;
+    output->not_verified = tally.not_verified;
     output->vacuous = tally.vacuous_why;
   }
   return record;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compare/comparison.h"
 #include "compare/tally.h"
@@ -31,6 +32,7 @@ class PairRecorder {
 
   ComparisonTally tally_;
   PairRecord record_;
+  std::vector<double> kept_ratios_;  ///< by output: times over tolerance in the iteration kept
   bool compared_nothing_ = false;
 };
 

@@ -1,0 +1,188 @@
+#include "compare/measurement.h"
+
+#include <algorithm>
+#include <array>
+
+namespace vernier {
+namespace {
+
+constexpr std::array<double, 3> kPrintedQuantiles = {0.9, 0.95, 0.99};
+
+void Raise(StatisticsLevel& level, StatisticsLevel at_least) { level = std::max(level, at_least); }
+
+StatisticsLevel LevelFor(ErrorStat stat) {
+  switch (stat) {
+    case ErrorStat::kElemwise:
+      return StatisticsLevel::kNone;
+    case ErrorStat::kMax:
+    case ErrorStat::kMean:
+      return StatisticsLevel::kMoments;
+    case ErrorStat::kMedian:
+    case ErrorStat::kQuantile:
+      break;
+  }
+  return StatisticsLevel::kRanks;
+}
+
+bool IsInteger(DType dtype) {
+  const DTypeKind kind = Kind(dtype);
+  return kind != DTypeKind::kFloat && kind != DTypeKind::kComplex && kind != DTypeKind::kString;
+}
+
+// What `wanted` has and `have` has not.
+MeasureRequest Lacking(const MeasureRequest& wanted, const MeasureRequest& have) {
+  MeasureRequest lacking = wanted;
+  if (have.differences >= wanted.differences) lacking.differences = StatisticsLevel::kNone;
+  if (have.sides >= wanted.sides) lacking.sides = StatisticsLevel::kNone;
+  lacking.products = wanted.products && !have.products;
+  lacking.ulp = wanted.ulp && !have.ulp;
+  if (have.worst >= wanted.worst) lacking.worst = 0;
+  return lacking;
+}
+
+bool AsksForSomething(const MeasureRequest& request) {
+  return request.differences != StatisticsLevel::kNone || request.sides != StatisticsLevel::kNone ||
+         request.products || request.ulp || request.worst > 0;
+}
+
+void Merge(PairMeasures& into, PairMeasures&& more, const MeasureRequest& request) {
+  if (request.differences != StatisticsLevel::kNone) into.difference = std::move(more.difference);
+  if (request.sides != StatisticsLevel::kNone) {
+    into.a = std::move(more.a);
+    into.b = std::move(more.b);
+  }
+  if (request.products) into.products = more.products;
+  if (request.ulp) into.ulp = more.ulp;
+  if (request.worst > 0) into.worst = std::move(more.worst);
+}
+
+}  // namespace
+
+Tolerances TolerancesFor(std::string_view name, const CompareOptions& options) {
+  return {options.atol.Lookup(name, kDefaultTolerance),
+          options.rtol.Lookup(name, kDefaultTolerance)};
+}
+
+std::span<const double> PrintedQuantiles() { return kPrintedQuantiles; }
+
+PairMeasurement::PairMeasurement(const NamedTensor& a, const NamedTensor& b,
+                                 const CompareOptions& options, const ComparisonDetail& detail)
+    : name_(a.name), a_(a.tensor), options_(options), detail_(detail) {
+  Align(b.tensor);
+  const std::vector<CompareFunction>& functions = options.functions;
+  if (std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end()) {
+    AskForSimple();
+  }
+  AskForMetrics();
+  AskForDetail();
+  request_.difference_quantiles.assign(kPrintedQuantiles.begin(), kPrintedQuantiles.end());
+  request_.difference_quantiles.push_back(quantile_);
+  request_.side_quantiles.assign(kPrintedQuantiles.begin(), kPrintedQuantiles.end());
+}
+
+void PairMeasurement::Align(const Tensor& b) {
+  b_ = b;
+  if (!options_.no_shape_check) {
+    shapes_differ_ = a_.dims() != b.dims();
+    return;
+  }
+  Result<ShapeMatch> match = MatchShape(b, a_.dims());
+  if (!match.ok()) {
+    refusal_ = match.status().message();
+    return;
+  }
+  b_ = match->tensor;
+  steps_ = std::move(match->steps);
+  if (b_.element_count() != a_.element_count()) {
+    refusal_ = "an output of shape " + FormatDims(b_.dims()) + " cannot be brought to shape " +
+               FormatDims(a_.dims());
+  }
+}
+
+bool PairMeasurement::transposed() const {
+  return std::any_of(steps_.begin(), steps_.end(),
+                     [](const ShapeStep& step) { return step.kind == ShapeStep::Kind::kPermuted; });
+}
+
+void PairMeasurement::AskForSimple() {
+  const Tolerances tolerances = TolerancesFor(name_, options_);
+  // Differences of strings are 0 or 1, which a tolerance of 1 must not excuse.
+  if (a_.dtype() != DType::kString) {
+    request_.rule = {tolerances.absolute, tolerances.relative, options_.infinities_compare_equal};
+  }
+  const double quantile = options_.error_quantile.Lookup(name_, kDefaultErrorQuantile);
+  // The peer ignores a bad quantile that it does not need; `simple` refuses one that it does.
+  if (quantile >= 0 && quantile <= 1) quantile_ = quantile;
+  for (const ErrorStat stat : options_.check_error_stat.Lookup(name_, {})) {
+    Raise(request_.differences, LevelFor(stat));
+  }
+  Raise(request_.differences, detail_.differences);
+  // No share excuses a NaN, and only the statistics tell it from a very large difference.
+  if (options_.max_mismatch_share.Lookup(name_, 0) > 0) {
+    Raise(request_.differences, StatisticsLevel::kMoments);
+  }
+}
+
+void PairMeasurement::AskForMetrics() {
+  const bool strings = a_.dtype() == DType::kString;
+  for (const CompareFunction function : options_.functions) {
+    switch (function) {
+      case CompareFunction::kL2:
+      case CompareFunction::kCosineSimilarity:
+      case CompareFunction::kPsnr:
+      case CompareFunction::kSnr:
+      case CompareFunction::kRmse:
+        request_.products = !strings;
+        break;
+      case CompareFunction::kUlp:
+        request_.ulp = true;
+        // Between integers the distance is the difference.
+        if (IsInteger(a_.dtype())) Raise(request_.differences, StatisticsLevel::kMoments);
+        break;
+      case CompareFunction::kSimple:
+      case CompareFunction::kIndices:
+      case CompareFunction::kKlDivergence:
+      case CompareFunction::kPerceptual:
+        break;
+    }
+  }
+}
+
+void PairMeasurement::AskForDetail() {
+  Raise(request_.sides, detail_.sides);
+  if (detail_.output_statistics) Raise(request_.sides, StatisticsLevel::kRanks);
+  if (!detail_.distances) return;
+  request_.ulp = true;
+  request_.products = a_.dtype() != DType::kString;
+}
+
+const PairMeasures* PairMeasurement::Measure() {
+  if (measures_) return &*measures_;
+  if (!status_.ok()) return nullptr;
+  Result<PairMeasures> measures = MeasurePair(Elements(a_), Elements(b_), request_, detail_.pool);
+  if (!measures.ok()) {
+    status_ = std::move(measures).status();
+    return nullptr;
+  }
+  measures_ = *std::move(measures);
+  return &*measures_;
+}
+
+void PairMeasurement::MeasureMismatch() {
+  if (!aligned() || Measure() == nullptr) return;
+  MeasureRequest wanted = request_;
+  Raise(wanted.differences, StatisticsLevel::kMoments);
+  Raise(wanted.sides, StatisticsLevel::kMoments);
+  wanted.products = a_.dtype() != DType::kString;
+  wanted.ulp = true;
+  wanted.worst = static_cast<size_t>(std::max<int64_t>(options_.worst_elements, 0));
+  const MeasureRequest lacking = Lacking(wanted, request_);
+  if (!AsksForSomething(lacking)) return;
+  Result<PairMeasures> more = MeasurePair(Elements(a_), Elements(b_), lacking, detail_.pool);
+  // The first measurement of the same arrays succeeded.
+  if (!more.ok()) return;
+  Merge(*measures_, *std::move(more), lacking);
+  request_ = std::move(wanted);
+}
+
+}  // namespace vernier

@@ -1,0 +1,87 @@
+// A pair of outputs in one shape, and what is measured about it: in one pass for all comparison
+// functions, statistics and records together, and only what one of them needs.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "kernels/pair_measures.h"
+
+namespace vernier {
+
+struct Tolerances {
+  double absolute = 0;
+  double relative = 0;
+};
+
+/// What `simple` holds an output against; `name` is the first runner's.
+Tolerances TolerancesFor(std::string_view name, const CompareOptions& options);
+
+/// The quantiles of every statistics line.
+std::span<const double> PrintedQuantiles();
+
+class PairMeasurement {
+ public:
+  /// All but `a` and `b` must outlive the object.
+  PairMeasurement(const NamedTensor& a, const NamedTensor& b, const CompareOptions& options,
+                  const ComparisonDetail& detail);
+
+  const std::string& name() const { return name_; }
+  const Tensor& a() const { return a_; }
+  const Tensor& b() const { return b_; }  ///< in A's shape where shapes are matched
+  const CompareOptions& options() const { return options_; }
+  const ComparisonDetail& detail() const { return detail_; }
+
+  /// The shapes differ and must not.
+  bool shapes_differ() const { return shapes_differ_; }
+  /// Why B could not be brought to A's shape; empty where that was not tried or worked.
+  const std::string& refusal() const { return refusal_; }
+  const std::vector<ShapeStep>& shape_steps() const { return steps_; }
+  /// Both sides have the same elements at the same places.
+  bool aligned() const { return !shapes_differ_ && refusal_.empty(); }
+  bool transposed() const;
+
+  /// `simple`'s rule. Strings must be equal, whatever the tolerances; without `simple`, everything
+  /// that differs is out of tolerance.
+  const DifferenceRule& rule() const { return request_.rule; }
+  /// The quantile that `simple` checks.
+  double error_quantile() const { return quantile_; }
+
+  /// Everything that the options and the detail ask for; measured by the first call. The shapes
+  /// must be aligned. nullptr when the types cannot be compared: then status() says why.
+  const PairMeasures* Measure();
+  const Status& status() const { return status_; }
+
+  /// Adds what is told of outputs that do not match: the worst elements, all distances, extrema and
+  /// the sides' own statistics. One more pass, for what is not there.
+  void MeasureMismatch();
+
+  /// What Measure and MeasureMismatch have filled.
+  const MeasureRequest& measured() const { return request_; }
+  std::optional<PairMeasures>& measures() { return measures_; }
+
+ private:
+  void Align(const Tensor& b);
+  void AskForSimple();
+  void AskForMetrics();
+  void AskForDetail();
+
+  std::string name_;
+  Tensor a_;
+  Tensor b_;
+  const CompareOptions& options_;
+  const ComparisonDetail& detail_;
+  bool shapes_differ_ = false;
+  std::string refusal_;
+  std::vector<ShapeStep> steps_;
+  double quantile_ = kDefaultErrorQuantile;
+  MeasureRequest request_;
+  std::optional<PairMeasures> measures_;
+  Status status_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,65 @@
+#include "compare/vacuous.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace vernier {
+namespace {
+
+bool StringsConstant(const Tensor& tensor) {
+  for (int64_t i = 1; i < tensor.element_count(); ++i) {
+    if (tensor.StringAt(i) != tensor.StringAt(0)) return false;
+  }
+  return true;
+}
+
+// Two elements to a byte; an odd count leaves the last half byte unused.
+bool NibblesConstant(const Tensor& tensor) {
+  const std::span<const std::byte> bytes = tensor.bytes();
+  const auto low = std::to_integer<unsigned>(bytes[0]) & 0xfu;
+  const std::byte both{static_cast<unsigned char>(low | low << 4)};
+  const auto whole = static_cast<size_t>(tensor.element_count() / 2);
+  const bool pairs = std::all_of(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(whole),
+                                 [&](std::byte byte) { return byte == both; });
+  if (!pairs || tensor.element_count() % 2 == 0) return pairs;
+  return (std::to_integer<unsigned>(bytes[whole]) & 0xfu) == low;
+}
+
+// Are all elements the same bits?
+bool IsConstant(const Tensor& tensor) {
+  if (tensor.element_count() < 2) return false;
+  if (tensor.dtype() == DType::kString) return StringsConstant(tensor);
+  const int bits = BitsOf(tensor.dtype());
+  if (bits == 4) return NibblesConstant(tensor);
+  if (bits < 8) return false;
+  // The bytes against themselves, one element later.
+  const auto bytes = tensor.bytes();
+  const auto size = static_cast<size_t>(bits / 8);
+  return std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) == 0;
+}
+
+bool IsZero(const Tensor& constant) {
+  if (constant.dtype() == DType::kString) return false;
+  const auto bytes = constant.bytes();
+  const size_t size = std::max<size_t>(1, static_cast<size_t>(BitsOf(constant.dtype()) / 8));
+  return std::all_of(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size),
+                     [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+}  // namespace
+
+std::string VacuousBecause(const Tensor& a, const Tensor& b) {
+  if (a.element_count() == 0) return "no elements";
+  if (a.bytes().data() == b.bytes().data()) return "both sides are the same memory";
+  if (!IsConstant(a) || !IsConstant(b)) return "";
+  return IsZero(a) ? "all elements are zero" : "all elements are the same";
+}
+
+std::string VacuousBecause(const PairMeasures& measures) {
+  const auto all_nan = [](const ValueStatistics& side) {
+    return side.count > 0 && side.nan_count == side.count;
+  };
+  return all_nan(measures.a) && all_nan(measures.b) ? "all elements are NaN" : "";
+}
+
+}  // namespace vernier

@@ -1,0 +1,19 @@
+// Agreement that shows nothing.
+#pragma once
+
+#include <string>
+
+#include "kernels/pair_measures.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Why a match of these two would show nothing: no elements, the same memory on both sides, or each
+/// side constant. Empty when it would show something. Looks no further than the first element that
+/// differs from the one before; a single element is not called constant.
+std::string VacuousBecause(const Tensor& a, const Tensor& b);
+
+/// The same of two sides that do not match and whose statistics are known: both are all NaN.
+std::string VacuousBecause(const PairMeasures& measures);
+
+}  // namespace vernier

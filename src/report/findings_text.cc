@@ -1,0 +1,141 @@
+#include "report/findings_text.h"
+
+#include <cmath>
+#include <vector>
+
+#include "util/number_text.h"
+#include "vernier/dtype.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kShownOutputs = 5;
+
+bool Passed(const OutputRecord& output) { return output.passed == output.compared; }
+
+// As many digits as tell two neighbouring values of the type apart.
+int DigitsOf(const std::optional<SideRecord>& side) {
+  const DType dtype =
+      side ? DTypeFromName(side->dtype).value_or(DType::kUndefined) : DType::kUndefined;
+  if (Kind(dtype) != DTypeKind::kFloat) return 17;
+  const int bits = BitsOf(dtype);
+  return bits <= 8 ? 4 : bits == 16 ? 5 : bits == 32 ? 9 : 17;
+}
+
+std::string Percent(double share) { return FormatG(share * 100, 3) + " %"; }
+
+std::string ToleranceLine(const OutputRecord& output) {
+  if (!output.tolerances_checked || output.mismatches == 0) return "";
+  const double share =
+      static_cast<double>(output.mismatches) / static_cast<double>(output.elements);
+  std::string line = std::to_string(output.mismatches) + " of " + std::to_string(output.elements) +
+                     " elements (" + Percent(share) + ") out of tolerance, the worst " +
+                     FormatG(output.worst_times_tolerance, 3) + " times over";
+  if (output.allowed_share > 0) {
+    line += "; allowed: " + Percent(output.allowed_share) + ", " +
+            FormatG(output.allowed_excess, 3) + " times over";
+  }
+  return line;
+}
+
+std::vector<std::string> WorstLines(const OutputFigures& figures) {
+  const bool strings = figures.first && figures.first->dtype == "string";
+  std::vector<std::string> lines;
+  for (const ElementRecord& element : figures.worst) {
+    std::string line = (lines.empty() ? "worst at " : "then at ") + FormatDims(element.index);
+    if (!strings) {
+      line += ": " + FormatG(element.first, DigitsOf(figures.first)) + " against " +
+              FormatG(element.second, DigitsOf(figures.second)) + ", absolute error " +
+              FormatG(element.absolute_error, 5) + ", relative error " +
+              FormatG(element.relative_error, 5);
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string DistanceLine(const DistanceRecord& distances) {
+  if (std::isnan(distances.l2)) return "L2, RMSE, cosine similarity, PSNR and SNR are NaN";
+  std::string line = "L2 " + FormatG(distances.l2, 5) + ", RMSE " + FormatG(distances.rmse, 5) +
+                     ", cosine similarity " + FormatG(distances.cosine_similarity, 7) + ", PSNR " +
+                     FormatG(distances.psnr, 5) + " dB, SNR " + FormatG(distances.snr, 5) + " dB";
+  if (distances.kl_divergence) {
+    line += ", KL divergence " + FormatG(*distances.kl_divergence, 5) + " nats";
+  }
+  if (distances.max_ulp) {
+    line += ", at most " + std::to_string(*distances.max_ulp) + " ULP";
+    if (*distances.max_ulp > 0) line += " (at " + FormatDims(distances.max_ulp_index) + ")";
+  }
+  return line;
+}
+
+// "3 NaN (the first at (0, 1))"; empty when there are none.
+std::string Count(int64_t count, const char* what,
+                  const std::optional<std::vector<int64_t>>& first) {
+  if (count == 0) return "";
+  return std::to_string(count) + " " + what +
+         (first ? " (the first at " + FormatDims(*first) + ")" : "");
+}
+
+std::string NotFiniteLine(const std::string& runner, const std::optional<SideRecord>& side) {
+  if (!side) return "";
+  const std::string nans = Count(side->nan_count, "NaN", side->first_nan);
+  const std::string infinities =
+      Count(side->infinite_count, side->infinite_count == 1 ? "infinity" : "infinities",
+            side->first_infinite);
+  if (nans.empty() && infinities.empty()) return "";
+  return runner + " holds " + nans + (nans.empty() || infinities.empty() ? "" : " and ") +
+         infinities;
+}
+
+std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool several_pairs) {
+  const OutputFigures& figures = output.figures;
+  std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output)};
+  for (std::string& line : WorstLines(figures)) lines.push_back(std::move(line));
+  if (figures.distances && output.elements > 0) lines.push_back(DistanceLine(*figures.distances));
+  lines.push_back(NotFiniteLine(pair.first, figures.first));
+  lines.push_back(NotFiniteLine(pair.second, figures.second));
+  if (!output.vacuous.empty()) lines.push_back("shows nothing: " + output.vacuous);
+  std::string text = "  output '" + output.name + "'";
+  if (output.compared > 1) text += ", iteration " + std::to_string(figures.iteration);
+  if (several_pairs) text += ", " + pair.first + " vs. " + pair.second;
+  text += ":\n";
+  bool said = false;
+  for (const std::string& line : lines) {
+    if (line.empty()) continue;
+    text += "    " + line + "\n";
+    said = true;
+  }
+  return said ? text : "";
+}
+
+}  // namespace
+
+std::string FormatFindings(const RunRecord& record, bool all_outputs) {
+  std::string text;
+  size_t shown = 0;
+  size_t left_out = 0;
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      // Elements that were let out of tolerance are told of, too.
+      const bool excused = output.allowed_share > 0 && output.mismatches > 0;
+      if (!all_outputs && Passed(output) && !excused) continue;
+      const std::string block = FormatBlock(pair, output, record.pairs.size() > 1);
+      if (block.empty()) continue;
+      if (!all_outputs && ++shown > kShownOutputs) {
+        ++left_out;
+      } else {
+        text += block;
+      }
+    }
+  }
+  if (left_out > 0) {
+    text += "  and " + std::to_string(left_out) +
+            (left_out == 1 ? " more output" : " more outputs") +
+            "; -v or --save-record shows all\n";
+  }
+  return text;
+}
+
+}  // namespace vernier

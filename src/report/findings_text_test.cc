@@ -1,0 +1,81 @@
+#include "report/findings_text.h"
+
+#include <gtest/gtest.h>
+
+namespace vernier {
+namespace {
+
+OutputRecord FailedOutput(std::string name) {
+  OutputRecord output;
+  output.name = std::move(name);
+  output.compared = 1;
+  output.elements = 400;
+  output.mismatches = 3;
+  output.worst_times_tolerance = 12.5;
+  output.tolerances_checked = true;
+  output.figures.worst = {{{1, 2}, 0.5, 0.25, 0.25, 1, 12.5}};
+  return output;
+}
+
+RunRecord WithOutputs(std::vector<OutputRecord> outputs) {
+  RunRecord record;
+  PairRecord pair;
+  pair.first = "left";
+  pair.second = "right";
+  pair.outputs = std::move(outputs);
+  record.pairs.push_back(std::move(pair));
+  return record;
+}
+
+TEST(Findings, TellOfElementsOutOfTolerance) {
+  const std::string text = FormatFindings(WithOutputs({FailedOutput("y")}), false);
+  EXPECT_EQ(text,
+            "  output 'y':\n"
+            "    3 of 400 elements (0.75 %) out of tolerance, the worst 12.5 times over\n"
+            "    worst at (1, 2): 0.5 against 0.25, absolute error 0.25, relative error 1\n");
+}
+
+TEST(Findings, NameNotFiniteValuesOfEachSide) {
+  OutputRecord output = FailedOutput("y");
+  output.figures.worst.clear();
+  output.figures.first.emplace();
+  output.figures.second.emplace();
+  output.figures.second->nan_count = 2;
+  output.figures.second->first_nan = {{0, 7}};
+  output.figures.second->infinite_count = 1;
+  output.figures.second->first_infinite = {{3, 3}};
+  const std::string text = FormatFindings(WithOutputs({output}), false);
+  EXPECT_NE(text.find("right holds 2 NaN (the first at (0, 7)) and 1 infinity (the first at (3, "
+                      "3))\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("left holds"), std::string::npos);
+}
+
+TEST(Findings, TellOfElementsThatWereExcused) {
+  OutputRecord output = FailedOutput("y");
+  output.passed = 1;
+  output.allowed_share = 0.01;
+  output.allowed_excess = 20;
+  const std::string text = FormatFindings(WithOutputs({output}), false);
+  EXPECT_NE(text.find("; allowed: 1 %, 20 times over\n"), std::string::npos) << text;
+}
+
+TEST(Findings, ShowAFewOutputsOrAll) {
+  std::vector<OutputRecord> outputs;
+  for (int i = 0; i < 7; ++i) outputs.push_back(FailedOutput("y" + std::to_string(i)));
+  const std::string few = FormatFindings(WithOutputs(outputs), false);
+  EXPECT_EQ(few.find("'y5'"), std::string::npos);
+  EXPECT_NE(few.find("and 2 more outputs"), std::string::npos) << few;
+  EXPECT_NE(FormatFindings(WithOutputs(outputs), true).find("'y6'"), std::string::npos);
+}
+
+TEST(Findings, AreSilentAboutWhatPasses) {
+  OutputRecord output = FailedOutput("y");
+  output.passed = 1;
+  output.mismatches = 0;
+  EXPECT_EQ(FormatFindings(WithOutputs({output}), false), "");
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,114 @@
+#include "run/output_figures.h"
+
+#include <string>
+#include <vector>
+
+namespace vernier {
+namespace {
+
+std::vector<int64_t> Coordinates(int64_t place, const Dims& dims) {
+  std::vector<int64_t> index(dims.size());
+  for (size_t axis = dims.size(); axis-- > 0;) {
+    index[axis] = place % dims[axis];
+    place /= dims[axis];
+  }
+  return index;
+}
+
+std::optional<std::vector<int64_t>> FirstPlace(int64_t place, const Dims& dims) {
+  if (place < 0) return std::nullopt;
+  return Coordinates(place, dims);
+}
+
+SideRecord MakeSide(const ValueStatistics& statistics, DType dtype, const Dims& dims) {
+  SideRecord side;
+  side.dtype = DTypeName(dtype);
+  side.min = statistics.min;
+  side.max = statistics.max;
+  side.mean = statistics.mean;
+  side.std_dev = statistics.std_dev;
+  side.nan_count = statistics.nan_count;
+  side.infinite_count = statistics.infinite_count;
+  side.first_nan = FirstPlace(statistics.first_nan, dims);
+  side.first_infinite = FirstPlace(statistics.first_infinite, dims);
+  return side;
+}
+
+DistanceRecord MakeDistances(const OutputComparison& output) {
+  const PairMeasures& measures = *output.measures;
+  const PairMetrics metrics = MakePairMetrics(measures.products, measures.difference.count);
+  DistanceRecord distances;
+  distances.l2 = metrics.l2;
+  distances.rmse = metrics.rmse;
+  distances.cosine_similarity = metrics.cosine;
+  distances.psnr = metrics.psnr;
+  distances.snr = metrics.snr;
+  distances.kl_divergence = output.kl_divergence;
+  if (output.measured.ulp && measures.ulp.applies && measures.ulp.measured > 0) {
+    distances.max_ulp = measures.ulp.max;
+    distances.ulp_different = measures.ulp.different;
+    if (measures.ulp.place_of_max >= 0) {
+      distances.max_ulp_index = Coordinates(measures.ulp.place_of_max, output.a_dims);
+    }
+  }
+  return distances;
+}
+
+std::string_view VerdictName(const FunctionResult& result) {
+  if (result.passed()) return "passed";
+  return result.verdict == Verdict::kNotVerified ? "not verified" : "failed";
+}
+
+GateRecord MakeGate(const FunctionResult& result) {
+  GateRecord gate;
+  gate.function = CompareFunctionName(result.function);
+  gate.verdict = VerdictName(result);
+  if (!result.passed()) gate.why = result.why;
+  if (result.shapes_differ) gate.why = "the shapes differ";
+  if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
+    gate.value = metric->value;
+    gate.threshold = metric->threshold;
+  }
+  return gate;
+}
+
+// What --no-shape-check would make of outputs whose shapes differ.
+std::string ShapeSuggestion(const OutputComparison& output) {
+  const std::string shapes =
+      "the shapes are " + FormatDims(output.a_dims) + " and " + FormatDims(output.b_dims);
+  const std::optional<ShapeStep> step = PlanShapeMatch(output.b_dims, output.a_dims);
+  if (!step) return shapes + ", which hold different numbers of elements";
+  const bool permuted = step->kind == ShapeStep::Kind::kPermuted;
+  return shapes + "; --no-shape-check would compare the second " +
+         (permuted ? "transposed to " : "as ") + FormatDims(step->to);
+}
+
+}  // namespace
+
+OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration) {
+  OutputFigures figures;
+  figures.iteration = iteration;
+  figures.shape = output.a_dims;
+  for (const FunctionResult& result : output.functions) {
+    figures.gates.push_back(MakeGate(result));
+    if (result.shapes_differ) figures.suggestion = ShapeSuggestion(output);
+  }
+  if (!output.measures) return figures;
+  const PairMeasures& measures = *output.measures;
+  if (output.measured.sides != StatisticsLevel::kNone) {
+    figures.first = MakeSide(measures.a, output.a_dtype, output.a_dims);
+    figures.second = MakeSide(measures.b, output.b_dtype, output.a_dims);
+  }
+  if (output.measured.products) figures.distances = MakeDistances(output);
+  const FunctionResult* simple = output.Find(CompareFunction::kSimple);
+  const bool some_out = simple != nullptr && measures.difference.mismatches > 0;
+  for (const WorstElement& element : measures.worst) {
+    // Where elements are out of tolerance, the others are not bad.
+    if (some_out && element.ratio <= 1) break;
+    figures.worst.push_back({Coordinates(element.place, output.a_dims), element.a, element.b,
+                             element.absolute, element.relative, element.ratio});
+  }
+  return figures;
+}
+
+}  // namespace vernier

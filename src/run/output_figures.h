@@ -1,0 +1,14 @@
+// One output of one iteration, as the record keeps it.
+#pragma once
+
+#include <cstdint>
+
+#include "compare/comparison.h"
+#include "record/run_record.h"
+
+namespace vernier {
+
+/// What the comparison measured; parts that it did not are absent.
+OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration);
+
+}  // namespace vernier
