@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/arg_conversion.h"
+#include "util/close_matches.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -303,13 +304,22 @@ class CommandLineParser {
         std::find(row.choices.begin(), row.choices.end(), value) != row.choices.end()) {
       return {};
     }
-    std::string choices;
-    for (const std::string_view choice : row.choices) {
-      if (!choices.empty()) choices += ", ";
-      choices += QuotePython(choice);
-    }
-    return ArgumentError(
-        row, "invalid choice: " + QuotePython(value) + " (choose from " + choices + ")");
+    const auto list = [](std::span<const std::string_view> choices) {
+      std::string text;
+      for (const std::string_view choice : choices) {
+        text += (text.empty() ? "" : ", ") + QuotePython(choice);
+      }
+      return text;
+    };
+    // The peer's words with the peer's choices; what we add comes after.
+    const size_t of_peer = row.choices.size() - row.own_choices;
+    std::string text = "invalid choice: " + QuotePython(value) + " (choose from " +
+                       list(row.choices.first(of_peer)) + ")";
+    if (row.own_choices > 0) text += " or " + list(row.choices.subspan(of_peer));
+    const std::vector<std::string_view> known(row.choices.begin(), row.choices.end());
+    const std::vector<std::string> near = CloseMatches(value, known, 1);
+    if (!near.empty()) text += "; did you mean '" + near.front() + "'?";
+    return ArgumentError(row, text);
   }
 
   Status CheckExclusions(const OptionRow& row) const {

@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"OneBadChoiceOfMany",
                   {"--log-format", "timestamp", "color"},
                   "argument --log-format: invalid choice: 'color' (choose from 'timestamp', "
-                  "'line-info', 'no-colors')"},
+                  "'line-info', 'no-colors'); did you mean 'no-colors'?"},
         UsageCase{"MissingValue", {"--seed"}, "argument --seed: expected one argument"},
         UsageCase{
             "FlagInPlaceOfValue", {"--seed", "--trt"}, "argument --seed: expected one argument"},

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/metric_traits.h"
 #include "compare/postprocess.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
+
+// More would fill the screen, not explain more.
+constexpr int64_t kMostWorst = 10000;
 
 struct FlagWords {
   std::string flag;
@@ -31,6 +35,7 @@ struct NumberRule {
 
 const NumberRule kTolerance = {"a number >= 0", [](double v) { return v >= 0; }};
 const NumberRule kShare = {"a number from 0 to 1", [](double v) { return v >= 0 && v <= 1; }};
+const NumberRule kExcess = {"a number >= 1", [](double v) { return v >= 1; }};
 const NumberRule kAnyNumber = {"a number", [](double v) { return !std::isnan(v); }};
 
 // Reads `[OUTPUT:]NUMBER` words into a per-output table.
@@ -108,13 +113,10 @@ Status BindFunctions(const ParsedArgs& args, CompareOptions& options) {
     } else if (word == "quality_metrics") {
       AddFunction(CompareFunction::kPsnr, options.functions);
       AddFunction(CompareFunction::kSnr, options.functions);
-    } else if (const auto function = CompareFunctionFromName(word);
-               function && *function != CompareFunction::kPerceptual) {
+    } else if (const auto function = CompareFunctionFromName(word)) {
       AddFunction(*function, options.functions);
     } else {
-      return Unimplemented("--compare " + word +
-                           ": this measure is not available in this version; simple, indices, l2, "
-                           "cosine_similarity, psnr and snr are");
+      return InvalidArgument("--compare: there is no function '" + word + "'");
     }
   }
   return {};
@@ -134,6 +136,27 @@ Status BindPostprocess(const ParsedArgs& args, RunPlan& plan) {
   return {};
 }
 
+Status BindMismatchShare(const ParsedArgs& args, CompareOptions& options) {
+  VERNIER_TRY(
+      BindNumbers(WordsOf(args, "max_mismatch_share"), kShare, options.max_mismatch_share));
+  VERNIER_TRY(
+      BindNumbers(WordsOf(args, "max_mismatch_excess"), kExcess, options.max_mismatch_excess));
+  if (!args.Has("max_mismatch_excess") || args.Has("max_mismatch_share")) return {};
+  return InvalidArgument(
+      "--max-mismatch-excess has an effect only with --max-mismatch-share, which says how many "
+      "elements may be out of tolerance at all");
+}
+
+Status BindWorst(const ParsedArgs& args, CompareOptions& options) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> count, args.Int("worst"));
+  if (count && (*count < 0 || *count > kMostWorst)) {
+    return InvalidArgument("--worst: expected a whole number from 0 to " +
+                           std::to_string(kMostWorst) + ", got " + std::to_string(*count));
+  }
+  options.worst_elements = count.value_or(options.worst_elements);
+  return {};
+}
+
 std::string NameOf(const ParsedArgs& args, std::string_view dest) {
   const auto given = std::find_if(args.given().begin(), args.given().end(),
                                   [&](const GivenOption& g) { return g.row->dest == dest; });
@@ -141,7 +164,7 @@ std::string NameOf(const ParsedArgs& args, std::string_view dest) {
 }
 
 struct FunctionFlags {
-  std::optional<CompareFunction> function;  // none: a function that is not there yet
+  CompareFunction function;
   std::string_view names;  // the peer's list of choices that use the flags
   std::vector<std::string_view> dests;
 };
@@ -151,7 +174,8 @@ void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& option
   const FunctionFlags table[] = {
       {CompareFunction::kSimple,
        "['simple']",
-       {"check_error_stat", "rtol", "atol", "error_quantile", "infinities_compare_equal"}},
+       {"check_error_stat", "rtol", "atol", "error_quantile", "infinities_compare_equal",
+        "max_mismatch_share", "max_mismatch_excess"}},
       {CompareFunction::kIndices, "['indices']", {"index_tolerance"}},
       {CompareFunction::kL2, "['l2', 'distance_metrics']", {"l2_threshold"}},
       {CompareFunction::kCosineSimilarity,
@@ -159,7 +183,10 @@ void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& option
        {"cosine_similarity_threshold"}},
       {CompareFunction::kPsnr, "['psnr', 'quality_metrics']", {"psnr_threshold"}},
       {CompareFunction::kSnr, "['snr', 'quality_metrics']", {"snr_threshold"}},
-      {std::nullopt, "['perceptual_metrics']", {"lpips_threshold"}},
+      {CompareFunction::kPerceptual, "['perceptual_metrics']", {"lpips_threshold"}},
+      {CompareFunction::kRmse, "['rmse']", {"rmse_threshold"}},
+      {CompareFunction::kUlp, "['ulp']", {"ulp_threshold"}},
+      {CompareFunction::kKlDivergence, "['kl_divergence']", {"kl_divergence_threshold"}},
   };
   const std::span<const std::string> given = args.List("compare");
   const std::vector<std::string> selected =
@@ -168,8 +195,7 @@ void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& option
   for (const FunctionFlags& row : table) {
     const auto& functions = options.functions;
     const bool runs =
-        row.function &&
-        std::find(functions.begin(), functions.end(), *row.function) != functions.end();
+        std::find(functions.begin(), functions.end(), row.function) != functions.end();
     if (runs) continue;
     for (const std::string_view dest : row.dests) {
       if (!args.Has(dest)) continue;
@@ -213,11 +239,12 @@ Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   VERNIER_TRY(BindErrorStats(WordsOf(args, "check_error_stat"), options.check_error_stat));
   VERNIER_TRY(BindNumbers(WordsOf(args, "error_quantile"), kShare, options.error_quantile));
   VERNIER_TRY(BindIndexTolerance(WordsOf(args, "index_tolerance"), options.index_tolerance));
-  VERNIER_TRY(BindNumbers(WordsOf(args, "l2_threshold"), kTolerance, options.l2_threshold));
-  VERNIER_TRY(BindNumbers(WordsOf(args, "cosine_similarity_threshold"), kAnyNumber,
-                          options.cosine_threshold));
-  VERNIER_TRY(BindNumbers(WordsOf(args, "psnr_threshold"), kAnyNumber, options.psnr_threshold));
-  VERNIER_TRY(BindNumbers(WordsOf(args, "snr_threshold"), kAnyNumber, options.snr_threshold));
+  for (const MetricTraits& metric : AllMetrics()) {
+    const NumberRule& rule = metric.higher_is_better ? kAnyNumber : kTolerance;
+    VERNIER_TRY(BindNumbers(WordsOf(args, metric.table), rule, options.*metric.threshold));
+  }
+  VERNIER_TRY(BindMismatchShare(args, options));
+  VERNIER_TRY(BindWorst(args, options));
   options.infinities_compare_equal = args.Has("infinities_compare_equal");
   options.no_shape_check = args.Has("no_shape_check");
   options.fail_fast = args.Has("fail_fast");

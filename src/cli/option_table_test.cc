@@ -64,7 +64,8 @@ std::string TypeName(ValueType type) {
 /// A line of peer_flags.txt.
 std::string Describe(const OptionRow& row) {
   const std::string flags = row.IsPositional() ? "positional" : Join(row.AllFlags(), ' ');
-  const std::string choices = row.choices.empty() ? "-" : Join(row.choices, ',');
+  const auto peers = row.choices.first(row.choices.size() - row.own_choices);
+  const std::string choices = peers.empty() ? "-" : Join(peers, ',');
   return flags + " | " + std::string(row.dest) + " | " + ArityLetter(row) + " | " +
          ActionName(row) + " | " + TypeName(row.type) + " | " + choices;
 }

@@ -109,7 +109,11 @@ def differences(parser, words, answer, tally):
             return None
         kind = "ambiguous" if str(error).startswith("ambiguous") else str(error).split(": ", 1)[1]
         tally["error " + kind.split(":")[0].split(" '")[0].split(" --")[0]] += 1
-        return None if answer.get("error") == str(error) else f"peer's error: {error}"
+        # Behind the peer's words about a choice come our own choices and the nearest one.
+        said = answer.get("error", "")
+        if str(error).endswith(")"):
+            said = said[:len(str(error))]
+        return None if said == str(error) else f"peer's error: {error}"
     tally["parsed"] += 1
     tally["unknown"] += bool(unknown)
     if "values" not in answer:

@@ -71,7 +71,8 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invoc
   SaveRecord(plan.save.record, outcome.record, outcome.faults, log);
   const int code = EndRun(log, outcome.record, outcome.faults, invocation);
   const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
-  const std::string summary = FormatRunSummary(outcome.record, interleaved);
+  const std::string summary =
+      FormatRunSummary(outcome.record, {interleaved, log.Enabled(Severity::kVerbose)});
   if (!summary.empty()) log.Plain(summary);
   if (code == 0 && !log.Close()) {
     std::fprintf(stderr, "[!] --log-file: not everything could be written\n");

@@ -3,7 +3,6 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kNeedsMeasure = "Comes with the other comparison functions.";
 constexpr std::string_view kPictures =
     "No matplotlib is needed; equal elements and large tensors can be drawn: see pictures.md.";
 constexpr std::string_view kFunctions[] = {"simple",
@@ -14,7 +13,10 @@ constexpr std::string_view kFunctions[] = {"simple",
                                            "psnr",
                                            "snr",
                                            "quality_metrics",
-                                           "perceptual_metrics"};
+                                           "perceptual_metrics",
+                                           "rmse",
+                                           "ulp",
+                                           "kl_divergence"};
 
 constexpr OptionRow kComparison[] = {
     {.flags = {"--no-shape-check"},
@@ -36,11 +38,14 @@ constexpr OptionRow kComparison[] = {
      .dest = "compare",
      .arity = Arity::kPlus,
      .choices = kFunctions,
+     .own_choices = 3,
      .fallback = "simple",
      .metavar = "FUNCTION",
      .help = "How to compare: simple, indices, l2, cosine_similarity, distance_metrics (l2 and"
-             " cosine_similarity), psnr, snr, quality_metrics (psnr and snr) or"
-             " perceptual_metrics. All that are named must pass."},
+             " cosine_similarity), psnr, snr, quality_metrics (psnr and snr), perceptual_metrics,"
+             " rmse, ulp or kl_divergence. All that are named must pass.",
+     .standing = Standing::kBetter,
+     .note = "rmse, ulp and kl_divergence are ours. A measure that cannot be made has not passed."},
     {.flags = {"--compare-func-script"},
      .dest = "compare_func_script",
      .arity = Arity::kOne,
@@ -75,7 +80,15 @@ constexpr OptionRow kComparison[] = {
     {.flags = {"--strict"},
      .dest = "strict",
      .help = "Also fail when an agreement means nothing: all zero, constant, all NaN or empty"
-             " outputs.",
+             " outputs, one memory on both sides, or a file against itself.",
+     .origin = Origin::kOurs},
+    {.flags = {"--worst"},
+     .dest = "worst",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "5",
+     .metavar = "K",
+     .help = "Show the K worst elements of outputs that do not match, with both values.",
      .origin = Origin::kOurs},
 };
 
@@ -136,6 +149,22 @@ constexpr OptionRow kSimple[] = {
      .help = "Quantile that --check-error-stat quantile looks at, 0 to 1.",
      .standing = Standing::kBetter,
      .note = "A value outside 0 to 1 is refused before anything runs."},
+    {.flags = {"--max-mismatch-share"},
+     .dest = "max_mismatch_share",
+     .arity = Arity::kPlus,
+     .fallback = "0",
+     .metavar = "[OUTPUT:]X",
+     .help = "Let this share of an output's elements, 0 to 1, be out of tolerance, but none by NaN"
+             " or by more than --max-mismatch-excess times.",
+     .origin = Origin::kOurs},
+    {.flags = {"--max-mismatch-excess"},
+     .dest = "max_mismatch_excess",
+     .arity = Arity::kPlus,
+     .fallback = "10",
+     .metavar = "[OUTPUT:]N",
+     .help = "The ceiling under --max-mismatch-share: an element may exceed its nearer tolerance N"
+             " times at most; inf sets no ceiling.",
+     .origin = Origin::kOurs},
 };
 
 constexpr OptionRow kIndices[] = {
@@ -177,9 +206,29 @@ constexpr OptionRow kMeasures[] = {
      .arity = Arity::kPlus,
      .fallback = "0.1",
      .metavar = "[OUTPUT:]X",
-     .help = "Largest perceptual distance (LPIPS).",
-     .standing = Standing::kLater,
-     .note = kNeedsMeasure},
+     .help = "Largest perceptual distance (LPIPS)."},
+    {.flags = {"--rmse-threshold"},
+     .dest = "rmse_threshold",
+     .arity = Arity::kPlus,
+     .fallback = "1e-5",
+     .metavar = "[OUTPUT:]X",
+     .help = "Largest root of the mean squared difference.",
+     .origin = Origin::kOurs},
+    {.flags = {"--ulp-threshold"},
+     .dest = "ulp_threshold",
+     .arity = Arity::kPlus,
+     .fallback = "4",
+     .metavar = "[OUTPUT:]N",
+     .help = "Largest distance of two elements, in representable numbers (ULP).",
+     .origin = Origin::kOurs},
+    {.flags = {"--kl-divergence-threshold"},
+     .dest = "kl_divergence_threshold",
+     .arity = Arity::kPlus,
+     .fallback = "1e-3",
+     .metavar = "[OUTPUT:]X",
+     .help = "Largest Kullback-Leibler divergence of the earlier runner from the later one, in"
+             " nats.",
+     .origin = Origin::kOurs},
 };
 
 }  // namespace
@@ -188,7 +237,7 @@ std::vector<OptionGroup> CompareOptions() {
   return {{"Comparison", "what is compared, and what counts as a failure", kComparison},
           {"Comparison: simple", "absolute and relative tolerances", kSimple},
           {"Comparison: indices", "comparing top-K indices", kIndices},
-          {"Comparison: other measures", "bars for l2, cosine_similarity, psnr, snr and LPIPS",
+          {"Comparison: other measures", "bars for the functions that give one number",
            kMeasures}};
 }
 
