@@ -15,7 +15,9 @@ constexpr int kLargeWidth = 1000;
 constexpr int kLargeHeight = 720;
 constexpr int kGridWidth = 1260;
 constexpr int kGridGap = 14;
-constexpr int kMostTileWidth = 420;
+constexpr int kMostTile = 420;
+constexpr int kFewSlices = 3;
+constexpr int kLargeTile = 620;
 constexpr int kCaptionHeight = 18;
 // A cell of one pixel would be overlooked.
 constexpr int kLargeLeastCell = 3;
@@ -86,6 +88,9 @@ class HeatmapPage {
 
  private:
   bool single() const { return count_ == 1; }
+  // Is there a number to put on a scale?
+  bool has_scale() const { return range_.largest > 0; }
+  bool zeros_are_apart() const { return scale_.logarithmic() || !has_scale(); }
   void Measure(int64_t page);
   Heading MakeHeading(int64_t page) const;
   std::vector<LegendEntry> Legend() const;
@@ -94,6 +99,7 @@ class HeatmapPage {
   void DrawAxes(const Box& box, bool left, bool bottom);
   void DrawAxisNames(int top);
   void MarkWorst();
+  void DrawBar(const Box& box);
   Box BoxOf(int64_t index) const;
   Rgb ColorOf(double error) const;
 
@@ -119,7 +125,8 @@ void HeatmapPage::Measure(int64_t page) {
   count_ = layout_.slices_on(page);
   grid_columns_ = static_cast<int>(std::min(layout_.grid_columns(), count_));
   grid_rows_ = static_cast<int>(CeilDivide(count_, grid_columns_));
-  const int room = std::min(kGridWidth / grid_columns_ - kGridGap, kMostTileWidth);
+  const int most = count_ <= kFewSlices ? kLargeTile : kMostTile;
+  const int room = std::min(kGridWidth / grid_columns_ - kGridGap, most);
   tile_ = single() ? FitTile(layout_, kLargeWidth, kLargeHeight, kLargeLeastCell)
                    : FitTile(layout_, room, room, kGridLeastCell);
   left_ = kMargin + kAxisNameRoom + kTickRoom;
@@ -129,7 +136,7 @@ Rgb HeatmapPage::ColorOf(double error) const {
   if (error < 0) return kPaper;  // no element
   if (std::isnan(error)) return kNanColor;
   if (std::isinf(error)) return kInfinityColor;
-  if (error == 0 && scale_.logarithmic()) return kEqualColor;
+  if (error == 0 && zeros_are_apart()) return kEqualColor;
   return Cividis(scale_.Position(error));
 }
 
@@ -168,7 +175,7 @@ std::vector<LegendEntry> HeatmapPage::Legend() const {
   if (range_.infinite_count > 0) {
     entries.push_back({kInfinityColor, "infinite: " + CountOf(range_.infinite_count, "element")});
   }
-  if (scale_.logarithmic() && range_.zero_count > 0) {
+  if (zeros_are_apart() && range_.zero_count > 0) {
     entries.push_back({kEqualColor, "equal (error 0): " + CountOf(range_.zero_count, "element")});
   }
   return entries;
@@ -209,8 +216,9 @@ void HeatmapPage::DrawNumbers(const PooledSlice& slice, const Box& box) {
       const double error = slice.At(x, y);
       if (error < 0) continue;
       figure_.Add(Text{box.x + x * cell_wide + cell_wide / 2,
-                       box.y + y * cell_high + cell_high / 2 + 5, FormatG(error, 2),
-                       TextAnchor::kMiddle, ReadableOn(ColorOf(error))});
+                       box.y + y * cell_high + cell_high / 2 + 5,
+                       std::isnan(error) ? "NaN" : FormatG(error, 3), TextAnchor::kMiddle,
+                       ReadableOn(ColorOf(error))});
     }
   }
 }
@@ -258,10 +266,10 @@ void HeatmapPage::DrawAxisNames(int bottom) {
   }
   const int middle_x = (first.x + last.x + last.width) / 2;
   figure_.Add(Text{middle_x, bottom, columns, TextAnchor::kMiddle, kFaintInk});
-  // Where the slice is lower than its axis' name is long, the name would reach into others.
   const int tiles_bottom = BoxOf(count_ - 1).y + tile_.height;
-  if (typeface_.Width(rows) > tiles_bottom - top_ + 2 * kCaptionHeight) return;
-  Text text{kMargin + 12, (top_ + tiles_bottom) / 2, rows, TextAnchor::kMiddle, kFaintInk};
+  // Where the name is longer than the slices are high, it begins at their top, below the heading.
+  const int middle_y = std::max((top_ + tiles_bottom) / 2, top_ + typeface_.Width(rows) / 2 + 1);
+  Text text{kMargin + 12, middle_y, rows, TextAnchor::kMiddle, kFaintInk};
   text.upward = true;
   figure_.Add(std::move(text));
 }
@@ -290,6 +298,14 @@ void HeatmapPage::MarkWorst() {
   figure_.Add(Frame{grown(2), kInk});
 }
 
+void HeatmapPage::DrawBar(const Box& box) {
+  const bool absolute = kind_ == ErrorKind::kAbsolute;
+  const DifferenceRule& rule = subject_.source.rule;
+  DrawColorBar(figure_, typeface_, scale_, box,
+               {absolute ? "|A - B|, in the output's unit" : "|A - B| / |B|, a ratio",
+                absolute ? "atol" : "rtol", absolute ? rule.atol : rule.rtol});
+}
+
 Result<Figure> HeatmapPage::Draw(int64_t page) {
   Measure(page);
   std::vector<PooledSlice> slices(
@@ -313,11 +329,7 @@ Result<Figure> HeatmapPage::Draw(int64_t page) {
   for (size_t i = 0; i < slices.size(); ++i) DrawSlice(slices[i], static_cast<int64_t>(i));
   MarkWorst();
   DrawAxisNames(axis_names);
-  const bool absolute = kind_ == ErrorKind::kAbsolute;
-  const DifferenceRule& rule = subject_.source.rule;
-  DrawColorBar(figure_, typeface_, scale_, {bar_x, top_, kBarWidth, bar_height},
-               {absolute ? "|A - B|, in the output's unit" : "|A - B| / |B|, a ratio",
-                absolute ? "atol" : "rtol", absolute ? rule.atol : rule.rtol});
+  if (has_scale()) DrawBar({bar_x, top_, kBarWidth, bar_height});
   DrawLegend(figure_, typeface_, legend, left_, legend_y);
   return std::move(figure_);
 }

@@ -65,14 +65,25 @@ struct Subject {
 
 Pixels Drawn(const Figure& figure) { return Decode(*EncodePng(Render(figure, Typeface()))); }
 
-/// The boxes of a figure's slices: the rasters but the last, which is the colour bar.
+bool IsColorBar(const Raster& raster) {
+  return raster.pixels.width == 1 && raster.pixels.height == kColorSteps;
+}
+
+/// The boxes of a figure's slices: the rasters but the colour bar.
 std::vector<Box> SliceBoxes(const Figure& figure) {
   std::vector<Box> boxes;
   for (const Shape& shape : figure.shapes) {
-    if (const auto* raster = std::get_if<Raster>(&shape)) boxes.push_back(raster->box);
+    const auto* raster = std::get_if<Raster>(&shape);
+    if (raster != nullptr && !IsColorBar(*raster)) boxes.push_back(raster->box);
   }
-  boxes.pop_back();
   return boxes;
+}
+
+bool HasColorBar(const Figure& figure) {
+  return std::any_of(figure.shapes.begin(), figure.shapes.end(), [](const Shape& shape) {
+    const auto* raster = std::get_if<Raster>(&shape);
+    return raster != nullptr && IsColorBar(*raster);
+  });
 }
 
 struct Spot {
@@ -169,6 +180,21 @@ TEST(Heatmap, EqualElementsAreBlankOnALogarithmicScale) {
   const Box box = SliceBoxes(figure).at(0);
   const int blank = Find(pixels, box, kEqualColor).count;
   EXPECT_NEAR(blank / static_cast<double>(box.width * box.height), 0.2, 0.01);
+}
+
+TEST(Heatmap, WithoutASizeThereIsNoColorBar) {
+  Subject equal({4, 5});
+  equal.a = equal.b;
+  Subject nan({4, 5});
+  nan.a.assign(20, kNan);
+  for (const ErrorKind kind : {ErrorKind::kAbsolute, ErrorKind::kRelative}) {
+    EXPECT_FALSE(HasColorBar(equal.Heatmap(kind)));
+    EXPECT_FALSE(HasColorBar(nan.Heatmap(kind)));
+    EXPECT_TRUE(HasColorBar(Subject({4, 5}).Heatmap(kind)));
+    const Figure figure = equal.Heatmap(kind);
+    const Box box = SliceBoxes(figure).at(0);
+    EXPECT_EQ(Drawn(figure).At(box.x + 3, box.y + 3), kEqualColor);
+  }
 }
 
 TEST(Heatmap, LinearScalesStartAtZero) {

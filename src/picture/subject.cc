@@ -1,5 +1,7 @@
 #include "picture/subject.h"
 
+#include <cmath>
+
 #include "util/number_text.h"
 
 namespace vernier {
@@ -69,7 +71,10 @@ int Heading::Draw(Figure& figure, const Typeface& typeface) const {
   return height();
 }
 
-std::string ShortNumber(double value) { return FormatG(value, 4); }
+std::string ShortNumber(double value) {
+  if (std::isnan(value)) return "NaN";
+  return FormatG(value, 4);
+}
 
 std::string GroupDigits(int64_t count) {
   std::string digits = std::to_string(count);

@@ -38,7 +38,7 @@ class Heading {
   std::vector<std::string> lines_;
 };
 
-/// Numbers as pictures show them: four significant digits.
+/// Numbers as pictures show them: four significant digits; "NaN", "inf".
 std::string ShortNumber(double value);
 /// "3,000"; for counts.
 std::string GroupDigits(int64_t count);
