@@ -13,8 +13,35 @@ find_path(VERNIER_OPENVINO_INCLUDE_DIR openvino/c/openvino.h
   HINTS $ENV{OPENVINO_ROOT} ${openvino_wheels}
   PATH_SUFFIXES include runtime/include)
 
+# TensorRT's interface is C++ vtables: a plug-in for each major version whose headers are found.
+# TENSORRT_INCLUDE_DIR is a list of folders of NvInfer.h and NvOnnxParser.h.
+find_path(VERNIER_CUDA_INCLUDE_DIR cuda_runtime_api.h
+  HINTS $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda
+  PATH_SUFFIXES include targets/x86_64-linux/include targets/sbsa-linux/include)
+set(tensorrt_candidates ${TENSORRT_INCLUDE_DIR})
+if(NOT tensorrt_candidates)
+  set(tensorrt_candidates $ENV{TENSORRT_ROOT}/include /usr/include
+    /usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
+endif()
+set(VERNIER_TENSORRT_MAJORS)
+foreach(folder ${tensorrt_candidates})
+  if(NOT EXISTS ${folder}/NvInferVersion.h OR NOT EXISTS ${folder}/NvOnnxParser.h)
+    continue()
+  endif()
+  file(STRINGS ${folder}/NvInferVersion.h line
+    REGEX "^#define (NV_TENSORRT_MAJOR|TRT_MAJOR_ENTERPRISE) [0-9]+")
+  string(REGEX MATCH "[0-9]+" major "${line}")
+  if(major AND NOT major IN_LIST VERNIER_TENSORRT_MAJORS)
+    list(APPEND VERNIER_TENSORRT_MAJORS ${major})
+    set(VERNIER_TENSORRT_${major}_INCLUDE_DIR ${folder})
+  endif()
+endforeach()
+if(VERNIER_TENSORRT_MAJORS AND VERNIER_CUDA_INCLUDE_DIR)
+  set(VERNIER_TENSORRT_INCLUDE_DIR found)
+endif()
+
 set(VERNIER_ENABLED_BACKENDS identity)
-foreach(backend ONNXRUNTIME OPENVINO)
+foreach(backend ONNXRUNTIME OPENVINO TENSORRT)
   string(TOLOWER ${backend} name)
   if(VERNIER_BACKEND_${backend} STREQUAL "OFF")
     continue()

@@ -1,9 +1,11 @@
 #include "backend/backend_path.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace vernier {
 namespace {
@@ -17,6 +19,17 @@ std::optional<std::string> BackendNameOf(const std::string& file) {
   const std::string_view name = file;
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   return std::string(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
+}
+
+// 10 of "tensorrt_10" for "tensorrt".
+std::optional<int> MajorOf(std::string_view backend, std::string_view name) {
+  if (!backend.starts_with(name) || backend.size() < name.size() + 2) return std::nullopt;
+  if (backend[name.size()] != '_') return std::nullopt;
+  const std::string_view digits = backend.substr(name.size() + 1);
+  int major = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), major);
+  const bool number = error == std::errc() && end == digits.data() + digits.size();
+  return number ? std::optional(major) : std::nullopt;
 }
 
 void AppendColonSeparated(std::string_view text, std::vector<std::string>& out) {
@@ -59,10 +72,19 @@ std::vector<BackendFile> ListBackends(const std::vector<std::string>& search_pat
   return backends;
 }
 
-Result<BackendFile> FindBackend(std::string_view name,
-                                const std::vector<std::string>& search_path) {
+Result<std::vector<std::string>> FindBackend(std::string_view name,
+                                             const std::vector<std::string>& search_path) {
+  std::vector<std::pair<int, std::string>> versions;
   for (BackendFile& backend : ListBackends(search_path)) {
-    if (backend.name == name) return std::move(backend);
+    if (backend.name == name) return std::vector<std::string>{std::move(backend.path)};
+    const std::optional<int> major = MajorOf(backend.name, name);
+    if (major) versions.emplace_back(*major, std::move(backend.path));
+  }
+  if (!versions.empty()) {
+    std::sort(versions.rbegin(), versions.rend());
+    std::vector<std::string> paths;
+    for (auto& [major, path] : versions) paths.push_back(std::move(path));
+    return paths;
   }
   std::string looked;
   for (const std::string& folder : search_path) looked += (looked.empty() ? "" : ", ") + folder;

@@ -23,7 +23,10 @@ std::vector<std::string> BackendSearchPath(const std::vector<std::string>& extra
 /// All plug-ins along the path, sorted by name; the first folder that has a name wins.
 std::vector<BackendFile> ListBackends(const std::vector<std::string>& search_path);
 
-/// The plug-in of that name. kUnavailable, saying where it was looked for, when there is none.
-Result<BackendFile> FindBackend(std::string_view name, const std::vector<std::string>& search_path);
+/// The plug-in of that name; or, where there is none, the plug-ins NAME_<major version> of a
+/// framework whose releases each need their own, newest first. kUnavailable, saying where it was
+/// looked for, when there is neither.
+Result<std::vector<std::string>> FindBackend(std::string_view name,
+                                             const std::vector<std::string>& search_path);
 
 }  // namespace vernier

@@ -11,6 +11,7 @@ namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class BackendPath : public testing::Test {
@@ -57,14 +58,24 @@ TEST_F(BackendPath, ListsPluginsByNameAndNothingElse) {
 TEST_F(BackendPath, FirstFolderWins) {
   const std::string first = Folder("first", {"libvernier_backend_x.so"});
   const std::string second = Folder("second", {"libvernier_backend_x.so"});
-  const Result<BackendFile> found = FindBackend("x", {first, second});
+  const Result<std::vector<std::string>> found = FindBackend("x", {first, second});
   ASSERT_TRUE(found.ok());
-  EXPECT_EQ(found->path, first + "/libvernier_backend_x.so");
+  EXPECT_THAT(*found, ElementsAre(first + "/libvernier_backend_x.so"));
+}
+
+TEST_F(BackendPath, PluginsOfAFrameworksReleasesComeNewestFirst) {
+  const std::string folder =
+      Folder("a", {"libvernier_backend_x_8.so", "libvernier_backend_x_10.so",
+                   "libvernier_backend_x_y.so", "libvernier_backend_xx_9.so"});
+  const Result<std::vector<std::string>> found = FindBackend("x", {folder});
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(*found, ElementsAre(folder + "/libvernier_backend_x_10.so",
+                                  folder + "/libvernier_backend_x_8.so"));
 }
 
 TEST_F(BackendPath, MissingBackendSaysWhereItWasLookedFor) {
   const std::string folder = Folder("a", {});
-  const Result<BackendFile> found = FindBackend("x", {folder, "/nonexistent"});
+  const Result<std::vector<std::string>> found = FindBackend("x", {folder, "/nonexistent"});
   EXPECT_EQ(found.status().code(), StatusCode::kUnavailable);
   EXPECT_THAT(found.status().message(), HasSubstr("'x'"));
   EXPECT_THAT(found.status().message(), HasSubstr(folder));

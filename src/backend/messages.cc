@@ -54,13 +54,15 @@ std::vector<TensorInfo> DecodeInfos(MessageReader& in) {
 }  // namespace
 
 void LoadRequest::Encode(MessageWriter& out) const {
-  out.Text(plugin_path);
+  out.Number<uint64_t>(plugin_paths.size());
+  for (const std::string& path : plugin_paths) out.Text(path);
   EncodeOptions(options, out);
 }
 
 LoadRequest LoadRequest::Decode(MessageReader& in) {
   LoadRequest request;
-  request.plugin_path = in.Text();
+  request.plugin_paths.resize(in.Count(sizeof(uint64_t)));
+  for (std::string& path : request.plugin_paths) path = in.Text();
   request.options = DecodeOptions(in);
   return request;
 }

@@ -26,9 +26,10 @@ enum class MessageType : uint32_t {
 /// Options of a backend or a session: keys may repeat.
 using OptionList = std::vector<std::pair<std::string, std::string>>;
 
-/// Load the plug-in and its framework.
+/// Load a plug-in and its framework. A framework whose C++ interface differs between major versions
+/// has a plug-in for each: the first that can be used is taken.
 struct LoadRequest {
-  std::string plugin_path;
+  std::vector<std::string> plugin_paths;
   OptionList options;
 
   void Encode(MessageWriter& out) const;

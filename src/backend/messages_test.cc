@@ -8,7 +8,7 @@ namespace vernier {
 namespace {
 
 LoadRequest SomeLoad() {
-  return {"/a/plugin.so", {{"lib", "x"}, {"providers", "a"}, {"providers", ""}}};
+  return {{"/a/plugin_2.so", "/a/plugin_1.so"}, {{"lib", "x"}, {"providers", "a"}, {"providers", ""}}};
 }
 
 OpenRequest SomeOpen() {
@@ -58,7 +58,7 @@ TEST(Messages, LoadRequestComesBack) {
   MessageReader reader(bytes);
   const LoadRequest request = LoadRequest::Decode(reader);
   EXPECT_TRUE(reader.finished());
-  EXPECT_EQ(request.plugin_path, SomeLoad().plugin_path);
+  EXPECT_EQ(request.plugin_paths, SomeLoad().plugin_paths);
   EXPECT_EQ(request.options, SomeLoad().options);
 }
 

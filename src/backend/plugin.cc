@@ -297,33 +297,45 @@ Plugin::~Plugin() {
 }
 
 Result<std::unique_ptr<Plugin>> Plugin::Load(const LoadRequest& request, PluginLog log) {
-  void* library = ::dlopen(request.plugin_path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string reasons;
+  for (const std::string& path : request.plugin_paths) {
+    Result<std::unique_ptr<Plugin>> plugin = LoadOne(path, request.options, log);
+    if (plugin.ok() || plugin.status().code() != StatusCode::kUnavailable) return plugin;
+    const std::string& reason = plugin.status().message();
+    // Plug-ins of one framework often say the same: that it is not there at all.
+    if (reasons.find(reason) == std::string::npos) reasons += (reasons.empty() ? "" : "; ") + reason;
+  }
+  return Unavailable(std::move(reasons));
+}
+
+Result<std::unique_ptr<Plugin>> Plugin::LoadOne(const std::string& path, const OptionList& options,
+                                                PluginLog log) {
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return Unavailable("the plug-in '" + request.plugin_path +
-                       "' cannot be loaded: " + ::dlerror());
+    return Unavailable("the plug-in '" + path + "' cannot be loaded: " + ::dlerror());
   }
   const auto query = reinterpret_cast<vn_backend_query_fn>(::dlsym(library, VN_QUERY_SYMBOL));
   if (query == nullptr) {
-    return Unavailable("'" + request.plugin_path +
-                       "' is not a vernier plug-in: it does not export " + VN_QUERY_SYMBOL);
+    return Unavailable("'" + path + "' is not a vernier plug-in: it does not export " +
+                       VN_QUERY_SYMBOL);
   }
   std::unique_ptr<Plugin> plugin(new Plugin(std::move(log)));
   plugin->api_ = query(&plugin->host_);
   if (plugin->api_ == nullptr || plugin->api_->abi_major != VN_ABI_MAJOR) {
     return Unavailable(
-        "the plug-in '" + request.plugin_path +
+        "the plug-in '" + path +
         "' was built for another version of the plug-in interface; this program has " +
         std::to_string(VN_ABI_MAJOR) + "." + std::to_string(VN_ABI_MINOR));
   }
   if (!HasEverySlot(*plugin->api_)) {
-    return Unavailable("the plug-in '" + request.plugin_path +
+    return Unavailable("the plug-in '" + path +
                        "' is broken: its table lacks a function that every backend has");
   }
-  const std::vector<vn_option> options = ToAbiOptions(request.options);
-  VERNIER_TRY(Take(
-      plugin->api_->create(&plugin->host_, options.data(), options.size(), &plugin->backend_)));
+  const std::vector<vn_option> abi_options = ToAbiOptions(options);
+  VERNIER_TRY(Take(plugin->api_->create(&plugin->host_, abi_options.data(), abi_options.size(),
+                                        &plugin->backend_)));
   if (plugin->backend_ == nullptr) {
-    return BackendError("the plug-in '" + request.plugin_path + "' made no backend and no error");
+    return BackendError("the plug-in '" + path + "' made no backend and no error");
   }
   return plugin;
 }

@@ -68,6 +68,8 @@ class Plugin {
 
  private:
   explicit Plugin(PluginLog log);
+  static Result<std::unique_ptr<Plugin>> LoadOne(const std::string& path, const OptionList& options,
+                                                 PluginLog log);
 
   PluginLog log_;
   vn_host host_;

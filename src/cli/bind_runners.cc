@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/bind_tensorrt.h"
 #include "cli/word_split.h"
 #include "model/model_type.h"
 #include "util/cast_grammar.h"
 
 namespace vernier {
 namespace {
+
+constexpr std::string_view kTensorRt = "tensorrt";
 
 struct RunnerKind {
   std::string_view flag_word;  // OptionRow::constant, and the first word of --runner
@@ -21,7 +24,7 @@ constexpr RunnerKind kKinds[] = {
     {"onnxrt", "onnxruntime", "onnxrt-runner"},
     {"openvino", "openvino", "openvino-runner"},
     {"identity", "identity", "identity-runner"},
-    {"trt", "tensorrt", "trt-runner"},
+    {"trt", kTensorRt, "trt-runner"},
     {"tf", "tensorflow", "tf-runner"},
     {"torch", "torch", "pytorch-runner"},
     {"pluginref", "pluginref", "pluginref-runner"},
@@ -52,9 +55,10 @@ constexpr OptionBinding kOptionBindings[] = {
     {"openvino", "openvino_lib", "lib", true},
     {"openvino", "openvino_device", "device", false},
     {"openvino", "openvino_precision", "precision", false},
+    {kTensorRt, "trt_lib", "lib", true},
 };
 
-void BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner) {
+Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
   for (const OptionBinding& binding : kOptionBindings) {
     if (binding.backend != runner.backend) continue;
     for (const std::string& value : args.List(binding.dest)) {
@@ -62,6 +66,7 @@ void BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner) {
       options.emplace_back(binding.key, value);
     }
   }
+  return runner.backend == kTensorRt ? BindTensorRt(args, runner, logger) : Status();
 }
 
 std::vector<std::string> ListOf(const ParsedArgs& args, std::string_view dest) {
@@ -121,6 +126,7 @@ bool BelongsToRunner(std::string_view dest) {
       "onnx_outputs_by_type", "mark_all",     "exclude_outputs"};
   const auto is_dest = [&](const auto& d) { return d == dest; };
   return std::any_of(std::begin(kModelDests), std::end(kModelDests), is_dest) ||
+         IsTensorRtDest(dest) ||
          std::any_of(std::begin(kOptionBindings), std::end(kOptionBindings),
                      [&](const OptionBinding& b) { return b.dest == dest; });
 }
@@ -146,7 +152,7 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
 
 // `--runner LABEL='BACKEND [MODEL] [OPTIONS]'`: the run's own options, then the runner's.
 Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_args,
-                                const ModelPlan& run_model) {
+                                const ModelPlan& run_model, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const LabelledRunner split, SplitRunner(text));
   const std::string where = "--runner " + split.label + ": ";
   const OptionTable table = RunOptionTable();
@@ -163,8 +169,8 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   RunnerPlan runner;
   runner.name = split.label;
   runner.backend = std::string(KindOf(split.backend_word).backend);
-  BindBackendOptions(run_args, runner);
-  BindBackendOptions(parsed.args, runner);
+  VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
+  VERNIER_TRY(BindBackendOptions(parsed.args, runner, logger));
   VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(parsed.args));
   if (runner.model.path.empty()) {
     ModelPlan own = std::move(runner.model);
@@ -201,6 +207,12 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
     return InvalidArgument("Model type: " + model.type +
                            " could not be converted to an ONNX model.");
   }
+  if (runner.backend != kTensorRt) return {};
+  runner.session_options.emplace_back("model_type", model.type);
+  // Outputs marked in the ONNX file are the other runners'; TensorRT's are --trt-outputs.
+  model.outputs.clear();
+  model.exclude_outputs.clear();
+  model.outputs_by_type.clear();
   return {};
 }
 
@@ -219,14 +231,14 @@ Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logge
     }
     RunnerPlan runner;
     if (choice.kind == "runner") {
-      VERNIER_ASSIGN_OR_RETURN(runner, BindLabelled(choice.value, args, run_model));
+      VERNIER_ASSIGN_OR_RETURN(runner, BindLabelled(choice.value, args, run_model, logger));
     } else {
       const RunnerKind kind = KindOf(choice.kind);
       runner.name = std::string(kind.name_prefix) + "-N" +
                     std::to_string(counters[kind.name_prefix]++) + "-" + TimeStamp(now);
       runner.backend = kind.backend;
       runner.model = run_model;
-      BindBackendOptions(args, runner);
+      VERNIER_TRY(BindBackendOptions(args, runner, logger));
     }
     VERNIER_TRY(ResolveModel(runner, logger));
     const bool taken = std::any_of(plan.runners.begin(), plan.runners.end(),

@@ -17,10 +17,10 @@ std::string SharingKey(const RunnerPlan& runner, bool alone) {
 Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
   std::weak_ptr<Worker>& slot = workers_[SharingKey(runner, plan_.use_subprocess)];
   if (std::shared_ptr<Worker> running = slot.lock()) return running;
-  VERNIER_ASSIGN_OR_RETURN(const BackendFile file,
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> plugins,
                            FindBackend(runner.backend, BackendSearchPath(plan_.backend_dirs)));
   WorkerOptions options;
-  options.load = {file.path, runner.backend_options};
+  options.load = {std::move(plugins), runner.backend_options};
   options.in_process = plan_.in_process;
   options.timeout_s = plan_.timeout_s;
   options.interrupted = &interrupted_;

@@ -135,7 +135,7 @@ Status BackendUnderTest::ExpectAlive() const {
 Result<BackendInfo> BackendUnderTest::Load(OptionList options) {
   if (!alive() || !options.empty()) {
     WorkerOptions worker;
-    worker.load = {plugin_, std::move(options)};
+    worker.load = {{plugin_}, std::move(options)};
     worker.timeout_s = kTimeoutSeconds;
     worker.interrupted = &interrupted_;
     VERNIER_ASSIGN_OR_RETURN(worker_, Worker::Start(std::move(worker), log_));

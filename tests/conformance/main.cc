@@ -86,8 +86,9 @@ bool AllUsed(const Expectations& expectations, const std::vector<Check>& checks)
 
 Result<std::string> PluginPath(const std::string& backend) {
   if (backend.find('/') != backend.npos) return backend;
-  VERNIER_ASSIGN_OR_RETURN(const BackendFile file, FindBackend(backend, BackendSearchPath({})));
-  return file.path;
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> plugins,
+                           FindBackend(backend, BackendSearchPath({})));
+  return plugins.front();
 }
 
 int RunChecks(const Arguments& arguments, const Expectations& expectations,

@@ -273,7 +273,6 @@ class Seeds(unittest.TestCase):
         self.assertRegex(done.out, r"\[W\] Input tensor: X \[shape=.*\] \| Will generate data of "
                                    r"shape: \[1, 2, 1, 1\]\.")
 
-    @unittest.expectedFailure
     def test_convert_is_a_command(self):
         done = Done(shlex.split(LINES[8]), self.folder())
         self.assertEqual(done.exit, 5, done)

@@ -25,7 +25,7 @@ Result<BackendInfo> Probe(const BackendFile& file) {
   static const std::atomic<int> kNotInterrupted{0};
   NoLog log;
   WorkerOptions options;
-  options.load.plugin_path = file.path;
+  options.load.plugin_paths = {file.path};
   options.interrupted = &kNotInterrupted;
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker,
                            Worker::Start(std::move(options), log));

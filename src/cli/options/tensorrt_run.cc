@@ -3,7 +3,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kNeedsTensorRt = "Needs the TensorRT backend.";
+constexpr std::string_view kNotYet = "Not in this version.";
 constexpr std::string_view kStrategies[] = {"static", "profile", "runtime"};
 
 constexpr OptionRow kInference[] = {
@@ -13,9 +13,7 @@ constexpr OptionRow kInference[] = {
      .type = ValueType::kInt,
      .fallback = "0",
      .metavar = "N",
-     .help = "Optimization profile to run with.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorRt},
+     .help = "Optimization profile to run with."},
     {.flags = {"--allocation-strategy"},
      .dest = "allocation_strategy",
      .arity = Arity::kOne,
@@ -25,7 +23,7 @@ constexpr OptionRow kInference[] = {
      .help = "Size of activation memory: static (largest of all profiles), profile (of the one in"
              " use) or runtime (of the shapes at hand).",
      .standing = Standing::kLater,
-     .note = kNeedsTensorRt},
+     .note = kNotYet},
     {.flags = {"--weight-streaming-budget"},
      .dest = "weight_streaming_budget",
      .arity = Arity::kOne,
@@ -33,7 +31,18 @@ constexpr OptionRow kInference[] = {
      .help = "Weights kept on the GPU: bytes (K, M, G), a share such as 50%, -1 for TensorRT's"
              " choice, -2 for no streaming.",
      .standing = Standing::kLater,
-     .note = kNeedsTensorRt},
+     .note = kNotYet},
+    {.flags = {"--trt-lib"},
+     .dest = "trt_lib",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "The TensorRT library (libnvinfer) to use, or its folder, instead of the one found.",
+     .origin = Origin::kOurs},
+    {.flags = {"--allow-engine-code"},
+     .dest = "allow_engine_code",
+     .help = "Let an engine file run host code that it carries (version-compatible engines do)."
+             " Engines that this run builds need no leave.",
+     .origin = Origin::kOurs},
 };
 
 }  // namespace

@@ -1,0 +1,197 @@
+#include "engine_builder.h"
+
+#include <dlfcn.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+#include "builder_config.h"
+#include "network_edits.h"
+#include "option_words.h"
+#include "trt_words.h"
+
+namespace vernier::trt {
+namespace {
+
+// A network with what keeps it alive.
+struct ParsedNetwork {
+  Owned<nvinfer1::IBuilder> builder;
+  Owned<nvinfer1::INetworkDefinition> network;
+  Owned<nvonnxparser::IParser> parser;  // owns the weights until the build is over
+};
+
+template <typename Parser>
+Status SetParserFlags(Parser& parser, const sdk::Options& options, Logger& logger) {
+  const auto words = WordsOf(options, "onnx_flags");
+  if constexpr (requires { parser.setFlags(0u); }) {
+    uint32_t mask = parser.getFlags();
+    const Result<int32_t> instance_norm =
+        LookUp(OnnxFlagWords(), "NATIVE_INSTANCENORM", "--onnx-flags");
+    if (words) {
+      mask = 0;
+      for (const std::string& word : *words) {
+        VERNIER_ASSIGN_OR_RETURN(const int32_t flag, LookUp(OnnxFlagWords(), word, "--onnx-flags"));
+        mask |= 1u << flag;
+      }
+    }
+    const bool native = (mask >> *instance_norm & 1u) != 0;
+    if (IsOn(options, "plugin_instancenorm")) {
+      mask &= ~(1u << *instance_norm);
+    } else if (!native && (IsOn(options, "version_compatible") ||
+                           IsOn(options, "hardware_compatibility_level"))) {
+      logger.host().Warning(
+          "Version or hardware compatibility was enabled. If you are using an ONNX model, please set "
+          "the NATIVE_INSTANCENORM ONNX parser flag; it is set here.");
+      mask |= 1u << *instance_norm;
+    }
+    parser.setFlags(mask);
+  } else if (words || IsOn(options, "plugin_instancenorm")) {
+    return Unavailable("flags of the ONNX parser are not available in TensorRT " +
+                       VersionText(kHeaderVersion));
+  }
+  return {};
+}
+
+std::string ParserErrors(const nvonnxparser::IParser& parser, Logger& logger) {
+  std::string text;
+  for (int i = 0; i < parser.getNbErrors(); ++i) {
+    const nvonnxparser::IParserError* error = parser.getError(i);
+    text += (text.empty() ? "" : "; ");
+    if (error->node() >= 0) text += "in node " + std::to_string(error->node()) + ": ";
+    text += error->desc();
+  }
+  return text.empty() ? logger.TakeError() : text;
+}
+
+Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
+                            const sdk::Options& options, Logger& logger) {
+  ParsedNetwork parsed;
+  parsed.builder = library.CreateBuilder(logger);
+  if (parsed.builder == nullptr) {
+    return BackendError("TensorRT made no builder: " + logger.TakeError());
+  }
+  const bool strongly_typed = IsOn(options, "strongly_typed");
+  if (strongly_typed && kHeaderMajor < 9) {
+    return Unavailable("--strongly-typed is not available in TensorRT " +
+                       VersionText(kHeaderVersion));
+  }
+  parsed.network.reset(parsed.builder->createNetworkV2(NetworkFlags(strongly_typed)));
+  if (parsed.network == nullptr) {
+    return BackendError("TensorRT made no network: " + logger.TakeError());
+  }
+  VERNIER_ASSIGN_OR_RETURN(parsed.parser, library.CreateParser(*parsed.network, logger));
+  if (parsed.parser == nullptr) return BackendError("TensorRT made no ONNX parser");
+  VERNIER_TRY(SetParserFlags(*parsed.parser, options, logger));
+  const std::string path(sdk::View(model.path));
+  // Weights in other files are looked for beside `path`.
+  const bool ok = model.bytes != nullptr
+                      ? parsed.parser->parse(model.bytes, model.byte_count, path.c_str())
+                      : parsed.parser->parseFromFile(
+                            path.c_str(), static_cast<int>(nvinfer1::ILogger::Severity::kWARNING));
+  if (!ok) {
+    return BackendError("TensorRT cannot parse '" + path +
+                        "': " + ParserErrors(*parsed.parser, logger));
+  }
+  VERNIER_TRY(EditNetwork(*parsed.network, options, logger));
+  return parsed;
+}
+
+bool IsQuantized(const nvinfer1::INetworkDefinition& network) {
+  for (int32_t i = 0; i < network.getNbLayers(); ++i) {
+    const nvinfer1::LayerType type = network.getLayer(i)->getType();
+    if (type == nvinfer1::LayerType::kQUANTIZE || type == nvinfer1::LayerType::kDEQUANTIZE) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Status CheckCalibration(const nvinfer1::INetworkDefinition& network, const sdk::Options& options) {
+  if (!IsOn(options, "int8") || IsQuantized(network)) return {};
+  return Unimplemented(
+      "--int8: this model has no QuantizeLinear or DequantizeLinear, and calibration is not in this "
+      "version of vernier; quantize the model first, for instance with ONNX Runtime's quantize_static");
+}
+
+std::string Seconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3f", seconds);
+  return text;
+}
+
+Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const sdk::Options& options, Logger& logger) {
+  VERNIER_ASSIGN_OR_RETURN(const BuildConfig build,
+                           MakeConfig(*parsed.builder, *parsed.network, options, logger));
+  logger.host().Start("Building engine with configuration:\n" + DescribeConfig(*build.config));
+  const auto start = std::chrono::steady_clock::now();
+  BuiltEngine engine;
+  engine.plan.reset(parsed.builder->buildSerializedNetwork(*parsed.network, *build.config));
+  if (engine.plan == nullptr) {
+    return BackendError("TensorRT could not build the engine: " + logger.TakeError());
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  logger.host().Log(28, "Finished engine building in " + Seconds(elapsed.count()) + " seconds");
+  engine.timing_cache = SerializeTimingCache(*build.config);
+  return engine;
+}
+
+// Outputs that options marked, besides those that the model has by itself.
+std::vector<nvinfer1::ITensor*> MarkedOutputs(const nvinfer1::INetworkDefinition& network,
+                                              const vn_model& model) {
+  std::vector<nvinfer1::ITensor*> marked;
+  for (int32_t i = 0; i < network.getNbOutputs(); ++i) {
+    nvinfer1::ITensor* tensor = network.getOutput(i);
+    bool own = false;
+    for (size_t k = 0; k < model.output_count; ++k) {
+      own |= sdk::View(model.outputs[k]) == tensor->getName();
+    }
+    if (!own) marked.push_back(tensor);
+  }
+  return marked;
+}
+
+// Marking a tensor can make a build fail. Halves of the marked tensors are taken away until the rest
+// builds; what stands in the way is found in a number of builds that grows with its logarithm.
+Result<BuiltEngine> BuildWithout(ParsedNetwork& parsed, const vn_model& model,
+                                 const sdk::Options& options, Logger& logger, Status first) {
+  std::vector<std::vector<nvinfer1::ITensor*>> suspects = {MarkedOutputs(*parsed.network, model)};
+  if (suspects.front().empty()) return first;
+  logger.host().Warning("The build failed with the marked outputs; trying without some of them");
+  for (nvinfer1::ITensor* tensor : suspects.front()) parsed.network->unmarkOutput(*tensor);
+  std::vector<sdk::NotExposed> refused;
+  std::string why = first.message();
+  while (!suspects.empty()) {
+    const std::vector<nvinfer1::ITensor*> group = std::move(suspects.back());
+    suspects.pop_back();
+    for (nvinfer1::ITensor* tensor : group) parsed.network->markOutput(*tensor);
+    const Result<BuiltEngine> tried = BuildOnce(parsed, options, logger);
+    if (tried.ok()) continue;
+    why = tried.status().message();
+    for (nvinfer1::ITensor* tensor : group) parsed.network->unmarkOutput(*tensor);
+    if (group.size() == 1) {
+      refused.push_back({group.front()->getName(), why});
+      continue;
+    }
+    const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
+    suspects.emplace_back(middle, group.end());
+    suspects.emplace_back(group.begin(), middle);
+  }
+  if (parsed.network->getNbOutputs() == 0) return first;
+  VERNIER_ASSIGN_OR_RETURN(BuiltEngine engine, BuildOnce(parsed, options, logger));
+  engine.not_exposed = std::move(refused);
+  return engine;
+}
+
+}  // namespace
+
+Result<BuiltEngine> BuildEngine(const Library& library, const vn_model& model,
+                                const sdk::Options& options, Logger& logger) {
+  VERNIER_ASSIGN_OR_RETURN(ParsedNetwork parsed, Parse(library, model, options, logger));
+  VERNIER_TRY(CheckCalibration(*parsed.network, options));
+  Result<BuiltEngine> engine = BuildOnce(parsed, options, logger);
+  if (engine.ok() || engine.status().code() != StatusCode::kBackend) return engine;
+  return BuildWithout(parsed, model, options, logger, std::move(engine).status());
+}
+
+}  // namespace vernier::trt

@@ -1,0 +1,25 @@
+// From an ONNX model to a serialized engine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trt_library.h"
+#include "trt_logger.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier::trt {
+
+struct BuiltEngine {
+  Owned<nvinfer1::IHostMemory> plan;
+  std::vector<std::byte> timing_cache;
+  /// Marked outputs without which alone the build succeeded, with TensorRT's reason.
+  std::vector<sdk::NotExposed> not_exposed;
+};
+
+/// kMalformed when the parser refuses the model, naming node and reason; kBackend when the build
+/// fails. Where marked outputs make it fail, it is tried again without some of them, by halves.
+Result<BuiltEngine> BuildEngine(const Library& library, const vn_model& model,
+                                const sdk::Options& options, Logger& logger);
+
+}  // namespace vernier::trt

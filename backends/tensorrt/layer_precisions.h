@@ -1,0 +1,25 @@
+// What TensorRT made of the precisions that were asked for: read back from the engine.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trt_library.h"
+
+namespace vernier::trt {
+
+struct LayerPrecisions {
+  std::string summary;  ///< "float16 (12 of 14 layers), float32 (2)"
+  std::string table;    ///< a line for each layer
+};
+
+/// From the engine inspector, as far as the engine was built with detailed profiling.
+LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine);
+
+/// The type in the inspector's JSON of one layer: of its first output. Empty when it tells none.
+std::string_view PrecisionOfLayer(std::string_view json);
+
+/// The layer's name there.
+std::string_view NameOfLayer(std::string_view json);
+
+}  // namespace vernier::trt

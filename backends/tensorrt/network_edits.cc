@@ -1,0 +1,220 @@
+#include "network_edits.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "option_words.h"
+#include "trt_words.h"
+
+namespace vernier::trt {
+namespace {
+
+using nvinfer1::ILayer;
+using nvinfer1::INetworkDefinition;
+using nvinfer1::ITensor;
+using nvinfer1::LayerType;
+
+std::vector<ILayer*> Layers(const INetworkDefinition& network) {
+  std::vector<ILayer*> layers;
+  for (int32_t i = 0; i < network.getNbLayers(); ++i) layers.push_back(network.getLayer(i));
+  return layers;
+}
+
+std::vector<ITensor*> OutputsOf(const ILayer& layer) {
+  std::vector<ITensor*> tensors;
+  for (int32_t i = 0; i < layer.getNbOutputs(); ++i) {
+    if (ITensor* tensor = layer.getOutput(i)) tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+void Append(const std::vector<ITensor*>& more, std::vector<ITensor*>& out) {
+  for (ITensor* tensor : more) {
+    if (std::find(out.begin(), out.end(), tensor) == out.end()) out.push_back(tensor);
+  }
+}
+
+std::vector<ITensor*> AllTensors(const INetworkDefinition& network) {
+  std::vector<ITensor*> tensors;
+  for (const ILayer* layer : Layers(network)) Append(OutputsOf(*layer), tensors);
+  return tensors;
+}
+
+// All layers' outputs but those of shapes and constants, and of the bodies of loops, which TensorRT
+// cannot expose.
+std::vector<ITensor*> MarkableTensors(const INetworkDefinition& network, Logger& logger) {
+  std::vector<ITensor*> tensors;
+  bool in_loop = false;
+  for (const ILayer* layer : Layers(network)) {
+    const LayerType type = layer->getType();
+    const bool starts = type == LayerType::kTRIP_LIMIT || type == LayerType::kITERATOR ||
+                        type == LayerType::kRECURRENCE;
+    if (starts && !in_loop) logger.host().Warning("Tensors inside of loops cannot be marked as outputs");
+    in_loop |= starts;
+    if (type == LayerType::kLOOP_OUTPUT) in_loop = false;
+    if (in_loop || type == LayerType::kSHAPE || type == LayerType::kCONSTANT) continue;
+    Append(OutputsOf(*layer), tensors);
+  }
+  return tensors;
+}
+
+// The tensors that words name, exactly or by pattern.
+Result<std::vector<ITensor*>> Select(const std::vector<ITensor*>& among,
+                                     const std::vector<std::string>& words,
+                                     std::string_view option, Logger& logger) {
+  std::vector<ITensor*> selected;
+  for (const std::string& word : words) {
+    const size_t before = selected.size();
+    for (ITensor* tensor : among) {
+      if (tensor->getName() == word || (IsPattern(word) && Matches(word, tensor->getName()))) {
+        Append({tensor}, selected);
+      }
+    }
+    if (selected.size() > before) continue;
+    if (IsPattern(word)) {
+      logger.host().Warning("No tensors matched wildcard pattern: '" + word + "'");
+      continue;
+    }
+    std::string names;
+    for (const ITensor* tensor : among) {
+      names += (names.empty() ? "'" : "', '") + std::string(tensor->getName());
+    }
+    return NotFound(std::string(option) + ": the network has no tensor '" + word + "'; it has " +
+                    names + "'");
+  }
+  return selected;
+}
+
+void ReplaceOutputs(INetworkDefinition& network, const std::vector<ITensor*>& outputs) {
+  for (int32_t i = network.getNbOutputs(); i-- > 0;) network.unmarkOutput(*network.getOutput(i));
+  for (ITensor* tensor : outputs) {
+    if (!tensor->isNetworkOutput()) network.markOutput(*tensor);
+  }
+}
+
+bool MeansAll(const std::vector<std::string>& words) {
+  return words == std::vector<std::string>{"*"} || words == std::vector<std::string>{"mark", "all"};
+}
+
+Status MarkOutputs(INetworkDefinition& network, const sdk::Options& options, Logger& logger) {
+  const auto words = WordsOf(options, "trt_outputs");
+  if (!words) return {};
+  std::vector<ITensor*> outputs;
+  if (MeansAll(*words)) {
+    outputs = MarkableTensors(network, logger);
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(outputs, Select(AllTensors(network), *words, "--trt-outputs", logger));
+  }
+  if (outputs.empty()) return NotFound("--trt-outputs: No outputs were selected.");
+  ReplaceOutputs(network, outputs);
+  return {};
+}
+
+Status MarkOutputsByType(INetworkDefinition& network, const sdk::Options& options) {
+  const auto words = WordsOf(options, "trt_outputs_by_type");
+  if (!words) return {};
+  std::set<int32_t> types;
+  for (const std::string& word : *words) {
+    VERNIER_ASSIGN_OR_RETURN(const int32_t type,
+                             LookUp(LayerTypeWords(), word, "--trt-outputs-by-type"));
+    types.insert(type);
+  }
+  std::vector<ITensor*> outputs;
+  for (const ILayer* layer : Layers(network)) {
+    if (types.count(static_cast<int32_t>(layer->getType())) > 0) Append(OutputsOf(*layer), outputs);
+  }
+  if (!outputs.empty()) ReplaceOutputs(network, outputs);
+  return {};
+}
+
+Status ExcludeOutputs(INetworkDefinition& network, const sdk::Options& options, Logger& logger) {
+  const auto words = WordsOf(options, "trt_exclude_outputs");
+  if (!words) return {};
+  std::vector<ITensor*> marked;
+  for (int32_t i = 0; i < network.getNbOutputs(); ++i) marked.push_back(network.getOutput(i));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<ITensor*> excluded,
+                           Select(marked, *words, "--trt-exclude-outputs", logger));
+  for (ITensor* tensor : excluded) network.unmarkOutput(*tensor);
+  if (network.getNbOutputs() > 0) return {};
+  return NotFound("--trt-exclude-outputs: no output is left");
+}
+
+// Precisions of layers and types of tensors went with weakly typed networks, in TensorRT 11.
+template <typename Layer>
+Status SetPrecision(Layer& layer, int32_t type) {
+  if constexpr (requires { layer.setPrecision(nvinfer1::DataType{}); }) {
+    layer.setPrecision(static_cast<nvinfer1::DataType>(type));
+    return {};
+  } else {
+    return Unavailable("--layer-precisions is not available in TensorRT " +
+                       VersionText(kHeaderVersion) + ", whose networks are strongly typed");
+  }
+}
+
+template <typename Tensor>
+Status SetTensorType(Tensor& tensor, int32_t type) {
+  if constexpr (requires { tensor.setType(nvinfer1::DataType{}); }) {
+    tensor.setType(static_cast<nvinfer1::DataType>(type));
+    return {};
+  } else {
+    return Unavailable("--tensor-dtypes is not available in TensorRT " +
+                       VersionText(kHeaderVersion) + ", whose networks are strongly typed");
+  }
+}
+
+Status SetLayerPrecisions(INetworkDefinition& network, const sdk::Options& options,
+                          Logger& logger) {
+  for (const std::string& word :
+       WordsOf(options, "layer_precisions").value_or(std::vector<std::string>())) {
+    VERNIER_ASSIGN_OR_RETURN(const NamedWord named, SplitNamed(word, "--layer-precisions"));
+    VERNIER_ASSIGN_OR_RETURN(const int32_t type, TrtTypeOfWord(named.value, "--layer-precisions"));
+    bool found = false;
+    for (ILayer* layer : Layers(network)) {
+      if (layer->getName() != named.name) continue;
+      VERNIER_TRY(SetPrecision(*layer, type));
+      found = true;
+    }
+    if (!found) {
+      logger.host().Warning("--layer-precisions: the network has no layer '" + named.name + "'");
+    }
+  }
+  return {};
+}
+
+std::vector<ITensor*> InputsAndOutputs(const INetworkDefinition& network) {
+  std::vector<ITensor*> tensors;
+  for (int32_t i = 0; i < network.getNbInputs(); ++i) tensors.push_back(network.getInput(i));
+  for (int32_t i = 0; i < network.getNbOutputs(); ++i) tensors.push_back(network.getOutput(i));
+  return tensors;
+}
+
+Status SetTensorTypes(INetworkDefinition& network, const sdk::Options& options, Logger& logger) {
+  const std::vector<ITensor*> tensors = InputsAndOutputs(network);
+  if (const auto all = ValueOf(options, "all_tensor_dtypes")) {
+    VERNIER_ASSIGN_OR_RETURN(const int32_t type, TrtTypeOfWord(*all, "--all-tensor-dtypes"));
+    for (ITensor* tensor : tensors) VERNIER_TRY(SetTensorType(*tensor, type));
+    return {};
+  }
+  for (const std::string& word :
+       WordsOf(options, "tensor_dtypes").value_or(std::vector<std::string>())) {
+    VERNIER_ASSIGN_OR_RETURN(const NamedWord named, SplitNamed(word, "--tensor-dtypes"));
+    VERNIER_ASSIGN_OR_RETURN(const int32_t type, TrtTypeOfWord(named.value, "--tensor-dtypes"));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<ITensor*> chosen,
+                             Select(tensors, {named.name}, "--tensor-dtypes", logger));
+    for (ITensor* tensor : chosen) VERNIER_TRY(SetTensorType(*tensor, type));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status EditNetwork(INetworkDefinition& network, const sdk::Options& options, Logger& logger) {
+  VERNIER_TRY(MarkOutputs(network, options, logger));
+  VERNIER_TRY(MarkOutputsByType(network, options));
+  VERNIER_TRY(ExcludeOutputs(network, options, logger));
+  VERNIER_TRY(SetLayerPrecisions(network, options, logger));
+  return SetTensorTypes(network, options, logger);
+}
+
+}  // namespace vernier::trt

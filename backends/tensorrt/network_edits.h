@@ -1,0 +1,18 @@
+// What the options change in a parsed network: its outputs, precisions and types.
+#pragma once
+
+#include <vector>
+
+#include "trt_library.h"
+#include "trt_logger.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier::trt {
+
+/// In Polygraphy's order: --trt-outputs, --trt-outputs-by-type, --trt-exclude-outputs,
+/// --layer-precisions, --tensor-dtypes. kNotFound for a tensor that the network does not have, with
+/// those that it has.
+Status EditNetwork(nvinfer1::INetworkDefinition& network, const sdk::Options& options,
+                   Logger& logger);
+
+}  // namespace vernier::trt

@@ -1,0 +1,47 @@
+#include "tactic_sources.h"
+
+#include <dlfcn.h>
+
+#include "trt_version.h"
+#include "trt_words.h"
+
+namespace vernier::trt {
+namespace {
+
+struct SourceLibrary {
+  std::string_view word;
+  const char* library;
+  const char* symbol;
+};
+
+// TensorRT 10 has no external sources by default and 11 none at all.
+constexpr SourceLibrary kLibraries[] = {
+    {"CUBLAS", "libcublas.so.11", "cublasCreate_v2"},
+    {"CUBLAS_LT", "libcublasLt.so.11", "cublasLtCreate"},
+    {"CUDNN", "libcudnn.so.8", "cudnnCreate"},
+};
+
+std::string WhyUnusable(const SourceLibrary& source) {
+  void* library = ::dlopen(source.library, RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) return ::dlerror();
+  const bool real = ::dlsym(library, source.symbol) != nullptr;
+  return real ? "" : std::string(source.library) + ": has no " + source.symbol;
+}
+
+}  // namespace
+
+UsableSources ClearUnusableSources(uint32_t mask) {
+  UsableSources usable{mask, {}};
+  if (kHeaderMajor > 8) return usable;
+  for (const SourceLibrary& source : kLibraries) {
+    const Result<int32_t> bit = LookUp(TacticSourceWords(), source.word, "--tactic-sources");
+    if (!bit.ok() || (mask >> *bit & 1u) == 0) continue;
+    const std::string why = WhyUnusable(source);
+    if (why.empty()) continue;
+    usable.mask &= ~(1u << *bit);
+    usable.cleared.push_back(std::string(source.word) + " (" + why + ")");
+  }
+  return usable;
+}
+
+}  // namespace vernier::trt

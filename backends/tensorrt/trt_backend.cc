@@ -1,0 +1,58 @@
+// TensorRT, opened at run time. One plug-in for each major version of its headers, from one source:
+// its interface is C++ vtables, which differ between majors (see trt_version.h).
+#include "trt_session.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier::trt {
+namespace {
+
+class TensorRtBackend {
+ public:
+  static constexpr std::string_view kName = "tensorrt";
+  static constexpr std::string_view kVersion = "1";
+
+  static std::span<const vn_option_info> OptionTable() {
+    static const vn_option_info kOptions[] = {
+        {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), {}, sdk::Str("library to load")},
+    };
+    return kOptions;
+  }
+
+  static Result<std::unique_ptr<TensorRtBackend>> Create(const sdk::Host& host,
+                                                         sdk::Options options) {
+    VERNIER_ASSIGN_OR_RETURN(Library library, Library::Load(options.Get("lib")));
+    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<CudaDriver> cuda, CudaDriver::Load());
+    std::unique_ptr<TensorRtBackend> backend(
+        new TensorRtBackend(std::move(library), std::move(cuda), host));
+    if (!backend->library_.plugins_missing().empty()) {
+      host.Log(10, "TensorRT's plug-in layers are not available: " +
+                       backend->library_.plugins_missing());
+    }
+    backend->library_.RegisterPlugins(backend->logger_);
+    return backend;
+  }
+
+  std::string_view framework_version() const { return version_; }
+  std::string_view framework_path() const { return library_.path(); }
+
+  Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
+    return TrtSession::Open({library_, cuda_, logger_}, model, options);
+  }
+
+ private:
+  TensorRtBackend(Library library, std::shared_ptr<CudaDriver> cuda, const sdk::Host& host)
+      : library_(std::move(library)),
+        version_(VersionText(library_.version())),
+        cuda_(std::move(cuda)),
+        logger_(host) {}
+
+  Library library_;
+  std::string version_;
+  std::shared_ptr<CudaDriver> cuda_;
+  Logger logger_;
+};
+
+}  // namespace
+}  // namespace vernier::trt
+
+VERNIER_EXPORT_BACKEND(vernier::trt::TensorRtBackend)

@@ -1,0 +1,75 @@
+// One engine, ready to run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda_driver.h"
+#include "trt_library.h"
+#include "trt_logger.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier::trt {
+
+/// What a session shares with its backend.
+struct Shared {
+  const Library& library;
+  std::shared_ptr<CudaDriver> cuda;
+  Logger& logger;
+};
+
+class TrtSession final : public sdk::Session {
+ public:
+  /// Builds an engine from an ONNX model, or deserializes an engine file, as `model` and the option
+  /// "model_type" say, and saves what the options ask for.
+  static Result<std::unique_ptr<sdk::Session>> Open(const Shared& shared, const vn_model& model,
+                                                    const sdk::Options& options);
+  ~TrtSession() override;
+
+  std::span<const sdk::TensorSpec> inputs() const override { return input_specs_; }
+  std::span<const sdk::TensorSpec> outputs() const override { return output_specs_; }
+  sdk::SessionInfo info() const override { return {precision_, shared_.cuda->device_name()}; }
+  std::span<const sdk::NotExposed> not_exposed() const override { return not_exposed_; }
+  Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+
+ private:
+  // Memory on the device that only ever grows.
+  struct DeviceBuffer {
+    DevicePointer memory = 0;
+    size_t capacity = 0;
+  };
+  struct Input {
+    std::string name;
+    int32_t type = 0;
+    bool host = false;    ///< read by shape inference: TensorRT wants it in host memory
+    bool narrow = false;  ///< int64 in the model, int32 in the engine
+    DeviceBuffer buffer;
+    std::vector<std::byte> host_bytes;
+  };
+  class Output;
+
+  explicit TrtSession(const Shared& shared);
+  Status Deserialize(const void* plan, size_t size, bool trusted, const sdk::Options& options);
+  Status ReadSignature(const vn_model& model);
+  Status AddTensor(const char* name, const vn_model& model);
+  Status Activate(const sdk::Options& options);
+  Status Reserve(DeviceBuffer& buffer, size_t bytes);
+  Status SetInput(Input& input, const vn_tensor& tensor);
+  Status SetInputs(std::span<const vn_tensor* const> inputs);
+  Result<sdk::OutputTensor> Fetch(Output& output);
+
+  Shared shared_;
+  Owned<nvinfer1::IRuntime> runtime_;
+  Owned<nvinfer1::ICudaEngine> engine_;
+  Owned<nvinfer1::IExecutionContext> context_;
+  CudaStream stream_ = nullptr;
+  std::vector<Input> inputs_;
+  std::vector<std::unique_ptr<Output>> outputs_;
+  std::vector<sdk::TensorSpec> input_specs_;
+  std::vector<sdk::TensorSpec> output_specs_;
+  std::vector<sdk::NotExposed> not_exposed_;
+  std::string precision_;
+};
+
+}  // namespace vernier::trt

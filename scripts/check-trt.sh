@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Compiles the TensorRT plug-in against every folder of headers that is named; needs no GPU and no
+# TensorRT library. A folder has NvInfer.h and NvOnnxParser.h. Warnings are errors.
+#
+# Usage: scripts/check-trt.sh INCLUDE_DIR...
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [[ $# == 0 ]]; then
+  echo "usage: scripts/check-trt.sh INCLUDE_DIR..." >&2
+  exit 2
+fi
+cuda=${CUDA_INCLUDE_DIR:-/usr/local/cuda/include}
+if [[ ! -f $cuda/cuda_runtime_api.h ]]; then
+  echo "check-trt.sh: no cuda_runtime_api.h in '$cuda'; set CUDA_INCLUDE_DIR" >&2
+  exit 2
+fi
+object=$(mktemp)
+trap 'rm -f "$object"' EXIT
+for headers in "$@"; do
+  version=$(sed -n -E 's/^#define (TRT|NV_TENSORRT)_(MAJOR|MINOR|PATCH)(_ENTERPRISE)? ([0-9]+).*/\4/p' \
+    "$headers/NvInferVersion.h" | head -n 3 | paste -s -d .)
+  for source in backends/tensorrt/*.cc; do
+    ${CXX:-g++} -std=c++20 -fPIC -Wall -Wextra -Wconversion -Werror -Wno-deprecated-declarations \
+      -isystem "$headers" -isystem "$cuda" -Iinclude -c "$source" -o "$object"
+  done
+  echo "TensorRT $version: $(ls backends/tensorrt/*.cc | wc -l) files, no warning"
+done

@@ -1,0 +1,212 @@
+#include "cli/bind_tensorrt.h"
+
+#include <algorithm>
+#include <array>
+
+#include "inputs/shape_spec.h"
+
+namespace vernier {
+namespace {
+
+// Handed to the plug-in as they are.
+constexpr std::string_view kPassedOn[] = {
+    "tf32",
+    "fp16",
+    "bf16",
+    "fp8",
+    "int8",
+    "precision_constraints",
+    "sparse_weights",
+    "version_compatible",
+    "exclude_lean_runtime",
+    "load_timing_cache",
+    "save_timing_cache",
+    "error_on_timing_cache_miss",
+    "disable_compilation_cache",
+    "tactic_sources",
+    "restricted",
+    "refittable",
+    "strip_plan",
+    "use_dla",
+    "allow_gpu_fallback",
+    "memory_pool_limit",
+    "workspace",
+    "preview_features",
+    "builder_optimization_level",
+    "hardware_compatibility_level",
+    "max_aux_streams",
+    "quantization_flags",
+    "profiling_verbosity",
+    "weight_streaming",
+    "runtime_platform",
+    "direct_io",
+    "tiling_optimization_level",
+    "plugins",
+    "onnx_flags",
+    "plugin_instancenorm",
+    "trt_outputs",
+    "trt_exclude_outputs",
+    "trt_outputs_by_type",
+    "layer_precisions",
+    "tensor_dtypes",
+    "all_tensor_dtypes",
+    "strongly_typed",
+    "save_engine",
+    "optimization_profile",
+    "allow_engine_code",
+};
+
+constexpr std::string_view kProfileDests[] = {"trt_min_shapes", "trt_opt_shapes",
+                                              "trt_max_shapes"};
+
+// Would change what is built or run: an answer without them would be to another question.
+constexpr std::string_view kNotYet[] = {
+    "save_tactics",
+    "load_tactics",
+    "trt_config_script",
+    "trt_config_postprocess_script",
+    "trt_network_postprocess_script",
+    "enable_uint8_asymmetric_quantization_dla",
+    "decomposable_attentions",
+    "tensor_formats",
+    "all_tensor_formats",
+    "mark_debug",
+    "mark_unfused_tensors_as_debug_tensors",
+    "load_runtime",
+    "dla_workspace_allocation_strategy",
+    "weight_streaming_budget",
+};
+
+// Only looked at with --int8, which would calibrate with them.
+constexpr std::string_view kCalibration[] = {"calibration_cache", "calibration_base_class",
+                                             "quantile", "regression_cutoff"};
+
+template <size_t N>
+bool Contains(const std::string_view (&dests)[N], std::string_view dest) {
+  return std::find(std::begin(dests), std::end(dests), dest) != std::end(dests);
+}
+
+std::string JoinLines(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : "\n") + word;
+  return text;
+}
+
+Status CheckCombinations(const ParsedArgs& args, Logger& logger) {
+  for (const GivenOption& given : args.given()) {
+    const bool calibration = Contains(kCalibration, given.row->dest);
+    if (calibration && !args.Has("int8")) {
+      logger.Once(Severity::kWarning,
+                  "Some int8 calibrator options were set, but int8 precision is not enabled. "
+                  "Calibration options will be ignored.");
+    } else if (calibration || Contains(kNotYet, given.row->dest)) {
+      return Unimplemented(std::string(given.flag) + " is not available in this version");
+    }
+  }
+  if (args.Value("allocation_strategy").value_or("static") != "static") {
+    return Unimplemented("--allocation-strategy: only 'static' is available in this version");
+  }
+  if (args.Has("exclude_lean_runtime") && !args.Has("version_compatible")) {
+    return InvalidArgument(
+        "`--exclude-lean-runtime` requires `--version-compatible` to be enabled.");
+  }
+  return {};
+}
+
+std::string FormatExtents(const std::vector<Dim>& shape) {
+  std::string text;
+  for (const Dim& dim : shape) text += (text.empty() ? "" : ",") + std::to_string(dim.value);
+  return text;
+}
+
+// The peer's filling of gaps: one running table of shapes, starting with --input-shapes, updated and
+// read in the order min, opt, max of each profile. So opt and max follow min, and what the second
+// profile leaves out comes from the first one's max.
+class ProfileTable {
+ public:
+  explicit ProfileTable(Logger& logger) : logger_(logger) {}
+
+  Status Update(std::span<const std::string> words) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
+                             ParseShapeSpecs(words, Strictness::kStrict));
+    for (const ShapeSpec& spec : specs) {
+      if (spec.shape) Set(spec.name, *spec.shape);
+    }
+    return {};
+  }
+
+  void AddTo(size_t index, std::string_view which, RunnerPlan& runner) const {
+    for (const auto& [name, shape] : shapes_) {
+      runner.session_options.emplace_back("profile", std::to_string(index) + "\t" +
+                                                         std::string(which) + "\t" + name + "\t" +
+                                                         FormatExtents(shape));
+    }
+  }
+
+ private:
+  void Set(const std::string& name, std::vector<Dim> shape) {
+    for (Dim& dim : shape) {
+      if (!dim.dynamic()) continue;
+      logger_.Once(Severity::kWarning, "Input tensor: " + name +
+                                           " | For TensorRT profile, dynamic dimensions become 1");
+      dim = Dim{1, {}};
+    }
+    const auto found = std::find_if(shapes_.begin(), shapes_.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (found == shapes_.end()) {
+      shapes_.emplace_back(name, std::move(shape));
+    } else {
+      found->second = std::move(shape);
+    }
+  }
+
+  Logger& logger_;
+  std::vector<std::pair<std::string, std::vector<Dim>>> shapes_;
+};
+
+Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
+  constexpr std::array<std::string_view, 3> kWhich = {"min", "opt", "max"};
+  std::array<std::vector<std::span<const std::string>>, 3> given;
+  size_t count = args.Has("input_shapes") ? 1 : 0;
+  for (size_t i = 0; i < given.size(); ++i) {
+    given[i] = args.Occurrences(kProfileDests[i]);
+    count = std::max(count, given[i].size());
+  }
+  if (count == 0) return {};
+  // A runner's own profiles stand in place of the run's.
+  std::erase_if(runner.session_options, [](const auto& option) { return option.first == "profile"; });
+  ProfileTable table(logger);
+  VERNIER_TRY(table.Update(args.List("input_shapes")));
+  for (size_t profile = 0; profile < count; ++profile) {
+    for (size_t i = 0; i < given.size(); ++i) {
+      if (profile < given[i].size()) VERNIER_TRY(table.Update(given[i][profile]));
+      table.AddTo(profile, kWhich[i], runner);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool IsTensorRtDest(std::string_view dest) {
+  return Contains(kPassedOn, dest) || Contains(kProfileDests, dest) || Contains(kNotYet, dest) ||
+         Contains(kCalibration, dest) || dest == "timing_cache" || dest == "allocation_strategy" || dest == "trt_lib";
+}
+
+Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
+  VERNIER_TRY(CheckCombinations(args, logger));
+  for (const GivenOption& given : args.given()) {
+    if (!Contains(kPassedOn, given.row->dest)) continue;
+    const bool is_switch = given.row->arity == Arity::kNone;
+    runner.session_options.emplace_back(given.row->dest, is_switch ? "1" : JoinLines(given.values));
+  }
+  if (const auto cache = args.Value("timing_cache")) {
+    runner.session_options.emplace_back("load_timing_cache", *cache);
+    runner.session_options.emplace_back("save_timing_cache", *cache);
+  }
+  // What marks every tensor of the run marks TensorRT's, too.
+  if (args.Has("mark_all")) runner.session_options.emplace_back("trt_outputs", "*");
+  return BindProfiles(args, runner, logger);
+}
+
+}  // namespace vernier

@@ -1,0 +1,99 @@
+#include "cli/bind_tensorrt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+class Warnings final : public Logger {
+ public:
+  bool Enabled(Severity severity) const override { return severity >= Severity::kWarning; }
+  void Write(Severity, std::string_view text, LogColor, bool) override { lines.emplace_back(text); }
+  void Indent(int) override {}
+  std::vector<std::string> lines;
+};
+
+struct Bound {
+  Status status;
+  std::vector<std::pair<std::string, std::string>> options;
+  std::vector<std::string> warnings;
+};
+
+Bound Bind(std::vector<std::string> words) {
+  words.insert(words.begin(), {"m.onnx", "--trt"});
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, words);
+  EXPECT_EQ(parsed.end, ParseEnd::kParsed) << parsed.error;
+  EXPECT_THAT(parsed.unknown, ElementsAre());
+  RunnerPlan runner;
+  Warnings warnings;
+  Bound bound;
+  bound.status = BindTensorRt(parsed.args, runner, warnings);
+  bound.options = runner.session_options;
+  bound.warnings = warnings.lines;
+  return bound;
+}
+
+TEST(BindTensorRt, PassesOnSwitchesWordsAndLists) {
+  EXPECT_THAT(Bind({"--fp16", "--builder-optimization-level", "3", "--tactic-sources",
+                    "--trt-outputs", "a", "b c"})
+                  .options,
+              ElementsAre(Pair("fp16", "1"), Pair("builder_optimization_level", "3"),
+                          Pair("tactic_sources", ""), Pair("trt_outputs", "a\nb c")));
+}
+
+TEST(BindTensorRt, OneProfileComesFromInputShapes) {
+  EXPECT_THAT(Bind({"--input-shapes", "x:[1,3]"}).options,
+              ElementsAre(Pair("profile", "0\tmin\tx\t1,3"), Pair("profile", "0\topt\tx\t1,3"),
+                          Pair("profile", "0\tmax\tx\t1,3")));
+}
+
+// What the peer does, not what its help says: opt and max follow min, and what the second profile
+// leaves out comes from the first one's max.
+TEST(BindTensorRt, GapsAreFilledFromWhatCameBefore) {
+  EXPECT_THAT(Bind({"--trt-min-shapes", "x:[1]", "--trt-max-shapes", "x:[4]", "--trt-opt-shapes",
+                    "x:[2]", "--trt-min-shapes", "y:[7]"})
+                  .options,
+              ElementsAre(Pair("profile", "0\tmin\tx\t1"), Pair("profile", "0\topt\tx\t2"),
+                          Pair("profile", "0\tmax\tx\t4"), Pair("profile", "1\tmin\tx\t4"),
+                          Pair("profile", "1\tmin\ty\t7"), Pair("profile", "1\topt\tx\t4"),
+                          Pair("profile", "1\topt\ty\t7"), Pair("profile", "1\tmax\tx\t4"),
+                          Pair("profile", "1\tmax\ty\t7")));
+}
+
+TEST(BindTensorRt, DynamicDimensionsBecomeOneWithAWarning) {
+  const Bound bound = Bind({"--trt-min-shapes", "x:[-1,batch,8]"});
+  EXPECT_THAT(bound.options.front(), Pair("profile", "0\tmin\tx\t1,1,8"));
+  EXPECT_THAT(bound.warnings, testing::Contains(HasSubstr("x")));
+}
+
+TEST(BindTensorRt, WhatIsNotOfferedIsRefusedByName) {
+  for (const std::string flag : {"--trt-config-script", "--tensor-formats", "--load-tactics"}) {
+    const Bound bound = Bind({flag, "x"});
+    EXPECT_EQ(bound.status.code(), StatusCode::kUnimplemented) << flag;
+    EXPECT_THAT(bound.status.message(), HasSubstr(flag));
+  }
+}
+
+TEST(BindTensorRt, CalibrationOptionsMatterWithInt8Alone) {
+  const Bound idle = Bind({"--quantile", "0.9"});
+  EXPECT_TRUE(idle.status.ok());
+  EXPECT_EQ(idle.warnings.size(), 1u);
+  EXPECT_EQ(Bind({"--int8", "--quantile", "0.9"}).status.code(), StatusCode::kUnimplemented);
+}
+
+TEST(BindTensorRt, LeanRuntimeNeedsVersionCompatibility) {
+  EXPECT_EQ(Bind({"--exclude-lean-runtime"}).status.code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(Bind({"--exclude-lean-runtime", "--version-compatible"}).status.ok());
+}
+
+}  // namespace
+}  // namespace vernier
