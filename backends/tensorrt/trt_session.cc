@@ -120,6 +120,9 @@ class TrtSession::Output final : public nvinfer1::IOutputAllocator {
 Result<std::unique_ptr<sdk::Session>> TrtSession::Open(const Shared& shared, const vn_model& model,
                                                        const sdk::Options& options) {
   VERNIER_TRY(shared.cuda->MakeCurrent());
+  if (const auto option = ValueOf(options, "not_offered")) {
+    return Unimplemented(*option + " is not available in this version of vernier");
+  }
   VERNIER_TRY(LoadPlugins(options));
   std::unique_ptr<TrtSession> session(new TrtSession(shared));
   if (ValueOf(options, "model_type") == "engine") {

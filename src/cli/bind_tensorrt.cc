@@ -92,7 +92,12 @@ std::string JoinLines(std::span<const std::string> words) {
   return text;
 }
 
-Status CheckCombinations(const ParsedArgs& args, Logger& logger) {
+// What is not offered is the plug-in's to refuse, when it opens a model: the other runners go on.
+void Refuse(std::string text, RunnerPlan& runner) {
+  runner.session_options.emplace_back("not_offered", std::move(text));
+}
+
+Status CheckCombinations(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
   for (const GivenOption& given : args.given()) {
     const bool calibration = Contains(kCalibration, given.row->dest);
     if (calibration && !args.Has("int8")) {
@@ -100,11 +105,11 @@ Status CheckCombinations(const ParsedArgs& args, Logger& logger) {
                   "Some int8 calibrator options were set, but int8 precision is not enabled. "
                   "Calibration options will be ignored.");
     } else if (calibration || Contains(kNotYet, given.row->dest)) {
-      return Unimplemented(std::string(given.flag) + " is not available in this version");
+      Refuse(std::string(given.flag), runner);
     }
   }
   if (args.Value("allocation_strategy").value_or("static") != "static") {
-    return Unimplemented("--allocation-strategy: only 'static' is available in this version");
+    Refuse("--allocation-strategy other than 'static'", runner);
   }
   if (args.Has("exclude_lean_runtime") && !args.Has("version_compatible")) {
     return InvalidArgument(
@@ -194,7 +199,7 @@ bool IsTensorRtDest(std::string_view dest) {
 }
 
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
-  VERNIER_TRY(CheckCombinations(args, logger));
+  VERNIER_TRY(CheckCombinations(args, runner, logger));
   for (const GivenOption& given : args.given()) {
     if (!Contains(kPassedOn, given.row->dest)) continue;
     const bool is_switch = given.row->arity == Arity::kNone;

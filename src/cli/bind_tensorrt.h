@@ -15,8 +15,8 @@ bool IsTensorRtDest(std::string_view dest);
 
 /// Adds the options given to a TensorRT runner: a key is the option's dest, a value the words of one
 /// occurrence, a line each; "profile" entries hold the optimization profiles with all gaps filled as
-/// the peer fills them. kInvalidArgument for shapes that cannot be read and for combinations that
-/// the peer refuses; kUnimplemented, by name, for what this version does not offer.
+/// the peer fills them; "not_offered" entries name what the plug-in has to refuse. kInvalidArgument
+/// for shapes that cannot be read and for combinations that the peer refuses.
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger);
 
 }  // namespace vernier
