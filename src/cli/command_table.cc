@@ -20,6 +20,23 @@ OptionTable CompareOptionTable() {
   return OptionTable(std::move(groups));
 }
 
+// Of our own rows only thresholds: what else we add looks at tensors, which are not saved.
+CommandGroup OnSavedMeasures(CommandGroup group) {
+  std::erase_if(group.rows, [](const OptionRow* row) {
+    return row->origin == Origin::kOurs && !row->dest.ends_with("_threshold");
+  });
+  return group;
+}
+
+OptionTable CheckAccuracyOptionTable() {
+  std::vector<CommandGroup> groups = {GeneralOptions(), AccuracyFileOptions(), LoggingOptions()};
+  for (const OptionGroup& group : CompareOptions()) {
+    groups.push_back(
+        OnSavedMeasures(Without(group, {"sequential_runners", "load_outputs_paths", "validate"})));
+  }
+  return OptionTable(std::move(groups));
+}
+
 OptionTable DataFilesOptionTable() {
   return OptionTable({GeneralOptions(), LoggingOptions(), DataFilesOptions()});
 }
@@ -61,6 +78,15 @@ constexpr CommandEntry kCommands[] = {
           " inputs may be compared too. One iteration at a time is in memory. Put the files"
           " first: an option that takes several values takes all words up to the next option."},
      CompareOptionTable},
+    {"check accuracy",
+     {.command = "vernier check accuracy",
+      .operands = "path [options ...]",
+      .summary = "hold saved measures against other thresholds",
+      .about = "Judge the measures that --save-accuracy-results saved by the thresholds given here,"
+               " without running or comparing again. simple needs --check-error-stat max, mean,"
+               " median or quantile: verdicts on single elements cannot be made again. Other saved"
+               " measures are ignored; that nothing was checked is exit code 4."},
+     CheckAccuracyOptionTable},
     {"data concat",
      {.command = "vernier data concat",
       .operands = "paths ... -o FILE [options ...]",

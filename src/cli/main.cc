@@ -27,6 +27,7 @@ struct NamedCommand {
 constexpr NamedCommand kCommands[] = {
     {"run", RunCommand},
     {"compare", CompareCommand},
+    {"check accuracy", CheckAccuracyCommand},
     {"data concat", DataConcatCommand},
     {"data merge", DataMergeCommand},
     {"data to-input", DataMergeCommand},  // its name in older releases of the peer

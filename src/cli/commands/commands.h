@@ -16,6 +16,9 @@ Command RunCommand;
 /// Compares saved files.
 Command CompareCommand;
 
+/// Holds saved measures against other thresholds.
+Command CheckAccuracyCommand;
+
 /// Appends the iterations of files to each other.
 Command DataConcatCommand;
 

@@ -30,22 +30,6 @@ void WatchSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
 
-// The last lines of the log, the same for every way in which a run ends.
-int EndRun(ConsoleLog& log, const RunRecord& record, const RunFaults& faults,
-           const Invocation& invocation) {
-  const int code = ExitCode(faults, invocation.as_peer);
-  char seconds[32];
-  std::snprintf(seconds, sizeof(seconds), "%.3f", record.seconds);
-  const std::string line = std::string(code == 0 ? "PASSED" : "FAILED") + " | Runtime: " + seconds +
-                           "s | Command: " + record.command;
-  if (code == 0) {
-    log.Finish(line);
-  } else {
-    log.Error(line);
-  }
-  return code;
-}
-
 void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& faults, Logger& log) {
   if (path.empty()) return;
   if (const Status status = WriteFileAtomically(path, ToJson(record)); !status.ok()) {
@@ -69,7 +53,7 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invoc
   }
   outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
   SaveRecord(plan.save.record, outcome.record, outcome.faults, log);
-  const int code = EndRun(log, outcome.record, outcome.faults, invocation);
+  const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
   const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
   const std::string summary =
       FormatRunSummary(outcome.record, {interleaved, log.Enabled(Severity::kVerbose)});
@@ -83,20 +67,33 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invoc
 
 }  // namespace
 
+int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,
+                  const Invocation& invocation) {
+  const int code = ExitCode(faults, invocation.as_peer);
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3f", seconds);
+  const std::string line = std::string(code == 0 ? "PASSED" : "FAILED") + " | Runtime: " + text +
+                           "s | Command: " + invocation.command;
+  if (code == 0) {
+    log.Finish(line);
+  } else {
+    log.Error(line);
+  }
+  return code;
+}
+
 int CarryOut(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
              ConsoleLog& log) {
-  RunRecord record;
   RunFaults faults;
-  record.command = invocation.command;
   if (const Status status = CheckRun(plan); !status.ok()) {
     log.Critical(status.message());
     faults.Add(status);
-    return EndRun(log, record, faults, invocation);
+    return EndWithBanner(log, 0, faults, invocation);
   }
   if (plan.runners.empty() && plan.load_outputs.empty()) {
     // The peer says PASSED; nothing was done that could have.
     faults.usage = !invocation.as_peer;
-    return EndRun(log, record, faults, invocation);
+    return EndWithBanner(log, 0, faults, invocation);
   }
   return Execute(plan, args, invocation, log);
 }

@@ -4,6 +4,7 @@
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
 #include "report/console_log.h"
+#include "run/exit_code.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
@@ -12,5 +13,9 @@ namespace vernier {
 /// plan was made from. Ends cleanly on SIGINT, SIGTERM and SIGHUP.
 int CarryOut(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
              ConsoleLog& log);
+
+/// The peer's last line, "PASSED | Runtime: ..." or FAILED; returns the exit code.
+int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,
+                  const Invocation& invocation);
 
 }  // namespace vernier

@@ -1,0 +1,153 @@
+// Saved measures against other thresholds, without what they were measured on.
+#include <algorithm>
+#include <chrono>
+
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/comparison_session.h"
+#include "report/accuracy_file.h"
+#include "report/accuracy_summary.h"
+#include "run/output_names.h"
+
+namespace vernier {
+namespace {
+
+// Without one of these, `simple` asks for nothing: its default, elemwise, cannot be judged anew.
+constexpr std::string_view kSimpleFlags[] = {"rtol",
+                                             "atol",
+                                             "check_error_stat",
+                                             "error_quantile",
+                                             "no_shape_check",
+                                             "fail_fast",
+                                             "save_heatmaps",
+                                             "show_heatmaps",
+                                             "save_error_metrics_plot",
+                                             "show_error_metrics_plot",
+                                             "infinities_compare_equal"};
+
+bool AsksForSimple(const ParsedArgs& args) {
+  return std::any_of(std::begin(kSimpleFlags), std::end(kSimpleFlags),
+                     [&](std::string_view dest) { return args.Has(dest); });
+}
+
+std::vector<std::string> OutputNames(const AccuracyResults& results) {
+  std::vector<std::string> names;
+  for (const SavedFunction& function : results.functions) {
+    for (const SavedPair& pair : function.pairs) {
+      for (const SavedIteration& iteration : pair.iterations) {
+        for (const SavedOutput& output : iteration) {
+          const bool known = std::find(names.begin(), names.end(), output.name) != names.end();
+          if (!known) names.push_back(output.name);
+        }
+      }
+    }
+  }
+  return names;
+}
+
+class AccuracyCheck {
+ public:
+  AccuracyCheck(const ParsedArgs& args, RunPlan plan, Logger& log)
+      : args_(args), plan_(std::move(plan)), log_(log) {}
+
+  RunFaults Run() {
+    const Status status = Judge();
+    if (!status.ok()) log_.Critical(status.message());
+    // A threshold for which nothing was saved was asked for, and could not be held.
+    if (status.code() == StatusCode::kInvalidArgument) {
+      faults_.incomplete = true;
+    } else {
+      faults_.Add(status);
+    }
+    return faults_;
+  }
+
+ private:
+  Status Judge() {
+    const std::string path(*args_.Value("path"));
+    log_.Info("Loading accuracy results from " + path);
+    VERNIER_ASSIGN_OR_RETURN(AccuracyResults saved, ReadAccuracyResults(path));
+    if (!plan_.lenient) VERNIER_TRY(CheckOutputNames(plan_, OutputNames(saved)));
+    const bool simple = AsksForSimple(args_);
+    CompareOptions options = plan_.compare;
+    if (!simple) std::erase(options.functions, CompareFunction::kSimple);
+    const bool dropped = options.functions.size() < plan_.compare.functions.size();
+    VERNIER_ASSIGN_OR_RETURN(const Reevaluation judged, Reevaluate(std::move(saved), options));
+    for (const std::string& fields : judged.ignored) {
+      log_.Info("Ignoring saved comparison with metric fields " + fields +
+                ": no matching threshold was requested.");
+    }
+    LogAccuracySummary(judged.results, log_);
+    VERNIER_TRY(Save(judged.results));
+    if (!judged.results.passed()) {
+      log_.Error("FAILED | Accuracy results did not pass the requested thresholds.");
+      faults_.mismatch = true;
+    } else if (judged.results.checked_something()) {
+      log_.Finish("PASSED | Accuracy results passed the requested thresholds.");
+    }
+    SayWhatWasNotChecked(judged, dropped);
+    RefusePictures();
+    return {};
+  }
+
+  void RefusePictures() {
+    if (plan_.lenient) return;
+    for (const std::string_view dest : {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
+                                        "show_error_metrics_plot"}) {
+      if (!args_.Has(dest)) continue;
+      log_.Error(std::string(args_.Flag(dest)) + ": the file holds no tensors to draw");
+      faults_.unsaved = true;
+    }
+  }
+
+  Status Save(const AccuracyResults& results) {
+    if (plan_.save.accuracy.empty()) return {};
+    log_.Info("Saving accuracy results to " + plan_.save.accuracy);
+    return WriteAccuracyResults(results, plan_.save.accuracy);
+  }
+
+  // Where the peer passes in silence.
+  void SayWhatWasNotChecked(const Reevaluation& judged, bool dropped_simple) {
+    if (!judged.results.checked_something()) {
+      log_.Error(
+          "nothing was checked: name thresholds for measures that the file holds, such as"
+          " --check-error-stat max --atol 1e-3 or --compare l2 --l2-threshold 0.1");
+      faults_.incomplete = true;
+      return;
+    }
+    if (plan_.lenient) return;
+    if (dropped_simple) {
+      log_.Error(
+          "simple was not checked: say which statistic must be within which tolerance,"
+          " such as --check-error-stat max --atol 1e-3");
+      faults_.incomplete = true;
+    }
+    for (const CompareFunction function : judged.skipped) {
+      log_.Error(std::string(CompareFunctionName(function)) +
+                 " was not checked: its verdicts cannot be made again from what was saved");
+      faults_.incomplete = true;
+    }
+  }
+
+  const ParsedArgs& args_;
+  RunPlan plan_;
+  Logger& log_;
+  RunFaults faults_;
+};
+
+}  // namespace
+
+int CheckAccuracyCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandStart start = StartCommand(*FindCommand("check accuracy"), words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  ConsoleLog& log = *start.log;
+  Result<RunPlan> plan = BindRun(start.args, invocation, log);
+  if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
+  const auto begin = std::chrono::steady_clock::now();
+  log.Start("RUNNING | Command: " + invocation.command);
+  const RunFaults faults = AccuracyCheck(start.args, *std::move(plan), log).Run();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  return EndWithBanner(log, elapsed.count(), faults, invocation);
+}
+
+}  // namespace vernier

@@ -1,0 +1,17 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kAccuracy[] = {
+    {.dest = "path",
+     .arity = Arity::kOne,
+     .metavar = "path",
+     .help = "A file that --save-accuracy-results wrote, here or in Polygraphy."},
+};
+
+}  // namespace
+
+OptionGroup AccuracyFileOptions() { return {"Files", "what is read", kAccuracy}; }
+
+}  // namespace vernier
