@@ -117,7 +117,10 @@ Status DecodeOneGroup(std::string_view text, uint64_t text_begin, uint64_t group
 }
 
 void EncodeGroups(const std::byte* in, size_t groups, char* out) {
-  for (size_t i = 0; i < groups; ++i) {
+  const size_t done = EncodeBase64Blocks({in, groups * 3}, {out, groups * 4});
+  in += 3 * done;
+  out += 4 * done;
+  for (size_t i = done; i < groups; ++i) {
     const uint32_t bits = (std::to_integer<uint32_t>(in[0]) << 16) |
                           (std::to_integer<uint32_t>(in[1]) << 8) |
                           std::to_integer<uint32_t>(in[2]);
