@@ -1,6 +1,7 @@
 #include "io/base64.h"
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <string>
 #include <vector>
@@ -51,6 +52,29 @@ TEST(Base64, EveryLengthRoundTrips) {
     ASSERT_TRUE(DecodeBase64(text, decoded).ok()) << size;
     ASSERT_EQ(decoded, bytes) << size;
   }
+}
+
+// What the machine's own choice of instructions would hide.
+TEST(Base64, EverySimdTargetGivesTheSame) {
+  const auto bytes = Sample(5000);
+  const std::string text = EncodeSlowly(bytes);
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    EXPECT_EQ(Encode(bytes, bytes.size()), text) << hwy::TargetName(target);
+    std::vector<std::byte> decoded(bytes.size());
+    EXPECT_TRUE(DecodeBase64(text, decoded).ok());
+    EXPECT_EQ(decoded, bytes) << hwy::TargetName(target);
+    for (size_t position = 0; position < 300; ++position) {
+      std::string damaged = text;
+      damaged[position] = static_cast<char>(position * 7 | 0x80);
+      EXPECT_NE(DecodeBase64(damaged, decoded)
+                    .message()
+                    .find("character " + std::to_string(position) + " "),
+                std::string::npos)
+          << hwy::TargetName(target);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
 }
 
 TEST(Base64, RangesDecodeAlone) {

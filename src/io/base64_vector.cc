@@ -81,7 +81,8 @@ constexpr unsigned PlaceOf(unsigned value) {
 constexpr Table MakeCharacterTable() {
   Table table{};
   for (unsigned value = 0; value < 64; ++value) {
-    table[PlaceOf(value)] = static_cast<uint8_t>(static_cast<unsigned char>(kAlphabet[value]) - value);
+    table[PlaceOf(value)] =
+        static_cast<uint8_t>(static_cast<unsigned char>(kAlphabet[value]) - value);
   }
   return table;
 }
@@ -126,6 +127,13 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace base64_tables;
 
+#if HWY_TARGET == HWY_SCALAR  // no vectors: everything is left to the caller
+
+size_t DecodeBlocks(std::string_view, std::span<std::byte>) { return 0; }
+size_t EncodeBlocks(std::span<const std::byte>, std::span<char>) { return 0; }
+
+#else
+
 using Bytes = hn::CappedTag<uint8_t, 4 * kMaxLanes>;
 using Words = hn::Repartition<uint32_t, Bytes>;
 
@@ -143,7 +151,6 @@ size_t DecodeBlocks(std::string_view text, std::span<std::byte> out) {
   const Words words;
   const hn::Repartition<uint16_t, Bytes> halves;
   const size_t width = hn::Lanes(bytes);
-  if (width < 16) return 0;
   const auto high_table = hn::LoadDup128(bytes, kHigh.data());
   const auto low_table = hn::LoadDup128(bytes, kLow.data());
   const auto value_table = hn::LoadDup128(bytes, kValue.data());
@@ -154,22 +161,21 @@ size_t DecodeBlocks(std::string_view text, std::span<std::byte> out) {
   size_t done = 0;
   // As many bytes are stored as characters were read.
   while (text.size() - 4 * done >= width && out.size() - 3 * done >= width) {
-    const auto c =
-        hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(text.data()) + 4 * done);
-    const auto high = hn::And(hn::BitCast(bytes, hn::ShiftRight<4>(hn::BitCast(halves, c))), nibble);
+    const auto c = hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(text.data()) + 4 * done);
+    const auto high =
+        hn::And(hn::BitCast(bytes, hn::ShiftRight<4>(hn::BitCast(halves, c))), nibble);
     const auto wrong = hn::And(hn::TableLookupBytes(high_table, high),
                                hn::TableLookupBytes(low_table, hn::And(c, nibble)));
     if (!hn::AllTrue(bytes, hn::Eq(wrong, hn::Zero(bytes)))) break;
     const auto is_slash = hn::VecFromMask(bytes, hn::Eq(c, slash));  // all bits: minus one
-    const auto value =
-        hn::Add(c, hn::TableLookupBytes(value_table, hn::Add(high, is_slash)));
+    const auto value = hn::Add(c, hn::TableLookupBytes(value_table, hn::Add(high, is_slash)));
     // First value of a pair above the second, then pairs likewise: 24 bits in each word.
     const auto v = hn::BitCast(halves, value);
-    const auto pairs = hn::Or(hn::ShiftLeft<6>(hn::And(v, hn::Set(halves, uint16_t{0xff}))),
-                              hn::ShiftRight<8>(v));
+    const auto pairs =
+        hn::Or(hn::ShiftLeft<6>(hn::And(v, hn::Set(halves, uint16_t{0xff}))), hn::ShiftRight<8>(v));
     const auto p = hn::BitCast(words, pairs);
-    const auto groups = hn::Or(hn::ShiftLeft<12>(hn::And(p, hn::Set(words, 0xffffu))),
-                               hn::ShiftRight<16>(p));
+    const auto groups =
+        hn::Or(hn::ShiftLeft<12>(hn::And(p, hn::Set(words, 0xffffu))), hn::ShiftRight<16>(p));
     const auto packed = hn::TableLookupBytes(hn::BitCast(bytes, groups), pack);
     const auto joined = hn::TableLookupLanes(hn::BitCast(words, packed), join);
     hn::StoreU(hn::BitCast(bytes, joined), bytes,
@@ -184,7 +190,6 @@ size_t EncodeBlocks(std::span<const std::byte> in, std::span<char> text) {
   const Words words;
   const hn::Repartition<uint16_t, Bytes> halves;
   const size_t width = hn::Lanes(bytes);
-  if (width < 16) return 0;
   const auto spread = hn::LoadDup128(bytes, kSpread.data());
   const auto character_table = hn::LoadDup128(bytes, kCharacter.data());
   const auto part = LaneIndices(words, kPart);
@@ -193,16 +198,14 @@ size_t EncodeBlocks(std::span<const std::byte> in, std::span<char> text) {
   size_t done = 0;
   // As many bytes are read as characters are stored.
   while (in.size() - 3 * done >= width && text.size() - 4 * done >= width) {
-    const auto raw =
-        hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(in.data()) + 3 * done);
+    const auto raw = hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(in.data()) + 3 * done);
     const auto parted = hn::TableLookupLanes(hn::BitCast(words, raw), part);
     const auto pairs = hn::TableLookupBytes(hn::BitCast(bytes, parted), spread);
     // Multiplying moves each value to the low bits of its byte: those of the even bytes down, those
     // of the odd bytes up.
     const auto w = hn::BitCast(words, pairs);
-    const auto even = hn::MulHigh(
-        hn::BitCast(halves, hn::And(w, hn::Set(words, 0x0fc0fc00u))),
-        hn::BitCast(halves, hn::Set(words, 0x04000040u)));
+    const auto even = hn::MulHigh(hn::BitCast(halves, hn::And(w, hn::Set(words, 0x0fc0fc00u))),
+                                  hn::BitCast(halves, hn::Set(words, 0x04000040u)));
     const auto odd = hn::Mul(hn::BitCast(halves, hn::And(w, hn::Set(words, 0x003f03f0u))),
                              hn::BitCast(halves, hn::Set(words, 0x01000010u)));
     const auto value = hn::BitCast(bytes, hn::Or(even, odd));
@@ -214,6 +217,8 @@ size_t EncodeBlocks(std::span<const std::byte> in, std::span<char> text) {
   }
   return done;
 }
+
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace vernier

@@ -28,6 +28,9 @@ class OutputFile : public ByteSink {
  public:
   /// Overwrites earlier bytes; the position of the next Write stays at the end.
   virtual Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) = 0;
+
+  /// Appends bytes of the file that is open as `fd`.
+  virtual Status CopyFrom(int fd, uint64_t offset, uint64_t size) = 0;
   virtual uint64_t size() const = 0;
 };
 
@@ -51,6 +54,9 @@ class AtomicFileSink final : public OutputFile {
   Status Write(std::span<const std::byte> bytes) override { return file_.Write(bytes); }
   Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) override {
     return file_.WriteAt(offset, bytes);
+  }
+  Status CopyFrom(int fd, uint64_t offset, uint64_t size) override {
+    return file_.CopyFrom(fd, offset, size);
   }
   uint64_t size() const override { return file_.size(); }
 

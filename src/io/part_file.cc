@@ -9,10 +9,13 @@
 #include <cstring>
 #include <utility>
 
+#include "util/atomic_file.h"
+
 namespace vernier {
 namespace {
 
 constexpr size_t kChecked = size_t{256} << 10;
+constexpr size_t kWritebackStep = size_t{8} << 20;
 
 Status CannotWrite(const std::string& path) {
   return IoError("'" + path + "' cannot be written: " + std::strerror(errno));
@@ -61,18 +64,36 @@ uint64_t PartFile::EndChecksum() {
 Status PartFile::Write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     // Written while it is still in the cache from taking the checksum.
-    const auto block = checksum_ ? bytes.first(std::min(bytes.size(), kChecked)) : bytes;
+    const size_t step = checksum_ ? kChecked : kWritebackStep;
+    const auto block = bytes.first(std::min(bytes.size(), step));
     if (checksum_) checksum_->Add(block);
     VERNIER_TRY(WriteAt(size_, block));
-    size_ += block.size();
+    Grow(block.size());
     bytes = bytes.subspan(block.size());
   }
   return {};
 }
 
+void PartFile::Grow(uint64_t size) {
+  size_ += size;
+  if (!written_back_ || size_ - *written_back_ < kWritebackStep) return;
+  StartWriteback(fd(), *written_back_, size_ - *written_back_);
+  written_back_ = size_;
+}
+
+Status PartFile::CopyFrom(int fd, uint64_t offset, uint64_t size) {
+  const Status status = CopyBytes(fd, offset, size, this->fd(), size_);
+  if (!status.ok()) return IoError("'" + path_ + "' cannot be written: " + status.message());
+  size_ += size;
+  return {};
+}
+
+Status PartFile::PublishAs(const std::string& path) { return SyncAndRename(fd(), path_, path); }
+
 Status PartFile::Truncate(uint64_t size) {
   if (::ftruncate(fd(), static_cast<off_t>(size)) != 0) return Fail();
   size_ = size;
+  if (written_back_) written_back_ = std::min(*written_back_, size);
   return {};
 }
 

@@ -29,7 +29,14 @@ class PartFile final : public OutputFile {
   uint64_t EndChecksum();
 
   Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) override;
+  Status CopyFrom(int fd, uint64_t offset, uint64_t size) override;
   uint64_t size() const override { return size_; }
+
+  /// What is written from now on is sent to the disk soon: the part will become the target.
+  void WriteBackEarly() { written_back_ = size_; }
+
+  /// Makes the part, which has a name, the file at `path`; see SyncAndRename.
+  Status PublishAs(const std::string& path);
 
   /// Drops everything from `size` on.
   Status Truncate(uint64_t size);
@@ -42,11 +49,13 @@ class PartFile final : public OutputFile {
  private:
   PartFile(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
   Status Fail() const;
+  void Grow(uint64_t size);
 
   std::string path_;
   UniqueFd fd_;
   uint64_t size_ = 0;
   std::optional<Checksum> checksum_;
+  std::optional<uint64_t> written_back_;
 };
 
 }  // namespace vernier

@@ -233,8 +233,13 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::str
       manifest.format == ResultsFormat::kNpz || manifest.format == ResultsFormat::kSafetensors;
   std::vector<FilePtr> parts;
   for (size_t i = 0; i < (archive ? 1 : manifest.runner_names.size()); ++i) {
-    const std::string name = archive ? kArchivePartName : JsonPartName(i);
-    VERNIER_ASSIGN_OR_RETURN(FilePtr part, InputFile::Open(folder + "/" + name));
+    const std::string name = folder + "/" + (archive ? kArchivePartName : JsonPartName(i));
+    std::error_code ignored;
+    if (!std::filesystem::exists(name, ignored) && std::filesystem::exists(manifest.target)) {
+      return Malformed("'" + manifest.target + "' was saved whole; what is left in '" + folder +
+                       "' is not needed any more");
+    }
+    VERNIER_ASSIGN_OR_RETURN(FilePtr part, InputFile::Open(name));
     parts.push_back(std::move(part));
   }
   return std::unique_ptr<ResultsReader::Source>(

@@ -186,6 +186,11 @@ TEST(RecoverResults, SaysWhatIsWrong) {
     EXPECT_NE(refusal("b.json.partial").find("manifest.json"), std::string::npos) << manifest;
   }
   EXPECT_FALSE(fs::exists(folder / "x.json"));
+  // Killed between the renaming of a part to the target and the removal of the folder.
+  fs::copy(folder / "a.json.partial", folder / "c.json.partial");
+  fs::rename(folder / "c.json.partial/0.json", folder / "a.json");
+  EXPECT_NE(refusal("c.json.partial").find("a.json' was saved whole"), std::string::npos)
+      << refusal("c.json.partial");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "io/archive_names.h"
 #include "io/journal.h"
 #include "io/results_encoder.h"
+#include "util/atomic_file.h"
 
 namespace vernier {
 namespace {
@@ -24,6 +25,7 @@ class ArchiveEncoder final : public ResultsEncoder {
       runs_.push_back({.key = std::move(key), .name = name, .iterations = {}});
     }
     layouts_.resize(runs_.size());
+    if (tensors_->CanFinishSpool()) spool_.WriteBackEarly();
   }
 
   Result<std::string> Append(size_t runner, const IterationResult& result) override {
@@ -56,13 +58,28 @@ class ArchiveEncoder final : public ResultsEncoder {
     ArchiveMetadata metadata;
     metadata.is_results = true;
     metadata.runs = runs_;
-    for (size_t i = 0; i < counts.size(); ++i) metadata.runs[i].iterations.resize(counts[i]);
+    bool all = true;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      all &= metadata.runs[i].iterations.size() == counts[i];
+      metadata.runs[i].iterations.resize(counts[i]);
+    }
+    if (all && tensors_->CanFinishSpool() && CanRenameOver(path_)) {
+      return PublishInPlace(std::move(metadata));
+    }
     VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
     VERNIER_TRY(tensors_->WriteTo(file, selected, std::move(metadata)));
     return file.Commit();
   }
 
  private:
+  // Saves writing everything twice.
+  Status PublishInPlace(ArchiveMetadata metadata) {
+    Status status = tensors_->FinishSpool(std::move(metadata));
+    if (status.ok()) status = spool_.PublishAs(path_);
+    if (!status.ok()) VERNIER_TRY(tensors_->Truncate(tensors_->size()));
+    return status;
+  }
+
   struct Owner {
     size_t runner;
     size_t iteration;

@@ -52,12 +52,14 @@ struct Range {
 // as a whole.
 class RunnerPart {
  public:
-  explicit RunnerPart(PartFile file) : file_(std::move(file)) {}
+  /// `opening` stands before the first iteration.
+  RunnerPart(PartFile file, std::string_view opening) : file_(std::move(file)), opening_(opening) {}
 
   /// The range of the iteration's text in the part.
   Result<Range> Append(const IterationResult& result) {
     const uint64_t before = file_.size();
-    Status status = ends_.empty() ? Status() : file_.WriteText(kIterationSeparator);
+    Status status = file_.WriteText(ends_.empty() ? opening_ : kIterationSeparator);
+    if (ends_.empty()) begin_ = file_.size();
     if (status.ok()) status = WriteIteration(file_, result);
     if (!status.ok()) {
       VERNIER_TRY(file_.Truncate(before));
@@ -70,30 +72,53 @@ class RunnerPart {
   size_t size() const { return ends_.size(); }
 
   /// Iterations [first, last) with the separators between them.
-  Status CopyTo(AtomicFile& file, size_t first, size_t last) const {
+  Status CopyTo(OutputFile& file, size_t first, size_t last) const {
     const uint64_t begin = BeginOf(first);
     return file.CopyFrom(file_.fd(), begin, ends_[last - 1] - begin);
   }
 
   void Release(size_t iteration) { file_.Release(BeginOf(iteration), ends_[iteration]); }
 
+  PartFile& file() { return file_; }
+
  private:
   uint64_t BeginOf(size_t iteration) const {
-    return iteration == 0 ? 0 : ends_[iteration - 1] + kIterationSeparator.size();
+    return iteration == 0 ? begin_ : ends_[iteration - 1] + kIterationSeparator.size();
   }
 
   PartFile file_;
+  std::string_view opening_;
+  uint64_t begin_ = 0;  // of the first iteration
   std::vector<uint64_t> ends_;
 };
 
+// The text of a RunResults file around its iterations.
+constexpr std::string_view kHead = "{\n    \"lst\": [";
+constexpr std::string_view kTail = "],\n    \"polygraphy_class\": \"RunResults\"\n}";
+constexpr std::string_view kFirstIteration = "\n                ";
+
+std::string RunHead(const std::string& quoted_name) {
+  return "        [\n            " + quoted_name + ",\n            [";
+}
+
+std::string_view RunTail(bool has_iterations) {
+  return has_iterations ? "\n            ]\n        ]" : "]\n        ]";
+}
+
 class JsonParts {
  public:
-  static Result<JsonParts> Create(const EncoderTarget& target) {
+  /// With `in_place` the first runner's part begins as the file will, and can become it.
+  static Result<JsonParts> Create(const EncoderTarget& target, bool in_place) {
     JsonParts parts;
     for (size_t i = 0; i < target.runner_names.size(); ++i) {
       parts.names_.push_back(Quoted(target.runner_names[i]));
       VERNIER_ASSIGN_OR_RETURN(PartFile file, target.folder->CreatePart(JsonPartName(i)));
-      parts.parts_.emplace_back(std::move(file));
+      const bool is_target = in_place && i == 0;
+      if (is_target) {
+        VERNIER_TRY(file.WriteText(std::string(kHead) + "\n" + RunHead(parts.names_[0])));
+        file.WriteBackEarly();
+      }
+      parts.parts_.emplace_back(std::move(file), is_target ? kFirstIteration : std::string_view());
     }
     return parts;
   }
@@ -127,29 +152,51 @@ class JsonParts {
 
   /// A RunResults file of one range of each runner; runners without a range are left out.
   Status WriteFile(const std::string& path, std::span<const std::optional<Range>> ranges) const {
-    VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
-    VERNIER_TRY(file.Write("{\n    \"lst\": ["));
+    VERNIER_ASSIGN_OR_RETURN(AtomicFile target, AtomicFile::Create(path));
+    AtomicFileSink file(target);
+    VERNIER_TRY(file.WriteText(kHead));
     bool first = true;
     for (size_t i = 0; i < ranges.size(); ++i) {
       if (!ranges[i]) continue;
-      VERNIER_TRY(file.Write(first ? "\n" : ",\n"));
+      VERNIER_TRY(file.WriteText(first ? "\n" : ",\n"));
       VERNIER_TRY(WriteRun(file, i, *ranges[i]));
       first = false;
     }
-    VERNIER_TRY(file.Write(first ? "" : "\n    "));
-    VERNIER_TRY(file.Write("],\n    \"polygraphy_class\": \"RunResults\"\n}"));
-    return file.Commit();
+    VERNIER_TRY(file.WriteText(first ? "" : "\n    "));
+    VERNIER_TRY(file.WriteText(kTail));
+    return target.Commit();
+  }
+
+  /// Makes the first runner's part the file, which saves writing it twice. On error the parts are
+  /// as before.
+  Status PublishInPlace(const std::string& path, std::span<const size_t> counts) {
+    PartFile& file = parts_[0].file();
+    const uint64_t before = file.size();
+    Status status = AppendRest(file, counts);
+    if (status.ok()) status = file.PublishAs(path);
+    if (!status.ok()) VERNIER_TRY(file.Truncate(before));
+    return status;
   }
 
  private:
-  Status WriteRun(AtomicFile& file, size_t runner, Range range) const {
-    VERNIER_TRY(file.Write("        [\n            " + names_[runner] + ",\n            ["));
-    if (range.last > range.first) {
-      VERNIER_TRY(file.Write("\n                "));
-      VERNIER_TRY(parts_[runner].CopyTo(file, range.first, range.last));
-      VERNIER_TRY(file.Write("\n            "));
+  Status AppendRest(PartFile& file, std::span<const size_t> counts) const {
+    VERNIER_TRY(file.WriteText(RunTail(counts[0] > 0)));
+    for (size_t i = 1; i < counts.size(); ++i) {
+      VERNIER_TRY(file.WriteText(",\n"));
+      VERNIER_TRY(WriteRun(file, i, {0, counts[i]}));
     }
-    return file.Write("]\n        ]");
+    VERNIER_TRY(file.WriteText("\n    "));
+    return file.WriteText(kTail);
+  }
+
+  Status WriteRun(OutputFile& file, size_t runner, Range range) const {
+    VERNIER_TRY(file.WriteText(RunHead(names_[runner])));
+    const bool has_iterations = range.last > range.first;
+    if (has_iterations) {
+      VERNIER_TRY(file.WriteText(kFirstIteration));
+      VERNIER_TRY(parts_[runner].CopyTo(file, range.first, range.last));
+    }
+    return file.WriteText(RunTail(has_iterations));
   }
 
   std::vector<std::string> names_;
@@ -166,6 +213,8 @@ class JsonFileEncoder final : public ResultsEncoder {
   }
 
   Status Publish(std::span<const size_t> counts) override {
+    const bool whole = !counts.empty() && counts[0] == parts_[0].size();
+    if (whole && CanRenameOver(path_)) return parts_.PublishInPlace(path_, counts);
     std::vector<std::optional<Range>> ranges;
     for (const size_t count : counts) ranges.push_back(Range{0, count});
     return parts_.WriteFile(path_, ranges);
@@ -224,14 +273,14 @@ class JsonDirectoryEncoder final : public ResultsEncoder {
 std::string JsonPartName(size_t runner) { return std::to_string(runner) + ".json"; }
 
 Result<std::unique_ptr<ResultsEncoder>> MakeJsonFileEncoder(EncoderTarget target) {
-  VERNIER_ASSIGN_OR_RETURN(JsonParts parts, JsonParts::Create(target));
+  VERNIER_ASSIGN_OR_RETURN(JsonParts parts, JsonParts::Create(target, true));
   return std::unique_ptr<ResultsEncoder>(
       std::make_unique<JsonFileEncoder>(std::move(target.path), std::move(parts)));
 }
 
 Result<std::unique_ptr<ResultsEncoder>> MakeJsonDirectoryEncoder(EncoderTarget target) {
   VERNIER_TRY(CreateIterationDirectory(target.path, "inference results"));
-  VERNIER_ASSIGN_OR_RETURN(JsonParts parts, JsonParts::Create(target));
+  VERNIER_ASSIGN_OR_RETURN(JsonParts parts, JsonParts::Create(target, false));
   return std::unique_ptr<ResultsEncoder>(std::make_unique<JsonDirectoryEncoder>(
       std::move(target.path), std::move(parts), target.runner_names.size()));
 }

@@ -59,6 +59,12 @@ class TensorArchiveWriter {
   /// Forgets all but the first `count` tensors.
   virtual Status Truncate(size_t count) = 0;
 
+  /// Whether the spool can become the archive without being copied.
+  virtual bool CanFinishSpool() const { return false; }
+
+  /// Makes the spool an archive of all tensors; on error Truncate(size()) makes it a spool again.
+  virtual Status FinishSpool(ArchiveMetadata) { return Internal("the format has no such end"); }
+
   /// Writes an archive of the tensors for which `selected` is true. `metadata.types` is filled
   /// here.
   virtual Status WriteTo(AtomicFile& file, const std::vector<bool>& selected,

@@ -54,17 +54,28 @@ class NpzWriter final : public TensorArchiveWriter {
       entry.offset = offset;
       written.push_back(std::move(entry));
     }
-    KeepTypes(names_, types_, selected, metadata);
     AtomicFileSink sink(file);
-    if (!metadata.empty()) {
-      VERNIER_ASSIGN_OR_RETURN(
-          ZipEntry entry, AppendZipText(sink, kNpzMetadataMember, FormatArchiveMetadata(metadata)));
-      written.push_back(std::move(entry));
-    }
-    return AppendZipDirectory(sink, written);
+    return Finish(sink, std::move(written), selected, std::move(metadata));
+  }
+
+  bool CanFinishSpool() const override { return true; }
+
+  Status FinishSpool(ArchiveMetadata metadata) override {
+    return Finish(spool_, entries_, std::vector<bool>(size(), true), std::move(metadata));
   }
 
  private:
+  Status Finish(OutputFile& file, std::vector<ZipEntry> written, const std::vector<bool>& selected,
+                ArchiveMetadata metadata) const {
+    KeepTypes(names_, types_, selected, metadata);
+    if (!metadata.empty()) {
+      VERNIER_ASSIGN_OR_RETURN(
+          ZipEntry entry, AppendZipText(file, kNpzMetadataMember, FormatArchiveMetadata(metadata)));
+      written.push_back(std::move(entry));
+    }
+    return AppendZipDirectory(file, written);
+  }
+
   struct Name {
     std::string name;
   };

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -17,6 +18,8 @@ namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uint64_t kWritebackStep = uint64_t{16} << 20;
 
 std::string ParentOf(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
@@ -117,45 +120,75 @@ Status AtomicFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {
 }
 
 Status AtomicFile::CopyFrom(int fd, uint64_t offset, uint64_t size) {
+  const Status status = CopyBytes(fd, offset, size, fd_, size_);
+  if (!status.ok()) return IoError("'" + path_ + "' cannot be written: " + status.message());
+  size_ += size;
+  // Write() goes on where the file's own position is.
+  return ::lseek(fd_, static_cast<off_t>(size_), SEEK_SET) < 0 ? Fail("written") : Status();
+}
+
+Status AtomicFile::Commit() {
+  Status status = SyncAndRename(fd_, temporary_, path_);
+  ::close(std::exchange(fd_, -1));
+  if (!status.ok()) ::unlink(temporary_.c_str());
+  return status;
+}
+
+Status CopyBytes(int from, uint64_t offset, uint64_t size, int to, uint64_t to_offset) {
   auto position = static_cast<off_t>(offset);
+  auto to_position = static_cast<off_t>(to_offset);
+  const Status shorter = IoError("its source became shorter");
   while (size > 0) {
-    const ssize_t copied = ::copy_file_range(fd, &position, fd_, nullptr, size, 0);
-    if (copied > 0) {
-      size -= static_cast<uint64_t>(copied);
-      size_ += static_cast<uint64_t>(copied);
-      continue;
-    }
+    const size_t step = static_cast<size_t>(std::min(size, kWritebackStep));
+    const ssize_t copied = ::copy_file_range(from, &position, to, &to_position, step, 0);
     if (copied < 0 && errno == EINTR) continue;
-    if (copied == 0) return IoError("'" + path_ + "' cannot be written: its source became shorter");
-    break;  // another file system, or a kernel without it: copy by hand
+    if (copied < 0) break;  // another file system, or a kernel without it: copy by hand
+    if (copied == 0) return shorter;
+    size -= static_cast<uint64_t>(copied);
+    StartWriteback(to, static_cast<uint64_t>(to_position - copied), static_cast<uint64_t>(copied));
   }
   std::vector<std::byte> block(size > 0 ? size_t{1} << 20 : 0);
   while (size > 0) {
-    const ssize_t count = ::pread(fd, block.data(), std::min<uint64_t>(size, block.size()), position);
+    const ssize_t count =
+        ::pread(from, block.data(), std::min<uint64_t>(size, block.size()), position);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Fail("written from its source");
-    if (count == 0) return IoError("'" + path_ + "' cannot be written: its source became shorter");
-    VERNIER_TRY(Write(std::span(block).first(static_cast<size_t>(count))));
+    if (count < 0) return IoError(std::strerror(errno));
+    if (count == 0) return shorter;
+    for (ssize_t done = 0; done < count;) {
+      const ssize_t written = ::pwrite(to, block.data() + done, static_cast<size_t>(count - done),
+                                       to_position + done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return IoError(std::strerror(errno));
+      done += written;
+    }
     position += count;
+    to_position += count;
     size -= static_cast<uint64_t>(count);
   }
   return {};
 }
 
-Status AtomicFile::Commit() {
-  if (::fsync(fd_) != 0) return Fail("synced");
-  // Some file systems report a full disk only here.
-  if (::close(std::exchange(fd_, -1)) != 0) {
-    const Status status = Fail("closed");
-    ::unlink(temporary_.c_str());
-    return status;
-  }
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const Status status = Fail("renamed into place");
-    ::unlink(temporary_.c_str());
-    return status;
-  }
-  const int directory = ::open(ParentOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+void StartWriteback(int fd, uint64_t offset, uint64_t size) {
+  ::sync_file_range(fd, static_cast<off_t>(offset), static_cast<off_t>(size),
+                    SYNC_FILE_RANGE_WRITE);
+}
+
+bool CanRenameOver(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status present = fs::symlink_status(path, ignored);
+  return !fs::exists(present) || fs::is_regular_file(present);
+}
+
+Status SyncAndRename(int fd, const std::string& from, const std::string& path) {
+  const auto fail = [&path](std::string_view doing) {
+    return IoError("'" + path + "' cannot be " + std::string(doing) + ": " + std::strerror(errno));
+  };
+  if (::fsync(fd) != 0) return fail("synced");
+  // Some file systems report a full disk only when a descriptor is closed.
+  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (copy >= 0 && ::close(copy) != 0) return fail("closed");
+  if (::rename(from.c_str(), path.c_str()) != 0) return fail("renamed into place");
+  const int directory = ::open(ParentOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {
     ::fsync(directory);
     ::close(directory);

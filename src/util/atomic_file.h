@@ -48,6 +48,22 @@ class AtomicFile {
   uint64_t size_ = 0;
 };
 
+/// Appends `size` bytes of `from`, beginning at `offset`, to `to` at `to_offset`, by the kernel where
+/// it can. kIo with the reason alone.
+Status CopyBytes(int from, uint64_t offset, uint64_t size, int to, uint64_t to_offset);
+
+/// Asks for the range to be written to the disk without waiting for it, so that syncing the file
+/// later takes no time.
+void StartWriteback(int fd, uint64_t offset, uint64_t size);
+
+/// Whether a file beside `path` can become `path` by renaming: what is there, if anything, is a
+/// regular file and no link.
+bool CanRenameOver(const std::string& path);
+
+/// Syncs the file at `from`, open as `fd`, and renames it to `path`. kIo names `path`, which then is
+/// as it was.
+Status SyncAndRename(int fd, const std::string& from, const std::string& path);
+
 /// Writes all of `text` to `path` through an AtomicFile.
 Status WriteFileAtomically(const std::string& path, std::string_view text);
 

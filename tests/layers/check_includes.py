@@ -18,9 +18,9 @@ DEPS = re.compile(r"vernier_library\((\w+)[^)]*?\bDEPS\s+([\w\s]*)[^)]*\)")
 KEYWORDS = {"SOURCES", "DEPS", "LINK", "OPTIONS"}
 
 PLUGIN_HEADER = re.compile(r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|status\.h|dtype\.h)")
-# What a header's name starts with, and the one folder that may include it.
+# What a header's name starts with, and the folders that may include it.
 THIRD_PARTY = {
-    "hwy/": "src/kernels",
+    "hwy/": "src/kernels src/io",
     "nlohmann/": "src/record",
     "onnxruntime": "backends/onnxruntime",
     "openvino/": "backends/openvino",
@@ -54,7 +54,7 @@ def refusal(area, folder, quote, name, reachable):
     """Why the file of `area`/`folder` must not include `name`, or None."""
     for prefix, owner in THIRD_PARTY.items():
         if name.startswith(prefix):
-            return None if owner == f"{area}/{folder}" else f"only {owner} may include it"
+            return None if f"{area}/{folder}" in owner.split() else f"only {owner} may include it"
     if quote == "<":
         known = "/" not in name or name.split("/")[0] in SYSTEM_FOLDERS
         return None if known else "not one of the libraries in docs/dependencies.md"
