@@ -63,6 +63,15 @@ Status CheckAverageOptions(const CompareOptions& options) {
   if (options.fail_fast) {
     return InvalidArgument("check_average and fail_fast cannot be used together.");
   }
+  const bool shares = options.max_mismatch_share.fallback.value_or(0) > 0 ||
+                      std::any_of(options.max_mismatch_share.entries.begin(),
+                                  options.max_mismatch_share.entries.end(),
+                                  [](const auto& entry) { return entry.second > 0; });
+  if (shares) {
+    return InvalidArgument(
+        "a share of elements (--max-mismatch-share) is judged iteration by iteration and cannot be "
+        "combined with check_average (--check-average).");
+  }
   for (const CompareFunction function : options.functions) {
     if (function == CompareFunction::kIndices) {
       return InvalidArgument(

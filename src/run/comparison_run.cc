@@ -21,7 +21,9 @@ Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string&
 Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std::string> names,
                                             bool marked, RunObserver& observer) {
   ComparisonRun run(plan, observer);
+  run.pool_ = std::make_unique<ThreadPool>();
   run.detail_ = observer.DetailWanted();
+  run.detail_.pool = run.pool_.get();
   run.marked_ = marked;
   run.rule_ = plan.lenient ? PairingRule::kLenient
               : marked     ? PairingRule::kOneToOneMarked

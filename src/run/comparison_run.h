@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "run/exit_code.h"
 #include "run/pair_recorder.h"
 #include "run/run_observer.h"
+#include "util/thread_pool.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -67,6 +69,7 @@ class ComparisonRun {
 
   const RunPlan* plan_;
   RunObserver* observer_;
+  std::unique_ptr<ThreadPool> pool_;  ///< its threads start with the first large output
   ComparisonDetail detail_;
   PairingRule rule_ = PairingRule::kOneToOne;
   bool marked_ = false;

@@ -100,6 +100,10 @@ def write_specials(folder):
                 [{"y": np.array([0, 0, 0, 0, 1e-4], FLOAT)}])
     folder.pair("zero_divisor", [{"y": ramp}], [{"y": np.array([1, 0, -0.0, 4], FLOAT)}])
     folder.pair("empty", [{"y": np.zeros((0, 2), FLOAT)}], [{"y": np.ones((0, 2), FLOAT)}])
+    nothing = {"zero": np.zeros(3, FLOAT), "constant": np.full((2, 2), 7, FLOAT),
+               "empty": np.zeros((0, 2), FLOAT), "telling": ramp}
+    folder.pair("nothing", [nothing], [nothing])
+    folder.pair("all_nan", [{"y": np.full(3, np.nan, FLOAT)}], [{"y": np.full(3, np.nan, FLOAT)}])
     folder.pair("scalar", [{"y": np.array(0, FLOAT)}], [{"y": np.array(1, FLOAT)}])
     folder.pair("subnormal", [{"y": np.array([1e-42, 2e-42, 3.4e38], FLOAT)}],
                 [{"y": np.array([2e-42, 2e-42, 3.3e38], FLOAT)}])
