@@ -11,14 +11,6 @@
 namespace vernier {
 namespace {
 
-// No element fails: the largest differences bound every element's ratio.
-double PassingRatio(const DifferenceSummary& summary, const DifferenceRule& rule) {
-  const double absolute = Limit<double>(rule.atol).Ratio(summary.absolute.max);
-  const double relative = Limit<double>(rule.rtol).Ratio(summary.relative.max);
-  if (summary.count == 0 || summary.absolute.max == 0) return 0;
-  return std::min({absolute, relative, 1.0});
-}
-
 template <typename Reader>
 DifferenceSummary Summarise(Reader& reader, int64_t count, const DifferenceRule& rule,
                             std::span<const double> quantiles) {
@@ -64,7 +56,8 @@ DifferenceSummary Summarise(Reader& reader, int64_t count, const DifferenceRule&
   }
   summary.absolute = absolute_builder.Finish();
   summary.relative = relative_builder.Finish();
-  if (summary.mismatches == 0) summary.worst_ratio = PassingRatio(summary, rule);
+  if (summary.mismatches == 0)
+    summary.worst_ratio = PassingRatio(summary.absolute.max, summary.relative.max, rule);
   return summary;
 }
 

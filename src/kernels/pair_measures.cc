@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/code_scan.h"
 #include "kernels/compensated_sum.h"
 #include "kernels/difference_dispatch.h"
 #include "kernels/pair_parts.h"
@@ -52,6 +53,13 @@ PairArithmetic ArithmeticOf(DType a, DType b, const DifferenceRule& rule) {
   out.in_float = true;
   out.absolute = out.relative = DType::kFloat32;
   return out;
+}
+
+template <typename T>
+std::optional<PairMeasures> ScanAs(const PairSource<T>& source, const MeasureRequest& request,
+                                   ThreadPool* pool) {
+  if (SuitsCodeScan(source.a(), source.b())) return ScanCodes(source, request, pool);
+  return ScanPair(source, request, pool);
 }
 
 std::optional<PairMeasures> ScanInOnePass(const ElementSpan& a, const ElementSpan& b,

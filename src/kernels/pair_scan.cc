@@ -279,14 +279,6 @@ std::vector<WorstElement> Scan<T>::Worst() const {
   return all;
 }
 
-// No element fails: the largest differences bound every element's ratio.
-double PassingRatio(double max_absolute, double max_relative, const DifferenceRule& rule) {
-  if (max_absolute == 0) return 0;
-  const Limit<double> absolute(rule.atol);
-  const Limit<double> relative(rule.rtol);
-  return std::min({absolute.Ratio(max_absolute), relative.Ratio(max_relative), 1.0});
-}
-
 // For floats of IEEE's layout, and those whose patterns end with NaN.
 uint64_t LargestMagnitude(DType dtype) {
   switch (dtype) {

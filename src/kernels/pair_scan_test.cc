@@ -341,7 +341,9 @@ TEST_P(LargePairScan, HasTheSameBitsOnEveryInstructionSet) {
 constexpr TypePair kLargePairs[] = {
     {DType::kFloat32, DType::kFloat32},  {DType::kFloat64, DType::kFloat64},
     {DType::kBFloat16, DType::kFloat16}, {DType::kInt8, DType::kInt8},
-    {DType::kInt32, DType::kInt32},      {DType::kInt4, DType::kInt4}};
+    {DType::kInt32, DType::kInt32},      {DType::kInt4, DType::kInt4},
+    {DType::kUint8, DType::kBool},       {DType::kFloat8E4M3FN, DType::kFloat8E5M2},
+    {DType::kInt16, DType::kInt16}};
 INSTANTIATE_TEST_SUITE_P(DTypes, LargePairScan, testing::ValuesIn(kLargePairs),
                          [](const auto& info) {
                            return std::string(DTypeName(info.param.a)) + "_" +

@@ -70,4 +70,12 @@ class MismatchTest {
   Limit<Relative> relative_;
 };
 
+/// Where no element fails: the largest differences bound every element's ratio.
+inline double PassingRatio(double max_absolute, double max_relative, const DifferenceRule& rule) {
+  if (max_absolute == 0) return 0;
+  const Limit<double> absolute(rule.atol);
+  const Limit<double> relative(rule.rtol);
+  return std::min({absolute.Ratio(max_absolute), relative.Ratio(max_relative), 1.0});
+}
+
 }  // namespace vernier
