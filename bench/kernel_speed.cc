@@ -193,7 +193,7 @@ void ReportTypes(const Bench& bench) {
     const auto n = static_cast<double>(bench.count);
     Report(name, Measure(bench, pair.a, pair.b, Everything()), n);
     Report(name + "_no_ranks", Measure(bench, pair.a, pair.b, NoRanks()), n);
-    Report(name + "_verdict", Measure(bench, pair.a, pair.b, {.rule = {0.5, 0.5, false}}), n);
+    Report(name + "_verdict", Measure(bench, pair.a, pair.b, {.rule = {8, 8, false}}), n);
   }
 }
 

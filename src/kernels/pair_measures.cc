@@ -55,6 +55,39 @@ PairArithmetic ArithmeticOf(DType a, DType b, const DifferenceRule& rule) {
   return out;
 }
 
+bool IsShortInteger(DType dtype) {
+  return NaturalArithmetic(dtype) == Arithmetic::kInt64 && BitsOf(dtype) <= 16;
+}
+
+bool AsksForVerdictOnly(const MeasureRequest& request) {
+  return request.differences == StatisticsLevel::kNone && request.sides == StatisticsLevel::kNone &&
+         !request.products && !request.ulp && request.worst == 0;
+}
+
+ElementSpan First(const ElementSpan& elements, int64_t count) {
+  return {elements.dtype, elements.bytes, std::min(count, elements.count)};
+}
+
+// Differences of short integers are exact in float, so that it can tell that no element is outside
+// the absolute tolerance, which decides most comparisons. Otherwise nullopt: quotients need
+// float64.
+std::optional<PairMeasures> ScanShortIntegers(const ElementSpan& a, const ElementSpan& b,
+                                              const PairRules& rules, const MeasureRequest& request,
+                                              ThreadPool* pool) {
+  if (!AsksForVerdictOnly(request) || !IsShortInteger(a.dtype) || !IsShortInteger(b.dtype)) {
+    return std::nullopt;
+  }
+  const MeasureRequest absolute_only{.rule = {.atol = request.rule.atol, .rtol = -1}};
+  // A start that fails saves going through the rest.
+  for (const int64_t count : {std::min<int64_t>(a.count, 65536), a.count}) {
+    const auto out =
+        ScanPair<float>({First(a, count), First(b, count), rules}, absolute_only, pool);
+    if (!out || out->difference.mismatches > 0) return std::nullopt;
+    if (count == a.count) return out;
+  }
+  return std::nullopt;
+}
+
 template <typename T>
 std::optional<PairMeasures> ScanAs(const PairSource<T>& source, const MeasureRequest& request,
                                    ThreadPool* pool) {
@@ -68,9 +101,9 @@ std::optional<PairMeasures> ScanInOnePass(const ElementSpan& a, const ElementSpa
   const PairArithmetic arithmetic = ArithmeticOf(a.dtype, b.dtype, request.rule);
   const bool narrowed = arithmetic.rules.arithmetic == DifferenceArithmetic::kNarrowed;
   if (narrowed && request.products) return std::nullopt;
-  std::optional<PairMeasures> out = arithmetic.in_float
-                                        ? ScanPair<float>({a, b, arithmetic.rules}, request, pool)
-                                        : ScanPair<double>({a, b, arithmetic.rules}, request, pool);
+  std::optional<PairMeasures> out = ScanShortIntegers(a, b, arithmetic.rules, request, pool);
+  if (!out && arithmetic.in_float) out = ScanAs<float>({a, b, arithmetic.rules}, request, pool);
+  if (!out) out = ScanAs<double>({a, b, arithmetic.rules}, request, pool);
   if (!out) return out;
   out->difference.absolute_dtype = arithmetic.absolute;
   out->difference.relative_dtype = arithmetic.relative;
