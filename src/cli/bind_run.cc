@@ -170,11 +170,16 @@ void BindSaving(const ParsedArgs& args, RunPlan& plan) {
   place(save.record, "record.json");
 }
 
-void BindPictures(const ParsedArgs& args, PicturePlan& pictures) {
+Status BindPictures(const ParsedArgs& args, PicturePlan& pictures) {
+  for (const std::string_view dest : {"save_heatmaps", "save_error_metrics_plot"}) {
+    if (args.Value(dest) != "") continue;
+    return InvalidArgument(std::string(args.Flag(dest)) + ": expected a folder, got ''");
+  }
   pictures.heatmaps = TextOf(args, "save_heatmaps");
   pictures.error_plots = TextOf(args, "save_error_metrics_plot");
   pictures.show_heatmaps = args.Has("show_heatmaps");
   pictures.show_error_plots = args.Has("show_error_metrics_plot");
+  return {};
 }
 
 Status BindExecution(const ParsedArgs& args, ExecutionPlan& execution) {
@@ -230,7 +235,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.load_outputs.insert(plan.load_outputs.end(), compared_files.begin(), compared_files.end());
   plan.comparison_asked = args.Has("compare_outputs");
   BindSaving(args, plan);
-  BindPictures(args, plan.pictures);
+  VERNIER_TRY(BindPictures(args, plan.pictures));
   WarnOfIdleFlags(args, logger);
   return plan;
 }

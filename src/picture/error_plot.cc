@@ -236,7 +236,7 @@ void ErrorPlot::DrawMagnitudeAxis() {
 
 std::vector<LegendEntry> ErrorPlot::Legend() const {
   std::vector<LegendEntry> entries = {
-      {kTolerance, "tolerance: an element above this line fails", true}};
+      {kTolerance, "tolerance: elements above this line are outside", true}};
   if (not_drawn_ > 0) {
     entries.push_back(
         {kNanColor, "not drawn, with NaN or infinity: " + CountOf(not_drawn_, "element")});

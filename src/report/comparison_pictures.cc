@@ -66,6 +66,9 @@ bool ComparisonPictures::Drawable(const OutputComparison& output) {
   std::string why;
   if (output.a.dtype() == DType::kString) why = "it holds strings";
   if (output.a.element_count() == 0) why = "it has no elements";
+  if (why.empty() && (output.a.bytes().empty() || output.aligned_b.bytes().empty())) {
+    why = "its elements are not in memory here";
+  }
   if (why.empty()) return true;
   why_nothing_ = "output '" + output.a_name + "': " + why;
   logger_.Warning("No picture of output '" + output.a_name + "': " + why);
@@ -205,6 +208,9 @@ void ComparisonPictures::Show() {
 Status ComparisonPictures::Finish(bool well) {
   if (!failure_.ok()) return std::move(failure_).Annotate("a picture was not saved");
   Show();
+  // Goes only while it is empty.
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove(temporary_, ignored);
   if (drawn_ || (!heatmaps_.wanted && !error_plots_.wanted)) return {};
   const std::string sentence = "No picture was made: " + why_nothing_;
   const bool asked_to_save = heatmaps_.save || error_plots_.save;

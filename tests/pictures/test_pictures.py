@@ -220,6 +220,20 @@ class Nothing(PictureTest):
         done = self.draw("--compare", "l2", "--l2-threshold", "100", code=0, program=self.as_peer())
         self.assertIn("No picture was made", done.stdout)
 
+    def test_nothing_shown_leaves_no_folder_behind(self):
+        self.write_pair((4, 6))
+        done = self.run_it("--compare", "l2", "--l2-threshold", "100", "--show-heatmaps",
+                           environment={"TMPDIR": str(self.folder)})
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("[W] No picture was made", done.stdout)
+        self.assertEqual(list(self.folder.glob("vernier-pictures-*")), [])
+
+    def test_an_empty_name_is_no_folder(self):
+        self.write_pair((4, 6))
+        done = self.run_it("--save-heatmaps", "")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("[!] --save-heatmaps: expected a folder, got ''", done.stderr)
+
     def test_outputs_without_elements(self):
         self.write([{"y": ((0, 3), []), "z": ((4,), values(4))}],
                    [{"y": ((0, 3), []), "z": ((4,), values(4))}])
