@@ -71,6 +71,13 @@ void BackendInfo::Encode(MessageWriter& out) const {
   for (const std::string* text : {&name, &plugin_version, &framework_version, &framework_path}) {
     out.Text(*text);
   }
+  out.Number<uint64_t>(options.size());
+  for (const BackendOption& option : options) {
+    for (const std::string* text :
+         {&option.name, &option.type, &option.default_value, &option.help}) {
+      out.Text(*text);
+    }
+  }
 }
 
 BackendInfo BackendInfo::Decode(MessageReader& in) {
@@ -78,6 +85,12 @@ BackendInfo BackendInfo::Decode(MessageReader& in) {
   for (std::string* text :
        {&info.name, &info.plugin_version, &info.framework_version, &info.framework_path}) {
     *text = in.Text();
+  }
+  info.options.resize(in.Count(4 * sizeof(uint64_t)));
+  for (BackendOption& option : info.options) {
+    for (std::string* text : {&option.name, &option.type, &option.default_value, &option.help}) {
+      *text = in.Text();
+    }
   }
   return info;
 }

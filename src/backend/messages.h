@@ -36,11 +36,17 @@ struct LoadRequest {
   static LoadRequest Decode(MessageReader& in);
 };
 
+/// An option that a plug-in understands, as it describes it itself.
+struct BackendOption {
+  std::string name, type, default_value, help;
+};
+
 struct BackendInfo {
   std::string name;
   std::string plugin_version;
   std::string framework_version;
   std::string framework_path;
+  std::vector<BackendOption> options = {};
 
   void Encode(MessageWriter& out) const;
   static BackendInfo Decode(MessageReader& in);

@@ -63,7 +63,8 @@ TEST(Messages, LoadRequestComesBack) {
 }
 
 TEST(Messages, BackendInfoComesBack) {
-  const BackendInfo info{"name", "1", "1.31.1", "/lib/x.so"};
+  const BackendInfo info{
+      "name", "1", "1.31.1", "/lib/x.so", {{"device", "word", "CPU", "where it runs"}}};
   const std::vector<std::byte> bytes = Encoded(info);
   MessageReader reader(bytes);
   const BackendInfo decoded = BackendInfo::Decode(reader);
@@ -72,6 +73,11 @@ TEST(Messages, BackendInfoComesBack) {
   EXPECT_EQ(decoded.plugin_version, "1");
   EXPECT_EQ(decoded.framework_version, "1.31.1");
   EXPECT_EQ(decoded.framework_path, "/lib/x.so");
+  ASSERT_EQ(decoded.options.size(), 1u);
+  EXPECT_EQ(decoded.options[0].name, "device");
+  EXPECT_EQ(decoded.options[0].type, "word");
+  EXPECT_EQ(decoded.options[0].default_value, "CPU");
+  EXPECT_EQ(decoded.options[0].help, "where it runs");
 }
 
 TEST(Messages, OpenRequestComesBack) {

@@ -343,7 +343,20 @@ Result<std::unique_ptr<Plugin>> Plugin::LoadOne(const std::string& path, const O
 BackendInfo Plugin::info() const {
   return {std::string(View(api_->name)), std::string(View(api_->version)),
           std::string(View(api_->framework_version(backend_))),
-          std::string(View(api_->framework_path(backend_)))};
+          std::string(View(api_->framework_path(backend_))), options()};
+}
+
+std::vector<BackendOption> Plugin::options() const {
+  constexpr size_t kMostOptions = 1000;  // a list that never ends is the plug-in's mistake
+  std::vector<BackendOption> options;
+  for (size_t i = 0; i < kMostOptions; ++i) {
+    vn_option_info info{};
+    info.struct_size = sizeof(info);
+    if (!Take(api_->option_at(i, &info)).ok()) break;
+    options.push_back({std::string(View(info.name)), std::string(View(info.type)),
+                       std::string(View(info.default_value)), std::string(View(info.help))});
+  }
+  return options;
 }
 
 Result<std::unique_ptr<PluginSession>> Plugin::Open(const OpenRequest& request,

@@ -62,6 +62,9 @@ class Plugin {
 
   BackendInfo info() const;
 
+  /// The options that the plug-in says it understands.
+  std::vector<BackendOption> options() const;
+
   /// `bytes` is the edited model, empty to read the path; it must outlive the session.
   Result<std::unique_ptr<PluginSession>> Open(const OpenRequest& request,
                                               std::span<const std::byte> bytes);

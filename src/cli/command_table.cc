@@ -125,7 +125,7 @@ constexpr CommandEntry kCommands[] = {
      DataRecoverOptionTable},
     {"backends",
      {.command = "vernier backends",
-      .operands = "[options ...]",
+      .operands = "[name ...] [options ...]",
       .summary = "list the frameworks that were found, or why they cannot be used",
       .about = "List the backends of this installation, the framework that each found, or why it"
                " cannot be used."},

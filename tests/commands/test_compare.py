@@ -183,5 +183,21 @@ class Commands(Case):
             self.assertTrue(ended.out.startswith("usage: vernier "), ended.out)
 
 
+class Backends(Case):
+    def test_the_list_and_the_options_that_plug_ins_name(self):
+        ended = self.vernier("backends", "onnxruntime")
+        self.assertEqual(ended.code, 0, ended.out)
+        self.assertEqual(len(ended.out.splitlines()), 1)
+        ended = self.vernier("backends", "onnxruntime", "-v")
+        self.assertRegex(ended.out, r"\n +providers +list +execution providers")
+        self.assertIn("Default: ORT_ENABLE_ALL.", ended.out)
+
+    def test_a_name_that_does_not_exist(self):
+        ended = self.vernier("backends", "onnxruntme")
+        self.assertEqual(ended.code, 5)
+        self.assertIn("there is no backend 'onnxruntme'", ended.err)
+        self.assertEqual(self.vernier("backends", "--require", "onnxruntme").code, 5)
+
+
 if __name__ == "__main__":
     unittest.main()

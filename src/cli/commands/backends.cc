@@ -32,6 +32,32 @@ Result<BackendInfo> Probe(const BackendFile& file) {
   return worker->AwaitLoad();
 }
 
+void PrintOptions(const std::vector<BackendOption>& options) {
+  for (const BackendOption& option : options) {
+    const std::string fallback =
+        option.default_value.empty() ? "" : " Default: " + option.default_value + ".";
+    std::printf("    %-26s %-6s %s.%s\n", option.name.c_str(), option.type.c_str(),
+                option.help.c_str(), fallback.c_str());
+  }
+}
+
+// Prints one line, or more; returns whether the backend can be used.
+bool List(const BackendFile& file, bool with_options) {
+  const Result<BackendInfo> info = Probe(file);
+  if (!info.ok()) {
+    std::printf("%-12s not usable: %s\n", file.name.c_str(), info.status().message().c_str());
+    return false;
+  }
+  std::printf("%-12s %-10s %s\n", file.name.c_str(), info->framework_version.c_str(),
+              info->framework_path.c_str());
+  if (with_options) PrintOptions(info->options);
+  return true;
+}
+
+bool Contains(std::span<const std::string> names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 int BackendsCommand(std::span<const std::string> words, const Invocation& invocation) {
@@ -41,21 +67,22 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
   for (const std::span<const std::string> more : start.args.Occurrences("backend_dir")) {
     dirs.insert(dirs.end(), more.begin(), more.end());
   }
-  std::vector<std::string> usable;
+  const std::span<const std::string> wanted = start.args.List("names");
+  std::vector<std::string> found, usable;
   for (const BackendFile& file : ListBackends(BackendSearchPath(dirs))) {
-    const Result<BackendInfo> info = Probe(file);
-    if (!info.ok()) {
-      std::printf("%-12s not usable: %s\n", file.name.c_str(), info.status().message().c_str());
-      continue;
-    }
-    usable.push_back(file.name);
-    std::printf("%-12s %-10s %s\n", file.name.c_str(), info->framework_version.c_str(),
-                info->framework_path.c_str());
+    if (!wanted.empty() && !Contains(wanted, file.name)) continue;
+    found.push_back(file.name);
+    if (List(file, start.args.Has("verbose"))) usable.push_back(file.name);
   }
   bool complete = true;
+  for (const std::string& name : wanted) {
+    if (Contains(found, name)) continue;
+    std::fprintf(stderr, "[!] there is no backend '%s'\n", name.c_str());
+    complete = false;
+  }
   for (const std::string& name : start.args.List("require")) {
-    if (std::find(usable.begin(), usable.end(), name) != usable.end()) continue;
-    std::fprintf(stderr, "backend '%s' is required and cannot be used\n", name.c_str());
+    if (Contains(usable, name)) continue;
+    std::fprintf(stderr, "[!] backend '%s' is required and cannot be used\n", name.c_str());
     complete = false;
   }
   return complete ? 0 : 5;

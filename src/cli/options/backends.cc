@@ -4,6 +4,16 @@ namespace vernier {
 namespace {
 
 constexpr OptionRow kBackends[] = {
+    {.dest = "names",
+     .arity = Arity::kStar,
+     .metavar = "name",
+     .help = "List these backends alone. Exit code 5 if there is none of that name.",
+     .origin = Origin::kOurs},
+    {.flags = {"-v", "--verbose"},
+     .dest = "verbose",
+     .action = OptionAction::kCount,
+     .help = "Also list the options that each backend has.",
+     .origin = Origin::kOurs},
     {.flags = {"--require"},
      .dest = "require",
      .arity = Arity::kPlus,
