@@ -15,6 +15,7 @@ import sys
 import array_cases
 import command_cases
 import external_cases
+import file_cases
 import onnx_cases
 import results_cases
 from corpus import Corpus
@@ -29,6 +30,7 @@ def make(folder, models=()):
     results_cases.add(corpus)
     array_cases.add(corpus)
     command_cases.add(corpus)
+    file_cases.add(corpus)
     corpus.finish()
     return corpus
 
