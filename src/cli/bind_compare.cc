@@ -6,6 +6,7 @@
 #include "compare/metric_traits.h"
 #include "compare/postprocess.h"
 #include "util/cast_grammar.h"
+#include "util/close_matches.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -77,9 +78,12 @@ Status BindErrorStats(const FlagWords& flag, PerOutput<std::vector<ErrorStat>>& 
     const KeyedWord split = keyed ? SplitAtLast(word) : KeyedWord{"", word};
     const std::optional<ErrorStat> stat = ErrorStatFromName(split.value);
     if (!stat) {
+      constexpr std::string_view kStats[] = {"max", "mean", "median", "elemwise", "quantile"};
+      const std::vector<std::string> near = CloseMatches(split.value, kStats, 1);
       return InvalidArgument("Invalid choice for check_error_stat: " + split.value +
                              ".\nNote: Valid choices are: ['max', 'mean', 'median', 'elemwise', "
-                             "'quantile']");
+                             "'quantile']" +
+                             (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));
     }
     if (split.key.empty()) {
       if (!out.fallback) out.fallback.emplace();

@@ -31,7 +31,9 @@ std::string ToleranceLine(const OutputRecord& output) {
       static_cast<double>(output.mismatches) / static_cast<double>(output.elements);
   std::string line = std::to_string(output.mismatches) + " of " + std::to_string(output.elements) +
                      " elements (" + Percent(share) + ") out of tolerance, the worst " +
-                     FormatG(output.worst_times_tolerance, 3) + " times over";
+                     (std::isinf(output.worst_times_tolerance)
+                          ? std::string("infinitely far")
+                          : FormatG(output.worst_times_tolerance, 3) + " times over");
   if (output.allowed_share > 0) {
     line += "; allowed: " + Percent(output.allowed_share) + ", " +
             FormatG(output.allowed_excess, 3) + " times over";

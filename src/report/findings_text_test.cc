@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace vernier {
 namespace {
 
@@ -37,6 +39,7 @@ TEST(Findings, TellOfElementsOutOfTolerance) {
 
 TEST(Findings, NameNotFiniteValuesOfEachSide) {
   OutputRecord output = FailedOutput("y");
+  output.worst_times_tolerance = std::numeric_limits<double>::infinity();
   output.figures.worst.clear();
   output.figures.first.emplace();
   output.figures.second.emplace();
@@ -50,6 +53,7 @@ TEST(Findings, NameNotFiniteValuesOfEachSide) {
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("left holds"), std::string::npos);
+  EXPECT_NE(text.find("the worst infinitely far\n"), std::string::npos) << text;
 }
 
 TEST(Findings, TellOfElementsThatWereExcused) {

@@ -157,6 +157,8 @@ def write_ranks(folder):
     scores = np.array([[5, 6, 5], [6, 5, 6]], FLOAT)
     folder.pair("scores", [{"y": scores, "n": -scores}],
                 [{"y": scores + FLOAT(0.25) * np.eye(2, 3, dtype=FLOAT), "n": -scores}])
+    flags = np.array([False, True, False, True])
+    folder.pair("bool_scores", [{"y": flags}], [{"y": flags}])
     folder.pair("unsigned_scores", [{"y": np.array([0, 3, 1], np.uint8)}],
                 [{"y": np.array([0, 3, 1], np.uint8)}])
 
