@@ -26,8 +26,11 @@ function(peer_test name)
   cmake_parse_arguments(ARG "" "DIRECTORY;SECONDS;PROCESSORS" "COMMAND;ENVIRONMENT;LABELS" ${ARGN})
   set(directory ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_DIRECTORY})
   add_test(NAME ${name} COMMAND ${peer} ${ARG_COMMAND} WORKING_DIRECTORY ${directory})
+  # `python3` is the one with NumPy: scripts run in it.
+  cmake_path(GET peer PARENT_PATH peer_bin)
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${ARG_ENVIRONMENT}"
+    ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${peer_bin}"
     LABELS "${ARG_LABELS}")
   if(ARG_SECONDS)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_SECONDS})
@@ -101,3 +104,9 @@ peer_test(commands
   ENVIRONMENT "VERNIER=${vernier}"
   LABELS oracle
   SECONDS 300)
+
+peer_test(oracle.python
+  COMMAND -B -m unittest discover
+  DIRECTORY python
+  ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>"
+  SECONDS 600)

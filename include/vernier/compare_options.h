@@ -42,6 +42,7 @@ enum class CompareFunction : uint8_t {
   kUlp,
   kKlDivergence,
   kPerceptual,
+  kScript,  ///< --compare-func-script: alone, and not by CompareIteration
 };
 
 /// "elemwise", "max", ...: the spelling of --check-error-stat.

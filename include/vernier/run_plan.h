@@ -14,9 +14,9 @@ namespace vernier {
 /// Which model a runner takes, and how it is changed before the runner sees it.
 struct ModelPlan {
   std::string path;
-  std::string type;                   ///< "onnx", "engine", ...: resolved by the planner
-  std::string external_data_dir;      ///< empty: the model's own folder
-  bool strict_external_data = false;  ///< refuse links and hard links to weights
+  std::string type;                          ///< "onnx", "engine", ...: resolved by the planner
+  std::string external_data_dir;             ///< empty: the model's own folder
+  bool strict_external_data = false;         ///< refuse links and hard links to weights
   std::vector<std::string> outputs;          ///< --onnx-outputs: replace the graph's outputs
   std::vector<std::string> exclude_outputs;  ///< --onnx-exclude-outputs: applied last
   std::vector<std::string> outputs_by_type;  ///< --onnx-outputs-by-type
@@ -43,9 +43,18 @@ struct RunnerPlan {
   ModelPlan model;
 };
 
+/// A function in a Python script; an empty path: none.
+struct ScriptFunction {
+  std::string path;
+  std::string function;
+
+  bool given() const { return !path.empty(); }
+};
+
 /// Where feeds come from.
 struct InputPlan {
   std::vector<std::string> load_paths;  ///< empty: seeded random inputs
+  ScriptFunction script;                ///< --data-loader-script
   std::vector<std::string> shape_words;
   std::vector<std::string> range_words;
   int64_t seed = 1;
@@ -77,6 +86,7 @@ struct ExecutionPlan {
   int64_t warm_up = 0;
   double timeout_s = 0;
   std::vector<std::string> backend_dirs;
+  std::string python;  ///< --python: the interpreter of scripts; empty: found
 };
 
 /// Which runners are compared.
@@ -103,6 +113,8 @@ struct RunPlan {
   std::vector<std::string> load_outputs;
   bool inputs_as_outputs = false;  ///< files of saved inputs may stand in load_outputs
   PerOutput<TopK> postprocess;
+  ScriptFunction postprocess_script;  ///< replaces `postprocess`
+  ScriptFunction compare_script;      ///< replaces the functions of `compare`
   bool validate = false;
   bool comparison_asked = false;  ///< --compare-outputs: with one side only, that is a fault
 };

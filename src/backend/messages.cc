@@ -20,6 +20,8 @@ OptionList DecodeOptions(MessageReader& in) {
   return options;
 }
 
+}  // namespace
+
 void EncodeInfos(std::span<const TensorInfo> infos, MessageWriter& out) {
   out.Number<uint64_t>(infos.size());
   for (const TensorInfo& info : infos) {
@@ -50,8 +52,6 @@ std::vector<TensorInfo> DecodeInfos(MessageReader& in) {
   }
   return infos;
 }
-
-}  // namespace
 
 void LoadRequest::Encode(MessageWriter& out) const {
   out.Number<uint64_t>(plugin_paths.size());

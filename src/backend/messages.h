@@ -19,12 +19,19 @@ enum class MessageType : uint32_t {
   kOpen = 2,
   kRun = 3,
   kClose = 4,
+  kOpenScript = 5,  ///< this and the next three: Python workers only, see script_client.h
+  kNextFeed = 6,
+  kCompare = 7,
+  kPostprocess = 8,
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };
 
 /// Options of a backend or a session: keys may repeat.
 using OptionList = std::vector<std::pair<std::string, std::string>>;
+
+void EncodeInfos(std::span<const TensorInfo> infos, MessageWriter& out);
+std::vector<TensorInfo> DecodeInfos(MessageReader& in);
 
 /// Load a plug-in and its framework. A framework whose C++ interface differs between major versions
 /// has a plug-in for each: the first that can be used is taken.

@@ -134,10 +134,12 @@ Status Worker::Spawn(Channel child) {
   if (!moved.valid()) return Internal(std::string("no descriptors left: ") + std::strerror(errno));
   const SpawnSettings settings(moved.get());
   const std::string executable = OwnExecutable();
-  std::string name = "vernier", command = "worker", fd = std::to_string(kWorkerFd),
-              parent = std::to_string(::getpid());
-  const std::array<char*, 5> arguments = {name.data(), command.data(), fd.data(), parent.data(),
-                                          nullptr};
+  std::vector<std::string> words = {"vernier", "worker", std::to_string(kWorkerFd),
+                                    std::to_string(::getpid())};
+  words.insert(words.end(), options_.program.begin(), options_.program.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   const int error = ::posix_spawn(&pid_, executable.c_str(), settings.actions(),
                                   settings.attributes(), arguments.data(), environ);
   if (error != 0) {
@@ -326,6 +328,17 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   VERNIER_ASSIGN_OR_RETURN(
       outcome.outputs, DecodeTensors(std::span(frame.body).subspan(kPrefix), std::move(frame.fd)));
   return outcome;
+}
+
+Result<Worker::Answer> Worker::Ask(MessageType type, const MessageWriter& body, int fd,
+                                   std::string_view stage) {
+  VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(type, body, fd, stage));
+  MessageReader in(frame.body);
+  VERNIER_TRY(DecodeStatus(in));
+  // Status code and empty message.
+  constexpr size_t kPrefix = sizeof(int32_t) + sizeof(uint64_t);
+  frame.body.erase(frame.body.begin(), frame.body.begin() + kPrefix);
+  return Answer{std::move(frame.body), std::move(frame.fd)};
 }
 
 Status Worker::Close(uint64_t session) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "backend/channel.h"
 #include "backend/messages.h"
@@ -21,6 +22,9 @@ namespace vernier {
 
 struct WorkerOptions {
   LoadRequest load;
+  /// What serves instead of this executable, which becomes it: a program and its arguments; the
+  /// descriptor of the channel is added as the last one. Empty: `vernier worker` itself.
+  std::vector<std::string> program;
   bool in_process = false;  ///< serve in a thread of this process: a crash takes everything along
   double timeout_s = 0;     ///< for one request; 0 waits for ever
   /// Set by a signal handler: the number of a signal that should end the run. Not null.
@@ -52,6 +56,13 @@ class Worker {
   Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage);
 
   Status Close(uint64_t session);
+
+  /// Any other request: the body of a successful answer, and its descriptor if one came along.
+  struct Answer {
+    std::vector<std::byte> body;
+    UniqueFd memory;
+  };
+  Result<Answer> Ask(MessageType type, const MessageWriter& body, int fd, std::string_view stage);
 
   /// Lets the framework unload and the process end, and waits for that. kBackend when it died of a
   /// signal on the way or did not end in time; ok when it was known to be dead. Nothing else may

@@ -6,10 +6,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "backend/messages.h"
 #include "backend/plugin.h"
@@ -17,6 +21,8 @@
 
 namespace vernier {
 namespace {
+
+constexpr int kCannotExecute = 127;  // as shells say it
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -145,19 +151,42 @@ class WorkerServer {
 
 int ServeWorker(Channel channel) { return WorkerServer(std::move(channel)).Serve(); }
 
-int RunWorkerProcess(int fd, int parent) {
+namespace {
+
+// False when there is nobody to serve.
+bool PrepareProcess(int parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the line above.
-  if (::getppid() != parent) return 1;
+  if (::getppid() != parent) return false;
   // One byte: too little for a core file, and unlike zero it also stops a kernel that pipes cores
   // to a program, which would keep a dead worker alive for as long as that takes (core(5)).
   const rlimit no_core{1, 1};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  return true;
+}
+
+}  // namespace
+
+int RunWorkerProcess(int fd, int parent) {
+  if (!PrepareProcess(parent)) return 1;
   // What a framework starts must not hold our connection.
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   const int status = ServeWorker(Channel(UniqueFd(fd)));
   // Not exit(): destructors of frameworks that are only half unloaded are a classic way to crash.
   ::_exit(status);
+}
+
+// What the process was set up for survives exec, so the program needs to know nothing of it.
+int BecomeWorkerProgram(int fd, int parent, std::span<const std::string> program) {
+  if (!PrepareProcess(parent)) return 1;
+  std::vector<std::string> words(program.begin(), program.end());
+  words.push_back(std::to_string(fd));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(arguments[0], arguments.data());
+  std::fprintf(stderr, "'%s' cannot be started: %s\n", arguments[0], std::strerror(errno));
+  return kCannotExecute;
 }
 
 }  // namespace vernier

@@ -224,6 +224,11 @@ Status CheckAverageFlags(const CompareOptions& options) {
     return InvalidArgument("--check-average cannot be combined with --fail-fast.");
   }
   const std::vector<CompareFunction>& functions = options.functions;
+  if (!functions.empty() && functions.front() == CompareFunction::kScript) {
+    return InvalidArgument(
+        "The provided compare_func does not support average comparison. Use a compare_func that "
+        "produces averageable metrics (--compare) with check_average=True.");
+  }
   bool elemwise = HasElemwise(options.check_error_stat.Lookup("", {}));
   for (const auto& [name, stats] : options.check_error_stat.entries) elemwise |= HasElemwise(stats);
   if (elemwise &&

@@ -21,9 +21,6 @@ struct NeededFeature {
   std::string_view instead;
 };
 constexpr NeededFeature kNeededFeatures[] = {
-    {"data_loader_script", "save the inputs once and use --load-inputs"},
-    {"compare_func_script", "use --compare with a built-in measure"},
-    {"postprocess_func_script", "use --postprocess top-K"},
     {"gen_script", "there is no script to generate: the command line is the program"},
     {"fp_to_fp16", "convert the model before"},
 };
@@ -89,6 +86,18 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
   }
 }
 
+// `FILE[:FUNCTION]`.
+ScriptFunction BindScript(const ParsedArgs& args, std::string_view dest,
+                          std::string_view function) {
+  const std::string text = TextOf(args, dest);
+  std::error_code ignored;
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || fs::exists(text, ignored)) {
+    return {text, std::string(function)};
+  }
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
 Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   InputPlan& inputs = plan.inputs;
   inputs.load_paths = ListOf(args, "load_inputs_paths");
@@ -97,11 +106,18 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> seed, args.Int("seed"));
   VERNIER_ASSIGN_OR_RETURN(inputs.iterations, args.Int("iterations"));
   inputs.seed = seed.value_or(1);
+  inputs.script = BindScript(args, "data_loader_script", "load_data");
+  if (args.Has("data_loader_func_name")) {
+    if (!inputs.script.given()) {
+      return InvalidArgument("--data-loader-func-name needs --data-loader-script");
+    }
+    inputs.script.function = TextOf(args, "data_loader_func_name");
+  }
   // Read once here, so that a word that makes no sense ends the run before any framework loads.
   const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
   VERNIER_TRY(ParseShapeSpecs(inputs.shape_words, strictness).status());
   VERNIER_TRY(ParseValueRanges(inputs.range_words).status());
-  if (inputs.load_paths.empty()) return {};
+  if (inputs.load_paths.empty() && !inputs.script.given()) return {};
   for (const std::string_view dest : {"seed", "val_range", "iterations"}) {
     if (!args.Has(dest)) continue;
     logger.Warning("Argument: '" + std::string(args.Flag(dest)) +
@@ -188,6 +204,7 @@ Status BindExecution(const ParsedArgs& args, ExecutionPlan& execution) {
   execution.in_process = args.Has("in_process");
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> warm_up, args.Int("warm_up"));
   execution.warm_up = warm_up.value_or(0);
+  execution.python = TextOf(args, "python");
   execution.timeout_s = args.Float("timeout").value_or(0);
   if (execution.timeout_s < 0) return InvalidArgument("--timeout: expected seconds >= 0");
   for (const std::span<const std::string> words : args.Occurrences("backend_dir")) {
@@ -217,6 +234,29 @@ Status BindPairs(const ParsedArgs& args, PairPlan& pairs) {
   return {};
 }
 
+void BindScripts(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
+  plan.compare_script = BindScript(args, "compare_func_script", "compare_outputs");
+  if (plan.compare_script.given()) plan.compare.functions = {CompareFunction::kScript};
+  plan.postprocess_script = BindScript(args, "postprocess_func_script", "postprocess_outputs");
+  if (plan.postprocess_script.given() && args.Has("postprocess")) {
+    logger.Warning(
+        "Argument: '--postprocess/--postprocess-func' will be ignored since "
+        "'--postprocess-func-script' was provided.");
+  }
+}
+
+// A misspelt name must not cost the time until the script is wanted.
+Status CheckScripts(const RunPlan& plan) {
+  for (const ScriptFunction* script :
+       {&plan.inputs.script, &plan.compare_script, &plan.postprocess_script}) {
+    std::error_code ignored;
+    if (!script->given() || fs::exists(script->path, ignored)) continue;
+    return Malformed("Could not import symbol: " + script->function +
+                     " from script: " + script->path + "\nNote: Error was: there is no such file");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger) {
@@ -234,6 +274,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   const std::vector<std::string> compared_files = ListOf(args, "compare_outputs");
   plan.load_outputs.insert(plan.load_outputs.end(), compared_files.begin(), compared_files.end());
   plan.comparison_asked = args.Has("compare_outputs");
+  BindScripts(args, plan, logger);
   BindSaving(args, plan);
   VERNIER_TRY(BindPictures(args, plan.pictures));
   WarnOfIdleFlags(args, logger);
@@ -247,13 +288,15 @@ Status CheckRun(const RunPlan& plan) {
     if (!type.empty() && runner.backend == "tensorflow" && !imports) {
       return InvalidArgument("Model type: " + type + " cannot be imported with TensorFlow.");
     }
-    if (!runner.model.path.empty()) continue;
+    // A script may hold its model itself.
+    if (!runner.model.path.empty() || runner.backend == "python") continue;
     return InvalidArgument(
         "One or more runners was specified, but no model file was provided. Make sure you've "
         "specified the model path, and also that it's not being consumed as an argument for "
         "another parameter");
   }
   VERNIER_TRY(CheckPaths(plan));
+  VERNIER_TRY(CheckScripts(plan));
   return CheckAverageFlags(plan.compare);
 }
 

@@ -1,8 +1,10 @@
 #include "cli/bind_runners.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
+#include "backend/python_program.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/word_split.h"
 #include "model/model_type.h"
@@ -118,6 +120,40 @@ std::string TimeStamp(std::time_t now) {
   return {text, std::strftime(text, sizeof(text), "%x-%X", &local)};
 }
 
+// A runner's name, as the peer makes it.
+std::string NameOfRunner(const std::string& prefix, std::map<std::string, int>& counters,
+                         std::time_t now) {
+  return prefix + "-N" + std::to_string(counters[prefix]++) + "-" + TimeStamp(now);
+}
+
+bool IsPythonScript(std::string_view word) {
+  const std::string_view file = word.substr(0, word.rfind(".py") + 3);
+  return word.rfind(".py") != std::string_view::npos &&
+         (file.size() == word.size() || word[file.size()] == ':');
+}
+
+// `SCRIPT.py[:FUNCTION]`, in place of a framework.
+Status BindPythonModel(const std::string& word, RunnerPlan& runner) {
+  if (!IsPythonScript(word)) {
+    return InvalidArgument("--model-runner: expected SCRIPT.py[:FUNCTION], got '" + word + "'");
+  }
+  const size_t end = word.rfind(".py") + 3;
+  runner.backend = "python";
+  runner.session_options.emplace_back("script", word.substr(0, end));
+  if (end + 1 < word.size()) runner.session_options.emplace_back("function", word.substr(end + 1));
+  std::error_code ignored;
+  if (std::filesystem::exists(word.substr(0, end), ignored)) return {};
+  return Malformed("--model-runner: there is no file '" + word.substr(0, end) + "'");
+}
+
+// Frameworks without a plug-in of their own: a script of ours drives them.
+void BindBuiltInScript(RunnerPlan& runner) {
+  if (!IsPythonBackend(runner.backend) || runner.backend == "python") return;
+  runner.session_options.emplace_back("script", "builtin:" + runner.backend);
+  // Looked for before anything is opened, and whose version is told.
+  runner.backend_options.emplace_back("module", runner.backend == "onnxref" ? "onnx" : "torch");
+}
+
 // The flags that may stand inside of --runner: those that say something about one runner.
 bool BelongsToRunner(std::string_view dest) {
   constexpr std::string_view kModelDests[] = {
@@ -142,8 +178,7 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
   const std::string usage =
       "--runner: expected LABEL='BACKEND [MODEL] [OPTIONS]', got '" + text + "'";
   if (equals == 0 || equals == std::string::npos) return InvalidArgument(usage);
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words,
-                           SplitWords(text.substr(equals + 1)));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words, SplitWords(text.substr(equals + 1)));
   if (words.empty()) return InvalidArgument(usage);
   LabelledRunner runner{text.substr(0, equals), words.front(), {}};
   runner.words.assign(words.begin() + 1, words.end());
@@ -168,7 +203,12 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   }
   RunnerPlan runner;
   runner.name = split.label;
-  runner.backend = std::string(KindOf(split.backend_word).backend);
+  if (IsPythonScript(split.backend_word)) {
+    VERNIER_TRY(BindPythonModel(split.backend_word, runner));
+  } else {
+    runner.backend = std::string(KindOf(split.backend_word).backend);
+    BindBuiltInScript(runner);
+  }
   VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
   VERNIER_TRY(BindBackendOptions(parsed.args, runner, logger));
   VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(parsed.args));
@@ -199,10 +239,16 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
   const ModelPath path = SplitModelPath(model.path);
   if (!path.exists) WarnOfMissingModel(path.path, logger);
-  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(path.path, hints));
+  const Result<ModelType> inferred = InferModelType(path.path, hints);
   model.path = path.path;
+  // A script may read what nobody else knows.
+  const bool opaque = runner.backend == "python" || runner.backend == "torch";
+  if (!inferred.ok() && opaque) return {};
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type, inferred);
   model.type = std::string(ModelTypeName(type));
-  const bool needs_onnx = runner.backend == "onnxruntime" || runner.backend == "pluginref";
+  constexpr std::string_view kNeedOnnx[] = {"onnxruntime", "pluginref", "onnxref"};
+  const bool needs_onnx =
+      std::find(std::begin(kNeedOnnx), std::end(kNeedOnnx), runner.backend) != std::end(kNeedOnnx);
   if (needs_onnx && type != ModelType::kOnnx) {
     return InvalidArgument("Model type: " + model.type +
                            " could not be converted to an ONNX model.");
@@ -222,23 +268,23 @@ Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logge
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan run_model, BindModel(args));
   const ModelPath run_path = SplitModelPath(run_model.path);
   if (!run_model.path.empty() && !run_path.exists) WarnOfMissingModel(run_path.path, logger);
-  std::map<std::string_view, int> counters;
+  std::map<std::string, int> counters;
   for (const RunnerChoice& choice : args.Runners()) {
-    if (choice.kind == "model-runner") {
-      return Unimplemented(
-          "--model-runner: runners that are programs are not available in this "
-          "version");
-    }
     RunnerPlan runner;
     if (choice.kind == "runner") {
       VERNIER_ASSIGN_OR_RETURN(runner, BindLabelled(choice.value, args, run_model, logger));
+    } else if (choice.kind == "model-runner") {
+      VERNIER_TRY(BindPythonModel(choice.value, runner));
+      const std::string stem = std::filesystem::path(runner.session_options[0].second).stem();
+      runner.name = NameOfRunner(stem, counters, now);
+      runner.model = run_model;
     } else {
       const RunnerKind kind = KindOf(choice.kind);
-      runner.name = std::string(kind.name_prefix) + "-N" +
-                    std::to_string(counters[kind.name_prefix]++) + "-" + TimeStamp(now);
+      runner.name = NameOfRunner(std::string(kind.name_prefix), counters, now);
       runner.backend = kind.backend;
       runner.model = run_model;
       VERNIER_TRY(BindBackendOptions(args, runner, logger));
+      BindBuiltInScript(runner);
     }
     VERNIER_TRY(ResolveModel(runner, logger));
     const bool taken = std::any_of(plan.runners.begin(), plan.runners.end(),

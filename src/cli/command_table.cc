@@ -16,6 +16,7 @@ OptionTable CompareOptionTable() {
     groups.push_back(
         Without(group, {"sequential_runners", "load_outputs_paths", "compare_outputs"}));
   }
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python"}));
   groups.push_back(ReportOptions());
   return OptionTable(std::move(groups));
 }
@@ -55,7 +56,7 @@ OptionTable DataRecoverOptionTable() {
 
 OptionTable BackendsOptionTable() {
   return OptionTable(
-      {GeneralOptions(), BackendListOptions(), Only(WorkerOptions(), {"backend_dir"})});
+      {GeneralOptions(), BackendListOptions(), Only(WorkerOptions(), {"python", "backend_dir"})});
 }
 
 constexpr CommandEntry kCommands[] = {

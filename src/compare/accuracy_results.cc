@@ -46,6 +46,9 @@ SavedResult Save(const FunctionResult& result) {
   if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
     return SavedMetric{result.function, metric->value, metric->threshold};
   }
+  if (const auto* script = std::get_if<ScriptResult>(&result.data)) {
+    return SavedScript{result.passed(), script->json};
+  }
   return result.passed();
 }
 
@@ -171,6 +174,7 @@ bool SavedSimple::Passes(ErrorStat stat) const {
 
 bool Passed(const SavedResult& result) {
   if (const auto* bare = std::get_if<bool>(&result)) return *bare;
+  if (const auto* script = std::get_if<SavedScript>(&result)) return script->passed;
   if (const auto* metric = std::get_if<SavedMetric>(&result)) {
     return metric->value && FindMetric(metric->function)->Passes(*metric->value, metric->threshold);
   }

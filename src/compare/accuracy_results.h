@@ -33,9 +33,15 @@ struct SavedMetric {
   double threshold = 0;
 };
 
+/// A script's verdict, with the text that stands for it in files.
+struct SavedScript {
+  bool passed = false;
+  std::string json;
+};
+
 /// One output in one iteration under one function. A bare verdict, where there are no numbers:
 /// `indices`, differing shapes.
-using SavedResult = std::variant<bool, SavedSimple, SavedMetric>;
+using SavedResult = std::variant<bool, SavedSimple, SavedMetric, SavedScript>;
 bool Passed(const SavedResult& result);
 
 struct SavedOutput {

@@ -160,23 +160,6 @@ OutputStatisticsPair StatisticsOf(const OutputComparison& output, const NamedTen
   return pair;
 }
 
-void AddStatistics(IterationComparison& out, const IterationResult& b,
-                   const CompareOptions& options, const ComparisonDetail& detail) {
-  for (const OutputComparison& output : out.outputs) {
-    // Only what the first function looked at.
-    if (output.functions.front().function != options.functions.front()) continue;
-    const NamedTensor* partner = StatisticsPartner(output, b, options);
-    if (partner == nullptr) continue;
-    OutputStatisticsPair pair = StatisticsOf(output, *partner, detail.pool);
-    if (WantsDetail(detail.values, pair.passed)) {
-      const HistogramRange range = SharedRange(pair.a.statistics, pair.b.statistics);
-      pair.a.histogram = ComputeHistogram(Elements(pair.a.tensor), range);
-      pair.b.histogram = ComputeHistogram(Elements(pair.b.tensor), range);
-    }
-    out.statistics.push_back(std::move(pair));
-  }
-}
-
 }  // namespace
 
 OutputComparison CompareOutputs(const NamedTensor& a, const NamedTensor& b,
@@ -209,8 +192,25 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
   for (PairInProgress& pair : pairs) {
     if (!pair.untouched()) out.outputs.push_back(pair.Finish());
   }
-  if (detail.output_statistics) AddStatistics(out, b, options, detail);
+  if (detail.output_statistics) AddOutputStatistics(out, b, options, detail);
   return out;
+}
+
+void AddOutputStatistics(IterationComparison& out, const IterationResult& b,
+                         const CompareOptions& options, const ComparisonDetail& detail) {
+  for (const OutputComparison& output : out.outputs) {
+    // Only what the first function looked at.
+    if (output.functions.front().function != options.functions.front()) continue;
+    const NamedTensor* partner = StatisticsPartner(output, b, options);
+    if (partner == nullptr) continue;
+    OutputStatisticsPair pair = StatisticsOf(output, *partner, detail.pool);
+    if (WantsDetail(detail.values, pair.passed)) {
+      const HistogramRange range = SharedRange(pair.a.statistics, pair.b.statistics);
+      pair.a.histogram = ComputeHistogram(Elements(pair.a.tensor), range);
+      pair.b.histogram = ComputeHistogram(Elements(pair.b.tensor), range);
+    }
+    out.statistics.push_back(std::move(pair));
+  }
 }
 
 OutputStatistics DescribeOutput(std::string name, const Tensor& tensor, bool with_histogram,

@@ -17,6 +17,10 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
                                      const CompareOptions& options, const ComparisonDetail& detail,
                                      PairingRule rule = PairingRule::kOneToOne);
 
+/// Fills `statistics` of an iteration whose comparisons are there; `b` is the later side.
+void AddOutputStatistics(IterationComparison& iteration, const IterationResult& b,
+                         const CompareOptions& options, const ComparisonDetail& detail);
+
 /// The statistics and, if asked for, the histogram of one output over a given range (or over its
 /// own when `range` is empty).
 OutputStatistics DescribeOutput(std::string name, const Tensor& tensor, bool with_histogram,

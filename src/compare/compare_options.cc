@@ -14,7 +14,7 @@ struct FunctionRow {
   std::string_view label;
 };
 // Indexed by the enum's value.
-constexpr std::array<FunctionRow, 10> kFunctions = {{
+constexpr std::array<FunctionRow, 11> kFunctions = {{
     {"simple", "simple"},
     {"indices", "indices"},
     {"l2", "L2 Norm"},
@@ -25,6 +25,7 @@ constexpr std::array<FunctionRow, 10> kFunctions = {{
     {"ulp", "Largest ULP Distance"},
     {"kl_divergence", "KL Divergence"},
     {"perceptual_metrics", "LPIPS"},
+    {"script", "script"},
 }};
 
 bool HasElemwise(const std::vector<ErrorStat>& stats) {

@@ -79,13 +79,18 @@ struct MetricResult {
   double threshold = 0;
 };
 
+/// A script's verdict, as the peer would save it.
+struct ScriptResult {
+  std::string json;
+};
+
 struct FunctionResult {
   CompareFunction function = CompareFunction::kSimple;
   Verdict verdict = Verdict::kMatched;
   std::string why;             ///< for kVacuous, kSkipped, kFailed and kNotVerified
   bool shapes_differ = false;  ///< and so nothing was computed
   std::vector<ShapeStep> shape_steps;
-  std::variant<std::monostate, SimpleResult, IndicesResult, MetricResult> data;
+  std::variant<std::monostate, SimpleResult, IndicesResult, MetricResult, ScriptResult> data;
 
   bool passed() const { return verdict == Verdict::kMatched || verdict == Verdict::kVacuous; }
   /// Does the result hold numbers that can be averaged?

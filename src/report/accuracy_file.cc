@@ -109,6 +109,12 @@ void WriteMetric(JsonWriter& json, const MetricClass& names, const SavedMetric& 
 
 void WriteResult(JsonWriter& json, const SavedResult& result) {
   if (const auto* simple = std::get_if<SavedSimple>(&result)) return WriteSimple(json, *simple);
+  if (const auto* script = std::get_if<SavedScript>(&result)) {
+    if (Status status = json.BeginRaw().WriteText(script->json); !status.ok()) {
+      json.Fail(std::move(status));
+    }
+    return;
+  }
   const auto* metric = std::get_if<SavedMetric>(&result);
   const MetricClass* names = metric == nullptr ? nullptr : ClassOf(metric->function);
   // To the peer, a perceptual distance that is missing is a pass.

@@ -169,7 +169,28 @@ void ComparisonReporter::UnknownNames(CompareFunction function,
   }
 }
 
+// The script has said itself what it wanted to. The peer adds nothing; we say the verdict.
+void ComparisonReporter::Script(const IterationComparison& iteration) {
+  if (options_.lenient) return;
+  std::vector<std::string> compared;
+  std::vector<std::string> mismatched;
+  for (const OutputComparison& output : iteration.outputs) {
+    compared.push_back(output.a_name);
+    if (output.passed()) continue;
+    mismatched.push_back(output.a_name);
+    const std::string& why = output.functions.front().why;
+    if (!why.empty()) logger_.Error("FAILED | Output: '" + output.a_name + "' | " + why);
+  }
+  if (mismatched.empty()) {
+    logger_.Finish("PASSED | script | All outputs matched | Outputs: " +
+                   FormatPythonList(compared));
+  } else {
+    logger_.Error("FAILED | script | Mismatched outputs: " + FormatPythonList(mismatched));
+  }
+}
+
 void ComparisonReporter::Function(CompareFunction function, const IterationComparison& iteration) {
+  if (function == CompareFunction::kScript) return Script(iteration);
   UnknownNames(function, iteration);
   if (options_.no_shape_check && function != CompareFunction::kIndices) {
     logger_.Once(Severity::kInfo,

@@ -41,6 +41,7 @@ class ComparisonReporter {
   void Vacuous(std::string_view a_runner, std::string_view b_runner, const ComparisonTally& tally);
 
  private:
+  void Script(const IterationComparison& iteration);
   void Function(CompareFunction function, const IterationComparison& iteration);
   bool Output(const OutputComparison& output, const FunctionResult& result,
               const IterationComparison& iteration);

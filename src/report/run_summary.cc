@@ -41,9 +41,12 @@ std::string FormatTable(const std::vector<Row>& rows) {
   return text;
 }
 
+// The rest of a failure, a traceback say, is in the log above.
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 std::string RunnerTable(const RunRecord& record, bool interleaved) {
-  std::vector<Row> rows = {{"runner", "framework", "device", "precision", "load", "first",
-                            "median", interleaved ? "p95 (while interleaved)" : "p95"}};
+  std::vector<Row> rows = {{"runner", "framework", "device", "precision", "load", "first", "median",
+                            interleaved ? "p95 (while interleaved)" : "p95"}};
   for (const RunnerRecord& runner : record.runners) {
     Row row = {runner.name, runner.backend + " " + runner.framework_version, runner.device,
                runner.precision, FormatSeconds(runner.load_seconds)};
@@ -58,7 +61,8 @@ std::string RunnerTable(const RunRecord& record, bool interleaved) {
   }
   std::string text = rows.size() > 1 ? FormatTable(rows) : "";
   for (const RunnerRecord& runner : record.runners) {
-    if (!runner.failure.empty()) text += "  " + runner.name + ": FAILED, " + runner.failure + "\n";
+    if (!runner.failure.empty())
+      text += "  " + runner.name + ": FAILED, " + FirstLine(runner.failure) + "\n";
     for (const auto& [name, why] : runner.skipped_outputs) {
       text += "  " + runner.name + ": output '" + name + "' was not compared: " + why + "\n";
     }
@@ -114,10 +118,9 @@ std::string WorstOutputs(const RunRecord& record) {
     }
   }
   if (ranked.size() <= kFewOutputs) return "";
-  const auto first_failing = std::find_if(
-      ranked.begin(), ranked.end(), [](const RankedOutput& r) { return Failed(*r.output); });
-  const std::string first_name =
-      first_failing == ranked.end() ? "" : first_failing->output->name;
+  const auto first_failing = std::find_if(ranked.begin(), ranked.end(),
+                                          [](const RankedOutput& r) { return Failed(*r.output); });
+  const std::string first_name = first_failing == ranked.end() ? "" : first_failing->output->name;
   std::stable_sort(ranked.begin(), ranked.end(), [](const RankedOutput& a, const RankedOutput& b) {
     if (Failed(*a.output) != Failed(*b.output)) return Failed(*a.output);
     return a.output->worst_times_tolerance > b.output->worst_times_tolerance;
@@ -130,7 +133,8 @@ std::string WorstOutputs(const RunRecord& record) {
     rows.push_back(OutputRow(ranked[i], several));
   }
   std::string text = FormatTable(rows);
-  if (!first_name.empty()) text += "  first failing output, in the graph's order: " + first_name + "\n";
+  if (!first_name.empty())
+    text += "  first failing output, in the graph's order: " + first_name + "\n";
   return text;
 }
 
@@ -155,16 +159,16 @@ std::string VerdictWord(const PairRecord& pair) {
 std::string Coverage(const PairRecord& pair) {
   const size_t compared = pair.outputs.size();
   const size_t total = compared + pair.only_in_first.size() + pair.only_in_second.size();
-  std::string text = "compared " + std::to_string(compared) +
-                     (total > compared ? " of " + std::to_string(total) : std::string()) +
-                     (compared == 1 && total == 1 ? " output" : " outputs") + " in " +
-                     std::to_string(pair.compared_iterations) +
-                     (pair.expected_iterations > pair.compared_iterations
-                          ? " of " + std::to_string(pair.expected_iterations)
-                          : std::string()) +
-                     (std::max(pair.compared_iterations, pair.expected_iterations) == 1
-                          ? " iteration"
-                          : " iterations");
+  std::string text =
+      "compared " + std::to_string(compared) +
+      (total > compared ? " of " + std::to_string(total) : std::string()) +
+      (compared == 1 && total == 1 ? " output" : " outputs") + " in " +
+      std::to_string(pair.compared_iterations) +
+      (pair.expected_iterations > pair.compared_iterations
+           ? " of " + std::to_string(pair.expected_iterations)
+           : std::string()) +
+      (std::max(pair.compared_iterations, pair.expected_iterations) == 1 ? " iteration"
+                                                                         : " iterations");
   if (!pair.only_in_first.empty()) {
     text += "; only in " + pair.first + ": " + ListSome(pair.only_in_first);
   }

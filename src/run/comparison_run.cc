@@ -4,6 +4,7 @@
 
 #include "compare/comparator.h"
 #include "compare/postprocess.h"
+#include "run/script_comparison.h"
 
 namespace vernier {
 namespace {
@@ -66,10 +67,33 @@ std::vector<std::pair<size_t, size_t>> ComparisonRun::pairs() const {
   return pairs;
 }
 
-Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
+Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
   for (std::optional<IterationResult>& side : outputs) {
-    if (side) VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
+    if (!side) continue;
+    if (scripts_.postprocessing == nullptr) {
+      VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
+    } else {
+      VERNIER_ASSIGN_OR_RETURN(side->outputs,
+                               scripts_.postprocessing->Postprocess(*side, iteration));
+    }
   }
+  return {};
+}
+
+Result<IterationComparison> ComparisonRun::ComparePair(const IterationResult& a,
+                                                       const IterationResult& b,
+                                                       int64_t iteration) {
+  if (scripts_.comparison == nullptr) {
+    return CompareIteration(a, b, plan_->compare, detail_, rule_);
+  }
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison,
+                           CompareWithScript(*scripts_.comparison, a, b, iteration));
+  if (detail_.output_statistics) AddOutputStatistics(comparison, b, plan_->compare, detail_);
+  return comparison;
+}
+
+Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
+  VERNIER_TRY(Postprocess(iteration, outputs));
   if (plan_->validate && !plan_->execution.sequential && !Validate(iteration, outputs)) {
     invalid_ = true;
     stopped_ = true;
@@ -84,8 +108,8 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
   observer_->IterationStarted(iteration);
   for (Pair& pair : pairs_) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
-    const IterationComparison comparison = CompareIteration(
-        *outputs[pair.first], *outputs[pair.second], plan_->compare, detail_, rule_);
+    VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
+                             ComparePair(*outputs[pair.first], *outputs[pair.second], iteration));
     pair.recorder.Add(comparison);
     observer_->PairCompared(comparison);
     if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
@@ -154,7 +178,8 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
     if (!JudgePair(pair)) faults.mismatch = true;
     AddUnverified(pair, faults, sentences);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
-    if (!stopped_ && coverage == Coverage::kJudged) AddCoverageFaults(pair, records.back(), faults, sentences);
+    if (!stopped_ && coverage == Coverage::kJudged)
+      AddCoverageFaults(pair, records.back(), faults, sentences);
   }
   return records;
 }
@@ -189,7 +214,9 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
   } else if (record.compared_iterations == 0) {
     add("no iteration was compared");
   }
-  if (pair.recorder.compared_nothing()) {
+  if (pair.recorder.compared_nothing() && scripts_.comparison != nullptr) {
+    add("'" + scripts_.comparison->name() + "' gave no verdict on any output");
+  } else if (pair.recorder.compared_nothing()) {
     add(std::string("no output of one side has a counterpart on the other") +
         (marked_ ? "; mark tensors that both have" : "; --lenient pairs by position"));
   } else if (pair.recorder.one_sided() && !marked_) {

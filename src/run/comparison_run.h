@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/script_client.h"
 #include "run/exit_code.h"
 #include "run/pair_recorder.h"
 #include "run/run_observer.h"
@@ -30,6 +31,16 @@ class ComparisonRun {
   /// marks tensors as outputs. kInvalidArgument when --pairs names an unknown runner.
   static Result<ComparisonRun> Create(const RunPlan& plan, std::vector<std::string> names,
                                       bool marked, RunObserver& observer);
+
+  /// Opened scripts that take part; null where there is none. They must outlive the run.
+  struct Scripts {
+    ScriptClient* comparison = nullptr;
+    ScriptClient* postprocessing = nullptr;
+  };
+  void Use(Scripts scripts) { scripts_ = scripts; }
+
+  /// Top-K, or what the script makes of each side's outputs.
+  Status Postprocess(int64_t iteration, IterationOutputs& outputs);
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);
@@ -61,6 +72,8 @@ class ComparisonRun {
   ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}
   Status MakePairs(const std::vector<std::string>& names);
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
+  Result<IterationComparison> ComparePair(const IterationResult& a, const IterationResult& b,
+                                          int64_t iteration);
   bool JudgePair(const Pair& pair) const;
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
@@ -70,6 +83,7 @@ class ComparisonRun {
   const RunPlan* plan_;
   RunObserver* observer_;
   std::unique_ptr<ThreadPool> pool_;  ///< its threads start with the first large output
+  Scripts scripts_;
   ComparisonDetail detail_;
   PairingRule rule_ = PairingRule::kOneToOne;
   bool marked_ = false;

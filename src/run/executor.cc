@@ -10,6 +10,7 @@
 #include "run/live_runs.h"
 #include "run/loaded_runs.h"
 #include "run/output_names.h"
+#include "run/run_scripts.h"
 #include "run/savers.h"
 #include "run/spill.h"
 #include "util/number_text.h"
@@ -62,9 +63,19 @@ class Execution {
         ComparisonRun comparisons,
         ComparisonRun::Create(plan_, std::move(names), live_.any_marked(), observer_));
     comparisons_.emplace(std::move(comparisons));
+    // Its interpreter starts while the frameworks load.
+    if (RunScripts::Wanted(plan_)) VERNIER_TRY(live_.ScriptWorker().status());
     if (plan_.runners.empty()) return CompareLoaded();
     FeedStream::Announce(plan_, logger_);
     return plan_.execution.sequential ? RunSequential() : RunStreaming();
+  }
+
+  Status OpenScripts() {
+    if (!RunScripts::Wanted(plan_)) return {};
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, live_.ScriptWorker());
+    VERNIER_ASSIGN_OR_RETURN(scripts_, RunScripts::Open(plan_, worker));
+    comparisons_->Use({scripts_.comparison(), scripts_.postprocessing()});
+    return {};
   }
 
   // In lenient mode the comparison warns of unknown names, as the peer does.
@@ -72,7 +83,8 @@ class Execution {
     if (plan_.lenient) return {};
     std::vector<std::string> outputs;
     for (size_t i = 0; i < live_.size(); ++i) {
-      if (!live_[i].alive()) return {};  // its outputs are not known
+      // Its outputs are not known.
+      if (!live_[i].alive() || live_[i].session().outputs.empty()) return {};
       for (const TensorInfo& output : live_[i].session().outputs) outputs.push_back(output.name);
     }
     for (size_t i = 0; i < loaded_->runs().size(); ++i) {
@@ -85,6 +97,7 @@ class Execution {
 
   Status CompareLoaded() {
     VERNIER_TRY(CheckNames());
+    VERNIER_TRY(OpenScripts());
     for (int64_t i = 0;; ++i) {
       VERNIER_TRY(CheckInterrupted());
       IterationOutputs outputs;
@@ -97,6 +110,7 @@ class Execution {
 
   Status RunStreaming() {
     live_.Start();
+    VERNIER_TRY(OpenScripts());
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(live_.Open(i));
     VERNIER_TRY(CheckNames());
     VERNIER_TRY(OpenFeedsAndSavers());
@@ -129,6 +143,7 @@ class Execution {
   }
 
   Status RunSequential() {
+    VERNIER_TRY(OpenScripts());
     // The workers wait for their turn: only one framework holds memory at a time.
     VERNIER_ASSIGN_OR_RETURN(spill_, Spill::Create(live_.size()));
     for (size_t i = 0; i < live_.size(); ++i) {
@@ -210,7 +225,8 @@ class Execution {
     comparisons_->ValidationStarted();
     bool valid = true;
     for (int64_t i = 0; i < live_iterations_; ++i) {
-      VERNIER_ASSIGN_OR_RETURN(const IterationOutputs outputs, spill_->Read(i));
+      VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
+      VERNIER_TRY(comparisons_->Postprocess(i, outputs));
       valid &= comparisons_->ValidateAll(outputs);
     }
     observer_.ValidationFinished(valid);
@@ -221,10 +237,9 @@ class Execution {
   // Feeds are made for the first runner that is there; without any there is nothing to feed.
   Status OpenFeedsAndSavers() {
     if (feeds_ != nullptr || !live_.any_alive()) return {};
-    size_t first = 0;
-    while (!live_[first].opened()) ++first;
-    VERNIER_ASSIGN_OR_RETURN(feeds_,
-                             FeedStream::Open(plan_, live_[first].session().inputs, logger_));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
+                             live_.InputsToFeed(scripts_.feeds() != nullptr));
+    VERNIER_ASSIGN_OR_RETURN(feeds_, FeedStream::Open(plan_, inputs, scripts_.feeds(), logger_));
     if (savers_) return {};
     VERNIER_ASSIGN_OR_RETURN(Savers savers, Savers::Create(plan_.save, live_.names(), logger_));
     savers_.emplace(std::move(savers));
@@ -372,6 +387,7 @@ class Execution {
   LiveRuns live_;
   std::optional<LoadedRuns> loaded_;
   std::optional<ComparisonRun> comparisons_;
+  RunScripts scripts_;
   std::unique_ptr<FeedStream> feeds_;
   std::optional<Savers> savers_;
   std::unique_ptr<Spill> spill_;

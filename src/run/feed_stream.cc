@@ -4,8 +4,13 @@ namespace vernier {
 
 Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
                                                      std::span<const TensorInfo> inputs,
-                                                     Logger& logger) {
+                                                     ScriptFeeds* script, Logger& logger) {
   std::unique_ptr<FeedStream> stream(new FeedStream(logger));
+  if (script != nullptr) {
+    stream->script_ = script;
+    stream->inputs_.assign(inputs.begin(), inputs.end());
+    return stream;
+  }
   if (!plan.inputs.load_paths.empty()) {
     VERNIER_ASSIGN_OR_RETURN(stream->reader_, FeedReader::Open(plan.inputs.load_paths));
     return stream;
@@ -17,15 +22,15 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
   options.strictness = strictness;
   VERNIER_ASSIGN_OR_RETURN(options.ranges, ParseValueRanges(plan.inputs.range_words));
   VERNIER_ASSIGN_OR_RETURN(options.shapes, ParseShapeSpecs(plan.inputs.shape_words, strictness));
-  VERNIER_ASSIGN_OR_RETURN(
-      RandomFeeds feeds,
-      RandomFeeds::Create(std::move(options), {inputs.begin(), inputs.end()}));
+  VERNIER_ASSIGN_OR_RETURN(RandomFeeds feeds,
+                           RandomFeeds::Create(std::move(options), {inputs.begin(), inputs.end()}));
   stream->random_.emplace(std::move(feeds));
   return stream;
 }
 
 void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
-  if (!plan.inputs.load_paths.empty() || plan.inputs.shape_words.empty()) return;
+  if (!plan.inputs.load_paths.empty() || plan.inputs.script.given()) return;
+  if (plan.inputs.shape_words.empty()) return;
   const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
   const auto shapes = ParseShapeSpecs(plan.inputs.shape_words, strictness);
   if (!shapes.ok()) return;  // told where the feeds are opened
@@ -35,6 +40,7 @@ void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
 
 Result<std::optional<TensorMap>> FeedStream::Next() {
   const LogArea area(logger_, log_area::kDataLoader);
+  if (script_ != nullptr) return script_->Read(next_++, inputs_);
   if (reader_ != nullptr) {
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, reader_->Next());
     if (feed && reader_->current_path() != announced_path_) {

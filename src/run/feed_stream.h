@@ -1,13 +1,15 @@
-// The feeds of a run, one at a time: seeded random inputs, or saved ones.
+// The feeds of a run, one at a time: seeded random inputs, saved ones, or a script's.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "inputs/random_feeds.h"
 #include "io/feed_reader.h"
+#include "run/script_feeds.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -17,10 +19,11 @@ namespace vernier {
 
 class FeedStream {
  public:
-  /// `inputs` are those of the first runner, which random feeds are made for.
+  /// `inputs` are those of the first runner, which random feeds are made for. `script` is where the
+  /// plan's data loader script is open, null without one.
   static Result<std::unique_ptr<FeedStream>> Open(const RunPlan& plan,
                                                   std::span<const TensorInfo> inputs,
-                                                  Logger& logger);
+                                                  ScriptFeeds* script, Logger& logger);
 
   /// The peer's line that announces given shapes, before any runner is activated.
   static void Announce(const RunPlan& plan, Logger& logger);
@@ -38,6 +41,8 @@ class FeedStream {
   std::unique_ptr<FeedReader> reader_;
   std::string announced_path_;
   std::optional<RandomFeeds> random_;
+  ScriptFeeds* script_ = nullptr;
+  std::vector<TensorInfo> inputs_;  // for the script
   int64_t next_ = 0;
 };
 

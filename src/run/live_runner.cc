@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/python_program.h"
+#include "model/model_type.h"
+
 namespace vernier {
 namespace {
 
@@ -42,6 +45,11 @@ Status LiveRunner::Open(const ModelSource& model) {
   return {};
 }
 
+bool LiveRunner::inputs_unknown() const {
+  return IsPythonBackend(plan_.backend) && session_.inputs.empty() &&
+         plan_.model.type != ModelTypeName(ModelType::kOnnx);
+}
+
 Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration) {
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
@@ -50,9 +58,8 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
   total_seconds_ += outcome.inference_seconds;
   ++iterations_;
   for (SkippedOutput& output : outcome.outputs.skipped) {
-    const bool known = std::any_of(skipped_.begin(), skipped_.end(), [&](const SkippedOutput& s) {
-      return s.name == output.name;
-    });
+    const bool known = std::any_of(skipped_.begin(), skipped_.end(),
+                                   [&](const SkippedOutput& s) { return s.name == output.name; });
     if (!known) skipped_.push_back(std::move(output));
   }
   IterationResult result;

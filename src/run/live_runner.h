@@ -42,6 +42,9 @@ class LiveRunner {
   bool opened() const { return opened_ && alive(); }
   const Status& failure() const { return failure_; }
 
+  /// Scripts need not say what they take: such a runner is given feeds as they are.
+  bool inputs_unknown() const;
+
   const BackendInfo& backend() const { return backend_; }
   const SessionDescription& session() const { return session_; }
   const std::vector<SkippedOutput>& skipped() const { return skipped_; }

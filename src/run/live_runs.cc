@@ -4,6 +4,7 @@
 
 #include "inputs/coerce_feed.h"
 #include "inputs/peer_text.h"
+#include "inputs/shape_spec.h"
 
 namespace vernier {
 namespace {
@@ -104,10 +105,14 @@ Status LiveRuns::Open(size_t index) {
                            ModelSource::Prepare(runner.plan().model, logger_));
   const Status status = runner.Open(*model);
   switch (status.code()) {
-    case StatusCode::kOk: return {};
+    case StatusCode::kOk:
+      return {};
     case StatusCode::kInvalidArgument:
-    case StatusCode::kCancelled: return status;
-    default: Fail(runner, status); return {};
+    case StatusCode::kCancelled:
+      return status;
+    default:
+      Fail(runner, status);
+      return {};
   }
 }
 
@@ -119,6 +124,25 @@ void LiveRuns::Close(size_t index) {
   if (was_alive && !status.ok() && !interrupted) Fail(runner, status);
 }
 
+Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(bool supplied) const {
+  std::string silent;
+  for (const LiveRunner& runner : runners_) {
+    if (!runner.opened()) continue;
+    if (!runner.inputs_unknown()) return runner.session().inputs;
+    if (silent.empty()) silent = runner.name();
+  }
+  std::vector<TensorInfo> inputs;
+  if (supplied || !plan_.inputs.load_paths.empty()) return inputs;
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> shapes,
+                           ParseShapeSpecs(plan_.inputs.shape_words, Strictness::kPeer));
+  for (const ShapeSpec& spec : shapes) inputs.push_back({spec.name, DType::kFloat32, spec.shape});
+  if (!inputs.empty()) return inputs;
+  return InvalidArgument("what '" + silent +
+                         "' takes as inputs is not known: give --input-shapes (for float32), "
+                         "--load-inputs or --data-loader-script, or let its script say so with "
+                         "input_metadata");
+}
+
 Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t iteration) {
   VERNIER_ASSIGN_OR_RETURN(TensorBlock block, EncodeTensors(feed));
   block_ = std::move(block);
@@ -126,13 +150,17 @@ Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t itera
   return &*block_;
 }
 
+Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed) {
+  if (runner.inputs_unknown()) return CoercedFeed{feed, {}};
+  const CoerceOptions options{plan_.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
+  return CoerceFeed(feed, runner.session().inputs, options, logger_);
+}
+
 Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const TensorMap& feed,
                                                        int64_t iteration) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
-  const CoerceOptions options{plan_.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
-                           CoerceFeed(feed, runner.session().inputs, options, logger_));
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed));
   if (logger_.Enabled(Severity::kVerbose)) {
     const LogArea area(logger_, log_area::kRunner);
     logger_.Once(Severity::kVerbose, PadName(runner.name()) + " | Input metadata is: " +

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "inputs/coerce_feed.h"
 #include "record/run_record.h"
 #include "run/live_runner.h"
 #include "run/worker_pool.h"
@@ -32,6 +33,9 @@ class LiveRuns {
   void Start();
   void StartOne(size_t index);
 
+  /// A Python worker for the run's own scripts, started if need be.
+  Result<std::shared_ptr<Worker>> ScriptWorker() { return pool_.GetForScripts(); }
+
   /// Opens one runner. A failure puts it out of the run; a model or a name that is wrong is
   /// returned, since it is not the backend's fault.
   Status Open(size_t index);
@@ -40,6 +44,11 @@ class LiveRuns {
   /// failed; kMalformed when the feed does not fit; kCancelled.
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration);
+
+  /// What feeds are made for: the inputs of the first opened runner that says what it takes. Where
+  /// none does, those of --input-shapes, as float32, or none if feeds are `supplied` by files or a
+  /// script. kInvalidArgument otherwise.
+  Result<std::vector<TensorInfo>> InputsToFeed(bool supplied) const;
 
   /// Ends a runner. One that fails even there is out of the run like any other.
   void Close(size_t index);
@@ -51,6 +60,7 @@ class LiveRuns {
 
  private:
   void Fail(LiveRunner& runner, const Status& why);
+  Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed);
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
 
   const RunPlan& plan_;

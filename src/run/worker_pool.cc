@@ -1,6 +1,7 @@
 #include "run/worker_pool.h"
 
 #include "backend/backend_path.h"
+#include "backend/python_program.h"
 
 namespace vernier {
 namespace {
@@ -8,7 +9,8 @@ namespace {
 std::string SharingKey(const RunnerPlan& runner, bool alone) {
   std::string key = runner.backend;
   for (const auto& [name, value] : runner.backend_options) key += '\0' + name + '=' + value;
-  if (alone) key += '\0' + runner.name;
+  // Modules of one script must not meet those of another, nor its crash.
+  if (alone || IsPythonBackend(runner.backend)) key += '\0' + runner.name;
   return key;
 }
 
@@ -17,18 +19,38 @@ std::string SharingKey(const RunnerPlan& runner, bool alone) {
 Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
   std::weak_ptr<Worker>& slot = workers_[SharingKey(runner, plan_.use_subprocess)];
   if (std::shared_ptr<Worker> running = slot.lock()) return running;
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> plugins,
-                           FindBackend(runner.backend, BackendSearchPath(plan_.backend_dirs)));
+  LoadRequest load{{}, runner.backend_options};
+  std::vector<std::string> program;
+  if (IsPythonBackend(runner.backend)) {
+    VERNIER_ASSIGN_OR_RETURN(program, PythonWorkerProgram(plan_.python));
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(load.plugin_paths,
+                             FindBackend(runner.backend, BackendSearchPath(plan_.backend_dirs)));
+  }
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker,
+                           Start(std::move(load), std::move(program)));
+  slot = worker;
+  return worker;
+}
+
+Result<std::shared_ptr<Worker>> WorkerPool::GetForScripts() {
+  if (scripts_ != nullptr) return scripts_;
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> program, PythonWorkerProgram(plan_.python));
+  VERNIER_ASSIGN_OR_RETURN(scripts_, Start({}, std::move(program)));
+  return scripts_;
+}
+
+Result<std::shared_ptr<Worker>> WorkerPool::Start(LoadRequest load,
+                                                  std::vector<std::string> program) {
   WorkerOptions options;
-  options.load = {std::move(plugins), runner.backend_options};
-  options.in_process = plan_.in_process;
+  options.load = std::move(load);
+  options.in_process = plan_.in_process && program.empty();
+  options.program = std::move(program);
   options.timeout_s = plan_.timeout_s;
   options.interrupted = &interrupted_;
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
                            Worker::Start(std::move(options), logger_));
-  std::shared_ptr<Worker> shared = std::move(worker);
-  slot = shared;
-  return shared;
+  return std::shared_ptr<Worker>(std::move(worker));
 }
 
 }  // namespace vernier

@@ -22,11 +22,17 @@ class WorkerPool {
   /// of one backend with the same backend options share one.
   Result<std::shared_ptr<Worker>> Get(const RunnerPlan& runner);
 
+  /// The Python worker for the run's own scripts, which share one.
+  Result<std::shared_ptr<Worker>> GetForScripts();
+
  private:
+  Result<std::shared_ptr<Worker>> Start(LoadRequest load, std::vector<std::string> program);
+
   const ExecutionPlan& plan_;
   const std::atomic<int>& interrupted_;
   Logger& logger_;
   std::map<std::string, std::weak_ptr<Worker>> workers_;
+  std::shared_ptr<Worker> scripts_;
 };
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 """The models and scripts that the command lines of the founding documents name."""
 
 import pathlib
+import textwrap
 
 import numpy as np
 import onnx
@@ -53,3 +54,41 @@ def write_models(folder):
          [helper.make_node("Mul", ["image", "mask"], ["masked"])],
          [info("image", 1, 3, 224, 224), info("mask", 1, 1, 224, 224)],
          [info("masked", 1, 3, 224, 224)])
+    for name, text in SCRIPTS.items():
+        (folder / name).write_text(textwrap.dedent(text))
+
+
+# What the documents' scripts do, in our words.
+SCRIPTS = {
+    "data_loader.py": """
+        import numpy as np
+
+
+        def load_data():
+            # pictures would be read here
+            for seed in range(3):
+                generator = np.random.default_rng(seed)
+                yield {"input": generator.random((4, 3, 224, 224), dtype=np.float32)}
+        """,
+    "calibration_data.py": """
+        import numpy as np
+
+
+        def load_data():
+            for level in (0.25, 0.75):
+                ramp = np.linspace(0, level, 3 * 224 * 224, dtype=np.float32)
+                yield {"input": np.stack([ramp.reshape(3, 224, 224)] * 4)}
+        """,
+    "pytorch_runner.py": """
+        import torch
+
+
+        def load(model_path):
+            model = torch.jit.load("model.pt").eval()
+
+            def infer(feed):
+                with torch.no_grad():
+                    return {"final_output": model(torch.from_numpy(feed["input"]))}
+            return infer
+        """,
+}

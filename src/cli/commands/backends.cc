@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/backend_path.h"
+#include "backend/python_program.h"
 #include "backend/worker.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
@@ -21,15 +22,27 @@ class NoLog final : public Logger {
 };
 
 // A process of its own for each: a framework that crashes while loading is one line of the list.
-Result<BackendInfo> Probe(const BackendFile& file) {
+Result<BackendInfo> Probe(WorkerOptions options) {
   static const std::atomic<int> kNotInterrupted{0};
   NoLog log;
-  WorkerOptions options;
-  options.load.plugin_paths = {file.path};
   options.interrupted = &kNotInterrupted;
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker,
                            Worker::Start(std::move(options), log));
   return worker->AwaitLoad();
+}
+
+Result<BackendInfo> ProbePlugin(const BackendFile& file) {
+  WorkerOptions options;
+  options.load.plugin_paths = {file.path};
+  return Probe(std::move(options));
+}
+
+// The interpreter of scripts, with its NumPy.
+Result<BackendInfo> ProbePython(const std::string& python) {
+  WorkerOptions options;
+  VERNIER_ASSIGN_OR_RETURN(options.program, PythonWorkerProgram(python));
+  options.load.options.emplace_back("probe", "1");
+  return Probe(std::move(options));
 }
 
 void PrintOptions(const std::vector<BackendOption>& options) {
@@ -42,13 +55,12 @@ void PrintOptions(const std::vector<BackendOption>& options) {
 }
 
 // Prints one line, or more; returns whether the backend can be used.
-bool List(const BackendFile& file, bool with_options) {
-  const Result<BackendInfo> info = Probe(file);
+bool List(const std::string& name, const Result<BackendInfo>& info, bool with_options) {
   if (!info.ok()) {
-    std::printf("%-12s not usable: %s\n", file.name.c_str(), info.status().message().c_str());
+    std::printf("%-12s not usable: %s\n", name.c_str(), info.status().message().c_str());
     return false;
   }
-  std::printf("%-12s %-10s %s\n", file.name.c_str(), info->framework_version.c_str(),
+  std::printf("%-12s %-10s %s\n", name.c_str(), info->framework_version.c_str(),
               info->framework_path.c_str());
   if (with_options) PrintOptions(info->options);
   return true;
@@ -68,11 +80,17 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
     dirs.insert(dirs.end(), more.begin(), more.end());
   }
   const std::span<const std::string> wanted = start.args.List("names");
+  const bool with_options = start.args.Has("verbose");
   std::vector<std::string> found, usable;
   for (const BackendFile& file : ListBackends(BackendSearchPath(dirs))) {
     if (!wanted.empty() && !Contains(wanted, file.name)) continue;
     found.push_back(file.name);
-    if (List(file, start.args.Has("verbose"))) usable.push_back(file.name);
+    if (List(file.name, ProbePlugin(file), with_options)) usable.push_back(file.name);
+  }
+  if (wanted.empty() || Contains(wanted, "python")) {
+    found.push_back("python");
+    const std::string python(start.args.Value("python").value_or(""));
+    if (List("python", ProbePython(python), with_options)) usable.push_back("python");
   }
   bool complete = true;
   for (const std::string& name : wanted) {

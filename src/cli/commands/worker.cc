@@ -7,13 +7,16 @@
 namespace vernier {
 
 int WorkerCommand(std::span<const std::string> words, const Invocation&) {
-  const std::optional<int64_t> fd = words.size() == 2 ? ParseInt(words[0]) : std::nullopt;
-  const std::optional<int64_t> parent = words.size() == 2 ? ParseInt(words[1]) : std::nullopt;
+  const std::optional<int64_t> fd = words.size() >= 2 ? ParseInt(words[0]) : std::nullopt;
+  const std::optional<int64_t> parent = words.size() >= 2 ? ParseInt(words[1]) : std::nullopt;
   if (!fd || !parent) {
     std::fputs("vernier worker is started by vernier itself, not by hand\n", stderr);
     return 2;
   }
-  return RunWorkerProcess(static_cast<int>(*fd), static_cast<int>(*parent));
+  const std::span<const std::string> program = words.subspan(2);
+  return program.empty()
+             ? RunWorkerProcess(static_cast<int>(*fd), static_cast<int>(*parent))
+             : BecomeWorkerProgram(static_cast<int>(*fd), static_cast<int>(*parent), program);
 }
 
 }  // namespace vernier

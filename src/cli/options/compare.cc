@@ -51,8 +51,10 @@ constexpr OptionRow kComparison[] = {
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (compare_outputs) that compares in place of --compare.",
-     .standing = Standing::kLater,
-     .note = "Needs the Python worker."},
+     .standing = Standing::kBetter,
+     .note =
+         "Runs in the Python of --python, without Polygraphy too; imported once; a function that"
+         " gives no verdict at all is no pass."},
     {.flags = {"--load-outputs", "--load-results"},
      .dest = "load_outputs_paths",
      .arity = Arity::kPlus,

@@ -58,17 +58,16 @@ constexpr OptionRow kInputs[] = {
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (load_data) that yields inputs by name.",
-     .standing = Standing::kLater,
-     .note = "Needs the Python worker.",
+     .standing = Standing::kBetter,
+     .note = "Runs in the Python of --python, without Polygraphy too; feeds are streamed, and"
+             " --timeout holds for each.",
      .excludes = {"load_inputs_paths"}},
     {.flags = {"--data-loader-func-name"},
      .dest = "data_loader_func_name",
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help = "The function's name in --data-loader-script, when it is not load_data.",
-     .origin = Origin::kOurs,
-     .standing = Standing::kLater,
-     .note = "Needs the Python worker."},
+     .origin = Origin::kOurs},
 };
 
 }  // namespace

@@ -17,8 +17,8 @@ constexpr OptionRow kPostprocess[] = {
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (postprocess_outputs) that changes one iteration's outputs before"
              " they are compared.",
-     .standing = Standing::kLater,
-     .note = "Needs the Python worker."},
+     .standing = Standing::kBetter,
+     .note = "Runs in the Python of --python, without Polygraphy too."},
 };
 
 }  // namespace

@@ -1,0 +1,1 @@
+"""The Python worker of vernier."""

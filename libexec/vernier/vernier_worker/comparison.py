@@ -1,0 +1,81 @@
+"""--compare-func-script and --postprocess-func-script."""
+
+import json
+
+from . import results, scripts, tensors, wire
+
+DESCRIBED = 200  # characters of a result that is not True or False
+
+
+def _mapping(value, where, meaning):
+    try:
+        return list(value.items())
+    except Exception:
+        raise wire.Failure(wire.BACKEND, f"{where} returned a {type(value).__name__}; expected a "
+                           f"mapping of output names to {meaning}") from None
+
+
+def _function(path, name):
+    """A function, an object that can be called, or a class of such objects."""
+    found, symbol = scripts.find(path, [name], scripts.polygraphys_words(path, name))
+    where = f"{path}:{found}"
+    with scripts.guard(where):
+        function = scripts.instance(symbol)
+    if not callable(function):
+        raise wire.Failure(wire.MALFORMED,
+                           f"{where} is no function but a {type(function).__name__}")
+    return where, function
+
+
+class Comparison:
+    """A function of two iterations that says for each output whether they agree."""
+
+    def __init__(self, path, name):
+        self.where, self.function = _function(path, name)
+
+    def compare(self, a, b, out):
+        with scripts.guard(self.where):
+            matches = _mapping(self.function(a, b), self.where, "whether they match")
+            verdicts = [(name, self._verdict(name, match), match) for name, match in matches]
+        out.u64(len(verdicts))
+        for name, passed, match in verdicts:
+            out.text(str(name))
+            out.u8(passed)
+            out.text(str(getattr(match, "output1_name", None) or name))
+            out.text("" if _is_plain(match) else f"{match!s:.{DESCRIBED}}")
+            out.text(_as_json(match, passed))
+
+    def _verdict(self, name, match):
+        try:
+            return bool(match)
+        except Exception as error:
+            raise wire.Failure(
+                wire.BACKEND, f"{self.where}: its result for output '{name}' is neither true nor "
+                f"false: {error} (numpy.all() makes one of many)") from None
+
+
+def _is_plain(match):
+    return type(match).__name__ in ("bool", "bool_")
+
+
+def _as_json(match, passed):
+    """As --save-accuracy-results writes it: Polygraphy's own results with their metrics."""
+    if not type(match).__module__.startswith("polygraphy."):
+        return json.dumps(passed)
+    try:
+        from polygraphy.json import to_json
+        return to_json(match)
+    except Exception:
+        return json.dumps(passed)
+
+
+class Postprocessing:
+    """A function of one iteration that returns a changed one."""
+
+    def __init__(self, path, name):
+        self.where, self.function = _function(path, name)
+
+    def apply(self, iteration):
+        with scripts.guard(self.where):
+            outputs = _mapping(self.function(iteration), self.where, "arrays")
+            return tensors.encode(outputs, f"{self.where}: output")

@@ -1,0 +1,57 @@
+"""--data-loader-script: feeds, one at a time."""
+
+import contextlib
+
+from . import results, scripts, tensors, wire
+
+
+class FeedSource:
+    """What the script's function returned, being gone through."""
+
+    def __init__(self, path, name):
+        function, symbol = scripts.find(path, [name], scripts.polygraphys_words(path, name))
+        self.where = f"{path}:{function}"
+        self.symbol = symbol
+        self.iterator = None
+        self.count = 0
+
+    def _begin(self, infos):
+        if not callable(self.symbol):
+            raise wire.Failure(wire.MALFORMED, f"{self.where} is no function but a "
+                               f"{type(self.symbol).__name__}")
+        loader = self.symbol()
+        if infos:
+            with contextlib.suppress(AttributeError):
+                loader.input_metadata = results.input_metadata(infos)
+        try:
+            self.iterator = iter(loader)
+        except TypeError:
+            raise wire.Failure(
+                wire.MALFORMED, f"{self.where} returned a {type(loader).__name__}; expected a "
+                "generator, a list or another iterable of mappings from input names to "
+                "arrays") from None
+
+    def next(self, infos):
+        """The encoded next feed, or None at the end."""
+        with scripts.guard(self.where):
+            if self.iterator is None:
+                self._begin(infos)
+            try:
+                feed = next(self.iterator)
+            except StopIteration:
+                return None
+            self.count += 1
+            return tensors.encode(self._items(feed), f"feed {self.count - 1} of {self.where}: input")
+
+    def _items(self, feed):
+        try:
+            items = list(feed.items())
+        except Exception:
+            items = None
+        if items is None or not all(isinstance(name, str) for name, _ in items):
+            raise wire.Failure(
+                wire.MALFORMED, "The data loader returned an object that cannot be recognized as a "
+                "feed_dict (Dict[str, Union[np.ndarray, torch.Tensor, DeviceView]]):\n"
+                f"Note: The object was:\n{feed!r:.1000}.\nNote: it is feed {self.count - 1} of "
+                f"{self.where}.")
+        return items

@@ -1,0 +1,165 @@
+"""--model-runner: a model in Python, as a runner like any other."""
+
+import mmap
+import time
+
+from . import results, scripts, tensors, wire
+
+ENTRY_POINTS = ["load", "infer"]
+
+
+class Request:
+    """What is to be opened (OpenRequest in src/backend/messages.h)."""
+
+    def __init__(self, reader, memory):
+        self.session = reader.u64()
+        self.model_path = reader.text()
+        self.model_size = reader.u64()
+        self.external_data_dir = reader.text()
+        self.inputs = read_infos(reader)
+        self.outputs = [reader.text() for _ in range(reader.u64())]
+        self.options = dict(reader.options())
+        self.memory = memory  # of an edited model
+
+
+def read_infos(reader):
+    """(name, code of the element type, dims or None) of each tensor; dims are numbers or names."""
+    infos = []
+    for _ in range(reader.u64()):
+        name, code = reader.text(), reader.u8()
+        dims = None
+        if reader.u8():
+            dims = [(reader.i64(), reader.text()) for _ in range(reader.u64())]
+            dims = [size if size >= 0 else (symbol or -1) for size, symbol in dims]
+        infos.append((name, code, dims))
+    return infos
+
+
+def write_infos(infos, out):
+    out.u64(len(infos))
+    for name, code, dims in infos:
+        out.text(name)
+        out.u8(code)
+        out.u8(dims is not None)
+        if dims is None:
+            continue
+        out.u64(len(dims))
+        for dim in dims:
+            is_size = isinstance(dim, int) and dim >= 0
+            out.i64(dim if is_size else -1)
+            out.text(dim if isinstance(dim, str) else "")
+
+
+def _metadata_of(model, where):
+    """What the object says of its inputs: a mapping of names to (dtype, shape), or None."""
+    for word in ("input_metadata", "get_input_metadata"):
+        metadata = getattr(model, word, None)
+        if metadata is None:
+            continue
+        metadata = metadata() if callable(metadata) else metadata
+        return [_info(name, entry, f"{where}: {word} of '{name}'")
+                for name, entry in metadata.items()]
+    return None
+
+
+def _info(name, entry, who):
+    import numpy as np
+    try:
+        dtype, shape = entry
+        numpy_like = getattr(dtype, "numpy", None)  # Polygraphy's DataType
+        code = tensors.code_of(np.dtype(numpy_like() if callable(numpy_like) else dtype), who)
+        dims = None if shape is None else [_dim(d) for d in shape]
+    except wire.Failure:
+        raise
+    except Exception as error:
+        raise wire.Failure(wire.BACKEND, f"{who} is {entry!r:.200}; expected (dtype, shape): "
+                           f"{error}") from None
+    return str(name), code, dims
+
+
+def _dim(dim):
+    if dim is None:
+        return -1
+    return dim if isinstance(dim, str) else int(dim)
+
+
+class Runner:
+    """One opened model."""
+
+    def __init__(self, request):
+        self.path = scripts.built_in(request.options["script"])
+        request.options["external_data_dir"] = request.external_data_dir
+        self.outputs = request.outputs
+        wanted = request.options.get("function")
+        name, symbol = scripts.find(self.path, [wanted] if wanted else ENTRY_POINTS, self.path,
+                                    wire.BACKEND)
+        self.where = f"{self.path}:{name}"
+        with scripts.guard(self.where):
+            model = self._load(name, symbol, request)
+        self.model = model
+        self.call = model.infer if callable(getattr(model, "infer", None)) else model
+        if not callable(self.call):
+            raise wire.Failure(
+                wire.BACKEND, f"{self.where} returned a {type(model).__name__}; expected a function "
+                "of one feed, or an object with infer(feed)")
+        with scripts.guard(self.where):
+            if callable(getattr(model, "activate", None)):  # written as one of Polygraphy's runners
+                model.activate()
+            own = _metadata_of(model, self.where)
+        self.inputs = request.inputs if own is None else own
+
+    def _load(self, name, symbol, request):
+        if name == "infer":
+            return symbol  # a script that is the model itself
+        arguments = {}
+        if scripts.accepts(symbol, "outputs"):
+            arguments["outputs"] = list(request.outputs)
+        if scripts.accepts(symbol, "options"):
+            arguments["options"] = dict(request.options)
+        if request.memory is not None and scripts.accepts(symbol, "model_bytes"):
+            with mmap.mmap(request.memory, request.model_size, access=mmap.ACCESS_READ) as memory:
+                arguments["model_bytes"] = memory[:]
+        return symbol(request.model_path, **arguments)
+
+    def describe(self, seconds, out):
+        """SessionDescription in src/backend/messages.h. Outputs are known once there are some."""
+        write_infos(self.inputs, out)
+        out.u64(0)
+        out.u64(0)
+        out.text(str(getattr(self.model, "precision", "") or ""))
+        out.text(str(getattr(self.model, "device", "") or "CPU"))
+        out.f64(seconds)
+
+    def run(self, feed, out):
+        """One inference; the time includes that the outputs have arrived as arrays."""
+        with scripts.guard(self.where):
+            start = time.perf_counter()
+            items = self._items(self.call(dict(feed)))
+            arrays = [(name, tensors.to_numpy(value, f"output '{name}' of {self.where}"))
+                      for name, value in items]
+            seconds = time.perf_counter() - start
+            description, memory = tensors.encode(arrays, f"{self.where}: output")
+        out.f64(seconds)
+        out.raw(description)
+        return memory
+
+    def _items(self, outputs):
+        if callable(getattr(outputs, "items", None)):
+            items = [(str(name), value) for name, value in outputs.items()]
+        else:
+            values = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+            names = self.outputs
+            if len(names) != len(values):
+                names = [f"output_{i}" for i in range(len(values))]
+            items = list(zip(names, values))
+        if not items:
+            raise wire.Failure(wire.BACKEND, f"{self.where} returned no outputs")
+        return items
+
+    def close(self):
+        for word in ("deactivate", "close"):
+            function = getattr(self.model, word, None)
+            if callable(function):
+                with scripts.guard(self.where):
+                    function()
+                return

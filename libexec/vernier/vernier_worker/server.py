@@ -1,0 +1,177 @@
+"""Answers the parent's requests, one after another."""
+
+import faulthandler
+import importlib.util
+import os
+import platform
+import signal
+import sys
+import time
+
+from . import console, scripts, wire
+
+VERSION = "1"
+
+
+def _require(module, called):
+    if importlib.util.find_spec(module) is None:
+        raise wire.Failure(
+            wire.UNAVAILABLE, f"{sys.executable} (Python {platform.python_version()}) has no "
+            f"{called}: '{sys.executable} -m pip install {module}' adds it, or --python names "
+            "another interpreter")
+
+
+def _version_of(module):
+    """Without importing it, which may take seconds."""
+    from importlib import metadata
+    try:
+        return metadata.version(module)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+class Server:
+    """The state of a worker: its open sessions, by number."""
+
+    def __init__(self, channel):
+        self.channel = channel
+        self.console = console.Console(channel)
+        self.sessions = {}
+        self.handlers = {
+            wire.LOAD: self.load, wire.OPEN: self.open, wire.RUN: self.run,
+            wire.CLOSE: self.close, wire.OPEN_SCRIPT: self.open_script,
+            wire.NEXT_FEED: self.next_feed, wire.COMPARE: self.compare,
+            wire.POSTPROCESS: self.postprocess,
+        }
+
+    def serve(self):
+        """Until the parent closes the connection, or is gone."""
+        try:
+            while True:
+                frame = self.channel.receive()
+                if frame is None:
+                    return 0
+                self.answer(*frame)
+        except ConnectionError:
+            return 0
+
+    def answer(self, kind, body, memory):
+        out = wire.Writer()
+        out.i32(wire.OK)
+        out.text("")
+        sent = None
+        try:
+            with scripts.guard("the Python worker", wire.INTERNAL):
+                handler = self.handlers.get(kind)
+                if handler is None:
+                    raise wire.Failure(wire.INTERNAL, f"unknown request {kind}")
+                sent = handler(wire.Reader(body), memory, out)
+        except wire.Failure as failure:
+            out = wire.Writer()
+            out.i32(failure.code)
+            out.text(failure.message)
+        self.console.finish_line()
+        self.channel.send(wire.REPLY, out.finish(), sent)
+        if sent is not None:
+            os.close(sent)
+        if kind == wire.LOAD and "numpy" not in sys.modules:
+            self.prepare()
+
+    def prepare(self):
+        """NumPy loads while the parent does other things; its failure is told where it is used."""
+        try:
+            import numpy  # noqa: F401
+        except BaseException:
+            pass
+
+    def load(self, reader, _memory, out):
+        for _ in range(reader.u64()):  # plug-ins, which are not ours
+            reader.text()
+        options = dict(reader.options())
+        _require("numpy", "NumPy")
+        version = platform.python_version()
+        if "module" in options:
+            _require(options["module"], f"module '{options['module']}'")
+            version = _version_of(options["module"]) or version
+        if options.get("probe"):
+            with scripts.guard(sys.executable, wire.UNAVAILABLE):
+                import numpy
+            version += f" numpy {numpy.__version__}"
+        for text in ("python", VERSION, version, sys.executable):
+            out.text(text)
+        out.u64(0)  # options of its own
+
+    def open(self, reader, memory, out):
+        from . import runner
+        request = runner.Request(reader, memory)
+        start = time.perf_counter()
+        opened = runner.Runner(request)
+        opened.describe(time.perf_counter() - start, out)
+        self.sessions[request.session] = opened
+
+    def run(self, reader, memory, out):
+        from . import tensors
+        session = self.sessions[reader.u64()]
+        return session.run(tensors.decode(reader, memory), out)
+
+    def close(self, reader, _memory, _out):
+        session = self.sessions.pop(reader.u64(), None)
+        if session is not None and hasattr(session, "close"):
+            session.close()
+
+    def open_script(self, reader, _memory, _out):
+        session, role = reader.u64(), reader.text()
+        path, name = reader.text(), reader.text()
+        from . import comparison, feeds
+        roles = {"feeds": feeds.FeedSource, "comparison": comparison.Comparison,
+                 "postprocessing": comparison.Postprocessing}
+        self.sessions[session] = roles[role](path, name)
+
+    def next_feed(self, reader, _memory, out):
+        from . import runner, tensors
+        session = self.sessions[reader.u64()]
+        infos = [(name, tensors.dtype_of(code), dims)
+                 for name, code, dims in runner.read_infos(reader)]
+        feed = session.next(infos)
+        out.u8(feed is not None)
+        if feed is None:
+            return None
+        description, memory = feed
+        out.raw(description)
+        return memory
+
+    @staticmethod
+    def _header(reader):
+        """Runner, seconds or None, number of outputs."""
+        name = reader.text()
+        runtime = reader.f64() if reader.u8() else None
+        return name, runtime, reader.u64()
+
+    def compare(self, reader, memory, out):
+        from . import results, tensors
+        session = self.sessions[reader.u64()]
+        sides = [self._header(reader), self._header(reader)]
+        arrays = tensors.decode(reader, memory)
+        iterations = []
+        for name, runtime, count in sides:
+            iterations.append(results.make(arrays[:count], runtime, name))
+            arrays = arrays[count:]
+        session.compare(iterations[0], iterations[1], out)
+
+    def postprocess(self, reader, memory, out):
+        from . import results, tensors
+        session = self.sessions[reader.u64()]
+        name, runtime, _ = self._header(reader)
+        outputs = tensors.decode(reader, memory)
+        description, sent = session.apply(results.make(outputs, runtime, name))
+        out.raw(description)
+        return sent
+
+
+def serve(descriptor):
+    """Serves on a descriptor. Returns the exit status."""
+    faulthandler.enable()  # where in the script a crash happened
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    server = Server(wire.Channel(descriptor))
+    sys.stdout = server.console
+    return server.serve()

@@ -1,0 +1,75 @@
+#include "backend/python_program.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kHowToName = "; --python names an interpreter";
+
+std::optional<std::string> Executable(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0) return path.string();
+  return std::nullopt;
+}
+
+std::optional<std::string> OnPath(const std::string& name) {
+  const char* variable = std::getenv("PATH");
+  std::string_view rest = variable == nullptr ? "" : variable;
+  while (!rest.empty()) {
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    const fs::path folder = colon == 0 ? "." : fs::path(rest.substr(0, colon));
+    if (auto found = Executable(folder / name)) return found;
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::string> FindPython(const std::string& given) {
+  if (!given.empty()) {
+    const bool is_path = given.find('/') != std::string::npos;
+    if (auto found = is_path ? Executable(given) : OnPath(given)) return *found;
+    return Unavailable("--python: there is no program '" + given + "'");
+  }
+  const char* environment = std::getenv("VIRTUAL_ENV");
+  if (environment != nullptr && *environment != '\0') {
+    const fs::path folder = fs::path(environment) / "bin";
+    for (const char* name : {"python3", "python"}) {
+      if (auto found = Executable(folder / name)) return *found;
+    }
+    return Unavailable("VIRTUAL_ENV is '" + std::string(environment) +
+                       "', which has no bin/python3" + std::string(kHowToName));
+  }
+  if (auto found = OnPath("python3")) return *found;
+  return Unavailable("there is no Python: VIRTUAL_ENV is not set and PATH has no python3" +
+                     std::string(kHowToName));
+}
+
+Result<std::vector<std::string>> PythonWorkerProgram(const std::string& given) {
+  VERNIER_ASSIGN_OR_RETURN(std::string python, FindPython(given));
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  const fs::path script = executable.parent_path().parent_path() / "libexec/vernier/worker.py";
+  if (error || !fs::exists(script, error)) {
+    return Unavailable("this installation lacks its Python part: there is no '" + script.string() +
+                       "'");
+  }
+  return std::vector<std::string>{std::move(python), script.string()};
+}
+
+bool IsPythonBackend(std::string_view backend) {
+  constexpr std::array<std::string_view, 3> kBackends = {"python", "onnxref", "torch"};
+  return std::find(kBackends.begin(), kBackends.end(), backend) != kBackends.end();
+}
+
+}  // namespace vernier

@@ -1,0 +1,117 @@
+#include "backend/script_client.h"
+
+namespace vernier {
+namespace {
+
+// As the worker calls them (vernier_worker/server.py).
+std::string_view RoleName(ScriptRole role) {
+  switch (role) {
+    case ScriptRole::kFeeds:
+      return "feeds";
+    case ScriptRole::kComparison:
+      return "comparison";
+    case ScriptRole::kPostprocessing:
+      return "postprocessing";
+  }
+  return "";
+}
+
+void EncodeHeader(const IterationResult& result, MessageWriter& out) {
+  out.Text(result.runner_name);
+  out.Number(static_cast<uint8_t>(result.runtime_s.has_value()));
+  if (result.runtime_s) out.Number(*result.runtime_s);
+  out.Number<uint64_t>(result.outputs.size());
+}
+
+void AddTensors(const TensorMap& tensors, TensorBlockBuilder& builder) {
+  for (const auto& [name, tensor] : tensors) {
+    builder.Add(name, tensor.dtype(), tensor.dims(), tensor.bytes());
+  }
+}
+
+Status BadAnswer(const std::string& name) {
+  return BackendError("a worker sent a malformed answer for '" + name + "'");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ScriptClient>> ScriptClient::Open(std::shared_ptr<Worker> worker,
+                                                         uint64_t session, ScriptRole role,
+                                                         Source source) {
+  MessageWriter body;
+  body.Number(session);
+  body.Text(RoleName(role));
+  body.Text(source.path);
+  body.Text(source.function);
+  VERNIER_TRY(
+      worker->Ask(MessageType::kOpenScript, body, -1, "loading the script '" + source.path + "'")
+          .status());
+  return std::unique_ptr<ScriptClient>(
+      new ScriptClient(std::move(worker), session, source.path + ":" + source.function));
+}
+
+Result<std::optional<TensorMap>> ScriptClient::NextFeed(std::span<const TensorInfo> inputs) {
+  MessageWriter body;
+  body.Number(session_);
+  EncodeInfos(inputs, body);
+  VERNIER_ASSIGN_OR_RETURN(
+      Worker::Answer answer,
+      worker_->Ask(MessageType::kNextFeed, body, -1,
+                   "making feed " + std::to_string(next_feed_) + " in '" + name_ + "'"));
+  MessageReader in(answer.body);
+  const bool is_there = in.Number<uint8_t>() != 0;
+  if (in.failed()) return BadAnswer(name_);
+  if (!is_there) return std::optional<TensorMap>();
+  ++next_feed_;
+  VERNIER_ASSIGN_OR_RETURN(
+      DecodedBlock block,
+      DecodeTensors(std::span(answer.body).subspan(sizeof(uint8_t)), std::move(answer.memory)));
+  return std::optional<TensorMap>(std::move(block.tensors));
+}
+
+Result<std::vector<ScriptVerdict>> ScriptClient::Compare(const IterationResult& a,
+                                                         const IterationResult& b,
+                                                         int64_t iteration) {
+  MessageWriter body;
+  body.Number(session_);
+  EncodeHeader(a, body);
+  EncodeHeader(b, body);
+  TensorBlockBuilder builder;
+  AddTensors(a.outputs, builder);
+  AddTensors(b.outputs, builder);
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, builder.Finish());
+  body.Append(block.description);
+  VERNIER_ASSIGN_OR_RETURN(
+      const Worker::Answer answer,
+      worker_->Ask(MessageType::kCompare, body, block.memory.get(),
+                   "comparing iteration " + std::to_string(iteration) + " in '" + name_ + "'"));
+  MessageReader in(answer.body);
+  constexpr size_t kLeastVerdict = 4 * sizeof(uint64_t) + 1;
+  std::vector<ScriptVerdict> verdicts(in.Count(kLeastVerdict));
+  for (ScriptVerdict& verdict : verdicts) {
+    verdict.output = in.Text();
+    verdict.passed = in.Number<uint8_t>() != 0;
+    verdict.other = in.Text();
+    verdict.text = in.Text();
+    verdict.json = in.Text();
+  }
+  if (!in.finished()) return BadAnswer(name_);
+  return verdicts;
+}
+
+Result<TensorMap> ScriptClient::Postprocess(const IterationResult& result, int64_t iteration) {
+  MessageWriter body;
+  body.Number(session_);
+  EncodeHeader(result, body);
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(result.outputs));
+  body.Append(block.description);
+  VERNIER_ASSIGN_OR_RETURN(Worker::Answer answer,
+                           worker_->Ask(MessageType::kPostprocess, body, block.memory.get(),
+                                        "post-processing iteration " + std::to_string(iteration) +
+                                            " in '" + name_ + "'"));
+  VERNIER_ASSIGN_OR_RETURN(DecodedBlock decoded,
+                           DecodeTensors(answer.body, std::move(answer.memory)));
+  return std::move(decoded.tensors);
+}
+
+}  // namespace vernier

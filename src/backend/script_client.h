@@ -1,0 +1,70 @@
+// The user's Python functions, called in a Python worker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/worker.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// What a script's function is for.
+enum class ScriptRole : uint8_t { kFeeds, kComparison, kPostprocessing };
+
+/// What a comparison function said of one output.
+struct ScriptVerdict {
+  std::string output;  ///< the name that the script gave, as a rule the first side's output
+  std::string other;   ///< the second side's output; the same name where the script does not say
+  bool passed = false;
+  std::string text;  ///< of a result that is more than true or false
+  std::string json;  ///< the result as the peer would save it
+};
+
+/// One function of a script. Requests fail with kMalformed (the script or what it returned),
+/// kUnavailable (a Python module is missing), kBackend (it raised, crashed or hung), kCancelled;
+/// every message names the script.
+class ScriptClient {
+ public:
+  struct Source {
+    std::string path;
+    std::string function;
+  };
+
+  /// Imports the script and looks the function up. `session` is a number that no other session of
+  /// the worker has.
+  static Result<std::unique_ptr<ScriptClient>> Open(std::shared_ptr<Worker> worker,
+                                                    uint64_t session, ScriptRole role,
+                                                    Source source);
+
+  /// The next feed of a data loader; nullopt at the end. The first call calls the function and
+  /// shows it `inputs`, those of the first runner.
+  Result<std::optional<TensorMap>> NextFeed(std::span<const TensorInfo> inputs);
+
+  /// The verdicts of a comparison function, in its order.
+  Result<std::vector<ScriptVerdict>> Compare(const IterationResult& a, const IterationResult& b,
+                                             int64_t iteration);
+
+  /// An iteration's outputs as the function returns them.
+  Result<TensorMap> Postprocess(const IterationResult& result, int64_t iteration);
+
+  /// "file.py:function".
+  const std::string& name() const { return name_; }
+
+ private:
+  ScriptClient(std::shared_ptr<Worker> worker, uint64_t session, std::string name)
+      : worker_(std::move(worker)), session_(session), name_(std::move(name)) {}
+
+  std::shared_ptr<Worker> worker_;
+  uint64_t session_;
+  std::string name_;
+  int64_t next_feed_ = 0;
+};
+
+}  // namespace vernier

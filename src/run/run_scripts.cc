@@ -1,0 +1,38 @@
+#include "run/run_scripts.h"
+
+namespace vernier {
+namespace {
+
+bool WantsFeeds(const RunPlan& plan) { return plan.inputs.script.given() && !plan.runners.empty(); }
+
+}  // namespace
+
+bool RunScripts::Wanted(const RunPlan& plan) {
+  return WantsFeeds(plan) || plan.compare_script.given() || plan.postprocess_script.given();
+}
+
+Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<Worker>& worker) {
+  const auto open = [&](const ScriptFunction& script, ScriptRole role) {
+    return ScriptClient::Open(worker, static_cast<uint64_t>(role), role,
+                              {script.path, script.function});
+  };
+  RunScripts scripts;
+  if (WantsFeeds(plan)) {
+    VERNIER_ASSIGN_OR_RETURN(auto loader, open(plan.inputs.script, ScriptRole::kFeeds));
+    const bool again = plan.execution.sequential || plan.execution.warm_up > 0;
+    VERNIER_ASSIGN_OR_RETURN(
+        scripts.feeds_,
+        ScriptFeeds::Create(std::move(loader), again ? FeedReuse::kAgain : FeedReuse::kOnce));
+  }
+  if (plan.compare_script.given()) {
+    VERNIER_ASSIGN_OR_RETURN(scripts.comparison_,
+                             open(plan.compare_script, ScriptRole::kComparison));
+  }
+  if (plan.postprocess_script.given()) {
+    VERNIER_ASSIGN_OR_RETURN(scripts.postprocessing_,
+                             open(plan.postprocess_script, ScriptRole::kPostprocessing));
+  }
+  return scripts;
+}
+
+}  // namespace vernier

@@ -1,0 +1,34 @@
+// The Python functions that take part in a run: where feeds come from, what changes outputs, what
+// compares them.
+#pragma once
+
+#include <memory>
+
+#include "backend/script_client.h"
+#include "run/script_feeds.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+class RunScripts {
+ public:
+  /// Does the plan name any script that this run will call?
+  static bool Wanted(const RunPlan& plan);
+
+  /// Imports them all, so that one that cannot be imported ends the run before anything is
+  /// computed. As ScriptClient::Open and ScriptFeeds::Create.
+  static Result<RunScripts> Open(const RunPlan& plan, const std::shared_ptr<Worker>& worker);
+
+  /// Null where there is none.
+  ScriptFeeds* feeds() const { return feeds_.get(); }
+  ScriptClient* comparison() const { return comparison_.get(); }
+  ScriptClient* postprocessing() const { return postprocessing_.get(); }
+
+ private:
+  std::unique_ptr<ScriptFeeds> feeds_;
+  std::unique_ptr<ScriptClient> comparison_;
+  std::unique_ptr<ScriptClient> postprocessing_;
+};
+
+}  // namespace vernier

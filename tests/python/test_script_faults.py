@@ -1,0 +1,289 @@
+"""Scripts that fail in every way: a verdict that names the script, a cause, and no orphan."""
+
+import os
+import pathlib
+import textwrap
+import time
+
+from script_case import ScriptCase
+
+# Where in a run each function is called: the flag, and a script in which FAULT happens there.
+STEPS = {
+    "importing the loader": ("--data-loader-script", """
+        FAULT
+        def load_data(): return []
+        """),
+    "calling the loader": ("--data-loader-script", """
+        def load_data():
+            FAULT
+            return []
+        """),
+    "the second feed": ("--data-loader-script", """
+        import numpy as np
+        def load_data():
+            yield {"x": np.zeros((2, 3), np.float32)}
+            FAULT
+            yield {"x": np.zeros((2, 3), np.float32)}
+        """),
+    "comparing": ("--compare-func-script", """
+        def compare_outputs(a, b):
+            FAULT
+            return {}
+        """),
+    "post-processing": ("--postprocess-func-script", """
+        def postprocess_outputs(result):
+            FAULT
+            return result
+        """),
+}
+# The same for a model in Python, whose death ends one runner.
+MODEL_STEPS = {
+    "importing the model's script": """
+        FAULT
+        def load(path): return lambda feed: {}
+        """,
+    "loading the model": """
+        def load(path):
+            FAULT
+            return lambda feed: {}
+        """,
+    "inferring": """
+        def infer(feed):
+            FAULT
+            return {"y": feed["x"] * 2, "z": feed["x"]}
+        """,
+}
+
+
+def with_fault(script, fault):
+    lines = textwrap.dedent(script).splitlines()
+    out = []
+    for line in lines:
+        indent = line[:len(line) - len(line.lstrip())]
+        out.append(textwrap.indent(textwrap.dedent(fault).strip(), indent)
+                   if line.strip() == "FAULT" else line)
+    return "\n".join(out) + "\n"
+
+
+class FaultsOfScripts(ScriptCase):
+    def at_every_step(self, fault, *words):
+        for step, (flag, script) in STEPS.items():
+            with self.subTest(step=step):
+                (self.folder / "script.py").write_text(with_fault(script, fault))
+                yield step, self.vernier("m.onnx", "--onnxrt", "--onnxrt", flag, "script.py",
+                                         "--save-outputs", "out.json", *words)
+
+    def test_killed(self):
+        for step, done in self.at_every_step("import os; os.kill(os.getpid(), 9)"):
+            self.assert_fails(done, 6, "died of SIGKILL", "script.py")
+            if step == "the second feed":
+                self.assertTrue((self.folder / "out.json").exists(), "what was done is saved")
+
+    def test_segmentation_fault_shows_the_line_of_python(self):
+        for _, done in self.at_every_step("import os; os.kill(os.getpid(), 11)"):
+            self.assert_fails(done, 6, "died of SIGSEGV", "script.py")
+            self.assertRegex(done.err, r'File ".*script.py", line \d+')
+
+    def test_exit(self):
+        for _, done in self.at_every_step("import sys; sys.exit(3)"):
+            self.assertIn(done.code, (3, 6), str(done))
+            self.assertRegex(done.critical(), r"the script called exit\(3\)")
+            self.assertIn("script.py", done.critical())
+
+    def test_hard_exit(self):
+        for _, done in self.at_every_step("import os; os._exit(0)"):
+            self.assert_fails(done, 6, "ended with exit status 0", "script.py")
+
+    def test_infinite_loop(self):
+        for _, done in self.at_every_step("while True: pass", "--timeout", "1"):
+            self.assert_fails(done, 6, "hung while", "script.py", "--timeout")
+
+    def test_exception_has_its_cause_first_and_then_the_traceback(self):
+        fault = """
+            def deep():
+                raise ValueError("no picture 7\\nsecond line")
+            deep()
+            """
+        for step, done in self.at_every_step(fault):
+            self.assertEqual(done.code, 3 if "importing" in step else 6, str(done))
+            lines = done.critical().splitlines()
+            cause = next(i for i, line in enumerate(lines) if "ValueError: no picture 7" in line)
+            self.assertLess(cause, 2)
+            self.assertIn("script.py", "".join(lines[:2]))
+            self.assertTrue(any("in deep" in line for line in lines[cause:]), done.critical())
+            self.assertNotIn("vernier_worker", done.critical())
+
+
+class FaultsOfModels(ScriptCase):
+    def at_every_step(self, fault, *words):
+        for step, script in MODEL_STEPS.items():
+            with self.subTest(step=step):
+                (self.folder / "model.py").write_text(with_fault(script, fault))
+                done = self.vernier("m.onnx", "--onnxrt", "--runner", "mine=model.py",
+                                    "--iterations", "2", "--save-outputs", "out.json", *words)
+                self.assertEqual(done.code, 6, str(done))
+                self.assertRegex(done.err, r"\[!\] mine +\| FAILED: ", str(done))
+                # The others went on.
+                self.assertRegex(done.out, r"onnxrt-runner-N0\S+ +onnxruntime \S+ +CPU")
+                yield step, done
+
+    def test_killed(self):
+        for _, done in self.at_every_step("import os; os.kill(os.getpid(), 9)"):
+            self.assertRegex(done.err, "died of SIGKILL.* while (opening|running iteration 0)")
+
+    def test_exit(self):
+        for _, done in self.at_every_step("import sys; sys.exit('enough')"):
+            self.assertIn("the script called exit('enough')", done.err)
+
+    def test_infinite_loop(self):
+        for _, done in self.at_every_step("while True: pass", "--timeout", "1"):
+            self.assertRegex(done.err, "hung while (opening|running iteration 0)")
+
+    def test_exception(self):
+        for _, done in self.at_every_step("raise KeyError('weights')"):
+            self.assertRegex(done.err, r"KeyError: 'weights' \(model.py, line \d+\)")
+            # The tables at the end have the cause alone.
+            self.assertRegex(done.out, r"mine: FAILED, .*KeyError: 'weights' \(model.py, line \d+\)\n")
+            self.assertNotIn("Traceback", done.out.split("Runtime:")[1])
+
+
+class WrongAnswers(ScriptCase):
+    def expect(self, flag, script, code, *words):
+        with self.subTest(script=script):
+            self.write("script.py", script)
+            done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", flag, "script.py")
+            self.assert_fails(done, code, *words)
+
+    def test_of_loaders(self):
+        flag = "--data-loader-script"
+        self.expect(flag, "def load_data(): return 5", 3, "returned a int; expected a generator")
+        self.expect(flag, "def load_data(): return [[1]]", 3,
+                    "cannot be recognized as a feed_dict", "script.py:load_data")
+        self.expect(flag, "def load_data(): return [{1: 2}]", 3, "cannot be recognized")
+        self.expect(flag, "def load_data(): return [{'x': [1.0]}]", 6,
+                    "input 'x' is a list; expected a NumPy array")
+        self.expect(flag, "import numpy as np\ndef load_data():\n"
+                    "    return [{'x': np.zeros((2, 3), 'M8[s]')}]", 6, "datetime64.*astype")
+        self.expect(flag, "import numpy as np\ndef load_data():\n"
+                    "    return [{'x': np.zeros((2, 3), np.float64)}]", 3, "'x'.*float64")
+        self.expect(flag, "import numpy as np\ndef load_data():\n"
+                    "    return [{'x': np.zeros((2, 4), np.float32)}]", 3, "x.*\\(2, 4\\)")
+        self.expect(flag, "load_data = 3", 3, "is no function but a int")
+        self.expect(flag, "def other(): pass", 3, "Could not import symbol: load_data",
+                    "defines no 'load_data'; it has: other")
+        self.expect(flag, "def load_data(:", 3, "SyntaxError")
+        self.expect(flag, "import no_such_module_here", 5, "needs the Python module "
+                    "'no_such_module_here'", "--python")
+
+    def test_no_feeds_are_no_pass(self):
+        self.write("script.py", "def load_data(): return []")
+        done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script", "script.py")
+        self.assertEqual(done.code, 4, str(done))
+
+    def test_of_comparisons(self):
+        flag = "--compare-func-script"
+        self.expect(flag, "def compare_outputs(a, b): return True", 6,
+                    "returned a bool; expected a mapping of output names")
+        self.expect(flag, "def compare_outputs(a, b): return {'y': a['y'] == b['y']}", 6,
+                    "output 'y' is neither true nor false")
+        self.expect(flag, "def compare_outputs(a): return {}", 6, "TypeError")
+
+    def test_a_comparison_of_nothing_is_no_pass(self):
+        self.write("script.py", "def compare_outputs(a, b): return {}")
+        words = ["m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py"]
+        done = self.vernier(*words)
+        self.assertEqual(done.code, 4, str(done))
+        self.assertIn("'script.py:compare_outputs' gave no verdict on any output", done.out)
+
+    def test_of_post_processing(self):
+        flag = "--postprocess-func-script"
+        self.expect(flag, "def postprocess_outputs(r): pass", 6,
+                    "returned a NoneType; expected a mapping of output names")
+        self.expect(flag, "def postprocess_outputs(r): return {'y': 3}", 6,
+                    "output 'y' is a int; expected a NumPy array")
+
+    def test_of_command_lines(self):
+        self.write("script.py", "def load_data(): return []")
+        done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "gone.py")
+        self.assert_fails(done, 3, "gone.py", "no such file")
+        done = self.vernier("m.onnx", "--onnxrt", "--data-loader-func-name", "f")
+        self.assert_fails(done, 2, "--data-loader-func-name needs --data-loader-script")
+        done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
+                            python="/no/such/python")
+        self.assert_fails(done, 5, "--python: there is no program '/no/such/python'")
+        done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
+                            env={"VIRTUAL_ENV": "/no/such/place"}, python="/bin/true")
+        self.assert_fails(done, 6, "ended with exit status 0 while loading the framework")
+
+
+class Output(ScriptCase):
+    def test_what_scripts_print_is_in_the_log_and_breaks_nothing(self):
+        self.write("script.py", r"""
+            import os, subprocess, sys
+            import numpy as np
+            def load_data():
+                print("one", "two", sep="\n", end="")
+                sys.stdout.write(" and more\n[W] careful\n")
+                os.write(1, b"past Python\n")
+                subprocess.run(["echo", "by a child"])
+                print("no end", end="")
+                yield {"x": np.zeros((2, 3), np.float32)}
+            """)
+        done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
+                            "--log-file", "run.log")
+        self.assertEqual(done.code, 0, str(done))
+        for line in ("[I] one\n", "[I] two and more\n", "[W] careful\n", "[I] no end\n"):
+            self.assertIn(line, done.out)
+            self.assertIn(line, (self.folder / "run.log").read_text())
+        # Results alone are on stdout; what bypasses Python goes to stderr.
+        self.assertIn("past Python", done.err)
+        self.assertIn("by a child", done.err)
+        quiet = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py", "-q")
+        self.assertNotIn("[I] one", quiet.out)
+        self.assertIn("[W] careful", quiet.out)
+
+    def test_nothing_is_left_behind(self):
+        self.write("beside.py", "VALUE = 1\n")
+        self.write("script.py", """
+            import beside, os
+            import numpy as np
+            def load_data():
+                open("pid", "w").write(str(os.getpid()))
+                import beside
+                yield {"x": np.zeros((2, 3), np.float32)}
+            """)
+        done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py")
+        self.assertEqual(done.code, 0, str(done))
+        self.assertFalse((self.folder / "__pycache__").exists())
+        pid = int((self.folder / "pid").read_text())
+        self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), "the worker should have ended")
+
+    def test_a_worker_dies_with_its_parent(self):
+        import signal
+        import subprocess
+        import sys
+        from script_case import VERNIER
+        self.write("script.py", """
+            import os, time
+            def load_data():
+                open("pid.new", "w").write(str(os.getpid()))
+                os.rename("pid.new", "pid")
+                while True: time.sleep(1)
+            """)
+        with subprocess.Popen([VERNIER, "run", "m.onnx", "--onnxrt", "--data-loader-script",
+                               "script.py", "--python", sys.executable], cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            end = time.monotonic() + 30
+            while not (self.folder / "pid").exists() and time.monotonic() < end:
+                time.sleep(0.01)
+            pid = int((self.folder / "pid").read_text())
+            os.kill(run.pid, signal.SIGKILL)
+
+        def alive():
+            try:
+                return pathlib.Path(f"/proc/{pid}/stat").read_text().split()[2] not in "ZX"
+            except OSError:
+                return False
+        while alive() and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertFalse(alive())
