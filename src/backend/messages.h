@@ -19,10 +19,11 @@ enum class MessageType : uint32_t {
   kOpen = 2,
   kRun = 3,
   kClose = 4,
-  kOpenScript = 5,  ///< this and the next three: Python workers only, see script_client.h
+  kOpenScript = 5,  ///< this and the next four: Python workers only, see script_client.h
   kNextFeed = 6,
   kCompare = 7,
   kPostprocess = 8,
+  kMeasure = 9,
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

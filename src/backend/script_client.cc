@@ -12,6 +12,8 @@ std::string_view RoleName(ScriptRole role) {
       return "comparison";
     case ScriptRole::kPostprocessing:
       return "postprocessing";
+    case ScriptRole::kPerceptual:
+      return "perceptual";
   }
   return "";
 }
@@ -112,6 +114,20 @@ Result<TensorMap> ScriptClient::Postprocess(const IterationResult& result, int64
   VERNIER_ASSIGN_OR_RETURN(DecodedBlock decoded,
                            DecodeTensors(answer.body, std::move(answer.memory)));
   return std::move(decoded.tensors);
+}
+
+Result<double> ScriptClient::Measure(const Tensor& a, const Tensor& b) {
+  MessageWriter body;
+  body.Number(session_);
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors({{"a", a}, {"b", b}}));
+  body.Append(block.description);
+  VERNIER_ASSIGN_OR_RETURN(
+      const Worker::Answer answer,
+      worker_->Ask(MessageType::kMeasure, body, block.memory.get(), "measuring " + name_));
+  MessageReader in(answer.body);
+  const auto distance = in.Number<double>();
+  if (!in.finished()) return BadAnswer(name_);
+  return distance;
 }
 
 }  // namespace vernier

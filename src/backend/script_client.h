@@ -16,7 +16,7 @@
 namespace vernier {
 
 /// What a script's function is for.
-enum class ScriptRole : uint8_t { kFeeds, kComparison, kPostprocessing };
+enum class ScriptRole : uint8_t { kFeeds, kComparison, kPostprocessing, kPerceptual };
 
 /// What a comparison function said of one output.
 struct ScriptVerdict {
@@ -53,6 +53,9 @@ class ScriptClient {
 
   /// An iteration's outputs as the function returns them.
   Result<TensorMap> Postprocess(const IterationResult& result, int64_t iteration);
+
+  /// The distance of two tensors, where the role is one that measures.
+  Result<double> Measure(const Tensor& a, const Tensor& b);
 
   /// "file.py:function".
   const std::string& name() const { return name_; }

@@ -39,6 +39,9 @@ class ComparisonRun {
   };
   void Use(Scripts scripts) { scripts_ = scripts; }
 
+  /// Where --compare perceptual_metrics gets its distances; it must outlive the run.
+  void Use(PerceptualMeasure& measure) { detail_.perceptual = &measure; }
+
   /// Top-K, or what the script makes of each side's outputs.
   Status Postprocess(int64_t iteration, IterationOutputs& outputs);
 

@@ -9,6 +9,7 @@
 #include "run/feed_stream.h"
 #include "run/live_runs.h"
 #include "run/loaded_runs.h"
+#include "run/lpips_measure.h"
 #include "run/output_names.h"
 #include "run/run_scripts.h"
 #include "run/savers.h"
@@ -63,6 +64,7 @@ class Execution {
         ComparisonRun comparisons,
         ComparisonRun::Create(plan_, std::move(names), live_.any_marked(), observer_));
     comparisons_.emplace(std::move(comparisons));
+    comparisons_->Use(lpips_);
     // Its interpreter starts while the frameworks load.
     if (RunScripts::Wanted(plan_)) VERNIER_TRY(live_.ScriptWorker().status());
     if (plan_.runners.empty()) return CompareLoaded();
@@ -388,6 +390,7 @@ class Execution {
   std::optional<LoadedRuns> loaded_;
   std::optional<ComparisonRun> comparisons_;
   RunScripts scripts_;
+  LpipsMeasure lpips_{[this] { return live_.ScriptWorker(); }};
   std::unique_ptr<FeedStream> feeds_;
   std::optional<Savers> savers_;
   std::unique_ptr<Spill> spill_;

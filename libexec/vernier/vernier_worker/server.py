@@ -41,7 +41,7 @@ class Server:
             wire.LOAD: self.load, wire.OPEN: self.open, wire.RUN: self.run,
             wire.CLOSE: self.close, wire.OPEN_SCRIPT: self.open_script,
             wire.NEXT_FEED: self.next_feed, wire.COMPARE: self.compare,
-            wire.POSTPROCESS: self.postprocess,
+            wire.POSTPROCESS: self.postprocess, wire.MEASURE: self.measure,
         }
 
     def serve(self):
@@ -122,9 +122,10 @@ class Server:
     def open_script(self, reader, _memory, _out):
         session, role = reader.u64(), reader.text()
         path, name = reader.text(), reader.text()
-        from . import comparison, feeds
+        from . import comparison, feeds, perceptual
         roles = {"feeds": feeds.FeedSource, "comparison": comparison.Comparison,
-                 "postprocessing": comparison.Postprocessing}
+                 "postprocessing": comparison.Postprocessing,
+                 "perceptual": perceptual.Perceptual}
         self.sessions[session] = roles[role](path, name)
 
     def next_feed(self, reader, _memory, out):
@@ -157,6 +158,12 @@ class Server:
             iterations.append(results.make(arrays[:count], runtime, name))
             arrays = arrays[count:]
         session.compare(iterations[0], iterations[1], out)
+
+    def measure(self, reader, memory, out):
+        from . import tensors
+        session = self.sessions[reader.u64()]
+        (_, a), (_, b) = tensors.decode(reader, memory)
+        out.f64(session.measure(a, b))
 
     def postprocess(self, reader, memory, out):
         from . import results, tensors
