@@ -13,7 +13,7 @@ namespace {
 
 // Bytes that are decoded at a time: their characters stay in the cache between reading and
 // decoding.
-constexpr uint64_t kBlockBytes = uint64_t{96} << 10;
+constexpr size_t kBlockBytes = size_t{96} << 10;
 
 // What the end of a text of `length` characters must look like, so that its size can be told
 // without reading all of it.
@@ -21,7 +21,7 @@ constexpr uint64_t kTail = 8;
 
 }  // namespace
 
-Result<Base64Source> Base64Source::Open(JsonRange text) {
+Result<Base64Source> Base64Source::Open(JsonRange text, ThreadPool* threads) {
   char tail[kTail];
   // As many characters of the last groups as tell the padding: a multiple of four, or all.
   const uint64_t cut = text.size() < kTail ? 0 : (text.size() - 4) / 4 * 4;
@@ -32,26 +32,31 @@ Result<Base64Source> Base64Source::Open(JsonRange text) {
     return Malformed("the base64 text has " + std::to_string(text.size()) +
                      " characters, which end in an incomplete group of four");
   }
-  return Base64Source(text, cut / 4 * 3 + *rest);
+  return Base64Source(text, cut / 4 * 3 + *rest, threads);
 }
 
-Status Base64Source::ReadBlock(uint64_t first, std::span<std::byte> out) const {
-  const uint64_t begin = first / 3 * 4;
-  const uint64_t end = std::min(text_.size(), (first + out.size() + 2) / 3 * 4);
-  const auto size = static_cast<size_t>(end - begin);
-  const auto block = std::make_unique_for_overwrite<char[]>(size);
-  VERNIER_TRY(text_.text->ReadAt(text_.begin + begin, {block.get(), size}));
-  return DecodeBase64Range({block.get(), size}, first % 3, out, begin);
+Status Base64Source::ReadPiece(uint64_t first, std::span<std::byte> out) const {
+  const size_t most = std::min(kBlockBytes, out.size());
+  const auto characters = std::make_unique_for_overwrite<char[]>((most + 4) / 3 * 4 + 4);
+  while (!out.empty()) {
+    const auto block = out.first(std::min(out.size(), most));
+    const uint64_t begin = first / 3 * 4;
+    const uint64_t end = std::min(text_.size(), (first + block.size() + 2) / 3 * 4);
+    const std::span<char> text(characters.get(), static_cast<size_t>(end - begin));
+    VERNIER_TRY(text_.text->ReadAt(text_.begin + begin, text));
+    VERNIER_TRY(DecodeBase64Range({text.data(), text.size()}, first % 3, block, begin));
+    first += block.size();
+    out = out.subspan(block.size());
+  }
+  return {};
 }
 
 Status Base64Source::Read(std::span<std::byte> out) {
   if (out.size() > remaining()) return Malformed("the data end too early");
-  while (!out.empty()) {
-    const auto size = static_cast<size_t>(std::min<uint64_t>(out.size(), kBlockBytes));
-    VERNIER_TRY(ReadBlock(position_, out.first(size)));
-    position_ += size;
-    out = out.subspan(size);
-  }
+  VERNIER_TRY(ReadInPieces(out, threads_, [this](uint64_t begin, std::span<std::byte> piece) {
+    return ReadPiece(position_ + begin, piece);
+  }));
+  position_ += out.size();
   return {};
 }
 

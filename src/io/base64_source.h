@@ -16,7 +16,8 @@ class Base64Source final : public ByteSource {
  public:
   /// kMalformed when the text's length or padding is wrong; its characters are checked as they are
   /// read. The document of `text` must outlive the object.
-  static Result<Base64Source> Open(JsonRange text);
+  /// Large pieces are decoded by all of `threads`, which may be null.
+  static Result<Base64Source> Open(JsonRange text, ThreadPool* threads = nullptr);
 
   uint64_t remaining() const override { return size_ - position_; }
 
@@ -24,11 +25,13 @@ class Base64Source final : public ByteSource {
   Status Read(std::span<std::byte> out) override;
 
  private:
-  Base64Source(JsonRange text, uint64_t size) : text_(text), size_(size) {}
-  Status ReadBlock(uint64_t first, std::span<std::byte> out) const;
+  Base64Source(JsonRange text, uint64_t size, ThreadPool* threads)
+      : text_(text), size_(size), threads_(threads) {}
+  Status ReadPiece(uint64_t first, std::span<std::byte> out) const;
 
   JsonRange text_;
   uint64_t size_;
+  ThreadPool* threads_;
   uint64_t position_ = 0;
 };
 

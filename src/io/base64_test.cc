@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "io/base64_source.h"
+#include "util/thread_pool.h"
+
 namespace vernier {
 namespace {
 
@@ -106,6 +109,29 @@ TEST(Base64, NamesTheFirstBadCharacter) {
           << position << ": " << status.message();
     }
   }
+}
+
+// Pieces on several threads, read from any place on.
+TEST(Base64Source, ThreadsGiveTheSameBytesAndTheFirstError) {
+  const auto bytes = Sample(5'000'001);
+  std::string characters = EncodeSlowly(bytes);
+  ThreadPool threads(4);
+  const JsonText text{std::string_view(characters)};
+  for (const size_t start : {size_t{0}, size_t{1}, size_t{128}}) {
+    auto source = Base64Source::Open({&text, 0, text.size()}, &threads);
+    ASSERT_TRUE(source.ok());
+    EXPECT_EQ(source->remaining(), bytes.size());
+    std::vector<std::byte> head(start);
+    std::vector<std::byte> rest(bytes.size() - start);
+    ASSERT_TRUE(source->Read(head).ok());
+    ASSERT_TRUE(source->Read(rest).ok());
+    EXPECT_TRUE(std::equal(rest.begin(), rest.end(), bytes.begin() + static_cast<long>(start)));
+    EXPECT_FALSE(source->Read(std::span(rest).first(1)).ok());
+  }
+  characters[6'000'000] = characters[1'500'000] = '"';
+  auto source = Base64Source::Open({&text, 0, text.size()}, &threads);
+  std::vector<std::byte> all(bytes.size());
+  EXPECT_NE(source->Read(all).message().find("character 1500000 of"), std::string::npos);
 }
 
 struct PaddingCase {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 namespace vernier {
@@ -11,6 +13,10 @@ namespace {
 
 // Small enough for the bytes to be in the cache still when their checksum is taken.
 constexpr size_t kBlockBytes = size_t{256} << 10;
+
+// A multiple of three, so that pieces of base64 begin at a group wherever their whole does.
+constexpr size_t kPieceBytes = size_t{768} << 10;
+constexpr size_t kWorthThreads = 4 * kPieceBytes;
 
 }  // namespace
 
@@ -23,10 +29,31 @@ Status MemorySource::Read(std::span<std::byte> out) {
 
 Status FileSource::Read(std::span<std::byte> out) {
   if (out.size() > remaining_) return Malformed("the data end too early");
-  VERNIER_TRY(file_->ReadAt(position_, out));
+  VERNIER_TRY(ReadInPieces(out, threads_, [this](uint64_t begin, std::span<std::byte> piece) {
+    return file_->ReadAt(position_ + begin, piece);
+  }));
   position_ += out.size();
   remaining_ -= out.size();
   return {};
+}
+
+Status ReadInPieces(std::span<std::byte> out, ThreadPool* threads,
+                    const std::function<Status(uint64_t, std::span<std::byte>)>& read) {
+  if (threads == nullptr || out.size() < kWorthThreads) return read(0, out);
+  const size_t count = (out.size() + kPieceBytes - 1) / kPieceBytes;
+  std::mutex mutex;
+  size_t failed = count;
+  Status first;
+  threads->Run(count, [&](size_t index, size_t) {
+    const size_t begin = index * kPieceBytes;
+    Status status = read(begin, out.subspan(begin, std::min(kPieceBytes, out.size() - begin)));
+    if (status.ok()) return;
+    const std::lock_guard lock(mutex);
+    if (index >= failed) return;
+    failed = index;
+    first = std::move(status);
+  });
+  return first;
 }
 
 Status ChecksumSource::Read(std::span<std::byte> out) {

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
 #include "util/input_file.h"
+#include "util/thread_pool.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -38,8 +40,10 @@ class MemorySource final : public ByteSource {
 /// A range of a file, which must lie inside of it.
 class FileSource final : public ByteSource {
  public:
-  FileSource(std::shared_ptr<const InputFile> file, uint64_t begin, uint64_t size)
-      : file_(std::move(file)), position_(begin), remaining_(size) {}
+  /// Large pieces are read by all of `threads`, which may be null.
+  FileSource(std::shared_ptr<const InputFile> file, uint64_t begin, uint64_t size,
+             ThreadPool* threads = nullptr)
+      : file_(std::move(file)), position_(begin), remaining_(size), threads_(threads) {}
   uint64_t remaining() const override { return remaining_; }
   Status Read(std::span<std::byte> out) override;
 
@@ -47,7 +51,13 @@ class FileSource final : public ByteSource {
   std::shared_ptr<const InputFile> file_;
   uint64_t position_;
   uint64_t remaining_;
+  ThreadPool* threads_;
 };
+
+/// Calls `read` with the pieces of `out` and where in it they begin, on all threads when there is
+/// much to do. Returns the error of the first piece that has one.
+Status ReadInPieces(std::span<std::byte> out, ThreadPool* threads,
+                    const std::function<Status(uint64_t begin, std::span<std::byte> piece)>& read);
 
 /// Passes on another source's bytes and keeps their CRC-32.
 class ChecksumSource final : public ByteSource {

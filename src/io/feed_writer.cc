@@ -72,10 +72,13 @@ class JsonDirectoryEncoder final : public FeedWriter::Encoder {
 
 class ArchiveEncoder final : public FeedWriter::Encoder {
  public:
-  ArchiveEncoder(AtomicFile file, PartFile spool, ArchiveFormat format)
-      : file_(std::move(file)),
-        spool_(std::move(spool)),
-        tensors_(TensorArchiveWriter::Create(spool_, format)) {}
+  ArchiveEncoder(AtomicFile file, PartFile spool)
+      : file_(std::move(file)), spool_(std::move(spool)) {}
+
+  Status Start(ArchiveFormat format) {
+    VERNIER_ASSIGN_OR_RETURN(tensors_, TensorArchiveWriter::Create(spool_, format));
+    return {};
+  }
 
   Status Append(const TensorMap& feed) override {
     for (const NamedTensor& input : feed) {
@@ -119,7 +122,9 @@ Result<std::unique_ptr<FeedWriter::Encoder>> MakeEncoder(const std::string& path
                            PartFile::CreateUnnamed(parent.empty() ? "." : parent.string()));
   const auto archive =
       format == ResultsFormat::kNpz ? ArchiveFormat::kNpz : ArchiveFormat::kSafetensors;
-  return EncoderPtr(std::make_unique<ArchiveEncoder>(std::move(file), std::move(spool), archive));
+  auto encoder = std::make_unique<ArchiveEncoder>(std::move(file), std::move(spool));
+  VERNIER_TRY(encoder->Start(archive));
+  return EncoderPtr(std::move(encoder));
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ Status ReadToEnd(ByteSource& source) {
 }
 
 Result<Tensor> FromBase64(JsonRange text, TensorPool* pool, std::optional<DType> stored_as) {
-  VERNIER_ASSIGN_OR_RETURN(Base64Source source, Base64Source::Open(text));
+  VERNIER_ASSIGN_OR_RETURN(Base64Source source,
+                           Base64Source::Open(text, pool == nullptr ? nullptr : &pool->threads()));
   Result<Tensor> tensor = ReadNpy(source, pool, stored_as);
   if (tensor.ok()) {
     VERNIER_TRY(ReadToEnd(source));

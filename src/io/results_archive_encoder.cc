@@ -13,10 +13,7 @@ namespace {
 class ArchiveEncoder final : public ResultsEncoder {
  public:
   ArchiveEncoder(EncoderTarget target, PartFile spool, ArchiveFormat format)
-      : path_(std::move(target.path)),
-        format_(format),
-        spool_(std::move(spool)),
-        tensors_(TensorArchiveWriter::Create(spool_, format)) {
+      : path_(std::move(target.path)), format_(format), spool_(std::move(spool)) {
     std::map<std::string, int> seen;
     for (const std::string& name : target.runner_names) {
       // '#' is never in an encoded name, so numbered keys of equal names cannot meet another name.
@@ -25,7 +22,12 @@ class ArchiveEncoder final : public ResultsEncoder {
       runs_.push_back({.key = std::move(key), .name = name, .iterations = {}});
     }
     layouts_.resize(runs_.size());
-    if (tensors_->CanFinishSpool()) spool_.WriteBackEarly();
+  }
+
+  Status Start() {
+    VERNIER_ASSIGN_OR_RETURN(tensors_, TensorArchiveWriter::Create(spool_, format_));
+    spool_.WriteBackEarly();
+    return {};
   }
 
   Result<std::string> Append(size_t runner, const IterationResult& result) override {
@@ -63,8 +65,9 @@ class ArchiveEncoder final : public ResultsEncoder {
       all &= metadata.runs[i].iterations.size() == counts[i];
       metadata.runs[i].iterations.resize(counts[i]);
     }
-    if (all && tensors_->CanFinishSpool() && CanRenameOver(path_)) {
-      return PublishInPlace(std::move(metadata));
+    if (all && CanRenameOver(path_)) {
+      VERNIER_ASSIGN_OR_RETURN(const bool published, PublishInPlace(metadata));
+      if (published) return {};
     }
     VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
     VERNIER_TRY(tensors_->WriteTo(file, selected, std::move(metadata)));
@@ -72,11 +75,13 @@ class ArchiveEncoder final : public ResultsEncoder {
   }
 
  private:
-  // Saves writing everything twice.
-  Status PublishInPlace(ArchiveMetadata metadata) {
-    Status status = tensors_->FinishSpool(std::move(metadata));
-    if (status.ok()) status = spool_.PublishAs(path_);
-    if (!status.ok()) VERNIER_TRY(tensors_->Truncate(tensors_->size()));
+  // Saves writing everything twice, where the format allows it.
+  Result<bool> PublishInPlace(const ArchiveMetadata& metadata) {
+    const Result<bool> finished = tensors_->FinishSpool(metadata);
+    if (finished.ok() && !*finished) return false;
+    Status status = finished.ok() ? spool_.PublishAs(path_) : finished.status();
+    if (status.ok()) return true;
+    VERNIER_TRY(tensors_->Truncate(tensors_->size()));
     return status;
   }
 
@@ -136,8 +141,9 @@ class ArchiveEncoder final : public ResultsEncoder {
 Result<std::unique_ptr<ResultsEncoder>> MakeArchiveEncoder(EncoderTarget target,
                                                            ArchiveFormat format) {
   VERNIER_ASSIGN_OR_RETURN(PartFile spool, target.folder->CreatePart(kArchivePartName));
-  return std::unique_ptr<ResultsEncoder>(
-      std::make_unique<ArchiveEncoder>(std::move(target), std::move(spool), format));
+  auto encoder = std::make_unique<ArchiveEncoder>(std::move(target), std::move(spool), format);
+  VERNIER_TRY(encoder->Start());
+  return std::unique_ptr<ResultsEncoder>(std::move(encoder));
 }
 
 }  // namespace vernier

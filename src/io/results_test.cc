@@ -136,6 +136,19 @@ TEST_P(ResultsFormat, AFileThatShrinksIsAnError) {
   }
 }
 
+// Large enough for the part to become the file.
+TEST_P(ResultsFormat, LargePartsBecomeTheFile) {
+  IterationResult result{.runner_name = "a", .runtime_s = 1, .outputs = {}};
+  result.outputs.push_back({"y", SampleTensor(DType::kFloat32, {9 << 20})});
+  const auto writer = Writer();
+  for (size_t run = 0; run < 2; ++run) ASSERT_TRUE(writer->Append(run, result).ok());
+  ASSERT_TRUE(writer->Publish().ok());
+  EXPECT_FALSE(fs::exists(Path() + ".partial"));
+  const auto reader = ResultsReader::Open(Path());
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  for (size_t run = 0; run < 2; ++run) ExpectSameIteration(*(*reader)->Read(run, 0), result);
+}
+
 TEST(ResultsWriter, OldFileStaysUntilTheNewOneIsWhole) {
   TemporaryFolder folder;
   const std::string path = folder / "out.json";

@@ -166,7 +166,8 @@ std::optional<std::string_view> SafetensorsTypeName(DType dtype) {
 }
 
 Result<std::string> FormatSafetensorsHeader(std::span<const SafetensorsEntry> entries,
-                                            const std::map<std::string, std::string>& metadata) {
+                                            const std::map<std::string, std::string>& metadata,
+                                            uint64_t room) {
   StringSink sink;
   JsonWriter writer(sink, JsonLayout::kCompact);
   writer.BeginObject();
@@ -184,6 +185,8 @@ Result<std::string> FormatSafetensorsHeader(std::span<const SafetensorsEntry> en
   VERNIER_TRY(writer.Finish());
   std::string text = sink.text();
   text.append((8 - text.size() % 8) % 8, ' ');
+  const size_t filled = room > sizeof(uint64_t) ? static_cast<size_t>(room) - sizeof(uint64_t) : 0;
+  if (text.size() < filled) text.append(filled - text.size(), ' ');
   if (text.size() > kMaxHeader) return IoError("the safetensors header would exceed 100 MB");
   const uint64_t length = text.size();
   std::string header(sizeof(length), '\0');

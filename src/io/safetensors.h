@@ -40,8 +40,10 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(ByteSource& file);
 std::optional<std::string_view> SafetensorsTypeName(DType dtype);
 
 /// Length and header text, padded so that the data begin at a multiple of 8. Entries must have a
-/// type with a name. kIo when the header would be longer than 100 MB.
+/// type with a name. Shorter ones are filled with blanks up to `room` bytes, a multiple of 8. kIo
+/// when the header would be longer than 100 MB.
 Result<std::string> FormatSafetensorsHeader(std::span<const SafetensorsEntry> entries,
-                                            const std::map<std::string, std::string>& metadata);
+                                            const std::map<std::string, std::string>& metadata,
+                                            uint64_t room = 0);
 
 }  // namespace vernier

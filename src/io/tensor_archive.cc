@@ -79,7 +79,8 @@ Result<Tensor> SafetensorsArchive::ReadStored(size_t index, const StoredType* ty
   const SafetensorsEntry& entry = header_.entries[index];
   const DType dtype = type == nullptr ? entry.dtype : type->dtype;
   const Dims& dims = type == nullptr ? entry.dims : type->dims;
-  FileSource source(file_, header_.data_offset + entry.begin, entry.end - entry.begin);
+  FileSource source(file_, header_.data_offset + entry.begin, entry.end - entry.begin,
+                    &pool_->threads());
   return ReadRawTensor(source, pool_.get(), dtype, dims);
 }
 

@@ -47,7 +47,8 @@ class TensorArchive {
 class TensorArchiveWriter {
  public:
   /// Writes to `spool`, which must be empty and outlive the object.
-  static std::unique_ptr<TensorArchiveWriter> Create(PartFile& spool, ArchiveFormat format);
+  static Result<std::unique_ptr<TensorArchiveWriter>> Create(PartFile& spool,
+                                                             ArchiveFormat format);
   virtual ~TensorArchiveWriter() = default;
 
   /// Number of tensors so far.
@@ -59,11 +60,9 @@ class TensorArchiveWriter {
   /// Forgets all but the first `count` tensors.
   virtual Status Truncate(size_t count) = 0;
 
-  /// Whether the spool can become the archive without being copied.
-  virtual bool CanFinishSpool() const { return false; }
-
-  /// Makes the spool an archive of all tensors; on error Truncate(size()) makes it a spool again.
-  virtual Status FinishSpool(ArchiveMetadata) { return Internal("the format has no such end"); }
+  /// Makes the spool itself an archive of all tensors, which saves copying it; false, and nothing
+  /// has happened, where that is not possible. On error Truncate(size()) makes it a spool again.
+  virtual Result<bool> FinishSpool(const ArchiveMetadata& metadata) = 0;
 
   /// Writes an archive of the tensors for which `selected` is true. `metadata.types` is filled
   /// here.

@@ -75,7 +75,7 @@ class Npz : public testing::Test {
  protected:
   std::string Write() {
     PartFile spool = *PartFile::CreateUnnamed(folder_ / "");
-    const auto writer = TensorArchiveWriter::Create(spool, ArchiveFormat::kNpz);
+    const auto writer = *TensorArchiveWriter::Create(spool, ArchiveFormat::kNpz);
     EXPECT_TRUE(writer->Add("a", SampleTensor(DType::kFloat32, {3})).ok());
     EXPECT_TRUE(writer->Add("b", SampleTensor(DType::kInt4, {3})).ok());
     AtomicFile file = *AtomicFile::Create(folder_ / "x.npz");

@@ -58,10 +58,9 @@ class NpzWriter final : public TensorArchiveWriter {
     return Finish(sink, std::move(written), selected, std::move(metadata));
   }
 
-  bool CanFinishSpool() const override { return true; }
-
-  Status FinishSpool(ArchiveMetadata metadata) override {
-    return Finish(spool_, entries_, std::vector<bool>(size(), true), std::move(metadata));
+  Result<bool> FinishSpool(const ArchiveMetadata& metadata) override {
+    VERNIER_TRY(Finish(spool_, entries_, std::vector<bool>(size(), true), metadata));
+    return true;
   }
 
  private:
@@ -86,10 +85,17 @@ class NpzWriter final : public TensorArchiveWriter {
   Types types_;
 };
 
+// Safetensors begin with a header that is known only at the end. Large files get room for it, a
+// hole until then; blanks fill what it does not need.
+constexpr uint64_t kHeaderRoom = uint64_t{1} << 20;
+constexpr uint64_t kWorthRoom = 64 * kHeaderRoom;
+
 class SafetensorsWriter final : public TensorArchiveWriter {
  public:
   explicit SafetensorsWriter(PartFile& spool) : spool_(spool) {}
   size_t size() const override { return entries_.size(); }
+
+  Status Start() { return spool_.Truncate(kHeaderRoom); }
 
   Status Add(const std::string& name, const Tensor& tensor) override {
     const uint64_t before = spool_.size();
@@ -113,11 +119,39 @@ class SafetensorsWriter final : public TensorArchiveWriter {
   Status Truncate(size_t count) override {
     entries_.resize(count);
     types_.resize(count);
-    return spool_.Truncate(entries_.empty() ? 0 : entries_.back().end);
+    return spool_.Truncate(entries_.empty() ? kHeaderRoom : entries_.back().end);
   }
 
   Status WriteTo(AtomicFile& file, const std::vector<bool>& selected,
                  ArchiveMetadata metadata) const override {
+    VERNIER_ASSIGN_OR_RETURN(const std::string header, Header(selected, std::move(metadata), 0));
+    VERNIER_TRY(file.Write(header));
+    // What lies side by side is copied at once.
+    for (size_t i = 0; i < entries_.size();) {
+      if (!selected[i]) {
+        ++i;
+        continue;
+      }
+      const uint64_t begin = entries_[i].begin;
+      while (i < entries_.size() && selected[i]) ++i;
+      VERNIER_TRY(file.CopyFrom(spool_.fd(), begin, entries_[i - 1].end - begin));
+    }
+    return {};
+  }
+
+  Result<bool> FinishSpool(const ArchiveMetadata& metadata) override {
+    if (spool_.size() < kWorthRoom) return false;
+    const std::vector<bool> all(size(), true);
+    VERNIER_ASSIGN_OR_RETURN(const std::string header, Header(all, metadata, kHeaderRoom));
+    if (header.size() != kHeaderRoom) return false;
+    VERNIER_TRY(spool_.WriteAt(0, std::as_bytes(std::span(header.data(), header.size()))));
+    return true;
+  }
+
+ private:
+  // Filled with blanks up to `room` bytes if it has fewer.
+  Result<std::string> Header(const std::vector<bool>& selected, ArchiveMetadata metadata,
+                             uint64_t room) const {
     std::vector<SafetensorsEntry> moved;
     uint64_t position = 0;
     for (size_t i = 0; i < entries_.size(); ++i) {
@@ -130,17 +164,9 @@ class SafetensorsWriter final : public TensorArchiveWriter {
     KeepTypes(entries_, types_, selected, metadata);
     std::map<std::string, std::string> texts;
     if (!metadata.empty()) texts[kSafetensorsMetadataKey] = FormatArchiveMetadata(metadata);
-    VERNIER_ASSIGN_OR_RETURN(const std::string header, FormatSafetensorsHeader(moved, texts));
-    VERNIER_TRY(file.Write(header));
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      const SafetensorsEntry& entry = entries_[i];
-      if (selected[i])
-        VERNIER_TRY(file.CopyFrom(spool_.fd(), entry.begin, entry.end - entry.begin));
-    }
-    return {};
+    return FormatSafetensorsHeader(moved, texts, room);
   }
 
- private:
   PartFile& spool_;
   std::vector<SafetensorsEntry> entries_;
   Types types_;
@@ -148,10 +174,14 @@ class SafetensorsWriter final : public TensorArchiveWriter {
 
 }  // namespace
 
-std::unique_ptr<TensorArchiveWriter> TensorArchiveWriter::Create(PartFile& spool,
-                                                                 ArchiveFormat format) {
-  if (format == ArchiveFormat::kNpz) return std::make_unique<NpzWriter>(spool);
-  return std::make_unique<SafetensorsWriter>(spool);
+Result<std::unique_ptr<TensorArchiveWriter>> TensorArchiveWriter::Create(PartFile& spool,
+                                                                         ArchiveFormat format) {
+  if (format == ArchiveFormat::kNpz) {
+    return std::unique_ptr<TensorArchiveWriter>(std::make_unique<NpzWriter>(spool));
+  }
+  auto writer = std::make_unique<SafetensorsWriter>(spool);
+  VERNIER_TRY(writer->Start());
+  return std::unique_ptr<TensorArchiveWriter>(std::move(writer));
 }
 
 }  // namespace vernier

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 
+#include "util/thread_pool.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -29,6 +30,9 @@ class TensorPool : public std::enable_shared_from_this<TensorPool> {
   /// dtype has no fixed size; kInternal when memory cannot be had; else what `fill` returns.
   Result<Tensor> Make(DType dtype, Dims dims, const Fill& fill);
 
+  /// Threads that fill large tensors.
+  ThreadPool& threads() { return threads_; }
+
   /// Bytes kept for later.
   size_t idle_bytes() const;
 
@@ -39,6 +43,7 @@ class TensorPool : public std::enable_shared_from_this<TensorPool> {
   std::shared_ptr<std::byte> Take(size_t size);
   void Return(Block block, size_t size);
 
+  ThreadPool threads_;
   mutable std::mutex mutex_;
   std::multimap<size_t, Block> idle_;  // by size
 };
