@@ -218,6 +218,73 @@ def saving(setting):
                    "with --full.", rows)
 
 
+def _compile_files(setting):
+    root = pathlib.Path(__file__).parent.parent
+    program = setting.folder / "file_speed"
+    archives = [setting.build_dir / "src" / name / f"libvernier_{name}.a"
+                for name in ("io", "util", "core")]
+    subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O3", f"-I{root / 'include'}",
+                    f"-I{root / 'src'}", str(root / "bench" / "file_speed.cc"),
+                    *map(str, archives), "-lhwy", "-lz", "-lpthread", "-o", str(program)],
+                   check=True)
+    return program
+
+
+def _faster_row(what, peer, ours, times, size):
+    """Seconds of both; the goal is to be so many times as fast."""
+    ratio = peer / ours
+    return Row(what, f"{peer:.3f} s, {size / peer / 1e9:.2f} GB/s",
+               f"{ours:.3f} s, {size / ours / 1e9:.2f} GB/s", f"{ratio:.1f}×",
+               f"≥ {times}×" if times else "", verdict(ratio >= times) if times else "")
+
+
+def file_speed(setting):
+    """Loading and saving alone, and one large run that saves."""
+    title = "8. Files"
+    try:
+        program = _compile_files(setting)
+    except (OSError, subprocess.CalledProcessError) as error:
+        return Section(title, f"Not measured: {error}", [])
+
+    def ours(*words):
+        sample = measure.run([str(program), *map(str, words)], setting.env,
+                             setting.folder / "files.log")
+        return {words[0]: float(words[1]) for words in map(str.split, sample.output.splitlines())}
+
+    rows = []
+    times = {".json": (10, 8), ".npz": (None, None), ".safetensors": (None, None)}
+    peer = None
+    for suffix, (load_goal, save_goal) in times.items():
+        path = setting.folder / f"speed{suffix}"
+        saved = ours("save", path, 75, 5)
+        loaded = ours("load", path, 7)
+        if peer is None:
+            peer = setting.loop("files", path, 3)
+            (setting.folder / f"speed{suffix}.saved.json").unlink()
+        size = saved["tensor_bytes"]
+        rows.append(_faster_row(f"load {suffix}, 75 MiB of float32", peer["load"],
+                                loaded["seconds"], load_goal, size))
+        rows.append(_faster_row(f"save {suffix}, 75 MiB of float32, synced", peer["save"],
+                                saved["seconds"], save_goal, size))
+        path.unlink()
+    words = (setting.model("large"), "--onnxrt", "--onnxrt", "--save-outputs")
+    mine = setting.ours(*words, setting.folder / "large.safetensors")
+    (setting.folder / "large.safetensors").unlink()
+    theirs = setting.peer(*words, setting.folder / "large.json")
+    (setting.folder / "large.json").unlink()
+    rows.append(_faster_row("run, compare and save 0.75 GiB of outputs", theirs.wall, mine.wall, 30,
+                            768 * MIB))
+    # The input is one of the iteration's tensors.
+    rows.append(memory_row("the same: memory, all processes", measure.tree_peak([theirs]),
+                           measure.tree_peak([mine]), 3 * 384 + 64))
+    return Section(title,
+                   "Loading and saving outputs alone, best of several, by the library and by the "
+                   "peer's RunResults (whose JSON is its only format: the same figure stands "
+                   "beside all of ours). Ours are synced to the disk, the peer's are not. Then "
+                   "`run large.onnx --onnxrt --onnxrt --save-outputs large.safetensors` (the peer: "
+                   "`.json`), one run each: two outputs of 384 MiB.", rows)
+
+
 def _compile_limits(setting):
     root = pathlib.Path(__file__).parent.parent
     program = setting.folder / "physical_limits"
@@ -283,4 +350,4 @@ def external_weights(setting):
 
 
 CASES = {"start": start_to_end, "iterations": iterations, "tensors": every_tensor,
-         "load": load_and_compare, "save": saving, "limits": limits, "external": external_weights}
+         "load": load_and_compare, "save": saving, "limits": limits, "external": external_weights, "files": file_speed}

@@ -104,6 +104,7 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     identity(options.folder / "identity.onnx", (1, 1, 2, 2))
     identity(options.folder / "mebibyte.onnx", (MEBIBYTE_FLOATS,))
+    identity(options.folder / "large.onnx", (384 * MEBIBYTE_FLOATS,))
     perceptron(options.folder / "perceptron.onnx")
     convolutions(options.folder / "conv200.onnx")
     if options.large:

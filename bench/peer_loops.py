@@ -2,6 +2,7 @@
 
     python peer_loops.py inference MODEL ITERATIONS   every tensor an output, one session
     python peer_loops.py statistics MEBIPAIRS         NumPy's share of a comparison
+    python peer_loops.py files PATH ROUNDS            the peer's own loading and saving of outputs
 
 Prints one JSON object.
 """
@@ -60,8 +61,30 @@ def statistics(mebipairs):
     return {"seconds": best, "pairs": mebipairs << 20}
 
 
+def files(path, rounds):
+    from polygraphy.comparator import RunResults
+    from polygraphy.logger import G_LOGGER
+
+    G_LOGGER.module_severity = G_LOGGER.CRITICAL
+    load = save = float("inf")
+    for _ in range(rounds):
+        start = time.perf_counter()
+        results = RunResults.load(path)
+        for _, iterations in results.items():
+            for iteration in iterations:
+                for array in iteration.values():
+                    array.nbytes  # an array is decoded when it is looked at
+        loaded = time.perf_counter()
+        results.save(path + ".saved.json")
+        done = time.perf_counter()
+        load, save = min(load, loaded - start), min(save, done - loaded)
+    return {"load": load, "save": save}
+
+
 def main():
-    if sys.argv[1] == "inference":
+    if sys.argv[1] == "files":
+        result = files(sys.argv[2], int(sys.argv[3]))
+    elif sys.argv[1] == "inference":
         result = inference(sys.argv[2], int(sys.argv[3]))
     else:
         result = statistics(int(sys.argv[2]))
