@@ -295,7 +295,8 @@ def _compile_limits(setting):
                 for name in ("compare", "kernels", "util", "core")]
     subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O3",
                     "-ffp-contract=off", f"-I{root / 'include'}", f"-I{root / 'src'}",
-                    str(root / "bench" / "physical_limits.cc"), *map(str, archives), "-lpthread",
+                    str(root / "bench" / "physical_limits.cc"), *map(str, archives), "-lhwy",
+                    "-lpthread",
                     "-o", str(program)], check=True)
     return program
 

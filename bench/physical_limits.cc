@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
-#include "kernels/difference.h"
-#include "kernels/statistics.h"
+#include "kernels/pair_measures.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
@@ -68,9 +67,11 @@ Tensor MakeTensor(DType dtype, const std::vector<T>& values) {
 }
 
 void ReportDifference(const char* name, const Tensor& a, const Tensor& b, int rounds) {
-  const DifferenceRule rule{.atol = 1e-5, .rtol = 1e-5};
+  MeasureRequest request{.rule = {.atol = 1e-5, .rtol = 1e-5}};
+  request.differences = StatisticsLevel::kRanks;
+  request.difference_quantiles.assign(std::begin(kQuantiles), std::end(kQuantiles));
   const double seconds = BestSeconds(rounds, [&] {
-    if (!SummariseDifferences(Elements(a), Elements(b), rule, kQuantiles).ok()) std::exit(1);
+    if (!MeasurePair(Elements(a), Elements(b), request).ok()) std::exit(1);
   });
   const auto pairs = static_cast<double>(a.element_count());
   std::printf("%s %.4g pairs/s\n", name, pairs / seconds);
@@ -91,8 +92,8 @@ void ReportType(const char* name, DType dtype, size_t count, int rounds) {
   }
   const Tensor first = MakeTensor(dtype, a);
   ReportDifference(name, first, MakeTensor(dtype, b), rounds);
-  const double seconds =
-      BestSeconds(rounds, [&] { (void)ComputeStatistics(Elements(first), kQuantiles); });
+  const double seconds = BestSeconds(
+      rounds, [&] { (void)MeasureValues(Elements(first), StatisticsLevel::kRanks, kQuantiles); });
   std::printf("%s_statistics %.4g elements/s\n", name, static_cast<double>(count) / seconds);
 }
 

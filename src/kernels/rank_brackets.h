@@ -1,7 +1,7 @@
 // Exact order statistics in one pass. A sample says between which two keys each wanted rank should
 // lie; the pass counts what is above the lower key and keeps the few values between the two. The
 // counts prove where the rank lies, so the answer is exact or there is none, and then the caller
-// must look for it by other means. Internal to kernels. See docs/adr/0010-exact-ranks.md.
+// must look for it by other means. Internal to kernels. See docs/adr/0013-exact-ranks-in-one-pass.md.
 #pragma once
 
 #include <algorithm>
