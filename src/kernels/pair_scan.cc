@@ -52,7 +52,7 @@ class Scan {
       const bool ranked = plan_.levels[i] == StatisticsLevel::kRanks;
       if (ranked) wanted_[i] = NeededRanks(source_.count(), quantiles[i]);
     }
-    rank_plans_ = MakeRankPlans(source_, plan_, wanted_, pool_);
+    rank_plans_ = MakeRankPlans(source_, plan_, wanted_, SampleSizesFor(source_.count()), pool_);
     if (!ScanChunks()) return false;
     for (const ChunkTotals<T>& chunk : chunks_) totals_.Merge(chunk);
     RunTasks(pool_, kSeriesCount, [this](size_t i, size_t) { FindRanksOf(i); });

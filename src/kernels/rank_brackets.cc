@@ -62,7 +62,9 @@ class KeptValues {
         sample.push_back(KeyOf(values[i]));
     }
     const auto count = static_cast<int64_t>(size_);
-    const auto plan = RankPlan<Key>::FromSample(sample, count, ranks);
+    const auto plan = RankPlan<Key>::FromSample(
+        static_cast<int64_t>(sample.size()), count, ranks,
+        [&sample](const std::vector<int64_t>& places) { return SelectRanks<Key>(sample, places); });
     RankTally<T> tally(plan, size_ / 2);
     ForEachBlock([&](const T* values, size_t n) { tally.Add(values, n); });
     const RankTally<T>* const one = &tally;

@@ -1,7 +1,8 @@
 // Exact order statistics in one pass. A sample says between which two keys each wanted rank should
 // lie; the pass counts what is above the lower key and keeps the few values between the two. The
 // counts prove where the rank lies, so the answer is exact or there is none, and then the caller
-// must look for it by other means. Internal to kernels. See docs/adr/0013-exact-ranks-in-one-pass.md.
+// must look for it by other means. Internal to kernels. See
+// docs/adr/0013-exact-ranks-in-one-pass.md.
 #pragma once
 
 #include <algorithm>
@@ -55,23 +56,24 @@ class RankPlan {
     return plan;
   }
 
-  /// `sample` is a random sample of `count` keys without NaN, and is reordered.
-  static RankPlan FromSample(std::span<Key> sample, int64_t count, std::vector<int64_t> ranks) {
+  /// From a random sample of `count` keys, which has `size` of them and no NaN. `keys_at` gives the
+  /// sample's keys of ascending ranks.
+  template <typename KeysAt>
+  static RankPlan FromSample(int64_t size, int64_t count, std::vector<int64_t> ranks,
+                             KeysAt keys_at) {
     RankPlan plan;
-    std::vector<int64_t> places;
-    int64_t last_high = 0;
+    std::vector<Ends> ends;
     for (const int64_t rank : Sorted(std::move(ranks))) {
-      const auto [low, high] = SamplePlaces(rank, count, static_cast<int64_t>(sample.size()));
-      if (!plan.brackets_.empty() && low <= last_high) {
+      const Ends wanted = EndsFor(rank, count, size);
+      if (ends.empty() || wanted.low > ends.back().high) {
+        plan.brackets_.push_back({kLowest, kHighest, {rank}});
+        ends.push_back(wanted);
+      } else {
         plan.brackets_.back().ranks.push_back(rank);
-        last_high = places.back() = std::max(last_high, high);
-        continue;
+        ends.back().high = std::max(ends.back().high, wanted.high);
       }
-      plan.brackets_.push_back({kLowest, kHighest, {rank}});
-      places.push_back(low);
-      places.push_back(last_high = high);
     }
-    plan.PlaceEnds(sample, places);
+    plan.PlaceEnds(ends, size, keys_at);
     return plan;
   }
 
@@ -88,8 +90,14 @@ class RankPlan {
     return ranks;
   }
 
+  // Ranks within the sample.
+  struct Ends {
+    int64_t low;
+    int64_t high;
+  };
+
   // So many standard deviations of a sample's rank to either side; one rank in 2,000 lies outside.
-  static std::pair<int64_t, int64_t> SamplePlaces(int64_t rank, int64_t count, int64_t size) {
+  static Ends EndsFor(int64_t rank, int64_t count, int64_t size) {
     const double share = (static_cast<double>(rank) + 0.5) / static_cast<double>(count);
     const double middle = share * static_cast<double>(size);
     const double margin = 3.5 * std::sqrt(middle * (1 - share)) + 2;
@@ -97,21 +105,34 @@ class RankPlan {
             static_cast<int64_t>(std::ceil(middle + margin))};
   }
 
-  void PlaceEnds(std::span<Key> sample, const std::vector<int64_t>& places) {
-    const auto size = static_cast<int64_t>(sample.size());
-    std::vector<int64_t> inside;
-    for (const int64_t place : places) {
-      if (place >= 0 && place < size) inside.push_back(place);
+  // An end that has an equal a little further inside has many of them.
+  template <typename KeysAt>
+  void PlaceEnds(const std::vector<Ends>& ends, int64_t size, KeysAt keys_at) {
+    constexpr int64_t kFurther = 3;
+    const auto within = [size](int64_t place) { return std::clamp<int64_t>(place, 0, size - 1); };
+    std::vector<int64_t> places;
+    for (const auto& [low, high] : ends) {
+      for (const int64_t place : {low, low + kFurther, high - kFurther, high}) {
+        places.push_back(within(place));
+      }
     }
-    const std::vector<Key> found = SelectRanks<Key>(sample, inside);
-    size_t next = 0;
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (places[i] < 0 || places[i] >= size) continue;
-      const Key key = found[next++];
-      Bracket& bracket = brackets_[i / 2];
-      const bool ties = std::count(sample.begin(), sample.end(), key) > 2;
-      (i % 2 == 0 ? bracket.low : bracket.high) = key;
-      (i % 2 == 0 ? bracket.counts_below_low : bracket.counts_up_to_high) = ties;
+    places = Sorted(std::move(places));
+    const std::vector<Key> keys = keys_at(places);
+    const auto key_at = [&](int64_t place) {
+      const auto at = std::lower_bound(places.begin(), places.end(), within(place));
+      return keys[static_cast<size_t>(at - places.begin())];
+    };
+    for (size_t i = 0; i < ends.size(); ++i) {
+      const auto& [low, high] = ends[i];
+      Bracket& bracket = brackets_[i];
+      if (low >= 0) {
+        bracket.low = key_at(low);
+        bracket.counts_below_low = key_at(low + kFurther) == bracket.low;
+      }
+      if (high < size) {
+        bracket.high = key_at(high);
+        bracket.counts_up_to_high = key_at(high - kFurther) == bracket.high;
+      }
     }
   }
 

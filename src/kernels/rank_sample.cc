@@ -11,17 +11,7 @@
 namespace vernier {
 namespace {
 
-constexpr int64_t kKeepAll = 4096;
 constexpr int64_t kSampleTask = 4 * static_cast<int64_t>(kBlockSize);
-
-// A larger sample makes narrower brackets, of which fewer keys have to be kept; a smaller one is
-// sooner made.
-int64_t SampleSize(int64_t count) {
-  constexpr int64_t kMost = int64_t{1} << 20;
-  if (count <= (int64_t{1} << 18)) return kKeepAll;
-  if (count <= (int64_t{1} << 25)) return int64_t{1} << 16;
-  return std::min(kMost, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(count)) >> 7));
-}
 
 // One place in each of `size` equal stretches, at random, so that no period of the data can hide;
 // the same places for the same count.
@@ -39,8 +29,8 @@ template <typename Raw>
 void GatherRaw(const ElementSpan& from, int64_t size, int64_t begin, int64_t end, std::byte* to) {
   for (int64_t i = begin; i < end; ++i) {
     const auto place = static_cast<size_t>(SamplePlace(i, size, from.count));
-    std::memcpy(to + static_cast<size_t>(i) * sizeof(Raw), from.bytes.data() + place * sizeof(Raw),
-                sizeof(Raw));
+    std::memcpy(to + static_cast<size_t>(i - begin) * sizeof(Raw),
+                from.bytes.data() + place * sizeof(Raw), sizeof(Raw));
   }
 }
 
@@ -49,12 +39,12 @@ void GatherNibbles(const ElementSpan& from, int64_t size, int64_t begin, int64_t
   for (int64_t i = begin; i < end; ++i) {
     const auto place = static_cast<size_t>(SamplePlace(i, size, from.count));
     const std::byte nibble = (from.bytes[place / 2] >> (4 * (place % 2))) & std::byte{0xf};
-    std::byte& target = to[i / 2];
+    std::byte& target = to[(i - begin) / 2];
     target = i % 2 == 0 ? nibble : target | (nibble << 4);
   }
 }
 
-// Elements [begin, end) of a sample of `size`; both even.
+// Elements [begin, end) of a sample of `size`; `begin` is even.
 void Gather(const ElementSpan& from, int64_t size, int64_t begin, int64_t end, std::byte* to) {
   switch (BitsOf(from.dtype)) {
     case 4:
@@ -70,76 +60,152 @@ void Gather(const ElementSpan& from, int64_t size, int64_t begin, int64_t end, s
   }
 }
 
-/// The keys of each series at the sampled places.
+/// Calls `keep(series, values, start, n, thread)` for the blocks of a sample.
+template <typename T, typename Keep>
+void Draw(const PairSource<T>& source, const ScanPlan& plan, int64_t size, ThreadPool* pool,
+          Keep keep) {
+  const auto draw_part = [&](size_t task, size_t thread) {
+    const int64_t begin = static_cast<int64_t>(task) * kSampleTask;
+    const int64_t end = std::min(size, begin + kSampleTask);
+    const auto raw = [&](const ElementSpan& from) {
+      const auto bytes = ByteSize(from.dtype, static_cast<uint64_t>(end - begin)).value_or(0);
+      std::vector<std::byte> out(bytes);
+      Gather(from, size, begin, end, out.data());
+      return out;
+    };
+    const std::vector<std::byte> a_bytes = raw(source.a());
+    const std::vector<std::byte> b_bytes = plan.judges ? raw(source.b()) : a_bytes;
+    const DType b_dtype = plan.judges ? source.b().dtype : source.a().dtype;
+    const PairSource<T> drawn({source.a().dtype, a_bytes, end - begin},
+                              {b_dtype, b_bytes, end - begin}, source.rules());
+    const auto scratch = std::make_unique_for_overwrite<PairScratch<T>>();
+    for (int64_t start = 0; start < end - begin; start += static_cast<int64_t>(kBlockSize)) {
+      const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, end - begin - start));
+      const BlockPair<T> pair{drawn.LoadA(start, n, scratch->a), drawn.LoadB(start, n, scratch->b),
+                              n};
+      keep(kSideA, pair.a, begin + start, n, thread);
+      if (!plan.judges) continue;
+      keep(kSideB, pair.b, begin + start, n, thread);
+      if (plan.levels[kAbsolute] != StatisticsLevel::kRanks) continue;
+      drawn.Differences(pair, scratch->absolute, scratch->relative);
+      keep(kAbsolute, scratch->absolute, begin + start, n, thread);
+      keep(kRelative, scratch->relative, begin + start, n, thread);
+    }
+  };
+  RunTasks(pool, static_cast<size_t>((size + kSampleTask - 1) / kSampleTask), draw_part);
+}
+
+template <typename T>
+bool HasNan(const T* values, size_t n) {
+  int nans = 0;
+  for (size_t i = 0; i < n; ++i) nans += values[i] != values[i] ? 1 : 0;
+  return nans > 0;
+}
+
+/// The keys of each wanted series at the sampled places.
 template <typename T>
 class Sample {
  public:
   using Key = RankKey<T>;
 
-  Sample(const PairSource<T>& source, const ScanPlan& plan, int64_t size)
-      : source_(source), plan_(plan), size_(size), raw_a_(Bytes(source.a().dtype)) {
-    if (plan.judges) raw_b_.resize(Bytes(source.b().dtype));
+  Sample(const PairSource<T>& source, const ScanPlan& plan, int64_t size, ThreadPool* pool)
+      : size_(size) {
     for (size_t i = 0; i < kSeriesCount; ++i) {
       if (plan.levels[i] == StatisticsLevel::kRanks) {
         keys_[i] = std::make_unique_for_overwrite<Key[]>(static_cast<size_t>(size));
       }
     }
+    Draw(source, plan, size, pool,
+         [this](size_t series, const T* values, int64_t start, size_t n, size_t) {
+           if (keys_[series] == nullptr) return;
+           if (HasNan(values, n)) has_nan_[series] = true;
+           std::transform(values, values + n, keys_[series].get() + start, KeyOf<T>);
+         });
   }
 
-  void Draw(ThreadPool* pool) {
-    RunTasks(pool, static_cast<size_t>((size_ + kSampleTask - 1) / kSampleTask),
-             [this](size_t task, size_t) {
-               const int64_t begin = static_cast<int64_t>(task) * kSampleTask;
-               DrawPart(begin, std::min(size_, begin + kSampleTask));
-             });
-  }
-
-  std::span<Key> keys(size_t series) { return {keys_[series].get(), static_cast<size_t>(size_)}; }
   bool has_nan(size_t series) const { return has_nan_[series]; }
 
+  /// The plan for the given ranks of `count` values that this is a sample of.
+  RankPlan<Key> PlanFor(size_t series, int64_t count, const std::vector<int64_t>& ranks) {
+    const std::span<Key> keys{keys_[series].get(), static_cast<size_t>(size_)};
+    return RankPlan<Key>::FromSample(
+        size_, count, ranks,
+        [keys](const std::vector<int64_t>& places) { return SelectRanks<Key>(keys, places); });
+  }
+
  private:
-  size_t Bytes(DType dtype) const {
-    return static_cast<size_t>(ByteSize(dtype, static_cast<uint64_t>(size_)).value_or(0));
-  }
-
-  void DrawPart(int64_t begin, int64_t end) {
-    Gather(source_.a(), size_, begin, end, raw_a_.data());
-    if (plan_.judges) Gather(source_.b(), size_, begin, end, raw_b_.data());
-    const ElementSpan a{source_.a().dtype, raw_a_, size_};
-    const ElementSpan b{source_.b().dtype, raw_b_, size_};
-    const PairSource<T> drawn(a, plan_.judges ? b : a, source_.rules());
-    const auto scratch = std::make_unique_for_overwrite<PairScratch<T>>();
-    for (int64_t start = begin; start < end; start += static_cast<int64_t>(kBlockSize)) {
-      const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, end - start));
-      BlockPair<T> pair{drawn.LoadA(start, n, scratch->a), nullptr, n};
-      pair.b = plan_.judges ? drawn.LoadB(start, n, scratch->b) : pair.a;
-      Keep(kSideA, pair.a, start, n);
-      if (!plan_.judges) continue;
-      Keep(kSideB, pair.b, start, n);
-      if (plan_.levels[kAbsolute] != StatisticsLevel::kRanks) continue;
-      drawn.Differences(pair, scratch->absolute, scratch->relative);
-      Keep(kAbsolute, scratch->absolute, start, n);
-      Keep(kRelative, scratch->relative, start, n);
-    }
-  }
-
-  void Keep(size_t series, const T* values, int64_t start, size_t n) {
-    if (keys_[series] == nullptr) return;
-    Key* to = keys_[series].get() + start;
-    int nans = 0;
-    for (size_t i = 0; i < n; ++i) {
-      nans += values[i] != values[i] ? 1 : 0;
-      to[i] = KeyOf(values[i]);
-    }
-    if (nans > 0) has_nan_[series] = true;
-  }
-
-  const PairSource<T>& source_;
-  const ScanPlan& plan_;
   int64_t size_;
-  std::vector<std::byte> raw_a_;
-  std::vector<std::byte> raw_b_;
   std::array<std::unique_ptr<Key[]>, kSeriesCount> keys_;
+  std::array<std::atomic<bool>, kSeriesCount> has_nan_{};
+};
+
+/// A larger sample, of which only what lies near the wanted ranks is kept: a small scan of its own.
+template <typename T>
+class Refinement {
+ public:
+  using Key = RankKey<T>;
+  using RankPlans = typename ChunkScanner<T>::RankPlans;
+  using Ranks = std::array<std::vector<int64_t>, kSeriesCount>;
+
+  Refinement(const Ranks& ranks, int64_t count, int64_t size)
+      : ranks_(ranks), count_(count), size_(size) {}
+
+  /// Narrows `plans`, made from `first`, where that succeeds.
+  void Run(const PairSource<T>& source, const ScanPlan& plan, Sample<T>& first, ThreadPool* pool,
+           RankPlans& plans) {
+    for (size_t i = 0; i < kSeriesCount; ++i) {
+      if (!plans[i].empty()) inner_[i] = first.PlanFor(i, size_, PlacesFor(i));
+    }
+    const size_t threads = pool == nullptr ? 1 : pool->thread_count();
+    for (auto& tallies : tallies_) {
+      const auto series = static_cast<size_t>(&tallies - tallies_.data());
+      for (size_t thread = 0; thread < threads; ++thread) {
+        tallies.emplace_back(inner_[series], kCapacity / threads);
+      }
+    }
+    Draw(source, plan, size_, pool,
+         [this](size_t series, const T* values, int64_t, size_t n, size_t thread) {
+           if (inner_[series].empty()) return;
+           if (HasNan(values, n)) has_nan_[series] = true;
+           if (!has_nan_[series]) tallies_[series][thread].Add(values, n);
+         });
+    RunTasks(pool, kSeriesCount, [&](size_t i, size_t) { Narrow(i, plans[i]); });
+  }
+
+ private:
+  // Which ranks of the sample the plan will ask for.
+  std::vector<int64_t> PlacesFor(size_t series) const {
+    std::vector<int64_t> wanted;
+    (void)RankPlan<Key>::FromSample(size_, count_, ranks_[series],
+                                    [&wanted](const std::vector<int64_t>& places) {
+                                      wanted = places;
+                                      return std::vector<Key>(places.size());
+                                    });
+    return wanted;
+  }
+
+  // Half a percent of the largest sample is kept, about.
+  static constexpr size_t kCapacity = size_t{1} << 21;
+
+  void Narrow(size_t series, RankPlan<Key>& plan) const {
+    if (inner_[series].empty() || has_nan_[series]) return;
+    std::vector<const RankTally<T>*> tallies;
+    for (const RankTally<T>& tally : tallies_[series]) tallies.push_back(&tally);
+    const auto found = FindRanks<T>(inner_[series], tallies, size_);
+    if (!found) return;
+    plan = RankPlan<Key>::FromSample(size_, count_, ranks_[series],
+                                     [&found](const std::vector<int64_t>&) {
+                                       std::vector<Key> keys;
+                                       for (const auto& [rank, key] : *found) keys.push_back(key);
+                                       return keys;
+                                     });
+  }
+
+  const Ranks& ranks_;
+  int64_t count_;
+  int64_t size_;
+  RankPlans inner_;
+  std::array<std::vector<RankTally<T>>, kSeriesCount> tallies_;
   std::array<std::atomic<bool>, kSeriesCount> has_nan_{};
 };
 
@@ -150,36 +216,50 @@ void RunTasks(ThreadPool* pool, size_t count, const std::function<void(size_t, s
   for (size_t index = 0; index < count; ++index) task(index, 0);
 }
 
+// A larger sample makes narrower brackets, of which fewer values have to be kept; a smaller one is
+// sooner made.
+SampleSizes SampleSizesFor(int64_t count) {
+  if (count <= 4096) return {};
+  if (count <= (int64_t{1} << 18)) return {.first = 4096};
+  if (count <= (int64_t{1} << 25)) return {.first = int64_t{1} << 16};
+  if (count <= (int64_t{1} << 27)) {
+    return {.first = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(count)) >> 7)};
+  }
+  return {.first = int64_t{1} << 16, .second = std::min(int64_t{1} << 26, count / 64)};
+}
+
 template <typename T>
 typename ChunkScanner<T>::RankPlans MakeRankPlans(
     const PairSource<T>& source, const ScanPlan& plan,
-    const std::array<std::vector<int64_t>, kSeriesCount>& ranks, ThreadPool* pool) {
+    const std::array<std::vector<int64_t>, kSeriesCount>& ranks, const SampleSizes& sizes,
+    ThreadPool* pool) {
   using Plan = RankPlan<RankKey<T>>;
   typename ChunkScanner<T>::RankPlans plans;
-  const int64_t count = source.count();
-  if (count <= kKeepAll) {
+  if (std::all_of(ranks.begin(), ranks.end(), [](const auto& some) { return some.empty(); })) {
+    return plans;
+  }
+  if (sizes.first == 0) {
     for (size_t i = 0; i < kSeriesCount; ++i) {
       if (!ranks[i].empty()) plans[i] = Plan::KeepAll(ranks[i]);
     }
     return plans;
   }
-  if (std::all_of(ranks.begin(), ranks.end(), [](const auto& some) { return some.empty(); })) {
-    return plans;
-  }
-  Sample<T> sample(source, plan, SampleSize(count));
-  sample.Draw(pool);
+  Sample<T> sample(source, plan, sizes.first, pool);
   RunTasks(pool, kSeriesCount, [&](size_t i, size_t) {
     if (ranks[i].empty() || sample.has_nan(i)) return;
-    plans[i] = Plan::FromSample(sample.keys(i), count, ranks[i]);
+    plans[i] = sample.PlanFor(i, source.count(), ranks[i]);
   });
+  if (sizes.second > 0) {
+    Refinement<T>(ranks, source.count(), sizes.second).Run(source, plan, sample, pool, plans);
+  }
   return plans;
 }
 
 template ChunkScanner<float>::RankPlans MakeRankPlans(
     const PairSource<float>&, const ScanPlan&,
-    const std::array<std::vector<int64_t>, kSeriesCount>&, ThreadPool*);
+    const std::array<std::vector<int64_t>, kSeriesCount>&, const SampleSizes&, ThreadPool*);
 template ChunkScanner<double>::RankPlans MakeRankPlans(
     const PairSource<double>&, const ScanPlan&,
-    const std::array<std::vector<int64_t>, kSeriesCount>&, ThreadPool*);
+    const std::array<std::vector<int64_t>, kSeriesCount>&, const SampleSizes&, ThreadPool*);
 
 }  // namespace vernier
