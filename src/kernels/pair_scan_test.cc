@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -384,6 +386,31 @@ TEST(MeasurePair, KeepsLargeIntegersExact) {
   const PairMeasures m = *MeasurePair(x, y, {.rule = {}, .differences = StatisticsLevel::kRanks});
   EXPECT_EQ(m.difference.mismatches, 1);
   EXPECT_EQ(m.difference.absolute.max, 1);
+}
+
+// Pages that nobody wrote to cost no memory.
+TEST(MeasurePair, CountsBeyondTwoBillionElements) {
+  constexpr size_t kElements = (size_t{1} << 31) + 1000;
+  constexpr size_t kPlace = (size_t{1} << 31) + 7;
+  const auto zeros = [] {
+    return std::unique_ptr<void, decltype(&std::free)>(std::calloc(kElements, 2), &std::free);
+  };
+  const auto a = zeros();
+  const auto b = zeros();
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  static_cast<uint16_t*>(a.get())[kPlace] = 0x3c00;  // 1 as float16
+  const auto span = [](void* data) {
+    return ElementSpan{DType::kFloat16,
+                       {static_cast<const std::byte*>(data), kElements * 2},
+                       static_cast<int64_t>(kElements)};
+  };
+  ThreadPool pool;
+  const PairMeasures m =
+      *MeasurePair(span(a.get()), span(b.get()), {.rule = {1e-5, 1e-5, false}}, &pool);
+  EXPECT_EQ(m.difference.count, static_cast<int64_t>(kElements));
+  EXPECT_EQ(m.difference.mismatches, 1);
+  EXPECT_EQ(m.difference.first_mismatch, static_cast<int64_t>(kPlace));
+  EXPECT_EQ(m.difference.zeros_in_b, static_cast<int64_t>(kElements));
 }
 
 }  // namespace
