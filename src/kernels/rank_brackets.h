@@ -19,20 +19,26 @@
 
 namespace vernier {
 
-/// The keys of given ranks (0 = smallest) among `keys`, which are reordered.
+/// Moves the keys of ascending ranks to those places: first the middle rank, which parts the
+/// others.
 template <typename Key>
-std::vector<Key> SelectRanks(std::span<Key> keys, std::span<const int64_t> ascending_ranks) {
+void PlaceRanks(std::span<Key> keys, std::span<const int64_t> ranks, int64_t first) {
+  if (ranks.empty()) return;
+  const size_t middle = ranks.size() / 2;
+  const auto place = static_cast<size_t>(ranks[middle] - first);
+  std::nth_element(keys.begin(), keys.begin() + ranks[middle] - first, keys.end());
+  PlaceRanks(keys.first(place), ranks.first(middle), first);
+  PlaceRanks(keys.subspan(place + 1), ranks.subspan(middle + 1), ranks[middle] + 1);
+}
+
+/// The keys of given ranks (0 = smallest) among `keys`, which are reordered. The ranks ascend,
+/// without duplicates.
+template <typename Key>
+std::vector<Key> SelectRanks(std::span<Key> keys, std::span<const int64_t> ranks) {
+  PlaceRanks(keys, ranks, 0);
   std::vector<Key> out;
-  auto from = keys.begin();
-  for (const int64_t rank : ascending_ranks) {
-    const auto place = keys.begin() + rank;
-    // A rank that was found before has everything smaller to its left.
-    if (place >= from) {
-      std::nth_element(from, place, keys.end());
-      from = place + 1;
-    }
-    out.push_back(*place);
-  }
+  out.reserve(ranks.size());
+  for (const int64_t rank : ranks) out.push_back(keys[static_cast<size_t>(rank)]);
   return out;
 }
 
