@@ -38,8 +38,7 @@ class KeptValues {
   }
 
  private:
-  static constexpr size_t kFew = 16384;
-  static constexpr size_t kSample = 4096;
+  static constexpr size_t kFew = 2048;
 
   template <typename Function>
   void ForEachBlock(Function function) const {
@@ -54,8 +53,9 @@ class KeptValues {
   // The same method again, on what is left.
   std::optional<std::vector<Key>> SelectByBrackets(const std::vector<int64_t>& ranks) const {
     std::vector<Key> sample;
-    const size_t stride = size_ / kSample;
-    sample.reserve(kSample + tallies_.size() + 1);
+    const size_t sample_size = size_ > 65536 ? 4096 : 1024;
+    const size_t stride = size_ / sample_size;
+    sample.reserve(sample_size + tallies_.size() + 1);
     for (const RankTally<T>* tally : tallies_) {
       const std::span<const T> values = tally->values();
       for (size_t i = stride / 2; i < values.size(); i += stride)

@@ -219,8 +219,9 @@ void RunTasks(ThreadPool* pool, size_t count, const std::function<void(size_t, s
 // A larger sample makes narrower brackets, of which fewer values have to be kept; a smaller one is
 // sooner made.
 SampleSizes SampleSizesFor(int64_t count) {
-  if (count <= 4096) return {};
-  if (count <= (int64_t{1} << 18)) return {.first = 4096};
+  if (count <= 2048) return {};
+  if (count <= (int64_t{1} << 16)) return {.first = 1024};
+  if (count <= (int64_t{1} << 18)) return {.first = 2048};
   if (count <= (int64_t{1} << 25)) return {.first = int64_t{1} << 16};
   if (count <= (int64_t{1} << 27)) {
     return {.first = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(count)) >> 7)};
