@@ -61,6 +61,14 @@ TEST(Ulp, OfDifferentTypesIsNotVerified) {
   EXPECT_NE(result.why.find("float32 and int64"), std::string::npos) << result.why;
 }
 
+TEST(Ulp, OfBoolIsNotVerified) {
+  const auto flags = [](std::vector<uint8_t> values) {
+    return TensorForTest<uint8_t>(DType::kBool, {2}, values);
+  };
+  EXPECT_EQ(Judge(flags({0, 1}), flags({1, 1}), With(CompareFunction::kUlp)).verdict,
+            Verdict::kNotVerified);
+}
+
 TEST(KlDivergence, ComparesDistributions) {
   // Not normalised: 1:1 against 1:3.
   const FunctionResult result =

@@ -36,11 +36,12 @@ Result<double> Product(CompareFunction function, PairMeasurement& pair) {
   }
 }
 
-// Integers are all representable: between them the distance is the difference.
+// Integers are all representable: between them the distance is the difference. Not so bool, whose
+// two values would be neighbours under every threshold.
 bool SameIntegers(const Tensor& a, const Tensor& b) {
   const DTypeKind kind = Kind(a.dtype());
-  return a.dtype() == b.dtype() && (kind == DTypeKind::kSignedInt ||
-                                    kind == DTypeKind::kUnsignedInt || kind == DTypeKind::kBool);
+  return a.dtype() == b.dtype() &&
+         (kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt);
 }
 
 Result<double> Ulp(PairMeasurement& pair) {
@@ -49,8 +50,8 @@ Result<double> Ulp(PairMeasurement& pair) {
   if (SameIntegers(pair.a(), pair.b())) return measures->difference.absolute.max;
   if (!measures->ulp.applies) {
     return Unavailable(
-        "distances in ULP are measured between two outputs of the same real type, "
-        "not " +
+        "distances in ULP are measured between two outputs of the same type of floats or of "
+        "integers, not " +
         TypesOf(pair));
   }
   // A NaN is at no distance from anything.

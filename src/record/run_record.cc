@@ -50,8 +50,8 @@ Json Place(const std::optional<std::vector<int64_t>>& index) { return index ? Js
 Json ToJson(const ElementRecord& element) {
   return {
       {"index", element.index},
-      {"first", Number(element.first)},
-      {"second", Number(element.second)},
+      {"first", element.first_text ? Json(*element.first_text) : Number(element.first)},
+      {"second", element.second_text ? Json(*element.second_text) : Number(element.second)},
       {"absolute_error", Number(element.absolute_error)},
       {"relative_error", Number(element.relative_error)},
       {"times_over_tolerance", Number(element.times_tolerance)},

@@ -41,13 +41,21 @@ std::string ToleranceLine(const OutputRecord& output) {
   return line;
 }
 
+// A string may be a page long; its beginning tells which it is.
+std::string Quoted(const std::string& text) {
+  constexpr size_t kShown = 40;
+  return "'" + text.substr(0, kShown) + (text.size() > kShown ? "..." : "") + "'";
+}
+
 std::vector<std::string> WorstLines(const OutputFigures& figures) {
-  const bool strings = figures.first && figures.first->dtype == "string";
   std::vector<std::string> lines;
   for (const ElementRecord& element : figures.worst) {
-    std::string line = (lines.empty() ? "worst at " : "then at ") + FormatDims(element.index);
-    if (!strings) {
-      line += ": " + FormatG(element.first, DigitsOf(figures.first)) + " against " +
+    std::string line =
+        (lines.empty() ? "worst at " : "then at ") + FormatDims(element.index) + ": ";
+    if (element.first_text && element.second_text) {
+      line += Quoted(*element.first_text) + " against " + Quoted(*element.second_text);
+    } else {
+      line += FormatG(element.first, DigitsOf(figures.first)) + " against " +
               FormatG(element.second, DigitsOf(figures.second)) + ", absolute error " +
               FormatG(element.absolute_error, 5) + ", relative error " +
               FormatG(element.relative_error, 5);

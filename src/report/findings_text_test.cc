@@ -15,7 +15,13 @@ OutputRecord FailedOutput(std::string name) {
   output.mismatches = 3;
   output.worst_times_tolerance = 12.5;
   output.tolerances_checked = true;
-  output.figures.worst = {{{1, 2}, 0.5, 0.25, 0.25, 1, 12.5}};
+  ElementRecord& element = output.figures.worst.emplace_back();
+  element.index = {1, 2};
+  element.first = 0.5;
+  element.second = 0.25;
+  element.absolute_error = 0.25;
+  element.relative_error = 1;
+  element.times_tolerance = 12.5;
   return output;
 }
 
@@ -54,6 +60,16 @@ TEST(Findings, NameNotFiniteValuesOfEachSide) {
       << text;
   EXPECT_EQ(text.find("left holds"), std::string::npos);
   EXPECT_NE(text.find("the worst infinitely far\n"), std::string::npos) << text;
+}
+
+TEST(Findings, ShowStringsAsTheyAre) {
+  OutputRecord output = FailedOutput("y");
+  output.figures.worst[0].first_text = "cat";
+  output.figures.worst[0].second_text = std::string(50, 'd');
+  const std::string text = FormatFindings(WithOutputs({output}), false);
+  EXPECT_NE(text.find("worst at (1, 2): 'cat' against '" + std::string(40, 'd') + "...'\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Findings, TellOfElementsThatWereExcused) {

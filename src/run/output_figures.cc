@@ -54,6 +54,21 @@ DistanceRecord MakeDistances(const OutputComparison& output) {
   return distances;
 }
 
+ElementRecord MakeElement(const WorstElement& element, const OutputComparison& output) {
+  ElementRecord record;
+  record.index = Coordinates(element.place, output.a_dims);
+  record.first = element.a;
+  record.second = element.b;
+  if (output.a_dtype == DType::kString) {
+    record.first_text = output.a.StringAt(element.place);
+    record.second_text = output.aligned_b.StringAt(element.place);
+  }
+  record.absolute_error = element.absolute;
+  record.relative_error = element.relative;
+  record.times_tolerance = element.ratio;
+  return record;
+}
+
 std::string_view VerdictName(const FunctionResult& result) {
   if (result.passed()) return "passed";
   return result.verdict == Verdict::kNotVerified ? "not verified" : "failed";
@@ -105,8 +120,7 @@ OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration) {
   for (const WorstElement& element : measures.worst) {
     // Where elements are out of tolerance, the others are not bad.
     if (some_out && element.ratio <= 1) break;
-    figures.worst.push_back({Coordinates(element.place, output.a_dims), element.a, element.b,
-                             element.absolute, element.relative, element.ratio});
+    figures.worst.push_back(MakeElement(element, output));
   }
   return figures;
 }
