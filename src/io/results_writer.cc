@@ -93,4 +93,10 @@ Status ResultsWriter::Publish(size_t max_iterations) {
   return {};
 }
 
+void ResultsWriter::Discard() {
+  encoder_ = nullptr;
+  folder_.Remove();
+  published_ = true;
+}
+
 }  // namespace vernier

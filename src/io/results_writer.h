@@ -56,6 +56,9 @@ class ResultsWriter {
   /// still alive, say, the iterations of a runner that died early are kept as far as they go.
   Status Publish(size_t max_iterations);
 
+  /// Removes the parts, whatever they hold. Nothing may be called afterwards.
+  void Discard();
+
   /// Where the parts of an earlier run that was cut off were moved; empty when there were none.
   const std::string& stale_partial() const { return folder_.stale(); }
   const std::string& path() const { return path_; }

@@ -2,6 +2,9 @@
 
 import contextlib
 import io
+import signal
+import subprocess
+import time
 import unittest
 
 import numpy as np
@@ -10,7 +13,7 @@ import onnx.numpy_helper
 from polygraphy.comparator import RunResults
 from polygraphy.json import load_json
 
-from program import Case, ramp, same_tensors
+from program import VERNIER, Case, ramp, same_tensors
 
 
 def load_runs(path):
@@ -115,6 +118,39 @@ class Concat(DataCase):
         self.refuses(2, "name another file", "concat", "a.json", "-o", "./a.json")
         self.assertEqual(self.path("a.json").read_bytes(), before)
         self.refuses(7, "nowhere", "concat", "a.json", "-o", "/dev/null/nowhere.json")
+
+
+class Unfinished(DataCase):
+    """What ends early leaves neither half a file nor parts of one."""
+
+    def test_a_damaged_iteration(self):
+        self.save_runs("a.json", [("A", ramp(40))])
+        text = self.path("a.json").read_text()
+        last = text.rindex('"array": "') + 40
+        self.path("bad.json").write_text(text[:last] + "!" + text[last + 1:])
+        for command in ("concat", "convert", "merge"):
+            for name in ("out.json", "out.npz"):
+                self.refuses(3, "bad.json", command, "bad.json", "-o", name)
+
+    def test_an_interrupt(self):
+        many = np.zeros((200, 500), np.float32)
+        self.save_runs("a.json", [("A", [{"y": many}] * 40)])
+        self.path("out.json").write_text("old")
+        before = sorted(path.name for path in self.folder.iterdir())
+        process = subprocess.Popen([VERNIER, "data", "concat", *["a.json"] * 200, "-o",
+                                    "out.json"], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        partial = self.path("out.json.partial")
+        end = time.monotonic() + 60
+        while not partial.exists():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("interrupted", said)
+        self.assertEqual(self.path("out.json").read_text(), "old")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), before)
 
 
 class Merge(DataCase):

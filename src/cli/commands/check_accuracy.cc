@@ -92,8 +92,8 @@ class AccuracyCheck {
 
   void RefusePictures() {
     if (plan_.lenient) return;
-    for (const std::string_view dest : {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
-                                        "show_error_metrics_plot"}) {
+    for (const std::string_view dest :
+         {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot", "show_error_metrics_plot"}) {
       if (!args_.Has(dest)) continue;
       log_.Error(std::string(args_.Flag(dest)) + ": the file holds no tensors to draw");
       faults_.unsaved = true;

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/commands/interruption.h"
 #include "cli/flag_suggestion.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
@@ -67,6 +68,7 @@ CommandStart StartCommand(const CommandEntry& command, std::span<const std::stri
 int EndCommand(const Status& work, const Invocation& invocation, ConsoleLog& log) {
   RunFaults faults;
   faults.Add(work);
+  if (work.code() == StatusCode::kCancelled) faults.signal = ReceivedSignal();
   if (!work.ok()) log.Critical(work.message());
   if (!log.Close()) {
     std::fprintf(stderr, "[!] --log-file: not everything could be written\n");

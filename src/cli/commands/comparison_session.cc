@@ -1,11 +1,9 @@
 #include "cli/commands/comparison_session.h"
 
-#include <unistd.h>
-
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 
+#include "cli/commands/interruption.h"
 #include "cli/version.h"
 #include "report/run_reporter.h"
 #include "report/run_summary.h"
@@ -14,21 +12,6 @@
 
 namespace vernier {
 namespace {
-
-// Set by the signal handler, read between steps of the run: the only state that a handler can
-// share with the program.
-std::atomic<int> g_interrupted{0};
-
-void OnSignal(int signal) {
-  // A second Ctrl-C means it.
-  if (g_interrupted.exchange(signal) != 0) ::_exit(128 + signal);
-}
-
-void WatchSignals() {
-  struct sigaction action {};
-  action.sa_handler = &OnSignal;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-}
 
 void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& faults, Logger& log) {
   if (path.empty()) return;
@@ -40,9 +23,9 @@ void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& fau
 
 int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
             ConsoleLog& log) {
-  WatchSignals();
+  const std::atomic<int>& interrupted = WatchSignals();
   RunReporter reporter(log, plan, args.Has("no_progress"));
-  RunOutcome outcome = ExecuteRun(plan, log, reporter, g_interrupted);
+  RunOutcome outcome = ExecuteRun(plan, log, reporter, interrupted);
   outcome.record.command = invocation.command;
   outcome.record.version = kVersion;
   const bool well = ExitCode(outcome.faults, invocation.as_peer) == 0;

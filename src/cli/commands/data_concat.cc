@@ -5,6 +5,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/data_files.h"
+#include "cli/commands/interruption.h"
 #include "io/feed_writer.h"
 #include "io/results_writer.h"
 
@@ -37,6 +38,7 @@ class Concatenation {
                              FeedWriter::Create(output, SingleFileFormat(output)));
     for (const DataSource& source : sources_) {
       for (size_t i = 0; i < source.tensors.reader->runs()[0].iterations; ++i) {
+        VERNIER_TRY(CheckInterrupted());
         VERNIER_ASSIGN_OR_RETURN(const IterationResult feed, source.tensors.reader->Read(0, i));
         WatchNames("", feed.outputs, source.path, i);
         VERNIER_TRY(writer->Append(feed.outputs));
@@ -50,15 +52,22 @@ class Concatenation {
   Status WriteOutputs(const std::string& output) {
     VERNIER_ASSIGN_OR_RETURN(
         const auto writer, ResultsWriter::Create(output, RunnerNames(), SingleFileFormat(output)));
-    for (const DataSource& source : sources_) {
-      for (size_t run = 0; run < source.tensors.reader->runs().size(); ++run) {
-        VERNIER_TRY(AppendRun(source, run, *writer));
-      }
+    const Status status = AppendAll(*writer);
+    if (status.ok()) {
+      log_.Info("Saving output file containing concatenated iteration(s) to " + output);
     }
-    log_.Info("Saving output file containing concatenated iteration(s) to " + output);
     size_t longest = 0;
     for (size_t i = 0; i < names_.size(); ++i) longest = std::max(longest, writer->finished(i));
-    return writer->Publish(longest);
+    return PublishOrDiscard(status, longest, *writer);
+  }
+
+  Status AppendAll(ResultsWriter& writer) {
+    for (const DataSource& source : sources_) {
+      for (size_t run = 0; run < source.tensors.reader->runs().size(); ++run) {
+        VERNIER_TRY(AppendRun(source, run, writer));
+      }
+    }
+    return {};
   }
 
   // Runners are joined by name, also those of one file.
@@ -80,6 +89,7 @@ class Concatenation {
     const SavedRun& saved = source.tensors.reader->runs()[run];
     const std::string name = RunnerNameOf(saved);
     for (size_t i = 0; i < saved.iterations; ++i) {
+      VERNIER_TRY(CheckInterrupted());
       VERNIER_ASSIGN_OR_RETURN(IterationResult result, source.tensors.reader->Read(run, i));
       if (result.runner_name.empty()) result.runner_name = name;
       WatchNames(name, result.outputs, source.path, i);
@@ -118,6 +128,7 @@ Status Concatenate(const ParsedArgs& args, const Invocation& invocation, Logger&
 int DataConcatCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("data concat"), words, invocation);
   if (start.exit_code) return *start.exit_code;
+  WatchSignals();
   return EndCommand(Concatenate(start.args, invocation, *start.log), invocation, *start.log);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/data_files.h"
+#include "cli/commands/interruption.h"
 #include "io/feed_writer.h"
 #include "io/npy.h"
 #include "io/results_writer.h"
@@ -89,6 +90,7 @@ Status ForEach(const Conversion& conversion, const Sink& sink) {
   for (size_t position = 0; position < conversion.runs.size(); ++position) {
     const size_t run = conversion.runs[position];
     for (size_t i = 0; i < conversion.source->runs()[run].iterations; ++i) {
+      VERNIER_TRY(CheckInterrupted());
       VERNIER_ASSIGN_OR_RETURN(const IterationResult result, conversion.source->Read(run, i));
       VERNIER_TRY(sink(position, result));
     }
@@ -116,11 +118,11 @@ Status WriteOutputs(const Conversion& conversion, ResultsFormat format) {
   }
   VERNIER_ASSIGN_OR_RETURN(const auto writer,
                            ResultsWriter::Create(conversion.output, names, format));
-  VERNIER_TRY(ForEach(conversion, [&](size_t position, IterationResult result) {
+  const Status status = ForEach(conversion, [&](size_t position, IterationResult result) {
     if (result.runner_name.empty()) result.runner_name = names[position];
     return writer->Append(position, result);
-  }));
-  return writer->Publish(longest);
+  });
+  return PublishOrDiscard(status, longest, *writer);
 }
 
 // A .npy file has no names: it is for exactly one tensor.
@@ -177,6 +179,7 @@ Status Convert(const ParsedArgs& args, const Invocation& invocation, Logger& log
 int DataConvertCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("data convert"), words, invocation);
   if (start.exit_code) return *start.exit_code;
+  WatchSignals();
   return EndCommand(Convert(start.args, invocation, *start.log), invocation, *start.log);
 }
 

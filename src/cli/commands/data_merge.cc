@@ -4,6 +4,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/data_files.h"
+#include "cli/commands/interruption.h"
 #include "io/feed_writer.h"
 
 namespace vernier {
@@ -71,6 +72,7 @@ Status Merge(const ParsedArgs& args, const Invocation& invocation, Logger& log) 
   const size_t iterations = CountIterations(streams, log);
   VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(output, SingleFileFormat(output)));
   for (size_t i = 0; i < iterations; ++i) {
+    VERNIER_TRY(CheckInterrupted());
     TensorMap feed;
     for (const Stream& stream : streams) {
       if (i >= stream.iterations) continue;
@@ -90,6 +92,7 @@ Status Merge(const ParsedArgs& args, const Invocation& invocation, Logger& log) 
 int DataMergeCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("data merge"), words, invocation);
   if (start.exit_code) return *start.exit_code;
+  WatchSignals();
   return EndCommand(Merge(start.args, invocation, *start.log), invocation, *start.log);
 }
 
