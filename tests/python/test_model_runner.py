@@ -168,6 +168,13 @@ class ModelRunner(ScriptCase):
         self.assertEqual(done.code, 0, str(done))
         self.assertIn("compared 23 outputs", done.out)
 
+    def test_the_example_in_numpy(self):
+        example = pathlib.Path(__file__).parents[2] / "examples/runners/numpy_model.py"
+        done = self.vernier("m.onnx", "--onnxrt", "--onnx-outputs", "y", "--model-runner",
+                            str(example))
+        self.assertEqual(done.code, 0, str(done))
+        self.assertIn("compared 1 output in 1 iteration", done.out)
+
     def test_wrong_answers(self):
         for answer, words in {
             "{'y': feed['x']}": "outputs have no counterpart",

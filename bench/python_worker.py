@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""How fast the Python worker is: start, round trip of an empty feed, a large tensor through it.
+
+    VENV/bin/python bench/python_worker.py [--megabytes N] [--rounds N]
+
+Needs NumPy. The worker runs in the same interpreter; this file is its parent, in the place of
+vernier, so that the figures are the worker's alone.
+"""
+
+import argparse
+import os
+import pathlib
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "libexec" / "vernier"))
+
+import numpy as np  # noqa: E402
+
+from vernier_worker import tensors, wire  # noqa: E402
+
+GOALS = {"start": "<= 120 ms", "round trip": "<= 0.3 ms", "tensor": ">= 2 GB/s"}
+IDENTITY = "def infer(feed):\n    return feed or {'none': 0}\n"
+
+
+class Worker:
+    """A worker and the connection to it."""
+
+    def __init__(self):
+        ours, theirs = socket.socketpair()
+        begin = time.perf_counter()
+        self.process = subprocess.Popen(
+            [sys.executable, str(ROOT / "libexec/vernier/worker.py"), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()])
+        theirs.close()
+        self.channel = wire.Channel(ours.detach())
+        request = wire.Writer()
+        request.u64(0)  # plug-ins
+        request.u64(0)  # options
+        self.call(wire.LOAD, request)
+        self.start_seconds = time.perf_counter() - begin
+
+    def call(self, kind, request, memory=None):
+        self.channel.send(kind, request.finish(), memory)
+        kind, body, memory = self.channel.receive()
+        while kind == wire.LOG:
+            kind, body, memory = self.channel.receive()
+        if int.from_bytes(body[:4], sys.byteorder) != wire.OK:
+            reader = wire.Reader(body)
+            reader.at = 4
+            sys.exit(reader.text())
+        return memory
+
+    def open(self, script):
+        request = wire.Writer()
+        request.u64(0)
+        request.text("")
+        request.u64(0)
+        request.text("")
+        request.u64(0)
+        request.u64(0)
+        request.u64(1)
+        request.text("script")
+        request.text(script)
+        self.call(wire.OPEN, request)
+
+    def seconds_of(self, feed, rounds):
+        description, memory = tensors.encode(feed, "input")
+        seconds = []
+        for _ in range(rounds):
+            request = wire.Writer()
+            request.u64(0)
+            request.raw(description)
+            begin = time.perf_counter()
+            answered = self.call(wire.RUN, request, memory)
+            seconds.append(time.perf_counter() - begin)
+            if answered is not None:
+                os.close(answered)
+        return seconds
+
+    def close(self):
+        self.channel.socket.close()
+        self.process.wait()
+
+
+def say(name, values, unit, goal):
+    print(f"{name:28} {statistics.median(values):8.3f} {unit:5} "
+          f"[{min(values):.3f} - {max(values):.3f}]   goal {goal}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--megabytes", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=9)
+    options = parser.parse_args()
+    starts = []
+    for _ in range(options.rounds):
+        worker = Worker()
+        starts.append(worker.start_seconds * 1e3)
+        worker.close()
+    say("start, without frameworks", starts, "ms", GOALS["start"])
+    worker = Worker()
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+        script.write("import numpy as np\n" + IDENTITY.replace("0}", "np.zeros(1)}"))
+        script.flush()
+        worker.open(script.name)
+        trips = [s * 1e3 for s in worker.seconds_of([], 2000)]
+        say("round trip of an empty feed", trips, "ms", GOALS["round trip"])
+        array = np.random.default_rng(1).random(options.megabytes * 10**6 // 8)
+        speeds = [array.nbytes / s / 1e9 for s in worker.seconds_of([("x", array)], options.rounds)]
+        say(f"{options.megabytes} MB through identity", speeds, "GB/s", GOALS["tensor"])
+    worker.close()
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, "
+          f"Python {sys.version.split()[0]}, NumPy {np.__version__}")
+
+
+if __name__ == "__main__":
+    main()
