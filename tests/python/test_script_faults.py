@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import sys
 import textwrap
 import time
 
@@ -216,6 +217,22 @@ class WrongAnswers(ScriptCase):
         self.assert_fails(done, 6, "ended with exit status 0 while loading the framework")
 
 
+class OldPython(ScriptCase):
+    def test_it_is_named(self):
+        self.write("python", f"""\
+            #!/bin/sh
+            exec {sys.executable} -c 'import runpy, sys
+            sys.version_info = (3, 8, 2)
+            sys.argv = sys.argv[1:]
+            runpy.run_path(sys.argv[0], run_name="__main__")' "$@"
+            """)
+        (self.folder / "python").chmod(0o755)
+        self.write("script.py", "def load_data(): return []")
+        done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
+                            python="./python")
+        self.assert_fails(done, 5, "is Python 3.8; 3.9 or newer is needed", "--python")
+
+
 class Output(ScriptCase):
     def test_what_scripts_print_is_in_the_log_and_breaks_nothing(self):
         self.write("script.py", r"""
@@ -261,7 +278,6 @@ class Output(ScriptCase):
     def test_a_worker_dies_with_its_parent(self):
         import signal
         import subprocess
-        import sys
         from script_case import VERNIER
         self.write("script.py", """
             import os, time

@@ -80,7 +80,7 @@ def built_in(path):
     """The file of a script of our own, "builtin:NAME"; any other path as it is."""
     if not path.startswith("builtin:"):
         return path
-    return os.path.join(os.path.dirname(OWN_FOLDER), "runners", path[len("builtin:"):] + ".py")
+    return os.path.join(os.path.dirname(OWN_FOLDER), "runners", path[len("builtin:"):] + "_model.py")
 
 
 def polygraphys_words(path, name):

@@ -49,10 +49,9 @@ constexpr OptionRow kRunners[] = {
      .dest = "runners",
      .action = OptionAction::kRunner,
      .constant = "torch",
-     .help = "Add a PyTorch runner for a TorchScript or exported model.",
-     .origin = Origin::kOurs,
-     .standing = Standing::kLater,
-     .note = "Needs the PyTorch backend."},
+     .help = "Add a PyTorch runner for a TorchScript or torch.export model, in the Python of"
+             " --python.",
+     .origin = Origin::kOurs},
     {.flags = {"--identity"},
      .dest = "runners",
      .action = OptionAction::kRunner,
