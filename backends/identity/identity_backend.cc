@@ -1,39 +1,72 @@
 // Returns every input as an output of the same name. It needs no framework, so it is the first
-// backend that the conformance suite runs, and the folder to copy when writing a new one.
+// backend that the conformance suite runs, and the folder to copy when writing a new one. With the
+// option `device=cuda` its outputs lie on a GPU, as those of a real one may.
+#include "vernier/backend_cuda.hpp"
 #include "vernier/backend_sdk.hpp"
 
 namespace vernier {
 namespace {
 
+using DeviceContext = std::shared_ptr<const cuda::PrimaryContext>;
+
 class IdentitySession final : public sdk::Session {
  public:
-  explicit IdentitySession(std::vector<sdk::TensorSpec> signature)
-      : signature_(std::move(signature)) {}
+  /// `context` is null where outputs are to be in host memory.
+  IdentitySession(std::vector<sdk::TensorSpec> signature, DeviceContext context)
+      : signature_(std::move(signature)), context_(std::move(context)) {}
 
   std::span<const sdk::TensorSpec> inputs() const override { return signature_; }
   std::span<const sdk::TensorSpec> outputs() const override { return signature_; }
-  sdk::SessionInfo info() const override { return {"none", "CPU"}; }
+  sdk::SessionInfo info() const override {
+    return {"none", context_ != nullptr ? context_->name() : "CPU"};
+  }
 
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override {
     sdk::RunOutcome outcome;
     for (const vn_tensor* input : inputs) {
-      const auto* first = static_cast<const char*>(input->data);
-      const auto copy = std::make_shared<std::vector<char>>(first, first + input->byte_size);
-      outcome.outputs.push_back({
-          .name = std::string(sdk::View(input->name)),
-          .dtype = FromAbi(input->dtype_code, input->dtype_bits).value_or(DType::kUndefined),
-          .shape = {input->shape, input->shape + input->rank},
-          .data = copy->data(),
-          .byte_size = copy->size(),
-          .keep_alive = copy,
-          .skipped = {},
-      });
+      sdk::OutputTensor output;
+      output.name = std::string(sdk::View(input->name));
+      output.dtype = FromAbi(input->dtype_code, input->dtype_bits).value_or(DType::kUndefined);
+      output.shape = {input->shape, input->shape + input->rank};
+      output.byte_size = input->byte_size;
+      // Texts have no place on a device.
+      if (context_ != nullptr && output.dtype != DType::kString) {
+        VERNIER_TRY(CopyToDevice(*input, output));
+      } else {
+        CopyToHost(*input, output);
+      }
+      outcome.outputs.push_back(std::move(output));
     }
     return outcome;
   }
 
  private:
+  static void CopyToHost(const vn_tensor& input, sdk::OutputTensor& output) {
+    const auto* first = static_cast<const char*>(input.data);
+    const auto copy = std::make_shared<std::vector<char>>(first, first + input.byte_size);
+    output.data = copy->data();
+    output.keep_alive = copy;
+  }
+
+  Status CopyToDevice(const vn_tensor& input, sdk::OutputTensor& output) {
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<cuda::DeviceMemory> memory,
+                             cuda::DeviceMemory::Allocate(context_, input.byte_size));
+    if (input.byte_size > 0) {
+      const cuda::CurrentContext current(*context_);
+      VERNIER_TRY(current.status());
+      const cuda::Driver& driver = context_->driver();
+      VERNIER_TRY(driver.Check(driver.MemcpyHtoD(memory->pointer(), input.data, input.byte_size),
+                               "copying to the device"));
+    }
+    output.data = memory->data();
+    output.keep_alive = memory;
+    output.device_type = VN_DEVICE_CUDA;
+    output.device_id = context_->ordinal();
+    return {};
+  }
+
   std::vector<sdk::TensorSpec> signature_;
+  DeviceContext context_;
 };
 
 class IdentityBackend {
@@ -41,15 +74,21 @@ class IdentityBackend {
   static constexpr std::string_view kName = "identity";
   static constexpr std::string_view kVersion = "1";
 
-  static std::span<const vn_option_info> OptionTable() { return {}; }
-  static Result<std::unique_ptr<IdentityBackend>> Create(const sdk::Host&, sdk::Options) {
-    return std::make_unique<IdentityBackend>();
+  static std::span<const vn_option_info> OptionTable() {
+    static const vn_option_info kOptions[] = {
+        {sizeof(vn_option_info), sdk::Str("device"), sdk::Str("word"), sdk::Str("cpu"),
+         sdk::Str("where outputs lie: cpu or cuda")},
+    };
+    return kOptions;
+  }
+  static Result<std::unique_ptr<IdentityBackend>> Create(const sdk::Host& host, sdk::Options) {
+    return std::unique_ptr<IdentityBackend>(new IdentityBackend(host));
   }
 
   std::string_view framework_version() const { return "built in"; }
   std::string_view framework_path() const { return ""; }
 
-  Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options) {
+  Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
     std::vector<sdk::TensorSpec> signature;
     for (const vn_tensor* input : std::span(model.inputs, model.input_count)) {
       signature.push_back(sdk::SpecOf(*input));
@@ -58,8 +97,29 @@ class IdentityBackend {
       return Malformed("the identity backend needs a model with inputs, and '" +
                        std::string(sdk::View(model.path)) + "' has none");
     }
-    return std::unique_ptr<sdk::Session>(std::make_unique<IdentitySession>(std::move(signature)));
+    VERNIER_ASSIGN_OR_RETURN(DeviceContext context, ContextFor(options.Get("device", "cpu")));
+    return std::unique_ptr<sdk::Session>(
+        std::make_unique<IdentitySession>(std::move(signature), std::move(context)));
   }
+
+ private:
+  explicit IdentityBackend(const sdk::Host& host) : host_(host) {}
+
+  Result<DeviceContext> ContextFor(std::string_view device) const {
+    if (device == "cpu") return DeviceContext();
+    if (device != "cuda") {
+      return InvalidArgument("--identity-device: expected cpu or cuda, got '" +
+                             std::string(device) + "'");
+    }
+    if (!host_.takes_cuda_outputs()) {
+      return Unimplemented("this host takes no outputs on a CUDA device");
+    }
+    VERNIER_ASSIGN_OR_RETURN(const cuda::Driver driver, cuda::Driver::Load());
+    VERNIER_ASSIGN_OR_RETURN(cuda::PrimaryContext context, cuda::PrimaryContext::Retain(driver, 0));
+    return std::make_shared<const cuda::PrimaryContext>(std::move(context));
+  }
+
+  sdk::Host host_;
 };
 
 }  // namespace

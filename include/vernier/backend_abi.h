@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define VN_ABI_MAJOR 1u
-#define VN_ABI_MINOR 0u
+#define VN_ABI_MINOR 1u /* 1.1: the host takes outputs on a CUDA device */
 
 typedef struct vn_status vn_status;   /* NULL is success */
 typedef struct vn_backend vn_backend; /* plug-in owned */
@@ -72,7 +72,10 @@ enum {
 };
 
 #define VN_RANK_UNKNOWN UINT32_MAX
-#define VN_DEVICE_CPU 1 /* DLPack's kDLCPU */
+/* device_type: DLPack's kDLCPU and kDLCUDA. Inputs are on the CPU. Outputs may be on a CUDA device,
+ * in its primary context, when vn_host.abi_minor is at least 1. */
+#define VN_DEVICE_CPU 1
+#define VN_DEVICE_CUDA 2
 
 typedef struct vn_tensor {
   uint32_t struct_size;
@@ -84,7 +87,7 @@ typedef struct vn_tensor {
   uint8_t dtype_code, dtype_bits;
   uint16_t dtype_lanes;
   int32_t device_type, device_id; /* DLPack's DLDevice */
-  void* sync;                     /* on a device: an event to wait for, NULL = ready */
+  void* sync;                     /* on CUDA: a CUevent to wait for, NULL = ready */
   void (*release)(struct vn_tensor*) VN_NOEXCEPT; /* the consumer calls it once; NULL = borrowed */
   void* owner;                                    /* for release */
   vn_str note;

@@ -190,11 +190,12 @@ class PrimaryContext {
     Context context = nullptr;
     VERNIER_TRY(driver.Check(driver.DevicePrimaryCtxRetain(&context, device),
                              "taking the primary context of device " + std::to_string(ordinal)));
-    return PrimaryContext(driver, device, context);
+    return PrimaryContext(driver, ordinal, device, context);
   }
 
   PrimaryContext(PrimaryContext&& other) noexcept
       : driver_(other.driver_),
+        ordinal_(other.ordinal_),
         device_(other.device_),
         context_(std::exchange(other.context_, nullptr)) {}
   PrimaryContext& operator=(PrimaryContext&&) = delete;
@@ -203,7 +204,7 @@ class PrimaryContext {
   }
 
   const Driver& driver() const { return driver_; }
-  DeviceNumber device() const { return device_; }
+  int ordinal() const { return ordinal_; }
   Context context() const { return context_; }
 
   /// The device's name, as "NVIDIA H200".
@@ -218,10 +219,11 @@ class PrimaryContext {
   }
 
  private:
-  PrimaryContext(const Driver& driver, DeviceNumber device, Context context)
-      : driver_(driver), device_(device), context_(context) {}
+  PrimaryContext(const Driver& driver, int ordinal, DeviceNumber device, Context context)
+      : driver_(driver), ordinal_(ordinal), device_(device), context_(context) {}
 
   Driver driver_;
+  int ordinal_;
   DeviceNumber device_;
   Context context_;
 };

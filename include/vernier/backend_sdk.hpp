@@ -40,6 +40,8 @@ class Host {
   void Start(std::string_view text) const { Log(22, text); }
   void Warning(std::string_view text) const { Log(30, text); }
   bool cancelled() const { return host_->cancelled(host_->self) != 0; }
+  /// May outputs stay on a CUDA device?
+  bool takes_cuda_outputs() const { return host_->abi_minor >= 1; }
 
   vn_status* NewStatus(const Status& status) const {
     return host_->status_new(host_->self, static_cast<int32_t>(status.code()),
@@ -105,6 +107,9 @@ struct OutputTensor {
   size_t byte_size = 0;
   std::shared_ptr<const void> keep_alive;
   std::string skipped;
+  int32_t device_type = VN_DEVICE_CPU;
+  int32_t device_id = 0;
+  void* sync = nullptr;  ///< on CUDA: a CUevent to wait for; nullptr: the data is there
 };
 
 struct RunOutcome {
@@ -172,7 +177,9 @@ inline vn_tensor* Export(OutputTensor output) {
   t.dtype_code = source.skipped.empty() ? abi.code : uint8_t{VN_DTYPE_SKIPPED};
   t.dtype_bits = abi.bits;
   t.dtype_lanes = 1;
-  t.device_type = VN_DEVICE_CPU;
+  t.device_type = source.device_type;
+  t.device_id = source.device_id;
+  t.sync = source.sync;
   t.release = &ReleaseOwned;
   t.owner = owned;
   t.note = Str(source.skipped);

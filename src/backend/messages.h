@@ -24,6 +24,8 @@ enum class MessageType : uint32_t {
   kCompare = 7,
   kPostprocess = 8,
   kMeasure = 9,
+  kMeasureKept = 10,  ///< two kept outputs against each other
+  kFetchKept = 11,    ///< the bytes of a kept output
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };
@@ -86,9 +88,17 @@ struct SessionDescription {
   static SessionDescription Decode(MessageReader& in);
 };
 
-/// Run a session; the rest of the message is a TensorBlock's description.
+/// Whether outputs that lie on a device may stay in the worker, as handles.
+enum class OutputPlace : uint8_t { kHost, kDevice };
+
+/// Run a session. A TensorBlock's description follows in the message.
 struct RunRequest {
   uint64_t session = 0;
+  OutputPlace place = OutputPlace::kHost;
+  std::vector<uint64_t> released;  ///< kept outputs that nobody needs any more
+
+  void Encode(MessageWriter& out) const;
+  static RunRequest Decode(MessageReader& in);
 };
 
 /// The answer to kRun; the rest of the message is a TensorBlock's description.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "vernier/backend_dtype.h"
@@ -141,7 +142,8 @@ class OutputSet {
   OutputSet& operator=(const OutputSet&) = delete;
 
   vn_tensor** data() { return pointers_.data(); }
-  std::span<vn_tensor* const> tensors() const { return pointers_; }
+  /// A tensor that is taken from here, by writing nullptr, is released by the taker.
+  std::span<vn_tensor*> tensors() { return pointers_; }
 
  private:
   std::vector<vn_tensor*> pointers_;
@@ -164,13 +166,40 @@ Status CheckData(const vn_tensor& t, DType dtype) {
                           (size ? std::to_string(*size) : std::string("more than exist")));
 }
 
-Status AddOutput(const vn_tensor& t, DType declared, TensorBlockBuilder& builder) {
+bool IsSupported(const vn_tensor& t, std::optional<DType> dtype) {
+  if (!dtype || t.dtype_lanes != 1) return false;
+  return t.device_type == VN_DEVICE_CPU ||
+         (t.device_type == VN_DEVICE_CUDA && *dtype != DType::kString);
+}
+
+// `t` becomes null when it is kept.
+void AddDeviceOutput(vn_tensor*& t, DType dtype, const PluginSession::Devices& devices,
+                     TensorBlockBuilder& builder) {
+  const std::string_view name = View(t->name);
+  const std::span<const int64_t> dims(t->shape, t->rank);
+  if (devices.place == OutputPlace::kHost) {
+    builder.AddFilled(name, dtype, dims, t->byte_size, [&devices, tensor = t](auto to) {
+      return devices.tensors.CopyToHost(*tensor, to)
+          .Annotate("output '" + std::string(View(tensor->name)) + "'");
+    });
+    return;
+  }
+  const int64_t count = ElementCount(dims).value_or(0);
+  OwnedTensor owned(std::exchange(t, nullptr), dtype, count);
+  const vn_tensor& kept = owned.abi();
+  const uint64_t handle = devices.tensors.Keep(devices.session, std::move(owned));
+  builder.AddKept(View(kept.name), dtype, std::span(kept.shape, kept.rank), handle);
+}
+
+Status AddOutput(vn_tensor*& output, DType declared, const PluginSession::Devices& devices,
+                 TensorBlockBuilder& builder) {
+  const vn_tensor& t = *output;
   if (t.dtype_code == VN_DTYPE_SKIPPED) {
     builder.AddSkipped(View(t.name), t.note.size > 0 ? View(t.note) : "no reason was given");
     return {};
   }
   const std::optional<DType> dtype = FromAbi(t.dtype_code, t.dtype_bits);
-  if (!dtype || t.dtype_lanes != 1 || t.device_type != VN_DEVICE_CPU) {
+  if (!IsSupported(t, dtype)) {
     builder.AddSkipped(View(t.name), "its element type or device is not supported");
     return {};
   }
@@ -179,6 +208,10 @@ Status AddOutput(const vn_tensor& t, DType declared, TensorBlockBuilder& builder
                             std::string(DTypeName(declared)));
   }
   VERNIER_TRY(CheckData(t, *dtype));
+  if (t.device_type == VN_DEVICE_CUDA) {
+    AddDeviceOutput(output, *dtype, devices, builder);
+    return {};
+  }
   builder.Add(View(t.name), *dtype, std::span(t.shape, t.rank),
               std::span(static_cast<const std::byte*>(t.data), t.byte_size));
   return {};
@@ -248,7 +281,7 @@ Result<size_t> PluginSession::IndexOf(std::string_view name, size_t guess) const
                       "' that its signature does not have");
 }
 
-Status PluginSession::AddOutputs(std::span<vn_tensor* const> outputs,
+Status PluginSession::AddOutputs(std::span<vn_tensor*> outputs, const Devices& devices,
                                  TensorBlockBuilder& builder) const {
   std::vector<bool> seen(outputs_.size(), false);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -259,7 +292,7 @@ Status PluginSession::AddOutputs(std::span<vn_tensor* const> outputs,
     VERNIER_ASSIGN_OR_RETURN(const size_t index, IndexOf(View(t.name), i));
     if (seen[index]) return BadTensor(t, "was returned twice");
     seen[index] = true;
-    VERNIER_TRY(AddOutput(t, outputs_[index].dtype, builder));
+    VERNIER_TRY(AddOutput(outputs[i], outputs_[index].dtype, devices, builder));
   }
   const auto missing = std::find(seen.begin(), seen.end(), false);
   if (missing == seen.end()) return {};
@@ -267,7 +300,7 @@ Status PluginSession::AddOutputs(std::span<vn_tensor* const> outputs,
   return BackendError("the backend did not return its output '" + outputs_[index].name + "'");
 }
 
-Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs) {
+Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const Devices& devices) {
   AbiTensors feed;
   for (const NamedTensor& input : inputs) feed.Add(input);
   OutputSet outputs(outputs_.size());
@@ -281,7 +314,7 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs) {
                         " outputs where its signature has " + std::to_string(outputs_.size()));
   }
   TensorBlockBuilder builder;
-  VERNIER_TRY(AddOutputs(outputs.tensors().first(count), builder));
+  VERNIER_TRY(AddOutputs(outputs.tensors().first(count), devices, builder));
   Outcome outcome;
   outcome.inference_seconds = stats.inference_seconds;
   VERNIER_ASSIGN_OR_RETURN(outcome.outputs, builder.Finish());

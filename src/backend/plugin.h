@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/device_tensors.h"
 #include "backend/messages.h"
 #include "vernier/backend_abi.h"
 #include "vernier/status.h"
@@ -31,7 +32,13 @@ class PluginSession {
     TensorBlock outputs;
     double inference_seconds = 0;
   };
-  Result<Outcome> Run(const TensorMap& inputs);
+  /// Where outputs that lie on a device go: into the block, or under a handle of `session`.
+  struct Devices {
+    DeviceTensors& tensors;
+    OutputPlace place = OutputPlace::kHost;
+    uint64_t session = 0;
+  };
+  Result<Outcome> Run(const TensorMap& inputs, const Devices& devices);
 
  private:
   // An output of the signature: what a run must hand over. kUndefined: any type.
@@ -42,7 +49,8 @@ class PluginSession {
 
   Result<std::vector<vn_tensor>> ReadSignature(bool is_output);
   Status DescribeNotExposed(SessionDescription& description);
-  Status AddOutputs(std::span<vn_tensor* const> outputs, TensorBlockBuilder& builder) const;
+  Status AddOutputs(std::span<vn_tensor*> outputs, const Devices& devices,
+                    TensorBlockBuilder& builder) const;
   Result<size_t> IndexOf(std::string_view name, size_t guess) const;
 
   const vn_backend_api* api_;

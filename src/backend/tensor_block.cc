@@ -17,8 +17,9 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 // Below this, creating, sealing and mapping a memfd costs more than copying through the socket.
 constexpr uint64_t kInlineLimit = 32 * 1024;
-// What an entry takes in a description at least: empty texts, a type, no dimensions, its place.
-constexpr size_t kLeastEntry = 5 * sizeof(uint64_t) + 1;
+// What an entry takes in a description at least: empty texts, a type, no dimensions, no
+// handle, its place.
+constexpr size_t kLeastEntry = 6 * sizeof(uint64_t) + 1;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
 
 uint64_t AlignUp(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
@@ -78,11 +79,58 @@ Result<ArrivedBytes> CopyInline(MessageReader& reader) {
 
 void TensorBlockBuilder::Add(std::string_view name, DType dtype, std::span<const int64_t> dims,
                              std::span<const std::byte> bytes) {
-  entries_.push_back({std::string(name), dtype, {dims.begin(), dims.end()}, bytes, {}});
+  entries_.push_back({.name = std::string(name),
+                      .dtype = dtype,
+                      .dims = {dims.begin(), dims.end()},
+                      .bytes = bytes,
+                      .skipped = {},
+                      .size = bytes.size(),
+                      .fill = {}});
+}
+
+void TensorBlockBuilder::AddFilled(std::string_view name, DType dtype,
+                                   std::span<const int64_t> dims, size_t size, Fill fill) {
+  entries_.push_back({.name = std::string(name),
+                      .dtype = dtype,
+                      .dims = {dims.begin(), dims.end()},
+                      .bytes = {},
+                      .skipped = {},
+                      .size = size,
+                      .fill = std::move(fill)});
+}
+
+void TensorBlockBuilder::AddKept(std::string_view name, DType dtype, std::span<const int64_t> dims,
+                                 uint64_t handle) {
+  AddFilled(name, dtype, dims, 0, {});
+  entries_.back().handle = handle;
 }
 
 void TensorBlockBuilder::AddSkipped(std::string_view name, std::string_view why) {
-  entries_.push_back({std::string(name), DType::kUndefined, {}, {}, std::string(why)});
+  AddFilled(name, DType::kUndefined, {}, 0, {});
+  entries_.back().skipped = why;
+}
+
+// What `fill` writes goes straight into the memory that is sent.
+Status TensorBlockBuilder::FillAll(UniqueFd& memory, uint64_t total) const {
+  const bool any = std::any_of(entries_.begin(), entries_.end(),
+                               [](const Entry& entry) { return static_cast<bool>(entry.fill); });
+  if (!any) return {};
+  void* const map = ::mmap(nullptr, static_cast<size_t>(total), PROT_READ | PROT_WRITE, MAP_SHARED,
+                           memory.get(), 0);
+  if (map == MAP_FAILED) {
+    return Internal(std::string("shared memory cannot be mapped: ") + std::strerror(errno));
+  }
+  Status status;
+  uint64_t offset = 0;
+  for (const Entry& entry : entries_) {
+    if (entry.fill && status.ok()) {
+      status = entry.fill({static_cast<std::byte*>(map) + offset, entry.size});
+    }
+    offset = AlignUp(offset + entry.size);
+  }
+  // It cannot be sealed while it is mapped for writing.
+  ::munmap(map, static_cast<size_t>(total));
+  return status;
 }
 
 Result<TensorBlock> TensorBlockBuilder::Finish() {
@@ -95,9 +143,10 @@ Result<TensorBlock> TensorBlockBuilder::Finish() {
     writer.Number(static_cast<uint8_t>(entry.dtype));
     writer.Number<uint64_t>(entry.dims.size());
     for (const int64_t dim : entry.dims) writer.Number(dim);
+    writer.Number(entry.handle);
     writer.Number<uint64_t>(total);
-    writer.Number<uint64_t>(entry.bytes.size());
-    total = AlignUp(total + entry.bytes.size());
+    writer.Number<uint64_t>(entry.size);
+    total = AlignUp(total + entry.size);
   }
   TensorBlock block;
   const bool is_inline = total <= kInlineLimit;
@@ -105,15 +154,18 @@ Result<TensorBlock> TensorBlockBuilder::Finish() {
   if (is_inline) writer.Number<uint64_t>(total);
   if (!is_inline) {
     VERNIER_ASSIGN_OR_RETURN(block.memory, CreateMemory(total));
+    VERNIER_TRY(FillAll(block.memory, total));
   }
   uint64_t offset = 0;
   for (const Entry& entry : entries_) {
-    const uint64_t next = AlignUp(offset + entry.bytes.size());
+    const uint64_t next = AlignUp(offset + entry.size);
     if (is_inline) {
       static constexpr std::byte kPadding[kAlignment] = {};
-      writer.Append(entry.bytes);
-      writer.Append(std::span(kPadding).first(next - offset - entry.bytes.size()));
-    } else {
+      std::vector<std::byte> filled(entry.fill ? entry.size : 0);
+      if (entry.fill) VERNIER_TRY(entry.fill(filled));
+      writer.Append(entry.fill ? std::span<const std::byte>(filled) : entry.bytes);
+      writer.Append(std::span(kPadding).first(next - offset - entry.size));
+    } else if (!entry.fill) {
       VERNIER_TRY(WriteAt(block.memory.get(), entry.bytes, offset));
     }
     offset = next;
@@ -138,7 +190,7 @@ Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, Uniqu
     std::string name, skipped;
     uint8_t dtype;
     Dims dims;
-    uint64_t offset, size;
+    uint64_t handle, offset, size;
   };
   MessageReader reader(description);
   std::vector<Entry> entries(reader.Count(kLeastEntry));
@@ -148,6 +200,7 @@ Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, Uniqu
     entry.dtype = reader.Number<uint8_t>();
     entry.dims.resize(reader.Count(sizeof(int64_t)));
     for (int64_t& dim : entry.dims) dim = reader.Number<int64_t>();
+    entry.handle = reader.Number<uint64_t>();
     entry.offset = reader.Number<uint64_t>();
     entry.size = reader.Number<uint64_t>();
   }
@@ -164,6 +217,14 @@ Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, Uniqu
     }
     const uint64_t available = arrived.bytes.size();
     const std::optional<DType> dtype = DTypeFromOnnx(entry.dtype);
+    if (entry.handle != 0) {
+      if (!dtype || !ElementCount(entry.dims)) {
+        return BackendError("a worker kept tensor '" + entry.name + "', which is wrong");
+      }
+      block.kept.push_back({std::move(entry.name), *dtype, std::move(entry.dims), entry.handle,
+                            block.tensors.size() + block.kept.size()});
+      continue;
+    }
     if (!dtype || entry.offset % kAlignment != 0 || entry.offset > available ||
         entry.size > available - entry.offset) {
       return BackendError("a worker sent tensor '" + entry.name + "' outside its memory");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,15 @@ struct SkippedOutput {
   std::string why;
 };
 
+/// An output that stayed in the worker, on its device.
+struct KeptOutput {
+  std::string name;
+  DType dtype = DType::kUndefined;
+  Dims dims;
+  uint64_t handle = 0;
+  size_t position = 0;  ///< among the tensors of the block, itself and others counted
+};
+
 /// Encoded tensors. The same block may be sent several times.
 struct TensorBlock {
   std::vector<std::byte> description;
@@ -32,6 +42,11 @@ class TensorBlockBuilder {
  public:
   void Add(std::string_view name, DType dtype, std::span<const int64_t> dims,
            std::span<const std::byte> bytes);
+  /// A tensor whose bytes `fill` writes, once, during Finish; its failure is that of Finish.
+  using Fill = std::function<Status(std::span<std::byte>)>;
+  void AddFilled(std::string_view name, DType dtype, std::span<const int64_t> dims, size_t size,
+                 Fill fill);
+  void AddKept(std::string_view name, DType dtype, std::span<const int64_t> dims, uint64_t handle);
   void AddSkipped(std::string_view name, std::string_view why);
 
   /// kInternal when shared memory cannot be had.
@@ -44,7 +59,12 @@ class TensorBlockBuilder {
     std::vector<int64_t> dims;
     std::span<const std::byte> bytes;
     std::string skipped;
+    size_t size = 0;
+    Fill fill;
+    uint64_t handle = 0;  ///< not 0: kept
   };
+  Status FillAll(UniqueFd& memory, uint64_t total) const;
+
   std::vector<Entry> entries_;
 };
 
@@ -53,6 +73,7 @@ Result<TensorBlock> EncodeTensors(const TensorMap& tensors);
 struct DecodedBlock {
   TensorMap tensors;
   std::vector<SkippedOutput> skipped;
+  std::vector<KeptOutput> kept;
 };
 
 /// The tensors of a block, mapped read-only, no copy. kBackend when the description is malformed,

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -211,6 +212,7 @@ std::vector<std::byte> DescribeOne(uint64_t offset, uint64_t size, int64_t dim =
   writer.Number(static_cast<uint8_t>(DType::kFloat32));
   writer.Number<uint64_t>(1);
   writer.Number(dim);
+  writer.Number<uint64_t>(0);  // no handle
   writer.Number(offset);
   writer.Number(size);
   writer.Number<uint8_t>(0);
@@ -225,6 +227,58 @@ UniqueFd MakeMemory(size_t size, int seals) {
 }
 
 constexpr int kAllSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+
+TEST(TensorBlock, FilledTensorsArriveBesideOthers) {
+  for (const int64_t count : {4, 100'000}) {  // in the message, and in shared memory
+    const std::vector<float> values(static_cast<size_t>(count), 2.5f);
+    TensorBlockBuilder builder;
+    const int64_t dims[] = {count};
+    builder.AddFilled("filled", DType::kFloat32, dims, values.size() * 4, [&](auto to) {
+      std::ranges::copy(std::as_bytes(std::span(values)), to.begin());
+      return Status();
+    });
+    builder.Add("plain", DType::kFloat32, dims, std::as_bytes(std::span(values)));
+    Result<TensorBlock> block = builder.Finish();
+    ASSERT_TRUE(block.ok());
+    const Result<DecodedBlock> decoded =
+        DecodeTensors(block->description, std::move(block->memory));
+    ASSERT_TRUE(decoded.ok());
+    ASSERT_EQ(decoded->tensors.size(), 2u);
+    for (const auto& [name, tensor] : decoded->tensors) {
+      EXPECT_EQ(tensor.As<float>().back(), 2.5f) << name;
+    }
+  }
+}
+
+TEST(TensorBlock, AFillThatFailsFailsTheBlock) {
+  for (const int64_t count : {4, 100'000}) {
+    TensorBlockBuilder builder;
+    const int64_t dims[] = {count};
+    builder.AddFilled("x", DType::kFloat32, dims, static_cast<size_t>(count) * 4,
+                      [](auto) { return BackendError("the device is gone"); });
+    EXPECT_EQ(builder.Finish().status().message(), "the device is gone");
+  }
+}
+
+TEST(TensorBlock, KeptTensorsAreHandlesInTheirPlace) {
+  TensorBlockBuilder builder;
+  const float value = 1;
+  const int64_t dims[] = {2, 3};
+  builder.Add("first", DType::kFloat32, {}, std::as_bytes(std::span(&value, 1)));
+  builder.AddKept("second", DType::kInt8, dims, 77);
+  builder.Add("third", DType::kFloat32, {}, std::as_bytes(std::span(&value, 1)));
+  Result<TensorBlock> block = builder.Finish();
+  ASSERT_TRUE(block.ok());
+  const Result<DecodedBlock> decoded = DecodeTensors(block->description, std::move(block->memory));
+  ASSERT_TRUE(decoded.ok());
+  ASSERT_EQ(decoded->tensors.size(), 2u);
+  ASSERT_EQ(decoded->kept.size(), 1u);
+  EXPECT_EQ(decoded->kept[0].name, "second");
+  EXPECT_EQ(decoded->kept[0].dtype, DType::kInt8);
+  EXPECT_EQ(decoded->kept[0].dims, (Dims{2, 3}));
+  EXPECT_EQ(decoded->kept[0].handle, 77u);
+  EXPECT_EQ(decoded->kept[0].position, 1u);
+}
 
 TEST(HostileBlock, TensorOutsideItsMemoryIsRefused) {
   EXPECT_TRUE(DecodeTensors(DescribeOne(64, 16), MakeMemory(80, kAllSeals)).ok());

@@ -68,6 +68,12 @@ class MessageReader {
     return failed_ ? 0 : static_cast<size_t>(count);
   }
 
+  /// What was read makes no sense.
+  void Fail() { failed_ = true; }
+
+  /// What was not read yet.
+  std::span<const std::byte> rest() const { return failed_ ? std::span<const std::byte>() : rest_; }
+
   bool failed() const { return failed_; }
   bool finished() const { return !failed_ && rest_.empty(); }
 

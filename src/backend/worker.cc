@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "backend/measure_messages.h"
 #include "backend/worker_server.h"
 #include "util/number_text.h"
 
@@ -313,9 +314,9 @@ Result<SessionDescription> Worker::Open(const OpenRequest& request, const Unique
 }
 
 Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
-                                    std::string_view stage) {
+                                    std::string_view stage, OutputPlace place) {
   MessageWriter body;
-  body.Number(session);
+  RunRequest{session, place, std::exchange(released_, {})}.Encode(body);
   body.Append(feed.description);
   VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(MessageType::kRun, body, feed.memory.get(), stage));
   MessageReader in(frame.body);
@@ -323,10 +324,7 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   Outcome outcome;
   outcome.inference_seconds = in.Number<double>();
   if (in.failed()) return BadAnswer("answer");
-  // Status code, empty message and the seconds lie before the block.
-  constexpr size_t kPrefix = sizeof(int32_t) + sizeof(uint64_t) + sizeof(double);
-  VERNIER_ASSIGN_OR_RETURN(
-      outcome.outputs, DecodeTensors(std::span(frame.body).subspan(kPrefix), std::move(frame.fd)));
+  VERNIER_ASSIGN_OR_RETURN(outcome.outputs, DecodeTensors(in.rest(), std::move(frame.fd)));
   return outcome;
 }
 
@@ -339,6 +337,32 @@ Result<Worker::Answer> Worker::Ask(MessageType type, const MessageWriter& body, 
   constexpr size_t kPrefix = sizeof(int32_t) + sizeof(uint64_t);
   frame.body.erase(frame.body.begin(), frame.body.begin() + kPrefix);
   return Answer{std::move(frame.body), std::move(frame.fd)};
+}
+
+Result<PairMeasures> Worker::Measure(uint64_t a, uint64_t b, const MeasureRequest& request) {
+  MessageWriter body;
+  body.Number(a);
+  body.Number(b);
+  EncodeRequest(request, body);
+  VERNIER_ASSIGN_OR_RETURN(
+      const Frame frame, Call(MessageType::kMeasureKept, body, -1, "comparing outputs on the device"));
+  MessageReader in(frame.body);
+  VERNIER_TRY(DecodeStatus(in));
+  PairMeasures measures = DecodeMeasures(in);
+  if (!in.finished()) return BadAnswer("answer");
+  return measures;
+}
+
+Result<Tensor> Worker::Fetch(uint64_t handle) {
+  MessageWriter body;
+  body.Number(handle);
+  VERNIER_ASSIGN_OR_RETURN(
+      Frame frame, Call(MessageType::kFetchKept, body, -1, "fetching an output from the device"));
+  MessageReader in(frame.body);
+  VERNIER_TRY(DecodeStatus(in));
+  VERNIER_ASSIGN_OR_RETURN(DecodedBlock block, DecodeTensors(in.rest(), std::move(frame.fd)));
+  if (block.tensors.size() != 1) return BadAnswer("answer");
+  return std::move(block.tensors.front().tensor);
 }
 
 Status Worker::Close(uint64_t session) {

@@ -15,6 +15,7 @@
 
 #include "backend/channel.h"
 #include "backend/messages.h"
+#include "kernels/pair_measures.h"
 #include "util/log.h"
 #include "vernier/status.h"
 
@@ -52,8 +53,20 @@ class Worker {
     double inference_seconds = 0;
     DecodedBlock outputs;
   };
-  /// `stage` says what is being done, for the message when the worker dies: "iteration 3".
-  Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage);
+  /// `stage` says what is being done, for the message when the worker dies: "iteration 3". With
+  /// kDevice, outputs that lie on a device stay in the worker until Release.
+  Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage,
+                      OutputPlace place = OutputPlace::kHost);
+
+  /// Compares two kept outputs where they lie. kUnimplemented or kUnavailable: this cannot be
+  /// measured there, the outputs have to be fetched.
+  Result<PairMeasures> Measure(uint64_t a, uint64_t b, const MeasureRequest& request);
+
+  /// The bytes of a kept output, which stays kept.
+  Result<Tensor> Fetch(uint64_t handle);
+
+  /// Nobody will ask for this output again. The worker learns of it with the next Run.
+  void Release(uint64_t handle) { released_.push_back(handle); }
 
   Status Close(uint64_t session);
 
@@ -101,6 +114,7 @@ class Worker {
   pid_t pid_ = -1;
   UniqueFd process_;  // pidfd
   std::optional<Result<BackendInfo>> loaded_;
+  std::vector<uint64_t> released_;
   Status death_;
 };
 

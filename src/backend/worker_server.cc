@@ -15,6 +15,8 @@
 #include <mutex>
 #include <vector>
 
+#include "backend/device_tensors.h"
+#include "backend/measure_messages.h"
 #include "backend/messages.h"
 #include "backend/plugin.h"
 #include "util/mapped_file.h"
@@ -72,9 +74,16 @@ class WorkerServer {
         return Open(in, frame.fd);
       case MessageType::kRun:
         return Run(frame);
-      case MessageType::kClose:
-        sessions_.erase(in.Number<uint64_t>());
+      case MessageType::kClose: {
+        const auto session = in.Number<uint64_t>();
+        devices_.ReleaseSession(session);
+        sessions_.erase(session);
         return Reply{};
+      }
+      case MessageType::kMeasureKept:
+        return Measure(in);
+      case MessageType::kFetchKept:
+        return Fetch(in);
       default:
         return Internal("unknown request " + std::to_string(frame.type));
     }
@@ -118,17 +127,46 @@ class WorkerServer {
 
   Result<Reply> Run(Frame& frame) {
     MessageReader in(frame.body);
-    const auto found = sessions_.find(in.Number<uint64_t>());
+    const RunRequest request = RunRequest::Decode(in);
+    for (const uint64_t handle : request.released) devices_.Release(handle);
+    const auto found = sessions_.find(request.session);
     if (found == sessions_.end()) return Internal("run of a session that is not open");
+    VERNIER_ASSIGN_OR_RETURN(const DecodedBlock feed,
+                             DecodeTensors(in.rest(), std::move(frame.fd)));
     VERNIER_ASSIGN_OR_RETURN(
-        const DecodedBlock feed,
-        DecodeTensors(std::span(frame.body).subspan(sizeof(uint64_t)), std::move(frame.fd)));
-    VERNIER_ASSIGN_OR_RETURN(PluginSession::Outcome outcome,
-                             found->second.session->Run(feed.tensors));
+        PluginSession::Outcome outcome,
+        found->second.session->Run(feed.tensors, {devices_, request.place, request.session}));
     Reply reply;
     reply.body.Number(outcome.inference_seconds);
     reply.body.Append(outcome.outputs.description);
     reply.memory = std::move(outcome.outputs.memory);
+    return reply;
+  }
+
+  Result<Reply> Measure(MessageReader& in) {
+    const OwnedTensor* const a = devices_.Find(in.Number<uint64_t>());
+    const OwnedTensor* const b = devices_.Find(in.Number<uint64_t>());
+    const MeasureRequest request = DecodeRequest(in);
+    if (!in.finished() || a == nullptr || b == nullptr) {
+      return Internal("malformed request to measure outputs");
+    }
+    VERNIER_ASSIGN_OR_RETURN(const PairMeasures measures, devices_.Measure(*a, *b, request));
+    Reply reply;
+    EncodeMeasures(measures, reply.body);
+    return reply;
+  }
+
+  Result<Reply> Fetch(MessageReader& in) {
+    const OwnedTensor* const tensor = devices_.Find(in.Number<uint64_t>());
+    if (!in.finished() || tensor == nullptr) return Internal("malformed request for an output");
+    const vn_tensor& t = tensor->abi();
+    TensorBlockBuilder builder;
+    builder.AddFilled({t.name.data, t.name.size}, tensor->dtype(), std::span(t.shape, t.rank),
+                      t.byte_size, [&](auto to) { return devices_.CopyToHost(t, to); });
+    VERNIER_ASSIGN_OR_RETURN(TensorBlock block, builder.Finish());
+    Reply reply;
+    reply.body.Append(block.description);
+    reply.memory = std::move(block.memory);
     return reply;
   }
 
@@ -145,6 +183,7 @@ class WorkerServer {
   std::mutex sending_;  // frameworks log from threads of their own
   std::unique_ptr<Plugin> plugin_;
   std::map<uint64_t, OpenSession> sessions_;  // after plugin_: closed before it is destroyed
+  DeviceTensors devices_;                     // after sessions_: its tensors go before those
 };
 
 }  // namespace

@@ -54,6 +54,7 @@ constexpr OptionBinding kOptionBindings[] = {
     {"onnxruntime", "graph_optimization_level", "graph_optimization_level", false},
     {"onnxruntime", "intra_op_threads", "intra_op_threads", false},
     {"onnxruntime", "inter_op_threads", "inter_op_threads", false},
+    {"identity", "identity_device", "device", false},
     {"openvino", "openvino_lib", "lib", true},
     {"openvino", "openvino_device", "device", false},
     {"openvino", "openvino_precision", "precision", false},

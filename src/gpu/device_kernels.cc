@@ -70,8 +70,8 @@ Result<cuda::Module> DeviceKernels::ModuleOf(std::string_view variant) {
                                                     options.data(), values.data());
   if (code != 0) {
     const std::string_view why(log.data());
-    return driver().Check(code, "compiling the kernels of " + std::string(variant) +
-                                    (why.empty() ? "" : " (" + std::string(why) + ")"));
+    return Unavailable("this driver cannot compile the GPU kernels: " + driver().Describe(code) +
+                       (why.empty() ? "" : ": " + std::string(why)));
   }
   modules_.emplace(variant, module);
   return module;

@@ -91,8 +91,9 @@ const FastVariant* FindFast(DType dtype) {
 }
 
 PairVariant VariantOf(const DeviceElements& a, const DeviceElements& b, bool infinities_equal) {
+  const bool plain = a.dtype == b.dtype && !infinities_equal;
   const FastVariant* fast =
-      a.dtype == b.dtype && IsAligned(a.data) && IsAligned(b.data) ? FindFast(a.dtype) : nullptr;
+      plain && IsAligned(a.data) && IsAligned(b.data) ? FindFast(a.dtype) : nullptr;
   const auto small = [](DType t) { return t == DType::kBool || IsSmallFloat(t); };
   if (a.dtype == DType::kBool && b.dtype == DType::kBool) {
     return IntegerVariant("SmallPair", DType::kBool);

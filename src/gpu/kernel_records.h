@@ -18,7 +18,7 @@ inline constexpr int64_t kElementsPerThread = 64;
 inline constexpr unsigned kFirstDigitBits = 12;
 inline constexpr unsigned kDigitBits = 10;
 /// Most buckets that one launch counts: their counters fit the shared memory of every device.
-inline constexpr unsigned kMostBuckets = 11;
+inline constexpr unsigned kMostBuckets = 9;
 
 enum PairFlags : uint32_t {
   kReplaceZero = 1,      ///< a zero in B counts as 2^-52

@@ -93,26 +93,32 @@ struct TallyVisitor {
         ExactRatio(static_cast<double>(x), static_cast<double>(y), args.atol, args.rtol);
     if (ratio <= verdict.worst) return;
     verdict.worst = ratio;
-    verdict.worst_bound = static_cast<float>(ratio) * (1 - 1e-5f);
+    // What a float cannot hold is no bound, unless nothing can be larger.
+    verdict.worst_bound = ratio == Infinity() ? static_cast<float>(ratio)
+                                              : static_cast<float>(fmin(ratio, 1e38)) * (1 - 1e-5f);
   }
 
   template <int kCount>
   __device__ void Visit(const Value* a, const Value* b, int64_t start) {
     Absolute x[kCount];
-    Relative y[kCount];
-    bool fails[kCount];
     bool any = false;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      if (Policy::Differ(args, a[i], b[i], x[i], y[i])) ++verdict.zeros;
-      fails[i] =
-          Policy::Outside(args, x[i]) && !(y[i] <= static_cast<Relative>(args.relative_limit));
-      any |= fails[i];
+      x[i] = Policy::AbsoluteOf(args, a[i], b[i]);
+      any |= Policy::Outside(args, x[i]);
+      verdict.zeros += Policy::Replaces(args, b[i]) ? 1 : 0;
     }
+    // A verdict alone needs no quotient where the absolute difference passes.
+    if (!kMoments && !any) return;
+    Relative y[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) y[i] = Policy::RelativeOf(args, x[i], b[i]);
     if (any) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
-        if (fails[i]) AddFailure(x[i], y[i], start + i);
+        const bool outside =
+            Policy::Outside(args, x[i]) && !(y[i] <= static_cast<Relative>(args.relative_limit));
+        if (outside) AddFailure(x[i], y[i], start + i);
       }
     }
     if constexpr (kMoments) {
@@ -174,11 +180,9 @@ struct DifferenceVisitor {
   __device__ void Visit(const Value* a, const Value* b, int64_t) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      Absolute x;
-      Relative y;
-      (void)Policy::Differ(args, a[i], b[i], x, y);
+      const Absolute x = Policy::AbsoluteOf(args, a[i], b[i]);
       absolute.Add(x);
-      relative.Add(y);
+      relative.Add(Policy::RelativeOf(args, x, b[i]));
     }
   }
 };
@@ -243,10 +247,9 @@ extern "C" __global__ void __launch_bounds__(kThreads) pair_pilot(PairArgs args,
   if (place < args.count) {
     Value a;
     Value b;
-    Absolute absolute;
-    Relative relative;
     Policy::One(args, place, a, b);
-    (void)Policy::Differ(args, a, b, absolute, relative);
+    const Absolute absolute = Policy::AbsoluteOf(args, a, b);
+    const Relative relative = Policy::RelativeOf(args, absolute, b);
     const double both[2] = {static_cast<double>(absolute), static_cast<double>(relative)};
     for (int k = 0; k < 2; ++k) sum[k] = fabs(both[k]) < Infinity() ? both[k] : 0;
   }
@@ -277,8 +280,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   DifferenceVisitor<FirstDigitCounter<Absolute, false>, FirstDigitCounter<Relative, false>> visitor{
       args, {digits.shift, 0}, {digits.shift, relative_base}};
   ForEachGroup(args, visitor);
-  visitor.absolute.run.Flush();
-  visitor.relative.run.Flush();
+  visitor.absolute.Flush();
+  visitor.relative.Flush();
   StoreCounters(digits, counts);
 }
 
@@ -290,8 +293,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   DifferenceVisitor<DigitCounter<Absolute, false, 0>, DigitCounter<Relative, false, 1>> visitor{
       args, {plan, shared}, {plan, shared}};
   ForEachGroup(args, visitor);
-  visitor.absolute.run.Flush();
-  visitor.relative.run.Flush();
+  visitor.absolute.Flush();
+  visitor.relative.Flush();
   StoreCounters(digits, counts);
 }
 

@@ -6,7 +6,8 @@
 //   Absolute, Relative   types of the differences
 //   kWidth               elements loaded at once
 //   Load, One            operands
-//   Differ               both differences; returns whether a zero in B was replaced
+//   AbsoluteOf, RelativeOf   the differences, the second from the first
+//   Replaces             is B a zero that counts as 2^-52?
 //   Outside              is an absolute difference outside its tolerance?
 //   kProducts            are sums of products of these operands asked for? (Integers: as doubles.)
 #pragma once
@@ -57,14 +58,23 @@ struct RealPolicy : Operands<Loader, T> {
   using Relative = T;
   static constexpr bool kProducts = true;
 
-  static __device__ bool Differ(const PairArgs& args, T a, T b, T& absolute, T& relative) {
-    absolute = Magnitude(a - b);
+  static __device__ bool Replaces(const PairArgs& args, T b) {
+    return b == 0 && (kPlain || (args.flags & kReplaceZero) != 0);
+  }
+  static __device__ T AbsoluteOf(const PairArgs& args, T a, T b) {
     if constexpr (!kPlain) {
-      if ((args.flags & kInfinitiesEqual) != 0 && IsInfinite(a) && a == b) absolute = 0;
+      if ((args.flags & kInfinitiesEqual) != 0 && IsInfinite(a) && a == b) return 0;
     }
-    const bool replaced = b == 0 && (kPlain || (args.flags & kReplaceZero) != 0);
-    relative = Quotient(absolute, replaced ? ZeroReplacement<T>() : Magnitude(b));
-    return replaced;
+    return Magnitude(a - b);
+  }
+  static __device__ T RelativeOf(const PairArgs& args, T absolute, T b) {
+    const T divisor = Replaces(args, b) ? ZeroReplacement<T>() : Magnitude(b);
+    if constexpr (!kPlain) return Quotient(absolute, divisor);
+    // The quotient is 0, as the divisor is neither 0 nor NaN; dividing a zero takes a detour that
+    // is many times as long as dividing anything else.
+    const bool is_zero = absolute == 0;
+    const T quotient = Quotient(is_zero ? T{1} : absolute, is_zero ? T{1} : divisor);
+    return is_zero ? T{0} : quotient;
   }
   static __device__ bool Outside(const PairArgs& args, T absolute) {
     return !(absolute <= static_cast<T>(args.absolute_limit));
@@ -78,14 +88,16 @@ struct WidenedPolicy : Operands<Loader, float> {
   using Relative = double;
   static constexpr bool kProducts = false;
 
-  static __device__ bool Differ(const PairArgs& args, float a, float b, double& absolute,
-                                double& relative) {
+  static __device__ bool Replaces(const PairArgs& args, float b) {
+    return b == 0 && (args.flags & kReplaceZero) != 0;
+  }
+  static __device__ double AbsoluteOf(const PairArgs&, float a, float b) {
     const bool same_infinity = IsInfinite(a) && a == b;
-    absolute = same_infinity ? 0.0 : fabs(static_cast<double>(a - b));
-    const bool replaced = b == 0 && (args.flags & kReplaceZero) != 0;
-    relative =
-        Quotient(absolute, replaced ? ZeroReplacement<double>() : fabs(static_cast<double>(b)));
-    return replaced;
+    return same_infinity ? 0.0 : Magnitude(static_cast<double>(a - b));
+  }
+  static __device__ double RelativeOf(const PairArgs& args, double absolute, float b) {
+    return Quotient(absolute, Replaces(args, b) ? ZeroReplacement<double>()
+                                                : Magnitude(static_cast<double>(b)));
   }
   static __device__ bool Outside(const PairArgs& args, double absolute) {
     return !(absolute <= args.absolute_limit);
@@ -98,23 +110,26 @@ struct IntegerPolicy : Operands<AnyLoader<int64_t>, int64_t> {
   using Relative = double;
   static constexpr bool kProducts = false;
 
-  static __device__ uint64_t Magnitude(int64_t bits, bool negative) {
-    return negative ? uint64_t{0} - static_cast<uint64_t>(bits) : static_cast<uint64_t>(bits);
-  }
-
-  static __device__ bool Differ(const PairArgs& args, int64_t a, int64_t b, uint64_t& absolute,
-                                double& relative) {
+  static __device__ bool Replaces(const PairArgs&, int64_t) { return false; }
+  static __device__ uint64_t AbsoluteOf(const PairArgs& args, int64_t a, int64_t b) {
     const bool a_negative = a < 0 && (args.flags & kAUnsigned) == 0;
     const bool b_negative = b < 0 && (args.flags & kBUnsigned) == 0;
-    const uint64_t x = Magnitude(a, a_negative);
-    const uint64_t y = Magnitude(b, b_negative);
+    const uint64_t x = Unsigned(a, a_negative);
+    const uint64_t y = Unsigned(b, b_negative);
     const uint64_t together = x + y < x ? UINT64_MAX : x + y;
-    absolute = a_negative != b_negative ? together : x > y ? x - y : y - x;
-    relative = Quotient(static_cast<double>(absolute), static_cast<double>(y));
-    return false;
+    return a_negative != b_negative ? together : x > y ? x - y : y - x;
+  }
+  static __device__ double RelativeOf(const PairArgs& args, uint64_t absolute, int64_t b) {
+    const bool negative = b < 0 && (args.flags & kBUnsigned) == 0;
+    return Quotient(static_cast<double>(absolute), static_cast<double>(Unsigned(b, negative)));
   }
   static __device__ bool Outside(const PairArgs& args, uint64_t absolute) {
     return args.always_fails != 0 || absolute > args.whole_limit;
+  }
+
+ private:
+  static __device__ uint64_t Unsigned(int64_t bits, bool negative) {
+    return negative ? uint64_t{0} - static_cast<uint64_t>(bits) : static_cast<uint64_t>(bits);
   }
 };
 

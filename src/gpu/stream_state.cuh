@@ -45,6 +45,7 @@ template <typename State>
 __device__ void MergeBlock(State& state) {
   __shared__ alignas(16) unsigned char space[kThreads / 32 * sizeof(State)];
   State* shared = reinterpret_cast<State*>(space);
+  __syncthreads();  // another merge of this type may have just ended
 #pragma unroll 1
   for (unsigned delta = 16; delta > 0; delta /= 2) state.Merge(FromLaneAbove(state, delta));
   if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = state;

@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   ClearCounters(digits);
   ElementVisitor<FirstDigitCounter<Type, kSigned>> visitor{{digits.shift, 0}};
   ForEachGroup(args, visitor);
-  visitor.visitor.run.Flush();
+  visitor.visitor.Flush();
   StoreCounters(digits, counts);
 }
 
@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   const DigitPlan plan = StartDigits(digits, shared);
   ElementVisitor<DigitCounter<Type, kSigned, 0>> visitor{{plan, shared}};
   ForEachGroup(args, visitor);
-  visitor.visitor.run.Flush();
+  visitor.visitor.Flush();
   StoreCounters(digits, counts);
 }
 

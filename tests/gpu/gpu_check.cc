@@ -157,7 +157,9 @@ struct Case {
     }
     Near("mean", gpu.mean, cpu.mean, cpu.average_magnitude);
     Near("average magnitude", gpu.average_magnitude, cpu.average_magnitude, cpu.average_magnitude);
-    Near("variance", gpu.variance, cpu.variance, cpu.variance, 1e-9);
+    // A spread below the last digit of the values is nothing but rounding.
+    Near("variance", gpu.variance, cpu.variance,
+         cpu.variance + 1e-20 * cpu.average_magnitude * cpu.average_magnitude, 1e-9);
     name = old;
   }
 
@@ -271,7 +273,7 @@ struct Checker {
     const DeviceArray db(device, DType::kFloat32, b);
     const MeasureRequest request = FullRequest(1e-5, 1e-5, false);
     const auto first = device.Measure(da.Elements(3'000'001), db.Elements(3'000'001), request);
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; first.ok() && i < 5; ++i) {
       const auto again = device.Measure(da.Elements(3'000'001), db.Elements(3'000'001), request);
       Case one{"repeat"};
       one.Same("mean", again->difference.absolute.mean, first->difference.absolute.mean);

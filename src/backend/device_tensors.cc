@@ -1,0 +1,74 @@
+#include "backend/device_tensors.h"
+
+#include <utility>
+
+namespace vernier {
+namespace {
+
+gpu::DeviceElements ElementsOf(const OwnedTensor& tensor) {
+  const vn_tensor& t = tensor.abi();
+  return {tensor.dtype(), reinterpret_cast<cuda::DevicePointer>(t.data), tensor.count(),
+          static_cast<cuda::Event>(t.sync)};
+}
+
+}  // namespace
+
+Result<const cuda::PrimaryContext*> DeviceTensors::ContextOf(int32_t device) {
+  const auto known = contexts_.find(device);
+  if (known != contexts_.end()) return &known->second;
+  VERNIER_ASSIGN_OR_RETURN(const cuda::Driver driver, cuda::Driver::Load());
+  VERNIER_ASSIGN_OR_RETURN(cuda::PrimaryContext context,
+                           cuda::PrimaryContext::Retain(driver, device));
+  return &contexts_.emplace(device, std::move(context)).first->second;
+}
+
+Result<gpu::DeviceMeasures*> DeviceTensors::MeasuresOf(int32_t device) {
+  auto known = measures_.find(device);
+  // A failure is remembered too: what is missing stays missing.
+  if (known == measures_.end()) {
+    known = measures_.emplace(device, gpu::DeviceMeasures::Open(device)).first;
+  }
+  if (!known->second.ok()) return known->second.status();
+  return &*known->second;
+}
+
+Status DeviceTensors::CopyToHost(const vn_tensor& tensor, std::span<std::byte> to) {
+  if (to.empty()) return {};
+  VERNIER_ASSIGN_OR_RETURN(const cuda::PrimaryContext* context, ContextOf(tensor.device_id));
+  const cuda::CurrentContext current(*context);
+  VERNIER_TRY(current.status());
+  const cuda::Driver& driver = context->driver();
+  if (tensor.sync != nullptr) {
+    VERNIER_TRY(driver.Check(driver.EventSynchronize(static_cast<cuda::Event>(tensor.sync)),
+                             "waiting for an output to be ready"));
+  }
+  return driver.Check(
+      driver.MemcpyDtoH(to.data(), reinterpret_cast<cuda::DevicePointer>(tensor.data), to.size()),
+      "copying an output from the device");
+}
+
+Result<PairMeasures> DeviceTensors::Measure(const OwnedTensor& a, const OwnedTensor& b,
+                                            const MeasureRequest& request) {
+  if (a.abi().device_id != b.abi().device_id) {
+    return Unimplemented("tensors on different GPUs are not compared there");
+  }
+  VERNIER_TRY(gpu::CheckOffered(a.dtype(), b.dtype(), request));
+  VERNIER_ASSIGN_OR_RETURN(gpu::DeviceMeasures* const measures, MeasuresOf(a.abi().device_id));
+  return measures->Measure(ElementsOf(a), ElementsOf(b), request);
+}
+
+uint64_t DeviceTensors::Keep(uint64_t session, OwnedTensor tensor) {
+  kept_.emplace(++last_handle_, Kept{session, std::move(tensor)});
+  return last_handle_;
+}
+
+const OwnedTensor* DeviceTensors::Find(uint64_t handle) const {
+  const auto found = kept_.find(handle);
+  return found == kept_.end() ? nullptr : &found->second.tensor;
+}
+
+void DeviceTensors::ReleaseSession(uint64_t session) {
+  std::erase_if(kept_, [&](const auto& entry) { return entry.second.session == session; });
+}
+
+}  // namespace vernier

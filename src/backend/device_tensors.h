@@ -1,0 +1,71 @@
+// Tensors of a plug-in that lie on a CUDA device: copied from there, or kept there and compared in
+// place. Lives in the worker, whose framework owns the device's context.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+
+#include "gpu/device_measures.h"
+#include "kernels/pair_measures.h"
+#include "vernier/backend_abi.h"
+#include "vernier/backend_cuda.hpp"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// A tensor that the plug-in handed over, released with this. Of a checked type and size.
+class OwnedTensor {
+ public:
+  OwnedTensor(vn_tensor* tensor, DType dtype, int64_t count)
+      : tensor_(tensor, &Release), dtype_(dtype), count_(count) {}
+
+  const vn_tensor& abi() const { return *tensor_; }
+  DType dtype() const { return dtype_; }
+  int64_t count() const { return count_; }
+
+ private:
+  static void Release(vn_tensor* tensor) {
+    if (tensor->release != nullptr) tensor->release(tensor);
+  }
+
+  std::unique_ptr<vn_tensor, void (*)(vn_tensor*)> tensor_;
+  DType dtype_;
+  int64_t count_;
+};
+
+/// Not thread-safe. Nothing of CUDA is touched before the first tensor that needs it.
+class DeviceTensors {
+ public:
+  /// Waits for the tensor and copies it. `to` has its size. kBackend when CUDA fails.
+  Status CopyToHost(const vn_tensor& tensor, std::span<std::byte> to);
+
+  /// kUnavailable or kUnimplemented when the pair must be copied and measured by the CPU.
+  Result<PairMeasures> Measure(const OwnedTensor& a, const OwnedTensor& b,
+                               const MeasureRequest& request);
+
+  /// Takes a tensor until it is released, and gives it a number that is never used again.
+  uint64_t Keep(uint64_t session, OwnedTensor tensor);
+  /// nullptr for a number that is not, or no longer, kept.
+  const OwnedTensor* Find(uint64_t handle) const;
+  void Release(uint64_t handle) { kept_.erase(handle); }
+  void ReleaseSession(uint64_t session);
+
+ private:
+  struct Kept {
+    uint64_t session;
+    OwnedTensor tensor;
+  };
+
+  Result<const cuda::PrimaryContext*> ContextOf(int32_t device);
+  Result<gpu::DeviceMeasures*> MeasuresOf(int32_t device);
+
+  std::map<int32_t, cuda::PrimaryContext> contexts_;
+  std::map<int32_t, Result<gpu::DeviceMeasures>> measures_;
+  std::map<uint64_t, Kept> kept_;
+  uint64_t last_handle_ = 0;
+};
+
+}  // namespace vernier

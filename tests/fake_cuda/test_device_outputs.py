@@ -1,0 +1,89 @@
+"""Outputs on a CUDA device, with a driver library that has none: they arrive, or a sentence says why
+not.
+
+    VERNIER=path/to/vernier VERNIER_FAKE_CUDA_DIR=folder/of/libcuda.so.1 python3 -m unittest
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from fault_run import identity_model
+
+VERNIER = os.environ.get("VERNIER", "vernier")
+FAKE_CUDA_DIR = os.environ.get("VERNIER_FAKE_CUDA_DIR", ".")
+
+HOST = "host=identity"
+DEVICE = "device=identity --identity-device cuda"
+
+
+class DeviceOutputs(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="vernier-device-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.model = self.folder / "model.onnx"
+        # One output travels in shared memory, one in the message.
+        self.model.write_bytes(identity_model(["x"], [100, 300]))
+        self.small = self.folder / "small.onnx"
+        self.small.write_bytes(identity_model(["x"], [2, 3]))
+
+    def run_vernier(self, *arguments, driver=FAKE_CUDA_DIR, behaviour=""):
+        environment = dict(os.environ, LD_LIBRARY_PATH=driver, VERNIER_FAKE_CUDA=behaviour)
+        return subprocess.run([VERNIER, "run", *map(str, arguments)], env=environment, timeout=60,
+                              capture_output=True, text=True, check=False)
+
+    def test_they_are_compared_and_equal_those_of_the_host(self):
+        for model in (self.model, self.small):
+            record = self.folder / "record.json"
+            ended = self.run_vernier(model, "--runner", HOST, "--runner", DEVICE, "--iterations",
+                                     "3", "--save-record", record)
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+            runners = json.loads(record.read_text(encoding="utf-8"))["runners"]
+            self.assertEqual([r["device"] for r in runners], ["CPU", "Fake GPU"])
+
+    def test_a_difference_is_found(self):
+        saved = self.folder / "saved.json"
+        ended = self.run_vernier(self.model, "--identity", "--save-outputs", saved, "--seed", "1")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        for seed, expected in (("1", 0), ("2", 1)):
+            ended = self.run_vernier(self.model, "--runner", DEVICE, "--seed", seed,
+                                     "--load-outputs", saved)
+            self.assertEqual(ended.returncode, expected, ended.stdout + ended.stderr)
+
+    def test_two_runners_on_the_device_share_a_worker(self):
+        ended = self.run_vernier(self.model, "--identity", "--identity", "--identity-device",
+                                 "cuda", "--iterations", "2")
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertIn("compared 1 output in 2 iterations", ended.stdout)
+
+    def test_without_a_driver_the_sentence_says_so(self):
+        ended = self.run_vernier(self.model, "--runner", DEVICE, driver="/nonexistent")
+        if ended.returncode == 0:
+            self.skipTest("this machine has a GPU")
+        self.assertEqual(ended.returncode, 5)
+        self.assertIn("there is no CUDA here", ended.stderr)
+        self.assertIn("libcuda.so.1", ended.stderr)
+
+    def test_without_a_device_the_sentence_says_so(self):
+        ended = self.run_vernier(self.model, "--runner", DEVICE, behaviour="no-device")
+        self.assertEqual(ended.returncode, 5)
+        self.assertIn("the driver sees no device", ended.stderr)
+
+    def test_a_full_device_is_a_sentence(self):
+        ended = self.run_vernier(self.model, "--runner", DEVICE, behaviour="no-memory")
+        self.assertEqual(ended.returncode, 6)
+        self.assertIn("allocating 120000 bytes: out of memory (CUDA_ERROR_OUT_OF_MEMORY)",
+                      ended.stderr)
+
+    def test_a_device_that_there_is_not_is_refused(self):
+        ended = self.run_vernier(self.model, "--identity", "--identity-device", "tpu")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("--identity-device: expected cpu or cuda, got 'tpu'", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
