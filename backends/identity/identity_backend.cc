@@ -57,6 +57,8 @@ class IdentitySession final : public sdk::Session {
       const cuda::Driver& driver = context_->driver();
       VERNIER_TRY(driver.Check(driver.MemcpyHtoD(memory->pointer(), input.data, input.byte_size),
                                "copying to the device"));
+      // The call may return when the bytes have left the host, not when they have arrived.
+      VERNIER_TRY(driver.Check(driver.StreamSynchronize(nullptr), "waiting for a copy"));
     }
     output.data = memory->data();
     output.keep_alive = memory;

@@ -246,6 +246,8 @@ double PassingRatio(const DifferenceSummary& summary, const DifferenceRule& rule
       {ratio(summary.absolute.max, rule.atol), ratio(summary.relative.max, rule.rtol), 1.0});
 }
 
+Status SumsOverflow() { return Unimplemented("sums beyond float64 are not made on a GPU"); }
+
 class Measurement {
  public:
   Measurement(DeviceKernels& kernels, const DeviceElements& a, const DeviceElements& b,
@@ -280,11 +282,10 @@ class Measurement {
     VERNIER_TRY(kernels_.Run({variant_.name, moments ? "pair_moments" : "pair_verdict", blocks_},
                              arguments));
     VERNIER_TRY(kernels_.Fetch(kRecordOffset + blocks_ * sizeof(PairRecord)));
-    AddRecords(Records<PairRecord>(kernels_, blocks_), moments);
-    return {};
+    return AddRecords(Records<PairRecord>(kernels_, blocks_), moments);
   }
 
-  void AddRecords(std::span<const PairRecord> records, bool moments) {
+  Status AddRecords(std::span<const PairRecord> records, bool moments) {
     DifferenceSummary& summary = out_.difference;
     summary.count = a_.count;
     summary.absolute_dtype = variant_.absolute_dtype;
@@ -305,13 +306,15 @@ class Measurement {
     summary.first_mismatch = first == kNowhere ? -1 : first;
     if (!moments) {
       if (summary.mismatches == 0) summary.worst_ratio = 1;
-      return;
+      return {};
     }
+    if (absolute.overflows() || relative.overflows()) return SumsOverflow();
     summary.absolute =
         absolute.Finish(a_.count, StreamTotals::Sign::kNeverNegative, Pilot(kernels_, 0));
     summary.relative =
         relative.Finish(a_.count, StreamTotals::Sign::kNeverNegative, Pilot(kernels_, 1));
     if (summary.mismatches == 0) summary.worst_ratio = PassingRatio(summary, request_.rule);
+    return {};
   }
 
   Status RankDifferences() {
@@ -355,6 +358,7 @@ class Measurement {
     VERNIER_TRY(kernels_.Fetch(kRecordOffset + blocks_ * sizeof(StreamRecord)));
     StreamTotals totals(variant.type);
     for (const StreamRecord& record : Records<StreamRecord>(kernels_, blocks_)) totals.Add(record);
+    if (totals.overflows()) return SumsOverflow();
     out = totals.Finish(side.count, variant.sign, Pilot(kernels_, 0));
     if (request_.sides != StatisticsLevel::kRanks) return out;
     if (out.nan_count > 0) {

@@ -26,7 +26,8 @@ struct DeviceElements {
 
 /// Why this pair or request cannot be measured on a device, or ok. The caller then copies the
 /// arrays and asks MeasurePair. Not offered: complex numbers and strings, distances in units in the
-/// last place, lists of the worst elements.
+/// last place, lists of the worst elements; and, known only while measuring, sums and sums of
+/// squares beyond the largest float64.
 Status CheckOffered(DType a, DType b, const MeasureRequest& request);
 
 class DeviceMeasures {

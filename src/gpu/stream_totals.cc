@@ -82,6 +82,12 @@ void StreamTotals::Add(const StreamRecord& record) {
   t.first_infinite = std::min(t.first_infinite, record.first_infinite);
 }
 
+bool StreamTotals::overflows() const {
+  return total_.nan_count == 0 && total_.infinite_count == 0 &&
+         !(std::isfinite(total_.sum.high) && std::isfinite(total_.magnitudes.high) &&
+           std::isfinite(total_.squares.high));
+}
+
 ValueStatistics StreamTotals::Finish(int64_t count, Sign sign, double pilot) const {
   ValueStatistics out;
   out.count = count;

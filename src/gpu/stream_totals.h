@@ -21,6 +21,9 @@ class StreamTotals {
 
   int64_t nan_count() const { return total_.nan_count; }
 
+  /// A sum of finite numbers is too large for a double. The CPU scales such sums; we do not.
+  bool overflows() const;
+
   enum class Sign : uint8_t { kNeverNegative, kAny };
   /// All but median and quantiles, which read as NaN and empty. `pilot` is what deviations were
   /// taken from.

@@ -79,6 +79,18 @@ TEST(StreamTotals, OnlyInfinitiesAreFoundAtTheFirstPlace) {
   EXPECT_EQ(out.argmin, 0);
 }
 
+TEST(StreamTotals, SumsThatOverflowAreKnownFromInfinities) {
+  StreamTotals large(StreamType::kFloating);
+  large.Add(RecordOf({{0, 1.5e308}}, 0));
+  large.Add(RecordOf({{1, 1.5e308}}, 0));
+  EXPECT_TRUE(large.overflows());
+  StreamTotals special(StreamType::kFloating);
+  StreamRecord infinite = RecordOf({{0, kInfinity}}, 0);
+  infinite.infinite_count = 1;
+  special.Add(infinite);
+  EXPECT_FALSE(special.overflows());
+}
+
 TEST(StreamTotals, AConstantArrayHasNoVariance) {
   StreamTotals totals(StreamType::kFloating);
   for (int64_t i = 0; i < 100; ++i) totals.Add(RecordOf({{i, 0.1}}, 0.1));

@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,17 @@ class DeviceArray {
     pointer_ = memory_->pointer() + offset;
     const cuda::CurrentContext current(*device.kernels().context());
     const cuda::Driver& driver = device.kernels().context()->driver();
-    const Status copied =
-        driver.Check(driver.MemcpyHtoD(pointer_, bytes.data(), bytes.size()), "copying");
-    if (!copied.ok()) Die(copied);
+    Upload(driver, pointer_, bytes);
   }
   DeviceElements Elements(int64_t count) const { return {dtype_, pointer_, count, nullptr}; }
+
+  // The copy may return when the bytes have left the host, not when they have arrived.
+  static void Upload(const cuda::Driver& driver, cuda::DevicePointer to,
+                     std::span<const std::byte> bytes) {
+    Status copied = driver.Check(driver.MemcpyHtoD(to, bytes.data(), bytes.size()), "copying");
+    if (copied.ok()) copied = driver.Check(driver.StreamSynchronize(nullptr), "waiting");
+    if (!copied.ok()) Die(copied);
+  }
 
   [[noreturn]] static void Die(const Status& status) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
@@ -159,7 +166,7 @@ struct Case {
     Near("average magnitude", gpu.average_magnitude, cpu.average_magnitude, cpu.average_magnitude);
     // A spread below the last digit of the values is nothing but rounding.
     Near("variance", gpu.variance, cpu.variance,
-         cpu.variance + 1e-20 * cpu.average_magnitude * cpu.average_magnitude, 1e-9);
+         cpu.variance + 1e-15 * cpu.average_magnitude * cpu.average_magnitude, 1e-9);
     name = old;
   }
 
@@ -208,6 +215,7 @@ struct Checker {
   std::mt19937_64 random{20};
   int cases = 0;
   int failed = 0;
+  int left_to_the_cpu = 0;  ///< sums of numbers near the largest double
 
   void Compare(std::string name, const DeviceElements& da, const DeviceElements& db,
                const ElementSpan& a, const ElementSpan& b, const MeasureRequest& request) {
@@ -215,6 +223,10 @@ struct Checker {
     const Result<PairMeasures> gpu = device.Measure(da, db, request);
     const Result<PairMeasures> cpu = MeasurePair(a, b, request);
     ++cases;
+    if (cpu.ok() && gpu.status().code() == StatusCode::kUnimplemented) {
+      ++left_to_the_cpu;
+      return;
+    }
     if (!gpu.ok() || !cpu.ok()) {
       std::printf("FAILED %s: %s%s\n", one.name.c_str(), gpu.status().message().c_str(),
                   cpu.status().message().c_str());
@@ -304,7 +316,8 @@ int RunChecks(DeviceMeasures& device) {
   }
   checker.Parts();
   checker.Repeats();
-  std::printf("%d cases, %d with differences\n", checker.cases, checker.failed);
+  std::printf("%d cases, %d left to the CPU, %d with differences\n", checker.cases,
+              checker.left_to_the_cpu, checker.failed);
   return checker.failed == 0 && checker.cases > 0 ? 0 : 1;
 }
 
@@ -336,9 +349,7 @@ class BenchArray {
     const cuda::Driver& driver = device.kernels().context()->driver();
     for (size_t done = 0; done < bytes; done += part.size()) {
       const size_t n = std::min(part.size(), bytes - done);
-      const Status copied =
-          driver.Check(driver.MemcpyHtoD(memory_->pointer() + done, part.data(), n), "copying");
-      if (!copied.ok()) DeviceArray::Die(copied);
+      DeviceArray::Upload(driver, memory_->pointer() + done, std::span(part).first(n));
     }
   }
   DeviceElements Elements() const {
