@@ -45,7 +45,7 @@ class PairInProgress {
     comparison_.a = a.tensor;
     comparison_.b = b.tensor;
     comparison_.aligned_b = measurement_.b();
-    comparison_.vacuous = VacuousBecause(a.tensor, b.tensor);
+    if (!measurement_.on_device()) comparison_.vacuous = VacuousBecause(a.tensor, b.tensor);
   }
 
   void set_how(PairedBy how) { comparison_.how = how; }
@@ -57,6 +57,9 @@ class PairInProgress {
             ? CompareIndices(comparison_.a_name, comparison_.a, b_.tensor, measurement_.options())
             : RunAligned(function, measurement_);
     result.function = function;
+    if (measurement_.on_device() && measurement_.measures()) {
+      comparison_.vacuous = VacuousBecauseConstant(*measurement_.measures());
+    }
     if (result.verdict == Verdict::kMatched && !comparison_.vacuous.empty()) {
       result.verdict = Verdict::kVacuous;
       result.why = comparison_.vacuous;

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "compare/device_measure.h"
 #include "compare/pairing.h"
 #include "core/shape_match.h"
 #include "kernels/pair_measures.h"
@@ -190,6 +191,8 @@ struct ComparisonDetail {
   /// LPIPS; null: there is none here.
   PerceptualMeasure* perceptual = nullptr;
   ThreadPool* pool = nullptr;  ///< null: the calling thread does all
+  /// Where outputs are whose bytes are not here; null: there are none.
+  DeviceMeasure* device = nullptr;
 };
 
 inline ElementSpan Elements(const Tensor& tensor) {

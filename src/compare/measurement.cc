@@ -40,6 +40,21 @@ MeasureRequest Lacking(const MeasureRequest& wanted, const MeasureRequest& have)
   return lacking;
 }
 
+// What a device cannot know, or would have to be asked for again, needs the bytes.
+bool NeedsOnlyTallies(CompareFunction function) {
+  switch (function) {
+    case CompareFunction::kSimple:
+    case CompareFunction::kL2:
+    case CompareFunction::kCosineSimilarity:
+    case CompareFunction::kPsnr:
+    case CompareFunction::kSnr:
+    case CompareFunction::kRmse:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool AsksForSomething(const MeasureRequest& request) {
   return request.differences != StatisticsLevel::kNone || request.sides != StatisticsLevel::kNone ||
          request.products || request.ulp || request.worst > 0;
@@ -78,6 +93,7 @@ PairMeasurement::PairMeasurement(const NamedTensor& a, const NamedTensor& b,
   request_.difference_quantiles.assign(kPrintedQuantiles.begin(), kPrintedQuantiles.end());
   request_.difference_quantiles.push_back(quantile_);
   request_.side_quantiles.assign(kPrintedQuantiles.begin(), kPrintedQuantiles.end());
+  ChoosePlace();
 }
 
 void PairMeasurement::Align(const Tensor& b) {
@@ -156,10 +172,45 @@ void PairMeasurement::AskForDetail() {
   request_.products = a_.dtype() != DType::kString;
 }
 
+// On a device when both sides are there and only a mismatch would need their bytes.
+void PairMeasurement::ChoosePlace() {
+  const DeviceMeasure* const device = detail_.device;
+  if (device == nullptr || (!device->Holds(a_) && !device->Holds(b_))) return;
+  on_device_ = device->Holds(a_) && device->Holds(b_) && aligned() && steps_.empty() &&
+               detail_.values != DetailLevel::kAlways && !detail_.distances &&
+               !detail_.mismatch_places && options_.check_error_stat.Lookup(name_, {}).empty() &&
+               std::all_of(options_.functions.begin(), options_.functions.end(), NeedsOnlyTallies);
+  if (!on_device_) {
+    status_ = BringHere();
+    return;
+  }
+  Raise(request_.sides, StatisticsLevel::kMoments);  // they tell whether the sides are constant
+}
+
+Status PairMeasurement::BringHere() {
+  on_device_ = false;
+  VERNIER_TRY(detail_.device->Fetch(a_));
+  return detail_.device->Fetch(b_);
+}
+
+Result<PairMeasures> PairMeasurement::MeasureOnDevice() {
+  Result<PairMeasures> measures = detail_.device->Measure(a_, b_, request_);
+  if (measures.ok() && measures->difference.mismatches == 0) return measures;
+  const StatusCode code = measures.status().code();
+  const bool is_copied =
+      measures.ok() || code == StatusCode::kUnavailable || code == StatusCode::kUnimplemented;
+  if (!is_copied) return measures;
+  VERNIER_TRY(BringHere());
+  if (measures.ok()) return measures;
+  return MeasurePair(Elements(a_), Elements(b_), request_, detail_.pool);
+}
+
 const PairMeasures* PairMeasurement::Measure() {
   if (measures_) return &*measures_;
   if (!status_.ok()) return nullptr;
-  Result<PairMeasures> measures = MeasurePair(Elements(a_), Elements(b_), request_, detail_.pool);
+  Result<PairMeasures> measures =
+      on_device_ ? MeasureOnDevice()
+                 : MeasurePair(Elements(a_), Elements(b_), request_, detail_.pool);
   if (!measures.ok()) {
     status_ = std::move(measures).status();
     return nullptr;
@@ -170,6 +221,7 @@ const PairMeasures* PairMeasurement::Measure() {
 
 void PairMeasurement::MeasureMismatch() {
   if (!aligned() || Measure() == nullptr) return;
+  if (on_device_ && !BringHere().ok()) return;
   MeasureRequest wanted = request_;
   Raise(wanted.differences, StatisticsLevel::kMoments);
   Raise(wanted.sides, StatisticsLevel::kMoments);

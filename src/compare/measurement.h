@@ -44,6 +44,8 @@ class PairMeasurement {
   /// Both sides have the same elements at the same places.
   bool aligned() const { return !shapes_differ_ && refusal_.empty(); }
   bool transposed() const;
+  /// The bytes are on a device, and so far nobody needed them.
+  bool on_device() const { return on_device_; }
 
   /// `simple`'s rule. Strings must be equal, whatever the tolerances; without `simple`, everything
   /// that differs is out of tolerance.
@@ -69,6 +71,9 @@ class PairMeasurement {
   void AskForSimple();
   void AskForMetrics();
   void AskForDetail();
+  void ChoosePlace();
+  Status BringHere();
+  Result<PairMeasures> MeasureOnDevice();
 
   std::string name_;
   Tensor a_;
@@ -79,6 +84,7 @@ class PairMeasurement {
   std::string refusal_;
   std::vector<ShapeStep> steps_;
   double quantile_ = kDefaultErrorQuantile;
+  bool on_device_ = false;
   MeasureRequest request_;
   std::optional<PairMeasures> measures_;
   Status status_;

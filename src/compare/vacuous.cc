@@ -55,6 +55,14 @@ std::string VacuousBecause(const Tensor& a, const Tensor& b) {
   return IsZero(a) ? "all elements are zero" : "all elements are the same";
 }
 
+std::string VacuousBecauseConstant(const PairMeasures& measures) {
+  if (measures.a.count == 0) return "no elements";
+  for (const ValueStatistics* side : {&measures.a, &measures.b}) {
+    if (side->count < 2 || side->min != side->max) return "";
+  }
+  return measures.a.min == 0 ? "all elements are zero" : "all elements are the same";
+}
+
 std::string VacuousBecause(const PairMeasures& measures) {
   const auto all_nan = [](const ValueStatistics& side) {
     return side.count > 0 && side.nan_count == side.count;

@@ -16,4 +16,7 @@ std::string VacuousBecause(const Tensor& a, const Tensor& b);
 /// The same of two sides that do not match and whose statistics are known: both are all NaN.
 std::string VacuousBecause(const PairMeasures& measures);
 
+/// The first, from the statistics of both sides alone.
+std::string VacuousBecauseConstant(const PairMeasures& measures);
+
 }  // namespace vernier

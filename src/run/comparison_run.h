@@ -42,6 +42,9 @@ class ComparisonRun {
   /// Where --compare perceptual_metrics gets its distances; it must outlive the run.
   void Use(PerceptualMeasure& measure) { detail_.perceptual = &measure; }
 
+  /// Where outputs are whose bytes stayed on a device. It must outlive this.
+  void Use(DeviceMeasure& device) { detail_.device = &device; }
+
   /// Top-K, or what the script makes of each side's outputs.
   Status Postprocess(int64_t iteration, IterationOutputs& outputs);
 

@@ -64,6 +64,7 @@ class Execution {
         ComparisonRun comparisons,
         ComparisonRun::Create(plan_, std::move(names), live_.any_marked(), observer_));
     comparisons_.emplace(std::move(comparisons));
+    comparisons_->Use(live_.devices());
     comparisons_->Use(lpips_);
     // Its interpreter starts while the frameworks load.
     if (RunScripts::Wanted(plan_)) VERNIER_TRY(live_.ScriptWorker().status());

@@ -50,10 +50,13 @@ bool LiveRunner::inputs_unknown() const {
          plan_.model.type != ModelTypeName(ModelType::kOnnx);
 }
 
-Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration) {
+Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration,
+                                          DeviceOutputs* devices) {
+  const bool may_stay = devices != nullptr && worker_.use_count() > 1;
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
-      worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration)));
+      worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration),
+                   may_stay ? OutputPlace::kDevice : OutputPlace::kHost));
   if (latencies_.size() < kLatencyLimit) latencies_.push_back(outcome.inference_seconds);
   total_seconds_ += outcome.inference_seconds;
   ++iterations_;
@@ -66,6 +69,13 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
   result.runner_name = name();
   result.runtime_s = outcome.inference_seconds;
   result.outputs = std::move(outcome.outputs.tensors);
+  for (KeptOutput& kept : outcome.outputs.kept) {
+    if (devices == nullptr) return BackendError("the worker kept outputs that it was to send");
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, devices->Adopt(worker_, kept));
+    const size_t place = std::min(kept.position, result.outputs.size());
+    result.outputs.insert(result.outputs.begin() + static_cast<ptrdiff_t>(place),
+                          {std::move(kept.name), std::move(tensor)});
+  }
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/worker.h"
+#include "run/device_outputs.h"
 #include "run/model_source.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -29,8 +30,10 @@ class LiveRunner {
   /// Waits for the framework and opens the model.
   Status Open(const ModelSource& model);
 
-  /// One inference; outputs are in the signature's order.
-  Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration);
+  /// One inference; outputs are in the signature's order. With `devices`, those on a device stay
+  /// there if another runner of the same worker may have its own there.
+  Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
+                                DeviceOutputs* devices = nullptr);
 
   /// Ends the session, and the worker if this was its last runner. A framework that dies or hangs
   /// even now is an error, though everything it computed has been delivered.

@@ -32,6 +32,17 @@ bool SameTensors(const TensorMap& a, const TensorMap& b) {
          });
 }
 
+// Does nothing in the plan need the bytes of outputs, as long as they match?
+bool OutputsAreOnlyCompared(const RunPlan& plan) {
+  const PicturePlan& pictures = plan.pictures;
+  const bool drawn = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
+                     pictures.show_heatmaps || pictures.show_error_plots;
+  return plan.runners.size() > 1 && !plan.execution.sequential && !plan.lenient &&
+         plan.save.outputs.empty() && plan.load_outputs.empty() && !plan.validate && !drawn &&
+         !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
+         !plan.compare.no_shape_check;
+}
+
 std::string FormatSignature(std::span<const TensorInfo> inputs) {
   std::string text = "{";
   for (const TensorInfo& input : inputs) {
@@ -61,7 +72,11 @@ std::string PadName(const std::string& name) {
 }
 
 LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
-    : plan_(plan), logger_(logger), pool_(plan.execution, interrupted, logger) {
+    : plan_(plan),
+      logger_(logger),
+      pool_(plan.execution, interrupted, logger),
+      devices_(logger),
+      may_stay_on_device_(OutputsAreOnlyCompared(plan)) {
   for (const RunnerPlan& runner : plan.runners) {
     runners_.emplace_back(runner);
     marked_ |= runner.model.edited();
@@ -179,7 +194,7 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   } else if (block == nullptr) {
     VERNIER_ASSIGN_OR_RETURN(block, Encode(feed, iteration));
   }
-  Result<IterationResult> result = runner.Infer(*block, iteration);
+  Result<IterationResult> result = runner.Infer(*block, iteration, may_stay_on_device_ ? &devices_ : nullptr);
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result.status();
     // Whatever code a framework gives while it computes: it is the one that failed.

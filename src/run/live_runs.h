@@ -53,6 +53,9 @@ class LiveRuns {
   /// Ends a runner. One that fails even there is out of the run like any other.
   void Close(size_t index);
 
+  /// The outputs that stayed on a device. Tensors of this run must not outlive it.
+  DeviceOutputs& devices() { return devices_; }
+
   std::vector<RunnerRecord> Records() const;
 
   /// What had to be changed to run: coerced inputs, one sentence each.
@@ -66,6 +69,8 @@ class LiveRuns {
   const RunPlan& plan_;
   Logger& logger_;
   WorkerPool pool_;
+  DeviceOutputs devices_;
+  bool may_stay_on_device_ = false;
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
   std::vector<std::string> notes_;

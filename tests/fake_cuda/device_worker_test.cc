@@ -21,7 +21,7 @@ class DeviceWorker : public testing::Test {
  protected:
   void SetUp() override {
     WorkerOptions options;
-    options.load.plugin_path = VERNIER_IDENTITY_PLUGIN;
+    options.load.plugin_paths = {VERNIER_IDENTITY_PLUGIN};
     options.in_process = true;
     options.interrupted = &interrupted_;
     Result<std::unique_ptr<Worker>> worker = Worker::Start(options, log_);

@@ -59,6 +59,17 @@ class DeviceOutputs(unittest.TestCase):
                                  "cuda", "--iterations", "2")
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         self.assertIn("compared 1 output in 2 iterations", ended.stdout)
+        # The library has no compiler for the kernels; that is said once.
+        self.assertEqual(ended.stdout.count("Outputs are copied from the GPU to be compared"), 1)
+
+    def test_what_needs_the_bytes_gets_them(self):
+        saved = self.folder / "saved.npz"
+        for option in (["--save-outputs", saved], ["--validate"], ["-v"], ["--compare", "ulp"],
+                       ["--sequential-runners"], ["--postprocess", "top-3"],
+                       ["--save-record", self.folder / "record.json"]):
+            ended = self.run_vernier(self.model, "--identity", "--identity", "--identity-device",
+                                     "cuda", *option)
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
 
     def test_without_a_driver_the_sentence_says_so(self):
         ended = self.run_vernier(self.model, "--runner", DEVICE, driver="/nonexistent")

@@ -1,0 +1,44 @@
+// Outputs that stay with a worker on its device until somebody needs their bytes.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backend/worker.h"
+#include "compare/device_measure.h"
+#include "util/log.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Not thread-safe, as the workers. The tensors must not outlive it.
+///
+/// The bytes of a tensor that is held lie in a reserved range of addresses that cannot be read:
+/// Fetch fills it, so that every copy of the tensor sees them. Whoever forgets to fetch crashes and
+/// does not compare zeros.
+class DeviceOutputs final : public DeviceMeasure {
+ public:
+  /// Says once why outputs are copied although they lie on a device.
+  explicit DeviceOutputs(Logger& logger) : logger_(logger) {}
+
+  /// The tensor that stands for an output that `worker` keeps. It is released with the last copy.
+  Result<Tensor> Adopt(const std::shared_ptr<Worker>& worker, const KeptOutput& output);
+
+  bool Holds(const Tensor& tensor) const override;
+  Result<PairMeasures> Measure(const Tensor& a, const Tensor& b,
+                               const MeasureRequest& request) override;
+  Status Fetch(const Tensor& tensor) override;
+
+ private:
+  class Entry;
+
+  Entry* Find(const Tensor& tensor) const;
+
+  Logger& logger_;
+  std::map<const std::byte*, Entry*> entries_;
+};
+
+}  // namespace vernier
