@@ -147,17 +147,15 @@ SessionDescription SessionDescription::Decode(MessageReader& in) {
   return session;
 }
 
-void RunRequest::Encode(MessageWriter& out) const {
+void RunAndKeepRequest::Encode(MessageWriter& out) const {
   out.Number(session);
-  out.Number(static_cast<uint8_t>(place));
   out.Number<uint64_t>(released.size());
   for (const uint64_t handle : released) out.Number(handle);
 }
 
-RunRequest RunRequest::Decode(MessageReader& in) {
-  RunRequest request;
+RunAndKeepRequest RunAndKeepRequest::Decode(MessageReader& in) {
+  RunAndKeepRequest request;
   request.session = in.Number<uint64_t>();
-  request.place = in.Number<uint8_t>() == 0 ? OutputPlace::kHost : OutputPlace::kDevice;
   request.released.resize(in.Count(sizeof(uint64_t)));
   for (uint64_t& handle : request.released) handle = in.Number<uint64_t>();
   return request;

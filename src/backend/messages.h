@@ -26,6 +26,7 @@ enum class MessageType : uint32_t {
   kMeasure = 9,
   kMeasureKept = 10,  ///< two kept outputs against each other
   kFetchKept = 11,    ///< the bytes of a kept output
+  kRunAndKeep = 12,   ///< kRun whose outputs on a device may stay in the worker
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };
@@ -91,14 +92,18 @@ struct SessionDescription {
 /// Whether outputs that lie on a device may stay in the worker, as handles.
 enum class OutputPlace : uint8_t { kHost, kDevice };
 
-/// Run a session. A TensorBlock's description follows in the message.
+/// Run a session; the rest of the message is a TensorBlock's description.
 struct RunRequest {
   uint64_t session = 0;
-  OutputPlace place = OutputPlace::kHost;
+};
+
+/// kRunAndKeep; the rest of the message is a TensorBlock's description.
+struct RunAndKeepRequest {
+  uint64_t session = 0;
   std::vector<uint64_t> released;  ///< kept outputs that nobody needs any more
 
   void Encode(MessageWriter& out) const;
-  static RunRequest Decode(MessageReader& in);
+  static RunAndKeepRequest Decode(MessageReader& in);
 };
 
 /// The answer to kRun; the rest of the message is a TensorBlock's description.

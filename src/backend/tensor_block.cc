@@ -17,9 +17,10 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 // Below this, creating, sealing and mapping a memfd costs more than copying through the socket.
 constexpr uint64_t kInlineLimit = 32 * 1024;
-// What an entry takes in a description at least: empty texts, a type, no dimensions, no
-// handle, its place.
-constexpr size_t kLeastEntry = 6 * sizeof(uint64_t) + 1;
+// What an entry takes in a description at least: empty texts, a type, no dimensions, its place.
+constexpr size_t kLeastEntry = 5 * sizeof(uint64_t) + 1;
+// With the type: the bytes stayed in the worker, and the place is a handle.
+constexpr uint8_t kKept = 0x80;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
 
 uint64_t AlignUp(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
@@ -140,11 +141,11 @@ Result<TensorBlock> TensorBlockBuilder::Finish() {
   for (const Entry& entry : entries_) {
     writer.Text(entry.name);
     writer.Text(entry.skipped);
-    writer.Number(static_cast<uint8_t>(entry.dtype));
+    const bool kept = entry.handle != 0;
+    writer.Number(static_cast<uint8_t>(static_cast<uint8_t>(entry.dtype) | (kept ? kKept : 0)));
     writer.Number<uint64_t>(entry.dims.size());
     for (const int64_t dim : entry.dims) writer.Number(dim);
-    writer.Number(entry.handle);
-    writer.Number<uint64_t>(total);
+    writer.Number<uint64_t>(kept ? entry.handle : total);
     writer.Number<uint64_t>(entry.size);
     total = AlignUp(total + entry.size);
   }
@@ -190,7 +191,7 @@ Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, Uniqu
     std::string name, skipped;
     uint8_t dtype;
     Dims dims;
-    uint64_t handle, offset, size;
+    uint64_t offset, size;
   };
   MessageReader reader(description);
   std::vector<Entry> entries(reader.Count(kLeastEntry));
@@ -200,7 +201,6 @@ Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, Uniqu
     entry.dtype = reader.Number<uint8_t>();
     entry.dims.resize(reader.Count(sizeof(int64_t)));
     for (int64_t& dim : entry.dims) dim = reader.Number<int64_t>();
-    entry.handle = reader.Number<uint64_t>();
     entry.offset = reader.Number<uint64_t>();
     entry.size = reader.Number<uint64_t>();
   }
@@ -216,12 +216,12 @@ Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, Uniqu
       continue;
     }
     const uint64_t available = arrived.bytes.size();
-    const std::optional<DType> dtype = DTypeFromOnnx(entry.dtype);
-    if (entry.handle != 0) {
+    const std::optional<DType> dtype = DTypeFromOnnx(entry.dtype & ~kKept);
+    if ((entry.dtype & kKept) != 0) {
       if (!dtype || !ElementCount(entry.dims)) {
         return BackendError("a worker kept tensor '" + entry.name + "', which is wrong");
       }
-      block.kept.push_back({std::move(entry.name), *dtype, std::move(entry.dims), entry.handle,
+      block.kept.push_back({std::move(entry.name), *dtype, std::move(entry.dims), entry.offset,
                             block.tensors.size() + block.kept.size()});
       continue;
     }

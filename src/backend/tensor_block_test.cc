@@ -212,7 +212,6 @@ std::vector<std::byte> DescribeOne(uint64_t offset, uint64_t size, int64_t dim =
   writer.Number(static_cast<uint8_t>(DType::kFloat32));
   writer.Number<uint64_t>(1);
   writer.Number(dim);
-  writer.Number<uint64_t>(0);  // no handle
   writer.Number(offset);
   writer.Number(size);
   writer.Number<uint8_t>(0);

@@ -316,9 +316,15 @@ Result<SessionDescription> Worker::Open(const OpenRequest& request, const Unique
 Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
                                     std::string_view stage, OutputPlace place) {
   MessageWriter body;
-  RunRequest{session, place, std::exchange(released_, {})}.Encode(body);
+  if (place == OutputPlace::kDevice) {
+    RunAndKeepRequest{session, std::exchange(released_, {})}.Encode(body);
+  } else {
+    body.Number(session);
+  }
+  const MessageType type =
+      place == OutputPlace::kDevice ? MessageType::kRunAndKeep : MessageType::kRun;
   body.Append(feed.description);
-  VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(MessageType::kRun, body, feed.memory.get(), stage));
+  VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(type, body, feed.memory.get(), stage));
   MessageReader in(frame.body);
   VERNIER_TRY(DecodeStatus(in));
   Outcome outcome;
@@ -344,8 +350,8 @@ Result<PairMeasures> Worker::Measure(uint64_t a, uint64_t b, const MeasureReques
   body.Number(a);
   body.Number(b);
   EncodeRequest(request, body);
-  VERNIER_ASSIGN_OR_RETURN(
-      const Frame frame, Call(MessageType::kMeasureKept, body, -1, "comparing outputs on the device"));
+  VERNIER_ASSIGN_OR_RETURN(const Frame frame, Call(MessageType::kMeasureKept, body, -1,
+                                                   "comparing outputs on the device"));
   MessageReader in(frame.body);
   VERNIER_TRY(DecodeStatus(in));
   PairMeasures measures = DecodeMeasures(in);

@@ -73,7 +73,12 @@ class WorkerServer {
       case MessageType::kOpen:
         return Open(in, frame.fd);
       case MessageType::kRun:
-        return Run(frame);
+        return Run(frame, in, {devices_, OutputPlace::kHost, in.Number<uint64_t>()});
+      case MessageType::kRunAndKeep: {
+        const RunAndKeepRequest request = RunAndKeepRequest::Decode(in);
+        for (const uint64_t handle : request.released) devices_.Release(handle);
+        return Run(frame, in, {devices_, OutputPlace::kDevice, request.session});
+      }
       case MessageType::kClose: {
         const auto session = in.Number<uint64_t>();
         devices_.ReleaseSession(session);
@@ -125,17 +130,13 @@ class WorkerServer {
     return reply;
   }
 
-  Result<Reply> Run(Frame& frame) {
-    MessageReader in(frame.body);
-    const RunRequest request = RunRequest::Decode(in);
-    for (const uint64_t handle : request.released) devices_.Release(handle);
-    const auto found = sessions_.find(request.session);
+  Result<Reply> Run(Frame& frame, MessageReader& in, const PluginSession::Devices& devices) {
+    const auto found = sessions_.find(devices.session);
     if (found == sessions_.end()) return Internal("run of a session that is not open");
     VERNIER_ASSIGN_OR_RETURN(const DecodedBlock feed,
                              DecodeTensors(in.rest(), std::move(frame.fd)));
-    VERNIER_ASSIGN_OR_RETURN(
-        PluginSession::Outcome outcome,
-        found->second.session->Run(feed.tensors, {devices_, request.place, request.session}));
+    VERNIER_ASSIGN_OR_RETURN(PluginSession::Outcome outcome,
+                             found->second.session->Run(feed.tensors, devices));
     Reply reply;
     reply.body.Number(outcome.inference_seconds);
     reply.body.Append(outcome.outputs.description);

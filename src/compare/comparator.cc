@@ -206,6 +206,9 @@ void AddOutputStatistics(IterationComparison& out, const IterationResult& b,
     if (output.functions.front().function != options.functions.front()) continue;
     const NamedTensor* partner = StatisticsPartner(output, b, options);
     if (partner == nullptr) continue;
+    // A side whose bytes never arrived has no statistics.
+    const auto held = [&](const Tensor& t) { return detail.device && detail.device->Holds(t); };
+    if (!output.measures && (held(output.a) || held(partner->tensor))) continue;
     OutputStatisticsPair pair = StatisticsOf(output, *partner, detail.pool);
     if (WantsDetail(detail.values, pair.passed)) {
       const HistogramRange range = SharedRange(pair.a.statistics, pair.b.statistics);
