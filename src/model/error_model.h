@@ -1,0 +1,61 @@
+// How far apart two faultless runtimes may be on every tensor of a graph: a model of rounding
+// errors that is followed from node to node.
+//
+// An error is the root mean square of a tensor's differences over the root mean square of its
+// values. Rounding is independent from element to element and unbiased, so errors add up as
+// variances do, and a sum of K products has one that grows with the square root of K. What the
+// model does not know it takes from what is typical: maps that keep the size of errors, and values
+// of similar size that meet in a sum. See docs/tolerance.md for the rules and how well they hold.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "model/onnx_model.h"
+#include "model/onnx_shapes.h"
+
+namespace vernier {
+
+/// How a runner computes.
+struct RunnerArithmetic {
+  DType computes_in = DType::kUndefined;  ///< for all floats; kUndefined: in each tensor's own type
+  /// What only copies elements, and layer normalisations, keep to the tensors' own types all the
+  /// same: values are rounded on their way in.
+  bool copies_in_own_type = false;
+};
+
+/// What two faultless runners may differ by on one tensor.
+struct ErrorPrediction {
+  double rms = 0;           ///< bar for the relative error, safety factors included; 0: exact
+  double clean = 0;         ///< the same for elements that no flipped step has reached
+  double flips = 0;         ///< expected number of steps that differ, of the quantisers before
+  int64_t longest_sum = 1;  ///< terms of the longest sum on the way
+  int64_t layers = 0;       ///< operators with sums of products, on the longest way
+  int64_t quantisers = 0;   ///< on the longest way
+  int64_t unknown = 0;      ///< operators without a rule, on the longest way
+  DType coarsest = DType::kUndefined;  ///< float type with the largest roundoff on the way
+  double step = 0;        ///< of the coarsest quantiser or narrowing cast, relative; 0: none
+  bool steps = false;     ///< integers that come of quantising: one step up or down is no fault
+  bool positive = false;  ///< no negative values, hence a mean of the size of the deviation
+};
+
+using ErrorPredictions = std::unordered_map<std::string, ErrorPrediction>;
+
+/// One entry for every tensor of the main graph, for the case that it is an output (which the short
+/// float types round once more). `inputs` are the sizes of what is fed; without
+/// them, sums over unknown lengths count as 1024 terms. kMalformed for a graph with a cycle.
+/// `outputs` are those of the run, besides the graph's own: what reads them may read them rounded.
+Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const InputDims> inputs,
+                                       RunnerArithmetic first, RunnerArithmetic second,
+                                       std::span<const std::string> outputs = {});
+
+/// What a tensor may differ by when nothing is known of the graph: as after 50 layers with sums of
+/// 4096 terms. Integers are exact.
+ErrorPrediction PredictFromDType(DType dtype, RunnerArithmetic first, RunnerArithmetic second);
+
+/// Half the distance from 1 to the next number, of a float type; 0 for other types.
+double UnitRoundoff(DType dtype);
+
+}  // namespace vernier

@@ -1,0 +1,174 @@
+#include "model/error_model.h"
+
+#include <gtest/gtest.h>
+
+#include "model/onnx_test_model.h"
+
+namespace vernier {
+namespace {
+
+using namespace testing_model;
+
+constexpr RunnerArithmetic kAsInModel{};
+constexpr RunnerArithmetic kInBFloat16{DType::kBFloat16, false};
+constexpr int32_t kFloat = 1, kUint8 = 2, kInt64 = 7, kFloat16 = 10;
+
+std::string Dimension(int64_t size) { return Field(1, Number(1, static_cast<uint64_t>(size))); }
+
+std::string Input(std::string_view name, const Dims& dims, int32_t type = kFloat) {
+  std::string shape;
+  for (const int64_t size : dims) shape += Dimension(size);
+  const std::string tensor = Number(1, static_cast<uint64_t>(type)) + Field(2, shape);
+  return Field(11, Field(1, name) + Field(2, Field(1, tensor)));
+}
+
+// An initializer without values: the model never reads weights.
+std::string Weight(std::string_view name, const Dims& dims, int32_t type = kFloat) {
+  std::string tensor;
+  for (const int64_t size : dims) tensor += Number(1, static_cast<uint64_t>(size));
+  return Field(5, tensor + Number(2, static_cast<uint64_t>(type)) + Field(8, name));
+}
+
+std::string Do(std::string_view op, std::initializer_list<std::string_view> inputs,
+               std::string_view output, std::string_view more = {}) {
+  return Field(1, Node(op, inputs, {output}, more));
+}
+
+ErrorPredictions Predict(const std::string& graph, RunnerArithmetic second = kAsInModel,
+                         std::vector<InputDims> fed = {}) {
+  const OnnxModel model = *Parse(Model(graph));
+  return *PredictErrors(model, fed, kAsInModel, second);
+}
+
+std::string Linear(int64_t k) {
+  return Input("x", {4, k}) + Weight("w", {k, 8}) + Do("MatMul", {"x", "w"}, "y");
+}
+
+TEST(ErrorModelTest, ErrorsGrowWithTheRootOfTheLengthOfSums) {
+  const ErrorPrediction short_sum = Predict(Linear(100)).at("y");
+  const ErrorPrediction long_sum = Predict(Linear(100'000)).at("y");
+  EXPECT_EQ(long_sum.longest_sum, 100'000);
+  EXPECT_EQ(long_sum.layers, 1);
+  EXPECT_GT(long_sum.rms, 10 * short_sum.rms);
+  EXPECT_LT(long_sum.rms, 32 * short_sum.rms);
+}
+
+TEST(ErrorModelTest, TheSideThatComputesInAShorterTypeDecides) {
+  const ErrorPrediction both = Predict(Linear(64)).at("y");
+  const ErrorPrediction shorter = Predict(Linear(64), kInBFloat16).at("y");
+  EXPECT_EQ(both.coarsest, DType::kFloat32);
+  EXPECT_EQ(shorter.coarsest, DType::kBFloat16);
+  EXPECT_LT(both.rms, 1e-5);
+  EXPECT_GT(shorter.rms, 1e-3);
+  EXPECT_LT(shorter.rms, 1e-2);
+}
+
+TEST(ErrorModelTest, WhatIsOnlyCopiedHasNoError) {
+  const std::string graph = Input("x", {4, 8}) + Do("Transpose", {"x"}, "t") +
+                            Do("Relu", {"t"}, "r") + Do("ArgMax", {"r"}, "places");
+  const ErrorPredictions errors = Predict(graph);
+  EXPECT_EQ(errors.at("r").rms, 0);
+  EXPECT_EQ(errors.at("places").rms, 0);
+  EXPECT_FALSE(errors.at("places").steps);
+}
+
+TEST(ErrorModelTest, PlacesAreExactWhateverTheErrorsBefore) {
+  const ErrorPrediction places = Predict(Linear(64) + Do("ArgMax", {"y"}, "p")).at("p");
+  EXPECT_EQ(places.rms, 0);
+  EXPECT_FALSE(places.steps);
+}
+
+TEST(ErrorModelTest, EqualValuesAreQuantisedEqually) {
+  const std::string graph = Input("x", {4, 64}) + Weight("s", {}) + Weight("z", {}, kUint8) +
+                            Do("QuantizeLinear", {"x", "s", "z"}, "q");
+  EXPECT_EQ(Predict(graph).at("q").rms, 0);
+}
+
+TEST(ErrorModelTest, QuantisersTurnErrorsIntoRareSteps) {
+  const std::string graph = Linear(64) + Weight("s", {}) + Weight("z", {}, kUint8) +
+                            Do("QuantizeLinear", {"y", "s", "z"}, "q") +
+                            Do("DequantizeLinear", {"q", "s", "z"}, "d");
+  const ErrorPredictions errors = Predict(graph);
+  EXPECT_TRUE(errors.at("q").steps);
+  const ErrorPrediction back = errors.at("d");
+  EXPECT_FALSE(back.steps);
+  EXPECT_EQ(back.quantisers, 1);
+  EXPECT_EQ(back.clean, 0) << "elements that no step has reached are equal";
+  EXPECT_GT(back.rms, 100 * errors.at("y").rms);
+  EXPECT_GT(back.flips, 0);
+  EXPECT_LT(back.flips, 0.01);
+}
+
+TEST(ErrorModelTest, DepthAddsVariancesEvenThroughDiamonds) {
+  // 100 residual blocks whose normalisation is spelled out, as exporters do.
+  std::string graph = Input("t0", {4, 256}) + Weight("w", {256, 256}) + Weight("e", {});
+  for (int i = 0; i < 100; ++i) {
+    const std::string n = std::to_string(i), x = "t" + n;
+    graph += Do("Mul", {x, x}, "square" + n) + Do("ReduceMean", {"square" + n}, "mean" + n) +
+             Do("Add", {"mean" + n, "e"}, "more" + n) + Do("Sqrt", {"more" + n}, "root" + n) +
+             Do("Div", {x, "root" + n}, "norm" + n) + Do("MatMul", {"norm" + n, "w"}, "f" + n) +
+             Do("Add", {x, "f" + n}, "t" + std::to_string(i + 1));
+  }
+  const ErrorPredictions errors = Predict(graph);
+  const ErrorPrediction first = errors.at("t1");
+  const ErrorPrediction last = errors.at("t100");
+  EXPECT_EQ(last.layers, 100);
+  EXPECT_GT(last.rms, 5 * first.rms);
+  EXPECT_LT(last.rms, 20 * first.rms);
+}
+
+TEST(ErrorModelTest, LengthsFollowFromTheSizesThatAreFed) {
+  const std::string graph =
+      Field(11, Value("x")) + Do("ReduceSum", {"x"}, "sum") + Do("MatMul", {"x", "x"}, "product");
+  EXPECT_EQ(Predict(graph).at("sum").longest_sum, 1024) << "unknown";
+  EXPECT_EQ(Predict(graph, kAsInModel, {{"x", {50'000, 3}}}).at("sum").longest_sum, 150'000);
+}
+
+TEST(ErrorModelTest, OperatorsWithoutARuleAreCounted) {
+  const std::string graph = Linear(64) + Do("Frobnicate", {"y"}, "z") + Do("Relu", {"z"}, "r");
+  const ErrorPredictions errors = Predict(graph);
+  EXPECT_EQ(errors.at("r").unknown, 1);
+  EXPECT_GT(errors.at("r").rms, errors.at("y").rms);
+}
+
+TEST(ErrorModelTest, BodiesAreFollowed) {
+  const std::string body =
+      Field(1, Node("MatMul", {"y", "v"}, {"inner"})) + Field(12, Field(1, "inner"));
+  const std::string branch = Field(1, "then_branch") + Field(6, body) + Number(20, 5);
+  const std::string graph = Linear(64) + Weight("v", {8, 5000}) + Input("c", {}, 9) +
+                            Do("If", {"c"}, "z", Field(5, branch));
+  const ErrorPrediction inside = Predict(graph).at("z");
+  EXPECT_GT(inside.rms, Predict(graph).at("y").rms);
+  EXPECT_EQ(inside.layers, 2);
+}
+
+TEST(ErrorModelTest, Float16IsRoundedAtOutputsByThoseThatComputeInFloat32) {
+  const std::string graph = Input("x", {4, 64}, kFloat16) + Weight("w", {64, 8}, kFloat16) +
+                            Do("MatMul", {"x", "w"}, "y");
+  const OnnxModel model = *Parse(Model(graph));
+  const RunnerArithmetic wide{DType::kFloat32, false};
+  const double rounded_inside = PredictErrors(model, {}, kAsInModel, wide)->at("y").rms;
+  const double rounded_last = PredictErrors(model, {}, wide, wide)->at("y").rms;
+  EXPECT_GT(rounded_inside, 2e-4);
+  EXPECT_LT(rounded_last, rounded_inside);
+  EXPECT_GT(rounded_last, 1e-6);
+}
+
+TEST(ErrorModelTest, ACycleIsRefused) {
+  const OnnxModel model = *Parse(Model(Do("Relu", {"a"}, "b") + Do("Relu", {"b"}, "a")));
+  EXPECT_EQ(PredictErrors(model, {}, kAsInModel, kAsInModel).status().code(),
+            StatusCode::kMalformed);
+}
+
+TEST(ErrorModelTest, WithoutAGraphTheDTypeDecides) {
+  const double wide = PredictFromDType(DType::kFloat32, kAsInModel, kAsInModel).rms;
+  const double narrow = PredictFromDType(DType::kFloat16, kAsInModel, kAsInModel).rms;
+  EXPECT_GT(wide, 1e-5);
+  EXPECT_LT(wide, 1e-3);
+  EXPECT_GT(narrow, 1e-3);
+  EXPECT_LT(narrow, 2e-2);
+  EXPECT_EQ(PredictFromDType(DType::kInt64, kAsInModel, kAsInModel).rms, 0);
+}
+
+}  // namespace
+}  // namespace vernier

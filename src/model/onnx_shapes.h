@@ -1,0 +1,52 @@
+// Sizes of intermediate values, once the sizes of the inputs are known: enough to tell how long the
+// sums of a graph are. What the rules do not cover stays unknown; nothing here has to be complete.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "model/onnx_model.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// The sizes of a graph's input as it is fed.
+struct InputDims {
+  std::string name;
+  Dims dims;
+};
+
+/// Follows sizes from node to node, in the order in which Visit is called. Views into the model.
+class ShapeTracker {
+ public:
+  /// Starts from initializers, fixed sizes in the model's declarations, and `inputs`, which win.
+  ShapeTracker(const OnnxModel& model, std::span<const InputDims> inputs);
+
+  /// The initializers and declarations of a sub-graph.
+  void Declare(const OnnxGraph& graph);
+
+  /// Finds the sizes of the node's outputs.
+  void Visit(const OnnxGraph& graph, const OnnxNode& node);
+
+  /// nullptr while unknown.
+  const Dims* Find(std::string_view name) const;
+
+  /// The values of a small constant of integers; nullopt for anything else.
+  std::optional<std::vector<int64_t>> Ints(std::string_view name) const;
+
+  /// The axes that a reduction or (un)squeeze names, in its attribute or its second input.
+  std::optional<std::vector<int64_t>> Axes(const OnnxGraph& graph, const OnnxNode& node) const;
+
+ private:
+  void Store(std::string_view name, std::optional<Dims> dims);
+
+  const OnnxModel& model_;
+  std::unordered_map<std::string_view, Dims> dims_;
+  std::unordered_map<std::string_view, OnnxTensor> constants_;
+};
+
+}  // namespace vernier
