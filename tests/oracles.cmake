@@ -78,6 +78,13 @@ peer_test(differential
   LABELS oracle
   SECONDS 1500
   PROCESSORS 2)
+# A reduced case of what bench/tolerance_proof.py shows with 300 networks.
+peer_test(tolerance.oracle
+  COMMAND ${PROJECT_SOURCE_DIR}/bench/tolerance_proof.py --vernier ${vernier} --networks 24
+    --first-seed 3000 --pass-rate 0.99 --detection-rate 0.9
+  LABELS oracle
+  SECONDS 300
+  PROCESSORS 2)
 peer_test(golden
   COMMAND golden/check_golden.py --vernier ${vernier} --peer ${peer} --data ${work}
   LABELS oracle

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""How often `--tolerance auto` is right: faultless networks have to pass, faulty ones to fail.
+
+    bench/tolerance_proof.py --vernier build/release/bin/vernier [--networks 300] [--first-seed 1000]
+
+Needs a Python with numpy, onnx, ml_dtypes and onnxruntime (scripts/setup.sh --tests makes one:
+.deps/peer/bin/python) and the onnxruntime and openvino backends. Takes about a second a network,
+and prints the two tables of docs/tolerance.md. Exits with 1 when a rate is below what is asked for
+(--pass-rate, --detection-rate).
+
+Every network runs once: its faultless model under one runtime, against the faultless model and
+three faulty ones under the other. Even and odd seeds swap the runtimes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import onnx
+
+import tolerance_networks as networks
+
+MAX_REFUSED = 15
+VARIANTS = {"weight": "one weight matrix off by 2 %", "scaled": "one weight matrix 2 % larger",
+            "epsilon": "one epsilon 1e-2 instead of 1e-5"}
+
+
+class Count:
+    def __init__(self) -> None:
+        self.good = self.all = 0
+
+    def add(self, good: bool) -> None:
+        self.good += good
+        self.all += 1
+
+    @property
+    def rate(self) -> float:
+        return self.good / self.all if self.all else 1.0
+
+    def __str__(self) -> str:
+        return f"{self.good} of {self.all} ({100 * self.rate:.1f} %)" if self.all else "none"
+
+
+class Tables:
+    def __init__(self) -> None:
+        self.passed = collections.defaultdict(Count)  # by dtype: faultless outputs
+        self.found = collections.defaultdict(Count)  # by variant and dtype: faulty networks
+        self.found_last = collections.defaultdict(Count)  # the same by the last layer alone
+        self.longest = collections.defaultdict(int)
+        self.trouble: list[str] = []
+        self.refused: list[str] = []  # a runtime failed; the next seed takes the place
+
+    def add(self, dtype: str, seed: int, pairs: list[dict]) -> None:
+        for pair in pairs:
+            outputs = pair["outputs"]
+            variant = pair["second"]
+            if variant == "good":
+                for output in outputs:
+                    self.passed[dtype].add(output["passed"])
+                    if not output["passed"]:
+                        self.trouble.append(f"{dtype} {seed}: faultless output {output['name']}: "
+                                            f"{describe(output)}")
+                continue
+            failed = any(not output["passed"] for output in outputs)
+            self.found[variant, dtype].add(failed)
+            self.found_last[variant, dtype].add(not outputs[0]["passed"])
+            if not failed and variant != "scaled":
+                self.trouble.append(f"{dtype} {seed}: {variant} not seen: {describe(outputs[0])}")
+
+    def total(self, counts: dict, variant: str | None = None) -> Count:
+        total = Count()
+        for key, count in counts.items():
+            if variant is None or key[0] == variant:
+                total.good += count.good
+                total.all += count.all
+        return total
+
+    def print(self, dtypes: list[str]) -> None:
+        print("\n| dtype | longest sum | faultless outputs that pass |\n|---|---|---|")
+        for dtype in dtypes:
+            print(f"| {dtype} | {self.longest[dtype]} | {self.passed[dtype]} |")
+        print(f"| all | {max(self.longest.values())} | {self.total(self.passed)} |")
+        print("\n| fault | " + " | ".join(dtypes) + " | all | by the last layer alone |")
+        print("|---" * (len(dtypes) + 3) + "|")
+        for variant, text in VARIANTS.items():
+            row = [f"{self.found[variant, d].good}/{self.found[variant, d].all}" for d in dtypes]
+            print(f"| {text} | " + " | ".join(row) + f" | {self.total(self.found, variant)} | "
+                  f"{self.total(self.found_last, variant)} |")
+
+
+def describe(output: dict) -> str:
+    bar = output["auto_tolerance"]
+    if bar is None:
+        return "not judged by a bar"
+    return f"{bar['times_over']:.3g} times bar {bar['bar']:.2g} ({bar['why']})"
+
+
+RUNTIME_FAILED = 6  # docs/exit-codes.md
+
+
+def run_network(vernier: str, dtype: str, seed: int, folder: pathlib.Path,
+                precision: str) -> tuple[networks.Network, list[dict] | None]:
+    """None in place of the pairs of outputs where a runtime refused the model or crashed."""
+    network = networks.make_network(seed, dtype)
+    low, high = (-1.5, 1.5) if seed % 2 else (0, 1)
+    models = networks.write_models(network, seed, "float32" if precision else dtype, low, high)
+    for name, model in models.items():
+        onnx.save(model, folder / f"{name}.onnx")
+    first, second = ("openvino", "onnxrt") if seed % 2 and not precision else ("onnxrt", "openvino")
+    record = folder / "record.json"
+    command = [vernier, "run", "-q", "--tolerance", "auto", "--pairs", "first", "--seed",
+               str(seed + 1), "--val-range", f"[{low},{high}]", "--save-record", str(record),
+               "--runner", f"reference={first} {folder}/good.onnx"]
+    options = f" --openvino-precision {precision}" if precision else ""
+    for name in models:
+        command += ["--runner", f"{name}={second} {folder}/{name}.onnx{options}"]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if process.returncode == RUNTIME_FAILED:
+        return network, None
+    if process.returncode not in (0, 1):
+        sys.exit(f"{dtype} {seed} ({network.family}): exit status {process.returncode}\n"
+                 f"{process.stdout[-2000:]}{process.stderr[-2000:]}")
+    return network, json.loads(record.read_text())["pairs"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vernier", required=True, help="the program")
+    parser.add_argument("--networks", type=int, default=300, help="in all dtypes together")
+    parser.add_argument("--first-seed", type=int, default=1000,
+                        help="the model's constants were set with seeds below 1000")
+    parser.add_argument("--dtypes", nargs="+", default=list(networks.DTYPES),
+                        choices=networks.DTYPES)
+    parser.add_argument("--openvino-precision", default="", choices=["", "bf16"],
+                        help="float32 networks, which OpenVINO computes in a shorter type")
+    parser.add_argument("--pass-rate", type=float, default=0.995)
+    parser.add_argument("--detection-rate", type=float, default=0.98)
+    args = parser.parse_args()
+    tables = Tables()
+    for dtype in args.dtypes:
+        wanted, seed = args.networks // len(args.dtypes), args.first_seed
+        while wanted > 0 and len(tables.refused) < MAX_REFUSED:
+            with tempfile.TemporaryDirectory() as folder:
+                network, pairs = run_network(args.vernier, dtype, seed, pathlib.Path(folder),
+                                             args.openvino_precision)
+            if pairs is None:
+                tables.refused.append(f"{dtype} {seed} ({network.family})")
+            else:
+                wanted -= 1
+                tables.longest[dtype] = max(tables.longest[dtype], network.longest_sum)
+                tables.add(dtype, seed, pairs)
+            seed += 1
+        print(f"{dtype}: {tables.passed[dtype]} faultless outputs pass", flush=True)
+    tables.print(args.dtypes)
+    print("\n" + "\n".join(tables.trouble))
+    print(f"left out, because a runtime failed on them: {', '.join(tables.refused) or 'none'}")
+    enough = len(tables.refused) < MAX_REFUSED
+    enough &= tables.total(tables.passed).rate >= args.pass_rate
+    for variant in ("weight", "epsilon"):
+        enough &= tables.total(tables.found, variant).rate >= args.detection_rate
+    print("enough" if enough else "NOT ENOUGH")
+    return 0 if enough else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
