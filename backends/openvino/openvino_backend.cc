@@ -18,6 +18,8 @@ class OpenVinoBackend {
          sdk::Str("device to compile for")},
         {sizeof(vn_option_info), sdk::Str("precision"), sdk::Str("word"), sdk::Str("f32"),
          sdk::Str("inference precision: f32, f16, bf16, or default for OpenVINO's own choice")},
+        {sizeof(vn_option_info), sdk::Str("threads"), sdk::Str("int"), {},
+         sdk::Str("threads of an inference; default: OpenVINO's own choice")},
     };
     return kOptions;
   }

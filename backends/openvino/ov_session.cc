@@ -187,11 +187,20 @@ Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
   VERNIER_ASSIGN_OR_RETURN(const char* precision,
                            PrecisionProperty(options.Get("precision", "f32")));
   ov_compiled_model_t* compiled = nullptr;
-  const ov_status_e status =
-      precision != nullptr
-          ? api_.ov_core_compile_model(core, source, device_.c_str(), 2, &compiled,
-                                       "INFERENCE_PRECISION_HINT", precision)
-          : api_.ov_core_compile_model(core, source, device_.c_str(), 0, &compiled);
+  const std::string threads(options.Get("threads"));
+  const auto compile = [&](auto... properties) {
+    return api_.ov_core_compile_model(core, source, device_.c_str(), sizeof...(properties),
+                                      &compiled, properties...);
+  };
+  ov_status_e status{};
+  if (threads.empty()) {
+    status = precision != nullptr ? compile("INFERENCE_PRECISION_HINT", precision) : compile();
+  } else if (precision == nullptr) {
+    status = compile("INFERENCE_NUM_THREADS", threads.c_str());
+  } else {
+    status = compile("INFERENCE_PRECISION_HINT", precision, "INFERENCE_NUM_THREADS",
+                     threads.c_str());
+  }
   if (Status compiled_status = Check(api_, status, "compiling for " + device_);
       !compiled_status.ok()) {
     const bool no_device = compiled_status.message().find("is not registered") != std::string::npos;

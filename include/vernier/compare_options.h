@@ -31,6 +31,12 @@ struct PerOutput {
 /// The statistic of the differences that `simple` holds against the tolerances.
 enum class ErrorStat : uint8_t { kElemwise, kMax, kMean, kMedian, kQuantile };
 
+/// Where the tolerances of `simple` come from.
+enum class ToleranceRule : uint8_t {
+  kFixed,  ///< atol and rtol
+  kAuto,   ///< the errors that faultless runners can have; see docs/tolerance.md
+};
+
 enum class CompareFunction : uint8_t {
   kSimple,
   kIndices,
@@ -77,6 +83,8 @@ struct CompareOptions {
   /// runner's.
   PerOutput<double> rtol;
   PerOutput<double> atol;
+  /// kAuto has no effect on outputs for which atol or rtol has an entry or a fallback.
+  PerOutput<ToleranceRule> tolerance;
   /// Several statistics must all be in tolerance. An empty list means elemwise.
   PerOutput<std::vector<ErrorStat>> check_error_stat;
   /// Within [0, 1]; looked at only where the quantile statistic is checked.
@@ -114,6 +122,9 @@ struct CompareOptions {
   /// Pairs outputs by the peer's loose rules and tolerates one-sided outputs.
   bool lenient = false;
 };
+
+/// Whether the output of that name is judged by what faultless runners can differ by.
+bool HasAutoTolerance(const CompareOptions& options, std::string_view name);
 
 /// One `--postprocess` entry: an output is replaced by the indices of its largest values.
 struct TopK {

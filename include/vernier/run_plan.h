@@ -115,6 +115,8 @@ struct RunPlan {
   PerOutput<TopK> postprocess;
   ScriptFunction postprocess_script;  ///< replaces `postprocess`
   ScriptFunction compare_script;      ///< replaces the functions of `compare`
+  /// Bars of --tolerance auto come from the reference run against itself with other settings.
+  bool noise_floor = false;
   bool validate = false;
   bool comparison_asked = false;  ///< --compare-outputs: with one side only, that is a fault
 };

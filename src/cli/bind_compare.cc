@@ -55,6 +55,35 @@ Status BindNumbers(const FlagWords& flag, const NumberRule& rule, PerOutput<doub
   return {};
 }
 
+Status BindToleranceRules(const ParsedArgs& args, CompareOptions& options) {
+  PerOutput<ToleranceRule>& out = options.tolerance;
+  for (const std::string& word : args.List("tolerance")) {
+    const bool keyed = word.find(':') != std::string::npos;
+    const KeyedWord split = keyed ? SplitAtLast(word) : KeyedWord{"", word};
+    if (split.value != "auto" && split.value != "fixed") {
+      return InvalidArgument("--tolerance: expected auto or fixed, got '" + split.value +
+                             "'; numbers are for --atol and --rtol");
+    }
+    const ToleranceRule rule = split.value == "auto" ? ToleranceRule::kAuto : ToleranceRule::kFixed;
+    if (split.key.empty()) {
+      out.fallback = rule;
+    } else {
+      out.entries.emplace_back(split.key, rule);
+    }
+  }
+  if (args.Has("noise_floor") && !out.fallback) out.fallback = ToleranceRule::kAuto;
+  if (out.fallback != ToleranceRule::kAuto) return {};
+  for (const auto& [flag, table] :
+       {std::pair("--atol", &options.atol), {"--rtol", &options.rtol}}) {
+    if (!table->fallback) continue;
+    return InvalidArgument(std::string(flag) +
+                           ": a tolerance for all outputs leaves nothing to --tolerance auto; give "
+                           "one of the two, or " +
+                           flag + " OUTPUT:X for single outputs");
+  }
+  return {};
+}
+
 Status BindIndexTolerance(const FlagWords& flag, PerOutput<int64_t>& out) {
   if (flag.words.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(const std::vector<KeyedValue> values, ParseKeyedValues(flag.words));
@@ -178,7 +207,7 @@ void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& option
   const FunctionFlags table[] = {
       {CompareFunction::kSimple,
        "['simple']",
-       {"check_error_stat", "rtol", "atol", "error_quantile", "infinities_compare_equal",
+       {"check_error_stat", "tolerance", "noise_floor", "rtol", "atol", "error_quantile", "infinities_compare_equal",
         "max_mismatch_share", "max_mismatch_excess"}},
       {CompareFunction::kIndices, "['indices']", {"index_tolerance"}},
       {CompareFunction::kL2, "['l2', 'distance_metrics']", {"l2_threshold"}},
@@ -245,6 +274,8 @@ Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   VERNIER_TRY(BindFunctions(args, options));
   VERNIER_TRY(BindNumbers(WordsOf(args, "rtol"), kTolerance, options.rtol));
   VERNIER_TRY(BindNumbers(WordsOf(args, "atol"), kTolerance, options.atol));
+  VERNIER_TRY(BindToleranceRules(args, options));
+  plan.noise_floor = args.Has("noise_floor");
   VERNIER_TRY(BindErrorStats(WordsOf(args, "check_error_stat"), options.check_error_stat));
   VERNIER_TRY(BindNumbers(WordsOf(args, "error_quantile"), kShare, options.error_quantile));
   VERNIER_TRY(BindIndexTolerance(WordsOf(args, "index_tolerance"), options.index_tolerance));

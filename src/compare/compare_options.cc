@@ -92,4 +92,13 @@ Status CheckAverageOptions(const CompareOptions& options) {
   return {};
 }
 
+bool HasAutoTolerance(const CompareOptions& options, std::string_view name) {
+  if (options.tolerance.Lookup(name, ToleranceRule::kFixed) != ToleranceRule::kAuto) return false;
+  const auto has = [&](const PerOutput<double>& table) {
+    return table.fallback || std::any_of(table.entries.begin(), table.entries.end(),
+                                         [&](const auto& entry) { return entry.first == name; });
+  };
+  return !has(options.atol) && !has(options.rtol);
+}
+
 }  // namespace vernier

@@ -121,11 +121,10 @@ bool PairMeasurement::transposed() const {
 }
 
 void PairMeasurement::AskForSimple() {
-  const Tolerances tolerances = TolerancesFor(name_, options_);
-  // Differences of strings are 0 or 1, which a tolerance of 1 must not excuse.
-  if (a_.dtype() != DType::kString) {
-    request_.rule = {tolerances.absolute, tolerances.relative, options_.infinities_compare_equal};
-  }
+  tolerances_ = TolerancesFor(name_, options_);
+  SetRule();
+  const ErrorBar* bar = FindBar();
+  if (bar != nullptr && bar->most > 0) Raise(request_.differences, StatisticsLevel::kRanks);
   const double quantile = options_.error_quantile.Lookup(name_, kDefaultErrorQuantile);
   // The peer ignores a bad quantile that it does not need; `simple` refuses one that it does.
   if (quantile >= 0 && quantile <= 1) quantile_ = quantile;
@@ -137,6 +136,31 @@ void PairMeasurement::AskForSimple() {
   if (options_.max_mismatch_share.Lookup(name_, 0) > 0) {
     Raise(request_.differences, StatisticsLevel::kMoments);
   }
+}
+
+const ErrorBar* PairMeasurement::FindBar() const {
+  const std::vector<CompareFunction>& functions = options_.functions;
+  const bool simple =
+      std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end();
+  if (!simple || detail_.bars == nullptr || !HasAutoTolerance(options_, name_)) return nullptr;
+  return detail_.bars->Find(name_);
+}
+
+// A pass of its own: what single elements may differ by depends on the scale of all.
+Status PairMeasurement::MeasureBar() {
+  const ErrorBar* bar = FindBar();
+  if (bar == nullptr) return {};
+  if (on_device_) VERNIER_TRY(BringHere());
+  VERNIER_ASSIGN_OR_RETURN(bar_, MeasureAgainstBar(a_, b_, *bar));
+  tolerances_ = {bar_->atol, bar_->rtol};
+  SetRule();
+  return {};
+}
+
+void PairMeasurement::SetRule() {
+  // Differences of strings are 0 or 1, which a tolerance of 1 must not excuse.
+  if (a_.dtype() == DType::kString) return;
+  request_.rule = {tolerances_.absolute, tolerances_.relative, options_.infinities_compare_equal};
 }
 
 void PairMeasurement::AskForMetrics() {
@@ -208,6 +232,7 @@ Result<PairMeasures> PairMeasurement::MeasureOnDevice() {
 const PairMeasures* PairMeasurement::Measure() {
   if (measures_) return &*measures_;
   if (!status_.ok()) return nullptr;
+  if (status_ = MeasureBar(); !status_.ok()) return nullptr;
   Result<PairMeasures> measures =
       on_device_ ? MeasureOnDevice()
                  : MeasurePair(Elements(a_), Elements(b_), request_, detail_.pool);

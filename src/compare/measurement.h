@@ -47,6 +47,12 @@ class PairMeasurement {
   /// The bytes are on a device, and so far nobody needed them.
   bool on_device() const { return on_device_; }
 
+  /// What `simple` holds single elements against; known once measured, where there is a bar.
+  const Tolerances& tolerances() const { return tolerances_; }
+  /// How the pair stands against the bar of --tolerance auto, single elements left out; absent with
+  /// fixed tolerances and before the first Measure().
+  const std::optional<BarVerdict>& bar() const { return bar_; }
+
   /// `simple`'s rule. Strings must be equal, whatever the tolerances; without `simple`, everything
   /// that differs is out of tolerance.
   const DifferenceRule& rule() const { return request_.rule; }
@@ -69,6 +75,9 @@ class PairMeasurement {
  private:
   void Align(const Tensor& b);
   void AskForSimple();
+  const ErrorBar* FindBar() const;
+  Status MeasureBar();
+  void SetRule();
   void AskForMetrics();
   void AskForDetail();
   void ChoosePlace();
@@ -83,6 +92,8 @@ class PairMeasurement {
   bool shapes_differ_ = false;
   std::string refusal_;
   std::vector<ShapeStep> steps_;
+  Tolerances tolerances_;
+  std::optional<BarVerdict> bar_;
   double quantile_ = kDefaultErrorQuantile;
   bool on_device_ = false;
   MeasureRequest request_;

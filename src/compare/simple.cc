@@ -114,10 +114,7 @@ bool WithinTolerance(double absolute, double relative, double atol, double rtol)
 
 FunctionResult JudgeSimple(PairMeasurement& pair) {
   const CompareOptions& options = pair.options();
-  const Tolerances tolerances = TolerancesFor(pair.name(), options);
   SimpleResult simple;
-  simple.rtol = tolerances.relative;
-  simple.atol = tolerances.absolute;
   simple.quantile = pair.error_quantile();
   simple.allowed_share = options.max_mismatch_share.Lookup(pair.name(), 0);
   simple.allowed_excess = options.max_mismatch_excess.Lookup(pair.name(), kDefaultMismatchExcess);
@@ -125,10 +122,17 @@ FunctionResult JudgeSimple(PairMeasurement& pair) {
   if (!stats.ok()) return Failed(stats.status().message());
   const PairMeasures* measures = pair.Measure();
   if (measures == nullptr) return Failed(pair.status().message());
+  simple.rtol = pair.tolerances().relative;
+  simple.atol = pair.tolerances().absolute;
   simple.difference = measures->difference;
   simple.measured = pair.measured().differences;
 
   FunctionResult result;
+  if (pair.bar()) {
+    simple.bar = *pair.bar();
+    CloseVerdict(simple.difference, ShareHolds(simple), *simple.bar);
+    if (!simple.bar->passed) result.verdict = Verdict::kMismatched;
+  }
   for (const ErrorStat stat : *stats) {
     simple.required.push_back(Judge(simple, stat));
     if (!simple.required.back().passed) result.verdict = Verdict::kMismatched;

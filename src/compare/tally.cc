@@ -49,7 +49,7 @@ void AddSimple(OutputTally& output, FunctionTally& tally, const SimpleResult& si
     output.worst_absolute = LargerOrNan(absolute.max, output.worst_absolute.value_or(0));
     output.worst_relative = LargerOrNan(relative.max, output.worst_relative.value_or(0));
   }
-  output.worst_ratio = std::max(output.worst_ratio, simple.difference.worst_ratio);
+  output.worst_ratio = std::max(output.worst_ratio, simple.times_over());
 }
 
 void AddFunction(OutputTally& output, const FunctionResult& result) {

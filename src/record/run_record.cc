@@ -110,6 +110,22 @@ Json ToJson(const OutputFigures& figures) {
   };
 }
 
+Json ToJson(const BarRecord& bar) {
+  return {
+      {"bar", Number(bar.bar)},
+      {"scale", Number(bar.scale)},
+      {"rms_error", Number(bar.rms)},
+      {"gain", Number(bar.gain)},
+      {"gain_bar", Number(bar.gain_bar)},
+      {"most_error", Number(bar.most)},
+      {"most_bar", Number(bar.most_bar)},
+      {"most_share", Number(bar.most_share)},
+      {"element_bar", Number(bar.element_bar)},
+      {"times_over", Number(bar.times_over)},
+      {"why", bar.why},
+  };
+}
+
 Json ToJson(const OutputRecord& output) {
   const bool share = output.allowed_share > 0;
   return {
@@ -133,6 +149,7 @@ Json ToJson(const OutputRecord& output) {
       {"required_relative_tolerance", Number(output.required_relative)},
       {"vacuous", Text(output.vacuous)},
       {"worst_iteration", ToJson(output.figures)},
+      {"auto_tolerance", output.bar ? ToJson(*output.bar) : Json()},
   };
 }
 

@@ -86,6 +86,21 @@ struct OutputFigures {
   std::string suggestion;            ///< what could be done about shapes that differ
 };
 
+/// How an output stood against the bar of --tolerance auto, in its worst iteration.
+struct BarRecord {
+  double bar = 0;    ///< relative to the scale
+  double scale = 0;  ///< root mean square of the values
+  double rms = 0;    ///< of the differences, relative to the scale
+  double gain = 0;   ///< by which the first side is larger, relative
+  double gain_bar = 0;
+  double most = 0;  ///< median, or 0.9 quantile, of the differences, relative to the scale
+  double most_bar = 0;  ///< 0: not looked at
+  double most_share = 0.5;
+  double element_bar = 0;  ///< relative to the scale
+  double times_over = 0;
+  std::string why;
+};
+
 /// One output over all iterations of a pair.
 struct OutputRecord {
   std::string name;        ///< of the first runner
@@ -107,6 +122,7 @@ struct OutputRecord {
   double allowed_share = 0;   ///< of elements that may be out of tolerance
   double allowed_excess = 0;  ///< and how many times over, where there is such a share
   bool tolerances_checked = false;  ///< `mismatches` counts what is out of tolerance, not all
+  std::optional<BarRecord> bar;  ///< absent with fixed tolerances
   std::string vacuous;      ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
 };

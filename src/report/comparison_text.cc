@@ -81,6 +81,15 @@ std::string FormatMetricLine(CompareFunction function, double value, double thre
          ") | " + (metric.Passes(value, threshold) ? "PASSED" : "FAILED");
 }
 
+std::string FormatBarLine(std::string_view name, const BarVerdict& verdict) {
+  std::string text = "Tolerance auto | Output: '" + std::string(name) + "' | bar " +
+                     FormatG(verdict.bar, 2) + " of the output's scale " +
+                     FormatG(verdict.scale, 3) + ": " + verdict.why + " | error " +
+                     FormatG(verdict.rms, 2) + ", gain " + FormatG(verdict.gain, 2) + " | ";
+  if (verdict.passed) return text + "PASSED";
+  return text + "FAILED, " + FormatG(verdict.times_over, 3) + " times the bar";
+}
+
 ComparisonDetail ComparisonReporter::Detail() const {
   ComparisonDetail detail;
   detail.output_statistics = logger_.Enabled(Severity::kInfo);
@@ -298,8 +307,9 @@ void ComparisonReporter::Simple(const OutputComparison& output, const FunctionRe
                                 const IterationComparison& iteration) {
   const auto* simple = std::get_if<SimpleResult>(&result.data);
   const std::string_view name = output.a_name;
-  const double rtol = options_.rtol.Lookup(name, kDefaultTolerance);
-  const double atol = options_.atol.Lookup(name, kDefaultTolerance);
+  const bool has_bar = simple != nullptr && simple->bar;
+  const double rtol = has_bar ? simple->rtol : options_.rtol.Lookup(name, kDefaultTolerance);
+  const double atol = has_bar ? simple->atol : options_.atol.Lookup(name, kDefaultTolerance);
   const std::vector<ErrorStat> stats = options_.check_error_stat.Lookup(name, {});
   logger_.Info("Tolerance: [abs=" + FormatG(atol, 5) + ", rel=" + FormatG(rtol, 5) +
                "] | Checking " + JoinStats(stats) + " error");
@@ -340,6 +350,9 @@ void ComparisonReporter::Simple(const OutputComparison& output, const FunctionRe
     logger_.Finish("PASSED" + subject + "is within" + tolerances);
   } else {
     logger_.Error("FAILED" + subject + "exceeds" + tolerances);
+  }
+  if (has_bar) {
+    logger_.Log(VerdictSeverity(result.passed()), FormatBarLine(output.a_name, *simple->bar));
   }
 }
 

@@ -64,4 +64,8 @@ class ComparisonReporter {
 /// and threshold would look the same without being so.
 std::string FormatMetricLine(CompareFunction function, double value, double threshold);
 
+/// "Tolerance auto | Output: 'y' | bar 3.1e-05 of the output's scale 4.2: <why> | error 2e-06, gain
+/// -1e-07 | PASSED", or how many times over the bar it is.
+std::string FormatBarLine(std::string_view name, const BarVerdict& verdict);
+
 }  // namespace vernier

@@ -10,6 +10,7 @@
 
 #include "backend/script_client.h"
 #include "run/exit_code.h"
+#include "run/pair_bars.h"
 #include "run/pair_recorder.h"
 #include "run/run_observer.h"
 #include "util/thread_pool.h"
@@ -47,6 +48,9 @@ class ComparisonRun {
 
   /// Top-K, or what the script makes of each side's outputs.
   Status Postprocess(int64_t iteration, IterationOutputs& outputs);
+
+  /// Where the bars of --tolerance auto come from; asked while comparing.
+  void UseBars(PairBars& bars) { bars_ = &bars; }
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);
@@ -90,6 +94,7 @@ class ComparisonRun {
   RunObserver* observer_;
   std::unique_ptr<ThreadPool> pool_;  ///< its threads start with the first large output
   Scripts scripts_;
+  PairBars* bars_ = nullptr;
   ComparisonDetail detail_;
   PairingRule rule_ = PairingRule::kOneToOne;
   bool marked_ = false;

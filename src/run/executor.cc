@@ -27,7 +27,8 @@ class Execution {
         logger_(logger),
         observer_(observer),
         interrupted_(interrupted),
-        live_(plan, interrupted, logger) {}
+        live_(plan, interrupted, logger),
+        bars_(plan.compare) {}
 
   RunOutcome Run() {
     const auto start = std::chrono::steady_clock::now();
@@ -68,6 +69,10 @@ class Execution {
     comparisons_->Use(lpips_);
     // Its interpreter starts while the frameworks load.
     if (RunScripts::Wanted(plan_)) VERNIER_TRY(live_.ScriptWorker().status());
+    if (plan_.noise_floor && plan_.runners.empty()) {
+      return InvalidArgument("--noise-floor: saved outputs cannot be made again; it needs a runner");
+    }
+    if (bars_.wanted()) comparisons_->UseBars(bars_);
     if (plan_.runners.empty()) return CompareLoaded();
     FeedStream::Announce(plan_, logger_);
     return plan_.execution.sequential ? RunSequential() : RunStreaming();
@@ -260,6 +265,11 @@ class Execution {
 
   Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
                                                   int64_t iteration) {
+    if (bars_.wanted() && iteration == 0 && live_[index].opened()) {
+      bars_.AddRunner(index, live_[index]);
+      bars_.SetFeed(feed);
+      if (plan_.noise_floor && index == 0) VERNIER_TRY(OpenNoise());
+    }
     VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
                              live_.Infer(index, feed, iteration));
     if (!result) return result;
@@ -267,7 +277,14 @@ class Execution {
                                       "\n---- Inference Output(s) ----\n" +
                                       FormatTensorTable(result->outputs));
     VERNIER_TRY(savers_->AddResult(index, *result));
+    if (noise_ && index == 0) VERNIER_TRY(noise_->Measure(feed, iteration, *result, bars_));
     return result;
+  }
+
+  Status OpenNoise() {
+    logger_.Start("Measuring the noise of " + live_[0].name() + " with other settings");
+    VERNIER_ASSIGN_OR_RETURN(noise_, NoiseFloor::Create(plan_.runners[0]));
+    return live_.OpenTwin(*noise_);
   }
 
   // False when a loaded run has no such iteration.
@@ -332,6 +349,7 @@ class Execution {
   }
 
   void Conclude() {
+    if (noise_) (void)noise_->Close();  // everything it was for is there
     for (size_t i = 0; i < live_.size(); ++i) {
       live_.Close(i);
       outcome_.faults.Add(live_[i].failure());
@@ -388,6 +406,8 @@ class Execution {
   const std::atomic<int>& interrupted_;
   RunOutcome outcome_;
   LiveRuns live_;
+  PairBars bars_;
+  std::unique_ptr<NoiseFloor> noise_;
   std::optional<LoadedRuns> loaded_;
   std::optional<ComparisonRun> comparisons_;
   RunScripts scripts_;

@@ -39,6 +39,7 @@ Status LiveRunner::Open(const ModelSource& model) {
   request.options = plan_.session_options;
   VERNIER_ASSIGN_OR_RETURN(session_, worker_->Open(request, model.edited_bytes()));
   AddSymbols(request.inputs, session_.inputs);
+  computes_in_ = DTypeFromName(session_.precision).value_or(DType::kUndefined);
   if (session_.precision == kAsInTheModel) session_.precision = model.precision();
   skipped_ = session_.not_exposed;
   opened_ = true;

@@ -50,6 +50,8 @@ class LiveRunner {
 
   const BackendInfo& backend() const { return backend_; }
   const SessionDescription& session() const { return session_; }
+  /// The one float type that the runner computes in; kUndefined: in those of the model's tensors.
+  DType computes_in() const { return computes_in_; }
   const std::vector<SkippedOutput>& skipped() const { return skipped_; }
 
   /// Of inferences, in seconds: the first ones, enough for a median.
@@ -65,6 +67,7 @@ class LiveRunner {
   Status failure_;
   BackendInfo backend_;
   SessionDescription session_;
+  DType computes_in_ = DType::kUndefined;
   std::vector<SkippedOutput> skipped_;
   bool opened_ = false;
   std::vector<double> latencies_;

@@ -41,7 +41,7 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
          plan.compare_script.path.empty() && plan.postprocess_script.path.empty() &&
          plan.save.outputs.empty() && plan.load_outputs.empty() && !plan.validate && !drawn &&
          !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
-         !plan.compare.no_shape_check;
+         !plan.compare.no_shape_check && !plan.noise_floor;
 }
 
 std::string FormatSignature(std::span<const TensorInfo> inputs) {
@@ -130,6 +130,12 @@ Status LiveRuns::Open(size_t index) {
       Fail(runner, status);
       return {};
   }
+}
+
+Status LiveRuns::OpenTwin(NoiseFloor& noise) {
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           ModelSource::Prepare(noise.plan().model, logger_));
+  return noise.Open(pool_, *model);
 }
 
 void LiveRuns::Close(size_t index) {

@@ -11,6 +11,7 @@
 #include "inputs/coerce_feed.h"
 #include "record/run_record.h"
 #include "run/live_runner.h"
+#include "run/noise_floor.h"
 #include "run/worker_pool.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -39,6 +40,9 @@ class LiveRuns {
   /// Opens one runner. A failure puts it out of the run; a model or a name that is wrong is
   /// returned, since it is not the backend's fault.
   Status Open(size_t index);
+
+  /// Opens the twin of the first runner, which noise is measured with.
+  Status OpenTwin(NoiseFloor& noise);
 
   /// One inference with a feed that is coerced to the runner's inputs. nullopt when the runner has
   /// failed; kMalformed when the feed does not fit; kCancelled.

@@ -22,6 +22,7 @@ Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& out
   std::vector<std::pair<std::string_view, std::string_view>> named;
   AddNames("--atol", compare.atol, named);
   AddNames("--rtol", compare.rtol, named);
+  AddNames("--tolerance", compare.tolerance, named);
   AddNames("--check-error-stat", compare.check_error_stat, named);
   AddNames("--error-quantile", compare.error_quantile, named);
   AddNames("--index-tolerance", compare.index_tolerance, named);

@@ -32,12 +32,29 @@ void KeepWorse(std::optional<double>& worst, double value) {
   if (!worst || value != value || value > *worst) worst = worst && *worst != *worst ? worst : value;
 }
 
+BarRecord MakeBarRecord(const BarVerdict& bar) {
+  return {.bar = bar.bar,
+          .scale = bar.scale,
+          .rms = bar.rms,
+          .gain = bar.gain,
+          .gain_bar = bar.gain_bar,
+          .most = bar.most,
+          .most_bar = bar.most_bar,
+          .most_share = bar.nine_tenths ? 0.9 : 0.5,
+          .element_bar = bar.rtol,
+          .times_over = bar.times_over,
+          .why = bar.why};
+}
+
 void AddSimple(const SimpleResult& simple, OutputRecord& record) {
   const DifferenceSummary& difference = simple.difference;
   record.tolerances_checked = true;
   record.allowed_share = simple.allowed_share;
   record.allowed_excess = simple.allowed_excess;
   record.mismatches = std::max(record.mismatches, difference.mismatches);
+  if (simple.bar && !(record.bar && record.bar->times_over >= simple.bar->times_over)) {
+    record.bar = MakeBarRecord(*simple.bar);
+  }
   if (simple.measured == StatisticsLevel::kNone) return;
   KeepWorse(record.mean_absolute_error, difference.absolute.mean);
   record.not_finite = std::max(record.not_finite,
@@ -51,7 +68,7 @@ void AddSimple(const SimpleResult& simple, OutputRecord& record) {
 double WorstRatio(const OutputComparison& output) {
   const FunctionResult* simple = output.Find(CompareFunction::kSimple);
   const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
-  return data == nullptr ? 0 : data->difference.worst_ratio;
+  return data == nullptr ? 0 : data->times_over();
 }
 
 // Keeps the numbers of the worst iteration: the first that failed, or a later one that is further

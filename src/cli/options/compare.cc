@@ -107,6 +107,21 @@ constexpr OptionRow kSimple[] = {
      .fallback = "1e-5",
      .metavar = "[OUTPUT:]X",
      .help = "Absolute tolerance."},
+    {.flags = {"--tolerance"},
+     .dest = "tolerance",
+     .arity = Arity::kPlus,
+     .fallback = "fixed",
+     .metavar = "[OUTPUT:]RULE",
+     .help =
+         "Where tolerances come from: fixed (--atol, --rtol), or auto: what faultless runners can"
+         " differ by, from the graph, the length of its sums and the precisions really used."
+         " Outputs that --atol or --rtol names keep those.",
+     .origin = Origin::kOurs},
+    {.flags = {"--noise-floor"},
+     .dest = "noise_floor",
+     .help = "Implies --tolerance auto, with bars from a measurement: the first runner against"
+             " itself with one thread and without graph optimisations.",
+     .origin = Origin::kOurs},
     {.flags = {"--check-error-stat"},
      .dest = "check_error_stat",
      .arity = Arity::kPlus,

@@ -1,0 +1,123 @@
+#include "compare/error_bar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "kernels/products.h"
+
+namespace vernier {
+namespace {
+
+// Of a million errors that are spread normally the largest is five deviations out, and a large
+// element has a larger error than the root mean square; bars of rms have a margin of their own.
+constexpr double kElementTimes = 6;
+// Rounding has no direction, but errors that a whole row shares (its mean, its deviation) do not
+// average out.
+constexpr double kGainShare = 0.4;
+// What float64 sums of squares can tell.
+constexpr double kGainFloor = 1e-14;
+
+// Sums over the pairs of elements that are finite on both sides.
+struct Moments {
+  double count = 0;
+  double a_squared = 0;
+  double b_squared = 0;
+  double difference_squared = 0;
+  double unit = 1;  ///< values were divided by this before they were squared
+};
+
+template <typename Visit>
+void ForEachBlock(const ElementSpan& a, const ElementSpan& b, Visit visit) {
+  std::vector<double> a_block(kBlockSize);
+  std::vector<double> b_block(kBlockSize);
+  for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
+    const double* x = LoadBlock(a, start, n, a_block.data());
+    const double* y = LoadBlock(b, start, n, b_block.data());
+    for (size_t i = 0; i < n; ++i) {
+      if (std::isfinite(x[i]) && std::isfinite(y[i])) visit(x[i], y[i]);
+    }
+  }
+}
+
+// Slow, for tensors with NaN, infinities, or squares beyond float64.
+Moments FiniteMoments(const ElementSpan& a, const ElementSpan& b) {
+  Moments m;
+  double largest = 0;
+  ForEachBlock(a, b, [&](double x, double y) {
+    largest = std::max({largest, std::fabs(x), std::fabs(y)});
+  });
+  if (largest > 0) m.unit = largest;
+  ForEachBlock(a, b, [&](double x, double y) {
+    const double scaled_x = x / m.unit;
+    const double scaled_y = y / m.unit;
+    m.count += 1;
+    m.a_squared += scaled_x * scaled_x;
+    m.b_squared += scaled_y * scaled_y;
+    m.difference_squared += (scaled_x - scaled_y) * (scaled_x - scaled_y);
+  });
+  return m;
+}
+
+Result<Moments> Measure(const Tensor& a, const Tensor& b) {
+  VERNIER_ASSIGN_OR_RETURN(const ProductSums sums, ComputeProductSums(Elements(a), Elements(b)));
+  const bool finite = std::isfinite(sums.a_squared) && std::isfinite(sums.b_squared) &&
+                      std::isfinite(sums.difference_squared);
+  const bool complex = Kind(a.dtype()) == DTypeKind::kComplex;
+  if (!finite && !complex) return FiniteMoments(Elements(a), Elements(b));
+  return Moments{static_cast<double>(a.element_count()), sums.a_squared, sums.b_squared,
+                 sums.difference_squared, 1};
+}
+
+double Times(double value, double bar) {
+  if (value == 0) return 0;
+  return bar > 0 ? value / bar : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+Result<BarVerdict> MeasureAgainstBar(const Tensor& a, const Tensor& b, const ErrorBar& bar) {
+  BarVerdict verdict;
+  verdict.bar = bar.rms;
+  verdict.why = bar.why;
+  verdict.passed = true;
+  if (a.dtype() == DType::kString || b.dtype() == DType::kString) return verdict;
+  VERNIER_ASSIGN_OR_RETURN(const Moments m, Measure(a, b));
+  const double both = m.a_squared + m.b_squared;
+  verdict.scale = m.count > 0 ? m.unit * std::sqrt(both / (2 * m.count)) : 0;
+  if (both > 0) {
+    verdict.rms = std::sqrt(m.difference_squared / (both / 2));
+    verdict.gain = (m.a_squared - m.b_squared) / both;
+  }
+  verdict.gain_bar = std::max(kGainShare * bar.rms, bar.rms > 0 ? kGainFloor : 0);
+  const double element = bar.rms > 0 ? kElementTimes * bar.rms + bar.element : 0;
+  verdict.atol = std::isfinite(verdict.scale) ? element * verdict.scale : 0;
+  if (bar.steps) verdict.atol = std::max(verdict.atol, 1.0);
+  verdict.rtol = element;
+  verdict.most_bar = bar.most;
+  verdict.nine_tenths = bar.nine_tenths;
+  verdict.times_over =
+      std::max(Times(verdict.rms, bar.rms), Times(std::fabs(verdict.gain), verdict.gain_bar));
+  verdict.passed = verdict.times_over <= 1;
+  return verdict;
+}
+
+void CloseVerdict(const DifferenceSummary& difference, bool elements_passed, BarVerdict& verdict) {
+  if (verdict.most_bar > 0 && verdict.scale > 0) {
+    const ValueStatistics& absolute = difference.absolute;
+    const double most = verdict.nine_tenths ? absolute.quantiles.front() : absolute.median;
+    verdict.most = most / verdict.scale;
+    // NaN is an element that fails below.
+    const double times = verdict.most / verdict.most_bar;
+    if (times > verdict.times_over) verdict.times_over = times;
+    verdict.passed = verdict.times_over <= 1;
+  }
+  if (elements_passed) return;
+  verdict.times_over = std::max(verdict.times_over, difference.worst_ratio);
+  verdict.passed = false;
+}
+
+}  // namespace vernier

@@ -1,0 +1,73 @@
+// `--tolerance auto`: outputs held against the error that faultless runners can have, instead of
+// against fixed tolerances.
+//
+// What is measured is relative to the output's scale, the root mean square of both sides' values:
+// the root mean square of the differences; the gain, by which one side as a whole is larger than
+// the other; and the worst single element. Rounding errors are small, unbiased and spread evenly,
+// so a bar can be tight for each of the three. Zeros and small elements are no trouble: an element
+// may differ by a share of the scale or of itself, whichever is larger. Behind quantisers faultless
+// sides agree on almost every row and differ a lot on few: there most elements have to meet a bar
+// as well.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "kernels/difference.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// What one output may differ by.
+struct ErrorBar {
+  double rms = 0;            ///< relative to the scale; 0: the two must be equal
+  double most = 0;           ///< for most of the elements, relative; 0: not looked at
+  bool nine_tenths = false;  ///< "most" are nine tenths of them, not half
+  double element = 0;  ///< what any element may differ by beyond a multiple of `rms`, relative
+  bool steps = false;  ///< integers that come of quantising may be one step apart
+  std::string why;     ///< "float32, longest sum 4608, 23 layers"
+};
+
+/// The bars of one pair of runners, by the first one's names of outputs.
+class ErrorBars {
+ public:
+  void Set(std::string name, ErrorBar bar) { bars_[std::move(name)] = std::move(bar); }
+  /// nullptr for a name without a bar.
+  const ErrorBar* Find(std::string_view name) const {
+    const auto found = bars_.find(name);
+    return found == bars_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<std::string, ErrorBar, std::less<>> bars_;
+};
+
+/// A bar in the output's own units, and how the output stands against it.
+struct BarVerdict {
+  double bar = 0;    ///< of the root mean square of the differences, relative to the scale
+  double scale = 0;  ///< root mean square of the values of both sides; NaN if none is finite
+  double rms = 0;    ///< of the differences, relative to the scale
+  double gain = 0;   ///< by which A is larger than B; relative, signed
+  double gain_bar = 0;
+  double most = 0;  ///< the median or 0.9 quantile of the differences, relative to the scale
+  double most_bar = 0;
+  bool nine_tenths = false;
+  double atol = 0;        ///< what a single element may differ by: this or ...
+  double rtol = 0;        ///< ... this share of itself
+  double times_over = 0;  ///< the worst of these, in multiples of its bar; at most 1 passes
+  std::string why;
+  bool passed = false;
+};
+
+/// Measures both sides and sets the tolerances of single elements; `times_over` and `passed` speak
+/// of rms and gain alone until CloseVerdict. Elements that are not finite on either side are left
+/// to the element test. kInvalidArgument as ComputeProductSums.
+Result<BarVerdict> MeasureAgainstBar(const Tensor& a, const Tensor& b, const ErrorBar& bar);
+
+/// Adds the test of single elements, which `difference` was computed with and which passed or not,
+/// and that of most elements, for which its ranks are needed.
+void CloseVerdict(const DifferenceSummary& difference, bool elements_passed, BarVerdict& verdict);
+
+}  // namespace vernier

@@ -1,0 +1,170 @@
+#include "compare/error_bar.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "compare/comparator.h"
+#include "compare/tensor_for_test.h"
+
+namespace vernier {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+const ErrorBar kBar = {.rms = 1e-5, .why = "float32, longest sum 64, 2 layers"};
+
+std::vector<float> Values(size_t count) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal(0, 3);
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+// Independent errors of that size.
+std::vector<float> WithNoise(std::vector<float> values, float size) {
+  std::mt19937 random(8);
+  std::normal_distribution<float> normal(0, 3 * size);
+  for (float& value : values) value += normal(random);
+  return values;
+}
+
+std::vector<float> Times(std::vector<float> values, float factor) {
+  for (float& value : values) value *= factor;
+  return values;
+}
+
+FunctionResult Judge(const Tensor& a, const Tensor& b, const ErrorBar& bar = kBar) {
+  ErrorBars bars;
+  bars.Set("y", bar);
+  CompareOptions options;
+  options.tolerance.fallback = ToleranceRule::kAuto;
+  options.infinities_compare_equal = true;
+  ComparisonDetail detail;
+  detail.bars = &bars;
+  return CompareOutputs({"y", a}, {"y", b}, options, detail).functions.front();
+}
+
+const BarVerdict& VerdictOf(const FunctionResult& result) {
+  return *std::get<SimpleResult>(result.data).bar;
+}
+
+TEST(ErrorBarTest, NoiseBelowTheBarPassesThoughZerosAreFarOffRelatively) {
+  std::vector<float> a = Values(5000);
+  a[17] = 0;
+  const FunctionResult result = Judge(Floats(a), Floats(WithNoise(a, 4e-6f)));
+  EXPECT_TRUE(result.passed());
+  EXPECT_NEAR(VerdictOf(result).scale, 3, 0.1);
+  EXPECT_NEAR(VerdictOf(result).rms, 4e-6, 1e-6);
+  EXPECT_NEAR(VerdictOf(result).times_over, 0.4, 0.1);
+  EXPECT_EQ(VerdictOf(result).why, kBar.why);
+}
+
+TEST(ErrorBarTest, NoiseAboveTheBarFailsAndTellsHowFar) {
+  const std::vector<float> a = Values(5000);
+  const FunctionResult result = Judge(Floats(a), Floats(WithNoise(a, 1e-4f)));
+  EXPECT_EQ(result.verdict, Verdict::kMismatched);
+  EXPECT_NEAR(VerdictOf(result).times_over, 10, 1);
+}
+
+TEST(ErrorBarTest, AGainBelowTheRmsBarIsSeen) {
+  const std::vector<float> a = Values(5000);
+  const FunctionResult result = Judge(Floats(a), Floats(Times(a, 1 - 8e-6f)));
+  EXPECT_LT(VerdictOf(result).rms, kBar.rms);
+  EXPECT_NEAR(VerdictOf(result).gain, 8e-6, 1e-6);
+  EXPECT_EQ(result.verdict, Verdict::kMismatched);
+}
+
+TEST(ErrorBarTest, OneBadElementAmongManyFails) {
+  const std::vector<float> a = Values(100'000);
+  std::vector<float> b = a;
+  b[5] += 1e-3f;
+  const FunctionResult result = Judge(Floats(a), Floats(b));
+  EXPECT_LT(VerdictOf(result).rms, kBar.rms);
+  EXPECT_EQ(result.verdict, Verdict::kMismatched);
+  EXPECT_EQ(std::get<SimpleResult>(result.data).difference.mismatches, 1);
+}
+
+TEST(ErrorBarTest, ReferenceAndCandidateMayBeSwapped) {
+  const std::vector<float> a = Values(1000);
+  const std::vector<float> b = Times(a, 1.5f);
+  EXPECT_DOUBLE_EQ(VerdictOf(Judge(Floats(a), Floats(b))).times_over,
+                   VerdictOf(Judge(Floats(b), Floats(a))).times_over);
+}
+
+TEST(ErrorBarTest, NanFailsAlsoWhenAllElseAgrees) {
+  std::vector<float> a = Values(100);
+  std::vector<float> b = a;
+  b[3] = kNan;
+  EXPECT_EQ(Judge(Floats(a), Floats(b)).verdict, Verdict::kMismatched);
+  a[3] = kNan;
+  EXPECT_EQ(Judge(Floats(a), Floats(b)).verdict, Verdict::kMismatched);
+}
+
+TEST(ErrorBarTest, EqualInfinitiesDoNotHideTheRest) {
+  std::vector<float> a = Values(1000);
+  a[3] = -kInf;
+  EXPECT_TRUE(Judge(Floats(a), Floats(a)).passed());
+  std::vector<float> b = Times(a, 1.001f);
+  const FunctionResult result = Judge(Floats(a), Floats(b));
+  EXPECT_EQ(result.verdict, Verdict::kMismatched);
+  EXPECT_NEAR(VerdictOf(result).rms, 1e-3, 1e-4);
+}
+
+TEST(ErrorBarTest, ZeroAgainstSomethingFails) {
+  const std::vector<float> zeros(50, 0);
+  EXPECT_EQ(Judge(Floats(zeros), Floats(Values(50))).verdict, Verdict::kMismatched);
+  EXPECT_EQ(Judge(Floats(Values(50)), Floats(zeros)).verdict, Verdict::kMismatched);
+  EXPECT_TRUE(Judge(Floats(zeros), Floats(zeros)).passed());
+}
+
+TEST(ErrorBarTest, ValuesWhoseSquaresOverflowAreMeasured) {
+  const std::vector<double> a = {1e200, -2e200, 3e200};
+  const std::vector<double> b = {1e200, -2e200, 3.1e200};
+  const FunctionResult result =
+      Judge(TensorForTest(DType::kFloat64, {3}, a), TensorForTest(DType::kFloat64, {3}, b));
+  EXPECT_EQ(result.verdict, Verdict::kMismatched);
+  EXPECT_TRUE(std::isfinite(VerdictOf(result).scale));
+}
+
+TEST(ErrorBarTest, IntegersAreExactUnlessTheyAreSteps) {
+  const Tensor a = Ints({4}, {1, 20, 300, 4000});
+  const Tensor b = Ints({4}, {1, 20, 301, 4000});
+  EXPECT_EQ(Judge(a, b, {.why = "integers, exact"}).verdict, Verdict::kMismatched);
+  EXPECT_TRUE(Judge(a, a, {.why = "integers, exact"}).passed());
+  EXPECT_TRUE(Judge(a, b, {.rms = 1e-3, .steps = true, .why = "steps"}).passed());
+  const Tensor far = Ints({4}, {1, 20, 330, 4000});
+  EXPECT_EQ(Judge(a, far, {.rms = 1e-3, .steps = true}).verdict, Verdict::kMismatched);
+}
+
+TEST(ErrorBarTest, TheMedianTellsAFaultFromAFewFlippedSteps) {
+  const ErrorBar bar = {.rms = 1e-2, .most = 1e-6, .element = 0.1, .why = "quantised"};
+  const std::vector<float> a = Values(1000);
+  std::vector<float> flipped = a;
+  for (size_t i = 0; i < 50; ++i) flipped[i * 20] += 0.1f;
+  EXPECT_TRUE(Judge(Floats(a), Floats(flipped), bar).passed());
+  const FunctionResult fault = Judge(Floats(a), Floats(WithNoise(a, 2e-3f)), bar);
+  EXPECT_EQ(fault.verdict, Verdict::kMismatched);
+  EXPECT_GT(VerdictOf(fault).times_over, 100);
+}
+
+TEST(ErrorBarTest, AnExplicitToleranceWins) {
+  ErrorBars bars;
+  bars.Set("y", kBar);
+  CompareOptions options;
+  options.tolerance.fallback = ToleranceRule::kAuto;
+  options.atol.entries.emplace_back("y", 10.0);
+  ComparisonDetail detail;
+  detail.bars = &bars;
+  const FunctionResult result =
+      CompareOutputs({"y", Floats({1})}, {"y", Floats({2})}, options, detail).functions.front();
+  EXPECT_TRUE(result.passed());
+  EXPECT_FALSE(std::get<SimpleResult>(result.data).bar);
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,73 @@
+#include "run/noise_floor.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "compare/error_bar.h"
+
+namespace vernier {
+namespace {
+
+// Settings that change the order of sums and which kernels run, but not the model.
+struct OtherSetting {
+  std::string_view backend, key, value;
+};
+constexpr OtherSetting kOtherSettings[] = {
+    {"onnxruntime", "intra_op_threads", "1"},
+    {"onnxruntime", "graph_optimization_level", "ORT_DISABLE_ALL"},
+    {"openvino", "threads", "1"},
+};
+
+// Sessions of a worker are told apart by number; runners have their places in the plan.
+constexpr uint64_t kSession = 1'000'000;
+
+const Tensor* Find(const TensorMap& outputs, const std::string& name) {
+  const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                  [&](const NamedTensor& output) { return output.name == name; });
+  return found == outputs.end() ? nullptr : &found->tensor;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NoiseFloor>> NoiseFloor::Create(const RunnerPlan& reference) {
+  RunnerPlan plan = reference;
+  plan.name += ", other settings";
+  plan.model.save_path.clear();
+  plan.model.print_summary = false;
+  bool any = false;
+  for (const OtherSetting& setting : kOtherSettings) {
+    if (setting.backend != plan.backend) continue;
+    std::erase_if(plan.session_options,
+                  [&](const auto& option) { return option.first == setting.key; });
+    plan.session_options.emplace_back(setting.key, setting.value);
+    any = true;
+  }
+  if (!any) {
+    return InvalidArgument("--noise-floor: no settings are known that '" + reference.backend +
+                           "' could be measured with; put an ONNX Runtime or OpenVINO runner "
+                           "first, or use --tolerance auto alone");
+  }
+  return std::unique_ptr<NoiseFloor>(new NoiseFloor(std::move(plan)));
+}
+
+Status NoiseFloor::Open(WorkerPool& pool, const ModelSource& model) {
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool.Get(plan_));
+  twin_.Attach(std::move(worker), kSession);
+  return twin_.Open(model);
+}
+
+Status NoiseFloor::Measure(const TensorMap& feed, int64_t iteration,
+                           const IterationResult& reference, PairBars& bars) {
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
+  VERNIER_ASSIGN_OR_RETURN(const IterationResult again, twin_.Infer(block, iteration, nullptr));
+  for (const NamedTensor& output : reference.outputs) {
+    const Tensor* other = Find(again.outputs, output.name);
+    if (other == nullptr || other->dims() != output.tensor.dims()) continue;
+    VERNIER_ASSIGN_OR_RETURN(const BarVerdict measured,
+                             MeasureAgainstBar(output.tensor, *other, {}));
+    bars.AddNoise(output.name, measured.rms);
+  }
+  return {};
+}
+
+}  // namespace vernier

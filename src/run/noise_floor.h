@@ -1,0 +1,42 @@
+// --noise-floor: the reference runner a second time, with other settings that must not matter. What
+// it differs from itself by is what rounding does to this model with these inputs.
+#pragma once
+
+#include <memory>
+
+#include "run/live_runner.h"
+#include "run/pair_bars.h"
+#include "run/worker_pool.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class NoiseFloor {
+ public:
+  /// The runner with one thread and without graph optimisations, as far as its backend has such
+  /// options. kInvalidArgument, naming the backend, for one that has none.
+  static Result<std::unique_ptr<NoiseFloor>> Create(const RunnerPlan& reference);
+
+  const RunnerPlan& plan() const { return plan_; }
+
+  /// Opens the twin in a worker of `pool`. Errors are the backend's.
+  Status Open(WorkerPool& pool, const ModelSource& model);
+
+  /// One more inference with the feed that `reference` was made from; differences go to `bars`.
+  Status Measure(const TensorMap& feed, int64_t iteration, const IterationResult& reference,
+                 PairBars& bars);
+
+  /// Ends the twin's session.
+  Status Close() { return twin_.Close(); }
+
+ private:
+  explicit NoiseFloor(RunnerPlan plan) : plan_(std::move(plan)), twin_(plan_) {}
+
+  RunnerPlan plan_;
+  LiveRunner twin_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,78 @@
+// The bars of --tolerance auto for the pairs of a run: from the graphs and the precisions that the
+// runners really have, from a measured noise floor, or from dtypes alone.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/error_bar.h"
+#include "model/error_model.h"
+#include "model/onnx_model.h"
+#include "run/live_runner.h"
+#include "vernier/compare_options.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// "float32, longest sum 4608, 23 layers", "integers, exact", ...: the reason of a bar.
+std::string DescribeBar(const ErrorPrediction& prediction, DType dtype, bool graph_known);
+
+/// The bar of a tensor of that dtype. Integers and truths are exact unless quantising made them.
+/// `rows` is its first dimension, or 1.
+ErrorBar MakeBar(const ErrorPrediction& prediction, const Tensor& tensor, bool graph_known);
+
+/// The probability that at least half of `rows` rows are reached by a flip, of which `flips` are
+/// expected among all rows.
+double HalfReached(double flips, int64_t rows);
+
+class PairBars {
+ public:
+  explicit PairBars(const CompareOptions& options) : options_(options) {}
+
+  /// Whether any output is judged by a bar; if not, the other functions need not be called.
+  bool wanted() const;
+
+  /// A runner that is open: its graph (ONNX only) and how it computes. Streams that are never added
+  /// are saved outputs.
+  void AddRunner(size_t stream, const LiveRunner& runner);
+
+  /// The sizes of the inputs, which tell how long sums are. Only the first feed counts.
+  void SetFeed(const TensorMap& feed);
+
+  /// What was measured between the reference and itself: the root mean square of the differences,
+  /// relative. The largest of several iterations counts.
+  void AddNoise(const std::string& output, double rms);
+
+  /// The bars for the outputs of the first stream, which `a` are. A bar once made stays, unless the
+  /// noise has grown.
+  const ErrorBars& For(size_t first, size_t second, const TensorMap& a);
+
+ private:
+  struct Stream {
+    std::shared_ptr<const OnnxModel> model;  // null: the graph is not known
+    std::string model_path;
+    RunnerArithmetic arithmetic;               // for its own graph
+    DType model_coarsest = DType::kUndefined;  // the weights' type with the largest roundoff
+  };
+  using Pair = std::pair<size_t, size_t>;
+
+  const Stream& StreamOf(size_t stream) const;
+  ErrorPredictions Predict(const Stream& owner, const Stream& first, const Stream& second) const;
+  const ErrorPredictions& PredictionsOf(Pair pair, const TensorMap& outputs);
+  ErrorBar MakeMeasuredBar(Pair pair, DType dtype, double noise) const;
+
+  const CompareOptions& options_;
+  std::map<size_t, Stream> streams_;
+  Stream saved_;  // what is known of streams that were not added
+  std::vector<InputDims> feed_;
+  std::vector<std::string> outputs_;  // of the pair that is predicted
+  std::map<Pair, ErrorPredictions> predictions_;
+  std::map<Pair, ErrorBars> bars_;
+  std::map<std::string, double> noise_;
+};
+
+}  // namespace vernier
