@@ -16,7 +16,7 @@ build_sanitized() {
 # Frameworks are not instrumented: what they never free is theirs, and the signal that one of them
 # dies of must reach the parent as a signal.
 sanitized() {
-  local options=detect_leaks=0:allocator_may_return_null=1:handle_segv=0:handle_sigfpe=0
+  local options=detect_leaks=0:allocator_may_return_null=1:handle_segv=0:handle_sigfpe=0:handle_sigbus=0
   # Without the last one OpenVINO's TBB opens a library with RTLD_DEEPBIND, which ASan forbids.
   ASAN_OPTIONS=$options UBSAN_OPTIONS=print_stacktrace=1 TBB_ENABLE_SANITIZERS=1 "$@"
 }

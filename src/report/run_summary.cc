@@ -205,6 +205,7 @@ std::string EnoughTolerance(double required) {
 std::string Advice(const RunRecord& record) {
   for (const PairRecord& pair : record.pairs) {
     double required = 0;
+    std::string scope;
     for (const OutputRecord& output : pair.outputs) {
       if (!Failed(output)) continue;
       if (output.not_finite > 0) {
@@ -217,13 +218,18 @@ std::string Advice(const RunRecord& record) {
       }
       // Other functions than `simple` have no tolerance that would be enough.
       if (!output.required_absolute || !output.required_relative) continue;
-      required = std::max(required, std::min(*output.required_absolute, *output.required_relative));
+      const double enough = std::min(*output.required_absolute, *output.required_relative);
+      if (!(enough > required)) continue;
+      required = enough;
+      // Beside --tolerance auto only tolerances of single outputs are taken.
+      scope = output.bar ? output.name + ":" : "";
     }
     if (required == 0 || !std::isfinite(required)) continue;
     const RunnerRecord* first = FindRunner(record, pair.first);
     const RunnerRecord* second = FindRunner(record, pair.second);
-    const std::string next = "to accept this difference: add --atol " + EnoughTolerance(required) +
-                             " --rtol " + EnoughTolerance(required) +
+    const std::string next = "to accept this difference: add --atol " + scope +
+                             EnoughTolerance(required) + " --rtol " + scope +
+                             EnoughTolerance(required) +
                              // Saved files have no other tensors to look at.
                              (record.runners.empty()
                                   ? ""
