@@ -15,6 +15,7 @@
 
 #include "model/onnx_model.h"
 #include "model/onnx_shapes.h"
+#include "model/unit_roundoff.h"
 
 namespace vernier {
 
@@ -54,8 +55,5 @@ Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const I
 /// What a tensor may differ by when nothing is known of the graph: as after 50 layers with sums of
 /// 4096 terms. Integers are exact.
 ErrorPrediction PredictFromDType(DType dtype, RunnerArithmetic first, RunnerArithmetic second);
-
-/// Half the distance from 1 to the next number, of a float type; 0 for other types.
-double UnitRoundoff(DType dtype);
 
 }  // namespace vernier

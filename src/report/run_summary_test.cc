@@ -1,0 +1,42 @@
+#include "report/run_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace vernier {
+namespace {
+
+using testing::HasSubstr;
+
+// One pair of runners that differ in `logits`, by at most 0.02.
+RunRecord FailedRun(bool by_bar) {
+  OutputRecord output;
+  output.name = "logits";
+  output.compared = 1;
+  output.passed = 0;
+  output.required_absolute = 0.02;
+  output.required_relative = 0.5;
+  if (by_bar) output.bar.emplace();
+  PairRecord pair;
+  pair.first = "a";
+  pair.second = "b";
+  pair.outputs.push_back(output);
+  RunRecord record;
+  record.pairs.push_back(pair);
+  return record;
+}
+
+TEST(RunSummary, AdviceNamesTheToleranceThatWouldBeEnough) {
+  EXPECT_THAT(FormatRunSummary(FailedRun(false), {}), HasSubstr("add --atol 0.02 --rtol 0.02"));
+}
+
+// A tolerance for all outputs is refused beside --tolerance auto: the advice must be one that works.
+TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesTheOutput) {
+  EXPECT_THAT(FormatRunSummary(FailedRun(true), {}),
+              HasSubstr("add --atol logits:0.02 --rtol logits:0.02"));
+}
+
+}  // namespace
+}  // namespace vernier
