@@ -107,6 +107,10 @@ export root
 start=$SECONDS
 echo "== set-up once more, without a network"
 again=./scripts/setup.sh
-if [[ -d $root/root/vernier/.deps/peer ]]; then again+=" --tests"; fi
+if [[ -d $root/root/vernier/.deps/tensorflow ]]; then
+  again="./scripts/deps.sh --tests --with tensorflow,python"
+elif [[ -d $root/root/vernier/.deps/peer ]]; then
+  again+=" --tests"
+fi
 unshare --net bash -c "inside '$again'"
 echo "== second set-up: $((SECONDS - start)) s"

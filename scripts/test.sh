@@ -24,7 +24,7 @@ run_tests() {
     --test-output-size-passed 100000000 --test-output-size-failed 100000000
 }
 
-scripts/setup.sh --tests
+scripts/deps.sh --tests --with tensorflow,python
 # After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Gets what building and running needs (scripts/setup.sh), and larger sets that are asked for.
+#
+# Usage: scripts/deps.sh [--with SET[,SET...]] [--list] [--tests] [--tolerant]
+#
+#   --with       optional sets; may be given several times
+#   --list       print the sets and end
+#   --tests, --tolerant   as scripts/setup.sh has them; --tolerant also passes over sets that fail
+#
+# What is already there is left alone, so that a second run needs no network. Downloads are kept in
+# pip's own cache; VERNIER_CACHE=DIR keeps them there instead.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+task=deps
+# shellcheck source=scripts/environments.sh
+source scripts/environments.sh
+
+# Name, how it is got, list of packages, size on disk, what it is for.
+readonly sets='
+tensorflow|wheels|scripts/python-tensorflow.txt|1.6 GB|--tf: TensorFlow, Keras and tf2onnx, in .deps/tensorflow
+torch|debian|scripts/apt-torch.txt|600 MB|--torch: PyTorch of the distribution, installed by apt
+python|peer|scripts/python-tests.txt|200 MB|--onnxref and scripts: NumPy, onnx, ONNX Runtime and Polygraphy, in .deps/peer
+'
+
+list_sets() {
+  local name how list size purpose
+  while IFS='|' read -r name how list size purpose; do
+    if [[ -n $name ]]; then printf '%-12s %-8s %s\n' "$name" "$size" "$purpose"; fi
+  done <<<"$sets"
+}
+
+usage_error() {
+  echo "deps.sh: $*" >&2
+  exit 2
+}
+
+# get SET: one row of the table.
+get() {
+  local name how list size purpose
+  IFS='|' read -r name how list size purpose < <(grep "^$1|" <<<"$sets")
+  case $how in
+    debian) install_packages "$list" "$name" ;;
+    wheels) environment "$name" "$list" "$name" ;;
+    *) environment "$how" "$list" "$name" ;;
+  esac
+}
+
+wanted=()
+setup_words=()
+while (($#)); do
+  case $1 in
+    --with=*) wanted+=("${1#--with=}") ;;
+    --with)
+      (($# > 1)) || usage_error "--with: expected names of sets: $(list_sets | cut -d ' ' -f 1 | xargs)"
+      wanted+=("$2")
+      shift
+      ;;
+    --list)
+      list_sets
+      exit
+      ;;
+    --tests | --tolerant) setup_words+=("$1") ;;
+    *) usage_error "unknown argument '$1', expected --with SETS, --list, --tests or --tolerant" ;;
+  esac
+  shift
+done
+IFS=', ' read -r -a wanted <<<"${wanted[*]}"
+for name in "${wanted[@]}"; do
+  grep -q "^$name|" <<<"$sets" ||
+    usage_error "--with: unknown set '$name', expected one of: $(list_sets | cut -d ' ' -f 1 | xargs)"
+done
+
+scripts/setup.sh "${setup_words[@]}"
+lock_deps
+for name in "${wanted[@]}"; do
+  if [[ " ${setup_words[*]} " == *' --tolerant '* ]]; then
+    (get "$name") || step "$name: not available: passed over"
+  else
+    get "$name"
+  fi
+done

@@ -1,0 +1,111 @@
+# shellcheck shell=bash
+# Sourced by setup.sh and deps.sh: Debian packages from a list, and virtual environments in .deps/
+# from lists of wheels. What is already there is left alone.
+#
+#   task            the script's name, for its lines (set before sourcing)
+#   VERNIER_CACHE   a folder in which downloads are kept between fresh clones (default: pip's own)
+
+# Its real place: a work tree may have a link to another one's.
+deps=$(realpath -m .deps)
+readonly deps
+# The system's interpreter first: it is the one that python3-venv belongs to.
+if [[ -x /usr/bin/python3 ]]; then python=/usr/bin/python3; else python=python3; fi
+
+step() { echo "$task: $*"; }
+
+fail() {
+  echo "$task: error: $*" >&2
+  exit 1
+}
+
+# The lines of a list file, without comments.
+entries() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$1"; }
+
+# The last line that a failed command wrote: what it says went wrong.
+reason() { grep -v '^[[:space:]]*$' "$1" | grep -v '^\[notice\]' | tail -n 1; }
+
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    sudo env DEBIAN_FRONTEND=noninteractive "$@"
+  fi
+}
+
+# missing_packages LIST: those packages of the list that are not installed.
+missing_packages() {
+  local package
+  for package in $(entries "$1"); do
+    # A package of several architectures has a line for each; one installed is enough.
+    dpkg-query --show --showformat '${db:Status-Status}\n' "$package" 2>/dev/null |
+      grep -qx installed || echo "$package"
+  done
+}
+
+# install_packages LIST WHAT: installs the missing ones, as root.
+install_packages() {
+  local missing log=$deps/logs/apt.log
+  missing=$(missing_packages "$1")
+  if [[ -z $missing ]]; then
+    step "$2: all there"
+    return
+  fi
+  missing=${missing//$'\n'/ }
+  if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
+    fail "these Debian packages are missing: $missing; install them as root (there is no sudo)"
+  fi
+  step "$2: installing $missing"
+  # Lists that cannot be renewed may still be good enough for the packages asked for.
+  as_root apt-get update >"$log" 2>&1 || true
+  # shellcheck disable=SC2086  # a list of names
+  as_root apt-get install --yes --no-install-recommends $missing >>"$log" 2>&1 </dev/null ||
+    fail "apt-get could not install the packages ($(reason "$log")); see $log"
+}
+
+# venv NAME LIST: a virtual environment .deps/NAME, made anew when LIST, the interpreter or the
+# place of this folder has changed. Packages are recorded one by one in .installed.
+venv() {
+  local list=$2 log=$deps/logs/$1.log folder=$deps/$1 stamp
+  stamp=$({ cat "$list"; "$python" --version; echo "$folder"; } | sha256sum | cut -d ' ' -f 1)
+  if [[ $(cat "$folder/.stamp" 2>/dev/null) == "$stamp" && -x $folder/bin/python ]]; then
+    return
+  fi
+  rm -rf "$folder"
+  "$python" -m venv "$folder" >"$log" 2>&1 ||
+    fail "python3 -m venv failed ($(reason "$log")); see $log"
+  touch "$folder/.installed"
+  echo "$stamp" >"$folder/.stamp"
+}
+
+# pip NAME REQUIREMENT...: installs into .deps/NAME and records the requirements. Without
+# dependencies: the lists are complete for their purpose.
+pip() {
+  local log=$deps/logs/$1.log folder=$deps/$1 cache=()
+  if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
+  shift
+  "$folder/bin/python" -m pip --disable-pip-version-check install --no-deps --no-input \
+    --retries 3 --only-binary :all: "${cache[@]}" "$@" >>"$log" 2>&1 || return 1
+  printf '%s\n' "$@" >>"$folder/.installed"
+}
+
+not_yet_installed() { entries "$2" | grep -vxFf "$deps/$1/.installed" || true; }
+
+# environment NAME LIST WHAT: all of LIST in .deps/NAME, or the end.
+environment() {
+  local wanted
+  venv "$1" "$2"
+  mapfile -t wanted < <(not_yet_installed "$1" "$2")
+  if [[ ${#wanted[@]} == 0 ]]; then
+    step "$3: all there"
+    return
+  fi
+  pip "$1" "${wanted[@]}" || fail "$3: $(reason "$deps/logs/$1.log"); see $deps/logs/$1.log"
+  step "$3: fetched into .deps/$1"
+}
+
+# Others may be installing into .deps/ at the same time: waits for them.
+lock_deps() {
+  mkdir -p "$deps/logs"
+  exec {lock}>"$deps/lock"
+  flock "$lock"
+}
