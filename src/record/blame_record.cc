@@ -1,0 +1,230 @@
+#include "record/blame_record.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace vernier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+Json Number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json Number(const std::optional<double>& value) { return value ? Number(*value) : Json(); }
+
+Json Text(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json ToJson(const MagnitudeRecord& m) {
+  return {{"elements", m.elements},
+          {"nan_count", m.nan_count},
+          {"infinite_count", m.infinite_count},
+          {"min", Number(m.min)},
+          {"max", Number(m.max)},
+          {"largest", Number(m.largest)},
+          {"float16_overflow", Number(m.float16_overflow)},
+          {"float16_denormal", Number(m.float16_denormal)}};
+}
+
+Json ToJson(const BlameTensorRecord& tensor) {
+  return {{"name", tensor.name},
+          {"candidate_name", Text(tensor.candidate_name)},
+          {"dtype", tensor.dtype},
+          {"shape", tensor.shape},
+          {"total_error", Number(tensor.total_error)},
+          {"own_error", Number(tensor.own_error)},
+          {"total_rms", Number(tensor.total_rms)},
+          {"own_rms", Number(tensor.own_rms)},
+          {"total_bar", Number(tensor.total_bar)},
+          {"own_bar", Number(tensor.own_bar)},
+          {"bar_why", tensor.bar_why},
+          {"reference", ToJson(tensor.reference)},
+          {"candidate", ToJson(tensor.candidate)}};
+}
+
+Json ToJson(const BlameLayerRecord& layer) {
+  Json json = {{"node", layer.node},
+               {"op_type", layer.op_type},
+               {"group", layer.group},
+               {"inputs", layer.inputs},
+               {"total_error", Number(layer.total_error)},
+               {"own_error", Number(layer.own_error)},
+               {"own_missing", Text(layer.own_missing)},
+               {"in_place_error", Number(layer.in_place_error)},
+               {"iteration", layer.iteration}};
+  json["outputs"] = Json::array();
+  for (const BlameTensorRecord& tensor : layer.outputs) json["outputs"].push_back(ToJson(tensor));
+  return json;
+}
+
+Json ToJson(const BlameCulprit& culprit) {
+  return {{"node", culprit.node},
+          {"op_type", culprit.op_type},
+          {"outputs", culprit.outputs},
+          {"total_error", Number(culprit.total_error)},
+          {"own_error", Number(culprit.own_error)},
+          {"why", culprit.why}};
+}
+
+Json ToJson(const NonFiniteRecord& record) {
+  Json json = {{"node", record.node},           {"op_type", record.op_type},
+               {"output", record.output},       {"side", record.side},
+               {"nan_count", record.nan_count}, {"infinite_count", record.infinite_count},
+               {"first", record.first}};
+  json["operands"] = Json::array();
+  for (const BlameOperand& operand : record.operands) {
+    Json entry = {{"name", operand.name}};
+    entry.update(ToJson(operand.values));
+    json["operands"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json ToJson(const DisturbanceRecord& record) {
+  if (!record.measured) return {};
+  return {{"changed", record.changed},
+          {"plain_error", Number(record.plain_error)},
+          {"probed_error", Number(record.probed_error)},
+          {"moved", Number(record.moved)},
+          {"effect", Text(record.effect)},
+          {"probes", record.probes},
+          {"region", record.region},
+          {"finding", Text(record.finding)}};
+}
+
+Json Runners(const BlameRecord& record) {
+  Json runners = Json::array();
+  for (const RunnerRecord& runner : record.runners) {
+    runners.push_back({{"name", runner.name},
+                       {"backend", runner.backend},
+                       {"framework_version", runner.framework_version},
+                       {"framework_path", runner.framework_path},
+                       {"model", runner.model},
+                       {"device", runner.device},
+                       {"precision", runner.precision}});
+  }
+  return runners;
+}
+
+// Reading, for --resume: what is missing or of another type is malformed.
+double NumberFrom(const Json& json) {
+  if (json.is_number()) return json.get<double>();
+  const std::string text = json.is_string() ? json.get<std::string>() : "";
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (text == "inf") return infinity;
+  return text == "-inf" ? -infinity : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::optional<double> MaybeNumberFrom(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(NumberFrom(json));
+}
+
+std::string TextFrom(const Json& json) {
+  return json.is_string() ? json.get<std::string>() : std::string();
+}
+
+template <typename T>
+std::vector<T> ListFrom(const Json& json) {
+  return json.is_array() ? json.get<std::vector<T>>() : std::vector<T>();
+}
+
+MagnitudeRecord MagnitudesFrom(const Json& json) {
+  MagnitudeRecord m;
+  m.elements = json.value("elements", int64_t{0});
+  m.nan_count = json.value("nan_count", int64_t{0});
+  m.infinite_count = json.value("infinite_count", int64_t{0});
+  m.min = NumberFrom(json.at("min"));
+  m.max = NumberFrom(json.at("max"));
+  m.largest = NumberFrom(json.at("largest"));
+  m.float16_overflow = NumberFrom(json.at("float16_overflow"));
+  m.float16_denormal = NumberFrom(json.at("float16_denormal"));
+  return m;
+}
+
+BlameTensorRecord TensorFrom(const Json& json) {
+  BlameTensorRecord tensor;
+  tensor.name = TextFrom(json.at("name"));
+  tensor.candidate_name = TextFrom(json.at("candidate_name"));
+  tensor.dtype = TextFrom(json.at("dtype"));
+  tensor.shape = ListFrom<int64_t>(json.at("shape"));
+  tensor.total_error = NumberFrom(json.at("total_error"));
+  tensor.own_error = MaybeNumberFrom(json.at("own_error"));
+  tensor.total_rms = NumberFrom(json.at("total_rms"));
+  tensor.own_rms = NumberFrom(json.at("own_rms"));
+  tensor.total_bar = NumberFrom(json.at("total_bar"));
+  tensor.own_bar = NumberFrom(json.at("own_bar"));
+  tensor.bar_why = TextFrom(json.at("bar_why"));
+  tensor.reference = MagnitudesFrom(json.at("reference"));
+  tensor.candidate = MagnitudesFrom(json.at("candidate"));
+  return tensor;
+}
+
+BlameLayerRecord LayerFrom(const Json& json) {
+  BlameLayerRecord layer;
+  layer.node = TextFrom(json.at("node"));
+  layer.op_type = TextFrom(json.at("op_type"));
+  layer.group = ListFrom<std::string>(json.at("group"));
+  layer.inputs = ListFrom<std::string>(json.at("inputs"));
+  layer.total_error = NumberFrom(json.at("total_error"));
+  layer.own_error = MaybeNumberFrom(json.at("own_error"));
+  layer.own_missing = TextFrom(json.at("own_missing"));
+  layer.in_place_error = MaybeNumberFrom(json.at("in_place_error"));
+  layer.iteration = json.value("iteration", int64_t{0});
+  for (const Json& tensor : json.at("outputs")) layer.outputs.push_back(TensorFrom(tensor));
+  return layer;
+}
+
+}  // namespace
+
+std::string ToJson(const BlameRecord& record) {
+  Json json = {{"schema_version", kSchemaVersion}};
+  json["culprits"] = Json::array();
+  for (const BlameCulprit& culprit : record.culprits) json["culprits"].push_back(ToJson(culprit));
+  json["first_nonfinite"] = record.first_nonfinite ? ToJson(*record.first_nonfinite) : Json();
+  json["unexposed"] = Json::array();
+  for (const UnexposedTensor& tensor : record.unexposed) {
+    json["unexposed"].push_back({{"name", tensor.name}, {"why", tensor.why}});
+  }
+  json["disturbed"] = record.disturbance.changed;
+  json["disturbance"] = ToJson(record.disturbance);
+  json["first_divergence"] = Text(record.first_divergence);
+  json["output_error"] = Number(record.output_error);
+  json["compared"] = record.compared;
+  json["command"] = record.command;
+  json["version"] = record.version;
+  json["model"] = record.model;
+  json["reference"] = record.reference;
+  json["candidate"] = record.candidate;
+  json["runners"] = Runners(record);
+  json["batches"] = record.batches;
+  json["planned_bytes"] = record.planned_bytes;
+  json["error"] = Text(record.error);
+  json["notes"] = record.notes;
+  json["seconds"] = record.seconds;
+  json["timing_seconds"] = Json::object();
+  for (const auto& [what, seconds] : record.timing) json["timing_seconds"][what] = seconds;
+  json["exit_code"] = record.exit_code;
+  json["layers"] = Json::array();
+  for (const BlameLayerRecord& layer : record.layers) json["layers"].push_back(ToJson(layer));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<std::vector<BlameLayerRecord>> LayersFromJson(std::string_view json) {
+  try {
+    const Json parsed = Json::parse(json);
+    if (parsed.at("schema_version") != kSchemaVersion) return Malformed("another schema version");
+    std::vector<BlameLayerRecord> layers;
+    for (const Json& layer : parsed.at("layers")) layers.push_back(LayerFrom(layer));
+    return layers;
+  } catch (const std::exception& error) {
+    return Malformed(error.what());
+  }
+}
+
+}  // namespace vernier

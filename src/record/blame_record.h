@@ -1,0 +1,138 @@
+// What `blame` found, as plain data: enough to print every report again without running anything.
+//
+// Errors are in multiples of the bar that --tolerance auto gives; infinite where shapes differ, or
+// where one side alone is not finite.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "record/run_record.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// The finite values of one tensor, and how many are not.
+struct MagnitudeRecord {
+  int64_t elements = 0;
+  int64_t nan_count = 0;
+  int64_t infinite_count = 0;
+  double min = 0;  ///< of the finite values, like the next two; 0 when there are none
+  double max = 0;
+  double largest = 0;           ///< absolute
+  double float16_overflow = 0;  ///< share of the finite values that float16 cannot hold
+  double float16_denormal = 0;  ///< share that is not zero and below float16's normal numbers
+};
+
+/// One tensor that both sides have.
+struct BlameTensorRecord {
+  std::string name;
+  std::string candidate_name;  ///< empty: the same
+  std::string dtype;           ///< the candidate's
+  std::vector<int64_t> shape;  ///< the candidate's
+  double total_error = 0;
+  std::optional<double> own_error;  ///< none: it could not be measured
+  double total_rms = 0;             ///< of the differences, relative to the tensor's scale
+  double own_rms = 0;
+  double total_bar = 0;  ///< of the root mean square, relative to the scale
+  double own_bar = 0;
+  std::string bar_why;  ///< of the own error's bar, or of the total error's where there is none
+  MagnitudeRecord reference;
+  MagnitudeRecord candidate;
+};
+
+/// A node of the candidate's graph, or a group of nodes between tensors that both sides have.
+struct BlameLayerRecord {
+  std::string node;  ///< its name; of a node without one, its first output's
+  std::string op_type;
+  std::vector<std::string> group;   ///< the nodes of a group, itself included; empty: it is alone
+  std::vector<std::string> inputs;  ///< tensors that it is fed with when it runs alone
+  std::vector<BlameTensorRecord> outputs;
+  double total_error = 0;           ///< the largest of its outputs'
+  std::optional<double> own_error;  ///< likewise
+  std::string own_missing;          ///< why there is none
+  /// The node alone on the candidate's tensors, against what it computed within the model. Only
+  /// measured where that decides something.
+  std::optional<double> in_place_error;
+  int64_t iteration = 0;  ///< in which its total error was the largest
+};
+
+struct BlameCulprit {
+  std::string node;
+  std::string op_type;
+  std::vector<std::string> outputs;
+  double total_error = 0;
+  std::optional<double> own_error;
+  std::string why;
+};
+
+struct BlameOperand {
+  std::string name;
+  MagnitudeRecord values;
+};
+
+/// The first tensor that is not finite although everything that its node reads is.
+struct NonFiniteRecord {
+  std::string node;
+  std::string op_type;
+  std::string output;
+  std::string side;  ///< "candidate", "reference", "both"
+  int64_t nan_count = 0;
+  int64_t infinite_count = 0;
+  std::vector<int64_t> first;  ///< coordinates
+  std::vector<BlameOperand> operands;
+};
+
+struct UnexposedTensor {
+  std::string name;
+  std::string why;
+};
+
+/// How an output of the model without probes stands against the same with them.
+struct DisturbanceRecord {
+  bool measured = false;
+  bool changed = false;
+  double plain_error = 0;   ///< of the model's outputs without probes, reference against candidate
+  double probed_error = 0;  ///< the same with all probes
+  double moved = 0;         ///< the candidate's outputs without probes against those with them
+  std::string effect;       ///< "cures", "causes", or empty
+  std::vector<std::string> probes;  ///< the smallest set found that has the effect
+  std::vector<std::string> region;  ///< nodes around them
+  std::string finding;              ///< one sentence; empty: nothing to say
+};
+
+struct BlameRecord {
+  std::string command;
+  std::string version;
+  std::string model;
+  std::string reference;  ///< names of the two sides
+  std::string candidate;
+  std::vector<RunnerRecord> runners;
+  std::vector<BlameCulprit> culprits;
+  std::optional<NonFiniteRecord> first_nonfinite;
+  std::string first_divergence;  ///< the first node whose total error is above 1; empty: none
+  std::vector<UnexposedTensor> unexposed;
+  DisturbanceRecord disturbance;
+  std::vector<BlameLayerRecord> layers;  ///< in topological order
+  double output_error = 0;               ///< the largest total error of the model's own outputs
+  int64_t compared = 0;                  ///< tensors
+  int64_t batches = 0;
+  uint64_t planned_bytes = 0;  ///< what the largest batch was expected to need on the host
+  std::string error;           ///< why it was given up; empty: it was not
+  std::vector<std::string> notes;
+  std::vector<std::pair<std::string, double>> timing;  ///< what took how many seconds
+  double seconds = 0;
+  int exit_code = 0;
+};
+
+/// JSON with a schema_version; non-finite numbers are the strings "nan", "inf" and "-inf".
+std::string ToJson(const BlameRecord& record);
+
+/// The layers of a record that ToJson wrote, also of one that was not finished. kMalformed.
+Result<std::vector<BlameLayerRecord>> LayersFromJson(std::string_view json);
+
+}  // namespace vernier

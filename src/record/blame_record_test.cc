@@ -1,0 +1,73 @@
+#include "record/blame_record.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace vernier {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+BlameRecord Example() {
+  BlameRecord record;
+  record.culprits.push_back({"conv1", "Conv", {"y"}, kInfinity, 12.5, "its own error is 12.5"});
+  record.culprits.push_back({"relu1", "Relu", {"z"}, 3, std::nullopt, "fusion or interaction"});
+  record.unexposed.push_back({"mask", "only in the reference's graph"});
+  record.disturbance.changed = true;
+  BlameLayerRecord layer;
+  layer.node = "conv1";
+  layer.op_type = "Conv";
+  layer.inputs = {"x"};
+  layer.total_error = kInfinity;
+  layer.own_error = 12.5;
+  BlameTensorRecord tensor;
+  tensor.name = "y";
+  tensor.shape = {1, 3};
+  tensor.total_error = kInfinity;
+  tensor.own_error = 12.5;
+  tensor.candidate.nan_count = 2;
+  layer.outputs.push_back(tensor);
+  record.layers.push_back(layer);
+  return record;
+}
+
+TEST(BlameRecord, HasTheKeysThatProgramsRead) {
+  const auto json = nlohmann::json::parse(ToJson(Example()));
+  EXPECT_EQ(json["schema_version"], 1);
+  ASSERT_EQ(json["culprits"].size(), 2U);
+  EXPECT_EQ(json["culprits"][0]["node"], "conv1");
+  EXPECT_EQ(json["culprits"][0]["op_type"], "Conv");
+  EXPECT_EQ(json["culprits"][0]["outputs"][0], "y");
+  EXPECT_EQ(json["culprits"][0]["total_error"], "inf");
+  EXPECT_EQ(json["culprits"][0]["own_error"], 12.5);
+  EXPECT_TRUE(json["culprits"][1]["own_error"].is_null());
+  EXPECT_TRUE(json["first_nonfinite"].is_null());
+  EXPECT_EQ(json["unexposed"][0]["name"], "mask");
+  EXPECT_EQ(json["disturbed"], true);
+}
+
+TEST(BlameRecord, LayersComeBackAsTheyWere) {
+  const auto layers = LayersFromJson(ToJson(Example()));
+  ASSERT_TRUE(layers.ok()) << layers.status().message();
+  ASSERT_EQ(layers->size(), 1U);
+  const BlameLayerRecord& layer = layers->front();
+  EXPECT_EQ(layer.node, "conv1");
+  EXPECT_TRUE(std::isinf(layer.total_error));
+  EXPECT_EQ(layer.own_error, 12.5);
+  EXPECT_EQ(layer.in_place_error, std::nullopt);
+  ASSERT_EQ(layer.outputs.size(), 1U);
+  EXPECT_EQ(layer.outputs[0].shape, (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(layer.outputs[0].candidate.nan_count, 2);
+}
+
+TEST(BlameRecord, DamagedFilesAreRefused) {
+  EXPECT_FALSE(LayersFromJson("{").ok());
+  EXPECT_FALSE(LayersFromJson(R"({"schema_version": 99, "layers": []})").ok());
+  EXPECT_FALSE(LayersFromJson(R"({"schema_version": 1, "layers": [{"node": "a"}]})").ok());
+}
+
+}  // namespace
+}  // namespace vernier
