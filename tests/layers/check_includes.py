@@ -24,7 +24,7 @@ THIRD_PARTY = {
     "nlohmann/": "src/record",
     "onnxruntime": "backends/onnxruntime",
     "openvino/": "backends/openvino",
-    "protozero/": "src/model",
+    "protozero/": "src/model backends/pluginref",
     "png.h": "src/picture",
     "xxhash.h": "src/io",
     "zlib.h": "src/io",
