@@ -373,9 +373,9 @@ class Graphs(PluginCase):
         node = helper.make_node("InstanceNormalization", list("xsb"), ["y"])
         x, s, b = random(1, 600, 4), random(600), random(600)
         model = self.model([node], {"x": x}, ["y"], constants={"s": s, "b": b})
+        expected = reference.ReferenceEvaluator(model).run(None, {"x": x})[0]
         onnx.save(model, self.folder / "m.onnx", save_as_external_data=True, location="w.bin",
                   size_threshold=0)
-        expected = reference.ReferenceEvaluator(model).run(None, {"x": x})[0]
         np.testing.assert_allclose(self.outputs()["y"], expected, rtol=1e-4, atol=1e-5)
 
     def test_an_operator_without_a_reference(self):
