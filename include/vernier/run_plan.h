@@ -24,9 +24,13 @@ struct ModelPlan {
   /// --save-external-data: where the saved model's weights go, relative to it; empty: beside it.
   std::optional<std::string> save_external_data;
   uint64_t save_external_threshold = 1024;  ///< bytes; smaller tensors stay in the model
+  bool save_threshold_given = false;
   bool save_one_file = true;                ///< all external tensors in one file
   bool print_summary = false;               ///< --onnx-graphsurgeon: the graph in a few lines
   bool ignore_external_data = false;        ///< structure only: weights are not looked for
+  bool shape_inference = false;             ///< --shape-inference, in the Python worker
+  bool symbolic_inference = true;           ///< by ONNX Runtime's tool where it is installed
+  bool fp_to_fp16 = false;                  ///< --fp-to-fp16: float32 becomes float16
 
   bool edited() const {
     return !outputs.empty() || !exclude_outputs.empty() || !outputs_by_type.empty();
@@ -81,6 +85,7 @@ struct PicturePlan {
 /// How runners are driven.
 struct ExecutionPlan {
   bool sequential = false;      ///< one runner at a time
+  bool parallel = false;        ///< --parallel: all runners infer an iteration at the same time
   bool use_subprocess = false;  ///< a worker for each runner, also for runners of one framework
   bool in_process = false;
   int64_t warm_up = 0;

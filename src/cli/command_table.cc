@@ -21,6 +21,24 @@ OptionTable CompareOptionTable() {
   return OptionTable(std::move(groups));
 }
 
+OptionTable ConvertOptionTable() {
+  std::vector<CommandGroup> groups = {GeneralOptions(), ConvertOptions(), LoggingOptions(),
+                                      Without(ModelOptions(), {"model_file"})};
+  for (const OptionGroup& group : TensorFlowOptions()) {
+    groups.push_back(Only(group, {"ckpt", "tf_outputs", "freeze_graph", "opset"}));
+  }
+  groups.push_back(OnnxShapeInferenceOptions());
+  groups.push_back(OnnxLoadOptions());
+  groups.push_back(Without(OnnxSaveOptions(), {"save_onnx"}));
+  groups.push_back(DataLoaderOptions());
+  groups.push_back(TensorRtConfigOptions());
+  for (const OptionGroup& group : TensorRtLoadOptions()) {
+    groups.push_back(Without(group, {"save_engine", "load_runtime"}));
+  }
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  return OptionTable(std::move(groups));
+}
+
 // Of our own rows only thresholds: what else we add looks at tensors, which are not saved.
 CommandGroup OnSavedMeasures(CommandGroup group) {
   std::erase_if(group.rows, [](const OptionRow* row) {
@@ -79,6 +97,14 @@ constexpr CommandEntry kCommands[] = {
           " inputs may be compared too. One iteration at a time is in memory. Put the files"
           " first: an option that takes several values takes all words up to the next option."},
      CompareOptionTable},
+    {"convert",
+     {.command = "vernier convert",
+      .operands = "model_file -o FILE [options ...]",
+      .summary = "write a model in another form: edited, in float16, with external weights",
+      .about = "Write an ONNX model with other outputs, inferred shapes, float16 in place of"
+               " float32, or its weights in another place. Weights are not loaded: a model of any"
+               " size can be converted. What is written follows from the extension of FILE."},
+     ConvertOptionTable},
     {"check accuracy",
      {.command = "vernier check accuracy",
       .operands = "path [options ...]",

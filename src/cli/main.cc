@@ -27,6 +27,7 @@ struct NamedCommand {
 constexpr NamedCommand kCommands[] = {
     {"run", RunCommand},
     {"compare", CompareCommand},
+    {"convert", ConvertCommand},
     {"check accuracy", CheckAccuracyCommand},
     {"data concat", DataConcatCommand},
     {"data merge", DataMergeCommand},
@@ -42,8 +43,8 @@ constexpr NamedCommand kCommands[] = {
 };
 
 // Tools of the peer that have no counterpart yet.
-constexpr std::string_view kMissingTools[] = {"convert",  "inspect", "check lint", "surgeon",
-                                              "template", "debug",   "plugin",     "multi-device"};
+constexpr std::string_view kMissingTools[] = {"inspect", "check lint", "surgeon",     "template",
+                                              "debug",   "plugin",     "multi-device"};
 
 std::string Join(std::span<char* const> words) {
   std::string text;

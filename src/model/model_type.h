@@ -43,8 +43,12 @@ struct ModelTypeHints {
   bool tensorflow_runner = false;  ///< --tf
 };
 
+/// What the extension says, in the peer's table; nullopt for one that is not in it.
+std::optional<ModelType> ModelTypeFromExtension(std::string_view path);
+
 /// The peer's inference: --model-type; --ckpt or a directory; the extension (case-sensitive); with
-/// --tf a frozen graph. kInvalidArgument when nothing says.
+/// --tf a frozen graph. Then, beyond the peer: what the file's first bytes are, and extensions that
+/// the peer does not know. kInvalidArgument when nothing says.
 Result<ModelType> InferModelType(const std::string& path, const ModelTypeHints& hints);
 
 }  // namespace vernier

@@ -87,6 +87,16 @@ Result<std::shared_ptr<const ModelSource>> ModelSource::Prepare(const ModelPlan&
   return std::shared_ptr<const ModelSource>(std::move(source));
 }
 
+Status ModelSource::Save(const ModelPlan& plan, Logger& logger) {
+  const LogArea area(logger, log_area::kOnnx);
+  if (plan.type != ModelTypeName(ModelType::kOnnx)) {
+    return InvalidArgument("Model type: " + plan.type + " could not be converted to an ONNX model.");
+  }
+  ModelSource source;
+  source.for_runner_ = false;
+  return source.PrepareOnnx(plan, logger);
+}
+
 Status ModelSource::PrepareOnnx(const ModelPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(plan.path));
   const Status status = Describe(plan, model, logger);
@@ -114,6 +124,11 @@ Status ModelSource::Describe(const ModelPlan& plan, const OnnxModel& model, Logg
   if (!plan.save_path.empty()) {
     VERNIER_TRY(model.CheckIntact());
     logger.Info("Saving ONNX model to: " + plan.save_path);
+    if (plan.save_threshold_given && !plan.save_external_data) {
+      logger.Warning(
+          "size_threshold is set, but external data path has not been set. No external data will "
+          "be written.");
+    }
     SaveOnnxOptions options;
     options.source = ExternalOptions(plan);
     options.ignore_weights = plan.ignore_external_data;
@@ -122,6 +137,7 @@ Status ModelSource::Describe(const ModelPlan& plan, const OnnxModel& model, Logg
     options.one_file = plan.save_one_file;
     VERNIER_TRY(SaveOnnx(model, patches, plan.save_path, options));
   }
+  if (!for_runner_) return {};
   // Runtimes look for weights beside a model that they read by path.
   const bool by_path = patches.empty() && plan.external_data_dir.empty();
   return by_path ? Status() : HandOver(model, std::move(patches));

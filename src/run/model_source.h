@@ -23,6 +23,10 @@ class ModelSource {
   /// and kIo as the parts of it.
   static Result<std::shared_ptr<const ModelSource>> Prepare(const ModelPlan& plan, Logger& logger);
 
+  /// The same without a runner: saves the model to plan.save_path. kInvalidArgument for a model
+  /// that is not ONNX.
+  static Status Save(const ModelPlan& plan, Logger& logger);
+
   const OpenRequest& request() const { return request_; }
 
   /// The edited model; not valid when the file itself is to be opened.
@@ -38,6 +42,7 @@ class ModelSource {
                                              Logger& logger);
   Status HandOver(const OnnxModel& model, std::vector<WirePatch> patches);
 
+  bool for_runner_ = true;
   OpenRequest request_;
   UniqueFd edited_;
   std::string precision_;

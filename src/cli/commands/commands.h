@@ -16,6 +16,9 @@ Command RunCommand;
 /// Compares saved files.
 Command CompareCommand;
 
+/// Writes a model in another form.
+Command ConvertCommand;
+
 /// Holds saved measures against other thresholds.
 Command CheckAccuracyCommand;
 

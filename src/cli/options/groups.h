@@ -28,6 +28,7 @@ OptionGroup WorkerOptions();
 OptionGroup ReportOptions();
 OptionGroup ScriptOptions();
 OptionGroup ComparedFilesOptions();
+OptionGroup ConvertOptions();
 OptionGroup AccuracyFileOptions();
 OptionGroup BackendListOptions();
 OptionGroup DataFilesOptions();

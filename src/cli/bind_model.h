@@ -1,0 +1,20 @@
+// From model flags to the model of a runner, or of a conversion.
+#pragma once
+
+#include <string>
+
+#include "cli/arg_parser.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// What the command line says about the model; its type is as given, not yet found out.
+/// kInvalidArgument for sizes that cannot be read.
+Result<ModelPlan> BindModel(const ParsedArgs& args);
+
+/// The peer's warning, once for each path.
+void WarnOfMissingModel(const std::string& path, Logger& logger);
+
+}  // namespace vernier

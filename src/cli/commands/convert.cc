@@ -1,0 +1,106 @@
+// One model to another file. Each target has a function of its own.
+
+#include "cli/bind_model.h"
+#include "cli/bind_tensorrt.h"
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "model/model_type.h"
+#include "run/model_source.h"
+
+namespace vernier {
+namespace {
+
+enum class Target : uint8_t { kOnnx, kEngine, kOnnxLike };
+
+struct TargetName {
+  std::string_view word;
+  Target target;
+};
+
+constexpr TargetName kTargets[] = {{"onnx", Target::kOnnx},
+                                   {"trt", Target::kEngine},
+                                   {"onnx-like-trt-network", Target::kOnnxLike}};
+
+struct Conversion {
+  const ParsedArgs& args;
+  ModelPlan model;
+  std::string output;
+  Logger& log;
+};
+
+Result<Target> TargetOf(const ParsedArgs& args, const std::string& output) {
+  const std::string_view word = args.Value("convert_to").value_or("");
+  for (const TargetName& known : kTargets) {
+    if (known.word == word) return known.target;
+  }
+  const std::optional<ModelType> type = ModelTypeFromExtension(output);
+  if (!type) {
+    return InvalidArgument("Could not automatically determine model type based on output path: " +
+                           output + "\nPlease specify the desired output format with --convert-to");
+  }
+  if (*type == ModelType::kOnnx) return Target::kOnnx;
+  if (*type == ModelType::kEngine) return Target::kEngine;
+  return InvalidArgument("Cannot convert to model type: " + std::string(ModelTypeName(*type)));
+}
+
+Result<ModelPlan> FindModel(const ParsedArgs& args, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan model, BindModel(args));
+  ModelTypeHints hints;
+  if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
+  hints.checkpoint_given = args.Has("ckpt");
+  const ModelPath path = SplitModelPath(model.path);
+  if (!path.exists) WarnOfMissingModel(path.path, log);
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(path.path, hints));
+  model.path = path.path;
+  model.type = std::string(ModelTypeName(type));
+  return model;
+}
+
+// --fp16 beside an ONNX file is as a rule a mistake for --fp-to-fp16.
+void WarnOfEngineOptions(const Conversion& conversion) {
+  for (const GivenOption& given : conversion.args.given()) {
+    if (!IsTensorRtDest(given.row->dest)) continue;
+    const bool half = given.row->dest == "fp16";
+    conversion.log.Warning(std::string(given.flag) + " has no effect on an ONNX file" +
+                           (half ? ": --fp-to-fp16 converts its tensors" : ""));
+  }
+}
+
+Status ConvertToOnnx(Conversion& conversion) {
+  WarnOfEngineOptions(conversion);
+  conversion.model.save_path = conversion.output;
+  return ModelSource::Save(conversion.model, conversion.log);
+}
+
+// TensorRT's plug-in builds; it does so for `run` so far.
+Status ConvertToEngine(const Conversion& conversion) {
+  return Unimplemented("engines are not written by convert in this version: `vernier run " +
+                       conversion.model.path + " --trt --save-engine " + conversion.output +
+                       "` builds one");
+}
+
+Status Convert(const ParsedArgs& args, Logger& log) {
+  const std::string output(*args.Value("output"));
+  VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, log));
+  Conversion conversion{args, std::move(model), output, log};
+  switch (target) {
+    case Target::kOnnx:
+      return ConvertToOnnx(conversion);
+    case Target::kEngine:
+      return ConvertToEngine(conversion);
+    case Target::kOnnxLike:
+      break;
+  }
+  return Unimplemented("--convert-to onnx-like-trt-network is not in this version of vernier");
+}
+
+}  // namespace
+
+int ConvertCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandStart start = StartCommand(*FindCommand("convert"), words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  return EndCommand(Convert(start.args, *start.log), invocation, *start.log);
+}
+
+}  // namespace vernier

@@ -1,0 +1,114 @@
+"""vernier convert: the same files as the peer's, as far as runtimes can tell."""
+
+import unittest
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+
+def chain(large=64):
+    """x -> h -> y, with a weight that may go to another file."""
+    weight = np.linspace(-1, 1, large * large, dtype=np.float32).reshape(large, large)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", large])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", large])
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["h"], "multiply"),
+         helper.make_node("Relu", ["h"], ["y"], "cut")],
+        "chain", [x], [y], [numpy_helper.from_array(weight, "w")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def run(path, feed):
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, feed)))
+
+
+class Convert(Case):
+    def setUp(self):
+        super().setUp()
+        onnx.save(chain(), str(self.path("m.onnx")))
+        self.feed = {"x": np.linspace(0, 1, 128, dtype=np.float32).reshape(2, 64)}
+
+    def converts(self, *words):
+        ended = self.vernier("convert", *words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        return ended
+
+    def both(self, *words):
+        """The peer's and our file for the same command, loaded."""
+        for program, name in ((self.peer, "theirs.onnx"), (self.lenient, "ours.onnx")):
+            ended = program("convert", "m.onnx", "-o", name, *words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+        onnx.checker.check_model(str(self.path("ours.onnx")), full_check=True)
+        return [onnx.load(str(self.path(f"{who}.onnx"))) for who in ("theirs", "ours")]
+
+    def test_the_same_file(self):
+        theirs, ours = self.both()
+        self.assertEqual(ours, theirs)
+
+    def test_marked_outputs(self):
+        for words in (["--onnx-outputs", "*"], ["--onnx-outputs", "h"],
+                      ["--onnx-outputs", "*", "--onnx-exclude-outputs", "y"],
+                      ["--onnx-outputs-by-type", "MatMul"]):
+            theirs, ours = self.both(*words)
+            self.assertEqual([o.name for o in ours.graph.output],
+                             [o.name for o in theirs.graph.output])
+            for name, value in run(self.path("theirs.onnx"), self.feed).items():
+                np.testing.assert_array_equal(run(self.path("ours.onnx"), self.feed)[name], value)
+
+    def test_weights_in_another_file(self):
+        theirs, ours = self.both("--save-external-data", "weights.bin")
+        self.assertEqual(numpy_helper.to_array(ours.graph.initializer[0]).tobytes(),
+                         numpy_helper.to_array(theirs.graph.initializer[0]).tobytes())
+        bare = onnx.load(str(self.path("ours.onnx")), load_external_data=False)
+        self.assertEqual(bare.graph.initializer[0].data_location, TensorProto.EXTERNAL)
+        self.assertEqual(self.path("weights.bin").stat().st_size, 64 * 64 * 4)
+
+    def test_a_threshold_without_external_data_is_told(self):
+        for program in (self.peer, self.lenient):
+            ended = program("convert", "m.onnx", "-o", "o.onnx",
+                            "--external-data-size-threshold", "10")
+            self.assertIn("[W] size_threshold is set, but external data path has not been set.",
+                          ended.out)
+
+    def test_the_target(self):
+        ended = self.vernier("convert", "m.onnx", "-o", "o.bin")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("Could not automatically determine model type based on output path: o.bin",
+                      ended.err)
+        self.converts("m.onnx", "-o", "o.bin", "--convert-to", "onnx")
+        self.assertEqual(onnx.load(str(self.path("o.bin"))), chain())
+        ended = self.vernier("convert", "m.onnx", "-o", "o.graphdef")
+        self.assertEqual((ended.code, ended.err), (2, "[!] Cannot convert to model type: frozen\n"))
+
+    def test_over_itself(self):
+        self.converts("m.onnx", "-o", "m.onnx", "--onnx-outputs", "*")
+        self.assertEqual([o.name for o in onnx.load(str(self.path("m.onnx"))).graph.output],
+                         ["h", "y"])
+
+    def test_a_model_of_another_name_is_known_by_its_content(self):
+        self.path("m.onnx").rename(self.path("m.pb"))
+        self.converts("m.pb", "-o", "o.onnx")
+        self.assertEqual(onnx.load(str(self.path("o.onnx"))), chain())
+
+    def test_nothing_is_left_where_it_fails(self):
+        self.path("bad.onnx").write_bytes(b"\x08\x08\x3a\x05ab")
+        ended = self.vernier("convert", "bad.onnx", "-o", "o.onnx")
+        self.assertEqual(ended.code, 3)
+        ended = self.vernier("convert", "m.onnx", "-o", "o.onnx", "--onnx-outputs", "nosuch")
+        self.assertEqual(ended.code, 1)
+        self.assertFalse(self.path("o.onnx").exists())
+
+    def test_an_engines_option_does_not_pass_in_silence(self):
+        ended = self.converts("m.onnx", "-o", "o.onnx", "--fp16")
+        self.assertIn("[W] --fp16 has no effect on an ONNX file: --fp-to-fp16 converts its tensors",
+                      ended.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
