@@ -48,9 +48,34 @@ TEST_F(ModelTypeTest, FollowsThePeersTable) {
   EXPECT_EQ(*InferModelType("m.pb", {.given = std::nullopt, .tensorflow_runner = true}),
             ModelType::kFrozen);
   EXPECT_EQ(*InferModelType("m.pb", {.given = ModelType::kKeras}), ModelType::kKeras);
-  for (const char* unknown : {"m.pb", "m.trt", "m.ONNX", "m", ".onnx"}) {
+  for (const char* unknown : {"m.bin", "m", ".onnx"}) {
     EXPECT_EQ(InferModelType(unknown, {}).status().code(), StatusCode::kInvalidArgument) << unknown;
   }
+}
+
+TEST_F(ModelTypeTest, KnowsMoreExtensionsThanThePeer) {
+  EXPECT_EQ(*InferModelType("m.ONNX", {}), ModelType::kOnnx);
+  EXPECT_EQ(*InferModelType("m.pb", {}), ModelType::kFrozen);
+  EXPECT_EQ(*InferModelType("m.trt", {}), ModelType::kEngine);
+  EXPECT_EQ(*InferModelType("m.keras", {}), ModelType::kKeras);
+  EXPECT_EQ(*InferModelType("m.caffemodel", {}), ModelType::kCaffe);
+}
+
+TEST_F(ModelTypeTest, LooksAtTheContentWhereTheNameDoesNotTell) {
+  const auto write = [&](const char* name, std::string_view bytes) {
+    const std::string path = (root_ / name).string();
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  };
+  const std::string onnx = write("model.pb", "\x08\x08\x12\x04test");
+  EXPECT_EQ(*InferModelType(onnx, {}), ModelType::kOnnx);
+  EXPECT_EQ(*InferModelType(onnx, {.given = std::nullopt, .tensorflow_runner = true}),
+            ModelType::kOnnx);
+  const std::string frozen = write("graph.pb", "\x0a\x10\x0a\x01x");
+  EXPECT_EQ(*InferModelType(frozen, {}), ModelType::kFrozen);
+  EXPECT_EQ(*InferModelType(write("plan", "ftrt...."), {}), ModelType::kEngine);
+  EXPECT_EQ(InferModelType(write("text", "\x08"), {}).status().code(),
+            StatusCode::kInvalidArgument);
 }
 
 TEST_F(ModelTypeTest, NamesGoBothWays) {
