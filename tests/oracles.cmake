@@ -117,3 +117,12 @@ peer_test(oracle.python
   DIRECTORY python
   ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>"
   SECONDS 600)
+
+# Which layer is to blame: a sample of the planted faults; scripts/deep.sh tries the whole family.
+peer_test(blame.Planted
+  COMMAND -m unittest discover
+  DIRECTORY blame
+  ENVIRONMENT "VERNIER=${vernier};PLANTED=16"
+  LABELS oracle
+  SECONDS 600
+  PROCESSORS 2)

@@ -219,6 +219,32 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
 
 }  // namespace
 
+std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
+  std::vector<std::string> words;
+  for (const RunnerKind& kind : kKinds) {
+    if (kind.backend == runner.backend) words.push_back("--" + std::string(kind.flag_word));
+  }
+  for (const auto& [key, value] : runner.session_options) {
+    if (runner.backend == "python" && key == "script") words = {"--model-runner", value};
+    if (runner.backend == "python" && key == "function") words.back() += ":" + value;
+  }
+  const OptionTable table = RunOptionTable();
+  const auto add = [&](const auto& options, bool for_backend) {
+    for (const auto& [key, value] : options) {
+      for (const OptionBinding& binding : kOptionBindings) {
+        if (binding.backend != runner.backend || binding.key != key) continue;
+        const OptionRow* row = table.FindDest(binding.dest);
+        if (binding.for_backend != for_backend || row == nullptr) continue;
+        words.emplace_back(row->flags[0]);
+        words.push_back(value);
+      }
+    }
+  };
+  add(runner.backend_options, true);
+  add(runner.session_options, false);
+  return words;
+}
+
 Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan run_model, BindModel(args));
   const ModelPath run_path = SplitModelPath(run_model.path);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <ctime>
+#include <string>
+#include <vector>
 
 #include "cli/arg_parser.h"
 #include "util/log.h"
@@ -14,5 +16,10 @@ namespace vernier {
 /// carry. kInvalidArgument when a runner has no model or --runner cannot be read; kUnimplemented
 /// for runner flags without a backend of ours yet.
 Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logger& logger);
+
+/// The words of a command line that select a runner's backend and its options, apart from its model:
+/// {"--openvino", "--openvino-precision", "bf16"}. Options that no flag of one value sets are left
+/// out.
+std::vector<std::string> RunnerWords(const RunnerPlan& runner);
 
 }  // namespace vernier

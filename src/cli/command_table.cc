@@ -8,6 +8,23 @@
 namespace vernier {
 namespace {
 
+OptionTable BlameOptionTable() {
+  std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(),
+                                      Without(RunnerOptions(), {"pairs"}),
+                                      ModelOptions(), OnnxLoadOptions(),
+                                      OnnxRuntimeOptions(), OpenVinoOptions(),
+                                      TensorRtConfigOptions()};
+  for (const OptionGroup& group : TensorRtLoadOptions()) groups.emplace_back(group);
+  groups.push_back(TensorRtRunOptions());
+  groups.push_back(DataLoaderOptions());
+  for (const OptionGroup& group : CompareOptions()) {
+    groups.push_back(Only(group, {"load_outputs_paths"}));
+  }
+  groups.push_back(WorkerOptions());
+  groups.push_back(BlameOptions());
+  return OptionTable(std::move(groups));
+}
+
 OptionTable CompareOptionTable() {
   std::vector<CommandGroup> groups = {GeneralOptions(), ComparedFilesOptions(), LoggingOptions(),
                                       Only(RunnerOptions(), {"pairs"}), PostprocessOptions()};
@@ -56,6 +73,14 @@ OptionTable CheckAccuracyOptionTable() {
   return OptionTable(std::move(groups));
 }
 
+OptionTable ExtractOptionTable() {
+  return OptionTable({GeneralOptions(), LoggingOptions(),
+                      Only(ModelOptions(), {"model_file", "model_type"}), ExtractOptions(),
+                      Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data",
+                                               "strict_external_data"}),
+                      Without(OnnxSaveOptions(), {"save_onnx"})});
+}
+
 OptionTable DataFilesOptionTable() {
   return OptionTable({GeneralOptions(), LoggingOptions(), DataFilesOptions()});
 }
@@ -86,6 +111,15 @@ constexpr CommandEntry kCommands[] = {
                " outputs. Runners run and are compared in the order in which they are given."
                " Any unambiguous beginning of a long option is enough."},
      RunOptionTable},
+    {"blame",
+     {.command = "vernier blame",
+      .operands = "[model_file] [runners ...] [options ...]",
+      .summary = "find the layer that makes two runners differ",
+      .about = "Run a model with two runners, or one against saved outputs, and compare every tensor"
+               " on the way. Each layer is also run alone by the candidate on the reference's"
+               " tensors, so that an error made there is told from one that was inherited. Exit"
+               " code 0 only when nothing is to blame."},
+     BlameOptionTable},
     {"compare",
      {.command = "vernier compare",
       .operands = "file [file ...] [options ...]",
@@ -150,6 +184,14 @@ constexpr CommandEntry kCommands[] = {
                " end. When it was killed, or the disk was full, this makes a file of every"
                " iteration that was finished, and removes the folder."},
      DataRecoverOptionTable},
+    {"surgeon extract",
+     {.command = "vernier surgeon extract",
+      .operands = "model_file -o FILE [options ...]",
+      .summary = "cut a part out of an ONNX model",
+      .about = "Write the part of a model between tensors as a model of its own, with its weights,"
+               " operator sets, functions and the bodies of If, Loop and Scan. Weights are not read;"
+               " external data may stay external (--save-external-data)."},
+     ExtractOptionTable},
     {"backends",
      {.command = "vernier backends",
       .operands = "[name ...] [options ...]",

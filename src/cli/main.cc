@@ -26,6 +26,7 @@ struct NamedCommand {
 
 constexpr NamedCommand kCommands[] = {
     {"run", RunCommand},
+    {"blame", BlameCommand},
     {"compare", CompareCommand},
     {"convert", ConvertCommand},
     {"check accuracy", CheckAccuracyCommand},
@@ -36,6 +37,7 @@ constexpr NamedCommand kCommands[] = {
     {"data show", DataShowCommand},
     {"data recover", DataRecoverCommand},
     {"inspect data", InspectDataCommand},
+    {"surgeon extract", SurgeonExtractCommand},
     {"backends", BackendsCommand},
     {"completion", CompletionCommand},
     {"option-docs", OptionDocsCommand},

@@ -110,6 +110,8 @@ OptionTable RunOptionTable() {
   add(CompareOptions());
   groups.push_back(WorkerOptions());
   groups.push_back(ReportOptions());
+  groups.push_back(RunAndBlameOptions());
+  groups.push_back(BlameOptions());
   groups.push_back(ScriptOptions());
   return OptionTable(std::move(groups));
 }

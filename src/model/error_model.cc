@@ -150,9 +150,12 @@ class Propagation {
     std::erase_if(kept_, [&](std::string_view name) { return !read.contains(name); });
   }
 
-  void Run(const std::vector<uint32_t>& order) {
+  void Run(const std::vector<uint32_t>& order, FedInputs fed) {
     const OnnxGraph& graph = model_.graph();
-    for (const OnnxValue& input : graph.inputs) Start(input.name, input.dtype);
+    for (const OnnxValue& input : graph.inputs) {
+      Start(input.name, input.dtype);
+      if (fed == FedInputs::kRounded) RoundInput(input);
+    }
     for (const OnnxTensor& tensor : graph.initializers) Start(tensor.name, tensor.dtype);
     for (const uint32_t index : order) Visit(graph, graph.nodes[index], 0);
   }
@@ -235,6 +238,14 @@ class Propagation {
       error.rms = error.clean = std::sqrt(variance);
     }
     errors_[name] = error;
+  }
+
+  void RoundInput(const OnnxValue& input) {
+    if (!IsFloat(input.dtype)) return;
+    const double roundoff = UnitRoundoff(input.dtype);
+    ErrorPrediction& error = errors_[input.name];
+    error.rms = std::hypot(error.rms, Safety(roundoff) * kRoundingRms * roundoff);
+    error.clean = error.rms;
   }
 
   DType TypeOf(std::string_view name) const {
@@ -573,11 +584,11 @@ void Propagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int depth)
 
 Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const InputDims> inputs,
                                        RunnerArithmetic first, RunnerArithmetic second,
-                                       std::span<const std::string> outputs) {
+                                       std::span<const std::string> outputs, FedInputs fed) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> order, TopologicalOrder(model));
   Propagation propagation(model, inputs, first, second);
   propagation.KeepOutputs(outputs);
-  propagation.Run(order);
+  propagation.Run(order, fed);
   return propagation.Take();
 }
 

@@ -48,9 +48,12 @@ using ErrorPredictions = std::unordered_map<std::string, ErrorPrediction>;
 /// float types round once more). `inputs` are the sizes of what is fed; without
 /// them, sums over unknown lengths count as 1024 terms. kMalformed for a graph with a cycle.
 /// `outputs` are those of the run, besides the graph's own: what reads them may read them rounded.
+/// kRounded: the two sides may have been fed with values that differ by one rounding.
+enum class FedInputs : uint8_t { kSame, kRounded };
 Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const InputDims> inputs,
                                        RunnerArithmetic first, RunnerArithmetic second,
-                                       std::span<const std::string> outputs = {});
+                                       std::span<const std::string> outputs = {},
+                                       FedInputs fed = FedInputs::kSame);
 
 /// What a tensor may differ by when nothing is known of the graph: as after 50 layers with sums of
 /// 4096 terms. Integers are exact.

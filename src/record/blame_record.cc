@@ -180,6 +180,31 @@ BlameLayerRecord LayerFrom(const Json& json) {
   return layer;
 }
 
+NonFiniteRecord NonFiniteFrom(const Json& json) {
+  NonFiniteRecord record;
+  record.node = TextFrom(json.at("node"));
+  record.op_type = TextFrom(json.at("op_type"));
+  record.output = TextFrom(json.at("output"));
+  record.side = TextFrom(json.at("side"));
+  record.nan_count = json.value("nan_count", int64_t{0});
+  record.infinite_count = json.value("infinite_count", int64_t{0});
+  record.first = ListFrom<int64_t>(json.at("first"));
+  for (const Json& operand : json.at("operands")) {
+    record.operands.push_back({TextFrom(operand.at("name")), MagnitudesFrom(operand)});
+  }
+  return record;
+}
+
+DisturbanceRecord DisturbanceFrom(const Json& json) {
+  DisturbanceRecord record;
+  record.measured = true;
+  record.changed = json.value("changed", false);
+  record.plain_error = NumberFrom(json.at("plain_error"));
+  record.probed_error = NumberFrom(json.at("probed_error"));
+  record.moved = NumberFrom(json.at("moved"));
+  return record;
+}
+
 }  // namespace
 
 std::string ToJson(const BlameRecord& record) {
@@ -205,6 +230,7 @@ std::string ToJson(const BlameRecord& record) {
   json["batches"] = record.batches;
   json["planned_bytes"] = record.planned_bytes;
   json["error"] = Text(record.error);
+  json["resume_key"] = record.resume_key;
   json["notes"] = record.notes;
   json["seconds"] = record.seconds;
   json["timing_seconds"] = Json::object();
@@ -215,13 +241,21 @@ std::string ToJson(const BlameRecord& record) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<std::vector<BlameLayerRecord>> LayersFromJson(std::string_view json) {
+Result<BlameRecord> BlameFromJson(std::string_view json) {
   try {
     const Json parsed = Json::parse(json);
     if (parsed.at("schema_version") != kSchemaVersion) return Malformed("another schema version");
-    std::vector<BlameLayerRecord> layers;
-    for (const Json& layer : parsed.at("layers")) layers.push_back(LayerFrom(layer));
-    return layers;
+    BlameRecord record;
+    record.resume_key = TextFrom(parsed.at("resume_key"));
+    for (const Json& layer : parsed.at("layers")) record.layers.push_back(LayerFrom(layer));
+    for (const Json& tensor : parsed.at("unexposed")) {
+      record.unexposed.push_back({TextFrom(tensor.at("name")), TextFrom(tensor.at("why"))});
+    }
+    const Json& first = parsed.at("first_nonfinite");
+    if (!first.is_null()) record.first_nonfinite = NonFiniteFrom(first);
+    const Json& disturbance = parsed.at("disturbance");
+    if (!disturbance.is_null()) record.disturbance = DisturbanceFrom(disturbance);
+    return record;
   } catch (const std::exception& error) {
     return Malformed(error.what());
   }

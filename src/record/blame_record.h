@@ -123,6 +123,7 @@ struct BlameRecord {
   int64_t batches = 0;
   uint64_t planned_bytes = 0;  ///< what the largest batch was expected to need on the host
   std::string error;           ///< why it was given up; empty: it was not
+  std::string resume_key;      ///< equal for commands that find the same
   std::vector<std::string> notes;
   std::vector<std::pair<std::string, double>> timing;  ///< what took how many seconds
   double seconds = 0;
@@ -132,7 +133,8 @@ struct BlameRecord {
 /// JSON with a schema_version; non-finite numbers are the strings "nan", "inf" and "-inf".
 std::string ToJson(const BlameRecord& record);
 
-/// The layers of a record that ToJson wrote, also of one that was not finished. kMalformed.
-Result<std::vector<BlameLayerRecord>> LayersFromJson(std::string_view json);
+/// What --resume needs of a record that ToJson wrote, also of one that was not finished: layers,
+/// unexposed tensors, first_nonfinite, disturbance and resume_key. kMalformed.
+Result<BlameRecord> BlameFromJson(std::string_view json);
 
 }  // namespace vernier

@@ -17,6 +17,12 @@ BlameRecord Example() {
   record.culprits.push_back({"relu1", "Relu", {"z"}, 3, std::nullopt, "fusion or interaction"});
   record.unexposed.push_back({"mask", "only in the reference's graph"});
   record.disturbance.changed = true;
+  record.resume_key = "key";
+  NonFiniteRecord first;
+  first.output = "y";
+  first.operands.push_back({"x", {}});
+  first.operands.back().values.nan_count = 1;
+  record.first_nonfinite = first;
   BlameLayerRecord layer;
   layer.node = "conv1";
   layer.op_type = "Conv";
@@ -44,16 +50,20 @@ TEST(BlameRecord, HasTheKeysThatProgramsRead) {
   EXPECT_EQ(json["culprits"][0]["total_error"], "inf");
   EXPECT_EQ(json["culprits"][0]["own_error"], 12.5);
   EXPECT_TRUE(json["culprits"][1]["own_error"].is_null());
-  EXPECT_TRUE(json["first_nonfinite"].is_null());
+  EXPECT_EQ(json["first_nonfinite"]["output"], "y");
   EXPECT_EQ(json["unexposed"][0]["name"], "mask");
   EXPECT_EQ(json["disturbed"], true);
 }
 
 TEST(BlameRecord, LayersComeBackAsTheyWere) {
-  const auto layers = LayersFromJson(ToJson(Example()));
-  ASSERT_TRUE(layers.ok()) << layers.status().message();
-  ASSERT_EQ(layers->size(), 1U);
-  const BlameLayerRecord& layer = layers->front();
+  const auto record = BlameFromJson(ToJson(Example()));
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  EXPECT_EQ(record->resume_key, "key");
+  ASSERT_EQ(record->unexposed.size(), 1U);
+  ASSERT_TRUE(record->first_nonfinite);
+  EXPECT_EQ(record->first_nonfinite->operands.at(0).values.nan_count, 1);
+  ASSERT_EQ(record->layers.size(), 1U);
+  const BlameLayerRecord& layer = record->layers.front();
   EXPECT_EQ(layer.node, "conv1");
   EXPECT_TRUE(std::isinf(layer.total_error));
   EXPECT_EQ(layer.own_error, 12.5);
@@ -64,9 +74,9 @@ TEST(BlameRecord, LayersComeBackAsTheyWere) {
 }
 
 TEST(BlameRecord, DamagedFilesAreRefused) {
-  EXPECT_FALSE(LayersFromJson("{").ok());
-  EXPECT_FALSE(LayersFromJson(R"({"schema_version": 99, "layers": []})").ok());
-  EXPECT_FALSE(LayersFromJson(R"({"schema_version": 1, "layers": [{"node": "a"}]})").ok());
+  EXPECT_FALSE(BlameFromJson("{").ok());
+  EXPECT_FALSE(BlameFromJson(R"({"schema_version": 99, "layers": []})").ok());
+  EXPECT_FALSE(BlameFromJson(R"({"schema_version": 1, "layers": [{"node": "a"}]})").ok());
 }
 
 }  // namespace

@@ -97,6 +97,21 @@ Status ModelSource::Save(const ModelPlan& plan, Logger& logger) {
   return source.PrepareOnnx(plan, logger);
 }
 
+Result<std::shared_ptr<const ModelSource>> ModelSource::Assemble(const ModelPlan& plan,
+                                                                 const BytePieces& model,
+                                                                 std::vector<TensorInfo> inputs,
+                                                                 std::vector<std::string> outputs) {
+  auto source = std::make_shared<ModelSource>();
+  source->request_.model_path = plan.path;
+  source->request_.external_data_dir = plan.external_data_dir;
+  source->request_.inputs = std::move(inputs);
+  source->request_.outputs = std::move(outputs);
+  VERNIER_ASSIGN_OR_RETURN(const int memory, ToMemfd(model));
+  source->edited_.Reset(memory);
+  source->request_.model_bytes = model.size();
+  return std::shared_ptr<const ModelSource>(std::move(source));
+}
+
 Status ModelSource::PrepareOnnx(const ModelPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(plan.path));
   const Status status = Describe(plan, model, logger);

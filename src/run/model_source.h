@@ -27,6 +27,13 @@ class ModelSource {
   /// that is not ONNX.
   static Status Save(const ModelPlan& plan, Logger& logger);
 
+  /// A model that was put together from parts of the plan's; its weights may lie where that one has
+  /// them. kIo when the system has no memory for it.
+  static Result<std::shared_ptr<const ModelSource>> Assemble(const ModelPlan& plan,
+                                                             const BytePieces& model,
+                                                             std::vector<TensorInfo> inputs,
+                                                             std::vector<std::string> outputs);
+
   const OpenRequest& request() const { return request_; }
 
   /// The edited model; not valid when the file itself is to be opened.

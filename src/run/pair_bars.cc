@@ -163,17 +163,18 @@ const PairBars::Stream& PairBars::StreamOf(size_t stream) const {
   return found == streams_.end() ? saved_ : found->second;
 }
 
+RunnerArithmetic PairBars::ArithmeticOn(const Stream& stream, const Stream& owner) {
+  // "As in its model" is as in this one where both have the same types.
+  const bool own = stream.model == nullptr || stream.model_coarsest == owner.model_coarsest ||
+                   stream.arithmetic.computes_in != DType::kUndefined;
+  return own ? stream.arithmetic : RunnerArithmetic{stream.model_coarsest, false};
+}
+
 ErrorPredictions PairBars::Predict(const Stream& owner, const Stream& first,
                                    const Stream& second) const {
   if (owner.model == nullptr) return {};
-  const auto arithmetic = [&](const Stream& stream) {
-    // "As in its model" is as in this one where both have the same types.
-    const bool own = stream.model == nullptr || stream.model_coarsest == owner.model_coarsest ||
-                     stream.arithmetic.computes_in != DType::kUndefined;
-    return own ? stream.arithmetic : RunnerArithmetic{stream.model_coarsest, false};
-  };
-  Result<ErrorPredictions> predictions =
-      PredictErrors(*owner.model, feed_, arithmetic(first), arithmetic(second), outputs_);
+  Result<ErrorPredictions> predictions = PredictErrors(
+      *owner.model, feed_, ArithmeticOn(first, owner), ArithmeticOn(second, owner), outputs_);
   return predictions.ok() ? *std::move(predictions) : ErrorPredictions();
 }
 

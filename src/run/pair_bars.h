@@ -43,6 +43,11 @@ class PairBars {
   /// The sizes of the inputs, which tell how long sums are. Only the first feed counts.
   void SetFeed(const TensorMap& feed);
 
+  /// How a stream computes a graph whose types are those of the stream `owner`.
+  RunnerArithmetic ArithmeticOn(size_t stream, size_t owner) const {
+    return ArithmeticOn(StreamOf(stream), StreamOf(owner));
+  }
+
   /// What was measured between the reference and itself: the root mean square of the differences,
   /// relative. The largest of several iterations counts.
   void AddNoise(const std::string& output, double rms);
@@ -61,6 +66,7 @@ class PairBars {
   using Pair = std::pair<size_t, size_t>;
 
   const Stream& StreamOf(size_t stream) const;
+  static RunnerArithmetic ArithmeticOn(const Stream& stream, const Stream& owner);
   ErrorPredictions Predict(const Stream& owner, const Stream& first, const Stream& second) const;
   const ErrorPredictions& PredictionsOf(Pair pair, const TensorMap& outputs);
   ErrorBar MakeMeasuredBar(Pair pair, DType dtype, double noise) const;

@@ -13,6 +13,12 @@ using Command = int(std::span<const std::string> words, const Invocation& invoca
 /// Runs a model under the named runners and compares what they compute.
 Command RunCommand;
 
+/// Finds the layer that makes two runners differ.
+Command BlameCommand;
+
+/// Cuts a part out of a model.
+Command SurgeonExtractCommand;
+
 /// Compares saved files.
 Command CompareCommand;
 

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdio>
 
+#include "cli/bind_blame.h"
+#include "cli/commands/blame_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/version.h"
 #include "report/run_reporter.h"
@@ -21,6 +23,26 @@ void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& fau
   }
 }
 
+void BlameAfterwards(const RunPlan& run, const ParsedArgs& args, const Invocation& invocation,
+                     ConsoleLog& log, RunFaults& faults) {
+  const Result<BlamePlan> plan = BindBlame(args, run);
+  if (!plan.ok()) {
+    log.Critical(plan.status().message());
+    faults.Add(plan.status());
+    return;
+  }
+  const RunFaults found = Blame(*plan, invocation, log);
+  faults.mismatch |= found.mismatch;
+  faults.backend |= found.backend;
+  faults.unavailable |= found.unavailable;
+  faults.incomplete |= found.incomplete;
+  faults.unsaved |= found.unsaved;
+  faults.malformed |= found.malformed;
+  faults.usage |= found.usage;
+  faults.internal |= found.internal;
+  if (found.signal != 0) faults.signal = found.signal;
+}
+
 int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
             ConsoleLog& log) {
   const std::atomic<int>& interrupted = WatchSignals();
@@ -36,6 +58,9 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invoc
   }
   outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
   SaveRecord(plan.save.record, outcome.record, outcome.faults, log);
+  // Frameworks that failed would only fail again.
+  const bool ran = outcome.faults.signal == 0 && !outcome.faults.backend;
+  if (args.Has("blame") && ran) BlameAfterwards(plan, args, invocation, log, outcome.faults);
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
   const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
   const std::string summary =

@@ -96,10 +96,9 @@ constexpr OptionRow kRunners[] = {
      .dest = "reference",
      .arity = Arity::kOne,
      .metavar = "LABEL",
-     .help = "The runner that counts as the reference in reports. Tolerances are not affected.",
-     .origin = Origin::kOurs,
-     .standing = Standing::kLater,
-     .note = "Reports name no reference yet."},
+     .help = "The runner that counts as the reference, which blame does not accuse. Tolerances are"
+             " not affected.",
+     .origin = Origin::kOurs},
 };
 
 constexpr OptionRow kWorkers[] = {

@@ -1,0 +1,119 @@
+#include "blame/blame_graph.h"
+
+#include <algorithm>
+
+#include "model/onnx_order.h"
+
+namespace vernier {
+namespace {
+
+// Operators whose results are not a function of their inputs.
+constexpr std::string_view kRandom[] = {"RandomNormal",      "RandomUniform", "RandomNormalLike",
+                                        "RandomUniformLike", "Bernoulli",     "Multinomial"};
+
+bool IsRandom(std::string_view op) {
+  return std::find(std::begin(kRandom), std::end(kRandom), op) != std::end(kRandom);
+}
+
+}  // namespace
+
+Result<BlameGraph> BlameGraph::Make(std::shared_ptr<const OnnxModel> model) {
+  BlameGraph made;
+  VERNIER_ASSIGN_OR_RETURN(made.order_, TopologicalOrder(*model));
+  made.model_ = std::move(model);
+  const OnnxGraph& graph = made.graph();
+  const auto count = static_cast<uint32_t>(graph.nodes.size());
+  made.place_.resize(count);
+  for (uint32_t i = 0; i < count; ++i) made.place_[made.order_[i]] = i;
+  for (uint32_t i = 0; i < count; ++i) {
+    made.reads_.push_back(ValuesReadBy(*made.model_, graph, graph.nodes[i]));
+    for (const std::string_view name : graph.Outputs(graph.nodes[i])) {
+      if (!name.empty()) made.producers_.emplace(name, i);
+    }
+  }
+  made.FindConstants();
+  return made;
+}
+
+void BlameGraph::FindConstants() {
+  initializers_.insert(graph().sparse_initializers.begin(), graph().sparse_initializers.end());
+  for (const OnnxTensor& tensor : graph().initializers) initializers_.insert(tensor.name);
+  for (const uint32_t index : order_) {
+    const OnnxNode& node = graph().nodes[index];
+    const auto is_fixed = [&](std::string_view name) {
+      return initializers_.contains(name) || constants_.contains(name);
+    };
+    if (IsRandom(node.op_type)) continue;
+    if (!std::all_of(reads_[index].begin(), reads_[index].end(), is_fixed)) continue;
+    for (const std::string_view name : graph().Outputs(node)) {
+      if (!name.empty()) constants_.insert(name);
+    }
+  }
+}
+
+std::vector<uint32_t> BlameGraph::Targets(const NameSet& visible) const {
+  std::vector<uint32_t> targets;
+  for (const uint32_t index : order_) {
+    const auto outputs = graph().Outputs(graph().nodes[index]);
+    const bool any = std::any_of(outputs.begin(), outputs.end(),
+                                 [&](std::string_view name) { return visible.contains(name); });
+    if (any) targets.push_back(index);
+  }
+  return targets;
+}
+
+std::vector<Island> BlameGraph::Islands(std::span<const uint32_t> targets, const NameSet& visible,
+                                        const NameSet& disputed) const {
+  std::vector<Island> islands;
+  for (const uint32_t target : targets) {
+    Island island;
+    std::unordered_set<uint32_t> taken = {target};
+    std::vector<uint32_t> open = {target};
+    while (!open.empty()) {
+      const uint32_t index = open.back();
+      open.pop_back();
+      island.nodes.push_back(index);
+      for (const std::string_view name : reads_[index]) {
+        const bool stops = visible.contains(name) && (!IsConstant(name) || disputed.contains(name));
+        const auto producer = producers_.find(name);
+        if (stops || producer == producers_.end()) continue;
+        if (taken.insert(producer->second).second) open.push_back(producer->second);
+      }
+    }
+    std::sort(island.nodes.begin(), island.nodes.end(),
+              [&](uint32_t a, uint32_t b) { return place_[a] < place_[b]; });
+    for (const std::string_view name : graph().Outputs(graph().nodes[target])) {
+      if (visible.contains(name)) island.outputs.push_back(name);
+    }
+    islands.push_back(std::move(island));
+  }
+  return islands;
+}
+
+std::vector<std::string_view> BlameGraph::InputsOf(const Island& island) const {
+  NameSet made;
+  for (const uint32_t node : island.nodes) {
+    const auto outputs = graph().Outputs(graph().nodes[node]);
+    made.insert(outputs.begin(), outputs.end());
+  }
+  NameSet seen;
+  std::vector<std::string_view> inputs;
+  for (const uint32_t node : island.nodes) {
+    for (const std::string_view name : reads_[node]) {
+      if (made.contains(name) || initializers_.contains(name)) continue;
+      if (seen.insert(name).second) inputs.push_back(name);
+    }
+  }
+  return inputs;
+}
+
+std::string BlameGraph::NodeName(uint32_t node) const {
+  const OnnxNode& found = graph().nodes[node];
+  if (!found.name.empty()) return std::string(found.name);
+  for (const std::string_view name : graph().Outputs(found)) {
+    if (!name.empty()) return std::string(name);
+  }
+  return "node " + std::to_string(node);
+}
+
+}  // namespace vernier

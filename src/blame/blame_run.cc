@@ -1,0 +1,454 @@
+#include "blame/blame_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "blame/blame_graph.h"
+#include "blame/branch_search.h"
+#include "blame/bundle.h"
+#include "blame/disturbance.h"
+#include "blame/layer_batch.h"
+#include "blame/plain_outputs.h"
+#include "blame/probe_plan.h"
+#include "blame/probe_side.h"
+#include "blame/quiet_logger.h"
+#include "blame/resume_file.h"
+#include "blame/sides.h"
+#include "blame/tensor_pairs.h"
+#include "blame/verdicts.h"
+#include "run/feed_stream.h"
+#include "run/loaded_runs.h"
+#include "run/run_scripts.h"
+
+namespace vernier {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Every iteration's largest errors: what is worse replaces what was.
+void Merge(const std::vector<BlameLayerRecord>& more, std::vector<BlameLayerRecord>& into) {
+  if (into.empty()) {
+    into = more;
+    return;
+  }
+  for (const BlameLayerRecord& layer : more) {
+    const auto same = std::find_if(into.begin(), into.end(), [&](const BlameLayerRecord& known) {
+      return known.node == layer.node;
+    });
+    if (same == into.end()) {
+      into.push_back(layer);
+      continue;
+    }
+    const auto worst = [](const BlameLayerRecord& l) {
+      return std::max({l.total_error, l.own_error.value_or(0), l.in_place_error.value_or(0)});
+    };
+    if (worst(layer) > worst(*same)) *same = layer;
+  }
+}
+
+class Investigation {
+ public:
+  Investigation(const BlamePlan& plan, Logger& logger, const std::atomic<int>& interrupted)
+      : plan_(plan),
+        logger_(logger),
+        quiet_(logger),
+        interrupted_(interrupted),
+        execution_(plan.run.execution),
+        pool_(OwnWorkers(execution_), interrupted, quiet_) {}
+
+  BlameOutcome Run() {
+    const auto start = Clock::now();
+    outcome_.record.command = plan_.run.command;
+    outcome_.record.version = plan_.version;
+    if (const Status status = Investigate(); !status.ok()) {
+      if (status.code() == StatusCode::kCancelled) {
+        outcome_.faults.signal = interrupted_.load();
+      } else {
+        logger_.Critical(status.message());
+        outcome_.faults.Add(status);
+      }
+      outcome_.record.error = status.message();
+    }
+    Conclude();
+    if (!plan_.bundle.empty() && outcome_.record.error.empty()) SaveBundle();
+    outcome_.record.seconds = SecondsSince(start);
+    return std::move(outcome_);
+  }
+
+ private:
+  static ExecutionPlan& OwnWorkers(ExecutionPlan& execution) {
+    execution.use_subprocess = true;
+    return execution;
+  }
+
+  Status Investigate() {
+    VERNIER_TRY(ChooseWho());
+    VERNIER_TRY(ReadModels());
+    VERNIER_TRY(RunPlain());
+    pairs_ = PairTensors(reference_model_.get(), saved_names_, *graph_);
+    if (pairs_.reference.empty()) return NothingInCommon();
+    unexposed_ = pairs_.one_sided;
+    for (const auto& [name, ours] : pairs_.reference) visible_.insert(name);
+    VERNIER_TRY(RunBatches());
+    return SearchIfDisturbed();
+  }
+
+  Status ChooseWho() {
+    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.run.load_outputs, LoadRule::kOutputs));
+    std::vector<std::string> names;
+    for (const LoadedRuns::Run& run : loaded_->runs()) names.push_back(run.name);
+    VERNIER_ASSIGN_OR_RETURN(sides_, ChooseSides(plan_.run, names, plan_.reference));
+    const RunnerPlan& candidate = plan_.run.runners[sides_.candidate];
+    candidate_.emplace(candidate, "", pool_, quiet_, clock_);
+    alone_.emplace(candidate, "layers alone", pool_, quiet_, clock_);
+    outcome_.record.candidate = candidate.name;
+    outcome_.record.model = candidate.model.path;
+    if (sides_.reference) {
+      reference_.emplace(plan_.run.runners[*sides_.reference], "", pool_, quiet_, clock_);
+      outcome_.record.reference = reference_->plan().name;
+      return {};
+    }
+    outcome_.record.reference = names[sides_.saved];
+    if (plan_.run.inputs.load_paths.empty() && !plan_.run.inputs.script.given()) {
+      return InvalidArgument(
+          "blame against saved outputs needs the inputs that they were made from: --load-inputs");
+    }
+    return {};
+  }
+
+  static Result<std::shared_ptr<const OnnxModel>> ReadModel(const RunnerPlan& runner) {
+    if (runner.model.type != "onnx") {
+      return InvalidArgument("blame follows the graph of an ONNX model, but '" + runner.name +
+                             "' runs '" + runner.model.path + "', of type " + runner.model.type);
+    }
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(runner.model.path));
+    return std::make_shared<const OnnxModel>(std::move(model));
+  }
+
+  Status ReadModels() {
+    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const OnnxModel> model, ReadModel(candidate_->plan()));
+    VERNIER_ASSIGN_OR_RETURN(BlameGraph graph, BlameGraph::Make(model));
+    graph_.emplace(std::move(graph));
+    if (!reference_) return {};
+    reference_model_ = model;
+    if (reference_->plan().model.path == candidate_->plan().model.path) return {};
+    VERNIER_ASSIGN_OR_RETURN(reference_model_, ReadModel(reference_->plan()));
+    return {};
+  }
+
+  // Without probes: whether the model runs at all, and what its outputs are.
+  Status RunPlain() {
+    logger_.Start("Running without probes");
+    if (reference_) {
+      VERNIER_ASSIGN_OR_RETURN(reference_runner_, reference_->OpenPlain());
+    }
+    VERNIER_ASSIGN_OR_RETURN(candidate_runner_, candidate_->OpenPlain());
+    VERNIER_TRY(MakeFeeds());
+    plain_.SetRunners(reference_runner_.get(), *candidate_runner_);
+    for (size_t i = 0; i < feeds_.size(); ++i) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_ASSIGN_OR_RETURN(TensorMap ours, PlainReference(i));
+      VERNIER_ASSIGN_OR_RETURN(TensorMap theirs, candidate_->Infer(*candidate_runner_, feeds_[i]));
+      plain_.Add(feeds_[i], std::move(ours), std::move(theirs));
+    }
+    // What they told of themselves is needed further on, their memory is not.
+    for (LiveRunner* runner : {reference_runner_.get(), candidate_runner_.get()}) {
+      if (runner == nullptr) continue;
+      AddRunnerRecord(*runner);
+      (void)runner->Close();
+    }
+    return {};
+  }
+
+  Result<TensorMap> PlainReference(size_t iteration) {
+    TensorMap outputs;
+    if (reference_) {
+      VERNIER_ASSIGN_OR_RETURN(outputs, reference_->Infer(*reference_runner_, feeds_[iteration]));
+    } else {
+      VERNIER_ASSIGN_OR_RETURN(
+          IterationResult saved,
+          loaded_->Read(sides_.saved, static_cast<int64_t>(iteration), quiet_));
+      outputs = std::move(saved.outputs);
+    }
+    std::erase_if(outputs, [&](const NamedTensor& output) {
+      const auto& own = graph_->graph().outputs;
+      return std::none_of(own.begin(), own.end(),
+                          [&](const OnnxValue& value) { return value.name == output.name; });
+    });
+    return outputs;
+  }
+
+  void AddRunnerRecord(const LiveRunner& runner) {
+    RunnerRecord record;
+    record.name = runner.name();
+    record.backend = runner.plan().backend;
+    record.framework_version = runner.backend().framework_version;
+    record.framework_path = runner.backend().framework_path;
+    record.model = runner.plan().model.path;
+    record.device = runner.session().device;
+    record.precision = runner.session().precision;
+    record.load_seconds = runner.session().load_seconds;
+    record.iterations = runner.iterations();
+    outcome_.record.runners.push_back(std::move(record));
+  }
+
+  Status MakeFeeds() {
+    feeds_ = plan_.feeds;
+    if (!feeds_.empty()) return {};
+    if (RunScripts::Wanted(plan_.run)) {
+      VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, pool_.GetForScripts());
+      VERNIER_ASSIGN_OR_RETURN(scripts_, RunScripts::Open(plan_.run, worker));
+    }
+    const LiveRunner& first = reference_runner_ ? *reference_runner_ : *candidate_runner_;
+    const OnnxModel& model = reference_model_ ? *reference_model_ : graph_->model();
+    const std::vector<TensorInfo> inputs =
+        first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
+                             FeedStream::Open(plan_.run, inputs, scripts_.feeds(), logger_));
+    while (true) {
+      VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
+      if (!feed) break;
+      feeds_.push_back(*std::move(feed));
+    }
+    if (feeds_.empty()) return InvalidArgument("there are no inputs to run the model with");
+    if (reference_) return {};
+    const auto saved = loaded_->runs()[sides_.saved].iterations;
+    if (static_cast<int64_t>(feeds_.size()) > saved) feeds_.resize(static_cast<size_t>(saved));
+    if (feeds_.empty()) return InvalidArgument("the saved outputs hold no iteration");
+    VERNIER_ASSIGN_OR_RETURN(const IterationResult peek, loaded_->Peek(sides_.saved));
+    for (const NamedTensor& output : peek.outputs) saved_names_.push_back(output.name);
+    return {};
+  }
+
+  Status NothingInCommon() {
+    outcome_.faults.incomplete = true;
+    outcome_.record.error =
+        "no tensor of the reference has a counterpart in the candidate's graph; names of tensors "
+        "have to agree";
+    logger_.Error(outcome_.record.error);
+    return {};
+  }
+
+  ReferenceSource MakeReference() {
+    return {&pairs_, reference_ ? &*reference_ : nullptr, &*loaded_, sides_.saved, &quiet_};
+  }
+
+  void SaveBundle() {
+    if (outcome_.record.culprits.empty()) {
+      logger_.Info("--bundle: nothing is to blame, so there is nothing to hand over");
+      return;
+    }
+    BundleRequest request;
+    request.folder = plan_.bundle;
+    request.model = &candidate_->plan().model;
+    if (sides_.candidate < plan_.runner_words.size()) {
+      request.runner_words = plan_.runner_words[sides_.candidate];
+    }
+    const Status status = WriteBundle(request, *graph_, MakeReference(), feeds_, outcome_.record);
+    if (status.ok()) {
+      logger_.Info("Saved a bundle to " + plan_.bundle);
+      return;
+    }
+    logger_.Critical(status.message());
+    outcome_.faults.unsaved = true;
+  }
+
+  BlameScene MakeScene() {
+    BlameScene scene;
+    scene.graph = &*graph_;
+    scene.reference = MakeReference();
+    scene.candidate = &*candidate_;
+    scene.alone = &*alone_;
+    scene.reference_runner = reference_runner_.get();
+    scene.candidate_runner = candidate_runner_.get();
+    scene.compare = &compare_;
+    for (const OnnxValue& output : graph_->graph().outputs) {
+      scene.outputs.emplace_back(output.name);
+    }
+    scene.visible = &visible_;
+    scene.disputed = &disputed_;
+    scene.unexposed = &unexposed_;
+    scene.first_nonfinite = &outcome_.record.first_nonfinite;
+    return scene;
+  }
+
+  Status Resume() {
+    if (plan_.resume.empty()) return {};
+    outcome_.record.resume_key = ResumeKey(plan_, sides_);
+    VERNIER_ASSIGN_OR_RETURN(std::optional<BlameRecord> known,
+                             LoadResumeFile(plan_.resume, outcome_.record.resume_key));
+    if (!known) return {};
+    logger_.Info("Going on from '" + plan_.resume + "': " + std::to_string(known->layers.size()) +
+                 " layers are known");
+    for (const BlameLayerRecord& layer : known->layers) known_.insert(layer.node);
+    for (const BlameLayerRecord& layer : known->layers) {
+      for (const BlameTensorRecord& tensor : layer.outputs) Remember(tensor);
+    }
+    outcome_.record.layers = std::move(known->layers);
+    outcome_.record.first_nonfinite = std::move(known->first_nonfinite);
+    outcome_.record.disturbance = std::move(known->disturbance);
+    unexposed_ = std::move(known->unexposed);
+    for (const UnexposedTensor& tensor : unexposed_) visible_.erase(tensor.name);
+    return {};
+  }
+
+  // Disputed constants are fed further on.
+  void Remember(const BlameTensorRecord& tensor) {
+    if (tensor.total_error <= 1) return;
+    const std::string& name = tensor.candidate_name.empty() ? tensor.name : tensor.candidate_name;
+    const auto found = visible_.find(name);
+    if (found != visible_.end()) disputed_.insert(*found);
+  }
+
+  bool IsKnown(const ProbeBatch& batch) const {
+    return !known_.empty() &&
+           std::all_of(batch.targets.begin(), batch.targets.end(),
+                       [&](uint32_t target) { return known_.contains(graph_->NodeName(target)); });
+  }
+
+  Status RunBatches() {
+    std::vector<InputDims> dims;
+    for (const NamedTensor& input : feeds_.front()) {
+      dims.push_back({input.name, input.tensor.dims()});
+    }
+    const std::vector<ProbeBatch> batches =
+        PlanBatches(*graph_, visible_, dims, {plan_.max_host_bytes, plan_.max_gpu_bytes});
+    const BlameScene scene = MakeScene();
+    VERNIER_TRY(Resume());
+    for (size_t i = 0; i < batches.size(); ++i) {
+      VERNIER_TRY(CheckInterrupted());
+      if (IsKnown(batches[i])) continue;
+      logger_.Info("Batch " + std::to_string(i + 1) + " of " + std::to_string(batches.size()) +
+                   ": " + std::to_string(batches[i].targets.size()) + " layers");
+      outcome_.record.planned_bytes =
+          std::max(outcome_.record.planned_bytes, batches[i].host_bytes);
+      LayerBatch batch(scene, batches[i].targets);
+      std::vector<BlameLayerRecord> layers;
+      for (size_t k = 0; k < feeds_.size(); ++k) {
+        VERNIER_ASSIGN_OR_RETURN(const std::vector<BlameLayerRecord> found,
+                                 batch.Run(feeds_[k], static_cast<int64_t>(k)));
+        plain_.Compare(k, batch.probed_outputs(), outcome_.record.disturbance);
+        Merge(found, layers);
+      }
+      auto& all = outcome_.record.layers;
+      all.insert(all.end(), layers.begin(), layers.end());
+      if (plan_.resume.empty()) continue;
+      outcome_.record.unexposed = unexposed_;
+      VERNIER_TRY(SaveResumeFile(plan_.resume, outcome_.record));
+    }
+    outcome_.record.batches = static_cast<int64_t>(batches.size());
+    return {};
+  }
+
+  // With some tensors exposed, on the iteration that showed the difference.
+  Result<double> TryProbes(const std::vector<std::string>& probes) {
+    VERNIER_TRY(CheckInterrupted());
+    std::vector<std::string> marked = probes;
+    for (const OnnxValue& output : graph_->graph().outputs) {
+      const bool there = std::find(marked.begin(), marked.end(), output.name) != marked.end();
+      if (!there) marked.emplace_back(output.name);
+    }
+    const Result<std::unique_ptr<LiveRunner>> session = candidate_->OpenMarked(marked);
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (session.status().code() == StatusCode::kCancelled) return session.status();
+    if (!session.ok()) return kInfinity;
+    const Result<TensorMap> outputs = candidate_->Infer(**session, feeds_[*plain_.disturbed_at()]);
+    if (outputs.status().code() == StatusCode::kCancelled) return outputs.status();
+    (void)(*session)->Close();
+    if (!outputs.ok()) return kInfinity;
+    return plain_.Error(*plain_.disturbed_at(), *outputs);
+  }
+
+  Status SearchIfDisturbed() {
+    DisturbanceRecord& record = outcome_.record.disturbance;
+    if (!record.measured) return {};
+    DescribeMovement(record);
+    if (!plain_.disturbed_at()) return {};
+    logger_.Start("Probing changed the result: searching for the probes that do it");
+    std::vector<std::string> probes;
+    for (const uint32_t node : graph_->order()) {
+      for (const std::string_view name : graph_->graph().Outputs(graph_->graph().nodes[node])) {
+        if (visible_.contains(name)) probes.emplace_back(name);
+      }
+    }
+    const ProbeTrial trial = [this](const auto& set) { return TryProbes(set); };
+    return SearchDisturbance(*graph_, probes, trial, record);
+  }
+
+  Status CheckInterrupted() const {
+    return interrupted_.load() == 0 ? Status() : Cancelled("interrupted");
+  }
+
+  void FollowBranches() {
+    Result<BlameGraph> reference = BlameGraph::Make(reference_model_);
+    if (!reference.ok() || interrupted_.load() != 0) return;
+    BranchScene scene;
+    scene.plan = &plan_;
+    scene.candidate = &*graph_;
+    scene.reference = &*reference;
+    scene.source = MakeReference();
+    scene.reference_runner = *sides_.reference;
+    scene.candidate_runner = sides_.candidate;
+    scene.feeds = &feeds_;
+    scene.investigate = [this](const BlamePlan& plan) {
+      return ExecuteBlame(plan, quiet_, interrupted_).record;
+    };
+    SearchBranches(scene, outcome_.record);
+  }
+
+  void Conclude() {
+    BlameRecord& record = outcome_.record;
+    record.unexposed = unexposed_;
+    for (const BlameLayerRecord& layer : record.layers) {
+      record.compared += static_cast<int64_t>(layer.outputs.size());
+    }
+    std::vector<std::string> outputs;
+    if (graph_) {
+      for (const OnnxValue& output : graph_->graph().outputs) outputs.emplace_back(output.name);
+    }
+    Accuse(outputs, record);
+    if (!record.culprits.empty()) outcome_.faults.mismatch = true;
+    if (reference_ && graph_) FollowBranches();
+    record.timing.emplace_back("runtimes", clock_.seconds);
+  }
+
+  const BlamePlan& plan_;
+  Logger& logger_;
+  QuietLogger quiet_;
+  const std::atomic<int>& interrupted_;
+  ExecutionPlan execution_;
+  WorkerPool pool_;
+  RuntimeClock clock_;
+  CompareOptions compare_;
+  BlameOutcome outcome_;
+  Sides sides_;
+  std::optional<LoadedRuns> loaded_;
+  std::optional<ProbeSide> reference_, candidate_, alone_;
+  std::shared_ptr<const OnnxModel> reference_model_;
+  std::optional<BlameGraph> graph_;
+  std::unique_ptr<LiveRunner> reference_runner_, candidate_runner_;
+  RunScripts scripts_;
+  std::vector<TensorMap> feeds_;
+  std::vector<std::string> saved_names_;
+  PlainOutputs plain_;
+  TensorPairs pairs_;
+  NameSet visible_, disputed_;
+  std::vector<UnexposedTensor> unexposed_;
+  std::unordered_set<std::string> known_;  // layers of a run that was interrupted
+};
+
+}  // namespace
+
+BlameOutcome ExecuteBlame(const BlamePlan& plan, Logger& logger,
+                          const std::atomic<int>& interrupted) {
+  return Investigation(plan, logger, interrupted).Run();
+}
+
+}  // namespace vernier

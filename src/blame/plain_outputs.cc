@@ -1,0 +1,53 @@
+#include "blame/plain_outputs.h"
+
+#include <algorithm>
+
+#include "blame/tensor_judge.h"
+
+namespace vernier {
+
+void PlainOutputs::SetRunners(const LiveRunner* reference, const LiveRunner& candidate) {
+  if (reference != nullptr) bars_.AddRunner(0, *reference);
+  bars_.AddRunner(1, candidate);
+}
+
+void PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate) {
+  bars_.SetFeed(feed);
+  iterations_.push_back({feed, std::move(reference), std::move(candidate)});
+}
+
+double PlainOutputs::Between(size_t iteration, const TensorMap& ours, const TensorMap& theirs) {
+  const ErrorBars& bars = bars_.For(0, 1, iterations_[iteration].reference);
+  double worst = 0;
+  for (const NamedTensor& output : ours) {
+    const Tensor* other = Find(theirs, output.name);
+    const ErrorBar* bar = bars.Find(output.name);
+    if (other == nullptr || bar == nullptr) continue;
+    worst = std::max(worst, JudgeTensor(output.tensor, *other, *bar).times);
+  }
+  return worst;
+}
+
+double PlainOutputs::Error(size_t iteration, const TensorMap& outputs) {
+  return Between(iteration, iterations_[iteration].reference, outputs);
+}
+
+void PlainOutputs::Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record) {
+  if (probed.empty()) return;
+  const TensorMap& plain = iterations_[iteration].candidate;
+  const double plain_error = Error(iteration, plain);
+  const double probed_error = Error(iteration, probed);
+  const double moved = Between(iteration, plain, probed);
+  const bool flips = (plain_error > 1) != (probed_error > 1);
+  const bool tells_more =
+      !record.measured || (flips && !disturbed_at_) || (!disturbed_at_ && moved > record.moved);
+  if (flips && !disturbed_at_) disturbed_at_ = iteration;
+  if (!tells_more) return;
+  record.measured = true;
+  record.plain_error = plain_error;
+  record.probed_error = probed_error;
+  record.moved = moved;
+  record.changed = flips || moved > 1;
+}
+
+}  // namespace vernier

@@ -1,0 +1,43 @@
+// The model's own outputs without probes, which everything with probes is held against.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "record/blame_record.h"
+#include "run/live_runner.h"
+#include "run/pair_bars.h"
+
+namespace vernier {
+
+class PlainOutputs {
+ public:
+  /// The runners tell how the sides compute; a reference of null is saved. They must outlive it.
+  void SetRunners(const LiveRunner* reference, const LiveRunner& candidate);
+
+  /// One iteration more. Outputs that the reference lacks are not compared.
+  void Add(const TensorMap& feed, TensorMap reference, TensorMap candidate);
+
+  /// The worst of the candidate's `outputs` against the reference's, in multiples of its bar.
+  double Error(size_t iteration, const TensorMap& outputs);
+
+  /// Holds outputs that came with probes against those without; `record` keeps the iteration that
+  /// tells most.
+  void Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record);
+
+  /// The first iteration whose outputs pass with probes and fail without, or the other way round.
+  const std::optional<size_t>& disturbed_at() const { return disturbed_at_; }
+
+ private:
+  double Between(size_t iteration, const TensorMap& ours, const TensorMap& theirs);
+
+  struct Iteration {
+    TensorMap feed, reference, candidate;
+  };
+  CompareOptions options_;
+  PairBars bars_{options_};
+  std::vector<Iteration> iterations_;
+  std::optional<size_t> disturbed_at_;
+};
+
+}  // namespace vernier

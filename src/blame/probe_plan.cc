@@ -1,0 +1,96 @@
+#include "blame/probe_plan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "model/onnx_infer.h"
+
+namespace vernier {
+namespace {
+
+// Copies of a tensor at the worst moment: the framework's own and the one on its way, on both
+// sides; what islands are fed; and what they hand out, once more in both forms.
+constexpr uint64_t kHostCopies = 7;
+constexpr uint64_t kDeviceCopies = 2;
+constexpr uint64_t kSmallestLimit = uint64_t{64} << 20;
+constexpr uint64_t kUnknownBytes = uint64_t{1} << 20;
+
+uint64_t HalfOfFreeMemory() {
+  std::ifstream info("/proc/meminfo");
+  std::string key, unit;
+  for (uint64_t kilobytes = 0; info >> key >> kilobytes >> unit;) {
+    if (key == "MemAvailable:") return std::max(kilobytes * 1024 / 2, kSmallestLimit);
+  }
+  return uint64_t{4} << 30;
+}
+
+class Sizes {
+ public:
+  Sizes(const BlameGraph& graph, std::span<const InputDims> feed) : shapes_(graph.model(), feed) {
+    std::vector<std::string_view> names;
+    for (const uint32_t node : graph.order()) {
+      shapes_.Visit(graph.graph(), graph.graph().nodes[node]);
+      for (const std::string_view name : graph.graph().Outputs(graph.graph().nodes[node])) {
+        if (!name.empty()) names.push_back(name);
+      }
+    }
+    const std::vector<InferredType> types = InferTypes(graph.model(), names);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto dtype = DTypeFromOnnx(types[i].onnx_type).value_or(DType::kFloat32);
+      const Dims* dims = shapes_.Find(names[i]);
+      if (dims == nullptr) continue;
+      const std::optional<int64_t> count = ElementCount(*dims);
+      const auto bytes = count ? ByteSize(dtype, static_cast<uint64_t>(*count)) : std::nullopt;
+      if (!bytes) continue;
+      known_[names[i]] = *bytes;
+      largest_ = std::max(largest_, *bytes);
+    }
+  }
+
+  uint64_t Of(std::string_view name) const {
+    const auto found = known_.find(name);
+    return found != known_.end() ? found->second : largest_;
+  }
+
+ private:
+  ShapeTracker shapes_;
+  std::unordered_map<std::string_view, uint64_t> known_;
+  uint64_t largest_ = kUnknownBytes;
+};
+
+}  // namespace
+
+std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visible,
+                                    std::span<const InputDims> feed, ProbeLimits limits) {
+  const Sizes sizes(graph, feed);
+  uint64_t most = (limits.host_bytes > 0 ? limits.host_bytes : HalfOfFreeMemory()) / kHostCopies;
+  if (limits.gpu_bytes > 0) most = std::min(most, limits.gpu_bytes / kDeviceCopies);
+  std::vector<ProbeBatch> batches;
+  NameSet held;
+  uint64_t bytes = 0;
+  const std::vector<uint32_t> targets = graph.Targets(visible);
+  const std::vector<Island> islands = graph.Islands(targets, visible, {});
+  for (size_t i = 0; i < targets.size(); ++i) {
+    std::vector<std::string_view> names = graph.InputsOf(islands[i]);
+    names.insert(names.end(), islands[i].outputs.begin(), islands[i].outputs.end());
+    const auto added = [&] {
+      uint64_t sum = 0;
+      for (const std::string_view name : names) sum += held.contains(name) ? 0 : sizes.Of(name);
+      return sum;
+    };
+    if (batches.empty() || (bytes + added() > most && !batches.back().targets.empty())) {
+      batches.emplace_back();
+      held.clear();
+      bytes = 0;
+    }
+    bytes += added();
+    held.insert(names.begin(), names.end());
+    batches.back().targets.push_back(targets[i]);
+    batches.back().host_bytes = bytes * kHostCopies;
+  }
+  return batches;
+}
+
+}  // namespace vernier

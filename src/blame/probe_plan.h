@@ -1,0 +1,30 @@
+// How many tensors are marked at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "blame/blame_graph.h"
+#include "model/onnx_shapes.h"
+
+namespace vernier {
+
+struct ProbeLimits {
+  uint64_t host_bytes = 0;  ///< 0: half of what the machine has free
+  uint64_t gpu_bytes = 0;   ///< 0: no limit
+};
+
+struct ProbeBatch {
+  std::vector<uint32_t> targets;  ///< nodes, in order
+  uint64_t host_bytes = 0;        ///< what it is expected to need
+};
+
+/// Neighbouring nodes share a batch as long as their tensors, inputs included, stay within the
+/// limits on all sides: as a framework's own, on their way to us, and as what islands are fed. A
+/// node that alone needs more has a batch of its own. Tensors of unknown size count as the largest
+/// known one.
+std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visible,
+                                    std::span<const InputDims> feed, ProbeLimits limits);
+
+}  // namespace vernier

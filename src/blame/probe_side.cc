@@ -1,0 +1,165 @@
+#include "blame/probe_side.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_set>
+
+#include "inputs/coerce_feed.h"
+#include "run/model_source.h"
+
+namespace vernier {
+namespace {
+
+// After so many failures the tensors of a set that fails again are given up together.
+constexpr int64_t kMostFailures = 64;
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(RuntimeClock& clock) : clock_(clock) {}
+  ~Stopwatch() {
+    clock_.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  RuntimeClock& clock_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+bool EndsEverything(const Status& status) { return status.code() == StatusCode::kCancelled; }
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+ProbeSide::ProbeSide(const RunnerPlan& plan, const std::string& role, WorkerPool& pool,
+                     Logger& logger, RuntimeClock& clock)
+    : plan_(plan), pool_(pool), logger_(logger), clock_(clock) {
+  if (!role.empty()) plan_.name += ", " + role;
+  plan_.model.save_path.clear();
+  plan_.model.print_summary = false;
+}
+
+Result<std::unique_ptr<LiveRunner>> ProbeSide::Open(const ModelSource& model) {
+  const Stopwatch watch(clock_);
+  ++clock_.opened;
+  auto session = std::make_unique<LiveRunner>(plan_);
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool_.Get(plan_));
+  session->Attach(std::move(worker), next_session_++);
+  const Status opened = session->Open(model);
+  if (opened.ok()) return session;
+  (void)session->Close();
+  return opened;
+}
+
+Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenPlain() {
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           ModelSource::Prepare(plan_.model, logger_));
+  return Open(*model);
+}
+
+Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenMarked(const std::vector<std::string>& outputs) {
+  ModelPlan marked = plan_.model;
+  marked.outputs = outputs;
+  marked.exclude_outputs.clear();
+  marked.outputs_by_type.clear();
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           ModelSource::Prepare(marked, logger_));
+  return Open(*model);
+}
+
+Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenParts(const BytePieces& model,
+                                                         std::vector<TensorInfo> inputs,
+                                                         std::vector<std::string> outputs) {
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const ModelSource> source,
+      ModelSource::Assemble(plan_.model, model, std::move(inputs), std::move(outputs)));
+  return Open(*source);
+}
+
+Result<TensorMap> ProbeSide::Infer(LiveRunner& session, const TensorMap& feed) {
+  TensorMap fitted = feed;
+  if (!session.inputs_unknown()) {
+    VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
+                             CoerceFeed(feed, session.session().inputs, {}, logger_));
+    fitted = std::move(coerced.tensors);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(fitted));
+  const Stopwatch watch(clock_);
+  VERNIER_ASSIGN_OR_RETURN(IterationResult result, session.Infer(block, 0, nullptr));
+  return std::move(result.outputs);
+}
+
+void ProbeSessions::Want(const std::vector<std::string>& names) {
+  Group group;
+  for (const std::string& name : names) {
+    if (std::find(asked_.begin(), asked_.end(), name) == asked_.end()) group.names.push_back(name);
+  }
+  if (group.names.empty()) return;
+  asked_.insert(asked_.end(), group.names.begin(), group.names.end());
+  groups_.push_back(std::move(group));
+}
+
+Result<TensorMap> ProbeSessions::RunGroup(Group& group, const TensorMap& feed) {
+  if (group.session == nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(group.session, side_.OpenMarked(group.names));
+  }
+  return side_.Infer(*group.session, feed);
+}
+
+void ProbeSessions::NoteMissing(const Group& group, const TensorMap& outputs) {
+  std::unordered_set<std::string_view> there;
+  for (const NamedTensor& output : outputs) there.insert(output.name);
+  for (const std::string& name : group.names) {
+    if (there.contains(name)) continue;
+    std::string why = "'" + side_.plan().name + "' did not hand it out";
+    for (const SkippedOutput& skipped : group.session->skipped()) {
+      if (skipped.name == name) why = "'" + side_.plan().name + "': " + skipped.why;
+    }
+    const bool known = std::any_of(unexposed_.begin(), unexposed_.end(),
+                                   [&](const UnexposedTensor& u) { return u.name == name; });
+    if (!known) unexposed_.push_back({name, std::move(why)});
+  }
+}
+
+void ProbeSessions::Split(size_t index, const Status& why) {
+  // A worker that died took the sessions of the other groups along.
+  for (Group& group : groups_) group.session.reset();
+  ++failures_;
+  Group failed = std::move(groups_[index]);
+  const auto at = groups_.begin() + static_cast<ptrdiff_t>(index);
+  if (failed.names.size() == 1 || failures_ > kMostFailures) {
+    for (const std::string& name : failed.names) {
+      unexposed_.push_back(
+          {name, "'" + side_.plan().name + "' fails with it: " + FirstLine(why.message())});
+    }
+    groups_.erase(at);
+    return;
+  }
+  Group second;
+  const auto middle = failed.names.begin() + static_cast<ptrdiff_t>(failed.names.size() / 2);
+  second.names.assign(middle, failed.names.end());
+  failed.names.erase(middle, failed.names.end());
+  *at = std::move(second);
+  groups_.insert(groups_.begin() + static_cast<ptrdiff_t>(index), std::move(failed));
+}
+
+Result<TensorMap> ProbeSessions::Run(const TensorMap& feed) {
+  TensorMap all;
+  for (size_t i = 0; i < groups_.size();) {
+    Result<TensorMap> outputs = RunGroup(groups_[i], feed);
+    if (!outputs.ok()) {
+      if (EndsEverything(outputs.status())) return outputs.status();
+      Split(i, outputs.status());
+      continue;
+    }
+    NoteMissing(groups_[i], *outputs);
+    for (NamedTensor& output : *outputs) all.push_back(std::move(output));
+    ++i;
+  }
+  return all;
+}
+
+}  // namespace vernier

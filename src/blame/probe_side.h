@@ -1,0 +1,87 @@
+// One runner that is opened again and again: with other tensors marked, or with other models.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/byte_pieces.h"
+#include "record/blame_record.h"
+#include "run/live_runner.h"
+#include "run/worker_pool.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Seconds that runtimes took themselves: loading, compiling, inference.
+struct RuntimeClock {
+  double seconds = 0;
+  int64_t opened = 0;
+};
+
+class ProbeSide {
+ public:
+  /// `role` is added to the runner's name, so that each side has a worker of its own and a crash of
+  /// one leaves the others alone.
+  ProbeSide(const RunnerPlan& plan, const std::string& role, WorkerPool& pool, Logger& logger,
+            RuntimeClock& clock);
+
+  const RunnerPlan& plan() const { return plan_; }
+
+  /// The model as it is, or with these tensors as its only outputs.
+  Result<std::unique_ptr<LiveRunner>> OpenPlain();
+  Result<std::unique_ptr<LiveRunner>> OpenMarked(const std::vector<std::string>& outputs);
+
+  /// A model made of parts of this runner's.
+  Result<std::unique_ptr<LiveRunner>> OpenParts(const BytePieces& model,
+                                                std::vector<TensorInfo> inputs,
+                                                std::vector<std::string> outputs);
+
+  /// One inference; the feed is made to fit the session's inputs. The outputs of a runner that
+  /// failed are its error.
+  Result<TensorMap> Infer(LiveRunner& session, const TensorMap& feed);
+
+ private:
+  Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model);
+
+  RunnerPlan plan_;
+  WorkerPool& pool_;
+  Logger& logger_;
+  RuntimeClock& clock_;
+  uint64_t next_session_ = 0;
+};
+
+/// The tensors of one side that are wanted for a batch. Usually one session has all of them; where
+/// it cannot be opened or run with some, sets are halved until these are found.
+class ProbeSessions {
+ public:
+  ProbeSessions(ProbeSide& side, std::vector<UnexposedTensor>& unexposed)
+      : side_(side), unexposed_(unexposed) {}
+
+  /// More tensors; a name that was asked for before is not asked for again.
+  void Want(const std::vector<std::string>& names);
+
+  /// The tensors for a feed. What cannot be exposed is missing, and noted once. kCancelled, and
+  /// kInvalidArgument, as the runner gives them.
+  Result<TensorMap> Run(const TensorMap& feed);
+
+ private:
+  struct Group {
+    std::vector<std::string> names;
+    std::unique_ptr<LiveRunner> session;
+  };
+  Result<TensorMap> RunGroup(Group& group, const TensorMap& feed);
+  void NoteMissing(const Group& group, const TensorMap& outputs);
+  void Split(size_t index, const Status& why);
+
+  ProbeSide& side_;
+  std::vector<UnexposedTensor>& unexposed_;
+  std::vector<std::string> asked_;
+  std::vector<Group> groups_;
+  int64_t failures_ = 0;
+};
+
+}  // namespace vernier

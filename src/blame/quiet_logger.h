@@ -1,0 +1,30 @@
+// The log of runs within a search: what is news in a single run is noise in the tenth.
+#pragma once
+
+#include "util/log.h"
+
+namespace vernier {
+
+/// Passes warnings on once, and everything else only when the log is verbose. Errors are no news:
+/// that a probe fails is part of the search.
+class QuietLogger final : public Logger {
+ public:
+  explicit QuietLogger(Logger& logger) : logger_(logger) {}
+
+  bool Enabled(Severity severity) const override { return logger_.Enabled(Shown(severity)); }
+  void Write(Severity severity, std::string_view text, LogColor color, bool once) override {
+    logger_.Write(Shown(severity), text, color, once || severity == Severity::kWarning);
+  }
+  void Indent(int levels) override { logger_.Indent(levels); }
+  std::string_view SetArea(std::string_view area) override { return logger_.SetArea(area); }
+
+ private:
+  static Severity Shown(Severity severity) {
+    const bool passes = severity == Severity::kWarning;
+    return passes || severity < Severity::kVerbose ? severity : Severity::kVerbose;
+  }
+
+  Logger& logger_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,112 @@
+#include "blame/tensor_judge.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "compare/comparison.h"
+#include "kernels/magnitudes.h"
+
+namespace vernier {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNineTenths[] = {0.9};
+
+bool SameBytes(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
+         (a.bytes().empty() ||
+          std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0);
+}
+
+bool HasNan(const Tensor& tensor) { return MeasureMagnitudes(Elements(tensor)).nan_count > 0; }
+
+// Both sides with zeros where both have NaN, as float64.
+struct WithoutSharedNan {
+  Tensor a, b;
+};
+
+Result<WithoutSharedNan> DropSharedNan(const Tensor& a, const Tensor& b) {
+  VERNIER_ASSIGN_OR_RETURN(TensorBuffer x, TensorBuffer::Allocate(DType::kFloat64, a.dims()));
+  VERNIER_ASSIGN_OR_RETURN(TensorBuffer y, TensorBuffer::Allocate(DType::kFloat64, a.dims()));
+  const std::span<double> xs = x.As<double>();
+  const std::span<double> ys = y.As<double>();
+  double x_block[kBlockSize], y_block[kBlockSize];
+  for (size_t start = 0; start < xs.size(); start += kBlockSize) {
+    const size_t n = std::min(kBlockSize, xs.size() - start);
+    const double* from_a = LoadBlock(Elements(a), static_cast<int64_t>(start), n, x_block);
+    const double* from_b = LoadBlock(Elements(b), static_cast<int64_t>(start), n, y_block);
+    for (size_t i = 0; i < n; ++i) {
+      const bool shared = std::isnan(from_a[i]) && std::isnan(from_b[i]);
+      xs[start + i] = shared ? 0 : from_a[i];
+      ys[start + i] = shared ? 0 : from_b[i];
+    }
+  }
+  return WithoutSharedNan{std::move(x).Freeze(), std::move(y).Freeze()};
+}
+
+Result<TensorJudgement> Judge(const Tensor& a, const Tensor& b, const ErrorBar& bar) {
+  VERNIER_ASSIGN_OR_RETURN(BarVerdict verdict, MeasureAgainstBar(a, b, bar));
+  DifferenceRule rule{verdict.atol, verdict.rtol, true};
+  const bool ranks = verdict.most_bar > 0 && verdict.nine_tenths;
+  VERNIER_ASSIGN_OR_RETURN(const DifferenceSummary difference,
+                           SummariseDifferences(Elements(a), Elements(b), rule,
+                                                ranks ? std::span<const double>(kNineTenths)
+                                                      : std::span<const double>()));
+  CloseVerdict(difference, difference.mismatches == 0, verdict);
+  return TensorJudgement{verdict.times_over, verdict.rms};
+}
+
+}  // namespace
+
+TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, const ErrorBar& bar) {
+  constexpr TensorJudgement kCannotAgree{kInfinity, kInfinity};
+  if (reference.dims() != candidate.dims()) return kCannotAgree;
+  if (SameBytes(reference, candidate)) return {};
+  const bool text = reference.dtype() == DType::kString || candidate.dtype() == DType::kString;
+  if (text) return kCannotAgree;
+  const bool shared_nan =
+      Kind(candidate.dtype()) == DTypeKind::kFloat && HasNan(candidate) && HasNan(reference);
+  Result<TensorJudgement> judged = kCannotAgree;
+  if (shared_nan) {
+    const Result<WithoutSharedNan> rest = DropSharedNan(reference, candidate);
+    if (rest.ok()) judged = Judge(rest->a, rest->b, bar);
+  } else {
+    judged = Judge(reference, candidate, bar);
+  }
+  return judged.ok() ? *judged : kCannotAgree;
+}
+
+MagnitudeRecord RecordMagnitudes(const Tensor& tensor) {
+  const Magnitudes m = MeasureMagnitudes(Elements(tensor));
+  MagnitudeRecord record;
+  record.elements = m.count;
+  record.nan_count = m.nan_count;
+  record.infinite_count = m.infinite_count;
+  record.min = m.min;
+  record.max = m.max;
+  record.largest = std::max(std::fabs(m.min), std::fabs(m.max));
+  const int64_t finite = m.count - m.nan_count - m.infinite_count;
+  if (Kind(tensor.dtype()) == DTypeKind::kFloat && finite > 0) {
+    record.float16_overflow = static_cast<double>(m.beyond_float16) / static_cast<double>(finite);
+    record.float16_denormal = static_cast<double>(m.below_float16) / static_cast<double>(finite);
+  }
+  return record;
+}
+
+std::vector<int64_t> FirstNotFinite(const Tensor& tensor) {
+  int64_t index = MeasureMagnitudes(Elements(tensor)).first_not_finite;
+  if (index < 0) return {};
+  const Dims& dims = tensor.dims();
+  std::vector<int64_t> place(dims.size(), 0);
+  for (size_t axis = dims.size(); axis-- > 0;) {
+    if (dims[axis] <= 0) continue;
+    place[axis] = index % dims[axis];
+    index /= dims[axis];
+  }
+  return place;
+}
+
+}  // namespace vernier

@@ -1,0 +1,142 @@
+#include "blame/tensor_pairs.h"
+
+#include <algorithm>
+
+namespace vernier {
+namespace {
+
+// Operators that hand on the values of their first input, rounded at most.
+constexpr std::string_view kHandOn[] = {"Identity", "Cast", "Dropout", "QuantizeLinear",
+                                        "DequantizeLinear"};
+
+bool HandsOn(const OnnxNode& node) {
+  return std::find(std::begin(kHandOn), std::end(kHandOn), node.op_type) != std::end(kHandOn);
+}
+
+// The tensors of one graph that hold the same values, as sets.
+class Aliases {
+ public:
+  explicit Aliases(const OnnxGraph& graph) {
+    for (const OnnxNode& node : graph.nodes) {
+      const auto inputs = graph.Inputs(node);
+      const auto outputs = graph.Outputs(node);
+      if (!HandsOn(node) || inputs.empty() || outputs.empty()) continue;
+      // An integer that a quantiser made is a stand-in for the float before it, not for itself.
+      integers_[outputs[0]] = node.op_type == "QuantizeLinear";
+      Join(inputs[0], outputs[0]);
+    }
+    for (const auto& [name, parent] : parents_) members_[Root(name)].push_back(name);
+  }
+
+  std::vector<std::string_view> Of(std::string_view name) {
+    const auto found = members_.find(Root(name));
+    return found == members_.end() ? std::vector<std::string_view>() : found->second;
+  }
+
+  bool IsQuantised(std::string_view name) const {
+    const auto found = integers_.find(name);
+    return found != integers_.end() && found->second;
+  }
+
+ private:
+  std::string_view Root(std::string_view name) {
+    const auto found = parents_.find(name);
+    if (found == parents_.end() || found->second == name) return name;
+    const std::string_view root = Root(found->second);
+    parents_[name] = root;
+    return root;
+  }
+
+  void Join(std::string_view a, std::string_view b) {
+    parents_.emplace(a, a);
+    parents_.emplace(b, b);
+    parents_[Root(b)] = Root(a);
+  }
+
+  std::unordered_map<std::string_view, std::string_view> parents_;
+  std::unordered_map<std::string_view, std::vector<std::string_view>> members_;
+  std::unordered_map<std::string_view, bool> integers_;
+};
+
+std::vector<std::string_view> MadeBy(const OnnxGraph& graph) {
+  std::vector<std::string_view> names;
+  for (const OnnxNode& node : graph.nodes) {
+    for (const std::string_view name : graph.Outputs(node)) {
+      if (!name.empty()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+class Pairing {
+ public:
+  Pairing(const OnnxModel* reference, std::span<const std::string> saved,
+          const BlameGraph& candidate)
+      : candidate_(candidate), theirs_(MadeBy(candidate.graph())), aliases_(candidate.graph()) {
+    if (reference != nullptr) {
+      ours_ = MadeBy(reference->graph());
+      reference_aliases_.emplace(reference->graph());
+    } else {
+      ours_.assign(saved.begin(), saved.end());
+    }
+  }
+
+  TensorPairs Make() {
+    for (const std::string_view name : ours_) {
+      if (candidate_.IsMade(name)) Pair(name, name);
+    }
+    for (const std::string_view name : ours_) {
+      if (!paired_ours_.contains(name)) PairThroughAliases(name);
+    }
+    for (const std::string_view name : ours_) {
+      if (!paired_ours_.contains(name)) {
+        pairs_.one_sided.push_back({std::string(name), "only the reference has it"});
+      }
+    }
+    for (const std::string_view name : theirs_) {
+      if (pairs_.reference.contains(name)) continue;
+      pairs_.one_sided.push_back({std::string(name), "only the candidate has it"});
+    }
+    return std::move(pairs_);
+  }
+
+ private:
+  void Pair(std::string_view ours, std::string_view theirs) {
+    paired_ours_.insert(ours);
+    pairs_.reference.emplace(theirs, std::string(ours));
+  }
+
+  // A tensor of the candidate that nobody meets yet and that holds what `name` holds: one of the
+  // same name has to be near on either side.
+  void PairThroughAliases(std::string_view name) {
+    std::vector<std::string_view> near = {name};
+    if (reference_aliases_) {
+      const auto more = reference_aliases_->Of(name);
+      near.insert(near.end(), more.begin(), more.end());
+    }
+    const bool quantised = reference_aliases_ && reference_aliases_->IsQuantised(name);
+    for (const std::string_view known : near) {
+      for (const std::string_view twin : aliases_.Of(known)) {
+        const bool usable = candidate_.IsMade(twin) && !pairs_.reference.contains(twin) &&
+                            aliases_.IsQuantised(twin) == quantised;
+        if (usable) return Pair(name, twin);
+      }
+    }
+  }
+
+  const BlameGraph& candidate_;
+  std::vector<std::string_view> ours_, theirs_;
+  Aliases aliases_;
+  std::optional<Aliases> reference_aliases_;
+  NameSet paired_ours_;
+  TensorPairs pairs_;
+};
+
+}  // namespace
+
+TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
+                        const BlameGraph& candidate) {
+  return Pairing(reference, saved, candidate).Make();
+}
+
+}  // namespace vernier

@@ -1,0 +1,34 @@
+// Which tensor of the reference meets which of the candidate's graph.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "blame/blame_graph.h"
+#include "record/blame_record.h"
+
+namespace vernier {
+
+struct TensorPairs {
+  /// The reference's names by the candidate's, which are views into its graph.
+  std::unordered_map<std::string_view, std::string> reference;
+  std::vector<UnexposedTensor> one_sided;  ///< tensors that only one side has
+
+  const std::string* Find(std::string_view candidate) const {
+    const auto found = reference.find(candidate);
+    return found == reference.end() ? nullptr : &found->second;
+  }
+};
+
+/// Equal names meet. A tensor without one meets another that holds the same values: behind or
+/// before Identity, Cast, Dropout, QuantizeLinear and DequantizeLinear; a quantised tensor meets a
+/// float through its dequantised twin. Each is paired once. `reference` is null when the reference
+/// is saved; `saved` are then the names that it has.
+TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
+                        const BlameGraph& candidate);
+
+}  // namespace vernier

@@ -1,0 +1,168 @@
+#include "blame/verdicts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// An own error counts by itself from here on; below, the total error has to be over its bar too,
+// because a bar is known to a factor only.
+constexpr double kClearly = 3;
+
+std::string Times(double value) {
+  return std::isinf(value) ? "infinitely far over the bar" : FormatG(value, 3) + " times the bar";
+}
+
+class Court {
+ public:
+  Court(const std::vector<std::string>& outputs, BlameRecord& record)
+      : outputs_(outputs.begin(), outputs.end()), record_(record) {
+    for (const BlameLayerRecord& layer : record.layers) {
+      for (const BlameTensorRecord& tensor : layer.outputs) {
+        totals_[NameInGraph(tensor)] = tensor.total_error;
+      }
+    }
+  }
+
+  void Judge() {
+    for (const BlameLayerRecord& layer : record_.layers) {
+      FindOutputErrors(layer);
+      if (layer.total_error > 1 && record_.first_divergence.empty()) {
+        record_.first_divergence = layer.node;
+      }
+      if (const std::string why = Why(layer); !why.empty()) Blame(layer, why);
+    }
+    std::stable_sort(ranked_.begin(), ranked_.end(),
+                     [](const Ranked& a, const Ranked& b) { return a.error > b.error; });
+    for (Ranked& ranked : ranked_) record_.culprits.push_back(std::move(ranked.culprit));
+    BlameFusion();
+    if (record_.culprits.empty()) BlameWithoutMaker();
+  }
+
+ private:
+  struct Ranked {
+    BlameCulprit culprit;
+    double error = 0;
+  };
+
+  static const std::string& NameInGraph(const BlameTensorRecord& tensor) {
+    return tensor.candidate_name.empty() ? tensor.name : tensor.candidate_name;
+  }
+
+  double WorstInput(const BlameLayerRecord& layer) const {
+    double worst = 0;
+    for (const std::string& name : layer.inputs) {
+      const auto found = totals_.find(name);
+      if (found != totals_.end()) worst = std::max(worst, found->second);
+    }
+    return worst;
+  }
+
+  void FindOutputErrors(const BlameLayerRecord& layer) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      if (!outputs_.contains(NameInGraph(tensor))) continue;
+      record_.output_error = std::max(record_.output_error, tensor.total_error);
+    }
+  }
+
+  // Empty: it is not to blame.
+  std::string Why(const BlameLayerRecord& layer) const {
+    const double own = layer.own_error.value_or(0);
+    const double worst_input = WorstInput(layer);
+    if (own > kClearly || (own > 1 && layer.total_error > 1)) {
+      std::string why = "its own error, from the reference's inputs, is " + Times(own);
+      if (!layer.group.empty()) why += " (" + std::to_string(layer.group.size()) + " nodes as one)";
+      return why;
+    }
+    const double in_place = layer.in_place_error.value_or(0);
+    if (layer.total_error > 1 && in_place > (worst_input > 1 ? kClearly : 1)) {
+      return "fusion or interaction: alone it is right (" + FormatG(own, 3) +
+             "), within the model its output is " + Times(in_place) +
+             " away from what it computes alone from the same inputs";
+    }
+    const bool fine_inputs = worst_input <= 1;
+    if (layer.total_error > 1 && fine_inputs && !layer.own_error) {
+      return "its total error is " + Times(layer.total_error) +
+             " and its inputs are fine; its own error is not known: " + layer.own_missing;
+    }
+    return {};
+  }
+
+  void Blame(const BlameLayerRecord& layer, const std::string& why) {
+    Ranked ranked;
+    ranked.culprit = {layer.node, layer.op_type, {}, layer.total_error, layer.own_error, why};
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      ranked.culprit.outputs.push_back(tensor.name);
+    }
+    ranked.error = std::max(layer.own_error.value_or(0), layer.in_place_error.value_or(0));
+    if (!layer.own_error) ranked.error = layer.total_error;
+    ranked_.push_back(std::move(ranked));
+  }
+
+  // What the search among probes found comes first: the layers were looked at with probes.
+  void BlameFusion() {
+    const DisturbanceRecord& found = record_.disturbance;
+    if (found.region.empty()) return;
+    BlameCulprit culprit;
+    for (const BlameLayerRecord& layer : record_.layers) {
+      const auto in = std::find(found.region.begin(), found.region.end(), layer.node);
+      if (in == found.region.end()) continue;
+      culprit.op_type += (culprit.op_type.empty() ? "" : "+") + layer.op_type;
+    }
+    culprit.node = found.region.front();
+    culprit.outputs = found.probes;
+    culprit.total_error = std::max(found.plain_error, found.probed_error);
+    culprit.why = "fusion or interaction: " + found.finding;
+    record_.culprits.insert(record_.culprits.begin(), std::move(culprit));
+  }
+
+  // Something is wrong at the end although no layer makes an error by itself.
+  void BlameWithoutMaker() {
+    const bool nan_at_end = std::any_of(
+        record_.layers.begin(), record_.layers.end(), [&](const BlameLayerRecord& layer) {
+          return std::any_of(
+              layer.outputs.begin(), layer.outputs.end(), [&](const BlameTensorRecord& tensor) {
+                return outputs_.contains(NameInGraph(tensor)) && tensor.candidate.nan_count > 0;
+              });
+        });
+    if (nan_at_end && record_.first_nonfinite) {
+      AddAlone(record_.first_nonfinite->node,
+               "it makes values that are not finite from finite inputs, on both sides, and NaN "
+               "reaches the model's outputs");
+    } else if (record_.output_error > 1) {
+      AddAlone(record_.first_divergence,
+               "no single layer makes the error of the outputs (" + Times(record_.output_error) +
+                   "): rounding grows on the way; here it is first over the bar");
+    }
+  }
+
+  void AddAlone(const std::string& node, const std::string& why) {
+    for (const BlameLayerRecord& layer : record_.layers) {
+      if (layer.node != node) continue;
+      Blame(layer, why);
+      record_.culprits.push_back(std::move(ranked_.back().culprit));
+      return;
+    }
+  }
+
+  std::unordered_set<std::string> outputs_;
+  BlameRecord& record_;
+  std::unordered_map<std::string, double> totals_;
+  std::vector<Ranked> ranked_;
+};
+
+}  // namespace
+
+void Accuse(const std::vector<std::string>& outputs, BlameRecord& record) {
+  record.culprits.clear();
+  record.first_divergence.clear();
+  record.output_error = 0;
+  Court(outputs, record).Judge();
+}
+
+}  // namespace vernier

@@ -1,0 +1,108 @@
+#include "blame/verdicts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+BlameLayerRecord Layer(const std::string& name, const std::string& input, double total,
+                       std::optional<double> own) {
+  BlameLayerRecord layer;
+  layer.node = name;
+  layer.op_type = "MatMul";
+  layer.inputs = {input};
+  layer.total_error = total;
+  layer.own_error = own;
+  BlameTensorRecord tensor;
+  tensor.name = name + "_out";
+  tensor.total_error = total;
+  tensor.own_error = own;
+  layer.outputs.push_back(tensor);
+  return layer;
+}
+
+std::vector<std::string> Accused(BlameRecord& record) {
+  Accuse({"c_out"}, record);
+  std::vector<std::string> names;
+  for (const BlameCulprit& culprit : record.culprits) names.push_back(culprit.node);
+  return names;
+}
+
+TEST(Accuse, NobodyBelowTheBar) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.5, 0.9), Layer("b", "a_out", 0.9, 0.2)};
+  EXPECT_THAT(Accused(record), IsEmpty());
+  EXPECT_EQ(record.first_divergence, "");
+}
+
+TEST(Accuse, TheMakerOfAnErrorAndNotItsHeirs) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.5, 0.1), Layer("b", "a_out", 20, 30),
+                   Layer("c", "b_out", 500, 0.3)};
+  EXPECT_THAT(Accused(record), ElementsAre("b"));
+  EXPECT_EQ(record.first_divergence, "b");
+  EXPECT_EQ(record.output_error, 500);
+}
+
+TEST(Accuse, RanksByOwnError) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 5, 4), Layer("b", "a_out", kInfinity, kInfinity),
+                   Layer("c", "b_out", 9, 6)};
+  EXPECT_THAT(Accused(record), ElementsAre("b", "c", "a"));
+}
+
+TEST(Accuse, AnErrorThatIsClearlyItsOwnAlsoWhereTheTotalBarIsWide) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.9, 2), Layer("b", "x", 0.9, 4)};
+  EXPECT_THAT(Accused(record), ElementsAre("b"));
+}
+
+TEST(Accuse, FusionWhereTheNodeAloneIsRight) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.5, 0.1), Layer("b", "a_out", 40, 0.2),
+                   Layer("c", "b_out", 40, 0.2)};
+  record.layers[1].in_place_error = 38;
+  record.layers[2].in_place_error = 0.4;
+  EXPECT_THAT(Accused(record), ElementsAre("b"));
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("fusion or interaction"));
+}
+
+TEST(Accuse, SaysThatNoSingleLayerMakesTheErrorOfTheOutputs) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.9, 0.8), Layer("b", "a_out", 1.2, 0.9),
+                   Layer("c", "b_out", 1.5, 0.9)};
+  EXPECT_THAT(Accused(record), ElementsAre("b"));
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("no single layer"));
+}
+
+TEST(Accuse, NanOnBothSidesThatReachesTheOutput) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0, 0), Layer("c", "a_out", 0, 0)};
+  record.layers[1].outputs[0].candidate.nan_count = 3;
+  record.first_nonfinite.emplace();
+  record.first_nonfinite->node = "a";
+  EXPECT_THAT(Accused(record), ElementsAre("a"));
+}
+
+TEST(Accuse, TheRegionThatProbesCureComesFirst) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.1, 0.1), Layer("b", "a_out", 0.1, 0.1)};
+  record.disturbance.plain_error = 50;
+  record.disturbance.probes = {"a_out"};
+  record.disturbance.region = {"a", "b"};
+  EXPECT_THAT(Accused(record), ElementsAre("a"));
+  EXPECT_EQ(record.culprits[0].op_type, "MatMul+MatMul");
+  EXPECT_EQ(record.culprits[0].total_error, 50);
+}
+
+}  // namespace
+}  // namespace vernier

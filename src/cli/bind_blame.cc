@@ -1,0 +1,51 @@
+#include "cli/bind_blame.h"
+
+#include "cli/bind_runners.h"
+#include "cli/version.h"
+#include "util/cast_grammar.h"
+
+namespace vernier {
+namespace {
+
+Result<uint64_t> BytesOf(const ParsedArgs& args, std::string_view dest) {
+  if (!args.Has(dest)) return uint64_t{0};
+  const std::string flag(args.Flag(dest));
+  const std::string word(*args.Value(dest));
+  const Result<int64_t> bytes = ParseByteCount(word);
+  if (bytes.ok() && *bytes > 0) return static_cast<uint64_t>(*bytes);
+  return InvalidArgument(flag + ": expected a size > 0, for example 4G, got '" + word + "'");
+}
+
+std::string QuoteForShell(const std::string& word) {
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string TextOf(const ParsedArgs& args, std::string_view dest) {
+  return std::string(args.Value(dest).value_or(""));
+}
+
+}  // namespace
+
+Result<BlamePlan> BindBlame(const ParsedArgs& args, RunPlan run) {
+  BlamePlan plan;
+  plan.run = std::move(run);
+  plan.reference = TextOf(args, "reference");
+  plan.save = TextOf(args, "save_blame");
+  plan.resume = TextOf(args, "resume");
+  plan.version = kVersion;
+  plan.bundle = TextOf(args, "bundle");
+  for (const RunnerPlan& runner : plan.run.runners) {
+    std::string words;
+    for (const std::string& word : RunnerWords(runner)) {
+      words += (words.empty() ? "" : " ") + QuoteForShell(word);
+    }
+    plan.runner_words.push_back(std::move(words));
+  }
+  VERNIER_ASSIGN_OR_RETURN(plan.max_host_bytes, BytesOf(args, "max_host_mem"));
+  VERNIER_ASSIGN_OR_RETURN(plan.max_gpu_bytes, BytesOf(args, "max_gpu_mem"));
+  return plan;
+}
+
+}  // namespace vernier

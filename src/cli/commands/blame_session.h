@@ -1,0 +1,15 @@
+// Carrying out a BlamePlan: from the plan to the tables and the exit code.
+#pragma once
+
+#include "blame/blame_plan.h"
+#include "cli/bind_run.h"
+#include "report/console_log.h"
+#include "run/exit_code.h"
+
+namespace vernier {
+
+/// Investigates, prints and saves. The faults say how it went; a mismatch is that something is to
+/// blame.
+RunFaults Blame(const BlamePlan& plan, const Invocation& invocation, ConsoleLog& log);
+
+}  // namespace vernier

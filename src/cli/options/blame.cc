@@ -1,0 +1,59 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kBlame[] = {
+    {.flags = {"--save-blame"},
+     .dest = "save_blame",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Save what blame found as JSON: culprits, the first value that is not finite, tensors"
+             " that could not be looked at, and every layer.",
+     .origin = Origin::kOurs},
+    {.flags = {"--resume"},
+     .dest = "resume",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Keep what was found in FILE after each batch of tensors; the same command goes on"
+             " from there.",
+     .origin = Origin::kOurs},
+    {.flags = {"--bundle"},
+     .dest = "bundle",
+     .arity = Arity::kOne,
+     .metavar = "DIR",
+     .help = "Save the first culprit as a model of its own, with its real inputs, the outputs that"
+             " the reference expects, and repro.sh, which shows the failure.",
+     .origin = Origin::kOurs},
+    {.flags = {"--max-host-mem"},
+     .dest = "max_host_mem",
+     .arity = Arity::kOne,
+     .fallback = "half of what is free",
+     .metavar = "BYTES",
+     .help = "Memory for the tensors that blame looks at at a time, for example 4G; what does not"
+             " fit is looked at in a further pass.",
+     .origin = Origin::kOurs},
+    {.flags = {"--max-gpu-mem"},
+     .dest = "max_gpu_mem",
+     .arity = Arity::kOne,
+     .metavar = "BYTES",
+     .help = "The same on the device that the runners compute on.",
+     .origin = Origin::kOurs},
+};
+
+constexpr OptionRow kRunAndBlame[] = {
+    {.flags = {"--blame"},
+     .dest = "blame",
+     .help = "Find out which layer is to blame after the run, as vernier blame does.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup BlameOptions() { return {"Blame", "finding the layer that is to blame", kBlame}; }
+
+OptionGroup RunAndBlameOptions() {
+  return {"Blame after the run", "finding the layer that is to blame", kRunAndBlame};
+}
+
+}  // namespace vernier

@@ -1,0 +1,62 @@
+#include "model/onnx_branch.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "model/model_composer.h"
+#include "model/onnx_order.h"
+
+namespace vernier {
+namespace {
+
+using Names = std::unordered_set<std::string_view>;
+
+Names ConstantsOf(const OnnxGraph& graph) {
+  Names names(graph.sparse_initializers.begin(), graph.sparse_initializers.end());
+  for (const OnnxTensor& tensor : graph.initializers) names.insert(tensor.name);
+  return names;
+}
+
+}  // namespace
+
+Result<BranchModel> CutBranch(const OnnxModel& model, uint32_t node, std::string_view branch,
+                              const TensorLookup& lookup) {
+  const OnnxGraph& graph = model.graph();
+  const auto bodies = graph.Subgraphs(graph.nodes[node]);
+  const auto link = std::find_if(bodies.begin(), bodies.end(), [&](const OnnxSubgraph& body) {
+    return body.attribute == branch;
+  });
+  if (link == bodies.end()) return NotFound("the node has no " + std::string(branch));
+  const OnnxGraph& body = model.Subgraph(*link);
+  Names made;
+  for (const OnnxNode& inner : body.nodes) {
+    for (const std::string_view name : body.Outputs(inner)) made.insert(name);
+  }
+  Names known = ConstantsOf(graph);
+  known.merge(ConstantsOf(body));
+  ModelComposer composer(model);
+  composer.OpenBody(body);
+  BranchModel result;
+  for (const OnnxNode& inner : body.nodes) {
+    for (const std::string_view name : ValuesReadBy(model, body, inner)) {
+      if (made.contains(name) || !known.insert(name).second) continue;
+      TensorInfo info = lookup(name);
+      info.name = std::string(name);
+      composer.AddInput(info);
+      result.inputs.push_back(info.name);
+    }
+    composer.AddNode(body, inner);
+  }
+  for (const OnnxValue& output : body.outputs) {
+    if (!made.contains(output.name)) {
+      return NotFound("the body hands on '" + std::string(output.name) + "'");
+    }
+    TensorInfo info = ToTensorInfo(output);
+    info.shape.reset();
+    composer.AddOutput(info);
+  }
+  VERNIER_ASSIGN_OR_RETURN(result.bytes, composer.Finish());
+  return result;
+}
+
+}  // namespace vernier

@@ -1,0 +1,170 @@
+#include "report/blame_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "util/number_text.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kShownLayers = 10;
+constexpr size_t kShownNames = 5;
+constexpr size_t kWidestName = 48;
+constexpr double kHeadroomShare = 0.001;
+
+std::string Error(const std::optional<double>& times) {
+  return times ? FormatG(*times, 3) : std::string("-");
+}
+
+// The end of a long name tells more than its beginning.
+std::string Shortened(const std::string& name) {
+  if (name.size() <= kWidestName) return name;
+  return "..." + name.substr(name.size() - kWidestName + 3);
+}
+
+std::string Join(const std::vector<std::string>& names, size_t most) {
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most); ++i) {
+    text += (i > 0 ? ", " : "") + Shortened(names[i]);
+  }
+  if (names.size() > most) text += ", and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+using Row = std::vector<std::string>;
+
+// Columns as wide as their widest cell; numbers to the right.
+std::string Table(const std::vector<Row>& rows, size_t numbers) {
+  std::vector<size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = "   ";
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string gap(widths[i] - row[i].size(), ' ');
+      line += " " + (i < numbers ? gap + row[i] : row[i] + gap);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+double Worst(const BlameLayerRecord& layer) {
+  return std::max({layer.own_error.value_or(0), layer.in_place_error.value_or(0)});
+}
+
+std::string Culprits(const BlameRecord& record) {
+  if (record.culprits.empty()) return "";
+  std::string text = "To blame:\n";
+  for (size_t i = 0; i < std::min(record.culprits.size(), kShownLayers); ++i) {
+    const BlameCulprit& culprit = record.culprits[i];
+    text += "    " + std::to_string(i + 1) + ". " + culprit.node + " [" + culprit.op_type + "], " +
+            Join(culprit.outputs, kShownNames) + "\n       " + culprit.why + "\n";
+  }
+  if (record.culprits.size() > kShownLayers) {
+    text += "    and " + std::to_string(record.culprits.size() - kShownLayers) + " more\n";
+  }
+  return text;
+}
+
+std::string Ranking(const BlameRecord& record, bool all_layers) {
+  std::vector<const BlameLayerRecord*> layers;
+  for (const BlameLayerRecord& layer : record.layers) layers.push_back(&layer);
+  std::string title = "Layers in topological order, errors in multiples of their bars:\n";
+  if (!all_layers) {
+    title = "Layers by own error, in multiples of their bars:\n";
+    std::stable_sort(layers.begin(), layers.end(),
+                     [](const auto* a, const auto* b) { return Worst(*a) > Worst(*b); });
+    if (layers.size() > kShownLayers) layers.resize(kShownLayers);
+  }
+  std::vector<Row> rows = {{"own", "total", "layer", "operator", "tensors"}};
+  for (const BlameLayerRecord* layer : layers) {
+    std::vector<std::string> outputs;
+    for (const BlameTensorRecord& tensor : layer->outputs) outputs.push_back(tensor.name);
+    std::string op = layer->op_type;
+    if (!layer->group.empty()) op += " (" + std::to_string(layer->group.size()) + " nodes)";
+    rows.push_back({Error(layer->own_error), Error(layer->total_error), Shortened(layer->node), op,
+                    Join(outputs, 1)});
+  }
+  return title + Table(rows, 2);
+}
+
+std::string Values(const MagnitudeRecord& m) {
+  std::string text = FormatG(m.min, 4) + " to " + FormatG(m.max, 4);
+  if (m.nan_count > 0) text += ", " + std::to_string(m.nan_count) + " NaN";
+  if (m.infinite_count > 0) text += ", " + std::to_string(m.infinite_count) + " infinite";
+  return text;
+}
+
+std::string FirstNonFinite(const BlameRecord& record) {
+  if (!record.first_nonfinite) return "";
+  const NonFiniteRecord& first = *record.first_nonfinite;
+  std::string text =
+      "First not finite: " + first.node + " [" + first.op_type + "], '" + first.output + "' (" +
+      (first.side == "both" ? "both sides" : "the " + first.side) +
+      "): " + std::to_string(first.nan_count) + " NaN, " + std::to_string(first.infinite_count) +
+      " infinite, the first at " + FormatDims(first.first) + "\n";
+  for (const BlameOperand& operand : first.operands) {
+    text += "    from '" + operand.name + "': " + Values(operand.values) + "\n";
+  }
+  return text;
+}
+
+std::string Headroom(const BlameRecord& record) {
+  std::vector<Row> rows;
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      const MagnitudeRecord& m = tensor.reference;
+      const bool tight = m.float16_overflow > 0 || m.float16_denormal > kHeadroomShare;
+      if (!tight || tensor.dtype == "float16") continue;
+      rows.push_back({FormatG(100 * m.float16_overflow, 3) + " %",
+                      FormatG(100 * m.float16_denormal, 3) + " %", FormatG(m.largest, 3),
+                      Shortened(tensor.name)});
+    }
+  }
+  if (rows.empty()) return "";
+  const size_t count = rows.size();
+  if (rows.size() > kShownNames) rows.resize(kShownNames);
+  rows.insert(rows.begin(), {"overflow", "denormal", "largest", "tensor"});
+  return "In float16, " + std::to_string(count) + " tensor" + (count == 1 ? "" : "s") +
+         " would lose values:\n" + Table(rows, 3);
+}
+
+std::string Unexposed(const BlameRecord& record) {
+  if (record.unexposed.empty()) return "";
+  std::vector<std::string> names;
+  for (const UnexposedTensor& tensor : record.unexposed) names.push_back(tensor.name);
+  return "Not looked at: " + std::to_string(names.size()) + " tensor" +
+         (names.size() == 1 ? "" : "s") + " (" + Join(names, kShownNames) + "); " +
+         record.unexposed.front().why + (names.size() > 1 ? ", ..." : "") + "\n";
+}
+
+}  // namespace
+
+std::string FormatBlame(const BlameRecord& record, bool all_layers) {
+  std::string text = "Blame: " + record.candidate + " against " + record.reference + ", " +
+                     std::to_string(record.compared) + " tensors of " +
+                     std::to_string(record.layers.size()) + " layers compared\n";
+  text += Culprits(record);
+  text += Ranking(record, all_layers);
+  if (!record.first_divergence.empty()) {
+    text += "First divergence: " + record.first_divergence + "\n";
+  }
+  text += FirstNonFinite(record);
+  text += Headroom(record);
+  text += Unexposed(record);
+  if (record.disturbance.measured) text += record.disturbance.finding + "\n";
+  if (record.culprits.empty()) {
+    text +=
+        record.error.empty() ? "Nothing is to blame.\n" : "Not finished: " + record.error + "\n";
+  }
+  return text;
+}
+
+}  // namespace vernier
