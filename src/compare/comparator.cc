@@ -212,8 +212,8 @@ void AddOutputStatistics(IterationComparison& out, const IterationResult& b,
     OutputStatisticsPair pair = StatisticsOf(output, *partner, detail.pool);
     if (WantsDetail(detail.values, pair.passed)) {
       const HistogramRange range = SharedRange(pair.a.statistics, pair.b.statistics);
-      pair.a.histogram = ComputeHistogram(Elements(pair.a.tensor), range);
-      pair.b.histogram = ComputeHistogram(Elements(pair.b.tensor), range);
+      pair.a.histogram = ComputeHistogram(Elements(pair.a.tensor), range, detail.pool);
+      pair.b.histogram = ComputeHistogram(Elements(pair.b.tensor), range, detail.pool);
     }
     out.statistics.push_back(std::move(pair));
   }

@@ -74,7 +74,7 @@ bool WantsDetail(DetailLevel level, bool passed) {
 }
 
 Result<DifferenceDetail> MakeDetail(const Tensor& a, const Tensor& b, const DifferenceRule& rule,
-                                    const DifferenceSummary& summary) {
+                                    const DifferenceSummary& summary, ThreadPool* pool) {
   DifferenceDetail detail;
   if (a.element_count() <= kSmallOutput) {
     VERNIER_ASSIGN_OR_RETURN(DifferenceArrays arrays,
@@ -84,7 +84,7 @@ Result<DifferenceDetail> MakeDetail(const Tensor& a, const Tensor& b, const Diff
     detail.values = std::move(arrays);
   }
   VERNIER_ASSIGN_OR_RETURN(detail.histograms,
-                           MakeDifferenceHistograms(Elements(a), Elements(b), rule, summary));
+                           MakeDifferenceHistograms(Elements(a), Elements(b), rule, summary, pool));
   return detail;
 }
 
@@ -93,8 +93,8 @@ Result<DifferenceDetail> MakeDetail(const Tensor& a, const Tensor& b, const Diff
 Status AddDetail(SimpleResult& simple, const PairMeasurement& pair, bool passed) {
   const ComparisonDetail& detail = pair.detail();
   if (WantsDetail(detail.values, passed) && simple.measured != StatisticsLevel::kNone) {
-    VERNIER_ASSIGN_OR_RETURN(simple.detail,
-                             MakeDetail(pair.a(), pair.b(), pair.rule(), simple.difference));
+    VERNIER_ASSIGN_OR_RETURN(
+        simple.detail, MakeDetail(pair.a(), pair.b(), pair.rule(), simple.difference, detail.pool));
   }
   if (detail.mismatch_places && simple.difference.mismatches > 0) {
     VERNIER_ASSIGN_OR_RETURN(simple.mismatch_places,

@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/twister_words.h"
+
 namespace vernier {
 namespace {
 
@@ -50,12 +52,6 @@ void FillMasked(U low, U range, std::span<T> out, Draw draw) {
   }
 }
 
-// The recurrence of MT19937 (Matsumoto and Nishimura, 1998) on two neighbouring words.
-uint32_t Mix(uint32_t upper, uint32_t lower) {
-  const uint32_t joined = (upper & 0x80000000u) | (lower & 0x7fffffffu);
-  return (joined >> 1) ^ ((0u - (lower & 1u)) & 0x9908b0dfu);
-}
-
 }  // namespace
 
 NumpyRandom::NumpyRandom(uint32_t seed) {
@@ -69,25 +65,13 @@ NumpyRandom::NumpyRandom(uint32_t seed) {
 // std::mt19937 gives the same words at a third of the speed: its words are 64 bits wide in
 // libstdc++.
 void NumpyRandom::Twist() {
-  constexpr size_t kAhead = 397;
-  constexpr size_t kBehind = kWords - kAhead;
-  for (size_t i = 0; i < kBehind; ++i) {
-    state_[i] = state_[i + kAhead] ^ Mix(state_[i], state_[i + 1]);
-  }
-  for (size_t i = kBehind; i < kWords - 1; ++i) {
-    state_[i] = state_[i - kBehind] ^ Mix(state_[i], state_[i + 1]);
-  }
-  state_[kWords - 1] = state_[kAhead - 1] ^ Mix(state_[kWords - 1], state_[0]);
+  TwistWords(state_);
   position_ = 0;
 }
 
 uint32_t NumpyRandom::Next32() {
   if (position_ == kWords) Twist();
-  uint32_t word = state_[position_++];
-  word ^= word >> 11;
-  word ^= (word << 7) & 0x9d2c5680u;
-  word ^= (word << 15) & 0xefc60000u;
-  return word ^ (word >> 18);
+  return TemperedWord(state_[position_++]);
 }
 
 // The order of two draws in one expression would be the compiler's choice; here the first is the
@@ -98,10 +82,16 @@ uint64_t NumpyRandom::Next64() {
 }
 
 void NumpyRandom::FillDoubles(std::span<double> out) {
-  for (double& element : out) {
-    const double upper = Next32() >> 5;
-    const double lower = Next32() >> 6;
-    element = (upper * 0x1p26 + lower) * 0x1p-53;  // exact, whatever the contraction
+  while (!out.empty()) {
+    if (position_ == kWords) Twist();
+    const size_t count = std::min(out.size(), (kWords - position_) / 2);
+    DoublesOfWords(state_.data() + position_, out.first(count));
+    position_ += 2 * count;
+    out = out.subspan(count);
+    if (out.empty() || position_ == kWords) continue;
+    const uint32_t upper = Next32();  // the last word of these; its partner is among the next
+    out.front() = DoubleOf(upper, Next32());
+    out = out.subspan(1);
   }
 }
 

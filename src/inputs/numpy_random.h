@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/twister_words.h"
+
 namespace vernier {
 
 /// A stream of draws. The same seed and the same calls give the numbers that NumPy 2.4 gives.
@@ -27,7 +29,7 @@ class NumpyRandom {
   void FillBools(bool low, bool high, std::span<uint8_t> out);
 
  private:
-  static constexpr size_t kWords = 624;
+  static constexpr size_t kWords = kTwisterWords;
 
   uint32_t Next32();
   uint64_t Next64();

@@ -376,17 +376,44 @@ void Rank(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
   }
 }
 
-template <typename T>
-int64_t CountBelow(const T* values, size_t count, RankKey<T> key) {
+template <typename T, size_t kThresholds>
+void CountBelowIn(const T* values, size_t count, const Thresholds<RankKey<T>>& thresholds,
+                  int64_t* below) {
   const IntTag<T> di;
   const size_t lanes = hn::Lanes(di);
-  const auto bound = hn::Set(di, key);
-  auto counts = hn::Zero(di);
+  hn::Vec<IntTag<T>> bounds[kThresholds];
+  hn::Vec<IntTag<T>> counts[kThresholds];
+  for (size_t k = 0; k < kThresholds; ++k) {
+    bounds[k] = hn::Set(di, thresholds.keys[k]);
+    counts[k] = hn::Zero(di);
+  }
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    counts = CountMask(di, counts, hn::Lt(KeysOf(LoadBits(values + i)), bound));
+    const auto keys = KeysOf(LoadBits(values + i));
+    for (size_t k = 0; k < kThresholds; ++k) {
+      counts[k] = CountMask(di, counts[k], hn::Lt(keys, bounds[k]));
+    }
   }
-  return SumOfCounts(di, counts) + ScalarKernels<T>().count_below(values + i, count - i, key);
+  for (size_t k = 0; k < kThresholds; ++k) below[k] += SumOfCounts(di, counts[k]);
+  if (i < count) ScalarKernels<T>().count_below(values + i, count - i, thresholds, below);
+}
+
+template <typename T>
+void CountBelow(const T* values, size_t count, const Thresholds<RankKey<T>>& thresholds,
+                int64_t* below) {
+  static_assert(kMostThresholds == 4);
+  switch (thresholds.count) {
+    case 0:
+      return;
+    case 1:
+      return CountBelowIn<T, 1>(values, count, thresholds, below);
+    case 2:
+      return CountBelowIn<T, 2>(values, count, thresholds, below);
+    case 3:
+      return CountBelowIn<T, 3>(values, count, thresholds, below);
+    default:
+      return CountBelowIn<T, 4>(values, count, thresholds, below);
+  }
 }
 
 template <typename T>

@@ -117,6 +117,14 @@ struct BracketHits {
 };
 inline constexpr size_t kHitPadding = 64;
 
+/// Keys that values are counted against.
+inline constexpr size_t kMostThresholds = 4;
+template <typename Key>
+struct Thresholds {
+  size_t count = 0;
+  Key keys[kMostThresholds];
+};
+
 /// Distances in units in the last place of one block.
 struct BlockUlps {
   uint64_t max = 0;
@@ -143,8 +151,10 @@ struct BlockKernels {
   /// Without NaN.
   void (*rank)(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
                BracketHits<T>& hits);
-  /// How many keys are below `key`. Without NaN.
-  int64_t (*count_below)(const T* values, size_t count, RankKey<T> key);
+  /// Adds to below[i] how many of the values' keys are below thresholds.keys[i]. NaN lie below all
+  /// numbers or above, by their sign.
+  void (*count_below)(const T* values, size_t count, const Thresholds<RankKey<T>>& thresholds,
+                      int64_t* below);
 };
 
 /// Raw elements of 1, 2, 4 or 8 bytes. No alignment is needed.

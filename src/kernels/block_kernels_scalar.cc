@@ -168,8 +168,13 @@ void Rank(const T* values, size_t count, const Brackets<RankKey<T>>& brackets,
 }
 
 template <typename T>
-int64_t CountBelow(const T* values, size_t count, RankKey<T> key) {
-  return std::count_if(values, values + count, [key](T value) { return KeyOf(value) < key; });
+void CountBelow(const T* values, size_t count, const Thresholds<RankKey<T>>& thresholds,
+                int64_t* below) {
+  for (size_t k = 0; k < thresholds.count; ++k) {
+    const RankKey<T> key = thresholds.keys[k];
+    below[k] +=
+        std::count_if(values, values + count, [key](T value) { return KeyOf(value) < key; });
+  }
 }
 
 template <typename Bits>

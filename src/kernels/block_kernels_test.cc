@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "hwy/targets.h"
+#include "kernels/twister_words.h"
 
 namespace vernier {
 namespace {
@@ -203,9 +205,61 @@ TYPED_TEST(BlockKernelsTest, Ranks) {
         EXPECT_EQ(vector.above_low[i], scalar.above_low[i]);
       }
     }
-    for (const double value : {-1.0, -0.0, 0.0, 1.0}) {
-      EXPECT_EQ(VectorKernels<T>().count_below(pair.a, pair.count, key(value)),
-                ScalarKernels<T>().count_below(pair.a, pair.count, key(value)));
+  });
+}
+
+TYPED_TEST(BlockKernelsTest, CountsBelowThresholds) {
+  using T = TypeParam;
+  const double values[] = {-1.0, -0.0, 0.0, 1.0};
+  ForEachPair<T>([&](const BlockPair<T>& pair, bool) {
+    Thresholds<RankKey<T>> thresholds;
+    for (size_t count = 0; count <= kMostThresholds; ++count) {
+      thresholds.count = count;
+      int64_t x[kMostThresholds] = {1, 2, 3, 4};  // what was counted before
+      int64_t y[kMostThresholds] = {1, 2, 3, 4};
+      VectorKernels<T>().count_below(pair.a, pair.count, thresholds, x);
+      ScalarKernels<T>().count_below(pair.a, pair.count, thresholds, y);
+      for (size_t i = 0; i < kMostThresholds; ++i) EXPECT_EQ(x[i], y[i]);
+      if (count < kMostThresholds) thresholds.keys[count] = KeyOf(static_cast<T>(values[count]));
+    }
+  });
+}
+
+TEST(TwisterWords, AreThoseOfTheStandardLibrary) {
+  ForEachTarget([] {
+    std::mt19937 expected(5489);
+    std::array<uint32_t, kTwisterWords> state;
+    state[0] = 5489;
+    for (uint32_t i = 1; i < kTwisterWords; ++i) {
+      state[i] = 1812433253u * (state[i - 1] ^ (state[i - 1] >> 30)) + i;
+    }
+    for (int round = 0; round < 3; ++round) {
+      TwistWords(state);
+      std::array<double, kTwisterWords / 2> doubles;
+      DoublesOfWords(state.data(), doubles);
+      for (size_t i = 0; i < doubles.size(); ++i) {
+        const auto upper = static_cast<uint32_t>(expected());
+        const auto lower = static_cast<uint32_t>(expected());
+        EXPECT_EQ(TemperedWord(state[2 * i]), upper);
+        EXPECT_EQ(TemperedWord(state[2 * i + 1]), lower);
+        EXPECT_EQ(doubles[i], DoubleOf(upper, lower)) << i;
+      }
+    }
+  });
+}
+
+TEST(TwisterWords, MakeAnyNumberOfDoubles) {
+  std::array<uint32_t, 2 * 40> words;
+  std::mt19937 random(1);
+  for (uint32_t& word : words) word = static_cast<uint32_t>(random());
+  ForEachTarget([&] {
+    for (size_t count = 0; count <= 40; ++count) {
+      std::vector<double> doubles(count + 1, -1);
+      DoublesOfWords(words.data(), std::span(doubles).first(count));
+      for (size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(doubles[i], DoubleOf(TemperedWord(words[2 * i]), TemperedWord(words[2 * i + 1])));
+      }
+      EXPECT_EQ(doubles[count], -1) << "written beyond the end";
     }
   });
 }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kPairs = 65536;
 constexpr int64_t kChunk = 64 * static_cast<int64_t>(kBlockSize);
+constexpr int64_t kChunksAlone = 3;
 
 // Elements [start, start + n) as bytes, one each.
 const uint8_t* LoadCodes(const ElementSpan& elements, int64_t start, size_t n, uint8_t* scratch) {
@@ -47,6 +48,8 @@ void ForEachCodeBlock(const ElementSpan& a, const ElementSpan& b, int64_t chunk,
 
 size_t PairOf(uint8_t a, uint8_t b) { return (static_cast<size_t>(a) << 8) | b; }
 
+constexpr size_t kGroup = 64;  // of pairs that are looked at together
+
 // Two tables in turn: the same pair twice in a row would wait for its own store.
 struct CodeCounts {
   std::vector<uint32_t> even = std::vector<uint32_t>(kPairs);
@@ -61,6 +64,13 @@ struct CodeCounts {
       ++y[PairOf(a[i + 1], b[i + 1])];
     }
     if (i < n) ++x[PairOf(a[i], b[i])];
+  }
+
+  /// Most pairs do not occur in arrays that are not long.
+  bool AnyIn(size_t first) const {
+    uint32_t any = 0;
+    for (size_t i = first; i < first + kGroup; ++i) any |= even[i] | odd[i];
+    return any != 0;
   }
 };
 
@@ -102,6 +112,7 @@ class CodeScan {
   }
 
   void CountPairs();
+  void TakeGroup(const std::vector<CodeCounts>& counts, size_t first);
   void ValuePairs();
   ValueStatistics Describe(size_t series);
   void Judge(DifferenceSummary& out);
@@ -125,9 +136,11 @@ class CodeScan {
 
 template <typename T>
 void CodeScan<T>::CountPairs() {
+  const int64_t chunks = (source_.count() + kChunk - 1) / kChunk;
+  // A thread's tables cost as much as some chunks.
+  if (chunks <= kChunksAlone) pool_ = nullptr;
   const size_t threads = pool_ == nullptr ? 1 : pool_->thread_count();
   std::vector<CodeCounts> counts(threads);
-  const int64_t chunks = (source_.count() + kChunk - 1) / kChunk;
   RunTasks(pool_, static_cast<size_t>(chunks), [&](size_t chunk, size_t thread) {
     ForEachCodeBlock(source_.a(), source_.b(), static_cast<int64_t>(chunk),
                      [&](int64_t, const uint8_t* a, const uint8_t* b, size_t n) {
@@ -135,7 +148,16 @@ void CodeScan<T>::CountPairs() {
                        return true;
                      });
   });
-  for (size_t pair = 0; pair < kPairs; ++pair) {
+  for (size_t first = 0; first < kPairs; first += kGroup) {
+    const bool any = std::any_of(counts.begin(), counts.end(),
+                                 [first](const CodeCounts& some) { return some.AnyIn(first); });
+    if (any) TakeGroup(counts, first);
+  }
+}
+
+template <typename T>
+void CodeScan<T>::TakeGroup(const std::vector<CodeCounts>& counts, size_t first) {
+  for (size_t pair = first; pair < first + kGroup; ++pair) {
     int64_t weight = 0;
     for (const CodeCounts& some : counts) {
       weight += static_cast<int64_t>(some.even[pair]) + static_cast<int64_t>(some.odd[pair]);
@@ -348,7 +370,7 @@ std::vector<WorstElement> CodeScan<T>::Worst() const {
 
 bool SuitsCodeScan(const ElementSpan& a, const ElementSpan& b) {
   const auto is_small = [](DType dtype) { return BitsOf(dtype) >= 4 && BitsOf(dtype) <= 8; };
-  constexpr int64_t kWorthCounting = int64_t{1} << 17;
+  constexpr int64_t kWorthCounting = int64_t{1} << 13;
   return is_small(a.dtype) && is_small(b.dtype) && a.count >= kWorthCounting &&
          a.count < (int64_t{1} << 32);
 }

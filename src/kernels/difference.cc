@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/difference_dispatch.h"
+#include "kernels/pair_arithmetic.h"
+#include "kernels/rank_sample.h"
 #include "kernels/tolerance_limit.h"
+#include "util/thread_pool.h"
 
 namespace vernier {
 namespace {
@@ -138,28 +143,88 @@ Result<std::vector<int64_t>> FindMismatches(const ElementSpan& a, const ElementS
   });
 }
 
+namespace {
+
+/// What the differences are counted in.
+struct HistogramPair {
+  HistogramBuilder absolute;
+  HistogramBuilder relative;
+
+  template <typename T>
+  void Add(const T* absolutes, const T* relatives, size_t n) {
+    if (absolute.ok()) absolute.Add(absolutes, n);
+    if (relative.ok()) relative.Add(relatives, n);
+  }
+  DifferenceHistograms histograms() const { return {absolute.histogram(), relative.histogram()}; }
+};
+
+// Floats, whose differences are those of the vector kernels.
+template <typename T>
+DifferenceHistograms CountInVectors(const PairSource<T>& source, const HistogramPair& empty,
+                                    ThreadPool* pool) {
+  constexpr int64_t kChunk = 64 * static_cast<int64_t>(kBlockSize);
+  ThreadPool* const helpers = source.count() > 3 * kChunk ? pool : nullptr;
+  std::vector<HistogramPair> counts(helpers == nullptr ? 1 : helpers->thread_count(), empty);
+  const int64_t chunks = (source.count() + kChunk - 1) / kChunk;
+  RunTasks(helpers, static_cast<size_t>(chunks), [&](size_t chunk, size_t thread) {
+    const auto scratch = std::make_unique_for_overwrite<PairScratch<T>>();
+    const int64_t begin = static_cast<int64_t>(chunk) * kChunk;
+    const int64_t end = std::min(source.count(), begin + kChunk);
+    for (int64_t start = begin; start < end; start += static_cast<int64_t>(kBlockSize)) {
+      const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, end - start));
+      source.Differences(
+          {source.LoadA(start, n, scratch->a), source.LoadB(start, n, scratch->b), n},
+          scratch->absolute, scratch->relative);
+      counts[thread].Add(scratch->absolute, scratch->relative, n);
+    }
+  });
+  for (size_t i = 1; i < counts.size(); ++i) {
+    counts[0].absolute.Merge(counts[i].absolute);
+    counts[0].relative.Merge(counts[i].relative);
+  }
+  return counts[0].histograms();
+}
+
+template <typename Reader>
+DifferenceHistograms CountInOrder(Reader& reader, int64_t count, HistogramPair counts) {
+  double absolutes[kBlockSize];
+  double relatives[kBlockSize];
+  ForEachBlock(reader, count,
+               [&](int64_t, size_t n, const auto* absolute, const auto* relative, int64_t) {
+                 std::transform(absolute, absolute + n, absolutes,
+                                [](auto value) { return static_cast<double>(value); });
+                 std::transform(relative, relative + n, relatives,
+                                [](auto value) { return static_cast<double>(value); });
+                 counts.Add(absolutes, relatives, n);
+               });
+  return counts.histograms();
+}
+
+}  // namespace
+
 Result<DifferenceHistograms> MakeDifferenceHistograms(const ElementSpan& a, const ElementSpan& b,
                                                       const DifferenceRule& rule,
-                                                      const DifferenceSummary& summary) {
+                                                      const DifferenceSummary& summary,
+                                                      ThreadPool* pool) {
   VERNIER_TRY(CheckTypes(a, b));
   const auto range = [](const ValueStatistics& statistics) {
     // NumPy's range of an empty array is 0 to 1.
     return statistics.count == 0 ? HistogramRange{0, 1, false}
                                  : HistogramRange{statistics.min, statistics.max, false};
   };
-  HistogramBuilder absolute_builder(summary.absolute_dtype, range(summary.absolute));
-  HistogramBuilder relative_builder(summary.relative_dtype, range(summary.relative));
-  return WithReader(a, b, rule.infinities_equal, [&](auto& reader) {
-    double wide[kBlockSize];
-    ForEachBlock(reader, a.count,
-                 [&](int64_t, size_t n, const auto* absolute, const auto* relative, int64_t) {
-                   for (size_t i = 0; i < n; ++i) wide[i] = static_cast<double>(absolute[i]);
-                   if (absolute_builder.ok()) absolute_builder.Add(wide, n);
-                   for (size_t i = 0; i < n; ++i) wide[i] = static_cast<double>(relative[i]);
-                   if (relative_builder.ok()) relative_builder.Add(wide, n);
-                 });
-    return DifferenceHistograms{absolute_builder.histogram(), relative_builder.histogram()};
-  });
+  const HistogramPair empty{{summary.absolute_dtype, range(summary.absolute)},
+                            {summary.relative_dtype, range(summary.relative)}};
+  if (NaturalArithmetic(a.dtype) == Arithmetic::kFloat32 &&
+      NaturalArithmetic(b.dtype) == Arithmetic::kFloat32 && !rule.infinities_equal) {
+    const PairRules rules = ArithmeticOf(a.dtype, b.dtype, rule).rules;
+    return CountInVectors<float>({a, b, rules}, empty, pool);
+  }
+  if (a.dtype == DType::kFloat64 && b.dtype == DType::kFloat64) {
+    const PairRules rules = ArithmeticOf(a.dtype, b.dtype, rule).rules;
+    return CountInVectors<double>({a, b, rules}, empty, pool);
+  }
+  return WithReader(a, b, rule.infinities_equal,
+                    [&](auto& reader) { return CountInOrder(reader, a.count, empty); });
 }
 
 }  // namespace vernier

@@ -87,9 +87,11 @@ struct DifferenceHistograms {
   Histogram absolute;
   Histogram relative;
 };
-/// `summary` must be that of the same arrays and rule: its extrema are the ranges.
+/// `summary` must be that of the same arrays and rule: its extrema are the ranges. `pool` may be
+/// null.
 Result<DifferenceHistograms> MakeDifferenceHistograms(const ElementSpan& a, const ElementSpan& b,
                                                       const DifferenceRule& rule,
-                                                      const DifferenceSummary& summary);
+                                                      const DifferenceSummary& summary,
+                                                      ThreadPool* pool = nullptr);
 
 }  // namespace vernier

@@ -4,8 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/block_kernels.h"
 #include "kernels/float_formats.h"
+#include "kernels/pair_source.h"
+#include "kernels/rank_sample.h"
 #include "util/number_text.h"
+#include "util/thread_pool.h"
 
 namespace vernier {
 namespace {
@@ -18,6 +22,10 @@ double ToSingle(double value) {
   }
   return static_cast<double>(static_cast<float>(value));
 }
+
+constexpr int64_t kChunk = 64 * static_cast<int64_t>(kBlockSize);
+// Not worth waking threads for.
+constexpr int64_t kAlone = 3 * kChunk;
 
 std::string RangeError(const HistogramRange& range) {
   return std::string(range.given ? "supplied" : "autodetected") + " range of [" +
@@ -81,6 +89,9 @@ void HistogramBuilder::MakeEdges() {
       histogram_.error = "Too many bins for data range. Cannot create 10 finite-sized bins.";
     }
   }
+  // Where the width is beyond the type's range, NumPy's quotients are nonsense.
+  edges_decide_ = std::isfinite(width) && std::all_of(edges.begin(), edges.end(),
+                                                      [](double e) { return std::isfinite(e); });
 }
 
 size_t HistogramBuilder::BinOf(double value) const {
@@ -97,27 +108,92 @@ size_t HistogramBuilder::BinOf(double value) const {
   return bin;
 }
 
-void HistogramBuilder::Add(const double* values, size_t n) {
+template <typename T>
+void HistogramBuilder::Count(const T* values, size_t n) {
+  if (edges_decide_) return CountByEdges(values, n);
   for (size_t i = 0; i < n; ++i) {
-    const bool inside = values[i] >= rounded_first_ && values[i] <= rounded_last_;
-    if (inside) ++histogram_.counts[BinOf(values[i])];
+    const auto value = static_cast<double>(values[i]);
+    if (value >= rounded_first_ && value <= rounded_last_) ++histogram_.counts[BinOf(value)];
   }
 }
 
-Histogram ComputeHistogram(const ElementSpan& elements, const HistogramRange& range) {
+// The quotient is wrong by less than a bin, and then the edges decide: a value is in the bin whose
+// edges it lies between. So it is enough to count what lies below each edge. NaN lies below all of
+// them or none, and cancels out.
+template <typename T>
+void HistogramBuilder::CountByEdges(const T* values, size_t n) {
+  using Key = RankKey<T>;
+  const auto key_of = [this](size_t i) {
+    if (i < kEnds) {
+      // Both zeros are equal, and the lower key is that of -0.
+      const double edge = histogram_.edges[i];
+      return KeyOf(static_cast<T>(edge == 0 ? -0.0 : edge));
+    }
+    // The last bin is closed: what lies above it is above its end.
+    return static_cast<Key>(KeyOf(static_cast<T>(rounded_last_ == 0 ? 0.0 : rounded_last_)) + 1);
+  };
+  for (size_t first = 0; first < below_.size(); first += kMostThresholds) {
+    Thresholds<Key> thresholds;
+    thresholds.count = std::min(kMostThresholds, below_.size() - first);
+    for (size_t i = 0; i < thresholds.count; ++i) thresholds.keys[i] = key_of(first + i);
+    VectorKernels<T>().count_below(values, n, thresholds, below_.data() + first);
+  }
+}
+
+template void HistogramBuilder::Count(const float*, size_t);
+template void HistogramBuilder::Count(const double*, size_t);
+
+void HistogramBuilder::Merge(const HistogramBuilder& other) {
+  for (size_t i = 0; i < below_.size(); ++i) below_[i] += other.below_[i];
+  for (size_t i = 0; i < kHistogramBins; ++i) histogram_.counts[i] += other.histogram_.counts[i];
+}
+
+Histogram HistogramBuilder::histogram() const {
+  Histogram out = histogram_;
+  if (!ok()) return out;
+  for (size_t i = 0; i < kHistogramBins; ++i) {
+    const size_t end = i + 1 < kHistogramBins ? i + 1 : kEnds;
+    out.counts[i] += below_[end] - below_[i];
+  }
+  return out;
+}
+
+namespace {
+
+template <typename T>
+Histogram CountAll(const ElementSpan& elements, const HistogramBuilder& empty, ThreadPool* pool) {
+  const PairSource<T> source(elements, elements, {});
+  const bool alone = pool == nullptr || elements.count <= kAlone;
+  ThreadPool* const helpers = alone ? nullptr : pool;
+  std::vector<HistogramBuilder> builders(alone ? 1 : pool->thread_count(), empty);
+  const int64_t chunks = (elements.count + kChunk - 1) / kChunk;
+  RunTasks(helpers, static_cast<size_t>(chunks), [&](size_t chunk, size_t thread) {
+    T scratch[kBlockSize];
+    const int64_t begin = static_cast<int64_t>(chunk) * kChunk;
+    const int64_t end = std::min(elements.count, begin + kChunk);
+    for (int64_t start = begin; start < end; start += static_cast<int64_t>(kBlockSize)) {
+      const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, end - start));
+      builders[thread].Add(source.LoadA(start, n, scratch), n);
+    }
+  });
+  for (size_t i = 1; i < builders.size(); ++i) builders[0].Merge(builders[i]);
+  return builders[0].histogram();
+}
+
+}  // namespace
+
+Histogram ComputeHistogram(const ElementSpan& elements, const HistogramRange& range,
+                           ThreadPool* pool) {
   const DTypeKind kind = Kind(elements.dtype);
   if (kind == DTypeKind::kString || kind == DTypeKind::kComplex || kind == DTypeKind::kBool ||
       kind == DTypeKind::kNone) {
     return {};
   }
-  HistogramBuilder builder(elements.dtype, range);
+  const HistogramBuilder builder(elements.dtype, range);
   if (!builder.ok()) return builder.histogram();
-  double scratch[kBlockSize];
-  for (int64_t start = 0; start < elements.count; start += static_cast<int64_t>(kBlockSize)) {
-    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, elements.count - start));
-    builder.Add(LoadBlock(elements, start, n, scratch), n);
-  }
-  return builder.histogram();
+  return NaturalArithmetic(elements.dtype) == Arithmetic::kFloat32
+             ? CountAll<float>(elements, builder, pool)
+             : CountAll<double>(elements, builder, pool);
 }
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include "kernels/code_scan.h"
 #include "kernels/compensated_sum.h"
 #include "kernels/difference_dispatch.h"
+#include "kernels/pair_arithmetic.h"
 #include "kernels/pair_parts.h"
 #include "kernels/pair_scan.h"
 
@@ -14,46 +15,6 @@ namespace vernier {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-bool IsReal(DType dtype) {
-  const DTypeKind kind = Kind(dtype);
-  return kind != DTypeKind::kString && kind != DTypeKind::kComplex && kind != DTypeKind::kNone;
-}
-bool IsLongInteger(DType dtype) { return dtype == DType::kInt64 || dtype == DType::kUint64; }
-
-// The arithmetic of a pair, as SummariseDifferences has it.
-struct PairArithmetic {
-  bool in_float = false;
-  PairRules rules;
-  DType absolute = DType::kFloat64;
-  DType relative = DType::kFloat64;
-};
-
-PairArithmetic ArithmeticOf(DType a, DType b, const DifferenceRule& rule) {
-  PairArithmetic out;
-  out.rules.checks_a = IsLongInteger(a);
-  out.rules.checks_b = IsLongInteger(b);
-  out.rules.infinities_equal = rule.infinities_equal;
-  out.rules.zeros = Kind(b) == DTypeKind::kFloat ? ZeroRule::kReplace : ZeroRule::kDivide;
-  const bool both_bool = a == DType::kBool && b == DType::kBool;
-  const bool both_whole = NaturalArithmetic(a) != Arithmetic::kFloat32 &&
-                          NaturalArithmetic(a) != Arithmetic::kFloat64 &&
-                          NaturalArithmetic(b) != Arithmetic::kFloat32 &&
-                          NaturalArithmetic(b) != Arithmetic::kFloat64;
-  if (both_whole) {
-    out.absolute = both_bool ? DType::kBool : DType::kUint64;
-    out.rules.zeros = ZeroRule::kDivide;
-    return out;
-  }
-  if (!IsBoolOrSmallFloat(a) || !IsBoolOrSmallFloat(b)) return out;
-  if (rule.infinities_equal) {
-    out.rules.arithmetic = DifferenceArithmetic::kNarrowed;
-    return out;
-  }
-  out.in_float = true;
-  out.absolute = out.relative = DType::kFloat32;
-  return out;
-}
 
 bool IsShortInteger(DType dtype) {
   return NaturalArithmetic(dtype) == Arithmetic::kInt64 && BitsOf(dtype) <= 16;

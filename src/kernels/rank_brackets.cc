@@ -16,9 +16,10 @@ class KeptValues {
   size_t size() const { return size_; }
 
   int64_t CountBelow(Key key) const {
+    const Thresholds<Key> threshold{1, {key}};
     int64_t below = 0;
     ForEachBlock([&](const T* values, size_t n) {
-      below += VectorKernels<T>().count_below(values, n, key);
+      VectorKernels<T>().count_below(values, n, threshold, &below);
     });
     return below;
   }

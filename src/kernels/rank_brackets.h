@@ -145,6 +145,41 @@ class RankPlan {
   std::vector<Bracket> brackets_;
 };
 
+/// How many of the keys seen lie below each of some thresholds.
+template <typename T>
+class ThresholdCounts {
+ public:
+  using Key = RankKey<T>;
+
+  /// The number under which the count can be asked for.
+  size_t Watch(Key key) {
+    const auto known = std::find(keys_.begin(), keys_.end(), key);
+    if (known != keys_.end()) return static_cast<size_t>(known - keys_.begin());
+    if (groups_.empty() || groups_.back().count == kMostThresholds) groups_.emplace_back();
+    groups_.back().keys[groups_.back().count++] = key;
+    keys_.push_back(key);
+    below_.resize(groups_.size() * kMostThresholds);
+    return keys_.size() - 1;
+  }
+
+  void Add(const T* values, size_t n) {
+    const BlockKernels<T>& kernels = VectorKernels<T>();
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      kernels.count_below(values, n, groups_[i], below_.data() + i * kMostThresholds);
+    }
+  }
+  void AddZeros(int64_t n) {
+    for (size_t i = 0; i < keys_.size(); ++i) below_[i] += 0 < keys_[i] ? n : 0;
+  }
+
+  int64_t below(size_t number) const { return below_[number]; }
+
+ private:
+  std::vector<Key> keys_;
+  std::vector<Thresholds<Key>> groups_;
+  std::vector<int64_t> below_;
+};
+
 /// What one thread saw of a series. Tallies of several threads add up in any order.
 template <typename T>
 class RankTally {
@@ -153,23 +188,32 @@ class RankTally {
 
   RankTally() = default;
   /// Keeps up to `capacity` values.
-  RankTally(const RankPlan<Key>& plan, size_t capacity)
-      : plan_(&plan), above_low_(plan.brackets().size()), ties_(plan.brackets().size()) {
+  RankTally(const RankPlan<Key>& plan, size_t capacity) : plan_(&plan) {
     capacity_ = capacity;
-    if (!plan.empty()) {
-      values_ = std::make_unique_for_overwrite<T[]>(capacity + kBlockSize + kHitPadding);
-    }
     for (const auto& bracket : plan.brackets()) {
+      BracketPlace& place = places_.emplace_back();
+      if (bracket.counts_below_low) place.below_low = ends_.Watch(bracket.low);
+      if (bracket.counts_up_to_high) {
+        place.up_to_high = ends_.Watch(static_cast<Key>(bracket.high + 1));
+      }
+      // Of many equal values, which short types have, the counts tell all.
+      place.is_one_key = bracket.low == bracket.high && bracket.counts_up_to_high;
+      if (place.is_one_key) continue;
       if (groups_.empty() || groups_.back().count == kMostBrackets) groups_.emplace_back();
       Brackets<Key>& group = groups_.back();
+      place.slot = (groups_.size() - 1) * kMostBrackets + group.count;
       group.low[group.count] = bracket.low;
       group.high[group.count++] = bracket.high;
+    }
+    above_low_.resize(groups_.size() * kMostBrackets);
+    if (!groups_.empty()) {
+      values_ = std::make_unique_for_overwrite<T[]>(capacity + kBlockSize + kHitPadding);
     }
   }
 
   /// Values without NaN.
   void Add(const T* values, size_t n) {
-    if (overflowed_ || groups_.empty()) return;
+    if (overflowed_ || places_.empty()) return;
     const BlockKernels<T>& kernels = VectorKernels<T>();
     for (size_t group = 0; group < groups_.size(); ++group) {
       BracketHits<T> hits{.values = values_.get(), .used = used_};
@@ -183,15 +227,8 @@ class RankTally {
         above_low_[group * kMostBrackets + i] += hits.above_low[i];
       }
     }
-    for (size_t i = 0; i < ties_.size(); ++i) {
-      const auto& bracket = plan_->brackets()[i];
-      if (bracket.counts_below_low) {
-        ties_[i].below_low += kernels.count_below(values, n, bracket.low);
-      }
-      if (bracket.counts_up_to_high) {
-        ties_[i].up_to_high += kernels.count_below(values, n, static_cast<Key>(bracket.high + 1));
-      }
-    }
+    ends_.Add(values, n);
+    seen_ += static_cast<int64_t>(n);
   }
 
   /// As Add of so many zeros, in no time. False: zeros would have to be kept, so Add must be
@@ -201,34 +238,45 @@ class RankTally {
     for (const auto& bracket : plan_->brackets()) {
       if (bracket.low < 0 && 0 < bracket.high) return false;
     }
-    for (size_t i = 0; i < ties_.size(); ++i) {
-      const auto& bracket = plan_->brackets()[i];
-      above_low_[i] += 0 > bracket.low ? count : 0;
-      ties_[i].below_low += 0 < bracket.low ? count : 0;
-      ties_[i].up_to_high += 0 <= bracket.high ? count : 0;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i].is_one_key) continue;
+      above_low_[places_[i].slot] += 0 > plan_->brackets()[i].low ? count : 0;
     }
+    ends_.AddZeros(count);
+    seen_ += count;
     return true;
   }
 
   bool overflowed() const { return overflowed_; }
-  int64_t above_low(size_t bracket) const { return above_low_[bracket]; }
-  int64_t below_low(size_t bracket) const { return ties_[bracket].below_low; }
-  int64_t up_to_high(size_t bracket) const { return ties_[bracket].up_to_high; }
+  int64_t above_low(size_t bracket) const {
+    const BracketPlace& place = places_[bracket];
+    return place.is_one_key ? seen_ - ends_.below(*place.up_to_high) : above_low_[place.slot];
+  }
+  /// 0 where the plan does not ask for it.
+  int64_t below_low(size_t bracket) const { return CountAt(places_[bracket].below_low); }
+  int64_t up_to_high(size_t bracket) const { return CountAt(places_[bracket].up_to_high); }
   std::span<const T> values() const { return {values_.get(), used_}; }
 
  private:
-  struct Ties {
-    int64_t below_low = 0;
-    int64_t up_to_high = 0;
+  /// Where the counts of one bracket of the plan are.
+  struct BracketPlace {
+    size_t slot = 0;  ///< in above_low_
+    bool is_one_key = false;
+    std::optional<size_t> below_low;  ///< in ends_
+    std::optional<size_t> up_to_high;
   };
 
+  int64_t CountAt(std::optional<size_t> number) const { return number ? ends_.below(*number) : 0; }
+
   const RankPlan<Key>* plan_ = nullptr;
+  std::vector<BracketPlace> places_;
   std::vector<Brackets<Key>> groups_;
   std::vector<int64_t> above_low_;
-  std::vector<Ties> ties_;
+  ThresholdCounts<T> ends_;
   std::unique_ptr<T[]> values_;  ///< of keys inside the brackets
   size_t capacity_ = 0;
   size_t used_ = 0;
+  int64_t seen_ = 0;
   bool overflowed_ = false;
 };
 

@@ -45,10 +45,30 @@ void LoadBFloat16(const std::byte* from, size_t count, T* to) {
   }
 }
 
+// Whether one instruction converts float16, infinities and NaN included.
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || \
+    (HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON)
+HWY_INLINE size_t LoadHalfVectors(const std::byte* from, size_t count, float* to) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<uint16_t, decltype(d)> d16;
+  const hn::Rebind<hwy::float16_t, decltype(d)> dh;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto bits = hn::LoadU(d16, reinterpret_cast<const uint16_t*>(from) + i);
+    hn::StoreU(hn::PromoteTo(d, hn::BitCast(dh, bits)), d, to + i);
+  }
+  return i;
+}
+#else
+HWY_INLINE size_t LoadHalfVectors(const std::byte*, size_t, float*) { return 0; }
+#endif
+HWY_INLINE size_t LoadHalfVectors(const std::byte*, size_t, double*) { return 0; }
+
 // Without branches: the multiplication sets the exponent right, also of denormals.
 template <typename T>
 void LoadHalf(const std::byte* from, size_t count, T* to) {
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = LoadHalfVectors(from, count, to); i < count; ++i) {
     const uint32_t half = RawAt<uint16_t>(from, i);
     const uint32_t magnitude = (half & 0x7fffu) << 13;
     const uint32_t sign = (half & 0x8000u) << 16;
