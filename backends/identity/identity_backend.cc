@@ -1,6 +1,8 @@
 // Returns every input as an output of the same name. It needs no framework, so it is the first
 // backend that the conformance suite runs, and the folder to copy when writing a new one. With the
 // option `device=cuda` its outputs lie on a GPU, as those of a real one may.
+#include <cstring>
+
 #include "vernier/backend_cuda.hpp"
 #include "vernier/backend_sdk.hpp"
 
@@ -12,8 +14,9 @@ using DeviceContext = std::shared_ptr<const cuda::PrimaryContext>;
 class IdentitySession final : public sdk::Session {
  public:
   /// `context` is null where outputs are to be in host memory.
-  IdentitySession(std::vector<sdk::TensorSpec> signature, DeviceContext context)
-      : signature_(std::move(signature)), context_(std::move(context)) {}
+  IdentitySession(std::vector<sdk::TensorSpec> signature, DeviceContext context,
+                  const sdk::Host& host)
+      : signature_(std::move(signature)), context_(std::move(context)), host_(host) {}
 
   std::span<const sdk::TensorSpec> inputs() const override { return signature_; }
   std::span<const sdk::TensorSpec> outputs() const override { return signature_; }
@@ -41,7 +44,11 @@ class IdentitySession final : public sdk::Session {
   }
 
  private:
-  static void CopyToHost(const vn_tensor& input, sdk::OutputTensor& output) {
+  void CopyToHost(const vn_tensor& input, sdk::OutputTensor& output) const {
+    if (void* const memory = host_.OutputMemory(input.byte_size); memory != nullptr) {
+      output.data = std::memcpy(memory, input.data, input.byte_size);
+      return;
+    }
     const auto* first = static_cast<const char*>(input.data);
     const auto copy = std::make_shared<std::vector<char>>(first, first + input.byte_size);
     output.data = copy->data();
@@ -69,6 +76,7 @@ class IdentitySession final : public sdk::Session {
 
   std::vector<sdk::TensorSpec> signature_;
   DeviceContext context_;
+  sdk::Host host_;
 };
 
 class IdentityBackend {
@@ -101,7 +109,7 @@ class IdentityBackend {
     }
     VERNIER_ASSIGN_OR_RETURN(DeviceContext context, ContextFor(options.Get("device", "cpu")));
     return std::unique_ptr<sdk::Session>(
-        std::make_unique<IdentitySession>(std::move(signature), std::move(context)));
+        std::make_unique<IdentitySession>(std::move(signature), std::move(context), host_));
   }
 
  private:

@@ -103,7 +103,7 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
                            AppendProviders(api, raw, options.GetAll("providers")));
   host.Start("Creating ONNX-Runtime Inference Session with providers: " + providers);
 
-  std::unique_ptr<OrtModelSession> session(new OrtModelSession(api));
+  std::unique_ptr<OrtModelSession> session(new OrtModelSession(api, host));
   session->device_ = DeviceName(providers);
   const std::string path(sdk::View(model.path));
   VERNIER_TRY(Take(api, model.bytes != nullptr
@@ -165,11 +165,47 @@ Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index) 
   return spec;
 }
 
+// The host's memory for outputs whose shape is known before; the others are made by ONNX Runtime.
+std::vector<Value> OrtModelSession::PlaceOutputs() const {
+  std::vector<Value> values;
+  for (const sdk::TensorSpec& spec : outputs_) {
+    Value& value = values.emplace_back(api_);
+    const bool fixed =
+        std::all_of(spec.shape.begin(), spec.shape.end(), [](int64_t dim) { return dim > 0; });
+    const bool placed = places_outputs_ && fixed && spec.rank_known && spec.skipped.empty();
+    if (!placed || spec.dtype == DType::kString || spec.dtype == DType::kUndefined) continue;
+    uint64_t count = 1;
+    bool overflow = false;
+    for (const int64_t dim : spec.shape) {
+      overflow |= __builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count);
+    }
+    const std::optional<uint64_t> size = overflow ? std::nullopt : ByteSize(spec.dtype, count);
+    void* const memory = size ? host_.OutputMemory(static_cast<size_t>(*size)) : nullptr;
+    if (memory == nullptr) continue;
+    Result<Value> over = ValueOver(api_, spec, memory, static_cast<size_t>(*size));
+    if (over.ok()) std::swap(*value.slot(), *over->slot());
+  }
+  return values;
+}
+
+Status OrtModelSession::Infer(const Names& names, const Pointers& inputs,
+                              std::vector<Value>& outputs, double& seconds) {
+  std::vector<OrtValue*> results;
+  for (const Value& output : outputs) results.push_back(output.get());
+  const auto start = std::chrono::steady_clock::now();
+  const Status status =
+      Take(api_, api_.table->Run(session_, nullptr, names.data(), inputs.data(), inputs.size(),
+                                 output_names_.data(), output_names_.size(), results.data()));
+  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (size_t i = 0; i < outputs.size(); ++i) *outputs[i].slot() = results[i];
+  return status;
+}
+
 Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> inputs) {
   std::vector<Value> values;
-  std::vector<const OrtValue*> pointers;
+  Pointers pointers;
   std::vector<std::string> names;
-  std::vector<const char*> name_pointers;
+  Names name_pointers;
   values.reserve(inputs.size());
   names.reserve(inputs.size());
   for (const vn_tensor* input : inputs) {
@@ -179,21 +215,23 @@ Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> i
     names.emplace_back(sdk::View(input->name));
     name_pointers.push_back(names.back().c_str());
   }
-  std::vector<OrtValue*> results(outputs_.size(), nullptr);
-  const auto start = std::chrono::steady_clock::now();
-  const Status status =
-      Take(api_, api_.table->Run(session_, nullptr, name_pointers.data(), pointers.data(),
-                                 pointers.size(), output_names_.data(), output_names_.size(),
-                                 results.data()));
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  std::vector<Value> owned;
-  for (OrtValue* result : results) *owned.emplace_back(api_).slot() = result;
-  VERNIER_TRY(status);
   sdk::RunOutcome outcome;
-  outcome.inference_seconds = elapsed.count();
-  for (size_t i = 0; i < owned.size(); ++i) {
+  std::vector<Value> outputs = PlaceOutputs();
+  const bool placed = std::any_of(outputs.begin(), outputs.end(),
+                                  [](const Value& value) { return value.get() != nullptr; });
+  Status status = Infer(name_pointers, pointers, outputs, outcome.inference_seconds);
+  if (!status.ok() && placed) {
+    // A model may be wrong about the shapes of its outputs, which ONNX Runtime forgives only where
+    // it makes them.
+    places_outputs_ = false;
+    outputs.clear();
+    for (size_t i = 0; i < outputs_.size(); ++i) outputs.emplace_back(api_);
+    status = Infer(name_pointers, pointers, outputs, outcome.inference_seconds);
+  }
+  VERNIER_TRY(std::move(status));
+  for (size_t i = 0; i < outputs.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor output,
-                             ToOutput(api_, outputs_[i].name, std::move(owned[i])));
+                             ToOutput(api_, outputs_[i].name, std::move(outputs[i])));
     outcome.outputs.push_back(std::move(output));
   }
   return outcome;

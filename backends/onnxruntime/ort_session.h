@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ort_api.h"
+#include "ort_value.h"
 #include "vernier/backend_sdk.hpp"
 
 namespace vernier::ort {
@@ -23,11 +24,19 @@ class OrtModelSession final : public sdk::Session {
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
 
  private:
-  explicit OrtModelSession(const Api& api) : api_(api) {}
+  OrtModelSession(const Api& api, const sdk::Host& host) : api_(api), host_(host) {}
   Status ReadSignature();
   Result<sdk::TensorSpec> ReadSpec(bool is_output, size_t index);
 
+  using Names = std::vector<const char*>;
+  using Pointers = std::vector<const OrtValue*>;
+  std::vector<Value> PlaceOutputs() const;
+  Status Infer(const Names& names, const Pointers& inputs, std::vector<Value>& outputs,
+               double& seconds);
+
   const Api& api_;
+  const sdk::Host host_;
+  bool places_outputs_ = true;
   OrtSession* session_ = nullptr;
   std::string device_;
   std::vector<sdk::TensorSpec> inputs_;

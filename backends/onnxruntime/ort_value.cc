@@ -54,6 +54,19 @@ size_t CountOf(std::span<const int64_t> shape) {
   return count;
 }
 
+Result<Value> NumbersOver(const Api& api, DType dtype, std::span<const int64_t> shape,
+                          std::span<char> bytes) {
+  OrtMemoryInfo* memory = nullptr;
+  VERNIER_TRY(
+      Take(api, api.table->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &memory)));
+  const Handle<OrtMemoryInfo> owned(memory, api.table->ReleaseMemoryInfo);
+  Value value(api);
+  VERNIER_TRY(Take(api, api.table->CreateTensorWithDataAsOrtValue(
+                            memory, bytes.data(), bytes.size(), shape.data(), shape.size(),
+                            ToOrt(dtype), value.slot())));
+  return value;
+}
+
 }  // namespace
 
 DType FromOrt(ONNXTensorElementDataType type) {
@@ -66,18 +79,15 @@ Result<Value> FromAbi(const Api& api, const vn_tensor& t) {
   if (*dtype == DType::kString) {
     return StringsFromAbi(api, t, CountOf(std::span(t.shape, t.rank)));
   }
-  OrtMemoryInfo* memory = nullptr;
-  VERNIER_TRY(Take(api, api.table->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault,
-                                                       &memory)));
-  const Handle<OrtMemoryInfo> owned(memory, api.table->ReleaseMemoryInfo);
-  Value value(api);
   // An empty tensor may have a null pointer, which ORT refuses.
   static char nothing;
   void* data = t.data != nullptr ? t.data : &nothing;
-  VERNIER_TRY(Take(api, api.table->CreateTensorWithDataAsOrtValue(memory, data, t.byte_size,
-                                                                  t.shape, t.rank, ToOrt(*dtype),
-                                                                  value.slot())));
-  return value;
+  return NumbersOver(api, *dtype, std::span(t.shape, t.rank),
+                     std::span(static_cast<char*>(data), t.byte_size));
+}
+
+Result<Value> ValueOver(const Api& api, const sdk::TensorSpec& spec, void* data, size_t byte_size) {
+  return NumbersOver(api, spec.dtype, spec.shape, std::span(static_cast<char*>(data), byte_size));
 }
 
 Result<sdk::OutputTensor> ToOutput(const Api& api, const std::string& name, Value value) {

@@ -28,6 +28,10 @@ class Value {
 /// A value over the memory of `t`, which must outlive it; strings are copied.
 Result<Value> FromAbi(const Api& api, const vn_tensor& t);
 
+/// A value over `data`, which must outlive it and hold as many bytes as `spec` needs. Not for
+/// strings and dynamic shapes.
+Result<Value> ValueOver(const Api& api, const sdk::TensorSpec& spec, void* data, size_t byte_size);
+
 /// An output without a copy of its numbers; `value` moves into it.
 Result<sdk::OutputTensor> ToOutput(const Api& api, const std::string& name, Value value);
 

@@ -26,7 +26,8 @@ extern "C" {
 #endif
 
 #define VN_ABI_MAJOR 1u
-#define VN_ABI_MINOR 1u /* 1.1: the host takes outputs on a CUDA device */
+/* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. */
+#define VN_ABI_MINOR 2u
 
 typedef struct vn_status vn_status;   /* NULL is success */
 typedef struct vn_backend vn_backend; /* plug-in owned */
@@ -129,6 +130,11 @@ typedef struct vn_host {
   vn_status* (*status_new)(void* self, int32_t code, vn_str message)VN_NOEXCEPT;
   void (*log)(void* self, int32_t severity, vn_str message) VN_NOEXCEPT; /* Python's levels */
   int32_t (*cancelled)(void* self) VN_NOEXCEPT; /* not 0: give up soon */
+
+  /* During `run`: memory for one output of so many bytes, aligned to 64 and not cleared, which saves
+   * the host a copy. The output that is made there begins at its start. NULL: use your own. It is
+   * the host's again when `run` returns: it must not be touched any more. Since 1.2. Star. */
+  void* (*output_memory)(void* self, size_t byte_size)VN_NOEXCEPT;
 } vn_host;
 
 /* What a plug-in offers the host. Members marked with a star may be NULL. */

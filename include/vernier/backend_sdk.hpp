@@ -43,6 +43,13 @@ class Host {
   /// May outputs stay on a CUDA device?
   bool takes_cuda_outputs() const { return host_->abi_minor >= 1; }
 
+  /// During Session::Run: memory of the host for one output, which then need not be copied.
+  /// nullptr: use your own, as for small outputs. It may not be touched after Run.
+  void* OutputMemory(size_t byte_size) const {
+    if (!VN_HAS(host_, vn_host, output_memory)) return nullptr;
+    return host_->output_memory(host_->self, byte_size);
+  }
+
   vn_status* NewStatus(const Status& status) const {
     return host_->status_new(host_->self, static_cast<int32_t>(status.code()),
                              Str(status.message()));

@@ -15,6 +15,8 @@
 
 namespace vernier {
 
+class SharedMemory;
+
 /// Concrete dimensions. Empty means a scalar.
 using Dims = std::vector<int64_t>;
 
@@ -57,6 +59,10 @@ class Tensor {
   static Result<Tensor> Wrap(DType dtype, Dims dims, std::span<const std::byte> bytes,
                              std::shared_ptr<const void> owner);
 
+  /// The same, of bytes in memory that other processes can map.
+  static Result<Tensor> WrapShared(DType dtype, Dims dims, std::span<const std::byte> bytes,
+                                   std::shared_ptr<const SharedMemory> memory);
+
   /// A copy of `bytes`; the same checks as Wrap.
   static Result<Tensor> Copy(DType dtype, Dims dims, std::span<const std::byte> bytes);
 
@@ -67,6 +73,8 @@ class Tensor {
   const Dims& dims() const { return dims_; }
   int64_t element_count() const { return count_; }
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// Where the bytes lie; null: in memory of this process alone.
+  const std::shared_ptr<const SharedMemory>& memory() const { return memory_; }
 
   /// The elements as T. T's size must be the element's; not for packed types and strings.
   template <typename T>
@@ -86,6 +94,7 @@ class Tensor {
   int64_t count_ = 0;
   std::span<const std::byte> bytes_;
   std::shared_ptr<const void> owner_;
+  std::shared_ptr<const SharedMemory> memory_;
 };
 
 /// Memory for a tensor that is being filled. Aligned to 64 bytes, not zeroed.

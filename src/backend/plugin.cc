@@ -37,7 +37,23 @@ vn_status* NewStatus(void*, int32_t code, vn_str message) noexcept {
 }
 
 void Log(void* self, int32_t severity, vn_str message) noexcept {
-  (*static_cast<PluginLog*>(self))(severity, View(message));
+  static_cast<PluginHost*>(self)->log(severity, View(message));
+}
+
+// Below this, making and mapping pages costs more than copying what a framework had in memory that
+// it uses again and again.
+constexpr size_t kWorthPlacing = size_t{1} << 20;
+
+void* OutputMemory(void* self, size_t size) noexcept {
+  PluginHost& host = *static_cast<PluginHost*>(self);
+  if (!host.running || size < kWorthPlacing) return nullptr;
+  if (host.outputs == nullptr) {
+    Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::Create();
+    if (!memory.ok()) return nullptr;
+    host.outputs = *std::move(memory);
+  }
+  const Result<std::span<std::byte>> bytes = host.outputs->Allocate(size);
+  return bytes.ok() ? bytes->data() : nullptr;
 }
 
 // The parent ends a run by killing the worker, so there is nothing to ask while it lives.
@@ -307,13 +323,18 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
   size_t count = 0;
   vn_run_stats stats{};
   stats.struct_size = sizeof(stats);
-  VERNIER_TRY(Take(api_->run(session_, feed.pointers().data(), feed.pointers().size(),
-                             outputs.data(), outputs_.size(), &count, &stats)));
+  host_.running = true;
+  Status ran = Take(api_->run(session_, feed.pointers().data(), feed.pointers().size(),
+                              outputs.data(), outputs_.size(), &count, &stats));
+  host_.running = false;
+  std::shared_ptr<SharedMemory> memory = std::exchange(host_.outputs, nullptr);
+  VERNIER_TRY(std::move(ran));
   if (count > outputs_.size()) {
     return BackendError("the backend returned " + std::to_string(count) +
                         " outputs where its signature has " + std::to_string(outputs_.size()));
   }
   TensorBlockBuilder builder;
+  builder.Use(std::move(memory));
   VERNIER_TRY(AddOutputs(outputs.tensors().first(count), devices, builder));
   Outcome outcome;
   outcome.inference_seconds = stats.inference_seconds;
@@ -321,8 +342,9 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
   return outcome;
 }
 
-Plugin::Plugin(PluginLog log) : log_(std::move(log)) {
-  host_ = {sizeof(vn_host), VN_ABI_MAJOR, VN_ABI_MINOR, &log_, &NewStatus, &Log, &NotCancelled};
+Plugin::Plugin(PluginLog log) : reached_{.log = std::move(log), .outputs = nullptr} {
+  host_ = {sizeof(vn_host), VN_ABI_MAJOR, VN_ABI_MINOR,  &reached_,
+           &NewStatus,      &Log,         &NotCancelled, &OutputMemory};
 }
 
 Plugin::~Plugin() {
@@ -412,7 +434,7 @@ Result<std::unique_ptr<PluginSession>> Plugin::Open(const OpenRequest& request,
   vn_session* session = nullptr;
   VERNIER_TRY(Take(api_->open(backend_, &model, options.data(), options.size(), &session)));
   if (session == nullptr) return BackendError("the backend opened nothing and gave no error");
-  return std::make_unique<PluginSession>(api_, session);
+  return std::make_unique<PluginSession>(api_, session, reached_);
 }
 
 }  // namespace vernier

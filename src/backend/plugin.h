@@ -11,6 +11,7 @@
 
 #include "backend/device_tensors.h"
 #include "backend/messages.h"
+#include "util/shared_memory.h"
 #include "vernier/backend_abi.h"
 #include "vernier/status.h"
 
@@ -18,10 +19,19 @@ namespace vernier {
 
 using PluginLog = std::function<void(int severity, std::string_view text)>;
 
+/// What a plug-in's calls of the host reach.
+struct PluginHost {
+  PluginLog log;
+  bool running = false;                   ///< in an inference, which may want memory for outputs
+  std::shared_ptr<SharedMemory> outputs;  ///< what it has got; null until it asks
+};
+
 /// One session of a plug-in.
 class PluginSession {
  public:
-  PluginSession(const vn_backend_api* api, vn_session* session) : api_(api), session_(session) {}
+  /// `host` must outlive it.
+  PluginSession(const vn_backend_api* api, vn_session* session, PluginHost& host)
+      : api_(api), session_(session), host_(host) {}
   ~PluginSession() { api_->close(session_); }
   PluginSession(const PluginSession&) = delete;
   PluginSession& operator=(const PluginSession&) = delete;
@@ -55,6 +65,7 @@ class PluginSession {
 
   const vn_backend_api* api_;
   vn_session* session_;
+  PluginHost& host_;
   std::vector<DeclaredOutput> outputs_;
 };
 
@@ -82,7 +93,7 @@ class Plugin {
   static Result<std::unique_ptr<Plugin>> LoadOne(const std::string& path, const OptionList& options,
                                                  PluginLog log);
 
-  PluginLog log_;
+  PluginHost reached_;
   vn_host host_;
   const vn_backend_api* api_ = nullptr;
   vn_backend* backend_ = nullptr;

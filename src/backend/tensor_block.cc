@@ -21,32 +21,8 @@ constexpr uint64_t kInlineLimit = 32 * 1024;
 constexpr size_t kLeastEntry = 5 * sizeof(uint64_t) + 1;
 // With the type: the bytes stayed in the worker, and the place is a handle.
 constexpr uint8_t kKept = 0x80;
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
 
 uint64_t AlignUp(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
-
-Status WriteAt(int fd, std::span<const std::byte> bytes, uint64_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      return Internal(std::string("shared memory for tensors cannot be filled: ") +
-                      std::strerror(errno));
-    }
-    bytes = bytes.subspan(static_cast<size_t>(written));
-    offset += static_cast<uint64_t>(written);
-  }
-  return {};
-}
-
-Result<UniqueFd> CreateMemory(uint64_t size) {
-  UniqueFd memory(::memfd_create("vernier-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memory.valid() || ::ftruncate(memory.get(), static_cast<off_t>(size)) != 0) {
-    return Internal("shared memory of " + std::to_string(size) +
-                    " bytes cannot be had: " + std::strerror(errno));
-  }
-  return memory;
-}
 
 // Where the bytes of a block lie once they have arrived.
 struct ArrivedBytes {
@@ -57,7 +33,8 @@ struct ArrivedBytes {
 Result<ArrivedBytes> MapSealed(const UniqueFd& memory) {
   struct stat info {};
   const int seals = ::fcntl(memory.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(memory.get(), &info) != 0) {
+  if (seals < 0 || (seals & SharedMemory::kSeals) != SharedMemory::kSeals ||
+      ::fstat(memory.get(), &info) != 0) {
     return BackendError("a worker sent memory that is not sealed");
   }
   VERNIER_ASSIGN_OR_RETURN(
@@ -111,31 +88,27 @@ void TensorBlockBuilder::AddSkipped(std::string_view name, std::string_view why)
   entries_.back().skipped = why;
 }
 
-// What `fill` writes goes straight into the memory that is sent.
-Status TensorBlockBuilder::FillAll(UniqueFd& memory, uint64_t total) const {
-  const bool any = std::any_of(entries_.begin(), entries_.end(),
-                               [](const Entry& entry) { return static_cast<bool>(entry.fill); });
-  if (!any) return {};
-  void* const map = ::mmap(nullptr, static_cast<size_t>(total), PROT_READ | PROT_WRITE, MAP_SHARED,
-                           memory.get(), 0);
-  if (map == MAP_FAILED) {
-    return Internal(std::string("shared memory cannot be mapped: ") + std::strerror(errno));
+// Where each entry's bytes go: behind what the memory has, if they are not in it. The bytes to add.
+uint64_t TensorBlockBuilder::PlaceEntries() {
+  uint64_t added = 0;
+  uint64_t found = 0;
+  for (Entry& entry : entries_) {
+    const auto offset = memory_ == nullptr || entry.fill || entry.size == 0
+                            ? std::nullopt
+                            : memory_->OffsetOf(entry.bytes);
+    entry.is_there = offset && *offset % kAlignment == 0;
+    entry.offset = entry.is_there ? *offset : added;
+    found += entry.is_there ? 1 : 0;
+    if (!entry.is_there) added = AlignUp(added + entry.size);
   }
-  Status status;
-  uint64_t offset = 0;
-  for (const Entry& entry : entries_) {
-    if (entry.fill && status.ok()) {
-      status = entry.fill({static_cast<std::byte*>(map) + offset, entry.size});
-    }
-    offset = AlignUp(offset + entry.size);
-  }
-  // It cannot be sealed while it is mapped for writing.
-  ::munmap(map, static_cast<size_t>(total));
-  return status;
+  const bool usable = found > 0 && !(memory_->sealed() && added > 0);
+  if (memory_ == nullptr || usable) return added;
+  unused_ = std::move(memory_);  // a tensor may lie in it all the same
+  memory_ = nullptr;
+  return PlaceEntries();
 }
 
-Result<TensorBlock> TensorBlockBuilder::Finish() {
-  uint64_t total = 0;
+MessageWriter TensorBlockBuilder::Describe() const {
   MessageWriter writer;
   writer.Number<uint64_t>(entries_.size());
   for (const Entry& entry : entries_) {
@@ -145,34 +118,77 @@ Result<TensorBlock> TensorBlockBuilder::Finish() {
     writer.Number(static_cast<uint8_t>(static_cast<uint8_t>(entry.dtype) | (kept ? kKept : 0)));
     writer.Number<uint64_t>(entry.dims.size());
     for (const int64_t dim : entry.dims) writer.Number(dim);
-    writer.Number<uint64_t>(kept ? entry.handle : total);
+    writer.Number<uint64_t>(kept ? entry.handle : entry.offset);
     writer.Number<uint64_t>(entry.size);
-    total = AlignUp(total + entry.size);
   }
-  TensorBlock block;
-  const bool is_inline = total <= kInlineLimit;
-  writer.Number(static_cast<uint8_t>(is_inline));
-  if (is_inline) writer.Number<uint64_t>(total);
-  if (!is_inline) {
-    VERNIER_ASSIGN_OR_RETURN(block.memory, CreateMemory(total));
-    VERNIER_TRY(FillAll(block.memory, total));
-  }
-  uint64_t offset = 0;
+  return writer;
+}
+
+Status TensorBlockBuilder::WriteInline(MessageWriter& writer) const {
+  static constexpr std::byte kPadding[kAlignment] = {};
   for (const Entry& entry : entries_) {
-    const uint64_t next = AlignUp(offset + entry.size);
-    if (is_inline) {
-      static constexpr std::byte kPadding[kAlignment] = {};
-      std::vector<std::byte> filled(entry.fill ? entry.size : 0);
-      if (entry.fill) VERNIER_TRY(entry.fill(filled));
-      writer.Append(entry.fill ? std::span<const std::byte>(filled) : entry.bytes);
-      writer.Append(std::span(kPadding).first(next - offset - entry.size));
-    } else if (!entry.fill) {
-      VERNIER_TRY(WriteAt(block.memory.get(), entry.bytes, offset));
-    }
-    offset = next;
+    std::vector<std::byte> filled(entry.fill ? entry.size : 0);
+    if (entry.fill) VERNIER_TRY(entry.fill(filled));
+    writer.Append(entry.fill ? std::span<const std::byte>(filled) : entry.bytes);
+    writer.Append(std::span(kPadding).first(AlignUp(entry.size) - entry.size));
   }
-  if (!is_inline && ::fcntl(block.memory.get(), F_ADD_SEALS, kSeals) != 0) {
-    return Internal(std::string("shared memory cannot be sealed: ") + std::strerror(errno));
+  return {};
+}
+
+// What `fill` writes goes straight into the memory that is sent.
+Status TensorBlockBuilder::FillAll(uint64_t begin, uint64_t size) const {
+  const bool any = std::any_of(entries_.begin(), entries_.end(),
+                               [](const Entry& entry) { return static_cast<bool>(entry.fill); });
+  if (!any) return {};
+  void* const map = ::mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED,
+                           memory_->descriptor(), static_cast<off_t>(begin));
+  if (map == MAP_FAILED) {
+    return Internal(std::string("shared memory cannot be mapped: ") + std::strerror(errno));
+  }
+  Status status;
+  for (const Entry& entry : entries_) {
+    if (!entry.fill || !status.ok()) continue;
+    status = entry.fill({static_cast<std::byte*>(map) + (entry.offset - begin), entry.size});
+  }
+  // It cannot be sealed while it is mapped for writing.
+  ::munmap(map, static_cast<size_t>(size));
+  return status;
+}
+
+// Adds what is not in the memory yet, and seals it.
+Status TensorBlockBuilder::WriteShared(uint64_t added) {
+  if (memory_ == nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(memory_, SharedMemory::Create());
+  }
+  if (memory_->sealed()) return {};
+  if (added > 0) {
+    VERNIER_ASSIGN_OR_RETURN(const uint64_t begin, memory_->Extend(added));
+    for (Entry& entry : entries_) entry.offset += entry.is_there ? 0 : begin;
+    VERNIER_TRY(FillAll(begin, added));
+  }
+  for (const Entry& entry : entries_) {
+    if (entry.is_there || entry.fill) continue;
+    VERNIER_TRY(memory_->WriteAt(entry.offset, entry.bytes));
+  }
+  return memory_->Seal();
+}
+
+Result<TensorBlock> TensorBlockBuilder::Finish() {
+  const uint64_t added = PlaceEntries();
+  const bool is_inline = memory_ == nullptr && added <= kInlineLimit;
+  TensorBlock block;
+  if (!is_inline) {
+    VERNIER_TRY(WriteShared(added));
+    block.memory = UniqueFd(::fcntl(memory_->descriptor(), F_DUPFD_CLOEXEC, 0));
+    if (!block.memory.valid()) {
+      return Internal(std::string("no descriptors left: ") + std::strerror(errno));
+    }
+  }
+  MessageWriter writer = Describe();
+  writer.Number(static_cast<uint8_t>(is_inline));
+  if (is_inline) {
+    writer.Number<uint64_t>(added);
+    VERNIER_TRY(WriteInline(writer));
   }
   block.description.assign(writer.bytes().begin(), writer.bytes().end());
   return block;
@@ -182,6 +198,8 @@ Result<TensorBlock> EncodeTensors(const TensorMap& tensors) {
   TensorBlockBuilder builder;
   for (const auto& [name, tensor] : tensors) {
     builder.Add(name, tensor.dtype(), tensor.dims(), tensor.bytes());
+    // It is sealed, so that the builder does not change it.
+    if (tensor.memory()) builder.Use(std::const_pointer_cast<SharedMemory>(tensor.memory()));
   }
   return builder.Finish();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/wire.h"
+#include "util/shared_memory.h"
 #include "util/unique_fd.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -49,6 +50,10 @@ class TensorBlockBuilder {
   void AddKept(std::string_view name, DType dtype, std::span<const int64_t> dims, uint64_t handle);
   void AddSkipped(std::string_view name, std::string_view why);
 
+  /// Memory that some of the tensors may lie in, which are then not copied: the block is made of
+  /// it. Finish seals it; of memory that is sealed already, all tensors must be, or it is not used.
+  void Use(std::shared_ptr<SharedMemory> memory) { memory_ = std::move(memory); }
+
   /// kInternal when shared memory cannot be had.
   Result<TensorBlock> Finish();
 
@@ -61,13 +66,23 @@ class TensorBlockBuilder {
     std::string skipped;
     size_t size = 0;
     Fill fill;
-    uint64_t handle = 0;  ///< not 0: kept
+    uint64_t handle = 0;    ///< not 0: kept
+    uint64_t offset = 0;    ///< in the block's bytes
+    bool is_there = false;  ///< in the memory already
   };
-  Status FillAll(UniqueFd& memory, uint64_t total) const;
+
+  uint64_t PlaceEntries();
+  MessageWriter Describe() const;
+  Status WriteInline(MessageWriter& writer) const;
+  Status WriteShared(uint64_t added);
+  Status FillAll(uint64_t begin, uint64_t size) const;
 
   std::vector<Entry> entries_;
+  std::shared_ptr<SharedMemory> memory_;
+  std::shared_ptr<SharedMemory> unused_;
 };
 
+/// Tensors that lie in one SharedMemory are not copied.
 Result<TensorBlock> EncodeTensors(const TensorMap& tensors);
 
 struct DecodedBlock {

@@ -249,6 +249,64 @@ TEST(TensorBlock, FilledTensorsArriveBesideOthers) {
   }
 }
 
+bool AreTheSameMemory(int a, int b) {
+  struct stat x {
+  }, y{};
+  return ::fstat(a, &x) == 0 && ::fstat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
+TEST(TensorBlock, WhatIsInSharedMemoryAlreadyIsNotCopied) {
+  const auto memory = SharedMemory::Create();
+  ASSERT_TRUE(memory.ok());
+  const auto place = (*memory)->Allocate(40'000);
+  ASSERT_TRUE(place.ok());
+  std::ranges::fill(*place, std::byte{7});
+  const std::vector<std::byte> elsewhere(100'000, std::byte{9});
+  TensorBlockBuilder builder;
+  builder.Use(*memory);
+  const int64_t dims[] = {100'000};
+  const int64_t placed_dims[] = {39'936};  // from a multiple of 64 on
+  builder.Add("elsewhere", DType::kUint8, dims, elsewhere);
+  builder.Add("placed", DType::kUint8, placed_dims, place->subspan(64));
+  builder.AddFilled("filled", DType::kUint8, dims, 100'000, [](auto to) {
+    std::ranges::fill(to, std::byte{5});
+    return Status();
+  });
+  const Result<TensorBlock> block = builder.Finish();
+  ASSERT_TRUE(block.ok()) << block.status().message();
+  EXPECT_TRUE(AreTheSameMemory(block->memory.get(), (*memory)->descriptor()));
+  const Result<DecodedBlock> decoded = Decode(*block);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  ASSERT_EQ(decoded->tensors.size(), 3u);
+  const uint8_t expected[] = {9, 7, 5};
+  for (size_t i = 0; i < 3; ++i) {
+    const std::span<const uint8_t> values = decoded->tensors[i].tensor.As<uint8_t>();
+    EXPECT_EQ(std::ranges::count(values, expected[i]), std::ssize(values)) << i;
+  }
+}
+
+TEST(TensorBlock, TensorsOfSealedMemoryAreSentAsTheyAre) {
+  const auto memory = SharedMemory::Create();
+  ASSERT_TRUE(memory.ok());
+  const auto place = (*memory)->Allocate(4096);
+  ASSERT_TRUE(place.ok());
+  std::ranges::fill(*place, std::byte{3});
+  ASSERT_TRUE((*memory)->Seal().ok());
+  const auto tensor = Tensor::WrapShared(DType::kUint8, {4096}, *place, *memory);
+  ASSERT_TRUE(tensor.ok());
+  const Result<TensorBlock> block = EncodeTensors({{"x", *tensor}});
+  ASSERT_TRUE(block.ok());
+  EXPECT_TRUE(AreTheSameMemory(block->memory.get(), (*memory)->descriptor()));
+  ExpectSame(Decode(*block)->tensors, {{"x", *tensor}});
+  // Beside one that lies elsewhere, all are copied: sealed memory cannot grow.
+  const auto other = Tensor::Copy(DType::kUint8, {50'000}, std::vector<std::byte>(50'000));
+  const TensorMap both = {{"x", *tensor}, {"y", *other}};
+  const Result<TensorBlock> copied = EncodeTensors(both);
+  ASSERT_TRUE(copied.ok());
+  EXPECT_FALSE(AreTheSameMemory(copied->memory.get(), (*memory)->descriptor()));
+  ExpectSame(Decode(*copied)->tensors, both);
+}
+
 TEST(TensorBlock, AFillThatFailsFailsTheBlock) {
   for (const int64_t count : {4, 100'000}) {
     TensorBlockBuilder builder;

@@ -98,6 +98,13 @@ Result<Tensor> Tensor::Wrap(DType dtype, Dims dims, std::span<const std::byte> b
   return tensor;
 }
 
+Result<Tensor> Tensor::WrapShared(DType dtype, Dims dims, std::span<const std::byte> bytes,
+                                  std::shared_ptr<const SharedMemory> memory) {
+  VERNIER_ASSIGN_OR_RETURN(Tensor tensor, Wrap(dtype, std::move(dims), bytes, memory));
+  tensor.memory_ = std::move(memory);
+  return tensor;
+}
+
 Result<Tensor> Tensor::Copy(DType dtype, Dims dims, std::span<const std::byte> bytes) {
   VERNIER_TRY(CheckSize(dtype, dims, bytes));
   std::shared_ptr<std::byte> data = AllocateAligned(bytes.size());

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "inputs/float_encode.h"
 #include "inputs/nibbles.h"
@@ -50,6 +52,27 @@ void StoreFloats(TensorBuffer& buffer, const ValueRange& range, NumpyRandom& ran
   const size_t count = buffer.bytes().size() / sizeof(T);
   ForEachScaled(count, range, random,
                 [out](size_t i, double value) { out[i] = static_cast<T>(value); });
+}
+
+// Part by part: while one is written, the next is drawn.
+template <typename T>
+Status SendFloats(const TensorPlace& place, const ValueRange& range, NumpyRandom& random) {
+  constexpr size_t kPart = (size_t{1} << 20) / sizeof(T);
+  const size_t count = place.bytes.size() / sizeof(T);
+  std::array<std::vector<T>, 2> parts;
+  std::future<Status> written;  // after the parts, which it reads
+  for (size_t begin = 0; begin < count; begin += kPart) {
+    std::vector<T>& part = parts[begin / kPart % 2];
+    part.resize(std::min(kPart, count - begin));
+    ForEachScaled(part.size(), range, random,
+                  [out = part.data()](size_t i, double value) { out[i] = static_cast<T>(value); });
+    if (written.valid()) VERNIER_TRY(written.get());
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(part));
+    const auto to = place.bytes.subspan(begin * sizeof(T), bytes.size());
+    written = std::async(std::launch::async,
+                         [&place, to, bytes] { return place.memory->Write(to, bytes); });
+  }
+  return written.valid() ? written.get() : Status();
 }
 
 template <typename Code>
@@ -186,15 +209,27 @@ std::string FormatInt(const RangeBound& bound) {
 
 }  // namespace
 
-Result<Tensor> DrawTensor(DType dtype, Dims dims, const ValueRange& range, NumpyRandom& random) {
+Result<Tensor> DrawTensor(DType dtype, Dims dims, const ValueRange& range, NumpyRandom& random,
+                          const TensorPlace* place) {
   if (dtype == DType::kString || dtype == DType::kUndefined) {
     return Malformed("values of type " + std::string(DTypeName(dtype)) +
                      " cannot be generated; load them with --load-inputs");
   }
+  if (place != nullptr && (dtype == DType::kFloat32 || dtype == DType::kFloat64)) {
+    VERNIER_TRY(dtype == DType::kFloat32 ? SendFloats<float>(*place, range, random)
+                                         : SendFloats<double>(*place, range, random));
+    return Tensor::WrapShared(dtype, std::move(dims), place->bytes, place->memory);
+  }
   const std::optional<int64_t> count = ElementCount(dims);
   VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(dtype, std::move(dims)));
   VERNIER_TRY(Store(dtype, buffer, static_cast<size_t>(count.value_or(0)), range, random));
-  return std::move(buffer).Freeze();
+  Tensor tensor = std::move(buffer).Freeze();
+  return place != nullptr ? MoveTo(*place, tensor) : Result<Tensor>(std::move(tensor));
+}
+
+Result<Tensor> MoveTo(const TensorPlace& place, const Tensor& tensor) {
+  VERNIER_TRY(place.memory->Write(place.bytes, tensor.bytes()));
+  return Tensor::WrapShared(tensor.dtype(), tensor.dims(), place.bytes, place.memory);
 }
 
 Result<Tensor> IntegerTensor(DType dtype, std::span<const int64_t> values) {

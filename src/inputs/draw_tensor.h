@@ -1,15 +1,23 @@
 // One random input.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
 #include "inputs/numpy_random.h"
 #include "inputs/value_ranges.h"
+#include "util/shared_memory.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+/// Where a tensor's bytes are to lie for other processes too: reserved, and as many as it has.
+struct TensorPlace {
+  std::shared_ptr<SharedMemory> memory;
+  std::span<std::byte> bytes;
+};
 
 /// Draws a tensor as the peer's NumPy loader does:
 /// - float16, float32, float64: random_sample() * (high - low) + low in double, rounded once to the
@@ -23,7 +31,12 @@ namespace vernier {
 /// - int4, uint4: as int8 and uint8. complex: real and imaginary parts one after the other.
 /// kMalformed when integer bounds are reversed, not finite or beyond the type (as in NumPy an empty
 /// tensor accepts bounds of any size), and for strings.
-Result<Tensor> DrawTensor(DType dtype, Dims dims, const ValueRange& range, NumpyRandom& random);
+/// With a `place` the tensor lies there, and can be read once its memory is sealed.
+Result<Tensor> DrawTensor(DType dtype, Dims dims, const ValueRange& range, NumpyRandom& random,
+                          const TensorPlace* place = nullptr);
+
+/// The same tensor at a place of as many bytes.
+Result<Tensor> MoveTo(const TensorPlace& place, const Tensor& tensor);
 
 /// A list of given integers. kMalformed when one does not fit the type.
 Result<Tensor> IntegerTensor(DType dtype, std::span<const int64_t> values);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "inputs/draw_tensor.h"
 #include "util/fnmatch.h"
 #include "util/number_text.h"
 
@@ -60,6 +59,45 @@ Status UnknownName(const std::string& flag, const std::string& name,
   return Malformed(flag + ": no input is called '" + name + "'; the model's inputs are " +
                    FormatPythonList(inputs));
 }
+
+/// The inputs of a large feed, side by side in memory that other processes can map.
+class FeedMemory {
+ public:
+  /// `sizes` of the inputs in bytes, nullopt for texts. Nothing is placed where the feed is small,
+  /// holds texts, or where there is no such memory: then the inputs lie wherever there is room.
+  explicit FeedMemory(std::span<const std::optional<uint64_t>> sizes) {
+    constexpr uint64_t kWorthPlacing = uint64_t{1} << 20;
+    uint64_t total = 0;
+    for (const std::optional<uint64_t>& size : sizes) {
+      if (!size || *size > std::numeric_limits<uint64_t>::max() / 2 - total) return;
+      total += Rounded(*size);
+    }
+    if (total < kWorthPlacing) return;
+    const Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::Create();
+    if (!memory.ok()) return;
+    const Result<std::span<std::byte>> place = (*memory)->Reserve(static_cast<size_t>(total));
+    if (!place.ok()) return;
+    memory_ = *memory;
+    rest_ = *place;
+  }
+
+  /// The place of the next input.
+  std::optional<TensorPlace> Next(std::optional<uint64_t> size) {
+    if (memory_ == nullptr) return std::nullopt;
+    const TensorPlace place{memory_, rest_.first(static_cast<size_t>(*size))};
+    rest_ = rest_.subspan(static_cast<size_t>(Rounded(*size)));
+    return place;
+  }
+
+  /// After this the inputs can be read.
+  Status Seal() { return memory_ != nullptr ? memory_->Seal() : Status(); }
+
+ private:
+  static uint64_t Rounded(uint64_t size) { return (size + 63) / 64 * 64; }
+
+  std::shared_ptr<SharedMemory> memory_;
+  std::span<std::byte> rest_;
+};
 
 }  // namespace
 
@@ -147,28 +185,46 @@ Result<TensorMap> RandomFeeds::Make(int64_t iteration, Logger& logger) const {
   logger.Verbose("Generating data using numpy seed: " + std::to_string(seed));
   NumpyRandom random(static_cast<uint32_t>(seed));
   WriteNotes(notes_before_, logger);
-  TensorMap feed;
+  std::vector<std::optional<uint64_t>> sizes;
   for (const Input& input : inputs_) {
-    Result<Tensor> tensor = MakeInput(input, iteration, random, logger);
+    const FeedShape& shape = ShapeOf(input, iteration);
+    const auto count = shape.values ? std::optional(static_cast<int64_t>(shape.values->size()))
+                                    : ElementCount(shape.dims);
+    sizes.push_back(count ? ByteSize(input.info.dtype, static_cast<uint64_t>(*count))
+                          : std::nullopt);
+  }
+  FeedMemory memory(sizes);
+  TensorMap feed;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
+    const std::optional<TensorPlace> place = memory.Next(sizes[i]);
+    Result<Tensor> tensor = MakeInput(input, iteration, random, logger, place ? &*place : nullptr);
     if (!tensor.ok()) return std::move(tensor).Annotate("input '" + input.info.name + "'").status();
     feed.push_back({input.info.name, *std::move(tensor)});
   }
+  VERNIER_TRY(memory.Seal());
   WriteNotes(notes_after_, logger);
   return feed;
 }
 
+const FeedShape& RandomFeeds::ShapeOf(const Input& input, int64_t iteration) {
+  return input.shapes[static_cast<size_t>(iteration) % input.shapes.size()];
+}
+
 Result<Tensor> RandomFeeds::MakeInput(const Input& input, int64_t iteration, NumpyRandom& random,
-                                      Logger& logger) const {
-  const auto turn = static_cast<size_t>(iteration) % input.shapes.size();
-  const FeedShape& shape = input.shapes[turn];
+                                      Logger& logger, const TensorPlace* place) const {
+  const FeedShape& shape = ShapeOf(input, iteration);
   const DType dtype = input.info.dtype;
   WriteNotes(shape.notes, logger);
-  if (shape.values) return IntegerTensor(dtype, *shape.values);
+  if (shape.values) {
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, IntegerTensor(dtype, *shape.values));
+    return place != nullptr ? MoveTo(*place, tensor) : Result<Tensor>(std::move(tensor));
+  }
   const ValueRange range = RangeFor(options_.ranges, input.info.name);
   logger.Once(Severity::kVerbose,
               "Input tensor: " + input.info.name +
                   " | Generating input data in range: " + FormatDrawnRange(dtype, range));
-  Result<Tensor> tensor = DrawTensor(dtype, shape.dims, range, random);
+  Result<Tensor> tensor = DrawTensor(dtype, shape.dims, range, random, place);
   if (tensor.ok() || tensor.status().code() != StatusCode::kInternal) return tensor;
   return Malformed("shape " + FormatDims(shape.dims) + " does not fit into memory (" +
                    tensor.status().message() + "); give a smaller one with --input-shapes");

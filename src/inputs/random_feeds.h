@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "inputs/draw_tensor.h"
 #include "inputs/feed_shape.h"
 #include "inputs/numpy_random.h"
 #include "inputs/shape_spec.h"
@@ -40,9 +41,10 @@ class RandomFeeds {
   /// Number of feeds; negative iterations count as none.
   int64_t count() const { return options_.iterations > 0 ? options_.iterations : 0; }
 
-  /// Feed number `iteration`, with the peer's log lines. kInvalidArgument when seed + iteration is
-  /// outside 0..2^32-1; kMalformed for integer ranges that the type cannot hold and for strings
-  /// (see DrawTensor); kInternal when memory cannot be had.
+  /// Feed number `iteration`, with the peer's log lines. A large one lies in memory that is ready
+  /// to be sent to other processes. kInvalidArgument when seed + iteration is outside 0..2^32-1;
+  /// kMalformed for integer ranges that the type cannot hold and for strings (see DrawTensor);
+  /// kInternal when memory cannot be had.
   Result<TensorMap> Make(int64_t iteration, Logger& logger) const;
 
  private:
@@ -55,8 +57,9 @@ class RandomFeeds {
   Status ResolveInputs(std::vector<TensorInfo> inputs);
   Status CheckNames();
   const std::string* KeyFor(const std::string& input) const;
+  static const FeedShape& ShapeOf(const Input& input, int64_t iteration);
   Result<Tensor> MakeInput(const Input& input, int64_t iteration, NumpyRandom& random,
-                           Logger& logger) const;
+                           Logger& logger, const TensorPlace* place) const;
 
   RandomFeedOptions options_;
   std::vector<Input> inputs_;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "inputs/recording_logger.h"
+#include "util/shared_memory.h"
 
 namespace vernier {
 namespace {
@@ -43,6 +46,34 @@ TEST(RandomFeeds, FeedIOfASeedIsFeedZeroOfTheSeedPlusI) {
   const auto a = first->Make(2, logger);
   const auto b = second->Make(0, logger);
   EXPECT_EQ(a->at(0).tensor.As<float>()[1], b->at(0).tensor.As<float>()[1]);
+}
+
+// Beyond a megabyte, inputs are drawn part by part into memory that other processes can map.
+TEST(RandomFeeds, LargeFeedsHoldTheSameNumbers) {
+  constexpr int64_t kCount = 300'001;
+  RecordingLogger logger;
+  const std::vector<TensorInfo> inputs = {Input("f", DType::kFloat32, {{kCount, ""}}),
+                                          Input("i", DType::kInt8, {{5, ""}}),
+                                          Input("d", DType::kFloat64, {{kCount, ""}})};
+  const auto feeds = RandomFeeds::Create({.seed = 3}, inputs);
+  ASSERT_TRUE(feeds.ok());
+  const auto feed = feeds->Make(0, logger);
+  ASSERT_TRUE(feed.ok()) << feed.status().message();
+  NumpyRandom random(3);
+  std::vector<double> doubles(kCount);
+  std::vector<int8_t> integers(5);
+  random.FillDoubles(doubles);
+  EXPECT_TRUE(std::ranges::equal(feed->at(0).tensor.As<float>(), doubles, {}, {},
+                                 [](double value) { return static_cast<float>(value); }));
+  random.FillIntegers<int8_t>(0, 1, integers);
+  EXPECT_TRUE(std::ranges::equal(feed->at(1).tensor.As<int8_t>(), integers));
+  random.FillDoubles(doubles);
+  EXPECT_TRUE(std::ranges::equal(feed->at(2).tensor.As<double>(), doubles));
+  for (const NamedTensor& input : *feed) {
+    EXPECT_EQ(input.tensor.memory(), feed->at(0).tensor.memory());
+    ASSERT_NE(input.tensor.memory(), nullptr);
+    EXPECT_TRUE(input.tensor.memory()->sealed());
+  }
 }
 
 TEST(RandomFeeds, RefusesSeedsBeyond32Bits) {

@@ -139,6 +139,7 @@ class Execution {
       if (comparing) {
         VERNIER_ASSIGN_OR_RETURN(comparing, CompareIteration(i, outputs));
       }
+      VERNIER_TRY(savers_->Settle());
       observer_.Progress(i + 1, feeds_->expected().value_or(0));
     }
     return {};
@@ -190,6 +191,7 @@ class Execution {
                                InferOne(index, *feed, i));
       if (!result) return {};
       VERNIER_TRY(spill_->Append(index, *result));
+      VERNIER_TRY(savers_->Settle());
       live_iterations_ = std::max(live_iterations_, i + 1);
     }
     const double total_ms = runner.total_seconds() * 1e3;
@@ -355,6 +357,9 @@ class Execution {
       outcome_.faults.Add(live_[i].failure());
     }
     if (interrupted_.load() != 0) outcome_.faults.signal = interrupted_.load();
+    if (savers_) {
+      if (const Status status = savers_->Settle(); !status.ok()) Report(status);
+    }
     if (savers_ && !writer_failed_) {
       const bool failed = aborted_ || outcome_.faults.any();
       if (const Status status = savers_->Finish(PublishedIterations(), failed); !status.ok()) {

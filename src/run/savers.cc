@@ -10,6 +10,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What takes longer to write than a thread to start, by far.
+constexpr size_t kWorthThread = size_t{4} << 20;
+
 bool IsSingleFile(const std::string& path) { return fs::path(path).has_extension(); }
 
 // The peer's announcement of a destination.
@@ -79,9 +82,18 @@ Status Savers::AddBlobs(const TensorMap& feed) {
 
 Status Savers::AddResult(size_t runner, const IterationResult& result) {
   if (outputs_ == nullptr) return {};
+  VERNIER_TRY(Settle());
   ++results_;
-  return outputs_->Append(runner, result);
+  size_t bytes = 0;
+  for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
+  if (bytes < kWorthThread) return outputs_->Append(runner, result);
+  pending_ = std::async(std::launch::async, [writer = outputs_.get(), runner, result] {
+    return writer->Append(runner, result);
+  });
+  return {};
 }
+
+Status Savers::Settle() { return pending_.valid() ? pending_.get() : Status(); }
 
 Status Savers::Finish(size_t iterations, bool run_failed) {
   Status first;

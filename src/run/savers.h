@@ -1,6 +1,7 @@
 // What a run saves while it goes: inputs, outputs, raw input bytes.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,12 +28,16 @@ class Savers {
   }
 
   Status AddFeed(const TensorMap& feed);
+  /// Large outputs are written while the run goes on: what became of them is told by Settle.
   Status AddResult(size_t runner, const IterationResult& result);
+  /// Waits for what is being written.
+  Status Settle();
 
   /// Publishes the files: of every runner's results, at most the first `iterations`. Parts that
   /// could not be published are kept beside them. Of a run that failed before anything was
   /// finished nothing is published: an older file is worth more than an empty one. Not to be called
-  /// after an error of the functions above: then the old files stay, and so do the parts.
+  /// after an error of the functions above, nor before Settle: then the old files stay, and so do
+  /// the parts.
   Status Finish(size_t iterations, bool run_failed);
 
   /// What was saved and where, for records.
@@ -48,6 +53,7 @@ class Savers {
   std::unique_ptr<ResultsWriter> outputs_;
   int64_t feeds_ = 0;
   int64_t results_ = 0;
+  std::future<Status> pending_;  // after what it writes with
   std::vector<std::pair<std::string, std::string>> saved_;
 };
 

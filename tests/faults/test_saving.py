@@ -12,10 +12,10 @@ from fault_run import FaultTest, PATIENCE_S, VERNIER, wait_until
 LIMIT = 200 * 1000
 
 
-def small_files_only():
-    """Writing beyond LIMIT fails with EFBIG, as it fails on a full disk with ENOSPC."""
+def small_files_only(limit=LIMIT):
+    """Writing beyond the limit fails with EFBIG, as it fails on a full disk with ENOSPC."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
 class FullDisk(FaultTest):
@@ -42,6 +42,19 @@ class FullDisk(FaultTest):
                 loaded = subprocess.run([VERNIER, "run", "--load-outputs", str(path)],
                                         capture_output=True, timeout=PATIENCE_S, check=False)
                 self.assertEqual(loaded.returncode, 0, loaded)
+
+    def test_large_outputs_that_are_written_while_the_run_goes_on(self):
+        # 6 MB each: there is room for the first runner's, and for each in shared memory.
+        self.model = self.write_model("large.onnx", ["x"], [1500, 1000])
+        path = self.folder / "saved.safetensors"
+        first = self.save(path.name, iterations=1)
+        self.assertEqual(first.code, 0, first)
+        old = path.read_bytes()
+        ended = self.save(path.name, iterations=1,
+                          preexec_fn=lambda: small_files_only(9 * 1000 * 1000))
+        self.assertEqual(ended.code, 7, ended)
+        self.assertIn(path.name, ended.err)
+        self.assertEqual(path.read_bytes(), old)
 
     def test_no_temporary_files_are_left(self):
         self.save("saved.json", preexec_fn=small_files_only)

@@ -1,0 +1,67 @@
+#include "util/shared_memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace vernier {
+namespace {
+
+std::vector<std::byte> Bytes(size_t count, int first) {
+  std::vector<std::byte> bytes(count);
+  for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(first + static_cast<int>(i));
+  return bytes;
+}
+
+TEST(SharedMemory, PlacesHoldWhatWasWrittenBeforeItWasSealed) {
+  const auto memory = SharedMemory::Create();
+  ASSERT_TRUE(memory.ok());
+  const std::vector<std::byte> first = Bytes(100'000, 1);
+  const std::vector<std::byte> second = Bytes(70'001, 9);
+  const auto reserved = (*memory)->Reserve(first.size());
+  const auto allocated = (*memory)->Allocate(second.size());
+  ASSERT_TRUE(reserved.ok() && allocated.ok());
+  EXPECT_TRUE((*memory)->Write(*reserved, first).ok());
+  std::ranges::copy(second, allocated->begin());
+  ASSERT_TRUE((*memory)->Seal().ok());
+  EXPECT_TRUE(std::ranges::equal(*reserved, first));
+  EXPECT_TRUE(std::ranges::equal(*allocated, second));
+}
+
+TEST(SharedMemory, NobodyCanChangeItOnceItIsSealed) {
+  const auto memory = SharedMemory::Create();
+  ASSERT_TRUE(memory.ok());
+  ASSERT_TRUE((*memory)->Allocate(5000).ok());
+  ASSERT_TRUE((*memory)->Seal().ok());
+  const std::byte one{1};
+  EXPECT_FALSE((*memory)->WriteAt(0, std::span(&one, 1)).ok());
+  EXPECT_FALSE((*memory)->Extend(1).ok());
+  EXPECT_EQ(::mmap(nullptr, 1, PROT_WRITE, MAP_SHARED, (*memory)->descriptor(), 0), MAP_FAILED);
+}
+
+TEST(SharedMemory, TellsWhereBytesLie) {
+  const auto memory = SharedMemory::Create();
+  ASSERT_TRUE(memory.ok());
+  const auto first = (*memory)->Allocate(100);
+  const auto second = (*memory)->Allocate(100);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ((*memory)->OffsetOf(*first), 0u);
+  EXPECT_EQ((*memory)->OffsetOf(second->subspan(30, 70)).value_or(0) % 4096, 30u);
+  const std::vector<std::byte> elsewhere(10);
+  EXPECT_EQ((*memory)->OffsetOf(elsewhere), std::nullopt);
+  // Beyond the end of a place.
+  EXPECT_EQ((*memory)->OffsetOf({second->data() + 90, 20}), std::nullopt);
+}
+
+TEST(SharedMemory, RefusesWhatNoMachineHas) {
+  const auto memory = SharedMemory::Create();
+  ASSERT_TRUE(memory.ok());
+  const auto place = (*memory)->Reserve(size_t{1} << 50);
+  ASSERT_FALSE(place.ok());
+  EXPECT_EQ(place.status().code(), StatusCode::kInternal);
+}
+
+}  // namespace
+}  // namespace vernier
