@@ -2,19 +2,19 @@
 //
 //   kernel_speed ELEMENTS ROUNDS THREADS [WORK...]   prints lines "name value unit"
 //
-// WORK: float32, types, curve; all of them by default.
+// WORK: float32, types, curve; all of them by default; or the names of single types.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "kernels/pair_measures.h"
+#include "timing.h"
 #include "util/thread_pool.h"
 
 namespace vernier {
@@ -25,28 +25,6 @@ struct Bench {
   int rounds;
   ThreadPool& pool;
 };
-
-double BestSeconds(int rounds, const std::function<void()>& function) {
-  double best = 1e9;
-  for (int round = 0; round < rounds; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    function();
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    best = std::min(best, taken.count());
-  }
-  return best;
-}
-
-// Independent sums, so that the loads and not the additions are the limit.
-uint64_t SumWords(const uint64_t* words, size_t count) {
-  uint64_t sums[16] = {};
-  for (size_t i = 0; i + 16 <= count; i += 16) {
-    for (size_t lane = 0; lane < 16; ++lane) sums[lane] += words[i + lane];
-  }
-  uint64_t total = 0;
-  for (const uint64_t sum : sums) total += sum;
-  return total;
-}
 
 // The same bytes as the two sides of a comparison, in chunks as the kernels take them.
 double ReadSeconds(const Bench& bench, const std::vector<std::byte>& a,
@@ -184,17 +162,35 @@ void ReportFloat32(const Bench& bench) {
   Report("everything_of_sorted", Measure(bench, pair.a, pair.b, Everything()), n);
 }
 
-void ReportTypes(const Bench& bench) {
-  for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt8,
-                            DType::kUint8, DType::kFloat8E4M3FN, DType::kBool, DType::kInt16,
-                            DType::kInt32, DType::kInt64, DType::kFloat64}) {
-    const Pair pair = MakePair(dtype, bench.count, 1e-2);
-    const std::string name(DTypeName(dtype));
-    const auto n = static_cast<double>(bench.count);
-    Report(name, Measure(bench, pair.a, pair.b, Everything()), n);
-    Report(name + "_no_ranks", Measure(bench, pair.a, pair.b, NoRanks()), n);
-    Report(name + "_verdict", Measure(bench, pair.a, pair.b, {.rule = {8, 8, false}}), n);
+constexpr DType kTypes[] = {DType::kFloat32, DType::kFloat16,      DType::kBFloat16, DType::kInt8,
+                            DType::kUint8,   DType::kFloat8E4M3FN, DType::kBool,     DType::kInt16,
+                            DType::kInt32,   DType::kInt64,        DType::kFloat64};
+
+void ReportType(const Bench& bench, DType dtype) {
+  const Pair pair = MakePair(dtype, bench.count, 1e-2);
+  const std::string name(DTypeName(dtype));
+  const auto n = static_cast<double>(bench.count);
+  Report(name, Measure(bench, pair.a, pair.b, Everything()), n);
+  Report(name + "_no_ranks", Measure(bench, pair.a, pair.b, NoRanks()), n);
+  Report(name + "_verdict", Measure(bench, pair.a, pair.b, {.rule = {8, 8, false}}), n);
+}
+
+// A line of /proc/self/status, in MiB; 0 where there is none.
+double StatusMebibytes(const char* key) {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line)) {
+    if (line.rfind(key, 0) == 0) return std::strtod(line.c_str() + std::strlen(key), nullptr) / 1024;
   }
+  return 0;
+}
+
+// How much memory one measurement takes beside the arrays.
+double ExtraMebibytes(const Bench& bench, const Pair& pair) {
+  std::ofstream("/proc/self/clear_refs") << "5";  // resets the high-water mark
+  const double before = StatusMebibytes("VmRSS:");
+  (void)MeasurePair(pair.a, pair.b, Everything(), &bench.pool);
+  return std::max(0.0, StatusMebibytes("VmHWM:") - before);
 }
 
 // From 1 K elements by factors of 4, as far as ELEMENTS goes.
@@ -204,6 +200,7 @@ void ReportCurve(const Bench& bench) {
     const int repeats = static_cast<int>(std::max<size_t>(1, (size_t{1} << 20) / count));
     Bench sized{count, bench.rounds * repeats, bench.pool};
     const std::string name = "curve_" + std::to_string(count);
+    std::printf("%s_memory %.1f MiB\n", name.c_str(), ExtraMebibytes(bench, pair));
     const auto n = static_cast<double>(count);
     Report(name, Measure(sized, pair.a, pair.b, Everything()), n);
     Report(name + "_verdict", Measure(sized, pair.a, pair.b, {.rule = {1e-4, 1e-4, false}}), n);
@@ -223,7 +220,11 @@ int main(int argc, char** argv) {
            });
   };
   if (wanted("float32")) vernier::ReportFloat32(bench);
-  if (wanted("types")) vernier::ReportTypes(bench);
+  for (const vernier::DType dtype : vernier::kTypes) {
+    const bool named =
+        wanted(std::string(vernier::DTypeName(dtype)).c_str()) && dtype != vernier::DType::kFloat32;
+    if (wanted("types") || named) vernier::ReportType(bench, dtype);
+  }
   if (wanted("curve")) vernier::ReportCurve(bench);
   return 0;
 }

@@ -2,7 +2,6 @@
 //
 // Prints lines "name value unit". Built by run_bench.py against the libraries of a build folder.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,35 +13,13 @@
 
 #include "compare/comparison.h"
 #include "kernels/pair_measures.h"
+#include "timing.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
 namespace {
 
 constexpr double kQuantiles[] = {0.9, 0.95, 0.99};
-
-template <typename Function>
-double BestSeconds(int rounds, Function&& function) {
-  double best = 1e9;
-  for (int round = 0; round < rounds; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    function();
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    best = std::min(best, taken.count());
-  }
-  return best;
-}
-
-// Eight independent sums, so that the loads and not the additions are the limit.
-uint64_t SumWords(const uint64_t* words, size_t count) {
-  uint64_t sums[8] = {};
-  for (size_t i = 0; i + 8 <= count; i += 8) {
-    for (size_t lane = 0; lane < 8; ++lane) sums[lane] += words[i + lane];
-  }
-  uint64_t total = 0;
-  for (const uint64_t sum : sums) total += sum;
-  return total;
-}
 
 double ReadSeconds(const std::vector<uint64_t>& memory, size_t thread_count, int rounds) {
   volatile uint64_t sink = 0;

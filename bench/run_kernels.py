@@ -121,11 +121,12 @@ def types_table(values):
 
 
 def curve_table(values):
-    yield "| Elements | everything | an element | verdict | an element |"
-    yield "|---|---|---|---|---|"
+    yield "| Elements | everything | an element | extra memory | verdict | an element |"
+    yield "|---|---|---|---|---|---|"
     for name in [n for n in values if n.startswith("curve_") and n.count("_") == 1]:
         verdict = name + "_verdict"
         yield (f"| {int(name[6:]):,} | {values[name]:.4g} ms | {values[name + '_per_element']:.2f} ns "
+               f"| {values[name + '_memory']:.0f} MiB "
                f"| {values[verdict]:.4g} ms | {values[verdict + '_per_element']:.2f} ns |")
 
 
