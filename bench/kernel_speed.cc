@@ -180,7 +180,8 @@ double StatusMebibytes(const char* key) {
   std::ifstream status("/proc/self/status");
   std::string line;
   while (std::getline(status, line)) {
-    if (line.rfind(key, 0) == 0) return std::strtod(line.c_str() + std::strlen(key), nullptr) / 1024;
+    if (line.rfind(key, 0) == 0)
+      return std::strtod(line.c_str() + std::strlen(key), nullptr) / 1024;
   }
   return 0;
 }
@@ -193,9 +194,12 @@ double ExtraMebibytes(const Bench& bench, const Pair& pair) {
   return std::max(0.0, StatusMebibytes("VmHWM:") - before);
 }
 
-// From 1 K elements by factors of 4, as far as ELEMENTS goes.
+// From 1 K elements by factors of 4, up to ELEMENTS.
 void ReportCurve(const Bench& bench) {
-  for (size_t count = 1024; count <= bench.count; count *= 4) {
+  std::vector<size_t> counts;
+  for (size_t count = 1024; count < bench.count; count *= 4) counts.push_back(count);
+  counts.push_back(bench.count);
+  for (const size_t count : counts) {
     const Pair pair = MakePair(DType::kFloat32, count, 1e-6);
     const int repeats = static_cast<int>(std::max<size_t>(1, (size_t{1} << 20) / count));
     Bench sized{count, bench.rounds * repeats, bench.pool};

@@ -50,14 +50,14 @@ size_t PairOf(uint8_t a, uint8_t b) { return (static_cast<size_t>(a) << 8) | b; 
 
 constexpr size_t kGroup = 64;  // of pairs that are looked at together
 
-// Two tables in turn: the same pair twice in a row would wait for its own store.
+// Two tables in turn: the same pair twice in a row would wait for its own store. In one piece,
+// which the allocator keeps for the next comparison.
 struct CodeCounts {
-  std::vector<uint32_t> even = std::vector<uint32_t>(kPairs);
-  std::vector<uint32_t> odd = std::vector<uint32_t>(kPairs);
+  std::vector<uint32_t> tables = std::vector<uint32_t>(2 * kPairs);
 
   void Add(const uint8_t* a, const uint8_t* b, size_t n) {
-    uint32_t* x = even.data();
-    uint32_t* y = odd.data();
+    uint32_t* const x = tables.data();
+    uint32_t* const y = x + kPairs;
     size_t i = 0;
     for (; i + 2 <= n; i += 2) {
       ++x[PairOf(a[i], b[i])];
@@ -69,7 +69,7 @@ struct CodeCounts {
   /// Most pairs do not occur in arrays that are not long.
   bool AnyIn(size_t first) const {
     uint32_t any = 0;
-    for (size_t i = first; i < first + kGroup; ++i) any |= even[i] | odd[i];
+    for (size_t i = first; i < first + kGroup; ++i) any |= tables[i] | tables[kPairs + i];
     return any != 0;
   }
 };
@@ -160,7 +160,7 @@ void CodeScan<T>::TakeGroup(const std::vector<CodeCounts>& counts, size_t first)
   for (size_t pair = first; pair < first + kGroup; ++pair) {
     int64_t weight = 0;
     for (const CodeCounts& some : counts) {
-      weight += static_cast<int64_t>(some.even[pair]) + static_cast<int64_t>(some.odd[pair]);
+      weight += int64_t{some.tables[pair]} + int64_t{some.tables[kPairs + pair]};
     }
     if (weight == 0) continue;
     codes_.push_back(static_cast<uint16_t>(pair));
