@@ -321,12 +321,12 @@ def _run_and_save(setting, program):
     rows.append(_faster_row("beyond ONNX Runtime, memory and file", theirs.wall - frame, rest, 30,
                             size))
     both = samples["disk"] + samples.get("memory", [])
+    ours_cpu, theirs_cpu = measure.cpu(both), measure.cpu([theirs])
+    rows.append(Row("processor time", f"{theirs_cpu.text()} s", f"{ours_cpu.text()} s",
+                    f"{theirs_cpu.median / ours_cpu.median:.1f}×"))
+    # The input is one of the iteration's tensors.
     rows.append(memory_row("memory, all processes", measure.tree_peak([theirs]),
-                           measure.tree_peak(both)))
-    # The input is one of the iteration's tensors. The worker is not counted: its framework has
-    # memory of its own.
-    rows.append(memory_row("memory, parent", measure.parent_peak([theirs]),
-                           measure.parent_peak(both), 3 * 384 + 64))
+                           measure.tree_peak(both), 3 * 384 + 64))
     return rows
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the result files, input files and scripts that the differential cases load.
 
-    fixtures.py OUTDIR        (needs numpy alone; the JSON layout is Polygraphy's, written by hand)
+    fixtures.py OUTDIR        (needs numpy and onnx; the JSON layout is Polygraphy's, written by hand)
 
 Kept apart from the models because these are data with one chosen property each: a type, a special
 value, a damaged byte.
@@ -14,6 +14,8 @@ import pathlib
 import sys
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper
 
 FLOAT = np.float32
 
@@ -202,6 +204,16 @@ def write_damaged(folder):
     folder.text("empty.onnx", "")
 
 
+def write_models(folder):
+    # Its output is longer than it says, and long enough to be made where it is sent from.
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["x"], ["y"])], "declared",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [300_000])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, str(folder.path / "declared_shape.onnx"))
+
+
 def write_scripts(folder):
     folder.text("loader.py", "import numpy as np\n\n\ndef load_data():\n    for i in range(2):\n"
                 "        yield {'x': np.full((2, 3), i, np.float32)}\n")
@@ -217,6 +229,7 @@ def main():
     write_ranks(folder)
     write_inputs(folder)
     write_damaged(folder)
+    write_models(folder)
     write_scripts(folder)
 
 
