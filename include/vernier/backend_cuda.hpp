@@ -16,22 +16,35 @@
 
 #include "vernier/status.h"
 
+// The types behind the driver's handles, by the names that CUDA's own headers have for them.
+struct CUctx_st;
+struct CUmod_st;
+struct CUfunc_st;
+struct CUstream_st;
+struct CUevent_st;
+
 namespace vernier::cuda {
 
 // The driver's types, as its binary interface has them.
 using Code = int;  ///< CUresult
 using DeviceNumber = int;
 using DevicePointer = uint64_t;
-using Context = struct CUctx_st*;
-using Module = struct CUmod_st*;
-using Function = struct CUfunc_st*;
-using Stream = struct CUstream_st*;
-using Event = struct CUevent_st*;
+using Context = ::CUctx_st*;
+using Module = ::CUmod_st*;
+using Function = ::CUfunc_st*;
+using Stream = ::CUstream_st*;
+using Event = ::CUevent_st*;
 
 inline constexpr char kDriverLibrary[] = "libcuda.so.1";
 
 /// CUdevice_attribute, CUjit_option and flags that are used here.
-enum Attribute : int { kMultiprocessors = 16, kComputeMajor = 75, kComputeMinor = 76 };
+enum Attribute : int {
+  kMultiprocessors = 16,
+  kComputeMajor = 75,
+  kComputeMinor = 76,
+  kSharedBytesOptIn = 97,
+};
+enum FunctionAttribute : int { kMaxDynamicSharedBytes = 8 };
 enum JitOption : int { kJitErrorLog = 5, kJitErrorLogBytes = 6 };
 enum StreamFlags : unsigned { kStreamNonBlocking = 1 };
 enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
@@ -74,6 +87,7 @@ struct Driver {
                            void** values);
   Code (*ModuleUnload)(Module);
   Code (*ModuleGetFunction)(Function* out, Module, const char* name);
+  Code (*FuncSetAttribute)(Function, int attribute, int value);
   Code (*LaunchKernel)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                        Stream, void** arguments, void** extra);
@@ -153,6 +167,7 @@ inline Result<Driver> Driver::Load(const char* library) {
       {"cuModuleLoadDataEx", &driver.ModuleLoadDataEx},
       {"cuModuleUnload", &driver.ModuleUnload},
       {"cuModuleGetFunction", &driver.ModuleGetFunction},
+      {"cuFuncSetAttribute", &driver.FuncSetAttribute},
       {"cuLaunchKernel", &driver.LaunchKernel},
   };
   for (const internal::SymbolRow& row : rows) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "gpu/kernel_records.h"
 #include "gpu/ptx_table.h"
@@ -28,6 +29,8 @@ Status DeviceKernels::MakeResources() {
   void* host = nullptr;
   VERNIER_TRY(driver().Check(driver().MemAllocHost(&host, kResultBytes), "allocating host memory"));
   host_ = static_cast<std::byte*>(host);
+  multiprocessors_ = std::max(context_->attribute(cuda::kMultiprocessors), 1);
+  shared_bytes_ = static_cast<size_t>(context_->attribute(cuda::kSharedBytesOptIn));
   // Not blocked by the default stream: what must be waited for comes with an event.
   return driver().Check(driver().StreamCreate(&stream_, cuda::kStreamNonBlocking),
                         "making a stream");
@@ -85,6 +88,13 @@ Result<cuda::Function> DeviceKernels::FunctionOf(const Launch& launch) {
   cuda::Function function = nullptr;
   VERNIER_TRY(driver().Check(driver().ModuleGetFunction(&function, module, launch.kernel),
                              "finding the kernel " + key));
+  // More than this a block gets only where the kernel was told so.
+  constexpr unsigned kUsualSharedBytes = 48u << 10;
+  if (launch.shared_bytes > kUsualSharedBytes) {
+    VERNIER_TRY(driver().Check(driver().FuncSetAttribute(function, cuda::kMaxDynamicSharedBytes,
+                                                         static_cast<int>(launch.shared_bytes)),
+                               "asking for shared memory"));
+  }
   functions_.emplace(key, function);
   return function;
 }
@@ -93,9 +103,19 @@ Status DeviceKernels::Run(const Launch& launch, void** arguments) {
   const cuda::CurrentContext current(*context_);
   VERNIER_TRY(current.status());
   VERNIER_ASSIGN_OR_RETURN(const cuda::Function function, FunctionOf(launch));
-  return driver().Check(driver().LaunchKernel(function, launch.blocks, 1, 1, kThreads, 1, 1,
+  return driver().Check(driver().LaunchKernel(function, launch.blocks, 1, 1, launch.threads, 1, 1,
                                               launch.shared_bytes, stream_, arguments, nullptr),
                         "starting the kernel " + std::string(launch.kernel));
+}
+
+Status DeviceKernels::Store(size_t offset, std::span<const std::byte> bytes) {
+  const cuda::CurrentContext current(*context_);
+  VERNIER_TRY(current.status());
+  // Through the pinned memory, which the copy reads until the next Fetch has waited for it.
+  std::memcpy(host_ + offset, bytes.data(), bytes.size());
+  return driver().Check(
+      driver().MemcpyHtoDAsync(results() + offset, host_ + offset, bytes.size(), stream_),
+      "copying to the device");
 }
 
 Status DeviceKernels::ClearResults(size_t bytes) {

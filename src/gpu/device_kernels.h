@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "gpu/kernel_records.h"
 #include "vernier/backend_cuda.hpp"
 #include "vernier/status.h"
 
@@ -41,9 +43,17 @@ class DeviceKernels {
     const char* kernel;
     unsigned blocks = 1;
     unsigned shared_bytes = 0;
+    unsigned threads = kThreads;
   };
   /// `arguments` point to the kernel's parameters. kUnimplemented when the build lacks the variant.
   Status Run(const Launch& launch, void** arguments);
+
+  int multiprocessors() const { return multiprocessors_; }
+  /// The most shared memory that a block may have.
+  size_t shared_bytes() const { return shared_bytes_; }
+
+  /// Copies to the results, from byte `offset` on, before what is launched next.
+  Status Store(size_t offset, std::span<const std::byte> bytes);
 
   /// Sets the first `bytes` of the results to zero.
   Status ClearResults(size_t bytes);
@@ -68,6 +78,8 @@ class DeviceKernels {
   std::shared_ptr<const cuda::PrimaryContext> context_;
   std::shared_ptr<cuda::DeviceMemory> results_;
   std::byte* host_ = nullptr;  // pinned
+  int multiprocessors_ = 1;
+  size_t shared_bytes_ = 0;
   cuda::Stream stream_ = nullptr;
   std::map<std::string, cuda::Module, std::less<>> modules_;
   std::map<std::string, cuda::Function, std::less<>> functions_;

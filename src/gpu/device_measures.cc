@@ -9,7 +9,9 @@
 #include <span>
 #include <string>
 
+#include "gpu/device_codes.h"
 #include "gpu/kernel_records.h"
+#include "gpu/pair_variants.h"
 #include "gpu/rank_selection.h"
 #include "gpu/stream_totals.h"
 #include "kernels/quantile_rule.h"
@@ -20,118 +22,6 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();
-
-/// How keys of a rank selection turn into numbers.
-enum class KeyType : uint8_t { kMagnitude32, kFloat32, kMagnitude64, kFloat64, kInt64, kUint64 };
-
-// A compiled variant of pair.cu.
-struct PairVariant {
-  std::string_view name;
-  std::string_view products;  ///< the variant that multiplies
-  StreamType absolute_type;
-  KeyType absolute_key;
-  KeyType relative_key;
-  unsigned key_bits;
-  DType absolute_dtype;
-  DType relative_dtype;
-};
-
-constexpr PairVariant SmallVariant(std::string_view name) {
-  return {name,
-          name,
-          StreamType::kFloating,
-          KeyType::kMagnitude32,
-          KeyType::kMagnitude32,
-          31,
-          DType::kFloat32,
-          DType::kFloat32};
-}
-constexpr PairVariant WideVariant(std::string_view name, std::string_view products) {
-  return {
-      name, products,        StreamType::kFloating, KeyType::kMagnitude64, KeyType::kMagnitude64,
-      63,   DType::kFloat64, DType::kFloat64};
-}
-constexpr PairVariant IntegerVariant(std::string_view products, DType dtype) {
-  return {"IntegerPair",
-          products,
-          StreamType::kUnsigned,
-          KeyType::kUint64,
-          KeyType::kMagnitude64,
-          64,
-          dtype,
-          DType::kFloat64};
-}
-
-bool IsSmallFloat(DType dtype) { return NaturalArithmetic(dtype) == Arithmetic::kFloat32; }
-bool IsInteger(DType dtype) {
-  return NaturalArithmetic(dtype) == Arithmetic::kInt64 ||
-         NaturalArithmetic(dtype) == Arithmetic::kUint64;
-}
-
-// The loaders of several elements at once need whole words.
-bool IsAligned(cuda::DevicePointer pointer) { return pointer % 16 == 0; }
-
-// Variants that read one type many elements at a time, by the variants for any type.
-struct FastVariant {
-  DType dtype;
-  std::string_view pair;
-  std::string_view values;
-};
-constexpr FastVariant kFastVariants[] = {
-    {DType::kFloat32, "Float32Pair", "Float32Values"},
-    {DType::kFloat16, "Float16Pair", "Float16Values"},
-    {DType::kBFloat16, "BFloat16Pair", "BFloat16Values"},
-    {DType::kFloat64, "Float64Pair", "Float64Values"},
-};
-
-const FastVariant* FindFast(DType dtype) {
-  const auto* found = std::find_if(std::begin(kFastVariants), std::end(kFastVariants),
-                                   [&](const FastVariant& v) { return v.dtype == dtype; });
-  return found == std::end(kFastVariants) ? nullptr : found;
-}
-
-PairVariant VariantOf(const DeviceElements& a, const DeviceElements& b, bool infinities_equal) {
-  const bool plain = a.dtype == b.dtype && !infinities_equal;
-  const FastVariant* fast =
-      plain && IsAligned(a.data) && IsAligned(b.data) ? FindFast(a.dtype) : nullptr;
-  const auto small = [](DType t) { return t == DType::kBool || IsSmallFloat(t); };
-  if (a.dtype == DType::kBool && b.dtype == DType::kBool) {
-    return IntegerVariant("SmallPair", DType::kBool);
-  }
-  if (IsInteger(a.dtype) && IsInteger(b.dtype)) return IntegerVariant("RealPair", DType::kUint64);
-  if (!small(a.dtype) || !small(b.dtype)) {
-    return fast != nullptr ? WideVariant(fast->pair, fast->pair)
-                           : WideVariant("RealPair", "RealPair");
-  }
-  if (infinities_equal) return WideVariant("WidenedPair", "SmallPair");
-  return SmallVariant(fast != nullptr ? fast->pair : "SmallPair");
-}
-
-// A variant of values.cu.
-struct ValueVariant {
-  std::string_view name;
-  StreamType type;
-  StreamTotals::Sign sign;
-  KeyType key;
-  unsigned key_bits;
-};
-
-ValueVariant ValueVariantOf(const DeviceElements& elements) {
-  using Sign = StreamTotals::Sign;
-  const FastVariant* fast = IsAligned(elements.data) ? FindFast(elements.dtype) : nullptr;
-  switch (NaturalArithmetic(elements.dtype)) {
-    case Arithmetic::kFloat32:
-      return {fast != nullptr ? fast->values : "SmallValues", StreamType::kFloating, Sign::kAny,
-              KeyType::kFloat32, 32};
-    case Arithmetic::kFloat64:
-      return {fast != nullptr ? fast->values : "RealValues", StreamType::kFloating, Sign::kAny,
-              KeyType::kFloat64, 64};
-    case Arithmetic::kUint64:
-      return {"UnsignedValues", StreamType::kUnsigned, Sign::kNeverNegative, KeyType::kUint64, 64};
-    default:
-      return {"SignedValues", StreamType::kSigned, Sign::kAny, KeyType::kInt64, 64};
-  }
-}
 
 double NumberOf(KeyType type, uint64_t key) {
   constexpr uint64_t kSign = uint64_t{1} << 63;
@@ -220,7 +110,8 @@ PairArgs MakeArgs(const DeviceElements& a, const DeviceElements& b, const Differ
 
 // The pilots lie before the records.
 constexpr size_t kRecordOffset = 64;
-static_assert(kRecordOffset + kMostBlocks * sizeof(PairRecord) <= DeviceKernels::kResultBytes);
+static_assert(kRecordOffset + (kMostBlocks + 1) * sizeof(PairRecord) <=
+              DeviceKernels::kResultBytes);
 static_assert(kMostBuckets * (sizeof(uint64_t) << kDigitBits) <= DeviceKernels::kResultBytes);
 static_assert(2 * (sizeof(uint64_t) << kFirstDigitBits) <= DeviceKernels::kResultBytes);
 
@@ -272,42 +163,44 @@ class Measurement {
   }
 
  private:
+  // Pilots, the record of all, and the records of the blocks, in this order.
   Status Tally() {
     const bool moments = request_.differences != StatisticsLevel::kNone;
     cuda::DevicePointer pilots = kernels_.results();
-    cuda::DevicePointer records = kernels_.results() + kRecordOffset;
-    void* pilot_arguments[] = {&args_, &pilots};
-    VERNIER_TRY(kernels_.Run({variant_.name, "pair_pilot"}, pilot_arguments));
+    cuda::DevicePointer whole = kernels_.results() + kRecordOffset;
+    cuda::DevicePointer records = whole + sizeof(PairRecord);
+    if (moments) {
+      void* pilot_arguments[] = {&args_, &pilots};
+      VERNIER_TRY(kernels_.Run({variant_.name, "pair_pilot"}, pilot_arguments));
+    }
     void* arguments[] = {&args_, &pilots, &records};
     VERNIER_TRY(kernels_.Run({variant_.name, moments ? "pair_moments" : "pair_verdict", blocks_},
                              arguments));
-    VERNIER_TRY(kernels_.Fetch(kRecordOffset + blocks_ * sizeof(PairRecord)));
-    return AddRecords(Records<PairRecord>(kernels_, blocks_), moments);
+    uint32_t count = blocks_;
+    void* merge_arguments[] = {&records, &count, &whole};
+    VERNIER_TRY(kernels_.Run({variant_.name, "pair_merge"}, merge_arguments));
+    VERNIER_TRY(kernels_.Fetch(kRecordOffset + sizeof(PairRecord)));
+    return TakeRecord(Records<PairRecord>(kernels_, 1).front(), moments);
   }
 
-  Status AddRecords(std::span<const PairRecord> records, bool moments) {
+  Status TakeRecord(const PairRecord& record, bool moments) {
     DifferenceSummary& summary = out_.difference;
     summary.count = a_.count;
     summary.absolute_dtype = variant_.absolute_dtype;
     summary.relative_dtype = variant_.relative_dtype;
     summary.absolute.count = summary.relative.count = a_.count;
-    int64_t first = kNowhere;
-    StreamTotals absolute(variant_.absolute_type);
-    StreamTotals relative(StreamType::kFloating);
-    for (const PairRecord& record : records) {
-      summary.mismatches += record.mismatches;
-      first = std::min(first, record.first_mismatch);
-      summary.zeros_in_b += record.zeros_in_b;
-      summary.worst_ratio = std::max(summary.worst_ratio, record.worst_ratio);
-      if (!moments) continue;
-      absolute.Add(record.absolute);
-      relative.Add(record.relative);
-    }
-    summary.first_mismatch = first == kNowhere ? -1 : first;
+    summary.mismatches = record.mismatches;
+    summary.first_mismatch = record.first_mismatch == kNowhere ? -1 : record.first_mismatch;
+    summary.zeros_in_b = record.zeros_in_b;
+    summary.worst_ratio = record.worst_ratio;
     if (!moments) {
       if (summary.mismatches == 0) summary.worst_ratio = 1;
       return {};
     }
+    StreamTotals absolute(variant_.absolute_type);
+    StreamTotals relative(StreamType::kFloating);
+    absolute.Add(record.absolute);
+    relative.Add(record.relative);
     if (absolute.overflows() || relative.overflows()) return SumsOverflow();
     summary.absolute =
         absolute.Finish(a_.count, StreamTotals::Sign::kNeverNegative, Pilot(kernels_, 0));
@@ -434,6 +327,12 @@ Result<PairMeasures> DeviceMeasures::Measure(const DeviceElements& a, const Devi
   if (a.count == 0 || a.count != b.count) {
     // Nothing is read: the answer, or the refusal, is that of the CPU.
     return MeasurePair({a.dtype, {}, a.count}, {b.dtype, {}, b.count}, request);
+  }
+  if (SuitsCodes(*kernels_, a, b)) {
+    VERNIER_TRY(kernels_->WaitFor(a.ready));
+    VERNIER_TRY(kernels_->WaitFor(b.ready));
+    Result<PairMeasures> counted = MeasureCodes(*kernels_, a, b, request);
+    if (counted.status().code() != StatusCode::kUnimplemented) return counted;
   }
   return Measurement(*kernels_, a, b, request).Run();
 }

@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "vernier/dtype.h"
 
@@ -112,6 +113,22 @@ template <typename Word>
 __device__ inline Word Stream(const void* base, int64_t i) {
   return __ldcs(static_cast<const Word*>(base) + i);
 }
+
+// Numbers that lie in memory as whole elements, 16 bytes at once.
+template <typename Element, typename T>
+struct WordLoader {
+  static constexpr int kWidth = 16 / static_cast<int>(sizeof(Element));
+  static __device__ void Load(const void* base, int32_t, int64_t i, T* out) {
+    const uint4 words = Stream<uint4>(base, i / kWidth);
+    Element elements[kWidth];
+    memcpy(elements, &words, sizeof(words));
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) out[k] = static_cast<T>(elements[k]);
+  }
+  static __device__ T One(const void* base, int32_t, int64_t i) {
+    return static_cast<T>(static_cast<const Element*>(base)[i]);
+  }
+};
 
 struct Float32Loader {
   static constexpr int kWidth = 4;

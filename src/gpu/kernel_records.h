@@ -14,6 +14,11 @@ inline constexpr unsigned kMostBlocks = 2048;
 /// Elements a thread should have before another block is started.
 inline constexpr int64_t kElementsPerThread = 64;
 
+/// Threads of a block that counts codes, which has a multiprocessor to itself.
+inline constexpr unsigned kCodeThreads = 1024;
+/// Shared memory of such a block beyond what is declared: a table of counters of 16 bits.
+inline constexpr unsigned kCodeTableBytes = 65536 * 2;
+
 /// Bits of the first digit of a rank selection, and most bits of a later one.
 inline constexpr unsigned kFirstDigitBits = 12;
 inline constexpr unsigned kDigitBits = 10;
@@ -43,6 +48,16 @@ struct PairArgs {
   double rtol;
   float inverse_atol;
   float inverse_rtol;
+};
+
+/// Bytes [first, count) of two arrays, which begin at whole words of 16 bytes, as does `first`.
+struct CodeArgs {
+  const void* a;
+  const void* b;
+  int64_t first;
+  int64_t count;
+  uint32_t wanted;  ///< flags whose first places are searched
+  uint32_t unused;
 };
 
 struct ValueArgs {

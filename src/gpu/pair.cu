@@ -14,11 +14,26 @@ using Absolute = Policy::Absolute;
 using Relative = Policy::Relative;
 constexpr int kWidth = Policy::kWidth;
 // Groups loaded before the first is used, so that memory always has something to do.
-constexpr int kUnroll = kWidth == 1 ? 1 : kWidth == 8 ? 2 : 4;
+constexpr int kUnroll = kWidth == 1 ? 1 : 2;
+// The same where little is done to each element, and registers are few.
+constexpr int kLightUnroll = kWidth == 2 || kWidth == 4 ? 2 : 1;
+
+// Blocks that share a multiprocessor: what moments need in registers.
+constexpr int kMomentBlocks = Policy::kNear && sizeof(Value) == 4 ? 2 : 3;
+// Elements that are worked on together: float64 takes two registers each.
+constexpr int kStep = kWidth == 8 && sizeof(Relative) == 8 ? 4 : kWidth;
+
+template <typename Visitor>
+__device__ void VisitGroup(Visitor& visitor, const Value* a, const Value* b, int64_t start) {
+#pragma unroll
+  for (int i = 0; i < kWidth; i += kStep) {
+    visitor.template Visit<kStep>(a + i, b + i, start + i);
+  }
+}
 
 // Calls `visitor.template Visit<n>(a, b, start)` for every group of elements, in rising order
 // within a thread. What does not fill a group comes last, in the grid's first thread.
-template <typename Visitor>
+template <int kUnroll, typename Visitor>
 __device__ void ForEachGroup(const PairArgs& args, Visitor& visitor) {
   const int64_t groups = args.count / kWidth;
   const int64_t stride = static_cast<int64_t>(gridDim.x) * kThreads;
@@ -32,14 +47,14 @@ __device__ void ForEachGroup(const PairArgs& args, Visitor& visitor) {
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
-      visitor.template Visit<kWidth>(a[u], b[u], (group + u * stride) * kWidth);
+      VisitGroup(visitor, a[u], b[u], (group + u * stride) * kWidth);
     }
   }
   for (; group < groups; group += stride) {
     Value a[kWidth];
     Value b[kWidth];
     Policy::Load(args, group * kWidth, a, b);
-    visitor.template Visit<kWidth>(a, b, group * kWidth);
+    VisitGroup(visitor, a, b, group * kWidth);
   }
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
   for (int64_t i = groups * kWidth; i < args.count; ++i) {
@@ -101,29 +116,71 @@ struct TallyVisitor {
   template <int kCount>
   __device__ void Visit(const Value* a, const Value* b, int64_t start) {
     Absolute x[kCount];
-    bool any = false;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      x[i] = Policy::AbsoluteOf(args, a[i], b[i]);
-      any |= Policy::Outside(args, x[i]);
-      verdict.zeros += Policy::Replaces(args, b[i]) ? 1 : 0;
+    for (int i = 0; i < kCount; ++i) x[i] = Policy::AbsoluteOf(args, a[i], b[i]);
+    const auto extent = Extent<Absolute>::template Of<kCount>(x);
+    const bool any = Policy::Outside(args, extent.Upper());
+    Relative y[kCount];
+    if constexpr (kMoments && Policy::kAllAtOnce && kCount > 0) {
+      verdict.zeros += Policy::template AllRelatives<kCount>(x, extent, b, y);
+      if (any) AddFailures<kCount>(x, y, start);
+      AddMoments<kCount>(x, y, start, extent);
+    } else {
+      VisitInSteps<kCount>(x, b, start, extent, any);
     }
-    // A verdict alone needs no quotient where the absolute difference passes.
+  }
+
+  template <int kCount>
+  __device__ void VisitInSteps(const Absolute* x, const Value* b, int64_t start,
+                               const Extent<Absolute>& extent, bool any) {
+    DivisorGroup<Relative, kCount> divisors;
+    verdict.zeros += Policy::template Divisors<kCount>(args, b, divisors);
+    // A verdict alone needs no quotient where the absolute differences pass.
     if (!kMoments && !any) return;
     Relative y[kCount];
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) y[i] = Policy::RelativeOf(args, x[i], b[i]);
+    const auto exact = [&](Relative* out) {
+      Policy::template Relatives<kCount>(x, extent, divisors, out);
+    };
+    const bool near = kMoments && Policy::template NearRelatives<kCount>(x, divisors, y);
+    if (!near) exact(y);
     if (any) {
-#pragma unroll
-      for (int i = 0; i < kCount; ++i) {
-        const bool outside =
-            Policy::Outside(args, x[i]) && !(y[i] <= static_cast<Relative>(args.relative_limit));
-        if (outside) AddFailure(x[i], y[i], start + i);
-      }
+      Relative exactly[kCount];
+      if (near) exact(exactly);
+      AddFailures<kCount>(x, near ? exactly : y, start);
     }
     if constexpr (kMoments) {
-      absolute.template Add<kCount>(x, start);
-      relative.template Add<kCount>(y, start);
+      if (!near) {
+        AddMoments<kCount>(x, y, start, extent);
+        return;
+      }
+      AddAbsolute<kCount>(x, start, extent);
+      relative.template AddNear<kCount>(y, start, Extent<Relative>::template Of<kCount>(y), exact);
+    }
+  }
+
+  template <int kCount>
+  __device__ void AddMoments(const Absolute* x, const Relative* y, int64_t start,
+                             const Extent<Absolute>& extent) {
+    AddAbsolute<kCount>(x, start, extent);
+    relative.template AddOrdered<kCount>(y, start, Extent<Relative>::template Of<kCount>(y));
+  }
+
+  template <int kCount>
+  __device__ void AddAbsolute(const Absolute* x, int64_t start, const Extent<Absolute>& extent) {
+    if constexpr (Limits<Absolute>::kFloating && kCount > 0) {
+      absolute.template AddOrdered<kCount>(x, start, extent);
+    } else {
+      absolute.template AddWhole<kCount>(x, start, extent);
+    }
+  }
+
+  template <int kCount>
+  __device__ void AddFailures(const Absolute* x, const Relative* y, int64_t start) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const bool outside =
+          Policy::Outside(args, x[i]) && !(y[i] <= static_cast<Relative>(args.relative_limit));
+      if (outside) AddFailure(x[i], y[i], start + i);
     }
   }
 };
@@ -151,8 +208,11 @@ __device__ void RunTally(const PairArgs& args, const double* pilots, PairRecord*
     own->absolute.Clear();
     own->relative.Clear();
   }
-  TallyVisitor<kMoments> tally{args, {}, {&own->absolute, pilots[0]}, {&own->relative, pilots[1]}};
-  ForEachGroup(args, tally);
+  TallyVisitor<kMoments> tally{args,
+                               {},
+                               {&own->absolute, kMoments ? pilots[0] : 0},
+                               {&own->relative, kMoments ? pilots[1] : 0}};
+  ForEachGroup<kMoments ? kUnroll : kLightUnroll>(args, tally);
   const Verdict& v = tally.verdict;
   MergedVerdict verdict{v.mismatches, v.first_mismatch, v.zeros, v.worst};
   MergeBlock(verdict);
@@ -178,11 +238,17 @@ struct DifferenceVisitor {
 
   template <int kCount>
   __device__ void Visit(const Value* a, const Value* b, int64_t) {
+    Absolute x[kCount];
+    Relative y[kCount];
+    DivisorGroup<Relative, kCount> divisors;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) x[i] = Policy::AbsoluteOf(args, a[i], b[i]);
+    Policy::template Divisors<kCount>(args, b, divisors);
+    Policy::template Relatives<kCount>(x, Extent<Absolute>::template Of<kCount>(x), divisors, y);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      const Absolute x = Policy::AbsoluteOf(args, a[i], b[i]);
-      absolute.Add(x);
-      relative.Add(Policy::RelativeOf(args, x, b[i]));
+      absolute.Add(x[i]);
+      relative.Add(y[i]);
     }
   }
 };
@@ -254,16 +320,21 @@ extern "C" __global__ void __launch_bounds__(kThreads) pair_pilot(PairArgs args,
     for (int k = 0; k < 2; ++k) sum[k] = fabs(both[k]) < Infinity() ? both[k] : 0;
   }
   for (int k = 0; k < 2; ++k) sums[k][threadIdx.x] = sum[k];
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x >= half) continue;
+    for (int k = 0; k < 2; ++k) sums[k][threadIdx.x] += sums[k][threadIdx.x + half];
+  }
   __syncthreads();
   if (threadIdx.x >= 2) return;
-  double total = 0;
-  for (unsigned i = 0; i < kThreads; ++i) total += sums[threadIdx.x][i];
+  double total = sums[threadIdx.x][0];
   const int64_t sampled = (args.count + step - 1) / step;
   total = __ddiv_rn(total, static_cast<double>(sampled > 0 ? sampled : 1));
+  if (threadIdx.x == 0 && !Limits<Absolute>::kFloating) total = rint(total);
   pilots[threadIdx.x] = fabs(total) < Infinity() ? total : 0;
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 3)
+extern "C" __global__ void __launch_bounds__(kThreads, kMomentBlocks)
     pair_moments(PairArgs args, const double* pilots, PairRecord* out) {
   RunTally<true>(args, pilots, out);
 }
@@ -273,13 +344,39 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   RunTally<false>(args, pilots, out);
 }
 
+// One record of many, in an order that depends on their number alone.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    pair_merge(const PairRecord* records, uint32_t count, PairRecord* out) {
+  const uint32_t share = (count + kThreads - 1) / kThreads;
+  const uint32_t first = ::min(threadIdx.x * share, count);
+  const uint32_t end = ::min(first + share, count);
+  // A thread without a record takes one that says nothing.
+  StreamPlaces nowhere;
+  nowhere.Clear();
+  MergedVerdict verdict{0, kNowhere, 0, 0};
+  auto absolute = MergedStream<Absolute>::Of(StreamState<Absolute, false>{&nowhere, 0});
+  auto relative = MergedStream<Relative>::Of(StreamState<Relative, false>{&nowhere, 0});
+  for (uint32_t i = first; i < end; ++i) {
+    const PairRecord& r = records[i];
+    verdict.Merge({r.mismatches, r.first_mismatch, r.zeros_in_b, r.worst_ratio});
+    absolute.Merge(MergedStream<Absolute>::Of(r.absolute));
+    relative.Merge(MergedStream<Relative>::Of(r.relative));
+  }
+  MergeBlock(verdict);
+  MergeBlock(absolute);
+  MergeBlock(relative);
+  if (threadIdx.x != 0) return;
+  *out = {verdict.mismatches, verdict.first_mismatch, verdict.zeros,
+          verdict.worst,      absolute.Record(),      relative.Record()};
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     pair_first_digit(PairArgs args, DigitArgs digits, unsigned long long* counts) {
   ClearCounters(digits);
   const uint32_t relative_base = 1u << kFirstDigitBits;
   DifferenceVisitor<FirstDigitCounter<Absolute, false>, FirstDigitCounter<Relative, false>> visitor{
       args, {digits.shift, 0}, {digits.shift, relative_base}};
-  ForEachGroup(args, visitor);
+  ForEachGroup<kUnroll>(args, visitor);
   visitor.absolute.Flush();
   visitor.relative.Flush();
   StoreCounters(digits, counts);
@@ -292,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   const DigitPlan plan = StartDigits(digits, shared);
   DifferenceVisitor<DigitCounter<Absolute, false, 0>, DigitCounter<Relative, false, 1>> visitor{
       args, {plan, shared}, {plan, shared}};
-  ForEachGroup(args, visitor);
+  ForEachGroup<kUnroll>(args, visitor);
   visitor.absolute.Flush();
   visitor.relative.Flush();
   StoreCounters(digits, counts);
@@ -304,14 +401,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   const DigitPlan plan = StartDigits(digits, shared);
   DifferenceVisitor<KeyGatherer<Absolute, false, 0>, KeyGatherer<Relative, false, 1>> visitor{
       args, {plan, shared, out}, {plan, shared, out}};
-  ForEachGroup(args, visitor);
+  ForEachGroup<kUnroll>(args, visitor);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 3)
     pair_products(PairArgs args, ProductRecord* out) {
   if constexpr (!Policy::kProducts) return;
   ProductVisitor visitor;
-  ForEachGroup(args, visitor);
+  ForEachGroup<kUnroll>(args, visitor);
   const ProductVisitor& v = visitor;
   MergedProducts merged{{v.dot, 0},
                         {v.a_squared, 0},

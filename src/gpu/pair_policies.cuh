@@ -7,15 +7,21 @@
 //   kWidth               elements loaded at once
 //   Load, One            operands
 //   AbsoluteOf, RelativeOf   the differences, the second from the first
-//   Replaces             is B a zero that counts as 2^-52?
+//   Divisors             what a group's absolute differences are divided by; returns how many are
+//                        zeros of B that count as 2^-52
+//   Relatives            the relative differences of a group: RelativeOf
+//   kAllAtOnce           AllRelatives does the work of Divisors and Relatives
+//   kNear, NearRelatives     there are approximate ones, good enough to be added up
 //   Outside              is an absolute difference outside its tolerance?
 //   kProducts            are sums of products of these operands asked for? (Integers: as doubles.)
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "gpu/element_loads.cuh"
 #include "gpu/kernel_records.h"
+#include "gpu/quotients.cuh"
 
 namespace vernier::gpu {
 
@@ -27,9 +33,6 @@ __device__ inline T ZeroReplacement() {
 // Clears the sign, of zero and NaN too.
 __device__ inline float Magnitude(float value) { return fabsf(value); }
 __device__ inline double Magnitude(double value) { return fabs(value); }
-
-__device__ inline float Quotient(float a, float b) { return __fdiv_rn(a, b); }
-__device__ inline double Quotient(double a, double b) { return __ddiv_rn(a, b); }
 
 template <typename Loader, typename T>
 struct Operands {
@@ -50,17 +53,28 @@ __device__ inline bool IsInfinite(T value) {
   return fabs(static_cast<double>(value)) == __longlong_as_double(0x7ff0000000000000ll);
 }
 
+struct ExactQuotients {
+  static constexpr bool kNear = false;
+  template <int kCount, typename... Arguments>
+  static __device__ uint32_t AllRelatives(const Arguments&...) {
+    return 0;
+  }
+  template <int kCount, typename Absolute, typename Relative>
+  static __device__ bool NearRelatives(const Absolute*, DivisorGroup<Relative, kCount>&,
+                                       Relative*) {
+    return false;
+  }
+};
+
 // Real numbers in operations of their own type. kPlain: B is a float, and infinities are not
 // special, which need not be asked for each element.
 template <typename Loader, typename T, bool kPlain>
-struct RealPolicy : Operands<Loader, T> {
+struct RealPolicy : Operands<Loader, T>, ExactQuotients {
+  static constexpr bool kAllAtOnce = kPlain;
   using Absolute = T;
   using Relative = T;
   static constexpr bool kProducts = true;
 
-  static __device__ bool Replaces(const PairArgs& args, T b) {
-    return b == 0 && (kPlain || (args.flags & kReplaceZero) != 0);
-  }
   static __device__ T AbsoluteOf(const PairArgs& args, T a, T b) {
     if constexpr (!kPlain) {
       if ((args.flags & kInfinitiesEqual) != 0 && IsInfinite(a) && a == b) return 0;
@@ -68,13 +82,44 @@ struct RealPolicy : Operands<Loader, T> {
     return Magnitude(a - b);
   }
   static __device__ T RelativeOf(const PairArgs& args, T absolute, T b) {
-    const T divisor = Replaces(args, b) ? ZeroReplacement<T>() : Magnitude(b);
-    if constexpr (!kPlain) return Quotient(absolute, divisor);
-    // The quotient is 0, as the divisor is neither 0 nor NaN; dividing a zero takes a detour that
-    // is many times as long as dividing anything else.
-    const bool is_zero = absolute == 0;
-    const T quotient = Quotient(is_zero ? T{1} : absolute, is_zero ? T{1} : divisor);
-    return is_zero ? T{0} : quotient;
+    DivisorGroup<T, 1> divisor;
+    Divisors<1>(args, &b, divisor);
+    return Quotient(absolute, divisor.values[0]);
+  }
+  template <int kCount>
+  static __device__ uint32_t Divisors(const PairArgs& args, const T* b,
+                                      DivisorGroup<T, kCount>& out) {
+    T low = Magnitude(b[0]);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      out.values[i] = Magnitude(b[i]);
+      low = ::min(low, out.values[i]);
+    }
+    uint32_t zeros = 0;
+    if (low == 0 && (kPlain || (args.flags & kReplaceZero) != 0)) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        if (out.values[i] != 0) continue;
+        out.values[i] = ZeroReplacement<T>();
+        ++zeros;
+      }
+    }
+    return zeros;
+  }
+  // All at once, for a group of which everything is asked.
+  template <int kCount>
+  static __device__ uint32_t AllRelatives(const T* absolute, const Extent<T>& extent, const T* b,
+                                          T* out) {
+    T divisors[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) divisors[i] = Magnitude(b[i]);
+    return QuotientsOrReplaced<kCount>(absolute, extent.high, divisors, out);
+  }
+  template <int kCount>
+  static __device__ void Relatives(const T* absolute, const Extent<T>& extent,
+                                   DivisorGroup<T, kCount>& divisors, T* out) {
+    divisors.Measure();
+    Quotients<kCount>(absolute, extent.high, divisors, out);
   }
   static __device__ bool Outside(const PairArgs& args, T absolute) {
     return !(absolute <= static_cast<T>(args.absolute_limit));
@@ -83,34 +128,95 @@ struct RealPolicy : Operands<Loader, T> {
 
 // Float32 operands whose equal infinities match: differences and quotients are float64.
 template <typename Loader>
-struct WidenedPolicy : Operands<Loader, float> {
+struct WidenedPolicy : Operands<Loader, float>, ExactQuotients {
+  static constexpr bool kAllAtOnce = false;
   using Absolute = double;
   using Relative = double;
   static constexpr bool kProducts = false;
 
-  static __device__ bool Replaces(const PairArgs& args, float b) {
-    return b == 0 && (args.flags & kReplaceZero) != 0;
-  }
   static __device__ double AbsoluteOf(const PairArgs&, float a, float b) {
     const bool same_infinity = IsInfinite(a) && a == b;
     return same_infinity ? 0.0 : Magnitude(static_cast<double>(a - b));
   }
   static __device__ double RelativeOf(const PairArgs& args, double absolute, float b) {
-    return Quotient(absolute, Replaces(args, b) ? ZeroReplacement<double>()
-                                                : Magnitude(static_cast<double>(b)));
+    DivisorGroup<double, 1> divisor;
+    Divisors<1>(args, &b, divisor);
+    return Quotient(absolute, divisor.values[0]);
+  }
+  template <int kCount>
+  static __device__ uint32_t Divisors(const PairArgs& args, const float* b,
+                                      DivisorGroup<double, kCount>& out) {
+    uint32_t zeros = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const bool replaced = b[i] == 0 && (args.flags & kReplaceZero) != 0;
+      out.values[i] = replaced ? ZeroReplacement<double>() : Magnitude(static_cast<double>(b[i]));
+      zeros += replaced ? 1 : 0;
+    }
+    return zeros;
+  }
+  template <int kCount>
+  static __device__ void Relatives(const double* absolute, const Extent<double>&,
+                                   DivisorGroup<double, kCount>& divisors, double* out) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) out[i] = Quotient(absolute[i], divisors.values[i]);
   }
   static __device__ bool Outside(const PairArgs& args, double absolute) {
     return !(absolute <= args.absolute_limit);
   }
 };
 
+// What integers have in common: their zeros are not replaced, and quotients are float64.
+template <typename Absolute>
+struct WholeQuotients {
+  static constexpr bool kAllAtOnce = false;
+  template <int kCount, typename... Arguments>
+  static __device__ uint32_t AllRelatives(const Arguments&...) {
+    return 0;
+  }
+  static constexpr bool kNear = true;
+
+  static __device__ double Dividend(uint32_t value) { return static_cast<double>(value); }
+  static __device__ double Dividend(uint64_t value) { return static_cast<double>(value); }
+
+  template <int kCount>
+  static __device__ void Relatives(const Absolute* absolute, const Extent<Absolute>&,
+                                   DivisorGroup<double, kCount>& divisors, double* out) {
+    uint32_t low = Order(divisors.values[0]);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      low = ::min(low, Order(divisors.values[i]));
+      out[i] = PlainQuotient(Dividend(absolute[i]), divisors.values[i]);
+    }
+    if (low != 0) return;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      if (divisors.values[i] != 0) continue;
+      const double infinite = __longlong_as_double(0x7ff0000000000000ll);
+      out[i] = absolute[i] == 0 ? infinite - infinite : infinite;
+    }
+  }
+  // False where a divisor is 0: then they are not.
+  template <int kCount>
+  static __device__ bool NearRelatives(const Absolute* absolute,
+                                       DivisorGroup<double, kCount>& divisors, double* out) {
+    uint32_t low = Order(divisors.values[0]);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      low = ::min(low, Order(divisors.values[i]));
+      out[i] = NearQuotient(Dividend(absolute[i]), divisors.values[i]);
+    }
+    return low != 0;
+  }
+};
+
 // Integers, exactly. What lies more than 2^64 - 1 apart saturates.
-struct IntegerPolicy : Operands<AnyLoader<int64_t>, int64_t> {
+template <typename Loader>
+struct IntegerPolicy : Operands<Loader, int64_t>, WholeQuotients<uint64_t> {
   using Absolute = uint64_t;
   using Relative = double;
   static constexpr bool kProducts = false;
 
-  static __device__ bool Replaces(const PairArgs&, int64_t) { return false; }
   static __device__ uint64_t AbsoluteOf(const PairArgs& args, int64_t a, int64_t b) {
     const bool a_negative = a < 0 && (args.flags & kAUnsigned) == 0;
     const bool b_negative = b < 0 && (args.flags & kBUnsigned) == 0;
@@ -120,8 +226,14 @@ struct IntegerPolicy : Operands<AnyLoader<int64_t>, int64_t> {
     return a_negative != b_negative ? together : x > y ? x - y : y - x;
   }
   static __device__ double RelativeOf(const PairArgs& args, uint64_t absolute, int64_t b) {
-    const bool negative = b < 0 && (args.flags & kBUnsigned) == 0;
-    return Quotient(static_cast<double>(absolute), static_cast<double>(Unsigned(b, negative)));
+    return Quotient(static_cast<double>(absolute), Divisor(args, b));
+  }
+  template <int kCount>
+  static __device__ uint32_t Divisors(const PairArgs& args, const int64_t* b,
+                                      DivisorGroup<double, kCount>& out) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) out.values[i] = Divisor(args, b[i]);
+    return 0;
   }
   static __device__ bool Outside(const PairArgs& args, uint64_t absolute) {
     return args.always_fails != 0 || absolute > args.whole_limit;
@@ -131,6 +243,49 @@ struct IntegerPolicy : Operands<AnyLoader<int64_t>, int64_t> {
   static __device__ uint64_t Unsigned(int64_t bits, bool negative) {
     return negative ? uint64_t{0} - static_cast<uint64_t>(bits) : static_cast<uint64_t>(bits);
   }
+  static __device__ double Divisor(const PairArgs& args, int64_t b) {
+    const bool negative = b < 0 && (args.flags & kBUnsigned) == 0;
+    return static_cast<double>(Unsigned(b, negative));
+  }
+};
+
+// Both of one type of at most 32 bits, whose differences 32 bits hold.
+template <typename Element>
+struct ShortIntegerPolicy
+    : Operands<
+          WordLoader<Element, std::conditional_t<std::is_signed_v<Element>, int32_t, uint32_t>>,
+          std::conditional_t<std::is_signed_v<Element>, int32_t, uint32_t>>,
+      WholeQuotients<uint32_t> {
+  using Value = std::conditional_t<std::is_signed_v<Element>, int32_t, uint32_t>;
+  using Absolute = uint32_t;
+  using Relative = double;
+  static constexpr bool kProducts = false;
+
+  static __device__ uint32_t AbsoluteOf(const PairArgs&, Value a, Value b) {
+    if constexpr (sizeof(Element) < 4) {
+      return static_cast<uint32_t>(abs(static_cast<int>(a) - static_cast<int>(b)));
+    }
+    const auto x = static_cast<uint32_t>(a);
+    const auto y = static_cast<uint32_t>(b);
+    return a > b ? x - y : y - x;
+  }
+  static __device__ double RelativeOf(const PairArgs&, uint32_t absolute, Value b) {
+    return Quotient(Dividend(absolute), Divisor(b));
+  }
+  template <int kCount>
+  static __device__ uint32_t Divisors(const PairArgs&, const Value* b,
+                                      DivisorGroup<double, kCount>& out) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) out.values[i] = Divisor(b[i]);
+    return 0;
+  }
+  static __device__ bool Outside(const PairArgs& args, uint32_t absolute) {
+    const auto limit = static_cast<uint32_t>(::min(args.whole_limit, uint64_t{UINT32_MAX}));
+    return args.always_fails != 0 || absolute > limit;
+  }
+
+ private:
+  static __device__ double Divisor(Value b) { return fabs(static_cast<double>(b)); }
 };
 
 // The variants that CMakeLists.txt compiles pair.cu for.
@@ -141,6 +296,11 @@ using SmallPair = RealPolicy<AnyLoader<float>, float, false>;
 using WidenedPair = WidenedPolicy<AnyLoader<float>>;
 using Float64Pair = RealPolicy<Float64Loader, double, true>;
 using RealPair = RealPolicy<AnyLoader<double>, double, false>;
-using IntegerPair = IntegerPolicy;
+using IntegerPair = IntegerPolicy<AnyLoader<int64_t>>;
+using Int16Pair = ShortIntegerPolicy<int16_t>;
+using Uint16Pair = ShortIntegerPolicy<uint16_t>;
+using Int32Pair = ShortIntegerPolicy<int32_t>;
+using Uint32Pair = ShortIntegerPolicy<uint32_t>;
+using LongPair = IntegerPolicy<WordLoader<int64_t, int64_t>>;  // uint64 as its bits
 
 }  // namespace vernier::gpu

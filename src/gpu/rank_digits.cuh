@@ -41,6 +41,12 @@ struct RankKey<int64_t, kSigned> {
   }
 };
 template <bool kSigned>
+struct RankKey<uint32_t, kSigned> {
+  using Key = uint64_t;  // shifted by what is meant for 64 bits
+  static constexpr Key kZero = 0;
+  static __device__ Key Of(uint32_t value) { return value; }
+};
+template <bool kSigned>
 struct RankKey<uint64_t, kSigned> {
   using Key = uint64_t;
   static constexpr Key kZero = 0;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "gpu/kernel_records.h"
+#include "gpu/quotients.cuh"
 
 namespace vernier::gpu {
 
@@ -65,6 +66,9 @@ struct Limits<float> {
   static __device__ uint64_t Raw(float v) {
     return static_cast<uint64_t>(__double_as_longlong(static_cast<double>(v)));
   }
+  static __device__ float Value(uint64_t raw) {
+    return static_cast<float>(__longlong_as_double(static_cast<long long>(raw)));
+  }
 };
 template <>
 struct Limits<double> {
@@ -74,6 +78,9 @@ struct Limits<double> {
   static __device__ uint64_t Raw(double v) {
     return static_cast<uint64_t>(__double_as_longlong(v));
   }
+  static __device__ double Value(uint64_t raw) {
+    return __longlong_as_double(static_cast<long long>(raw));
+  }
 };
 template <>
 struct Limits<int64_t> {
@@ -81,6 +88,20 @@ struct Limits<int64_t> {
   static __device__ int64_t Lowest() { return INT64_MIN; }
   static __device__ int64_t Highest() { return INT64_MAX; }
   static __device__ uint64_t Raw(int64_t v) { return static_cast<uint64_t>(v); }
+  static __device__ int64_t Value(uint64_t raw) { return static_cast<int64_t>(raw); }
+};
+template <>
+struct Limits<int32_t> {
+  static constexpr bool kFloating = false;
+  static __device__ int32_t Lowest() { return INT32_MIN; }
+};
+template <>
+struct Limits<uint32_t> {
+  static constexpr bool kFloating = false;
+  static __device__ uint32_t Lowest() { return 0; }
+  static __device__ uint32_t Highest() { return UINT32_MAX; }
+  static __device__ uint64_t Raw(uint32_t v) { return v; }
+  static __device__ uint32_t Value(uint64_t raw) { return static_cast<uint32_t>(raw); }
 };
 template <>
 struct Limits<uint64_t> {
@@ -88,6 +109,7 @@ struct Limits<uint64_t> {
   static __device__ uint64_t Lowest() { return 0; }
   static __device__ uint64_t Highest() { return UINT64_MAX; }
   static __device__ uint64_t Raw(uint64_t v) { return v; }
+  static __device__ uint64_t Value(uint64_t raw) { return raw; }
 };
 
 // Places and counts, which change seldom: each thread keeps them in shared memory, so that its
@@ -103,38 +125,55 @@ struct StreamPlaces {
   __device__ void Clear() { *this = {kNowhere, kNowhere, kNowhere, kNowhere, 0, 0}; }
 };
 
+// How values of a type are added up.
+template <typename T, bool kSigned>
+struct Addition {
+  using Total = double;
+  static __device__ double Add(double total, double more) { return __dadd_rn(total, more); }
+  static __device__ double Term(T value) { return static_cast<double>(value); }
+  static __device__ double Deviation(T value, double pilot) {
+    return __dadd_rn(static_cast<double>(value), -pilot);
+  }
+  static __device__ double Number(double total) { return total; }
+};
+// Exactly; the pilot is a whole number.
+template <>
+struct Addition<uint32_t, false> {
+  using Total = uint64_t;
+  static __device__ uint64_t Add(uint64_t total, uint64_t more) { return total + more; }
+  static __device__ uint64_t Term(uint32_t value) { return value; }
+  // The value lies in the low digits of 2^52: no conversion, which GPUs are slow at.
+  static __device__ double Deviation(uint32_t value, double pilot) {
+    return __dadd_rn(__hiloint2double(0x43300000, static_cast<int>(value)),
+                     -__dadd_rn(4503599627370496.0, pilot));
+  }
+  static __device__ double Number(uint64_t total) { return static_cast<double>(total); }
+};
+
 // Of one thread. kSigned: values may be negative, so that magnitudes are summed on their own.
 template <typename T, bool kSigned>
 struct StreamState {
+  using Sum = Addition<T, kSigned>;
   StreamPlaces* places;
   double pilot;
-  double sum = 0;
+  typename Sum::Total sum = 0;
   double magnitudes = 0;
   double squares = 0;
   T min = Limits<T>::Highest();
   T max = Limits<T>::Lowest();
 
-  // kCount values from place `start`. Plain sums: a thread adds a few thousand groups at most.
+  // kCount values from place `start`.
   template <int kCount>
   __device__ void Add(const T* values, int64_t start) {
-    double total = 0;
-    double magnitude = 0;
-    double square = 0;
+    static_assert(kSigned || !Limits<T>::kFloating);
+    const double total = static_cast<double>(AddSums<kCount>(values));
     T low = values[0];
     T high = values[0];
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      const double wide = static_cast<double>(values[i]);
-      total = i == 0 ? wide : __dadd_rn(total, wide);
-      if (kSigned) magnitude = i == 0 ? fabs(wide) : __dadd_rn(magnitude, fabs(wide));
-      const double deviation = __dadd_rn(wide, -pilot);
-      square = __fma_rn(deviation, deviation, square);
+    for (int i = 1; i < kCount; ++i) {
       low = ::min(low, values[i]);
       high = ::max(high, values[i]);
     }
-    sum = __dadd_rn(sum, total);
-    if (kSigned) magnitudes = __dadd_rn(magnitudes, magnitude);
-    squares = __dadd_rn(squares, square);
     if (Limits<T>::kFloating && !(fabs(total) < Infinity())) {
       AddSpecials<kCount>(values, start);
     } else if (low < min || high > max) {
@@ -142,7 +181,80 @@ struct StreamState {
     }
   }
 
+  // Whole numbers that span `extent`.
+  template <int kCount>
+  __device__ void AddWhole(const T* values, int64_t start, const Extent<T>& extent) {
+    AddSums<kCount>(values);
+    if (extent.low < min || extent.high > max) {
+      AddExtrema<kCount>(values, start, extent.low, extent.high);
+    }
+  }
+  // Floating numbers that are not negative: their orders say in 32-bit operations that a group has
+  // nothing to tell.
+  template <int kCount>
+  __device__ void AddOrdered(const T* values, int64_t start, const OrderExtent& extent) {
+    AddSums<kCount>(values);
+    const bool exact = sizeof(T) == 4;
+    if (extent.high >= Order(Limits<T>::Highest())) {
+      AddSpecials<kCount>(values, start);
+    } else if (MayImprove(extent, exact ? 1 : 0)) {
+      AddExtremaOf<kCount>(values, start);
+    }
+  }
+  // Finite numbers near those that `exact()` computes, of which there are extrema.
+  template <int kCount, typename Exact>
+  __device__ void AddNear(const T* near, int64_t start, const OrderExtent& extent, Exact exact) {
+    AddSums<kCount>(near);
+    if (!MayImprove(extent, -1)) return;
+    T values[kCount];
+    exact(values);
+    AddExtremaOf<kCount>(values, start);
+  }
+
  private:
+  // Plain sums: a thread adds a few thousand groups at most. Returns the group's.
+  template <int kCount>
+  __device__ typename Sum::Total AddSums(const T* values) {
+    typename Sum::Total total = Sum::Term(values[0]);
+    double magnitude = 0;
+    double square = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      if (i > 0) total = Sum::Add(total, Sum::Term(values[i]));
+      if (kSigned) {
+        const double size = fabs(static_cast<double>(values[i]));
+        magnitude = i == 0 ? size : __dadd_rn(magnitude, size);
+      }
+      const double deviation = Sum::Deviation(values[i], pilot);
+      square = __fma_rn(deviation, deviation, square);
+    }
+    sum = Sum::Add(sum, total);
+    if (kSigned) magnitudes = __dadd_rn(magnitudes, magnitude);
+    squares = __dadd_rn(squares, square);
+    return total;
+  }
+
+  // Is an order so far below the minimum's, or above the maximum's? Before the first number the
+  // maximum is -infinity. Nothing is below 0.
+  __device__ bool MayImprove(const OrderExtent& extent, int by) const {
+    const auto reach = [by](uint32_t order) { return static_cast<int>(order) + by; };
+    if (max < 0) return true;
+    if (reach(Order(max)) <= static_cast<int>(extent.high)) return true;
+    return min != 0 && reach(extent.low) <= static_cast<int>(Order(min));
+  }
+
+  template <int kCount>
+  __device__ void AddExtremaOf(const T* values, int64_t start) {
+    T low = values[0];
+    T high = values[0];
+#pragma unroll
+    for (int i = 1; i < kCount; ++i) {
+      low = ::min(low, values[i]);
+      high = ::max(high, values[i]);
+    }
+    AddExtrema<kCount>(values, start, low, high);
+  }
+
   // Finds the place only where a group improves on all before it, which soon is rare. Equal values
   // may differ in the sign of a zero; the first one counts.
   template <int kCount>
@@ -202,12 +314,32 @@ struct MergedStream {
   template <bool kSigned>
   static __device__ MergedStream Of(const StreamState<T, kSigned>& state) {
     const StreamPlaces& p = *state.places;
-    return {{state.sum, 0},     {state.magnitudes, 0},
-            {state.squares, 0}, state.min,
-            state.max,          p.argmin,
-            p.argmax,           p.nan_count,
-            p.infinite_count,   p.first_nan,
+    return {{StreamState<T, kSigned>::Sum::Number(state.sum), 0},
+            {state.magnitudes, 0},
+            {state.squares, 0},
+            state.min,
+            state.max,
+            p.argmin,
+            p.argmax,
+            p.nan_count,
+            p.infinite_count,
+            p.first_nan,
             p.first_infinite};
+  }
+
+  static __device__ MergedStream Of(const StreamRecord& r) {
+    const auto place = [](int64_t p) { return p < 0 ? kNowhere : p; };
+    return {r.sum,
+            r.magnitudes,
+            r.squares,
+            Limits<T>::Value(r.min),
+            Limits<T>::Value(r.max),
+            place(r.argmin),
+            place(r.argmax),
+            r.nan_count,
+            r.infinite_count,
+            r.first_nan,
+            r.first_infinite};
   }
 
   __device__ void Merge(const MergedStream& other) {

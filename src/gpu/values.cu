@@ -19,11 +19,17 @@ using Float64Values = Values<Float64Loader, double>;
 using RealValues = Values<AnyLoader<double>, double>;
 using SignedValues = Values<AnyLoader<int64_t>, int64_t>;
 using UnsignedValues = Values<AnyLoader<uint64_t>, uint64_t>;
+using Int16Values = Values<WordLoader<int16_t, int64_t>, int64_t>;
+using Uint16Values = Values<WordLoader<uint16_t, int64_t>, int64_t>;
+using Int32Values = Values<WordLoader<int32_t, int64_t>, int64_t>;
+using Uint32Values = Values<WordLoader<uint32_t, int64_t>, int64_t>;
+using Int64Values = Values<WordLoader<int64_t, int64_t>, int64_t>;
+using Uint64Values = Values<WordLoader<uint64_t, uint64_t>, uint64_t>;
 
 using Loader = VERNIER_VARIANT::Loader;
 using Type = VERNIER_VARIANT::Type;
 constexpr int kWidth = Loader::kWidth;
-constexpr int kUnroll = kWidth == 1 ? 1 : 4;
+constexpr int kUnroll = kWidth == 1 ? 1 : kWidth == 8 && sizeof(Type) == 8 ? 2 : 4;
 constexpr bool kSigned = !std::is_same_v<Type, uint64_t>;
 
 // As in pair.cu.

@@ -89,6 +89,28 @@ class CodeScan {
 
   PairMeasures Run() {
     CountPairs();
+    PairMeasures out = Describe();
+    FindPlaces();
+    Complete(out);
+    if (request_.worst > 0) out.worst = Worst();
+    return out;
+  }
+
+  Result<PairMeasures> RunElsewhere(CodeArrays& arrays) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, arrays.CountPairs());
+    for (size_t pair = 0; pair < kPairs; ++pair) KeepPair(pair, counts[pair]);
+    PairMeasures out = Describe();
+    if (wanted_ != 0) {
+      VERNIER_ASSIGN_OR_RETURN(const auto places, arrays.FindFirst(flags_, wanted_));
+      std::copy_n(places.begin(), kTargets, places_.begin());
+    }
+    Complete(out);
+    return out;
+  }
+
+ private:
+  // What follows from the counts.
+  PairMeasures Describe() {
     ValuePairs();
     PairMeasures out;
     out.difference.count = source_.count();
@@ -96,15 +118,23 @@ class CodeScan {
                                            &out.difference.relative};
     for (size_t i = 0; i < kSeriesCount; ++i) *statistics[i] = Describe(i);
     Judge(out.difference);
-    FindPlaces();
-    for (size_t i = 0; i < kSeriesCount; ++i) Place(i, *statistics[i]);
-    out.difference.first_mismatch = places_[kMismatch];
-    if (request_.products) out.products = Products(out.a.max);
-    if (request_.worst > 0) out.worst = Worst();
     return out;
   }
 
- private:
+  void Complete(PairMeasures& out) const {
+    ValueStatistics* const statistics[] = {&out.a, &out.b, &out.difference.absolute,
+                                           &out.difference.relative};
+    for (size_t i = 0; i < kSeriesCount; ++i) Place(i, *statistics[i]);
+    out.difference.first_mismatch = places_[kMismatch];
+    if (request_.products) out.products = Products(out.a.max);
+  }
+
+  void KeepPair(size_t pair, int64_t weight) {
+    if (weight == 0) return;
+    codes_.push_back(static_cast<uint16_t>(pair));
+    weights_.push_back(weight);
+  }
+
   StatisticsLevel LevelOf(size_t series) const {
     if (series >= kAbsolute) return std::max(request_.differences, StatisticsLevel::kMoments);
     const bool for_products = series == kSideA && request_.products;
@@ -162,9 +192,7 @@ void CodeScan<T>::TakeGroup(const std::vector<CodeCounts>& counts, size_t first)
     for (const CodeCounts& some : counts) {
       weight += int64_t{some.tables[pair]} + int64_t{some.tables[kPairs + pair]};
     }
-    if (weight == 0) continue;
-    codes_.push_back(static_cast<uint16_t>(pair));
-    weights_.push_back(weight);
+    KeepPair(pair, weight);
   }
 }
 
@@ -381,6 +409,16 @@ PairMeasures ScanCodes(const PairSource<T>& source, const MeasureRequest& reques
   return CodeScan<T>(source, request, pool).Run();
 }
 
+template <typename T>
+Result<PairMeasures> ScanCodesElsewhere(CodeArrays& arrays, const PairSource<T>& source,
+                                        const MeasureRequest& request) {
+  return CodeScan<T>(source, request, nullptr).RunElsewhere(arrays);
+}
+
+template Result<PairMeasures> ScanCodesElsewhere(CodeArrays&, const PairSource<float>&,
+                                                 const MeasureRequest&);
+template Result<PairMeasures> ScanCodesElsewhere(CodeArrays&, const PairSource<double>&,
+                                                 const MeasureRequest&);
 template PairMeasures ScanCodes(const PairSource<float>&, const MeasureRequest&, ThreadPool*);
 template PairMeasures ScanCodes(const PairSource<double>&, const MeasureRequest&, ThreadPool*);
 

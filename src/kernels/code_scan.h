@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "kernels/code_arrays.h"
 #include "kernels/pair_measures.h"
 #include "kernels/pair_source.h"
 
@@ -16,5 +17,11 @@ bool SuitsCodeScan(const ElementSpan& a, const ElementSpan& b);
 template <typename T>
 PairMeasures ScanCodes(const PairSource<T>& source, const MeasureRequest& request,
                        ThreadPool* pool);
+
+/// The same of arrays that somebody else reads; without `worst`. The bytes of `source` are not
+/// looked at. Errors are those of `arrays`.
+template <typename T>
+Result<PairMeasures> ScanCodesElsewhere(CodeArrays& arrays, const PairSource<T>& source,
+                                        const MeasureRequest& request);
 
 }  // namespace vernier

@@ -105,6 +105,31 @@ Result<PairMeasures> MeasurePair(const ElementSpan& a, const ElementSpan& b,
   return std::move(out);
 }
 
+Result<PairMeasures> MeasureCodeArrays(CodeArrays& arrays, DType a, DType b, int64_t count,
+                                       const MeasureRequest& request) {
+  const auto is_small = [](DType dtype) { return BitsOf(dtype) >= 4 && BitsOf(dtype) <= 8; };
+  const PairArithmetic arithmetic = ArithmeticOf(a, b, request.rule);
+  const bool narrowed = arithmetic.rules.arithmetic == DifferenceArithmetic::kNarrowed;
+  if (!is_small(a) || !is_small(b) || request.ulp || request.worst > 0 ||
+      (narrowed && request.products)) {
+    return Unimplemented("this is not measured by counting pairs");
+  }
+  const ElementSpan a_side{a, {}, count};
+  const ElementSpan b_side{b, {}, count};
+  VERNIER_ASSIGN_OR_RETURN(
+      PairMeasures out,
+      arithmetic.in_float
+          ? ScanCodesElsewhere<float>(arrays, {a_side, b_side, arithmetic.rules}, request)
+          : ScanCodesElsewhere<double>(arrays, {a_side, b_side, arithmetic.rules}, request));
+  out.difference.absolute_dtype = arithmetic.absolute;
+  out.difference.relative_dtype = arithmetic.relative;
+  KeepLevel(out.a, request.sides);
+  KeepLevel(out.b, request.sides);
+  KeepLevel(out.difference.absolute, request.differences);
+  KeepLevel(out.difference.relative, request.differences);
+  return out;
+}
+
 ValueStatistics MeasureValues(const ElementSpan& elements, StatisticsLevel level,
                               std::span<const double> quantiles, ThreadPool* pool) {
   std::optional<ValueStatistics> out;

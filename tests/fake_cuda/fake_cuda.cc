@@ -95,6 +95,7 @@ EXPORT int cuModuleLoadDataEx(void**, const void*, unsigned, int*, void**) {
 }
 EXPORT int cuModuleUnload(void*) { return 0; }
 EXPORT int cuModuleGetFunction(void**, void*, const char*) { return kInvalidValue; }
+EXPORT int cuFuncSetAttribute(void*, int, int) { return kInvalidValue; }
 EXPORT int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                           unsigned, void*, void**, void**) {
   return kInvalidValue;

@@ -114,8 +114,14 @@ std::vector<std::byte> MakeBytes(DType dtype, int64_t count, Flavour flavour,
 std::vector<std::byte> Disturb(std::vector<std::byte> bytes, DType dtype, std::mt19937_64& random) {
   const size_t size = std::max<size_t>(1, static_cast<size_t>(BitsOf(dtype)) / 8);
   for (size_t i = 0; i + size <= bytes.size(); i += size) {
-    if (random() % 5 == 0 && dtype != DType::kBool)
+    // Zeros stay: what rectifiers leave.
+    const bool zero = std::all_of(bytes.begin() + static_cast<ptrdiff_t>(i),
+                                  bytes.begin() + static_cast<ptrdiff_t>(i + size - 1),
+                                  [](std::byte byte) { return byte == std::byte{0}; }) &&
+                      (bytes[i + size - 1] & std::byte{0x7f}) == std::byte{0};
+    if (random() % 5 == 0 && dtype != DType::kBool && !(zero && Kind(dtype) == DTypeKind::kFloat)) {
       bytes[i] ^= static_cast<std::byte>(random() & 7);
+    }
   }
   return bytes;
 }
@@ -314,6 +320,17 @@ int RunChecks(DeviceMeasures& device) {
   for (const DType type : {DType::kFloat32, DType::kFloat16, DType::kFloat64, DType::kInt64}) {
     checker.Pair(type, type, 5'000'003, Flavour::kNear);
   }
+  // Long enough for pairs of codes to be counted.
+  for (const DType a : kTypes) {
+    if (BitsOf(a) > 8) continue;
+    for (const Flavour flavour :
+         {Flavour::kBits, Flavour::kNear, Flavour::kEqual, Flavour::kConstant}) {
+      checker.Pair(a, a, 3'000'019, flavour);
+    }
+    for (const DType b : kTypes) {
+      if (BitsOf(b) == BitsOf(a)) checker.Pair(a, b, 150'001, Flavour::kBits);
+    }
+  }
   checker.Parts();
   checker.Repeats();
   std::printf("%d cases, %d left to the CPU, %d with differences\n", checker.cases,
@@ -420,7 +437,8 @@ void BenchType(DeviceMeasures& device, DType dtype, size_t bytes, bool equal) {
               equal ? ", equal" : "", bytes >> 20, copy * 1e-9);
   for (const BenchRequest& row : kBenchRequests) {
     MeasureRequest request;
-    request.rule = {row.atol, 0, false};
+    // Differences of integers are up to 7.
+    request.rule = {Kind(dtype) == DTypeKind::kFloat ? row.atol : 8 * row.atol, 0, false};
     request.differences = row.differences;
     request.sides = row.sides;
     request.difference_quantiles = {0.9, 0.95, 0.99};
@@ -437,8 +455,10 @@ void BenchType(DeviceMeasures& device, DType dtype, size_t bytes, bool equal) {
 }
 
 int RunBench(DeviceMeasures& device, size_t mebibytes) {
-  for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kFloat64,
-                            DType::kInt32, DType::kInt8}) {
+  for (const DType dtype :
+       {DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kFloat64, DType::kInt64,
+        DType::kUint64, DType::kInt32, DType::kUint32, DType::kInt16, DType::kUint16, DType::kInt8,
+        DType::kUint8, DType::kFloat8E4M3FN, DType::kFloat8E5M2, DType::kBool, DType::kInt4}) {
     BenchType(device, dtype, mebibytes << 20, false);
   }
   BenchType(device, DType::kFloat32, mebibytes << 20, true);
