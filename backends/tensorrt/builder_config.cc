@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine_files.h"
 #include "option_words.h"
 #include "profiles.h"
 #include "tactic_sources.h"
@@ -102,10 +103,10 @@ Status SetPreviewFeatures(IBuilderConfig& config, const sdk::Options& options) {
 
 Status SetVerbosity(IBuilderConfig& config, const sdk::Options& options) {
   // Layers are read back after the build, which needs the details.
-  VERNIER_ASSIGN_OR_RETURN(
-      const int32_t verbosity,
-      LookUp(ProfilingVerbosityWords(), ValueOf(options, "profiling_verbosity").value_or("detailed"),
-             "--profiling-verbosity"));
+  VERNIER_ASSIGN_OR_RETURN(const int32_t verbosity,
+                           LookUp(ProfilingVerbosityWords(),
+                                  ValueOf(options, "profiling_verbosity").value_or("detailed"),
+                                  "--profiling-verbosity"));
   config.setProfilingVerbosity(static_cast<nvinfer1::ProfilingVerbosity>(verbosity));
   return {};
 }
@@ -195,7 +196,9 @@ Status SetIfThere(IBuilderConfig& config, std::string_view option, Set set) {
   }
 }
 
-#define SETTER(call) [&](auto& c) requires requires { c.call; } { c.call; }
+#define SETTER(call)                         \
+  [&](auto& c) requires requires { c.call; } \
+  { c.call; }
 Status SetNumbers(IBuilderConfig& config, const sdk::Options& options) {
   VERNIER_ASSIGN_OR_RETURN(const auto level, NumberOf(options, "builder_optimization_level",
                                                       "--builder-optimization-level"));
@@ -266,7 +269,8 @@ Status UseDla(nvinfer1::IBuilder& builder, IBuilderConfig& config, const sdk::Op
   const bool fallback = IsOn(options, "allow_gpu_fallback");
   if (builder.getNbDLACores() == 0) {
     if (!fallback) {
-      return Unavailable("--use-dla: this system has no DLA (--allow-gpu-fallback would use the GPU)");
+      return Unavailable(
+          "--use-dla: this system has no DLA (--allow-gpu-fallback would use the GPU)");
     }
     logger.host().Warning("--use-dla: this system has no DLA, the GPU is used");
     return {};
@@ -281,6 +285,7 @@ Status UseDla(nvinfer1::IBuilder& builder, IBuilderConfig& config, const sdk::Op
 Status SetTimingCache(BuildConfig& build, const sdk::Options& options, Logger& logger) {
   std::string bytes;
   if (const auto path = ValueOf(options, "load_timing_cache")) {
+    const FileLock lock(*path);
     std::ifstream file(*path, std::ios::binary);
     if (file) {
       bytes.assign(std::istreambuf_iterator<char>(file), {});
@@ -299,10 +304,21 @@ Status SetTimingCache(BuildConfig& build, const sdk::Options& options, Logger& l
   return {};
 }
 
+bool IsQuantized(const nvinfer1::INetworkDefinition& network) {
+  for (int32_t i = 0; i < network.getNbLayers(); ++i) {
+    const nvinfer1::LayerType type = network.getLayer(i)->getType();
+    if (type == nvinfer1::LayerType::kQUANTIZE || type == nvinfer1::LayerType::kDEQUANTIZE) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<BuildConfig> MakeConfig(nvinfer1::IBuilder& builder, nvinfer1::INetworkDefinition& network,
-                               const sdk::Options& options, Logger& logger) {
+                               const CudaDevice& device, const sdk::Options& options,
+                               Logger& logger) {
   BuildConfig build;
   build.config.reset(builder.createBuilderConfig());
   if (build.config == nullptr) {
@@ -320,7 +336,12 @@ Result<BuildConfig> MakeConfig(nvinfer1::IBuilder& builder, nvinfer1::INetworkDe
   VERNIER_TRY(SetLevels(config, options));
   VERNIER_TRY(SetQuantizationFlags(config, options));
   VERNIER_TRY(SetFlags(config, options));
+  if (IsOn(options, "int8") && !IsQuantized(network)) {
+    VERNIER_ASSIGN_OR_RETURN(build.calibration,
+                             Calibration::Set(config, network, device, options, logger));
+  }
   VERNIER_TRY(UseDla(builder, config, options, logger));
+  VERNIER_ASSIGN_OR_RETURN(build.tactics, TacticReplay::Set(config, options, logger));
   return build;
 }
 
@@ -346,17 +367,9 @@ std::string DescribeConfig(const IBuilderConfig& config) {
              std::to_string(bytes >> 20) + " MiB";
   }
   return "Flags                  | [" + flags + "]\nMemory Pools           | [" + pools +
-         "]\nTactic Sources         | [" + sources + "]\nProfiling Verbosity    | ProfilingVerbosity." +
+         "]\nTactic Sources         | [" + sources +
+         "]\nProfiling Verbosity    | ProfilingVerbosity." +
          NameOf(ProfilingVerbosityWords(), static_cast<int32_t>(config.getProfilingVerbosity()));
-}
-
-std::vector<std::byte> SerializeTimingCache(const IBuilderConfig& config) {
-  const nvinfer1::ITimingCache* cache = config.getTimingCache();
-  if (cache == nullptr) return {};
-  const Owned<nvinfer1::IHostMemory> memory(cache->serialize());
-  if (memory == nullptr) return {};
-  const auto* bytes = static_cast<const std::byte*>(memory->data());
-  return {bytes, bytes + memory->size()};
 }
 
 }  // namespace vernier::trt

@@ -5,27 +5,31 @@
 #include <string>
 #include <vector>
 
+#include "calibration.h"
+#include "cuda_device.h"
+#include "tactic_replay.h"
 #include "trt_library.h"
 #include "trt_logger.h"
 #include "vernier/backend_sdk.hpp"
 
 namespace vernier::trt {
 
-/// Everything that TensorRT needs for one build; `timing_cache` outlives the build.
+/// Everything that TensorRT needs for one build.
 struct BuildConfig {
-  Owned<nvinfer1::IBuilderConfig> config;
+  // Before what refers to them.
+  std::unique_ptr<Calibration> calibration;
+  std::unique_ptr<TacticReplay> tactics;
   Owned<nvinfer1::ITimingCache> timing_cache;
+  Owned<nvinfer1::IBuilderConfig> config;
 };
 
 /// kInvalidArgument for words that TensorRT does not know, kUnavailable for options that this
 /// release does not have, each naming the option.
 Result<BuildConfig> MakeConfig(nvinfer1::IBuilder& builder, nvinfer1::INetworkDefinition& network,
-                               const sdk::Options& options, Logger& logger);
+                               const CudaDevice& device, const sdk::Options& options,
+                               Logger& logger);
 
 /// The configuration that was really set, as text: flags, pools, tactic sources.
 std::string DescribeConfig(const nvinfer1::IBuilderConfig& config);
-
-/// The configuration's timing cache, serialized; empty when there is none.
-std::vector<std::byte> SerializeTimingCache(const nvinfer1::IBuilderConfig& config);
 
 }  // namespace vernier::trt

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "builder_config.h"
+#include "engine_files.h"
 #include "network_edits.h"
 #include "option_words.h"
 #include "trt_words.h"
@@ -35,18 +36,27 @@ Status SetParserFlags(Parser& parser, const sdk::Options& options, Logger& logge
         mask |= 1u << flag;
       }
     }
+    if (IsOn(options, "enable_uint8_asymmetric_quantization_dla")) {
+      VERNIER_ASSIGN_OR_RETURN(
+          const int32_t flag,
+          LookUp(OnnxFlagWords(), "ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA",
+                 "--enable-uint8-asymmetric-quantization-dla"));
+      mask |= 1u << flag;
+    }
     const bool native = (mask >> *instance_norm & 1u) != 0;
     if (IsOn(options, "plugin_instancenorm")) {
       mask &= ~(1u << *instance_norm);
     } else if (!native && (IsOn(options, "version_compatible") ||
                            IsOn(options, "hardware_compatibility_level"))) {
       logger.host().Warning(
-          "Version or hardware compatibility was enabled. If you are using an ONNX model, please set "
+          "Version or hardware compatibility was enabled. If you are using an ONNX model, please "
+          "set "
           "the NATIVE_INSTANCENORM ONNX parser flag; it is set here.");
       mask |= 1u << *instance_norm;
     }
     parser.setFlags(mask);
-  } else if (words || IsOn(options, "plugin_instancenorm")) {
+  } else if (words || IsOn(options, "plugin_instancenorm") ||
+             IsOn(options, "enable_uint8_asymmetric_quantization_dla")) {
     return Unavailable("flags of the ONNX parser are not available in TensorRT " +
                        VersionText(kHeaderVersion));
   }
@@ -97,42 +107,30 @@ Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
   return parsed;
 }
 
-bool IsQuantized(const nvinfer1::INetworkDefinition& network) {
-  for (int32_t i = 0; i < network.getNbLayers(); ++i) {
-    const nvinfer1::LayerType type = network.getLayer(i)->getType();
-    if (type == nvinfer1::LayerType::kQUANTIZE || type == nvinfer1::LayerType::kDEQUANTIZE) {
-      return true;
-    }
-  }
-  return false;
-}
-
-Status CheckCalibration(const nvinfer1::INetworkDefinition& network, const sdk::Options& options) {
-  if (!IsOn(options, "int8") || IsQuantized(network)) return {};
-  return Unimplemented(
-      "--int8: this model has no QuantizeLinear or DequantizeLinear, and calibration is not in this "
-      "version of vernier; quantize the model first, for instance with ONNX Runtime's quantize_static");
-}
-
 std::string Seconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.3f", seconds);
   return text;
 }
 
-Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const sdk::Options& options, Logger& logger) {
+Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const CudaDevice& device,
+                              const sdk::Options& options, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const BuildConfig build,
-                           MakeConfig(*parsed.builder, *parsed.network, options, logger));
+                           MakeConfig(*parsed.builder, *parsed.network, device, options, logger));
   logger.host().Start("Building engine with configuration:\n" + DescribeConfig(*build.config));
   const auto start = std::chrono::steady_clock::now();
   BuiltEngine engine;
   engine.plan.reset(parsed.builder->buildSerializedNetwork(*parsed.network, *build.config));
+  // What went wrong in a callback says more than what TensorRT makes of it.
+  if (build.calibration != nullptr) VERNIER_TRY(build.calibration->status());
+  if (build.tactics != nullptr) VERNIER_TRY(build.tactics->Finish());
   if (engine.plan == nullptr) {
     return BackendError("TensorRT could not build the engine: " + logger.TakeError());
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   logger.host().Log(28, "Finished engine building in " + Seconds(elapsed.count()) + " seconds");
-  engine.timing_cache = SerializeTimingCache(*build.config);
+  engine.asked = AskedPrecisions(*parsed.network);
+  VERNIER_TRY(SaveTimingCache(*build.config, options, logger));
   return engine;
 }
 
@@ -151,10 +149,17 @@ std::vector<nvinfer1::ITensor*> MarkedOutputs(const nvinfer1::INetworkDefinition
   return marked;
 }
 
-// Marking a tensor can make a build fail. Halves of the marked tensors are taken away until the rest
-// builds; what stands in the way is found in a number of builds that grows with its logarithm.
+struct BuildSetting {
+  const CudaDevice& device;
+  const sdk::Options& options;
+  Logger& logger;
+};
+
+// Marking a tensor can make a build fail. Halves of the marked tensors are taken away until the
+// rest builds; what stands in the way is found in a number of builds that grows with its logarithm.
 Result<BuiltEngine> BuildWithout(ParsedNetwork& parsed, const vn_model& model,
-                                 const sdk::Options& options, Logger& logger, Status first) {
+                                 const BuildSetting& setting, Status first) {
+  const auto& [device, options, logger] = setting;
   std::vector<std::vector<nvinfer1::ITensor*>> suspects = {MarkedOutputs(*parsed.network, model)};
   if (suspects.front().empty()) return first;
   logger.host().Warning("The build failed with the marked outputs; trying without some of them");
@@ -165,7 +170,7 @@ Result<BuiltEngine> BuildWithout(ParsedNetwork& parsed, const vn_model& model,
     const std::vector<nvinfer1::ITensor*> group = std::move(suspects.back());
     suspects.pop_back();
     for (nvinfer1::ITensor* tensor : group) parsed.network->markOutput(*tensor);
-    const Result<BuiltEngine> tried = BuildOnce(parsed, options, logger);
+    const Result<BuiltEngine> tried = BuildOnce(parsed, device, options, logger);
     if (tried.ok()) continue;
     why = tried.status().message();
     for (nvinfer1::ITensor* tensor : group) parsed.network->unmarkOutput(*tensor);
@@ -178,20 +183,20 @@ Result<BuiltEngine> BuildWithout(ParsedNetwork& parsed, const vn_model& model,
     suspects.emplace_back(group.begin(), middle);
   }
   if (parsed.network->getNbOutputs() == 0) return first;
-  VERNIER_ASSIGN_OR_RETURN(BuiltEngine engine, BuildOnce(parsed, options, logger));
+  VERNIER_ASSIGN_OR_RETURN(BuiltEngine engine, BuildOnce(parsed, device, options, logger));
   engine.not_exposed = std::move(refused);
   return engine;
 }
 
 }  // namespace
 
-Result<BuiltEngine> BuildEngine(const Library& library, const vn_model& model,
-                                const sdk::Options& options, Logger& logger) {
+Result<BuiltEngine> BuildEngine(const Library& library, const CudaDevice& device,
+                                const vn_model& model, const sdk::Options& options,
+                                Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(ParsedNetwork parsed, Parse(library, model, options, logger));
-  VERNIER_TRY(CheckCalibration(*parsed.network, options));
-  Result<BuiltEngine> engine = BuildOnce(parsed, options, logger);
+  Result<BuiltEngine> engine = BuildOnce(parsed, device, options, logger);
   if (engine.ok() || engine.status().code() != StatusCode::kBackend) return engine;
-  return BuildWithout(parsed, model, options, logger, std::move(engine).status());
+  return BuildWithout(parsed, model, {device, options, logger}, std::move(engine).status());
 }
 
 }  // namespace vernier::trt

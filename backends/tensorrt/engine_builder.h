@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cuda_device.h"
+#include "network_edits.h"
 #include "trt_library.h"
 #include "trt_logger.h"
 #include "vernier/backend_sdk.hpp"
@@ -12,14 +14,15 @@ namespace vernier::trt {
 
 struct BuiltEngine {
   Owned<nvinfer1::IHostMemory> plan;
-  std::vector<std::byte> timing_cache;
+  std::vector<AskedPrecision> asked;  ///< layers whose precision was asked for by name
   /// Marked outputs without which alone the build succeeded, with TensorRT's reason.
   std::vector<sdk::NotExposed> not_exposed;
 };
 
-/// kMalformed when the parser refuses the model, naming node and reason; kBackend when the build
-/// fails. Where marked outputs make it fail, it is tried again without some of them, by halves.
-Result<BuiltEngine> BuildEngine(const Library& library, const vn_model& model,
-                                const sdk::Options& options, Logger& logger);
+/// Also saves the timing cache. kMalformed when the parser refuses the model, naming node and
+/// reason; kBackend when the build fails. Where marked outputs make it fail, it is tried again
+/// without some of them, by halves.
+Result<BuiltEngine> BuildEngine(const Library& library, const CudaDevice& device,
+                                const vn_model& model, const sdk::Options& options, Logger& logger);
 
 }  // namespace vernier::trt

@@ -1,6 +1,7 @@
 #include "engine_files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,8 +27,10 @@ Status WriteAll(int file, std::span<const std::byte> bytes) {
   return ::fsync(file) == 0 ? Status() : IoError(std::strerror(errno));
 }
 
+}  // namespace
+
 // Written under another name and renamed: whoever reads meanwhile finds the old file.
-Status Save(const std::string& path, std::span<const std::byte> bytes) {
+Status SaveFile(const std::string& path, std::span<const std::byte> bytes) {
   const fs::path target(path);
   std::error_code error;
   if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
@@ -42,7 +45,15 @@ Status Save(const std::string& path, std::span<const std::byte> bytes) {
   return std::move(status).Annotate("'" + path + "' cannot be written");
 }
 
-}  // namespace
+FileLock::FileLock(const std::string& path)
+    : file_(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+FileLock::~FileLock() {
+  if (file_ >= 0) ::close(file_);
+}
 
 Result<std::string> ReadWhole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -52,17 +63,34 @@ Result<std::string> ReadWhole(const std::string& path) {
   return bytes;
 }
 
-Status SaveEngineFiles(const nvinfer1::IHostMemory& plan, std::span<const std::byte> timing_cache,
-                       const sdk::Options& options, Logger& logger) {
-  if (const auto path = ValueOf(options, "save_engine")) {
-    logger.host().Info("Saving engine to " + *path);
-    VERNIER_TRY(Save(*path, {static_cast<const std::byte*>(plan.data()), plan.size()}));
+Status SaveEngine(const nvinfer1::IHostMemory& plan, const sdk::Options& options, Logger& logger) {
+  const auto path = ValueOf(options, "save_engine");
+  if (!path) return {};
+  logger.host().Info("Saving engine to " + *path);
+  return SaveFile(*path, {static_cast<const std::byte*>(plan.data()), plan.size()});
+}
+
+Status SaveTimingCache(nvinfer1::IBuilderConfig& config, const sdk::Options& options,
+                       Logger& logger) {
+  const auto path = ValueOf(options, "save_timing_cache");
+  if (!path) return {};
+  auto* const cache = const_cast<nvinfer1::ITimingCache*>(config.getTimingCache());
+  if (cache == nullptr) return BackendError("--save-timing-cache: TensorRT kept no timings");
+  const FileLock lock(*path);
+  std::error_code error;
+  if (fs::exists(*path, error) && fs::file_size(*path, error) > 0) {
+    VERNIER_ASSIGN_OR_RETURN(const std::string old, ReadWhole(*path));
+    const Owned<nvinfer1::ITimingCache> previous(config.createTimingCache(old.data(), old.size()));
+    if (previous == nullptr || !cache->combine(*previous, /*ignoreMismatch=*/true)) {
+      logger.host().Warning(
+          "--save-timing-cache: '" + *path +
+          "' holds timings that cannot be merged, and is replaced: " + logger.TakeError());
+    }
   }
-  if (const auto path = ValueOf(options, "save_timing_cache")) {
-    logger.host().Info("Saving timing cache to " + *path);
-    VERNIER_TRY(Save(*path, timing_cache));
-  }
-  return {};
+  const Owned<nvinfer1::IHostMemory> memory(cache->serialize());
+  if (memory == nullptr) return BackendError("TensorRT could not serialize its timing cache");
+  logger.host().Info("Saving timing cache to " + *path);
+  return SaveFile(*path, {static_cast<const std::byte*>(memory->data()), memory->size()});
 }
 
 }  // namespace vernier::trt

@@ -13,8 +13,28 @@ namespace vernier::trt {
 /// kMalformed when the file cannot be read.
 Result<std::string> ReadWhole(const std::string& path);
 
-/// --save-engine and --save-timing-cache. A file appears whole or not at all; kIo names it.
-Status SaveEngineFiles(const nvinfer1::IHostMemory& plan, std::span<const std::byte> timing_cache,
-                       const sdk::Options& options, Logger& logger);
+/// A file that appears whole or not at all. kIo names it.
+Status SaveFile(const std::string& path, std::span<const std::byte> bytes);
+
+/// Holds the lock file "PATH.lock", which the peer takes too, as long as it lives. A lock that
+/// cannot be taken is none: a read-only folder is no reason to fail.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
+/// --save-engine.
+Status SaveEngine(const nvinfer1::IHostMemory& plan, const sdk::Options& options, Logger& logger);
+
+/// --save-timing-cache: what the file holds is merged into the build's cache, under its lock, and
+/// the whole is written.
+Status SaveTimingCache(nvinfer1::IBuilderConfig& config, const sdk::Options& options,
+                       Logger& logger);
 
 }  // namespace vernier::trt

@@ -11,8 +11,8 @@ struct TypeSpelling {
   std::string_view in_json;
   std::string_view shown;
 };
-// In "Format/Datatype" ("Row major linear FP32", "Channel major FP16 format where ...") until 10, in
-// "Datatype" since 11. Longer spellings first: "INT8" must not be found within "UINT8".
+// In "Format/Datatype" ("Row major linear FP32", "Channel major FP16 format where ...") until 10,
+// in "Datatype" since 11. Longer spellings first: "INT8" must not be found within "UINT8".
 constexpr std::array<TypeSpelling, 12> kSpellings = {{{"FP32", "float32"},
                                                       {"Float", "float32"},
                                                       {"FP16", "float16"},
@@ -37,6 +37,19 @@ std::string_view StringAfter(std::string_view json, std::string_view key, size_t
                                          : json.substr(open + 1, close - open - 1);
 }
 
+// Fused layers are named "a + b".
+const AskedPrecision* FindAsked(const std::string& name, std::span<const AskedPrecision> asked) {
+  for (size_t start = 0; start <= name.size();) {
+    const size_t end = std::min(name.find(" + ", start), name.size());
+    const std::string part = name.substr(start, end - start);
+    for (const AskedPrecision& row : asked) {
+      if (row.layer == part) return &row;
+    }
+    start = end + 3;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string_view NameOfLayer(std::string_view json) { return StringAfter(json, "Name", 0); }
@@ -52,18 +65,25 @@ std::string_view PrecisionOfLayer(std::string_view json) {
   return {};
 }
 
-LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine) {
+LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine,
+                                    std::span<const AskedPrecision> asked) {
   LayerPrecisions result;
   const Owned<nvinfer1::IEngineInspector> inspector(engine.createEngineInspector());
   std::vector<std::pair<std::string, int>> counts;
   int total = 0;
   for (int32_t i = 0; inspector != nullptr && i < engine.getNbLayers(); ++i) {
-    const char* text =
-        inspector->getLayerInformation(i, nvinfer1::LayerInformationFormat::kJSON);
+    const char* text = inspector->getLayerInformation(i, nvinfer1::LayerInformationFormat::kJSON);
     if (text == nullptr) continue;
     const std::string precision(PrecisionOfLayer(text));
     if (precision.empty()) continue;
-    result.table += precision + " | " + std::string(NameOfLayer(text)) + "\n";
+    const std::string name(NameOfLayer(text));
+    const AskedPrecision* wanted = FindAsked(name, asked);
+    const std::string note = wanted == nullptr ? "" : " | asked for " + wanted->precision;
+    result.table += precision + " | " + name + note + "\n";
+    if (wanted != nullptr && wanted->precision != precision) {
+      result.refused.push_back("layer '" + wanted->layer + "' was asked for " + wanted->precision +
+                               " and gives " + precision);
+    }
     ++total;
     const auto found = std::find_if(counts.begin(), counts.end(),
                                     [&](const auto& entry) { return entry.first == precision; });

@@ -1,9 +1,12 @@
 // What TensorRT made of the precisions that were asked for: read back from the engine.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "network_edits.h"
 #include "trt_library.h"
 
 namespace vernier::trt {
@@ -11,10 +14,14 @@ namespace vernier::trt {
 struct LayerPrecisions {
   std::string summary;  ///< "float16 (12 of 14 layers), float32 (2)"
   std::string table;    ///< a line for each layer
+  /// Layers that compute in another precision than was asked for, one sentence each.
+  std::vector<std::string> refused;
 };
 
-/// From the engine inspector, as far as the engine was built with detailed profiling.
-LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine);
+/// From the engine inspector, as far as the engine was built with detailed profiling. A layer of
+/// the engine may be several of the network: its name has theirs.
+LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine,
+                                    std::span<const AskedPrecision> asked);
 
 /// The type in the inspector's JSON of one layer: of its first output. Empty when it tells none.
 std::string_view PrecisionOfLayer(std::string_view json);

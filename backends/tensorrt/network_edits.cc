@@ -50,7 +50,8 @@ std::vector<ITensor*> MarkableTensors(const INetworkDefinition& network, Logger&
     const LayerType type = layer->getType();
     const bool starts = type == LayerType::kTRIP_LIMIT || type == LayerType::kITERATOR ||
                         type == LayerType::kRECURRENCE;
-    if (starts && !in_loop) logger.host().Warning("Tensors inside of loops cannot be marked as outputs");
+    if (starts && !in_loop)
+      logger.host().Warning("Tensors inside of loops cannot be marked as outputs");
     in_loop |= starts;
     if (type == LayerType::kLOOP_OUTPUT) in_loop = false;
     if (in_loop || type == LayerType::kSHAPE || type == LayerType::kCONSTANT) continue;
@@ -61,8 +62,8 @@ std::vector<ITensor*> MarkableTensors(const INetworkDefinition& network, Logger&
 
 // The tensors that words name, exactly or by pattern.
 Result<std::vector<ITensor*>> Select(const std::vector<ITensor*>& among,
-                                     const std::vector<std::string>& words,
-                                     std::string_view option, Logger& logger) {
+                                     const std::vector<std::string>& words, std::string_view option,
+                                     Logger& logger) {
   std::vector<ITensor*> selected;
   for (const std::string& word : words) {
     const size_t before = selected.size();
@@ -207,14 +208,76 @@ Status SetTensorTypes(INetworkDefinition& network, const sdk::Options& options, 
   return {};
 }
 
+Result<uint32_t> FormatMask(const std::vector<std::string>& words, std::string_view option) {
+  uint32_t mask = 0;
+  for (const std::string& word : words) {
+    VERNIER_ASSIGN_OR_RETURN(const int32_t format, LookUp(TensorFormatWords(), word, option));
+    mask |= 1u << format;
+  }
+  return mask;
+}
+
+// "[linear,chw16]" as words. The peer takes a value without brackets letter by letter.
+std::vector<std::string> BracketedWords(std::string_view text) {
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
+    text = text.substr(1, text.size() - 2);
+  }
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    std::string_view word = text.substr(0, end);
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    if (!word.empty()) words.emplace_back(word);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+Status SetTensorFormats(INetworkDefinition& network, const sdk::Options& options, Logger& logger) {
+  const std::vector<ITensor*> tensors = InputsAndOutputs(network);
+  const auto named = WordsOf(options, "tensor_formats");
+  if (const auto all = WordsOf(options, "all_tensor_formats")) {
+    constexpr std::string_view kOption = "--all-tensor-formats";
+    if (named) logger.host().Warning("--all-tensor-formats is given: --tensor-formats is ignored");
+    VERNIER_ASSIGN_OR_RETURN(const uint32_t mask, FormatMask(*all, kOption));
+    for (ITensor* tensor : tensors) tensor->setAllowedFormats(mask);
+    return {};
+  }
+  constexpr std::string_view kOption = "--tensor-formats";
+  for (const std::string& word : named.value_or(std::vector<std::string>())) {
+    VERNIER_ASSIGN_OR_RETURN(const NamedWord entry, SplitNamed(word, kOption));
+    VERNIER_ASSIGN_OR_RETURN(const uint32_t mask, FormatMask(BracketedWords(entry.value), kOption));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<ITensor*> chosen,
+                             Select(tensors, {entry.name}, kOption, logger));
+    for (ITensor* tensor : chosen) tensor->setAllowedFormats(mask);
+  }
+  return {};
+}
+
 }  // namespace
+
+std::vector<AskedPrecision> AskedPrecisions(const INetworkDefinition& network) {
+  std::vector<AskedPrecision> asked;
+  for (ILayer* layer : Layers(network)) {
+    [&](auto& each) {
+      if constexpr (requires { each.precisionIsSet(); }) {
+        if (!each.precisionIsSet()) return;
+        const DType dtype = DTypeOf(static_cast<int32_t>(each.getPrecision()));
+        asked.push_back({each.getName(), std::string(DTypeName(dtype))});
+      }
+    }(*layer);
+  }
+  return asked;
+}
 
 Status EditNetwork(INetworkDefinition& network, const sdk::Options& options, Logger& logger) {
   VERNIER_TRY(MarkOutputs(network, options, logger));
   VERNIER_TRY(MarkOutputsByType(network, options));
   VERNIER_TRY(ExcludeOutputs(network, options, logger));
   VERNIER_TRY(SetLayerPrecisions(network, options, logger));
-  return SetTensorTypes(network, options, logger);
+  VERNIER_TRY(SetTensorTypes(network, options, logger));
+  return SetTensorFormats(network, options, logger);
 }
 
 }  // namespace vernier::trt

@@ -3,6 +3,9 @@
 
 #include <vector>
 
+#include <string>
+#include <vector>
+
 #include "trt_library.h"
 #include "trt_logger.h"
 #include "vernier/backend_sdk.hpp"
@@ -14,5 +17,12 @@ namespace vernier::trt {
 /// those that it has.
 Status EditNetwork(nvinfer1::INetworkDefinition& network, const sdk::Options& options,
                    Logger& logger);
+
+/// The layers whose precision was asked for by name.
+struct AskedPrecision {
+  std::string layer;
+  std::string precision;  ///< "float16"
+};
+std::vector<AskedPrecision> AskedPrecisions(const nvinfer1::INetworkDefinition& network);
 
 }  // namespace vernier::trt

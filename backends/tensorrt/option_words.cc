@@ -48,7 +48,9 @@ Result<NamedWord> SplitNamed(std::string_view word, std::string_view option) {
   return NamedWord{std::string(word.substr(0, colon)), std::string(word.substr(colon + 1))};
 }
 
-bool IsPattern(std::string_view word) { return word.find_first_of("*?[") != std::string_view::npos; }
+bool IsPattern(std::string_view word) {
+  return word.find_first_of("*?[") != std::string_view::npos;
+}
 
 bool Matches(const std::string& pattern, const std::string& name) {
   return ::fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;

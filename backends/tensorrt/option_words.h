@@ -1,5 +1,5 @@
-// How the host hands options over: a key is Polygraphy's name of the option, a value holds the words
-// of one occurrence, one a line. A switch has the value "1".
+// How the host hands options over: a key is Polygraphy's name of the option, a value holds the
+// words of one occurrence, one a line. A switch has the value "1".
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace vernier::trt {
 
-/// The words of the last occurrence; nothing when the option was not given. An option that was given
-/// without words is an empty list.
+/// The words of the last occurrence; nothing when the option was not given. An option that was
+/// given without words is an empty list.
 std::optional<std::vector<std::string>> WordsOf(const sdk::Options& options, std::string_view key);
 
 bool IsOn(const sdk::Options& options, std::string_view key);

@@ -45,7 +45,8 @@ std::vector<int64_t> DefaultShape(const nvinfer1::ITensor& input) {
     return std::vector<int64_t>(dims.nbDims == 0 ? 1 : static_cast<size_t>(dims.d[0]), 1);
   }
   std::vector<int64_t> shape(dims.d, dims.d + dims.nbDims);
-  std::replace_if(shape.begin(), shape.end(), [](int64_t d) { return d < 0; }, int64_t{1});
+  std::replace_if(
+      shape.begin(), shape.end(), [](int64_t d) { return d < 0; }, int64_t{1});
   return shape;
 }
 
@@ -114,16 +115,17 @@ Status FillProfile(nvinfer1::IOptimizationProfile& profile, int64_t index,
     const std::string name = input.getName();
     std::vector<int64_t> shape = DefaultShape(input);
     if (Find(entries, index, "min", name) == nullptr) {
-      logger.host().Warning("Input tensor: " + name + " | No shapes provided; its dynamic dimensions"
+      logger.host().Warning("Input tensor: " + name +
+                            " | No shapes provided; its dynamic dimensions"
                             " become 1 and static (give --trt-min/opt/max-shapes)");
     }
     for (const SelectorWord& row : kSelectors) {
       const ProfileEntry* entry = Find(entries, index, row.word, name);
       if (entry != nullptr) shape = entry->dims;
       if (SetOne(profile, input, row.selector, shape)) continue;
-      return InvalidArgument("optimization profile " + std::to_string(index) + ": TensorRT refused the " +
-                             std::string(row.word) + " shape of input '" + name +
-                             "': " + logger.TakeError());
+      return InvalidArgument("optimization profile " + std::to_string(index) +
+                             ": TensorRT refused the " + std::string(row.word) +
+                             " shape of input '" + name + "': " + logger.TakeError());
     }
   }
   if (profile.isValid()) return {};
@@ -168,14 +170,22 @@ Status AddProfiles(nvinfer1::IBuilder& builder, const nvinfer1::INetworkDefiniti
   bool dynamic = false;
   for (int32_t i = 0; i < network.getNbInputs(); ++i) dynamic |= NeedsProfile(*network.getInput(i));
   if (!dynamic) return {};
+  nvinfer1::IOptimizationProfile* profile = nullptr;
   for (int64_t index = 0; index < std::max<int64_t>(count, 1); ++index) {
-    nvinfer1::IOptimizationProfile* profile = builder.createOptimizationProfile();
+    profile = builder.createOptimizationProfile();
     if (profile == nullptr) return BackendError("TensorRT made no optimization profile");
     VERNIER_TRY(FillProfile(*profile, index, entries, network, logger));
     if (config.addOptimizationProfile(profile) < 0) {
       return BackendError("TensorRT refused optimization profile " + std::to_string(index) + ": " +
                           logger.TakeError());
     }
+  }
+  // The last one's opt shapes, as the peer does; the feeds are made for them.
+  if (IsOn(options, "int8")) {
+    [&](auto& c) {
+      if constexpr (requires { c.setCalibrationProfile(profile); })
+        c.setCalibrationProfile(profile);
+    }(config);
   }
   return {};
 }

@@ -22,8 +22,9 @@ struct ProfileEntry {
 Result<ProfileEntry> ParseProfileEntry(const std::string& text);
 
 /// Adds the profiles of the options, or one with the network's own shapes (dynamic dimensions 1)
-/// when it has dynamic inputs and no option says more; inputs that no entry names get their defaults
-/// with a warning. kInvalidArgument for an entry that names no input, or shapes that do not fit.
+/// when it has dynamic inputs and no option says more; inputs that no entry names get their
+/// defaults with a warning. kInvalidArgument for an entry that names no input, or shapes that do
+/// not fit.
 Status AddProfiles(nvinfer1::IBuilder& builder, const nvinfer1::INetworkDefinition& network,
                    nvinfer1::IBuilderConfig& config, const sdk::Options& options, Logger& logger);
 

@@ -13,7 +13,11 @@ class TensorRtBackend {
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), {}, sdk::Str("library to load")},
+        {sizeof(vn_option_info),
+         sdk::Str("lib"),
+         sdk::Str("path"),
+         {},
+         sdk::Str("library to load")},
     };
     return kOptions;
   }
@@ -21,13 +25,14 @@ class TensorRtBackend {
   static Result<std::unique_ptr<TensorRtBackend>> Create(const sdk::Host& host,
                                                          sdk::Options options) {
     VERNIER_ASSIGN_OR_RETURN(Library library, Library::Load(options.Get("lib")));
-    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<CudaDriver> cuda, CudaDriver::Load());
+    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<CudaDevice> device, CudaDevice::Open());
     std::unique_ptr<TensorRtBackend> backend(
-        new TensorRtBackend(std::move(library), std::move(cuda), host));
+        new TensorRtBackend(std::move(library), std::move(device), host));
     if (!backend->library_.plugins_missing().empty()) {
       host.Log(10, "TensorRT's plug-in layers are not available: " +
                        backend->library_.plugins_missing());
     }
+    const cuda::CurrentContext current = backend->device_->Enter();
     backend->library_.RegisterPlugins(backend->logger_);
     return backend;
   }
@@ -36,19 +41,19 @@ class TensorRtBackend {
   std::string_view framework_path() const { return library_.path(); }
 
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
-    return TrtSession::Open({library_, cuda_, logger_}, model, options);
+    return TrtSession::Open({library_, device_, logger_}, model, options);
   }
 
  private:
-  TensorRtBackend(Library library, std::shared_ptr<CudaDriver> cuda, const sdk::Host& host)
+  TensorRtBackend(Library library, std::shared_ptr<CudaDevice> device, const sdk::Host& host)
       : library_(std::move(library)),
         version_(VersionText(library_.version())),
-        cuda_(std::move(cuda)),
+        device_(std::move(device)),
         logger_(host) {}
 
   Library library_;
   std::string version_;
-  std::shared_ptr<CudaDriver> cuda_;
+  std::shared_ptr<CudaDevice> device_;
   Logger logger_;
 };
 

@@ -52,9 +52,10 @@ Result<Library> Library::Load(std::string_view named) {
     return library;
   }
   if (!misfit.ok()) return misfit;
-  return Unavailable("TensorRT was not found; install it with `pip install tensorrt`, or name its "
-                     "library with --trt-lib or $TENSORRT_ROOT" +
-                     failures);
+  return Unavailable(
+      "TensorRT was not found; install it with `pip install tensorrt`, or name its "
+      "library with --trt-lib or $TENSORRT_ROOT" +
+      failures);
 }
 
 Status Library::CheckVersion() const {
@@ -101,8 +102,7 @@ Owned<nvinfer1::IRuntime> Library::CreateRuntime(nvinfer1::ILogger& logger) cons
 
 Result<Owned<nvonnxparser::IParser>> Library::CreateParser(nvinfer1::INetworkDefinition& network,
                                                            nvinfer1::ILogger& logger) const {
-  const auto create =
-      Symbol<void* (*)(void*, void*, int)>(parser_, "createNvOnnxParser_INTERNAL");
+  const auto create = Symbol<void* (*)(void*, void*, int)>(parser_, "createNvOnnxParser_INTERNAL");
   if (create == nullptr) {
     return Unavailable("TensorRT's ONNX parser cannot be opened: " + parser_missing_);
   }

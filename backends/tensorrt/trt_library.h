@@ -15,13 +15,15 @@ using Owned = std::unique_ptr<T, Deleter>;
 
 class Library {
  public:
-  /// `named` is --trt-lib's value, or empty. kUnavailable when TensorRT is missing, of another major
-  /// version than the headers of this plug-in, or older than them: one sentence, both versions.
+  /// `named` is --trt-lib's value, or empty. kUnavailable when TensorRT is missing, of another
+  /// major version than the headers of this plug-in, or older than them: one sentence, both
+  /// versions.
   static Result<Library> Load(std::string_view named);
 
   int32_t version() const { return version_; }
   const std::string& path() const { return path_; }
-  /// Why plug-in layers (InstanceNormalization, NMS and others) cannot be used; empty when they can.
+  /// Why plug-in layers (InstanceNormalization, NMS and others) cannot be used; empty when they
+  /// can.
   const std::string& plugins_missing() const { return plugins_missing_; }
 
   Owned<nvinfer1::IBuilder> CreateBuilder(nvinfer1::ILogger& logger) const;

@@ -55,7 +55,8 @@ Result<std::vector<std::byte>> Narrowed(const vn_tensor& tensor) {
   for (size_t i = 0; i < count; ++i) {
     if (values[i] != static_cast<int32_t>(values[i])) {
       return InvalidArgument("input '" + std::string(sdk::View(tensor.name)) + "' holds " +
-                             std::to_string(values[i]) + ", which this TensorRT cannot take: it "
+                             std::to_string(values[i]) +
+                             ", which this TensorRT cannot take: it "
                              "computes the model's int64 as int32");
     }
     const auto narrow = static_cast<int32_t>(values[i]);
@@ -65,11 +66,11 @@ Result<std::vector<std::byte>> Narrowed(const vn_tensor& tensor) {
 }
 
 // Options that permit a precision; whether a layer uses it is TensorRT's choice.
-struct AskedPrecision {
+struct PermittedPrecision {
   std::string_view key;
   std::string_view name;  ///< as in LayerPrecisions
 };
-constexpr AskedPrecision kAskedPrecisions[] = {
+constexpr PermittedPrecision kPermitted[] = {
     {"fp16", "float16"}, {"bf16", "bfloat16"}, {"fp8", "float8"}, {"int8", "int8"}};
 
 // --plugins: they register themselves while they load.
@@ -82,25 +83,43 @@ Status LoadPlugins(const sdk::Options& options) {
   return {};
 }
 
-std::string LinearFormatProblem(const nvinfer1::ICudaEngine& engine, const char* name) {
-  if (engine.getTensorFormat(name) == nvinfer1::TensorFormat::kLINEAR) return {};
-  return std::string("a layout that is not linear: ") + engine.getTensorFormatDesc(name);
+// Smaller outputs are cheaper to copy than to compare in place.
+constexpr size_t kStaysOnDevice = size_t{256} << 10;
+
+size_t CountOf(std::span<const int64_t> shape) {
+  size_t count = 1;
+  for (const int64_t extent : shape) count *= static_cast<size_t>(extent);
+  return count;
 }
+
+Owned<nvinfer1::IRuntime> LoadRuntime(nvinfer1::IRuntime& runtime, const std::string& path) {
+  return [&](auto& r) -> Owned<nvinfer1::IRuntime> {
+    if constexpr (requires { r.loadRuntime(path.c_str()); }) {
+      return Owned<nvinfer1::IRuntime>(r.loadRuntime(path.c_str()));
+    }
+    return nullptr;
+  }(runtime);
+}
+constexpr bool kLoadsRuntimes = VERNIER_TRT_AT_LEAST(8, 6);
 
 }  // namespace
 
 // TensorRT asks for memory when it knows how much an output needs, and tells its shape.
 class TrtSession::Output final : public nvinfer1::IOutputAllocator {
  public:
-  Output(std::string name, int32_t type, TrtSession& session)
-      : name_(std::move(name)), type_(type), session_(session) {}
-  ~Output() override { session_.shared_.cuda->Free(buffer_.memory); }
-
+  Output(std::string name, int32_t type, Layout layout, TrtSession& session)
+      : name_(std::move(name)), type_(type), layout_(layout), session_(session) {}
   void* reallocateOutput(const char*, void*, uint64_t size, uint64_t) noexcept override {
-    const Status reserved = session_.Reserve(buffer_, size);
-    if (reserved.ok()) return reinterpret_cast<void*>(buffer_.memory);
-    failure_ = reserved;
-    return nullptr;
+    // Not the memory that somebody still reads the last inference's output from.
+    if (buffer_ == nullptr || buffer_->size() < size || buffer_.use_count() > 1) {
+      Result<std::shared_ptr<cuda::DeviceMemory>> memory = session_.shared_.device->Allocate(size);
+      if (!memory.ok()) {
+        failure_ = memory.status();
+        return nullptr;
+      }
+      buffer_ = *std::move(memory);
+    }
+    return buffer_->data();
   }
   void notifyShape(const char*, const nvinfer1::Dims& dims) noexcept override {
     shape_ = ShapeOf(dims);
@@ -108,8 +127,9 @@ class TrtSession::Output final : public nvinfer1::IOutputAllocator {
 
   std::string name_;
   int32_t type_;
+  Layout layout_;
   TrtSession& session_;
-  DeviceBuffer buffer_;
+  std::shared_ptr<cuda::DeviceMemory> buffer_;
   std::vector<int64_t> shape_;
   Status failure_;
   // The host's copy, used again as soon as nobody reads it any more.
@@ -119,7 +139,8 @@ class TrtSession::Output final : public nvinfer1::IOutputAllocator {
 
 Result<std::unique_ptr<sdk::Session>> TrtSession::Open(const Shared& shared, const vn_model& model,
                                                        const sdk::Options& options) {
-  VERNIER_TRY(shared.cuda->MakeCurrent());
+  const cuda::CurrentContext current = shared.device->Enter();
+  VERNIER_TRY(current.status());
   if (const auto option = ValueOf(options, "not_offered")) {
     return Unimplemented(*option + " is not available in this version of vernier");
   }
@@ -130,10 +151,11 @@ Result<std::unique_ptr<sdk::Session>> TrtSession::Open(const Shared& shared, con
     VERNIER_TRY(session->Deserialize(plan.data(), plan.size(), IsOn(options, "allow_engine_code"),
                                      options));
   } else {
-    VERNIER_ASSIGN_OR_RETURN(BuiltEngine built,
-                             BuildEngine(shared.library, model, options, shared.logger));
+    VERNIER_ASSIGN_OR_RETURN(BuiltEngine built, BuildEngine(shared.library, *shared.device, model,
+                                                            options, shared.logger));
     session->not_exposed_ = std::move(built.not_exposed);
-    VERNIER_TRY(SaveEngineFiles(*built.plan, built.timing_cache, options, shared.logger));
+    session->asked_ = std::move(built.asked);
+    VERNIER_TRY(SaveEngine(*built.plan, options, shared.logger));
     VERNIER_TRY(session->Deserialize(built.plan->data(), built.plan->size(), true, options));
   }
   VERNIER_TRY(session->ReadSignature(model));
@@ -141,13 +163,17 @@ Result<std::unique_ptr<sdk::Session>> TrtSession::Open(const Shared& shared, con
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
 
-TrtSession::TrtSession(const Shared& shared) : shared_(shared) {}
+TrtSession::TrtSession(const Shared& shared) : shared_(shared), context_memory_(*shared_.device) {}
 
 TrtSession::~TrtSession() {
+  const cuda::CurrentContext current = shared_.device->Enter();
+  if (stream_ != nullptr) shared_.device->DestroyStream(stream_);
+  // In this order, and in the device's context, which members are not destroyed in.
   context_.reset();
   outputs_.clear();
-  for (const Input& input : inputs_) shared_.cuda->Free(input.buffer.memory);
-  if (stream_ != nullptr) shared_.cuda->DestroyStream(stream_);
+  engine_.reset();
+  runtime_.reset();
+  full_runtime_.reset();
 }
 
 Status TrtSession::Deserialize(const void* plan, size_t size, bool trusted,
@@ -156,13 +182,26 @@ Status TrtSession::Deserialize(const void* plan, size_t size, bool trusted,
   if (runtime_ == nullptr) {
     return BackendError("TensorRT made no runtime: " + shared_.logger.TakeError());
   }
+  if (const auto path = ValueOf(options, "load_runtime")) {
+    if (!kLoadsRuntimes) {
+      return Unavailable("--load-runtime is not available in TensorRT " +
+                         VersionText(kHeaderVersion));
+    }
+    shared_.logger.host().Info("Loading TensorRT runtime from: " + *path);
+    full_runtime_ = std::move(runtime_);
+    runtime_ = LoadRuntime(*full_runtime_, *path);
+    if (runtime_ == nullptr) {
+      return Malformed("--load-runtime: '" + *path +
+                       "' cannot be used: " + shared_.logger.TakeError());
+    }
+  }
   AllowEngineCode(*runtime_, trusted);
   if (IsOn(options, "use_dla")) runtime_->setDLACore(0);
   engine_.reset(runtime_->deserializeCudaEngine(plan, size));
   if (engine_ != nullptr) return {};
   return Malformed("this engine cannot be used by TensorRT " +
-                   VersionText(shared_.library.version()) + " on this " +
-                   shared_.cuda->device_name() + ": " + shared_.logger.TakeError());
+                   VersionText(shared_.library.version()) + " on this " + shared_.device->name() +
+                   ": " + shared_.logger.TakeError());
 }
 
 Status TrtSession::ReadSignature(const vn_model& model) {
@@ -179,25 +218,25 @@ Status TrtSession::AddTensor(const char* name, const vn_model& model) {
   spec.shape = ShapeOf(engine_->getTensorShape(name));
   const auto type = static_cast<int32_t>(engine_->getTensorDataType(name));
   spec.dtype = DTypeOf(type);
-  const std::string problem = LinearFormatProblem(*engine_, name);
-  if (!problem.empty() && is_input) {
-    return Unimplemented("input '" + spec.name + "' has " + problem);
-  }
+  const Result<Layout> layout = LayoutOfTensor(name);
+  if (!layout.ok() && is_input) return layout.status();
   if (spec.dtype == DType::kUndefined) spec.skipped = "TensorRT's type " + std::to_string(type);
-  if (!problem.empty()) spec.skipped = problem;
+  if (!layout.ok()) spec.skipped = layout.status().message();
   if (!is_input) {
-    outputs_.push_back(std::make_unique<Output>(spec.name, type, *this));
+    outputs_.push_back(
+        std::make_unique<Output>(spec.name, type, layout.ok() ? *layout : Layout(), *this));
     output_specs_.push_back(std::move(spec));
     return {};
   }
   Input input;
   input.name = spec.name;
   input.type = type;
+  input.layout = *layout;
   input.host = engine_->isShapeInferenceIO(name);
   for (size_t i = 0; i < model.input_count; ++i) {
     if (sdk::View(model.inputs[i]->name) != spec.name) continue;
-    input.narrow = spec.dtype == DType::kInt32 &&
-                   sdk::SpecOf(*model.inputs[i]).dtype == DType::kInt64;
+    input.narrow =
+        spec.dtype == DType::kInt32 && sdk::SpecOf(*model.inputs[i]).dtype == DType::kInt64;
   }
   if (input.narrow) spec.dtype = DType::kInt64;
   inputs_.push_back(std::move(input));
@@ -205,12 +244,22 @@ Status TrtSession::AddTensor(const char* name, const vn_model& model) {
   return {};
 }
 
+// The formats of DLA are its own.
+Result<TrtSession::Layout> TrtSession::LayoutOfTensor(const char* name) const {
+  const nvinfer1::TensorFormat format = engine_->getTensorFormat(name);
+  if (format == nvinfer1::TensorFormat::kLINEAR) return Layout();
+  const Layout layout = LayoutOf(static_cast<int32_t>(format));
+  const DType dtype = DTypeOf(static_cast<int32_t>(engine_->getTensorDataType(name)));
+  if (layout && BitsOf(dtype) % 8 == 0) return layout;
+  return Unimplemented("'" + std::string(name) + "' has a format that is not read here: " +
+                       engine_->getTensorFormatDesc(name));
+}
+
 Status TrtSession::Activate(const sdk::Options& options) {
-  context_.reset(engine_->createExecutionContext());
-  if (context_ == nullptr) {
-    return BackendError("TensorRT made no execution context: " + shared_.logger.TakeError());
-  }
-  VERNIER_ASSIGN_OR_RETURN(stream_, shared_.cuda->CreateStream());
+  VERNIER_TRY(SetWeightBudget(*engine_, options, shared_.logger));
+  VERNIER_ASSIGN_OR_RETURN(context_,
+                           context_memory_.MakeContext(*engine_, options, shared_.logger));
+  VERNIER_ASSIGN_OR_RETURN(stream_, shared_.device->CreateStream());
   VERNIER_ASSIGN_OR_RETURN(const auto profile,
                            NumberOf(options, "optimization_profile", "--optimization-profile"));
   if (profile && !context_->setOptimizationProfileAsync(static_cast<int32_t>(*profile), stream_)) {
@@ -218,33 +267,30 @@ Status TrtSession::Activate(const sdk::Options& options) {
                            std::to_string(*profile) + " (the engine has " +
                            std::to_string(engine_->getNbOptimizationProfiles()) + ")");
   }
-  VERNIER_TRY(shared_.cuda->Synchronize(stream_));
+  VERNIER_TRY(shared_.device->Synchronize(stream_));
   for (const auto& output : outputs_) {
     if (!context_->setOutputAllocator(output->name_.c_str(), output.get())) {
       return BackendError("TensorRT refused the memory for output '" + output->name_ + "'");
     }
   }
-  const LayerPrecisions layers = ReadLayerPrecisions(*engine_);
-  precision_ = layers.summary;
-  shared_.logger.host().Log(10, "Precision of each layer, as built:\n" + layers.table);
-  for (const AskedPrecision& asked : kAskedPrecisions) {
-    if (!IsOn(options, asked.key) || layers.table.empty() ||
-        layers.summary.find(asked.name) != std::string::npos) {
-      continue;
-    }
-    shared_.logger.host().Warning("--" + std::string(asked.key) + ": no layer of the engine gives " +
-                                  std::string(asked.name) + "; TensorRT chose " + layers.summary);
-  }
+  ReportPrecisions(options);
   return {};
 }
 
-Status TrtSession::Reserve(DeviceBuffer& buffer, size_t bytes) {
-  if (buffer.memory != 0 && buffer.capacity >= bytes) return {};
-  shared_.cuda->Free(buffer.memory);
-  buffer = {};
-  VERNIER_ASSIGN_OR_RETURN(buffer.memory, shared_.cuda->Allocate(bytes));
-  buffer.capacity = bytes;
-  return {};
+void TrtSession::ReportPrecisions(const sdk::Options& options) {
+  const LayerPrecisions layers = ReadLayerPrecisions(*engine_, asked_);
+  const sdk::Host& host = shared_.logger.host();
+  precision_ = layers.summary;
+  host.Log(10, "Precision of each layer, as built:\n" + layers.table);
+  for (const PermittedPrecision& permitted : kPermitted) {
+    if (!IsOn(options, permitted.key) || layers.table.empty() ||
+        layers.summary.find(permitted.name) != std::string::npos) {
+      continue;
+    }
+    host.Warning("--" + std::string(permitted.key) + ": no layer of the engine gives " +
+                 std::string(permitted.name) + "; TensorRT chose " + layers.summary);
+  }
+  for (const std::string& refused : layers.refused) host.Warning("--layer-precisions: " + refused);
 }
 
 Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
@@ -257,8 +303,8 @@ Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
   }
   VERNIER_ASSIGN_OR_RETURN(const nvinfer1::Dims dims, DimsOf(tensor));
   if (!context_->setInputShape(input.name.c_str(), dims)) {
-    return InvalidArgument("input '" + input.name + "': the engine does not take this shape: " +
-                           shared_.logger.TakeError());
+    return InvalidArgument("input '" + input.name +
+                           "': the engine does not take this shape: " + shared_.logger.TakeError());
   }
   if (input.host) {
     // Aligned, and alive until the inference has ended.
@@ -270,10 +316,20 @@ Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
                ? Status()
                : BackendError("TensorRT refused input '" + input.name + "'");
   }
-  VERNIER_TRY(Reserve(input.buffer, size));
-  VERNIER_TRY(shared_.cuda->CopyToDevice(input.buffer.memory, bytes, size, stream_));
-  return context_->setTensorAddress(input.name.c_str(),
-                                    reinterpret_cast<void*>(input.buffer.memory))
+  if (input.layout) {
+    const std::span<const int64_t> shape(tensor.shape, tensor.rank);
+    const size_t element = CountOf(shape) == 0 ? 0 : size / CountOf(shape);
+    std::vector<std::byte> laid_out(LaidOutCount(*input.layout, shape).value_or(0) * element);
+    LayOut(*input.layout, shape, element, static_cast<const std::byte*>(bytes), laid_out.data());
+    input.host_bytes = std::move(laid_out);
+    bytes = input.host_bytes.data();
+    size = input.host_bytes.size();
+  }
+  if (input.buffer == nullptr || input.buffer->size() < size) {
+    VERNIER_ASSIGN_OR_RETURN(input.buffer, shared_.device->Allocate(size));
+  }
+  VERNIER_TRY(shared_.device->CopyToDevice(input.buffer->pointer(), bytes, size, stream_));
+  return context_->setTensorAddress(input.name.c_str(), input.buffer->data())
              ? Status()
              : BackendError("TensorRT refused input '" + input.name + "'");
 }
@@ -292,29 +348,57 @@ Result<sdk::OutputTensor> TrtSession::Fetch(Output& output) {
   tensor.name = output.name_;
   tensor.dtype = DTypeOf(output.type_);
   tensor.shape = output.shape_;
-  const std::string problem = LinearFormatProblem(*engine_, output.name_.c_str());
-  if (!problem.empty() || tensor.dtype == DType::kUndefined) {
-    tensor.skipped = problem.empty() ? "an element type that is not supported" : problem;
+  if (tensor.dtype == DType::kUndefined) {
+    tensor.skipped = "an element type that is not supported";
     return tensor;
   }
-  size_t count = 1;
-  for (const int64_t extent : tensor.shape) count *= static_cast<size_t>(extent);
+  const size_t count = CountOf(tensor.shape);
   tensor.byte_size = static_cast<size_t>(ByteSize(tensor.dtype, count).value_or(0));
-  if (output.pinned_.use_count() != 1 || output.pinned_size_ < tensor.byte_size) {
-    VERNIER_ASSIGN_OR_RETURN(output.pinned_, shared_.cuda->AllocatePinned(tensor.byte_size));
-    output.pinned_size_ = tensor.byte_size;
+  if (!output.layout_ && tensor.byte_size >= kStaysOnDevice &&
+      shared_.logger.host().takes_cuda_outputs()) {
+    // Run waits for the stream before anybody reads it.
+    tensor.data = output.buffer_->data();
+    tensor.keep_alive = output.buffer_;
+    tensor.device_type = VN_DEVICE_CUDA;
+    tensor.device_id = shared_.device->ordinal();
+    return tensor;
   }
-  VERNIER_TRY(shared_.cuda->CopyToHost(output.pinned_.get(), output.buffer_.memory,
-                                       tensor.byte_size, stream_));
-  tensor.data = output.pinned_.get();
-  tensor.keep_alive = output.pinned_;
+  VERNIER_TRY(CopyOutput(output, tensor));
   return tensor;
 }
 
+Status TrtSession::CopyOutput(Output& output, sdk::OutputTensor& tensor) {
+  const size_t count = CountOf(tensor.shape);
+  size_t size = tensor.byte_size;
+  if (output.layout_ && count > 0) {
+    size = LaidOutCount(*output.layout_, tensor.shape).value_or(0) * (tensor.byte_size / count);
+  }
+  if (output.pinned_.use_count() != 1 || output.pinned_size_ < size) {
+    VERNIER_ASSIGN_OR_RETURN(output.pinned_, shared_.device->AllocatePinned(size));
+    output.pinned_size_ = size;
+  }
+  if (output.buffer_ != nullptr) {
+    VERNIER_TRY(
+        shared_.device->CopyToHost(output.pinned_.get(), output.buffer_->pointer(), size, stream_));
+  }
+  tensor.data = output.pinned_.get();
+  tensor.keep_alive = output.pinned_;
+  if (!output.layout_ || count == 0) return {};
+  VERNIER_TRY(shared_.device->Synchronize(stream_));
+  const auto linear = std::make_shared<std::vector<std::byte>>(tensor.byte_size);
+  Linearise(*output.layout_, tensor.shape, tensor.byte_size / count, output.pinned_.get(),
+            linear->data());
+  tensor.data = linear->data();
+  tensor.keep_alive = linear;
+  return {};
+}
+
 Result<sdk::RunOutcome> TrtSession::Run(std::span<const vn_tensor* const> inputs) {
-  VERNIER_TRY(shared_.cuda->MakeCurrent());
+  const cuda::CurrentContext current = shared_.device->Enter();
+  VERNIER_TRY(current.status());
   const auto start = std::chrono::steady_clock::now();
   VERNIER_TRY(SetInputs(inputs));
+  VERNIER_TRY(context_memory_.Prepare(*engine_, *context_));
   const bool enqueued = context_->enqueueV3(stream_);
   for (const auto& output : outputs_) VERNIER_TRY(output->failure_);
   if (!enqueued) {
@@ -325,8 +409,8 @@ Result<sdk::RunOutcome> TrtSession::Run(std::span<const vn_tensor* const> inputs
     VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor tensor, Fetch(*output));
     outcome.outputs.push_back(std::move(tensor));
   }
-  VERNIER_TRY(shared_.cuda->Synchronize(stream_));
-  // Polygraphy's time for a TensorRT runner includes the copies, too.
+  VERNIER_TRY(shared_.device->Synchronize(stream_));
+  // Polygraphy's time for a TensorRT runner includes the copies, too: here of what is copied.
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   outcome.inference_seconds = elapsed.count();
   return outcome;

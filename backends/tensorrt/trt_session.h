@@ -2,10 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "cuda_driver.h"
+#include "context_memory.h"
+#include "cuda_device.h"
+#include "network_edits.h"
+#include "tensor_layout.h"
 #include "trt_library.h"
 #include "trt_logger.h"
 #include "vernier/backend_sdk.hpp"
@@ -15,7 +19,7 @@ namespace vernier::trt {
 /// What a session shares with its backend.
 struct Shared {
   const Library& library;
-  std::shared_ptr<CudaDriver> cuda;
+  std::shared_ptr<CudaDevice> device;
   Logger& logger;
 };
 
@@ -29,22 +33,20 @@ class TrtSession final : public sdk::Session {
 
   std::span<const sdk::TensorSpec> inputs() const override { return input_specs_; }
   std::span<const sdk::TensorSpec> outputs() const override { return output_specs_; }
-  sdk::SessionInfo info() const override { return {precision_, shared_.cuda->device_name()}; }
+  sdk::SessionInfo info() const override { return {precision_, shared_.device->name()}; }
   std::span<const sdk::NotExposed> not_exposed() const override { return not_exposed_; }
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
 
  private:
-  // Memory on the device that only ever grows.
-  struct DeviceBuffer {
-    DevicePointer memory = 0;
-    size_t capacity = 0;
-  };
+  // An input or output whose elements do not lie in their linear order.
+  using Layout = std::optional<TensorLayout>;
   struct Input {
     std::string name;
     int32_t type = 0;
     bool host = false;    ///< read by shape inference: TensorRT wants it in host memory
     bool narrow = false;  ///< int64 in the model, int32 in the engine
-    DeviceBuffer buffer;
+    Layout layout;
+    std::shared_ptr<cuda::DeviceMemory> buffer;  ///< only ever grows
     std::vector<std::byte> host_bytes;
   };
   class Output;
@@ -54,16 +56,21 @@ class TrtSession final : public sdk::Session {
   Status ReadSignature(const vn_model& model);
   Status AddTensor(const char* name, const vn_model& model);
   Status Activate(const sdk::Options& options);
-  Status Reserve(DeviceBuffer& buffer, size_t bytes);
+  void ReportPrecisions(const sdk::Options& options);
+  Result<Layout> LayoutOfTensor(const char* name) const;
   Status SetInput(Input& input, const vn_tensor& tensor);
   Status SetInputs(std::span<const vn_tensor* const> inputs);
   Result<sdk::OutputTensor> Fetch(Output& output);
+  Status CopyOutput(Output& output, sdk::OutputTensor& tensor);
 
   Shared shared_;
+  Owned<nvinfer1::IRuntime> full_runtime_;  ///< that loaded runtime_, with --load-runtime
   Owned<nvinfer1::IRuntime> runtime_;
   Owned<nvinfer1::ICudaEngine> engine_;
   Owned<nvinfer1::IExecutionContext> context_;
-  CudaStream stream_ = nullptr;
+  ContextMemory context_memory_;
+  cuda::Stream stream_ = nullptr;
+  std::vector<AskedPrecision> asked_;
   std::vector<Input> inputs_;
   std::vector<std::unique_ptr<Output>> outputs_;
   std::vector<sdk::TensorSpec> input_specs_;

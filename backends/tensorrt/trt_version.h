@@ -31,18 +31,17 @@ inline constexpr int32_t kHeaderMajor = NV_TENSORRT_MAJOR;
 /// For enumerations that a release does not have at all. (NV_TENSORRT_VERSION is no preprocessor
 /// number before 10.)
 #define VERNIER_TRT_AT_LEAST(major, minor) \
-  (NV_TENSORRT_MAJOR > (major) ||          \
-   (NV_TENSORRT_MAJOR == (major) && NV_TENSORRT_MINOR >= (minor)))
+  (NV_TENSORRT_MAJOR > (major) || (NV_TENSORRT_MAJOR == (major) && NV_TENSORRT_MINOR >= (minor)))
 
 /// The value of an enumerator, or nothing where this release's header does not have it.
-#define VERNIER_TRT_ENUMERATOR(Enum, name)                            \
-  [](auto tag) -> std::optional<int32_t> {                            \
-    using E = decltype(tag);                                          \
-    if constexpr (requires { E::name; }) {                            \
-      return static_cast<int32_t>(E::name);                           \
-    } else {                                                          \
-      return std::nullopt;                                            \
-    }                                                                 \
+#define VERNIER_TRT_ENUMERATOR(Enum, name)  \
+  [](auto tag) -> std::optional<int32_t> {  \
+    using E = decltype(tag);                \
+    if constexpr (requires { E::name; }) {  \
+      return static_cast<int32_t>(E::name); \
+    } else {                                \
+      return std::nullopt;                  \
+    }                                       \
   }(Enum{})
 
 /// Networks with explicit batch dimensions: a flag until TensorRT 9, the only kind since.

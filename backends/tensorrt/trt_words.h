@@ -28,6 +28,8 @@ std::span<const Word> RuntimePlatformWords();
 std::span<const Word> TilingWords();
 std::span<const Word> OnnxFlagWords();
 std::span<const Word> LayerTypeWords();
+std::span<const Word> DataTypeWords();
+std::span<const Word> TensorFormatWords();
 
 /// The value of a word. kInvalidArgument names the option and the words that there are;
 /// kUnavailable, with the release, for a word that this release does not have.

@@ -54,30 +54,30 @@ constexpr std::string_view kPassedOn[] = {
     "save_engine",
     "optimization_profile",
     "allow_engine_code",
+    "save_tactics",
+    "load_tactics",
+    "enable_uint8_asymmetric_quantization_dla",
+    "tensor_formats",
+    "all_tensor_formats",
+    "load_runtime",
+    "weight_streaming_budget",
+    "allocation_strategy",
 };
 
-constexpr std::string_view kProfileDests[] = {"trt_min_shapes", "trt_opt_shapes",
-                                              "trt_max_shapes"};
+constexpr std::string_view kProfileDests[] = {"trt_min_shapes", "trt_opt_shapes", "trt_max_shapes"};
 
 // Would change what is built or run: an answer without them would be to another question.
 constexpr std::string_view kNotYet[] = {
-    "save_tactics",
-    "load_tactics",
     "trt_config_script",
     "trt_config_postprocess_script",
     "trt_network_postprocess_script",
-    "enable_uint8_asymmetric_quantization_dla",
     "decomposable_attentions",
-    "tensor_formats",
-    "all_tensor_formats",
     "mark_debug",
     "mark_unfused_tensors_as_debug_tensors",
-    "load_runtime",
     "dla_workspace_allocation_strategy",
-    "weight_streaming_budget",
 };
 
-// Only looked at with --int8, which would calibrate with them.
+// Only looked at with --int8, which calibrates with them.
 constexpr std::string_view kCalibration[] = {"calibration_cache", "calibration_base_class",
                                              "quantile", "regression_cutoff"};
 
@@ -104,12 +104,9 @@ Status CheckCombinations(const ParsedArgs& args, RunnerPlan& runner, Logger& log
       logger.Once(Severity::kWarning,
                   "Some int8 calibrator options were set, but int8 precision is not enabled. "
                   "Calibration options will be ignored.");
-    } else if (calibration || Contains(kNotYet, given.row->dest)) {
+    } else if (Contains(kNotYet, given.row->dest)) {
       Refuse(std::string(given.flag), runner);
     }
-  }
-  if (args.Value("allocation_strategy").value_or("static") != "static") {
-    Refuse("--allocation-strategy other than 'static'", runner);
   }
   if (args.Has("exclude_lean_runtime") && !args.Has("version_compatible")) {
     return InvalidArgument(
@@ -124,9 +121,9 @@ std::string FormatExtents(const std::vector<Dim>& shape) {
   return text;
 }
 
-// The peer's filling of gaps: one running table of shapes, starting with --input-shapes, updated and
-// read in the order min, opt, max of each profile. So opt and max follow min, and what the second
-// profile leaves out comes from the first one's max.
+// The peer's filling of gaps: one running table of shapes, starting with --input-shapes, updated
+// and read in the order min, opt, max of each profile. So opt and max follow min, and what the
+// second profile leaves out comes from the first one's max.
 class ProfileTable {
  public:
   explicit ProfileTable(Logger& logger) : logger_(logger) {}
@@ -179,7 +176,8 @@ Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
   }
   if (count == 0) return {};
   // A runner's own profiles stand in place of the run's.
-  std::erase_if(runner.session_options, [](const auto& option) { return option.first == "profile"; });
+  std::erase_if(runner.session_options,
+                [](const auto& option) { return option.first == "profile"; });
   ProfileTable table(logger);
   VERNIER_TRY(table.Update(args.List("input_shapes")));
   for (size_t profile = 0; profile < count; ++profile) {
@@ -195,13 +193,14 @@ Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
 
 bool IsTensorRtDest(std::string_view dest) {
   return Contains(kPassedOn, dest) || Contains(kProfileDests, dest) || Contains(kNotYet, dest) ||
-         Contains(kCalibration, dest) || dest == "timing_cache" || dest == "allocation_strategy" || dest == "trt_lib";
+         Contains(kCalibration, dest) || dest == "timing_cache" || dest == "trt_lib";
 }
 
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
   VERNIER_TRY(CheckCombinations(args, runner, logger));
   for (const GivenOption& given : args.given()) {
-    if (!Contains(kPassedOn, given.row->dest)) continue;
+    const bool calibration = args.Has("int8") && Contains(kCalibration, given.row->dest);
+    if (!calibration && !Contains(kPassedOn, given.row->dest)) continue;
     const bool is_switch = given.row->arity == Arity::kNone;
     runner.session_options.emplace_back(given.row->dest, is_switch ? "1" : JoinLines(given.values));
   }

@@ -83,6 +83,7 @@ class Execution {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, live_.ScriptWorker());
     VERNIER_ASSIGN_OR_RETURN(scripts_, RunScripts::Open(plan_, worker));
     comparisons_->Use({scripts_.comparison(), scripts_.postprocessing()});
+    live_.CalibrateWith(scripts_.feeds());
     return {};
   }
 

@@ -32,11 +32,12 @@ void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& 
 
 }  // namespace
 
-Status LiveRunner::Open(const ModelSource& model) {
+Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
   VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
   OpenRequest request = model.request();
   request.session = session_id_;
   request.options = plan_.session_options;
+  request.options.insert(request.options.end(), more.begin(), more.end());
   VERNIER_ASSIGN_OR_RETURN(session_, worker_->Open(request, model.edited_bytes()));
   AddSymbols(request.inputs, session_.inputs);
   computes_in_ = DTypeFromName(session_.precision).value_or(DType::kUndefined);

@@ -28,7 +28,7 @@ class LiveRunner {
   }
 
   /// Waits for the framework and opens the model.
-  Status Open(const ModelSource& model);
+  Status Open(const ModelSource& model, const OptionList& more = {});
 
   /// One inference; outputs are in the signature's order. With `devices`, those on a device stay
   /// there if another runner of the same worker may have its own there.

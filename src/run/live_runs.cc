@@ -5,6 +5,7 @@
 #include "inputs/coerce_feed.h"
 #include "inputs/peer_text.h"
 #include "inputs/shape_spec.h"
+#include "run/calibration_feeds.h"
 
 namespace vernier {
 namespace {
@@ -119,7 +120,10 @@ Status LiveRuns::Open(size_t index) {
   logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
                            ModelSource::Prepare(runner.plan().model, logger_));
-  const Status status = runner.Open(*model);
+  VERNIER_ASSIGN_OR_RETURN(
+      const CalibrationFeeds calibration,
+      CalibrationFeeds::Make(plan_, runner.plan(), *model, script_feeds_, logger_));
+  const Status status = runner.Open(*model, calibration.options());
   switch (status.code()) {
     case StatusCode::kOk:
       return {};
@@ -201,7 +205,8 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   } else if (block == nullptr) {
     VERNIER_ASSIGN_OR_RETURN(block, Encode(feed, iteration));
   }
-  Result<IterationResult> result = runner.Infer(*block, iteration, may_stay_on_device_ ? &devices_ : nullptr);
+  Result<IterationResult> result =
+      runner.Infer(*block, iteration, may_stay_on_device_ ? &devices_ : nullptr);
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result.status();
     // Whatever code a framework gives while it computes: it is the one that failed.

@@ -12,6 +12,7 @@
 #include "record/run_record.h"
 #include "run/live_runner.h"
 #include "run/noise_floor.h"
+#include "run/script_feeds.h"
 #include "run/worker_pool.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -36,6 +37,9 @@ class LiveRuns {
 
   /// A Python worker for the run's own scripts, started if need be.
   Result<std::shared_ptr<Worker>> ScriptWorker() { return pool_.GetForScripts(); }
+
+  /// Where a data loader script's feeds come from, for runners that are calibrated; null without.
+  void CalibrateWith(ScriptFeeds* feeds) { script_feeds_ = feeds; }
 
   /// Opens one runner. A failure puts it out of the run; a model or a name that is wrong is
   /// returned, since it is not the backend's fault.
@@ -77,6 +81,7 @@ class LiveRuns {
   bool may_stay_on_device_ = false;
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
+  ScriptFeeds* script_feeds_ = nullptr;
   std::vector<std::string> notes_;
 
   // The block of the last feed: runners with the same inputs share it.

@@ -1,5 +1,9 @@
 #include "run/run_scripts.h"
 
+#include <algorithm>
+
+#include "run/calibration_feeds.h"
+
 namespace vernier {
 namespace {
 
@@ -19,7 +23,10 @@ Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<W
   RunScripts scripts;
   if (WantsFeeds(plan)) {
     VERNIER_ASSIGN_OR_RETURN(auto loader, open(plan.inputs.script, ScriptRole::kFeeds));
-    const bool again = plan.execution.sequential || plan.execution.warm_up > 0;
+    // Calibration goes through all feeds before the first is run.
+    const bool calibrated =
+        std::any_of(plan.runners.begin(), plan.runners.end(), AsksForCalibration);
+    const bool again = plan.execution.sequential || plan.execution.warm_up > 0 || calibrated;
     VERNIER_ASSIGN_OR_RETURN(
         scripts.feeds_,
         ScriptFeeds::Create(std::move(loader), again ? FeedReuse::kAgain : FeedReuse::kOnce));

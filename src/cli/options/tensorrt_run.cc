@@ -3,7 +3,6 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kNotYet = "Not in this version.";
 constexpr std::string_view kStrategies[] = {"static", "profile", "runtime"};
 
 constexpr OptionRow kInference[] = {
@@ -21,17 +20,13 @@ constexpr OptionRow kInference[] = {
      .fallback = "static",
      .metavar = "HOW",
      .help = "Size of activation memory: static (largest of all profiles), profile (of the one in"
-             " use) or runtime (of the shapes at hand).",
-     .standing = Standing::kLater,
-     .note = kNotYet},
+             " use) or runtime (of the shapes at hand)."},
     {.flags = {"--weight-streaming-budget"},
      .dest = "weight_streaming_budget",
      .arity = Arity::kOne,
      .metavar = "AMOUNT",
      .help = "Weights kept on the GPU: bytes (K, M, G), a share such as 50%, -1 for TensorRT's"
-             " choice, -2 for no streaming.",
-     .standing = Standing::kLater,
-     .note = kNotYet},
+             " choice, -2 for no streaming."},
     {.flags = {"--trt-lib"},
      .dest = "trt_lib",
      .arity = Arity::kOne,
