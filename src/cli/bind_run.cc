@@ -6,6 +6,7 @@
 
 #include "cli/bind_compare.h"
 #include "cli/bind_runners.h"
+#include "cli/bind_tensorrt.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
 
@@ -278,6 +279,24 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   BindSaving(args, plan);
   VERNIER_TRY(BindPictures(args, plan.pictures));
   WarnOfIdleFlags(args, logger);
+  return plan;
+}
+
+Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
+                                const std::string& output, Logger& logger) {
+  RunPlan plan;
+  RunnerPlan runner;
+  runner.name = "trt";
+  runner.backend = "tensorrt";
+  runner.model = model;
+  for (const std::string& library : args.List("trt_lib")) {
+    runner.backend_options.emplace_back("lib", library);
+  }
+  VERNIER_TRY(BindTensorRt(args, runner, logger));
+  runner.session_options.emplace_back("save_engine", output);
+  plan.runners.push_back(std::move(runner));
+  VERNIER_TRY(BindInputs(args, plan, logger));
+  VERNIER_TRY(BindExecution(args, plan.execution));
   return plan;
 }
 

@@ -27,6 +27,11 @@ Result<ConsoleLogOptions> BindLog(const ParsedArgs& args);
 /// what is compared; every other unsupported flag is a warning.
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger);
 
+/// What `convert` needs to build an engine at `output` from a model: a plan with one TensorRT runner
+/// and where its calibration feeds come from. Errors as BindRun.
+Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
+                                const std::string& output, Logger& logger);
+
 /// What the peer checks only once it has said that it runs: models are there, paths do not overlap,
 /// options go together. kInvalidArgument.
 Status CheckRun(const RunPlan& plan);

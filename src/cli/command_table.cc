@@ -52,6 +52,7 @@ OptionTable ConvertOptionTable() {
   for (const OptionGroup& group : TensorRtLoadOptions()) {
     groups.push_back(Without(group, {"save_engine", "load_runtime"}));
   }
+  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib"}));
   groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
   return OptionTable(std::move(groups));
 }
@@ -137,7 +138,8 @@ constexpr CommandEntry kCommands[] = {
       .summary = "write a model in another form: edited, in float16, with external weights",
       .about = "Write an ONNX model with other outputs, inferred shapes, float16 in place of"
                " float32, or its weights in another place. Weights are not loaded: a model of any"
-               " size can be converted. What is written follows from the extension of FILE."},
+               " size can be converted. Or build a TensorRT engine. What is written follows from the"
+               " extension of FILE."},
      ConvertOptionTable},
     {"check accuracy",
      {.command = "vernier check accuracy",

@@ -109,6 +109,12 @@ class Convert(Case):
         self.assertIn("[W] --fp16 has no effect on an ONNX file: --fp-to-fp16 converts its tensors",
                       ended.out)
 
+    def test_an_engine_that_cannot_be_built_is_one_sentence(self):
+        ended = self.vernier("convert", "m.onnx", "-o", "o.engine", "--trt-lib", "/nonexistent")
+        self.assertEqual(ended.code, 5, ended.err)
+        self.assertEqual(ended.err.count("[!]"), 1, ended.err)
+        self.assertFalse(self.path("o.engine").exists())
+
 
 if __name__ == "__main__":
     unittest.main()

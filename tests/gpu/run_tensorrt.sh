@@ -44,7 +44,25 @@ check conv_fp16 0 "float16" run "$models/conv.onnx" --trt --onnxrt --fp16 --atol
   --precision-constraints obey -v
 check conv_tf32 0 "TF32" run "$models/conv.onnx" --trt --onnxrt --tf32 --atol 1
 check fp8_is_newer 5 "--fp8 is not available in TensorRT 8.5.3" run "$identity" --trt --fp8
-check int8_needs_more 5 "quantize" run "$models/conv.onnx" --trt --int8
+# Calibration, with random feeds and with a script's; the cache is written, then read.
+cat >"$folder/feeds.py" <<'PY'
+import numpy as np
+
+def load_data():
+    for i in range(3):
+        yield {"a": np.full((1, 16, 8, 8), i + 1, dtype=np.float32)}
+PY
+for kind in IInt8EntropyCalibrator2 IInt8EntropyCalibrator IInt8MinMaxCalibrator \
+  IInt8LegacyCalibrator; do
+  check "int8_$kind" 0 "int8" run "$models/conv.onnx" --trt --onnxrt --int8 --atol 10 \
+    --calib-base-cls "$kind" --calibration-cache "$folder/$kind.cache" --iterations 2
+done
+check int8_cache 0 "Reading calibration cache" run "$models/conv.onnx" --trt --onnxrt --int8 \
+  --atol 10 --calibration-cache "$folder/IInt8EntropyCalibrator2.cache"
+check int8_script 0 "Writing calibration cache" run "$models/conv.onnx" --trt --int8 \
+  --data-loader-script "$folder/feeds.py" --calibration-cache "$folder/script.cache"
+check int8_unknown_class 2 "IInt8MinMaxCalibrator" run "$models/conv.onnx" --trt --int8 \
+  --calib-base-cls Nonsense
 # Its zero points are not 0, which TensorRT does not take.
 check int8_asymmetric 6 "symmetric quantization" run "$models/qdq_conv.onnx" --trt --onnxrt --int8
 check mark_all 0 "compared" run "$models/matmul_2layer.onnx" --trt --onnxrt \
@@ -65,4 +83,37 @@ check thousand 0 "PASSED" run "$folder/conv.engine" --model-type engine --trt \
   --iterations 1000
 check bad_word 2 "expected one of" run "$identity" --trt --tactic-sources nonsense
 check subprocess 0 "PASSED" run "$identity" --trt --trt --use-subprocess
+check convert 0 "Saving engine" convert "$models/conv.onnx" -o "$folder/converted.engine"
+check converted 0 "PASSED" run "$folder/converted.engine" --trt --load-inputs \
+  "$folder/inputs.json" --load-outputs "$folder/outputs.json" --lenient --atol 1e-3
+check convert_int8 0 "Saving engine" convert "$models/conv.onnx" -o "$folder/int8.engine" --int8
+check save_tactics 0 "Saving tactic replay" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
+  --save-tactics "$folder/tactics.json"
+check load_tactics 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
+  --load-tactics "$folder/tactics.json"
+sed 's/"tactic": -\{0,1\}[0-9]*/"tactic": 12345/' "$folder/tactics.json" >"$folder/other.json"
+check other_tactics 6 "does not offer" run "$models/conv.onnx" --trt \
+  --load-tactics "$folder/other.json"
+check merged_cache 0 "Saving timing cache" run "$models/matmul_2layer.onnx" --trt --onnxrt \
+  --atol 1e-3 --save-timing-cache "$folder/cache"
+check merged_cache_serves 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
+  --load-timing-cache "$folder/cache"
+check formats_hwc8 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --fp16 --atol 1 \
+  --all-tensor-dtypes float16 --all-tensor-formats linear chw2 hwc8 --lenient
+check format_chw32 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
+  --all-tensor-formats chw32
+check format_unknown 2 "expected one of" run "$models/conv.onnx" --trt --all-tensor-formats nchw
+check strategy_profile 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
+  --allocation-strategy profile
+check strategy_runtime 5 "--allocation-strategy runtime is not available in TensorRT 8.5.3" run \
+  "$models/conv.onnx" --trt --allocation-strategy runtime
+check budget 5 "--weight-streaming-budget is not available in TensorRT 8.5.3" run \
+  "$models/conv.onnx" --trt --weight-streaming-budget 50%
+check runtime_library 5 "--load-runtime is not available in TensorRT 8.5.3" run \
+  "$folder/conv.engine" --trt --load-runtime x.so
+check asked_precision 0 "asked for" run "$models/conv.onnx" --trt --onnxrt --fp16 --atol 1 -v \
+  --layer-precisions conv:float32 --precision-constraints obey
+# 256 MiB in, 256 MiB out, compared where they lie.
+check large_on_device 0 "PASSED" run "$identity" --trt --trt \
+  --input-shapes 'X:[1,2,4096,8192]'
 exit "$failed"

@@ -1,10 +1,13 @@
 // One model to another file. Each target has a function of its own.
 
 #include "cli/bind_model.h"
+#include "cli/bind_run.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/interruption.h"
 #include "model/model_type.h"
+#include "run/engine_build.h"
 #include "run/model_source.h"
 
 namespace vernier {
@@ -72,11 +75,11 @@ Status ConvertToOnnx(Conversion& conversion) {
   return ModelSource::Save(conversion.model, conversion.log);
 }
 
-// TensorRT's plug-in builds; it does so for `run` so far.
+// TensorRT's plug-in builds, and saves what it built.
 Status ConvertToEngine(const Conversion& conversion) {
-  return Unimplemented("engines are not written by convert in this version: `vernier run " +
-                       conversion.model.path + " --trt --save-engine " + conversion.output +
-                       "` builds one");
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindEngineBuild(conversion.args, conversion.model,
+                                                               conversion.output, conversion.log));
+  return BuildEngineFile(plan, WatchSignals(), conversion.log);
 }
 
 Status Convert(const ParsedArgs& args, Logger& log) {
