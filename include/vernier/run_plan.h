@@ -44,6 +44,8 @@ struct RunnerPlan {
   /// Options of the backend (loading it) and of the session; keys may repeat.
   std::vector<std::pair<std::string, std::string>> backend_options;
   std::vector<std::pair<std::string, std::string>> session_options;
+  /// Keys that --BACKEND.OPTION gave: the plug-in must know them.
+  std::vector<std::string> plugin_options;
   ModelPlan model;
 };
 

@@ -271,12 +271,23 @@ Status Worker::Bury(std::string_view stage) {
   return death_;
 }
 
+void Worker::ReleaseLog() {
+  holds_log_ = false;
+  const LogArea area(logger_, log_area::kBackend);
+  for (const auto& [severity, text] : std::exchange(held_log_, {})) logger_.Log(severity, text);
+}
+
 void Worker::ForwardLog(const Frame& frame) {
   MessageReader in(frame.body);
   const auto severity = static_cast<Severity>(in.Number<int32_t>());
   const std::string text = in.Text();
+  if (in.failed()) return;
+  if (holds_log_) {
+    held_log_.emplace_back(severity, text);
+    return;
+  }
   const LogArea area(logger_, log_area::kBackend);
-  if (!in.failed()) logger_.Log(severity, text);
+  logger_.Log(severity, text);
 }
 
 Result<Frame> Worker::Call(MessageType type, const MessageWriter& body, int fd,

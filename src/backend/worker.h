@@ -77,6 +77,10 @@ class Worker {
   };
   Result<Answer> Ask(MessageType type, const MessageWriter& body, int fd, std::string_view stage);
 
+  /// Keeps what the framework says until ReleaseLog, which tells it: for requests on another thread.
+  void HoldLog() { holds_log_ = true; }
+  void ReleaseLog();
+
   /// Lets the framework unload and the process end, and waits for that. kBackend when it died of a
   /// signal on the way or did not end in time; ok when it was known to be dead. Nothing else may
   /// be asked afterwards.
@@ -109,6 +113,8 @@ class Worker {
 
   WorkerOptions options_;
   Logger& logger_;
+  bool holds_log_ = false;
+  std::vector<std::pair<Severity, std::string>> held_log_;
   Channel channel_;
   std::thread thread_;  // in_process
   pid_t pid_ = -1;

@@ -55,8 +55,9 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::Open(const ModelSource& model) {
 }
 
 Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenPlain() {
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
-                           ModelSource::Prepare(plan_.model, logger_));
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const ModelSource> model,
+      ModelSource::Prepare(plan_.model, logger_, [this] { return pool_.GetForScripts(); }));
   return Open(*model);
 }
 
@@ -65,8 +66,9 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenMarked(const std::vector<std:
   marked.outputs = outputs;
   marked.exclude_outputs.clear();
   marked.outputs_by_type.clear();
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
-                           ModelSource::Prepare(marked, logger_));
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const ModelSource> model,
+      ModelSource::Prepare(marked, logger_, [this] { return pool_.GetForScripts(); }));
   return Open(*model);
 }
 

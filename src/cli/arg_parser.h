@@ -31,12 +31,18 @@ struct RunnerChoice {
   size_t position = 0;
 };
 
+/// `--BACKEND.OPTION=VALUE`: an option that a plug-in has and the rows do not know.
+struct PluginOption {
+  std::string backend, option, value;
+};
+
 /// What was given, by dest ("rtol", "load_inputs_paths"). Rows that share a dest share its value.
 /// A dest that was not given is empty: defaults belong to the options that the caller fills.
 /// Valid while the OptionTable's rows live. Views point into this object.
 class ParsedArgs {
  public:
   void Add(GivenOption option) { given_.push_back(std::move(option)); }
+  void Add(PluginOption option) { plugin_options_.push_back(std::move(option)); }
 
   bool Has(std::string_view dest) const { return Last(dest) != nullptr; }
   /// How often it was given: -vv is 2.
@@ -59,11 +65,13 @@ class ParsedArgs {
   std::string_view Flag(std::string_view dest) const;
   /// All of it, in order, for records and reports.
   const std::vector<GivenOption>& given() const { return given_; }
+  const std::vector<PluginOption>& plugin_options() const { return plugin_options_; }
 
  private:
   const GivenOption* Last(std::string_view dest) const;
 
   std::vector<GivenOption> given_;
+  std::vector<PluginOption> plugin_options_;
 };
 
 enum class ParseEnd : uint8_t {
@@ -86,5 +94,8 @@ struct ParseResult {
 /// of kOurs join the search for abbreviations only when no kPeer name matches, and rows with
 /// wider_than_peer take more.
 ParseResult ParseCommandLine(const OptionTable& table, std::span<const std::string> words);
+
+/// Moves the words `--BACKEND.OPTION=VALUE` from `unknown` to `args`.
+void TakePluginOptions(ParseResult& result);
 
 }  // namespace vernier

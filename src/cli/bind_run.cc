@@ -15,17 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Flags that would change what is run or compared: without their feature the answer would be to
-// another question.
-struct NeededFeature {
-  std::string_view dest;
-  std::string_view instead;
-};
-constexpr NeededFeature kNeededFeatures[] = {
-    {"gen_script", "there is no script to generate: the command line is the program"},
-    {"fp_to_fp16", "convert the model before"},
-};
-
 // Environment variables of the peer that mean nothing here.
 struct PeerVariable {
   const char* name;
@@ -50,11 +39,6 @@ std::string TextOf(const ParsedArgs& args, std::string_view dest) {
 }
 
 Status RefuseMissingFeatures(const ParsedArgs& args) {
-  for (const NeededFeature& feature : kNeededFeatures) {
-    if (!args.Has(feature.dest)) continue;
-    return Unimplemented(std::string(args.Flag(feature.dest)) +
-                         " is not available in this version; " + std::string(feature.instead));
-  }
   if (args.Value("data_loader_backend_module") == "torch") {
     return Unimplemented(
         "--data-loader-backend-module torch is not available in this version; "
@@ -203,15 +187,15 @@ Status BindExecution(const ParsedArgs& args, ExecutionPlan& execution) {
   execution.sequential = args.Has("sequential_runners");
   execution.use_subprocess = args.Has("use_subprocess");
   execution.in_process = args.Has("in_process");
+  execution.parallel = args.Has("parallel");
+  if (execution.parallel && execution.sequential) {
+    return InvalidArgument(
+        "--parallel lets runners infer side by side, --sequential-runners one after another: give "
+        "one of them");
+  }
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> warm_up, args.Int("warm_up"));
   execution.warm_up = warm_up.value_or(0);
-  execution.python = TextOf(args, "python");
-  execution.timeout_s = args.Float("timeout").value_or(0);
-  if (execution.timeout_s < 0) return InvalidArgument("--timeout: expected seconds >= 0");
-  for (const std::span<const std::string> words : args.Occurrences("backend_dir")) {
-    execution.backend_dirs.insert(execution.backend_dirs.end(), words.begin(), words.end());
-  }
-  return {};
+  return BindWorkers(args, execution);
 }
 
 Status BindPairs(const ParsedArgs& args, PairPlan& pairs) {
@@ -259,6 +243,16 @@ Status CheckScripts(const RunPlan& plan) {
 }
 
 }  // namespace
+
+Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {
+  execution.python = TextOf(args, "python");
+  execution.timeout_s = args.Float("timeout").value_or(0);
+  if (execution.timeout_s < 0) return InvalidArgument("--timeout: expected seconds >= 0");
+  for (const std::span<const std::string> words : args.Occurrences("backend_dir")) {
+    execution.backend_dirs.insert(execution.backend_dirs.end(), words.begin(), words.end());
+  }
+  return {};
+}
 
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger) {
   VERNIER_TRY(RefuseMissingFeatures(args));

@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <string>
+#include <vector>
 
 #include "cli/arg_parser.h"
 #include "report/console_log.h"
@@ -17,6 +18,7 @@ struct Invocation {
   std::string command;   ///< all words, for banners and records
   bool as_peer = false;  ///< under the peer's name: its warnings instead of our errors
   std::time_t now = 0;
+  std::vector<std::string> words = {};  ///< the same, one by one
 };
 
 /// Verbosity, format and log file. kInvalidArgument for an unknown level.
@@ -31,6 +33,9 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
 /// and where its calibration feeds come from. Errors as BindRun.
 Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
                                 const std::string& output, Logger& logger);
+
+/// The options of worker processes: --timeout, --python, --backend-dir. kInvalidArgument.
+Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution);
 
 /// What the peer checks only once it has said that it runs: models are there, paths do not overlap,
 /// options go together. kInvalidArgument.

@@ -69,6 +69,13 @@ Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& lo
       options.emplace_back(binding.key, value);
     }
   }
+  for (const PluginOption& given : args.plugin_options()) {
+    if (KindOf(given.backend).backend != runner.backend) continue;
+    // A plug-in says which options it has, but not which of its functions looks at them.
+    runner.backend_options.emplace_back(given.option, given.value);
+    runner.session_options.emplace_back(given.option, given.value);
+    runner.plugin_options.push_back(given.option);
+  }
   return runner.backend == kTensorRt ? BindTensorRt(args, runner, logger) : Status();
 }
 
@@ -116,9 +123,10 @@ void BindBuiltInScript(RunnerPlan& runner) {
 // The flags that may stand inside of --runner: those that say something about one runner.
 bool BelongsToRunner(std::string_view dest) {
   constexpr std::string_view kModelDests[] = {
-      "model_file",           "model_type",   "external_data_dir",
-      "strict_external_data", "onnx_outputs", "onnx_exclude_outputs",
-      "onnx_outputs_by_type", "mark_all",     "exclude_outputs"};
+      "model_file",          "model_type",           "external_data_dir",    "strict_external_data",
+      "onnx_outputs",        "onnx_exclude_outputs", "onnx_outputs_by_type", "mark_all",
+      "exclude_outputs",     "fp_to_fp16",           "do_shape_inference",   "allow_onnxruntime",
+      "ignore_external_data"};
   const auto is_dest = [&](const auto& d) { return d == dest; };
   return std::any_of(std::begin(kModelDests), std::end(kModelDests), is_dest) ||
          IsTensorRtDest(dest) ||
@@ -150,7 +158,8 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   VERNIER_ASSIGN_OR_RETURN(const LabelledRunner split, SplitRunner(text));
   const std::string where = "--runner " + split.label + ": ";
   const OptionTable table = RunOptionTable();
-  const ParseResult parsed = ParseCommandLine(table, split.words);
+  ParseResult parsed = ParseCommandLine(table, split.words);
+  TakePluginOptions(parsed);
   if (parsed.end != ParseEnd::kParsed) return InvalidArgument(where + parsed.error);
   if (!parsed.unknown.empty()) {
     return InvalidArgument(where + "'" + parsed.unknown.front() + "' is not an option");
@@ -175,6 +184,10 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
     ModelPlan own = std::move(runner.model);
     runner.model = run_model;
     if (!own.outputs.empty()) runner.model.outputs = own.outputs;
+    runner.model.fp_to_fp16 |= own.fp_to_fp16;
+    runner.model.shape_inference |= own.shape_inference;
+    runner.model.symbolic_inference &= own.symbolic_inference;
+    runner.model.ignore_external_data |= own.ignore_external_data;
   } else if (!runner.model.edited()) {
     // What is marked for the run is marked in every runner's model.
     runner.model.outputs = run_model.outputs;
@@ -201,6 +214,11 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   if (!inferred.ok() && opaque) return {};
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, inferred);
   model.type = std::string(ModelTypeName(type));
+  if (const std::string_view way_out = WayOut(type); !way_out.empty() && !opaque) {
+    return InvalidArgument(
+        "Model type: " + model.type +
+        " could not be converted to an ONNX model.\nNote: " + std::string(way_out));
+  }
   constexpr std::string_view kNeedOnnx[] = {"onnxruntime", "pluginref", "onnxref"};
   const bool needs_onnx =
       std::find(std::begin(kNeedOnnx), std::end(kNeedOnnx), runner.backend) != std::end(kNeedOnnx);
@@ -214,6 +232,21 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   model.outputs.clear();
   model.exclude_outputs.clear();
   model.outputs_by_type.clear();
+  return {};
+}
+
+// An option of a backend that no runner has would pass in silence.
+Status CheckPluginOptions(const ParsedArgs& args, const RunPlan& plan) {
+  for (const PluginOption& given : args.plugin_options()) {
+    const std::string_view backend = KindOf(given.backend).backend;
+    const bool used = std::any_of(plan.runners.begin(), plan.runners.end(),
+                                  [&](const RunnerPlan& r) { return r.backend == backend; });
+    if (used) continue;
+    return InvalidArgument("--" + given.backend + "." + given.option +
+                           ": no runner of this run "
+                           "has the backend '" +
+                           given.backend + "'");
+  }
   return {};
 }
 
@@ -273,7 +306,7 @@ Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logge
     if (taken) return InvalidArgument("--runner: the label '" + runner.name + "' is used twice");
     plan.runners.push_back(std::move(runner));
   }
-  return {};
+  return CheckPluginOptions(args, plan);
 }
 
 }  // namespace vernier

@@ -38,6 +38,10 @@ OptionTable CompareOptionTable() {
   return OptionTable(std::move(groups));
 }
 
+OptionTable BatchOptionTable() {
+  return OptionTable({GeneralOptions(), BatchOptions(), LoggingOptions()});
+}
+
 OptionTable ConvertOptionTable() {
   std::vector<CommandGroup> groups = {GeneralOptions(), ConvertOptions(), LoggingOptions(),
                                       Without(ModelOptions(), {"model_file"})};
@@ -121,6 +125,16 @@ constexpr CommandEntry kCommands[] = {
                " tensors, so that an error made there is told from one that was inherited. Exit"
                " code 0 only when nothing is to blame."},
      BlameOptionTable},
+    {"batch",
+     {.command = "vernier batch",
+      .operands = "model [model ...] [options ...] -- RUN OPTIONS",
+      .summary = "run many models with the same options, and sum them up in one table",
+      .about =
+          "Run each model as vernier run MODEL RUN OPTIONS would, in a process of its own: what"
+          " one of them does to its process is never the end of the others. What a run saves gets"
+          " the model's stem in its name (out.json becomes STEM-out.json, a folder DIR becomes"
+          " DIR/STEM), or has it where {stem} is. The exit code is that of the worst run."},
+     BatchOptionTable},
     {"compare",
      {.command = "vernier compare",
       .operands = "file [file ...] [options ...]",

@@ -27,6 +27,7 @@ struct NamedCommand {
 constexpr NamedCommand kCommands[] = {
     {"run", RunCommand},
     {"blame", BlameCommand},
+    {"batch", BatchCommand},
     {"compare", CompareCommand},
     {"convert", ConvertCommand},
     {"check accuracy", CheckAccuracyCommand},
@@ -133,7 +134,8 @@ int Refuse(std::span<const std::string> words, const Invocation& invocation) {
 
 int Main(std::span<char* const> argv) {
   std::vector<std::string> words(argv.begin() + 1, argv.end());
-  const Invocation invocation{Join(argv), CalledAsPeer(argv[0]), std::time(nullptr)};
+  const Invocation invocation{Join(argv), CalledAsPeer(argv[0]), std::time(nullptr),
+                              std::vector<std::string>(argv.begin(), argv.end())};
   if (!words.empty() && (words[0] == "--version" || words[0] == "-v")) {
     std::printf("vernier %s\n", kVersion);
     return 0;

@@ -73,4 +73,17 @@ std::string_view ParsedArgs::Flag(std::string_view dest) const {
   return last == nullptr ? std::string_view() : last->flag;
 }
 
+void TakePluginOptions(ParseResult& result) {
+  std::erase_if(result.unknown, [&](const std::string& word) {
+    const size_t equals = word.find('=');
+    const size_t dot = word.find('.');
+    if (!word.starts_with("--") || equals == std::string::npos || dot > equals) return false;
+    PluginOption option{word.substr(2, dot - 2), word.substr(dot + 1, equals - dot - 1),
+                        word.substr(equals + 1)};
+    if (option.backend.empty() || option.option.empty()) return false;
+    result.args.Add(std::move(option));
+    return true;
+  });
+}
+
 }  // namespace vernier

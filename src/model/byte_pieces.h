@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/external_data.h"
+#include "model/float16_values.h"
 #include "util/atomic_file.h"
 #include "vernier/status.h"
 
@@ -20,8 +21,11 @@ struct BytePiece {
   std::string_view bytes;
   std::shared_ptr<const void> owner;      ///< of new bytes; null for views
   std::optional<ExternalSlice> external;  ///< instead of bytes
+  /// The bytes are float32 and become float16 when they are written; what was lost is counted here.
+  std::shared_ptr<Float16Losses> narrowing;
 
-  uint64_t size() const { return external ? external->size : bytes.size(); }
+  uint64_t size() const { return source_size() / (narrowing ? 2 : 1); }
+  uint64_t source_size() const { return external ? external->size : bytes.size(); }
 };
 
 class BytePieces {
@@ -31,6 +35,10 @@ class BytePieces {
   void AddOwned(std::string bytes);
   void AddExternal(ExternalSlice slice);
   void Append(const BytePieces& other);
+
+  /// float32 values that are to be float16: bytes that outlive the object, or external ones.
+  void AddNarrowedView(std::string_view floats, std::shared_ptr<Float16Losses> losses);
+  void AddNarrowedExternal(ExternalSlice floats, std::shared_ptr<Float16Losses> losses);
 
   uint64_t size() const { return size_; }
   std::span<const BytePiece> pieces() const { return pieces_; }
@@ -44,11 +52,12 @@ class BytePieces {
 /// slice without a folder; otherwise the errors of ExternalFolder and AtomicFile.
 Status WritePieces(const BytePieces& pieces, const ExternalFolder* folder, AtomicFile& file);
 
-/// The bytes in memory. kInternal when there is an external slice or no memory.
-Result<std::vector<std::byte>> ToBytes(const BytePieces& pieces);
+/// The bytes in memory; external slices come from `folder`. kInternal when there is no memory.
+Result<std::vector<std::byte>> ToBytes(const BytePieces& pieces,
+                                       const ExternalFolder* folder = nullptr);
 
-/// A sealed memfd with the bytes, for handing to another process; the caller closes it. kInternal
-/// when there is an external slice, kIo when the system has no memory for it.
-Result<int> ToMemfd(const BytePieces& pieces);
+/// A sealed memfd with the bytes, for handing to another process; the caller closes it. External
+/// slices come from `folder`, as in WritePieces. kIo when the system has no memory for it.
+Result<int> ToMemfd(const BytePieces& pieces, const ExternalFolder* folder = nullptr);
 
 }  // namespace vernier

@@ -266,6 +266,10 @@ Result<ExternalDataReport> CheckExternalData(const OnnxModel& model,
                            ExternalFolder::Open(model.path(), options));
   std::unordered_map<std::string_view, size_t> known;
   for (const OnnxTensor& tensor : model.external_tensors()) {
+    if (!options.detached.empty() && tensor.location.starts_with(options.detached)) {
+      report.slices.emplace_back();
+      continue;
+    }
     const std::string tensor_name = QuotePython(tensor.name);
     const auto [place, added] = known.try_emplace(tensor.location, report.files.size());
     if (added) {

@@ -93,6 +93,19 @@ std::optional<ModelType> ModelTypeFromName(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view WayOut(ModelType type) {
+  switch (type) {
+    case ModelType::kUff:
+      return "TensorRT reads UFF no more since version 9: convert the TensorFlow graph that the file"
+             " was made from with tf2onnx, and give the .onnx file.";
+    case ModelType::kCaffe:
+      return "TensorRT reads Caffe no more since version 9: convert the prototxt and caffemodel to"
+             " ONNX, with caffe2onnx for example, and give the .onnx file.";
+    default:
+      return {};
+  }
+}
+
 ModelPath SplitModelPath(std::string_view argument) {
   ModelPath result;
   std::error_code error;

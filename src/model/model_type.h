@@ -26,6 +26,9 @@ enum class ModelType : uint8_t {
 std::string_view ModelTypeName(ModelType type);
 std::optional<ModelType> ModelTypeFromName(std::string_view name);
 
+/// For types that no framework of today reads: what to do instead, one sentence. Empty otherwise.
+std::string_view WayOut(ModelType type);
+
 /// A model argument `path[:extra]`.
 struct ModelPath {
   std::string path;   ///< absolute if it exists

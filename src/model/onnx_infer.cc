@@ -62,7 +62,10 @@ class Attributes {
 
 class Inference {
  public:
-  explicit Inference(const OnnxModel& model) : model_(model), graph_(model.graph()) {
+  explicit Inference(const OnnxModel& model) : Inference(model, model.graph(), {}) {}
+
+  Inference(const OnnxModel& model, const OnnxGraph& graph, const ValueTypes& outer)
+      : model_(model), graph_(graph) {
     for (const InferRule& rule : kInferRules) AddRule(rule);
     for (const OnnxFunction& function : model.contents().functions) {
       if (IsStandard(function.domain)) rules_.erase(function.name);
@@ -74,11 +77,18 @@ class Inference {
     for (const auto* values : {&graph_.value_info, &graph_.inputs, &graph_.outputs}) {
       for (const OnnxValue& value : *values) Declare(value);
     }
-    known_ = declared_;
+    for (const auto& [name, type] : outer) known_[name].type = type;
+    for (const auto& [name, known] : declared_) known_[name] = known;
   }
 
   void Run(const std::vector<uint32_t>& order) {
     for (const uint32_t index : order) Visit(graph_.nodes[index]);
+  }
+
+  ValueTypes Types() const {
+    ValueTypes types;
+    for (const auto& [name, known] : known_) types.emplace(name, known.type);
+    return types;
   }
 
   Known Find(std::string_view name) const {
@@ -425,6 +435,19 @@ std::vector<InferredType> InferTypes(const OnnxModel& model,
     types.push_back(type);
   }
   return types;
+}
+
+ValueTypes InferGraphTypes(const OnnxModel& model, const OnnxGraph& graph,
+                           const ValueTypes& outer) {
+  std::vector<uint32_t> order(graph.nodes.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
+  Inference inference(model, graph, outer);
+  inference.Run(order);
+  if (&graph == &model.graph()) {
+    const Result<std::vector<uint32_t>> sorted = TopologicalOrder(model);
+    if (sorted.ok() && *sorted != order) inference.Run(*sorted);
+  }
+  return inference.Types();
 }
 
 }  // namespace vernier

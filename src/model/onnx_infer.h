@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/onnx_model.h"
@@ -21,5 +22,13 @@ struct InferredType {
 /// tensors stay unknown. Source of the rules: ONNX's operator definitions up to version 25.
 std::vector<InferredType> InferTypes(const OnnxModel& model,
                                      std::span<const std::string_view> names);
+
+/// Element types (TensorProto.DataType) by the names of values; 0 where it is unknown.
+using ValueTypes = std::unordered_map<std::string_view, int32_t>;
+
+/// The types of all values of one graph, initializers included. `outer` are those of the enclosing
+/// graphs, and what is known of the graph's inputs where it does not declare them itself.
+ValueTypes InferGraphTypes(const OnnxModel& model, const OnnxGraph& graph,
+                           const ValueTypes& outer);
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "model/wire_reader.h"
@@ -14,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kRawDataField = 9, kExternalDataField = 13, kDataLocationField = 14;
+constexpr uint32_t kFloatDataField = 4, kRawDataField = 9, kExternalDataField = 13,
+                   kDataLocationField = 14;
 constexpr uint64_t kPythonBytesOverhead = 33;
 constexpr uint64_t kPage = 4096;  // ONNX asks for it so that tensors can be mapped
 constexpr size_t kLargestFileName = 200;
@@ -36,7 +38,8 @@ Status PatchTensorData(const OnnxTensor& tensor, BytePieces fields, std::vector<
   while (reader.Next()) {
     const uint32_t field = reader.field();
     reader.Skip();
-    if (field != kRawDataField && field != kExternalDataField && field != kDataLocationField) {
+    if (field != kFloatDataField && field != kRawDataField && field != kExternalDataField &&
+        field != kDataLocationField) {
       continue;
     }
     out.push_back({reader.FieldBytes(), first ? std::move(fields) : BytePieces()});
@@ -45,14 +48,20 @@ Status PatchTensorData(const OnnxTensor& tensor, BytePieces fields, std::vector<
   return {};
 }
 
-BytePieces RawDataField(const ExternalSlice& slice) {
+BytePieces RawDataField(const BytePieces& values) {
   std::string head;
   AppendTag(head, kRawDataField, WireType::kBytes);
-  AppendVarint(head, slice.size);
+  AppendVarint(head, values.size());
   BytePieces field;
   field.AddOwned(std::move(head));
-  field.AddExternal(slice);
+  field.Append(values);
   return field;
+}
+
+BytePieces ValuesAt(const ExternalSlice& slice) {
+  BytePieces values;
+  values.AddExternal(slice);
+  return values;
 }
 
 BytePieces ExternalDataFields(const ExternalSlice& slice) {
@@ -82,7 +91,11 @@ bool IsFileName(std::string_view name) {
 class Saver {
  public:
   Saver(const OnnxModel& model, const std::string& path, const SaveOnnxOptions& options)
-      : model_(model), path_(path), folder_(FolderOf(path)), options_(options) {}
+      : model_(model), path_(path), folder_(FolderOf(path)), options_(options) {
+    for (const ReplacedValues& values : options.values) {
+      replaced_[values.tensor.bytes.data()] = &values.values;
+    }
+  }
 
   Status Save(std::vector<WirePatch> patches) {
     patches_ = std::move(patches);
@@ -96,15 +109,23 @@ class Saver {
     }
     if (options_.external_path) {
       VERNIER_TRY(MoveOut());
-    } else if (model_.bytes().size() + report_.total_bytes < kLargestOnnxFile) {
+    } else if (EmbeddedSize() < kLargestOnnxFile) {
       VERNIER_TRY(Embed());
-    } else {
+    } else if (options_.values.empty()) {
       VERNIER_TRY(CopyFiles());
+    } else {
+      VERNIER_TRY(MoveOut());
     }
     return WriteModel();
   }
 
  private:
+  const BytePieces* ReplacedIn(const OnnxTensor& tensor) const {
+    const auto found = replaced_.find(tensor.bytes.data());
+    return found == replaced_.end() ? nullptr : found->second;
+  }
+  uint64_t EmbeddedSize() const;
+  Status MoveOrEmbed(const OnnxTensor& tensor, const BytePieces& values);
   Status Embed();
   Status CopyFiles();
   Status MoveOut();
@@ -122,14 +143,37 @@ class Saver {
   ExternalDataReport report_;
   std::optional<ExternalFolder> source_;
   std::map<std::string, BytePieces> data_files_;  // by location
+  std::unordered_map<const char*, const BytePieces*> replaced_;
 };
+
+uint64_t Saver::EmbeddedSize() const {
+  uint64_t size = model_.bytes().size() + report_.total_bytes;
+  for (const ReplacedValues& values : options_.values) {
+    // What it replaces is counted above, in the file or as external data.
+    size += values.values.size();
+    size -= std::min<uint64_t>(size, values.tensor.raw_data.size());
+  }
+  for (size_t i = 0; i < report_.slices.size(); ++i) {
+    if (ReplacedIn(model_.external_tensors()[i]) != nullptr) size -= report_.slices[i].size;
+  }
+  return size;
+}
 
 Status Saver::Embed() {
   for (size_t i = 0; i < report_.slices.size(); ++i) {
     const OnnxTensor& tensor = model_.external_tensors()[i];
-    VERNIER_TRY(PatchTensorData(tensor, RawDataField(report_.slices[i]), patches_));
+    if (ReplacedIn(tensor) != nullptr) continue;
+    VERNIER_TRY(PatchTensorData(tensor, RawDataField(ValuesAt(report_.slices[i])), patches_));
   }
+  for (const ReplacedValues& values : options_.values) VERNIER_TRY(PatchValues(values, patches_));
   return {};
+}
+
+Status Saver::MoveOrEmbed(const OnnxTensor& tensor, const BytePieces& values) {
+  if (values.size() + kPythonBytesOverhead >= options_.size_threshold) {
+    return MoveTensor(tensor, values);
+  }
+  return PatchTensorData(tensor, RawDataField(values), patches_);
 }
 
 Status Saver::CopyFiles() {
@@ -145,7 +189,7 @@ Status Saver::CopyFiles() {
 }
 
 Status Saver::CheckExternalPath() const {
-  const fs::path location(*options_.external_path);
+  const fs::path location(options_.external_path.value_or(""));
   const bool climbs = std::find(location.begin(), location.end(), "..") != location.end();
   if (!location.is_absolute() && !climbs) return {};
   return InvalidArgument("--save-external-data: expected a path below the model's folder, got " +
@@ -154,7 +198,7 @@ Status Saver::CheckExternalPath() const {
 
 std::string Saver::NextLocation(const OnnxTensor& tensor) {
   if (options_.one_file) {
-    if (!options_.external_path->empty()) return *options_.external_path;
+    if (!options_.external_path.value_or("").empty()) return *options_.external_path;
     return fs::path(path_).filename().string() + ".data";
   }
   std::string name(tensor.name);
@@ -181,14 +225,17 @@ Status Saver::MoveTensor(const OnnxTensor& tensor, BytePieces values) {
 Status Saver::MoveOut() {
   VERNIER_TRY(CheckExternalPath());
   std::unordered_set<const char*> initializers;
-  const auto is_large = [&](uint64_t size) {
-    return size + kPythonBytesOverhead >= options_.size_threshold;
-  };
   const auto visit = [&](const OnnxGraph& graph) -> Status {
     for (const OnnxTensor& tensor : graph.initializers) {
       initializers.insert(tensor.bytes.data());
-      if (tensor.external || tensor.raw_data.data() == nullptr) continue;
-      if (!is_large(tensor.raw_data.size())) continue;
+      if (const BytePieces* values = ReplacedIn(tensor)) {
+        VERNIER_TRY(MoveOrEmbed(tensor, *values));
+        continue;
+      }
+      const bool embedded = !tensor.external && tensor.raw_data.data() != nullptr;
+      if (!embedded || tensor.raw_data.size() + kPythonBytesOverhead < options_.size_threshold) {
+        continue;
+      }
       BytePieces values;
       values.AddView(tensor.raw_data);
       VERNIER_TRY(MoveTensor(tensor, std::move(values)));
@@ -199,14 +246,15 @@ Status Saver::MoveOut() {
   for (const OnnxGraph& graph : model_.contents().subgraphs) VERNIER_TRY(visit(graph));
   for (size_t i = 0; i < report_.slices.size(); ++i) {
     const OnnxTensor& tensor = model_.external_tensors()[i];
-    const ExternalSlice& slice = report_.slices[i];
-    if (!initializers.contains(tensor.bytes.data()) || !is_large(slice.size)) {
-      VERNIER_TRY(PatchTensorData(tensor, RawDataField(slice), patches_));
-      continue;
-    }
-    BytePieces values;
-    values.AddExternal(slice);
-    VERNIER_TRY(MoveTensor(tensor, std::move(values)));
+    if (ReplacedIn(tensor) != nullptr) continue;
+    const BytePieces values = ValuesAt(report_.slices[i]);
+    VERNIER_TRY(initializers.contains(tensor.bytes.data())
+                    ? MoveOrEmbed(tensor, values)
+                    : PatchTensorData(tensor, RawDataField(values), patches_));
+  }
+  for (const ReplacedValues& values : options_.values) {
+    if (initializers.contains(values.tensor.bytes.data())) continue;
+    VERNIER_TRY(PatchValues(values, patches_));
   }
   return WriteDataFiles();
 }
@@ -239,6 +287,15 @@ Status Saver::WriteModel() {
 }
 
 }  // namespace
+
+Status PatchValues(const ReplacedValues& values, std::vector<WirePatch>& patches) {
+  return PatchTensorData(values.tensor, RawDataField(values.values), patches);
+}
+
+Status PatchExternal(const OnnxTensor& tensor, const ExternalSlice& place,
+                     std::vector<WirePatch>& patches) {
+  return PatchTensorData(tensor, ExternalDataFields(place), patches);
+}
 
 Status SaveOnnx(const OnnxModel& model, std::vector<WirePatch> patches, const std::string& path,
                 const SaveOnnxOptions& options) {

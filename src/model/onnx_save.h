@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "model/external_data.h"
 #include "model/onnx_model.h"
+#include "model/replaced_values.h"
 #include "model/wire_patch.h"
 
 namespace vernier {
@@ -23,12 +25,23 @@ struct SaveOnnxOptions {
   std::optional<std::string> external_path;
   uint64_t size_threshold = 1024;  ///< smaller initializers stay in the model, see SaveOnnx
   bool one_file = true;            ///< false: a file per tensor
+  /// Tensors of the model whose values are others; patches for them must not touch their data.
+  std::span<const ReplacedValues> values = {};
 };
+
+/// Appends the patches that put new values into their tensor. kUnimplemented for a tensor that the
+/// file splits.
+Status PatchValues(const ReplacedValues& values, std::vector<WirePatch>& patches);
+
+/// The same for a tensor whose values are to be found in another file.
+Status PatchExternal(const OnnxTensor& tensor, const ExternalSlice& place,
+                     std::vector<WirePatch>& patches);
 
 /// Writes `model` with `patches` applied to `path`. Where the weights go:
 /// - without `external_path` external weights are put into the new file, as the peer does. If that
 ///   would reach kLargestOnnxFile, they stay external: their files are copied beside the new model
-///   under the names that they have, or left alone if they are there already.
+///   under the names that they have, or left alone if they are there already. With replaced values
+///   all initializers go to one file instead.
 /// - with `external_path` initializers that are raw data or external are written to that file; of
 ///   the other tensors external ones are put into the model. As in the peer, whose sizes include
 ///   the 33 bytes of a Python object, a tensor goes out if its bytes + 33 >= `size_threshold`.

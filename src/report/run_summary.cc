@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/findings_text.h"
+#include "report/threshold_advice.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -229,7 +230,7 @@ std::string Advice(const RunRecord& record) {
     const RunnerRecord* second = FindRunner(record, pair.second);
     const std::string next = "to accept this difference: add --atol " + scope +
                              EnoughTolerance(required) + " --rtol " + scope +
-                             EnoughTolerance(required) +
+                             EnoughTolerance(required) + ThresholdAdvice(record) +
                              // Saved files have no other tensors to look at.
                              (record.runners.empty()
                                   ? ""
@@ -241,7 +242,8 @@ std::string Advice(const RunRecord& record) {
     }
     return "next: " + next;
   }
-  return "";
+  const std::string thresholds = ThresholdAdvice(record);
+  return thresholds.empty() ? "" : "next: to accept this difference: add" + thresholds + "\n";
 }
 
 }  // namespace
@@ -259,6 +261,7 @@ std::string FormatRunSummary(const RunRecord& record, const SummaryOptions& opti
   const bool mismatch = std::any_of(record.pairs.begin(), record.pairs.end(), [](const auto& pair) {
     return std::any_of(pair.outputs.begin(), pair.outputs.end(), Failed);
   });
+  if (!text.empty() && !options.repro.empty()) text += "repro: " + options.repro + "\n";
   if (mismatch) text += Advice(record);
   return text;
 }

@@ -11,6 +11,7 @@ namespace vernier {
 struct SummaryOptions {
   bool interleaved = false;  ///< more than one runner was open: latencies are labelled so
   bool all_outputs = false;  ///< tell of the distances of outputs that match, too
+  std::string repro = {};    ///< the command that does the same again; empty: not told
 };
 
 /// Several lines of text.

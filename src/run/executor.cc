@@ -259,6 +259,17 @@ class Execution {
 
   Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration) {
     IterationOutputs outputs;
+    if (plan_.execution.parallel) {
+      for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(PrepareBars(i, feed, iteration));
+      VERNIER_ASSIGN_OR_RETURN(auto results, live_.InferSideBySide(feed, iteration));
+      for (size_t i = 0; i < live_.size(); ++i) {
+        VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
+                                 live_.Settle(i, std::move(results[i])));
+        VERNIER_TRY(TakeResult(i, feed, iteration, result));
+        outputs.push_back(std::move(result));
+      }
+      return outputs;
+    }
     for (size_t i = 0; i < live_.size(); ++i) {
       VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, InferOne(i, feed, iteration));
       outputs.push_back(std::move(result));
@@ -268,20 +279,30 @@ class Execution {
 
   Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
                                                   int64_t iteration) {
-    if (bars_.wanted() && iteration == 0 && live_[index].opened()) {
-      bars_.AddRunner(index, live_[index]);
-      bars_.SetFeed(feed);
-      if (plan_.noise_floor && index == 0) VERNIER_TRY(OpenNoise());
-    }
+    VERNIER_TRY(PrepareBars(index, feed, iteration));
     VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
                              live_.Infer(index, feed, iteration));
-    if (!result) return result;
+    VERNIER_TRY(TakeResult(index, feed, iteration, result));
+    return result;
+  }
+
+  Status PrepareBars(size_t index, const TensorMap& feed, int64_t iteration) {
+    if (!bars_.wanted() || iteration != 0 || !live_[index].opened()) return {};
+    bars_.AddRunner(index, live_[index]);
+    bars_.SetFeed(feed);
+    return plan_.noise_floor && index == 0 ? OpenNoise() : Status();
+  }
+
+  // What is done with outputs before they are compared.
+  Status TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
+                    const std::optional<IterationResult>& result) {
+    if (!result) return {};
     logger_.Once(Severity::kInfo, PadName(live_[index].name()) +
                                       "\n---- Inference Output(s) ----\n" +
                                       FormatTensorTable(result->outputs));
     VERNIER_TRY(savers_->AddResult(index, *result));
-    if (noise_ && index == 0) VERNIER_TRY(noise_->Measure(feed, iteration, *result, bars_));
-    return result;
+    if (!noise_ || index != 0) return {};
+    return noise_->Measure(feed, iteration, *result, bars_);
   }
 
   Status OpenNoise() {

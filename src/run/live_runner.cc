@@ -30,10 +30,27 @@ void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& 
   }
 }
 
+Status CheckPluginOptions(const RunnerPlan& plan, const BackendInfo& backend) {
+  for (const std::string& option : plan.plugin_options) {
+    std::string known;
+    bool found = false;
+    for (const BackendOption& has : backend.options) {
+      found |= has.name == option;
+      known += (known.empty() ? "" : ", ") + has.name;
+    }
+    if (found) continue;
+    return InvalidArgument("--" + plan.backend + "." + option +
+                           ": the backend has no such option; " +
+                           (known.empty() ? "it has none" : "it has: " + known));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
   VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
+  VERNIER_TRY(CheckPluginOptions(plan_, backend_));
   OpenRequest request = model.request();
   request.session = session_id_;
   request.options = plan_.session_options;
@@ -41,6 +58,8 @@ Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
   VERNIER_ASSIGN_OR_RETURN(session_, worker_->Open(request, model.edited_bytes()));
   AddSymbols(request.inputs, session_.inputs);
   computes_in_ = DTypeFromName(session_.precision).value_or(DType::kUndefined);
+  const bool in_half = plan_.model.fp_to_fp16 && session_.precision == kAsInTheModel;
+  if (in_half) computes_in_ = DType::kFloat16;
   if (session_.precision == kAsInTheModel) session_.precision = model.precision();
   skipped_ = session_.not_exposed;
   opened_ = true;

@@ -35,6 +35,10 @@ class LiveRunner {
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
                                 DeviceOutputs* devices = nullptr);
 
+  /// Between these, what the framework says waits: for inferences on several threads.
+  void HoldLog() { worker_->HoldLog(); }
+  void ReleaseLog() { worker_->ReleaseLog(); }
+
   /// Ends the session, and the worker if this was its last runner. A framework that dies or hangs
   /// even now is an error, though everything it computed has been delivered.
   Status Close();

@@ -1,6 +1,7 @@
 #include "run/live_runs.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "inputs/coerce_feed.h"
 #include "inputs/peer_text.h"
@@ -118,8 +119,9 @@ Status LiveRuns::Open(size_t index) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return {};
   logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
-                           ModelSource::Prepare(runner.plan().model, logger_));
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const ModelSource> model,
+      ModelSource::Prepare(runner.plan().model, logger_, [this] { return ScriptWorker(); }));
   VERNIER_ASSIGN_OR_RETURN(
       const CalibrationFeeds calibration,
       CalibrationFeeds::Make(plan_, runner.plan(), *model, script_feeds_, logger_));
@@ -137,8 +139,9 @@ Status LiveRuns::Open(size_t index) {
 }
 
 Status LiveRuns::OpenTwin(NoiseFloor& noise) {
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
-                           ModelSource::Prepare(noise.plan().model, logger_));
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const ModelSource> model,
+      ModelSource::Prepare(noise.plan().model, logger_, [this] { return ScriptWorker(); }));
   return noise.Open(pool_, *model);
 }
 
@@ -182,38 +185,76 @@ Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& 
   return CoerceFeed(feed, runner.session().inputs, options, logger_);
 }
 
-Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const TensorMap& feed,
-                                                       int64_t iteration) {
-  LiveRunner& runner = runners_[index];
-  if (!runner.alive()) return std::optional<IterationResult>();
+void LiveRuns::TellInputs(const LiveRunner& runner) {
+  if (!logger_.Enabled(Severity::kVerbose)) return;
+  const LogArea area(logger_, log_area::kRunner);
+  logger_.Once(Severity::kVerbose, PadName(runner.name()) + " | Input metadata is: " +
+                                       FormatSignature(runner.session().inputs));
+}
+
+Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorMap& feed,
+                                               int64_t iteration) {
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed));
-  if (logger_.Enabled(Severity::kVerbose)) {
-    const LogArea area(logger_, log_area::kRunner);
-    logger_.Once(Severity::kVerbose, PadName(runner.name()) + " | Input metadata is: " +
-                                         FormatSignature(runner.session().inputs));
-  }
   for (const std::string& note : coerced.notes) {
     const std::string text = runner.name() + ": " + note;
     if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
   }
-  const TensorBlock* block = block_ && block_iteration_ == iteration ? &*block_ : nullptr;
-  std::optional<TensorBlock> own;
+  RunnerFeed own;
   if (!SameTensors(coerced.tensors, feed)) {
     VERNIER_ASSIGN_OR_RETURN(TensorBlock encoded, EncodeTensors(coerced.tensors));
-    own = std::move(encoded);
-    block = &*own;
-  } else if (block == nullptr) {
-    VERNIER_ASSIGN_OR_RETURN(block, Encode(feed, iteration));
+    own.own = std::move(encoded);
+    return own;
   }
-  Result<IterationResult> result =
-      runner.Infer(*block, iteration, may_stay_on_device_ ? &devices_ : nullptr);
-  if (!result.ok()) {
-    if (result.status().code() == StatusCode::kCancelled) return result.status();
-    // Whatever code a framework gives while it computes: it is the one that failed.
-    Fail(runner, BackendError(result.status().message()));
-    return std::optional<IterationResult>();
+  own.shared = block_ && block_iteration_ == iteration ? &*block_ : nullptr;
+  if (own.shared != nullptr) return own;
+  VERNIER_ASSIGN_OR_RETURN(own.shared, Encode(feed, iteration));
+  return own;
+}
+
+Result<std::optional<IterationResult>> LiveRuns::Finish(LiveRunner& runner,
+                                                        Result<IterationResult> result) {
+  if (result.ok()) return std::optional<IterationResult>(*std::move(result));
+  if (result.status().code() == StatusCode::kCancelled) return result.status();
+  // Whatever code a framework gives while it computes: it is the one that failed.
+  Fail(runner, BackendError(result.status().message()));
+  return std::optional<IterationResult>();
+}
+
+Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const TensorMap& feed,
+                                                       int64_t iteration) {
+  LiveRunner& runner = runners_[index];
+  if (!runner.alive()) return std::optional<IterationResult>();
+  VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
+  TellInputs(runner);
+  return Finish(runner,
+                runner.Infer(own.block(), iteration, may_stay_on_device_ ? &devices_ : nullptr));
+}
+
+Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMap& feed,
+                                                                  int64_t iteration) {
+  std::vector<std::optional<RunnerFeed>> feeds(runners_.size());
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    if (!runners_[i].alive()) continue;
+    VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
   }
-  return std::optional<IterationResult>(*std::move(result));
+  std::vector<Settling> results(runners_.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    if (!feeds[i]) continue;
+    runners_[i].HoldLog();
+    threads.emplace_back(
+        [&, i] { results[i].emplace(runners_[i].Infer(feeds[i]->block(), iteration)); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, Settling result) {
+  if (!result) return std::optional<IterationResult>();
+  LiveRunner& runner = runners_[index];
+  TellInputs(runner);
+  runner.ReleaseLog();
+  return Finish(runner, *std::move(result));
 }
 
 std::vector<RunnerRecord> LiveRuns::Records() const {

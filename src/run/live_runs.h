@@ -53,6 +53,15 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration);
 
+  /// The same of all runners, side by side; nullopt for those that have failed before. Each must
+  /// have a worker of its own. Settle() is to follow for each runner, in order.
+  using Settling = std::optional<Result<IterationResult>>;
+  Result<std::vector<Settling>> InferSideBySide(const TensorMap& feed, int64_t iteration);
+
+  /// Tells what the framework said meanwhile, and puts a runner that failed out of the run: as
+  /// Infer() does.
+  Result<std::optional<IterationResult>> Settle(size_t index, Settling result);
+
   /// What feeds are made for: the inputs of the first opened runner that says what it takes. Where
   /// none does, those of --input-shapes, as float32, or none if feeds are `supplied` by files or a
   /// script. kInvalidArgument otherwise.
@@ -70,6 +79,15 @@ class LiveRuns {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  // A feed as one runner takes it: the run's own block, or one that was made for this runner.
+  struct RunnerFeed {
+    const TensorBlock* shared = nullptr;
+    std::optional<TensorBlock> own;
+    const TensorBlock& block() const { return own ? *own : *shared; }
+  };
+  Result<RunnerFeed> FeedFor(LiveRunner& runner, const TensorMap& feed, int64_t iteration);
+  void TellInputs(const LiveRunner& runner);
+  Result<std::optional<IterationResult>> Finish(LiveRunner& runner, Result<IterationResult> result);
   void Fail(LiveRunner& runner, const Status& why);
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed);
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);

@@ -17,7 +17,7 @@ std::string SharingKey(const RunnerPlan& runner, bool alone) {
 }  // namespace
 
 Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
-  std::weak_ptr<Worker>& slot = workers_[SharingKey(runner, plan_.use_subprocess)];
+  std::weak_ptr<Worker>& slot = workers_[SharingKey(runner, plan_.use_subprocess || plan_.parallel)];
   if (std::shared_ptr<Worker> running = slot.lock()) return running;
   LoadRequest load{{}, runner.backend_options};
   std::vector<std::string> program;

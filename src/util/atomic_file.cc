@@ -127,8 +127,8 @@ Status AtomicFile::CopyFrom(int fd, uint64_t offset, uint64_t size) {
   return ::lseek(fd_, static_cast<off_t>(size_), SEEK_SET) < 0 ? Fail("written") : Status();
 }
 
-Status AtomicFile::Commit() {
-  Status status = SyncAndRename(fd_, temporary_, path_);
+Status AtomicFile::Commit(Durability durability) {
+  Status status = SyncAndRename(fd_, temporary_, path_, durability);
   ::close(std::exchange(fd_, -1));
   if (!status.ok()) ::unlink(temporary_.c_str());
   return status;
@@ -179,15 +179,18 @@ bool CanRenameOver(const std::string& path) {
   return !fs::exists(present) || fs::is_regular_file(present);
 }
 
-Status SyncAndRename(int fd, const std::string& from, const std::string& path) {
+Status SyncAndRename(int fd, const std::string& from, const std::string& path,
+                     Durability durability) {
   const auto fail = [&path](std::string_view doing) {
     return IoError("'" + path + "' cannot be " + std::string(doing) + ": " + std::strerror(errno));
   };
-  if (::fsync(fd) != 0) return fail("synced");
+  const bool synced = durability == Durability::kSynced;
+  if (synced && ::fsync(fd) != 0) return fail("synced");
   // Some file systems report a full disk only when a descriptor is closed.
   const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (copy >= 0 && ::close(copy) != 0) return fail("closed");
   if (::rename(from.c_str(), path.c_str()) != 0) return fail("renamed into place");
+  if (!synced) return {};
   const int directory = ::open(ParentOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {
     ::fsync(directory);
@@ -196,10 +199,10 @@ Status SyncAndRename(int fd, const std::string& from, const std::string& path) {
   return {};
 }
 
-Status WriteFileAtomically(const std::string& path, std::string_view text) {
+Status WriteFileAtomically(const std::string& path, std::string_view text, Durability durability) {
   VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   VERNIER_TRY(file.Write(text));
-  return file.Commit();
+  return file.Commit(durability);
 }
 
 }  // namespace vernier

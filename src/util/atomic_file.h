@@ -11,6 +11,12 @@
 
 namespace vernier {
 
+/// What Commit() waits for.
+enum class Durability : uint8_t {
+  kSynced,   ///< the bytes have reached the disk: for results
+  kRenamed,  ///< the kernel will see to that: for what can be made again, in great numbers
+};
+
 /// Writes to a temporary file beside `path`; Commit() syncs it and renames it over `path`. Without
 /// Commit() the old file keeps its bytes and the temporary one is removed. Errors are kIo and name
 /// the path.
@@ -35,7 +41,7 @@ class AtomicFile {
   uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  Status Commit();
+  Status Commit(Durability durability = Durability::kSynced);
 
  private:
   AtomicFile() = default;
@@ -62,10 +68,12 @@ bool CanRenameOver(const std::string& path);
 
 /// Syncs the file at `from`, open as `fd`, and renames it to `path`. kIo names `path`, which then is
 /// as it was.
-Status SyncAndRename(int fd, const std::string& from, const std::string& path);
+Status SyncAndRename(int fd, const std::string& from, const std::string& path,
+                     Durability durability = Durability::kSynced);
 
 /// Writes all of `text` to `path` through an AtomicFile.
-Status WriteFileAtomically(const std::string& path, std::string_view text);
+Status WriteFileAtomically(const std::string& path, std::string_view text,
+                           Durability durability = Durability::kSynced);
 
 /// Creates a directory and its parents. kIo, naming the path, when that fails.
 Status CreateDirectories(const std::string& path);

@@ -165,7 +165,9 @@ class Workshop:
     def execute(self, program, words, folder, env):
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith(("POLYGRAPHY_", "PYTHONPATH", "COLUMNS"))}
-        environment.update(LC_ALL="C.UTF-8", TZ="UTC", PYTHONDONTWRITEBYTECODE="1", **env)
+        venv = str(pathlib.Path(self.peer[0]).parent.parent)
+        environment.update(LC_ALL="C.UTF-8", TZ="UTC", PYTHONDONTWRITEBYTECODE="1")
+        environment.update({name: text.replace("{peer}", venv) for name, text in env.items()})
         try:
             done = subprocess.run([*program, *words], cwd=folder, env=environment,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -42,6 +42,7 @@ class Server:
             wire.CLOSE: self.close, wire.OPEN_SCRIPT: self.open_script,
             wire.NEXT_FEED: self.next_feed, wire.COMPARE: self.compare,
             wire.POSTPROCESS: self.postprocess, wire.MEASURE: self.measure,
+            wire.INFER_SHAPES: self.infer_shapes,
         }
 
     def serve(self):
@@ -164,6 +165,15 @@ class Server:
         session = self.sessions[reader.u64()]
         (_, a), (_, b) = tensors.decode(reader, memory)
         out.f64(session.measure(a, b))
+
+    @staticmethod
+    def infer_shapes(reader, memory, out):
+        from . import shapes, tensors
+        use_symbolic = bool(reader.u8())
+        (_, model), = tensors.decode(reader, memory)
+        description, sent = tensors.encode(shapes.infer(model.tobytes(), use_symbolic), "result")
+        out.raw(description)
+        return sent
 
     def postprocess(self, reader, memory, out):
         from . import results, tensors

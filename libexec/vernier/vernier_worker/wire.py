@@ -11,6 +11,7 @@ import struct
 
 LOAD, OPEN, RUN, CLOSE = 1, 2, 3, 4
 OPEN_SCRIPT, NEXT_FEED, COMPARE, POSTPROCESS, MEASURE = 5, 6, 7, 8, 9
+INFER_SHAPES = 13
 REPLY, LOG = 100, 101
 
 # Codes of include/vernier/status.h.

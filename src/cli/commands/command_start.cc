@@ -50,6 +50,7 @@ CommandStart StartCommand(const CommandEntry& command, std::span<const std::stri
     return End(0);
   }
   if (parsed.end == ParseEnd::kUsageError) return UsageError(command, parsed.error);
+  if (table.FindDest("runners") != nullptr) TakePluginOptions(parsed);
   if (surplus != nullptr) TakeOperands(parsed.unknown, *surplus);
   if (!parsed.unknown.empty()) return UnknownOptions(table, parsed.unknown, invocation);
   const Result<ConsoleLogOptions> options = BindLog(parsed.args);

@@ -19,6 +19,9 @@ Command BlameCommand;
 /// Cuts a part out of a model.
 Command SurgeonExtractCommand;
 
+/// Runs many models, each in a process of its own.
+Command BatchCommand;
+
 /// Compares saved files.
 Command CompareCommand;
 

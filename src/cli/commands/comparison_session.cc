@@ -6,6 +6,7 @@
 #include "cli/bind_blame.h"
 #include "cli/commands/blame_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/script/shell_command.h"
 #include "cli/version.h"
 #include "report/run_reporter.h"
 #include "report/run_summary.h"
@@ -64,7 +65,8 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invoc
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
   const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
   const std::string summary =
-      FormatRunSummary(outcome.record, {interleaved, log.Enabled(Severity::kVerbose)});
+      FormatRunSummary(outcome.record, {interleaved, log.Enabled(Severity::kVerbose),
+                                        ReproCommand(invocation)});
   if (!summary.empty()) log.Plain(summary);
   if (code == 0 && !log.Close()) {
     std::fprintf(stderr, "[!] --log-file: not everything could be written\n");

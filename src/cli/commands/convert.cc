@@ -9,6 +9,7 @@
 #include "model/model_type.h"
 #include "run/engine_build.h"
 #include "run/model_source.h"
+#include "run/worker_pool.h"
 
 namespace vernier {
 namespace {
@@ -72,7 +73,10 @@ void WarnOfEngineOptions(const Conversion& conversion) {
 Status ConvertToOnnx(Conversion& conversion) {
   WarnOfEngineOptions(conversion);
   conversion.model.save_path = conversion.output;
-  return ModelSource::Save(conversion.model, conversion.log);
+  ExecutionPlan execution;
+  VERNIER_TRY(BindWorkers(conversion.args, execution));
+  WorkerPool pool(execution, WatchSignals(), conversion.log);
+  return ModelSource::Save(conversion.model, conversion.log, [&] { return pool.GetForScripts(); });
 }
 
 // TensorRT's plug-in builds, and saves what it built.

@@ -1,6 +1,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/script/script_file.h"
 
 namespace vernier {
 
@@ -10,6 +11,13 @@ int RunCommand(std::span<const std::string> words, const Invocation& invocation)
   ConsoleLog& log = *start.log;
   const Result<RunPlan> plan = BindRun(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
+  if (const auto script = start.args.Value("gen_script")) {
+    Status status = CheckRun(*plan);
+    if (status.ok()) {
+      status = GenerateScript(std::string(*script), *plan, start.args, invocation, log);
+    }
+    return EndCommand(status, invocation, log);
+  }
   log.Start("RUNNING | Command: " + invocation.command);
   if (plan->runners.empty()) {
     log.Warning("No runners have been selected. Inference will not be run!");

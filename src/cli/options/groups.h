@@ -32,6 +32,7 @@ OptionGroup RunAndBlameOptions();
 OptionGroup ScriptOptions();
 OptionGroup ComparedFilesOptions();
 OptionGroup ConvertOptions();
+OptionGroup BatchOptions();
 OptionGroup AccuracyFileOptions();
 OptionGroup BackendListOptions();
 OptionGroup DataFilesOptions();

@@ -36,8 +36,9 @@ constexpr OptionRow kLoad[] = {
      .dest = "fp_to_fp16",
      .help = "Convert the model's floating-point tensors to float16; inputs and outputs keep their"
              " types.",
-     .standing = Standing::kLater,
-     .note = "Not to be confused with --fp16 of TensorRT."},
+     .standing = Standing::kBetter,
+     .note = "Needs no package; bodies of If and Loop too, casts wherever types meet, weights of any"
+             " size. Not to be confused with --fp16 of TensorRT."},
     {.flags = {"--mark-all"},
      .dest = "mark_all",
      .help = "Make every tensor an output, on every runner.",

@@ -34,13 +34,12 @@ constexpr OptionRow kInfer[] = {
     {.flags = {"--shape-inference", "--do-shape-inference"},
      .dest = "do_shape_inference",
      .help = "Infer the shapes of intermediate tensors when the model is loaded.",
-     .standing = Standing::kLater,
-     .note = "Marked outputs get their inferred type without it."},
+     .standing = Standing::kBetter,
+     .note = "By the onnx package of --python, which is given no weights."},
     {.flags = {"--no-onnxruntime-shape-inference"},
      .dest = "allow_onnxruntime",
      .turns_off = true,
      .help = "Do not use ONNX Runtime's symbolic tool for --shape-inference.",
-     .standing = Standing::kLater,
      .note = "Belongs to --shape-inference."},
 };
 

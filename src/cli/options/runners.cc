@@ -116,6 +116,11 @@ constexpr OptionRow kWorkers[] = {
      .metavar = "INTERPRETER",
      .help = "The Python, 3.9 or newer with NumPy, that runs scripts and models in Python.",
      .origin = Origin::kOurs},
+    {.flags = {"--parallel"},
+     .dest = "parallel",
+     .help = "Let all runners infer an iteration at the same time, each in a process of its own."
+             " Outputs and verdicts are the same; latencies are those of a busy machine.",
+     .origin = Origin::kOurs},
     {.flags = {"--in-process"},
      .dest = "in_process",
      .help = "Load the frameworks into this process instead of workers, for debuggers. A crash of"

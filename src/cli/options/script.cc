@@ -8,9 +8,10 @@ constexpr OptionRow kScript[] = {
      .dest = "gen_script",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Write a Python script that does what this command would do, and end; - prints it.",
-     .standing = Standing::kLater,
-     .note = "FILE is touched only when there is a script to write."},
+     .help = "Write a Python script for Polygraphy's API that does what this command would do, and"
+             " end; - prints it. FILE.sh becomes a shell script with this command.",
+     .standing = Standing::kBetter,
+     .note = "FILE is touched only when there is a script to write; FILE.sh is for all flags."},
 };
 
 }  // namespace

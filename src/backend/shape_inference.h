@@ -1,0 +1,35 @@
+// --shape-inference, by the user's own onnx in a Python worker.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/worker.h"
+#include "util/log.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Whose rules are used.
+enum class ShapeTool : uint8_t {
+  kSymbolic,  ///< ONNX Runtime's, which falls back to onnx with a warning
+  kOnnx
+};
+
+struct InferredModel {
+  Tensor file;  ///< the bytes of an ONNX file
+  /// What to tell of it, as the peer does.
+  std::vector<std::pair<Severity, std::string>> notes;
+};
+
+/// The model with the shapes that could be inferred. An inference that fails gives the model as it
+/// was, and a warning. kUnavailable, with how to install it, where the interpreter has no onnx;
+/// kBackend when the worker dies or answers nonsense; kCancelled.
+Result<InferredModel> InferShapes(Worker& worker, std::span<const std::byte> file, ShapeTool tool);
+
+}  // namespace vernier

@@ -1,0 +1,128 @@
+#include "cli/batch/batch_models.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include "cli/arg_parser.h"
+#include "cli/option_table.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPlaceholder = "{stem}";
+
+std::vector<std::string> Expand(const std::string& word) {
+  std::error_code ignored;
+  if (fs::exists(word, ignored)) return {word};
+  glob_t found{};
+  std::vector<std::string> paths;
+  if (::glob(word.c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  return paths;
+}
+
+// What a run writes, each to a path of its own. Caches are shared on purpose.
+bool IsSaved(std::string_view dest) {
+  constexpr std::string_view kOthers[] = {"output_dir", "log_file", "gen_script"};
+  constexpr std::string_view kNames[] = {"save_intermediate_outputs",
+                                         "save_all_intermediate_outputs", "save_timing_cache"};
+  const auto is_dest = [&](std::string_view known) { return known == dest; };
+  if (std::any_of(std::begin(kNames), std::end(kNames), is_dest)) return false;
+  return dest.starts_with("save_") || std::any_of(std::begin(kOthers), std::end(kOthers), is_dest);
+}
+
+std::string WithStem(const std::string& text, const std::string& stem) {
+  if (text.empty() || text == "-") return text;
+  const fs::path path(text);
+  if (!path.has_extension()) return (path / stem).lexically_normal().string();
+  return (path.parent_path() / (stem + "-" + path.filename().string())).string();
+}
+
+std::string Replaced(std::string text, const std::string& stem) {
+  for (size_t at = text.find(kPlaceholder); at != std::string::npos;
+       at = text.find(kPlaceholder, at + stem.size())) {
+    text.replace(at, kPlaceholder.size(), stem);
+  }
+  return text;
+}
+
+// The word that holds the option's value, changed.
+void PutStem(const GivenOption& given, const std::string& stem, std::vector<std::string>& words) {
+  std::string& flag = words[given.position];
+  const size_t equals = flag.find('=');
+  if (equals != std::string::npos) {
+    const std::string value = flag.substr(equals + 1);
+    if (value.find(kPlaceholder) == std::string::npos) {
+      flag = flag.substr(0, equals + 1) + WithStem(value, stem);
+    }
+  } else if (given.values.empty()) {
+    if (!given.row->constant.empty()) {
+      flag += "=" + WithStem(std::string(given.row->constant), stem);
+    }
+  } else if (std::string& value = words[given.position + 1];
+             value.find(kPlaceholder) == std::string::npos) {
+    value = WithStem(value, stem);
+  }
+}
+
+std::string RecordOf(std::span<const std::string> words) {
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, words);
+  if (const auto path = parsed.args.Value("save_record")) return std::string(*path);
+  const auto folder = parsed.args.Value("output_dir");
+  return folder ? (fs::path(*folder) / "record.json").string() : "";
+}
+
+}  // namespace
+
+Result<std::vector<BatchModel>> FindBatchModels(std::span<const std::string> words) {
+  std::vector<BatchModel> models;
+  std::set<std::string> seen;
+  std::map<std::string, int> stems;
+  for (const std::string& word : words) {
+    const std::vector<std::string> paths = Expand(word);
+    if (paths.empty()) return Malformed("no file matches '" + word + "'");
+    for (const std::string& path : paths) {
+      if (!seen.insert(fs::path(path).lexically_normal().string()).second) continue;
+      fs::path name = fs::path(path).lexically_normal();
+      if (!name.has_filename()) name = name.parent_path();  // a folder with a slash behind it
+      std::string stem = name.stem().string();
+      if (const int before = stems[stem]++; before > 0) stem += "-" + std::to_string(before + 1);
+      models.push_back({path, std::move(stem)});
+    }
+  }
+  return models;
+}
+
+Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::string> options) {
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, options);
+  if (parsed.end == ParseEnd::kUsageError) return InvalidArgument(parsed.error);
+  if (!parsed.unknown.empty()) {
+    return InvalidArgument("'" + parsed.unknown.front() + "' is not an option of run");
+  }
+  if (parsed.end == ParseEnd::kHelp) return InvalidArgument("--help goes before --");
+  if (parsed.args.Has("model_file")) {
+    return InvalidArgument("'" + std::string(*parsed.args.Value("model_file")) +
+                           "' is no option: models are named before --");
+  }
+  std::vector<std::string> words(options.begin(), options.end());
+  for (const GivenOption& given : parsed.args.given()) {
+    if (IsSaved(given.row->dest)) PutStem(given, model.stem, words);
+  }
+  for (std::string& word : words) word = Replaced(std::move(word), model.stem);
+  words.insert(words.begin(), model.path);
+  std::string record = RecordOf(words);
+  return RunWords{std::move(words), std::move(record)};
+}
+
+}  // namespace vernier

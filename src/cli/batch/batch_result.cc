@@ -1,0 +1,121 @@
+#include "cli/batch/batch_result.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr int kFirstSignal = 128;
+
+struct CodeMeaning {
+  int code;
+  std::string_view word;
+  bool RunFaults::*fault;
+};
+// docs/exit-codes.md
+constexpr CodeMeaning kMeanings[] = {
+    {1, "mismatch", &RunFaults::mismatch},       {2, "usage error", &RunFaults::usage},
+    {3, "unreadable", &RunFaults::malformed},    {4, "incomplete", &RunFaults::incomplete},
+    {5, "unavailable", &RunFaults::unavailable}, {6, "backend failed", &RunFaults::backend},
+    {7, "not saved", &RunFaults::unsaved},
+};
+
+const CodeMeaning* MeaningOf(int code) {
+  const auto* found = std::find_if(std::begin(kMeanings), std::end(kMeanings),
+                                   [&](const CodeMeaning& m) { return m.code == code; });
+  return found == std::end(kMeanings) ? nullptr : found;
+}
+
+std::string Pad(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+std::string Detail(const BatchResult& result) {
+  const RecordDigest& digest = result.digest;
+  const bool told = digest.worst_times_tolerance > 0 && digest.error.empty();
+  if (told) {
+    return digest.worst_output + ": " + FormatG(digest.worst_times_tolerance, 3) +
+           " times the tolerance";
+  }
+  std::string text = !result.messages.empty() ? result.messages.front() : digest.error;
+  text = text.substr(0, text.find('\n'));
+  return text;
+}
+
+std::string Seconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.2f", seconds);
+  return text;
+}
+
+}  // namespace
+
+std::string BatchVerdict(const BatchResult& result) {
+  if (!result.started) return "not run";
+  if (result.exit_code == 0) return "passed";
+  if (const CodeMeaning* meaning = MeaningOf(result.exit_code)) return std::string(meaning->word);
+  if (result.exit_code > kFirstSignal) {
+    const char* name = ::sigabbrev_np(result.exit_code - kFirstSignal);
+    return "ended by SIG" + std::string(name != nullptr ? name : "?");
+  }
+  return "internal error";
+}
+
+RunFaults FaultsOf(std::span<const BatchResult> results) {
+  RunFaults faults;
+  for (const BatchResult& result : results) {
+    if (!result.started) {
+      faults.incomplete = true;
+    } else if (const CodeMeaning* meaning = MeaningOf(result.exit_code)) {
+      faults.*(meaning->fault) = true;
+    } else if (result.exit_code != 0) {
+      faults.internal = true;
+    }
+  }
+  return faults;
+}
+
+std::string FormatBatch(std::span<const BatchResult> results) {
+  size_t model_width = 5, verdict_width = 7;
+  for (const BatchResult& result : results) {
+    model_width = std::max(model_width, result.model.size());
+    verdict_width = std::max(verdict_width, BatchVerdict(result).size());
+  }
+  const auto row = [&](std::string model, std::string verdict, std::string outputs,
+                       std::string seconds, const std::string& detail) {
+    std::string line = Pad(std::move(model), model_width) + "  " +
+                       Pad(std::move(verdict), verdict_width) + "  " + Pad(std::move(outputs), 9) +
+                       "  " + Pad(std::move(seconds), 7) + "  " + detail;
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+  };
+  std::string text = row("model", "verdict", "outputs", "seconds", "worst");
+  std::map<std::string, int> sums;
+  for (const BatchResult& result : results) {
+    const RecordDigest& digest = result.digest;
+    const std::string outputs = digest.outputs == 0
+                                    ? "-"
+                                    : std::to_string(digest.outputs - digest.failed) + " of " +
+                                          std::to_string(digest.outputs);
+    text += row(result.model, BatchVerdict(result), outputs,
+                result.started ? Seconds(result.seconds) : "-", Detail(result));
+    ++sums[BatchVerdict(result)];
+  }
+  text += std::to_string(sums["passed"]) + " of " + std::to_string(results.size()) + " passed";
+  for (const auto& [verdict, count] : sums) {
+    if (verdict != "passed") text += ", " + std::to_string(count) + " " + verdict;
+  }
+  text += "\n";
+  for (const BatchResult& result : results) {
+    if (result.started && result.exit_code != 0) text += "repro: " + result.command + "\n";
+  }
+  return text;
+}
+
+}  // namespace vernier

@@ -1,0 +1,88 @@
+#include "cli/batch/child_run.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+extern char** environ;
+
+namespace vernier {
+namespace {
+
+// Owns what posix_spawn is told.
+struct Spawn {
+  Spawn() {
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawnattr_init(&attributes);
+  }
+  ~Spawn() {
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+}  // namespace
+
+Result<ChildRun> ChildRun::Start(const std::vector<std::string>& words, const std::string& log) {
+  Spawn spawn;
+  ::posix_spawn_file_actions_addopen(&spawn.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&spawn.actions, STDOUT_FILENO, log.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
+  ::posix_spawn_file_actions_adddup2(&spawn.actions, STDOUT_FILENO, STDERR_FILENO);
+  ::posix_spawnattr_setpgroup(&spawn.attributes, 0);
+  ::posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETPGROUP);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ChildRun run;
+  const int error = ::posix_spawn(&run.pid_, "/proc/self/exe", &spawn.actions, &spawn.attributes,
+                                  arguments.data(), environ);
+  if (error != 0) {
+    run.pid_ = -1;
+    return Internal("a run cannot be started, with its output in '" + log +
+                    "': " + std::strerror(error));
+  }
+  run.process_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, run.pid_, 0)));
+  return run;
+}
+
+ChildRun::ChildRun(ChildRun&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), process_(std::move(other.process_)) {}
+
+ChildRun& ChildRun::operator=(ChildRun&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(process_, other.process_);
+  return *this;
+}
+
+ChildRun::~ChildRun() {
+  if (pid_ <= 0) return;
+  Stop(SIGKILL);
+  Wait();
+}
+
+int ChildRun::Wait() {
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void ChildRun::Stop(int signal) {
+  if (pid_ > 0) ::kill(pid_, signal);
+}
+
+}  // namespace vernier

@@ -1,0 +1,40 @@
+// One run of a batch: this program again, in a process of its own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "util/unique_fd.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+class ChildRun {
+ public:
+  /// Starts `words` (the program's name first) with stdout and stderr going to the file `log`, in a
+  /// process group of its own: Ctrl-C reaches it through Stop. kInternal.
+  static Result<ChildRun> Start(const std::vector<std::string>& words, const std::string& log);
+
+  ChildRun(ChildRun&& other) noexcept;
+  ChildRun& operator=(ChildRun&& other) noexcept;
+  /// Ends a process that still runs, and waits for it.
+  ~ChildRun();
+
+  /// Readable, for poll(), once the process has ended.
+  int descriptor() const { return process_.get(); }
+
+  /// Waits for the end: the exit code, or 128 and the signal's number.
+  int Wait();
+
+  void Stop(int signal);
+
+ private:
+  ChildRun() = default;
+
+  pid_t pid_ = -1;
+  UniqueFd process_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,209 @@
+// Many models with the same options: a process each, one table.
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "cli/batch/batch_models.h"
+#include "cli/batch/batch_result.h"
+#include "cli/batch/child_run.h"
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/interruption.h"
+#include "cli/script/shell_command.h"
+#include "util/atomic_file.h"
+#include "util/scratch_folder.h"
+
+namespace vernier {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kLargestMessages = 5;
+constexpr int kPollMs = 200;
+constexpr std::string_view kFailed = " | FAILED: ";
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The critical lines and errors of a log, without their letters.
+std::vector<std::string> MessagesOf(const std::string& log) {
+  std::vector<std::string> messages;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line) && messages.size() < kLargestMessages;) {
+    if (!line.starts_with("[!] ")) continue;
+    std::string text = line.substr(4);
+    // The name of a runner stands in a column of its own.
+    const size_t failed = text.find(kFailed);
+    if (failed != std::string::npos) {
+      const size_t end = text.find_last_not_of(' ', failed) + 1;
+      text = text.substr(0, end) + ": " + text.substr(failed + kFailed.size());
+    }
+    messages.push_back(std::move(text));
+  }
+  return messages;
+}
+
+class Batch {
+ public:
+  Batch(std::vector<BatchModel> models, std::vector<std::string> options, std::string log_folder,
+        const Invocation& invocation, ConsoleLog& log)
+      : models_(std::move(models)),
+        options_(std::move(options)),
+        log_folder_(std::move(log_folder)),
+        invocation_(invocation),
+        log_(log) {}
+
+  Status Run(size_t jobs) {
+    VERNIER_ASSIGN_OR_RETURN(ScratchFolder scratch, ScratchFolder::Create());
+    scratch_ = scratch.path();
+    if (!log_folder_.empty()) VERNIER_TRY(CreateDirectories(log_folder_));
+    for (const BatchModel& model : models_) {
+      VERNIER_ASSIGN_OR_RETURN(RunWords run, RunWordsFor(model, options_));
+      std::vector<std::string> words = std::move(run.words);
+      BatchResult result;
+      result.model = model.path;
+      words.insert(words.begin(), {invocation_.words.front(), "run"});
+      Invocation again = invocation_;
+      again.words = words;
+      result.command = ReproCommand(again);
+      results_.push_back(std::move(result));
+      const std::string own_record = scratch_ + "/" + std::to_string(records_.size()) + ".json";
+      if (run.record.empty()) words.push_back("--save-record=" + own_record);
+      records_.push_back(run.record.empty() ? own_record : run.record);
+      commands_.push_back(std::move(words));
+    }
+    const std::atomic<int>& interrupted = WatchSignals();
+    while ((next_ < models_.size() && interrupted == 0) || !running_.empty()) {
+      while (interrupted == 0 && next_ < models_.size() && running_.size() < jobs) {
+        VERNIER_TRY(StartNext());
+      }
+      AwaitOne();
+      if (interrupted != 0) StopAll(interrupted);
+    }
+    return {};
+  }
+
+  const std::vector<BatchResult>& results() const { return results_; }
+
+ private:
+  struct Running {
+    size_t index;
+    ChildRun child;
+    Clock::time_point start;
+  };
+
+  std::string LogOf(size_t index) const {
+    return (log_folder_.empty() ? scratch_ : log_folder_) + "/" + models_[index].stem + ".log";
+  }
+
+  Status StartNext() {
+    const size_t index = next_++;
+    results_[index].started = true;
+    VERNIER_ASSIGN_OR_RETURN(ChildRun child, ChildRun::Start(commands_[index], LogOf(index)));
+    running_.push_back({index, std::move(child), Clock::now()});
+    return {};
+  }
+
+  // Waits for an end, or for some time, so that signals are seen.
+  void AwaitOne() {
+    std::vector<pollfd> ends;
+    for (const Running& run : running_) ends.push_back({run.child.descriptor(), POLLIN, 0});
+    (void)::poll(ends.data(), ends.size(), kPollMs);
+    for (size_t i = ends.size(); i-- > 0;) {
+      if (ends[i].revents == 0) continue;
+      Finish(running_[i]);
+      running_.erase(running_.begin() + static_cast<ptrdiff_t>(i));
+    }
+  }
+
+  void Finish(Running& run) {
+    BatchResult& result = results_[run.index];
+    result.exit_code = run.child.Wait();
+    result.seconds = std::chrono::duration<double>(Clock::now() - run.start).count();
+    const std::string text = ReadAll(LogOf(run.index));
+    result.messages = MessagesOf(text);
+    if (const auto digest = ReadRecordDigest(ReadAll(records_[run.index])); digest.ok()) {
+      result.digest = *digest;
+    }
+    ++finished_;
+    log_.Info("[" + std::to_string(finished_) + "/" + std::to_string(models_.size()) + "] " +
+              result.model + ": " + BatchVerdict(result));
+    if (log_.Enabled(Severity::kVerbose)) {
+      log_.Plain(text);
+    } else if (result.exit_code != 0) {
+      for (const std::string& message : result.messages) log_.Error(result.model + ": " + message);
+    }
+  }
+
+  void StopAll(int signal) {
+    if (stopped_) return;
+    stopped_ = true;
+    for (Running& run : running_) run.child.Stop(signal);
+  }
+
+  std::vector<BatchModel> models_;
+  std::vector<std::string> options_;
+  std::string log_folder_;
+  const Invocation& invocation_;
+  ConsoleLog& log_;
+  std::string scratch_;
+  std::vector<BatchResult> results_;
+  std::vector<std::vector<std::string>> commands_;
+  std::vector<std::string> records_;  // where each run leaves its record
+  std::deque<Running> running_;
+  size_t next_ = 0;
+  size_t finished_ = 0;
+  bool stopped_ = false;
+};
+
+Result<size_t> JobsOf(const ParsedArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> jobs, args.Int("jobs"));
+  if (jobs && *jobs < 0) {
+    return InvalidArgument("--jobs: expected a number >= 0, got " + std::to_string(*jobs));
+  }
+  const size_t processors = std::max(1u, std::thread::hardware_concurrency());
+  if (!jobs) return size_t{1};
+  return *jobs == 0 ? processors : static_cast<size_t>(*jobs);
+}
+
+}  // namespace
+
+int BatchCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  const std::vector<std::string> own(words.begin(), end);
+  std::vector<std::string> options;
+  if (end != words.end()) options.assign(end + 1, words.end());
+  const CommandStart start = StartCommand(*FindCommand("batch"), own, invocation);
+  if (start.exit_code) return *start.exit_code;
+  ConsoleLog& log = *start.log;
+  if (options.empty()) {
+    return EndCommand(InvalidArgument("what to do with each model goes behind --, for example: "
+                                      "vernier batch '*.onnx' -- --onnxrt --openvino"),
+                      invocation, log);
+  }
+  const Result<std::vector<BatchModel>> models = FindBatchModels(start.args.List("models"));
+  if (!models.ok()) return EndCommand(models.status(), invocation, log);
+  const Result<size_t> jobs = JobsOf(start.args);
+  if (!jobs.ok()) return EndCommand(jobs.status(), invocation, log);
+  Batch batch(*models, options, std::string(start.args.Value("log_dir").value_or("")), invocation,
+              log);
+  if (const Status status = batch.Run(*jobs); !status.ok()) {
+    return EndCommand(status, invocation, log);
+  }
+  log.Plain(FormatBatch(batch.results()));
+  RunFaults faults = FaultsOf(batch.results());
+  faults.signal = ReceivedSignal();
+  if (!log.Close()) faults.unsaved = true;
+  return ExitCode(faults, invocation.as_peer);
+}
+
+}  // namespace vernier

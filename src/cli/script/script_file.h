@@ -1,0 +1,20 @@
+// --gen-script FILE|-.
+#pragma once
+
+#include <string>
+
+#include "cli/arg_parser.h"
+#include "cli/bind_run.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Writes the script, or prints it where `path` is "-": the shell command for FILE.sh, Python for
+/// any other name. An existing file is replaced only by a whole one, which can be executed.
+/// kUnimplemented as WritePythonScript; kIo.
+Status GenerateScript(const std::string& path, const RunPlan& plan, const ParsedArgs& args,
+                      const Invocation& invocation, Logger& logger);
+
+}  // namespace vernier

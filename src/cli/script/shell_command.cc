@@ -1,0 +1,78 @@
+#include "cli/script/shell_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "cli/version.h"
+
+namespace vernier {
+namespace {
+
+// Bash expands a leading tilde; "=" and the rest mean something only in first words.
+bool IsPlain(std::string_view word) {
+  constexpr std::string_view kPlain = "_-./:,+@%=";
+  return !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           kPlain.find(c) != std::string_view::npos;
+  });
+}
+
+std::vector<std::string> WithoutScript(const std::vector<std::string>& words) {
+  constexpr std::string_view kFlags[] = {"--gen-script", "--gen"};
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view name = std::string_view(words[i]).substr(0, words[i].find('='));
+    // An abbreviation of --gen-script begins with --gen.
+    const bool script = std::any_of(std::begin(kFlags), std::end(kFlags), [&](std::string_view f) {
+      return name.size() >= 5 && f.starts_with(name);
+    });
+    if (!script) {
+      kept.push_back(words[i]);
+    } else if (words[i].find('=') == std::string::npos) {
+      ++i;
+    }
+  }
+  return kept;
+}
+
+std::string CurrentFolder() {
+  std::error_code error;
+  const std::string folder = std::filesystem::current_path(error).string();
+  return error ? "." : folder;
+}
+
+}  // namespace
+
+std::string QuoteForShell(std::string_view word) {
+  if (IsPlain(word)) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+std::string JoinForShell(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + QuoteForShell(word);
+  return text;
+}
+
+std::string ReproCommand(const Invocation& invocation) {
+  return "cd " + QuoteForShell(CurrentFolder()) + " && " +
+         JoinForShell(WithoutScript(invocation.words));
+}
+
+std::string WriteShellScript(const Invocation& invocation) {
+  return "#!/bin/sh\n# Written by vernier " + std::string(kVersion) + ".\ncd " +
+         QuoteForShell(CurrentFolder()) + " || exit 3\nexec " +
+         JoinForShell(WithoutScript(invocation.words)) + " \"$@\"\n";
+}
+
+}  // namespace vernier

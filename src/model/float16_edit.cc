@@ -1,0 +1,501 @@
+#include "model/float16_edit.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "model/float16_rules.h"
+#include "model/onnx_infer.h"
+#include "model/onnx_parser.h"
+#include "model/wire_fields.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+using M = OnnxMessage;
+constexpr int32_t kFloat = 1, kHalf = 10;
+
+// One graph while it is converted. Bodies see the values of the graphs around them.
+struct Scope {
+  const OnnxGraph& graph;
+  Scope* outer = nullptr;
+  ValueTypes types;
+  std::unordered_set<std::string_view> kept;  // inputs and initializers that stay float32
+  std::unordered_map<std::string_view, std::string> half_names;   // where a value is in float16
+  std::unordered_map<std::string_view, std::string> float_names;  // and where in float32
+  std::vector<bool> node_stays;
+  std::string first_casts;  // node fields for the beginning of the graph
+
+  bool is_main() const { return outer == nullptr; }
+  int32_t TypeOf(std::string_view name) const {
+    const auto found = types.find(name);
+    return found == types.end() ? 0 : found->second;
+  }
+};
+
+std::string CastNode(std::string_view from, std::string_view to, int32_t type) {
+  std::string attribute, node, field;
+  AppendBytesField(attribute, 1, "to");
+  AppendVarintField(attribute, 3, static_cast<uint64_t>(type));
+  AppendVarintField(attribute, 20, 2);  // an integer
+  AppendBytesField(node, 1, from);
+  AppendBytesField(node, 2, to);
+  AppendBytesField(node, 3, to);  // names of values are unique, and so the node's is
+  AppendBytesField(node, 4, "Cast");
+  AppendBytesField(node, 5, attribute);
+  AppendBytesField(field, 1, node);
+  return field;
+}
+
+// A node's inputs and outputs under their new names.
+struct NodeNames {
+  std::vector<std::string> inputs, outputs;
+  std::string casts_before, casts_after;  // node fields
+};
+
+class Converter {
+ public:
+  Converter(const OnnxModel& model, std::span<const std::string_view> outputs,
+            const WeightSources& sources)
+      : model_(model), outputs_(outputs.begin(), outputs.end()) {
+    edit_.losses = std::make_shared<Float16Losses>();
+    for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {
+      slices_[model.external_tensors()[i].bytes.data()] = &sources.external->slices[i];
+    }
+    for (const ReplacedValues& values : sources.detached) {
+      detached_[values.tensor.bytes.data()] = &values.values;
+    }
+    CollectNames(model.graph());
+    for (const OnnxGraph& graph : model.contents().subgraphs) CollectNames(graph);
+  }
+
+  Result<Float16Edit> Convert() {
+    if (model_.contents().graph_parts > 1) {
+      return Unimplemented("--fp-to-fp16: '" + model_.path() +
+                           "' gives its graph in several parts; save it anew with onnx first");
+    }
+    for (const WireField& field : FieldsOf(model_.bytes(), M::kModel)) {
+      if (field.number != 7 || field.type != WireType::kBytes) continue;
+      Scope scope{
+          model_.graph(), nullptr, InferGraphTypes(model_, model_.graph(), {}), {}, {}, {}, {}, {}};
+      VERNIER_TRY(Graph(field.content, scope));
+    }
+    return std::move(edit_);
+  }
+
+ private:
+  void CollectNames(const OnnxGraph& graph);
+  std::string Unique(std::string name);
+
+  Status Graph(std::string_view bytes, Scope& scope);
+  Status CheckSupported(const Scope& scope) const;
+  void FindKept(Scope& scope);
+  void PlanOutputs(Scope& scope);
+  Status Value(const WireField& field, const Scope& scope);
+  void Type(std::string_view bytes, M message, std::vector<WirePatch>& patches) const;
+
+  std::string HalfName(std::string_view name, Scope& scope);
+  std::string FloatName(std::string_view name, size_t index, Scope& scope, const OnnxNode& node,
+                        std::string& casts);
+  NodeNames NamesOf(const OnnxNode& node, bool stays, Scope& scope);
+  Status Node(std::string_view bytes, size_t index, Scope& scope, NodeNames& names);
+  Status Attribute(const WireField& field, const OnnxNode& node, Scope& scope, size_t& body);
+  Status Body(std::string_view bytes, const OnnxNode& node, Scope& scope, size_t body);
+  void AddMissingAttributes(std::string_view bytes, const OnnxNode& node);
+  Status Tensor(const OnnxTensor& tensor);
+  Result<BytePieces> NarrowedValues(const OnnxTensor& tensor) const;
+
+  void Replace(std::string_view place, std::string bytes) {
+    BytePieces pieces;
+    pieces.AddOwned(std::move(bytes));
+    edit_.patches.push_back({place, std::move(pieces)});
+  }
+  void Insert(const char* at, std::string bytes) {
+    if (!bytes.empty()) Replace({at, 0}, std::move(bytes));
+  }
+  void ReplaceNumber(const WireField& field, uint64_t value) {
+    std::string bytes;
+    AppendVarintField(bytes, field.number, value);
+    Replace(field.field, std::move(bytes));
+  }
+  bool IsOutput(std::string_view name, const Scope& scope) const {
+    return scope.is_main() && outputs_.contains(name);
+  }
+
+  const OnnxModel& model_;
+  std::unordered_set<std::string_view> outputs_;
+  std::unordered_map<const char*, const ExternalSlice*> slices_;
+  std::unordered_map<const char*, const BytePieces*> detached_;
+  std::unordered_set<std::string> names_;
+  Float16Edit edit_;
+};
+
+void Converter::CollectNames(const OnnxGraph& graph) {
+  for (const std::string_view name : graph.node_values) names_.emplace(name);
+  for (const OnnxValue& input : graph.inputs) names_.emplace(input.name);
+  for (const OnnxTensor& tensor : graph.initializers) names_.emplace(tensor.name);
+}
+
+std::string Converter::Unique(std::string name) {
+  std::string unique = name;
+  for (int i = 1; !names_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
+  return unique;
+}
+
+Status Converter::CheckSupported(const Scope& scope) const {
+  if (!scope.graph.sparse_initializers.empty()) {
+    return Unimplemented("--fp-to-fp16: sparse initializers cannot be converted");
+  }
+  if (!scope.is_main()) return {};
+  for (const auto* values : {&scope.graph.inputs, &scope.graph.outputs}) {
+    for (const OnnxValue& value : *values) {
+      std::vector<WirePatch> patches;
+      Type(value.bytes, M::kValueInfo, patches);
+      if (value.kind == OnnxValueKind::kTensor || patches.empty()) continue;
+      return Unimplemented("--fp-to-fp16: " + QuotePython(value.name) + " is a " +
+                           std::string(OnnxValueKindName(value.kind)) +
+                           " of float32, which no cast keeps as it is");
+    }
+  }
+  return {};
+}
+
+// The inputs of the main graph, and initializers that a node that stays needs.
+void Converter::FindKept(Scope& scope) {
+  std::unordered_set<std::string_view> needed;
+  for (const OnnxNode& node : scope.graph.nodes) {
+    const bool stays = StaysFloat32(model_, scope.graph, node, scope.types);
+    scope.node_stays.push_back(stays);
+    if (!stays) continue;
+    for (const std::string_view name : scope.graph.Inputs(node)) needed.insert(name);
+  }
+  if (scope.is_main()) {
+    for (const OnnxValue& input : scope.graph.inputs) {
+      if (scope.TypeOf(input.name) == kFloat) scope.kept.insert(input.name);
+    }
+  }
+  const auto is_result = [&](std::string_view name) {
+    return std::any_of(scope.graph.outputs.begin(), scope.graph.outputs.end(),
+                       [&](const OnnxValue& output) { return output.name == name; });
+  };
+  for (const OnnxTensor& tensor : scope.graph.initializers) {
+    if (tensor.onnx_type != kFloat) continue;
+    const bool kept = scope.is_main()
+                          ? needed.contains(tensor.name) || outputs_.contains(tensor.name)
+                          : needed.contains(tensor.name) && !is_result(tensor.name);
+    if (kept) scope.kept.insert(tensor.name);
+  }
+}
+
+// Before any node is looked at: which values are where in which type.
+void Converter::PlanOutputs(Scope& scope) {
+  for (size_t n = 0; n < scope.graph.nodes.size(); ++n) {
+    const OnnxNode& node = scope.graph.nodes[n];
+    const std::span<const std::string_view> outputs = scope.graph.Outputs(node);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::string_view name = outputs[i];
+      const bool float_made = scope.node_stays[n] || OutputStaysFloat32(node, i);
+      const int32_t type = scope.TypeOf(name);
+      if (!name.empty() && type == 0 && (float_made || IsOutput(name, scope))) {
+        edit_.untyped.push_back(name);
+      }
+      if (name.empty() || type != kFloat) continue;
+      if (IsOutput(name, scope)) {
+        scope.float_names[name] = name;
+        scope.half_names[name] = Unique(std::string(name) + "_float16");
+      } else if (float_made) {
+        scope.float_names[name] = Unique(std::string(name) + "_float32");
+      }
+    }
+  }
+}
+
+// Where a converted node reads a value.
+std::string Converter::HalfName(std::string_view name, Scope& scope) {
+  for (Scope* at = &scope; at != nullptr; at = at->outer) {
+    const auto found = at->half_names.find(name);
+    if (found != at->half_names.end()) return found->second;
+    if (!at->kept.contains(name)) continue;
+    const std::string half = Unique(std::string(name) + "_float16");
+    at->first_casts += CastNode(name, half, kHalf);
+    at->half_names[name] = half;
+    return half;
+  }
+  return std::string(name);
+}
+
+// Where a node that stays reads a float32 value.
+std::string Converter::FloatName(std::string_view name, size_t index, Scope& scope,
+                                 const OnnxNode& node, std::string& casts) {
+  for (const Scope* at = &scope; at != nullptr; at = at->outer) {
+    if (at->kept.contains(name)) return std::string(name);
+    const auto found = at->float_names.find(name);
+    if (found != at->float_names.end()) return found->second;
+  }
+  const std::string_view owner = node.name.empty() ? node.op_type : node.name;
+  const std::string cast = Unique(std::string(owner) + "_input_cast_" + std::to_string(index));
+  casts += CastNode(HalfName(name, scope), cast, kFloat);
+  return cast;
+}
+
+NodeNames Converter::NamesOf(const OnnxNode& node, bool stays, Scope& scope) {
+  NodeNames names;
+  bool has_floats = false;
+  const std::span<const std::string_view> inputs = scope.graph.Inputs(node);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string_view name = inputs[i];
+    const bool is_float = !name.empty() && scope.TypeOf(name) == kFloat;
+    has_floats |= is_float;
+    if (stays && !name.empty() && scope.TypeOf(name) == 0 && node.op_type != "Cast") {
+      edit_.untyped.push_back(name);
+    }
+    if (stays) {
+      names.inputs.push_back(is_float ? FloatName(name, i, scope, node, names.casts_before)
+                                      : std::string(name));
+    } else {
+      names.inputs.push_back(name.empty() ? "" : HalfName(name, scope));
+    }
+  }
+  const std::span<const std::string_view> outputs = scope.graph.Outputs(node);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string_view name = outputs[i];
+    names.outputs.emplace_back(name);
+    if (name.empty() || scope.TypeOf(name) != kFloat) continue;
+    has_floats = true;
+    const bool float_made = stays || OutputStaysFloat32(node, i);
+    const bool result = IsOutput(name, scope);
+    if (!float_made && !result) continue;
+    const std::string half = result ? scope.half_names[name] : std::string(name);
+    const std::string& full = scope.float_names[name];
+    names.outputs.back() = float_made ? full : half;
+    names.casts_after += float_made ? CastNode(full, half, kHalf) : CastNode(half, full, kFloat);
+  }
+  if (stays && has_floats) ++edit_.kept_nodes;
+  return names;
+}
+
+void Converter::Type(std::string_view bytes, M message, std::vector<WirePatch>& patches) const {
+  struct Inner {
+    M message;
+    uint32_t field;
+    M child;
+  };
+  constexpr Inner kInner[] = {{M::kValueInfo, 2, M::kType},        {M::kType, 1, M::kTensorType},
+                              {M::kType, 4, M::kSequenceType},     {M::kType, 5, M::kMapType},
+                              {M::kType, 8, M::kSparseTensorType}, {M::kType, 9, M::kOptionalType},
+                              {M::kSequenceType, 1, M::kType},     {M::kMapType, 2, M::kType},
+                              {M::kOptionalType, 1, M::kType}};
+  const bool tensor = message == M::kTensorType || message == M::kSparseTensorType;
+  for (const WireField& field : FieldsOf(bytes, message)) {
+    if (tensor && field.number == 1 && field.type == WireType::kVarint && field.value == kFloat) {
+      std::string number;
+      AppendVarintField(number, 1, kHalf);
+      BytePieces pieces;
+      pieces.AddOwned(std::move(number));
+      patches.push_back({field.field, std::move(pieces)});
+    }
+    for (const Inner& inner : kInner) {
+      const bool here = inner.message == message && inner.field == field.number;
+      if (here && field.type == WireType::kBytes) Type(field.content, inner.child, patches);
+    }
+  }
+}
+
+Status Converter::Value(const WireField& field, const Scope& scope) {
+  std::string_view name;
+  for (const WireField& inner : FieldsOf(field.content, M::kValueInfo)) {
+    if (inner.number == 1) name = inner.content;
+  }
+  if (scope.kept.contains(name) || IsOutput(name, scope)) return {};
+  Type(field.content, M::kValueInfo, edit_.patches);
+  return {};
+}
+
+Status Converter::Graph(std::string_view bytes, Scope& scope) {
+  VERNIER_TRY(CheckSupported(scope));
+  FindKept(scope);
+  PlanOutputs(scope);
+  const std::vector<WireField> fields = FieldsOf(bytes, M::kGraph);
+  const char* first_node = nullptr;
+  size_t node = 0, initializer = 0;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const WireField& field = fields[i];
+    if (field.type != WireType::kBytes) continue;
+    if (field.number == 1 && node < scope.graph.nodes.size()) {
+      if (first_node == nullptr) first_node = field.field.data();
+      NodeNames names = NamesOf(scope.graph.nodes[node], scope.node_stays[node], scope);
+      Insert(field.field.data(), std::move(names.casts_before));
+      VERNIER_TRY(Node(field.content, node, scope, names));
+      if (!names.casts_after.empty() && i + 1 == fields.size()) {
+        return Unimplemented(
+            "--fp-to-fp16: a graph ends with a node; save the model anew with onnx");
+      }
+      if (i + 1 < fields.size()) Insert(fields[i + 1].field.data(), std::move(names.casts_after));
+      ++node;
+    } else if (field.number == 5 && initializer < scope.graph.initializers.size()) {
+      const OnnxTensor& tensor = scope.graph.initializers[initializer++];
+      if (!scope.kept.contains(tensor.name)) VERNIER_TRY(Tensor(tensor));
+    } else if (field.number == 13 ||
+               (!scope.is_main() && (field.number == 11 || field.number == 12))) {
+      VERNIER_TRY(Value(field, scope));
+    }
+  }
+  if (first_node != nullptr) Insert(first_node, std::move(scope.first_casts));
+  return {};
+}
+
+Status Converter::Node(std::string_view bytes, size_t index, Scope& scope, NodeNames& names) {
+  const OnnxNode& node = scope.graph.nodes[index];
+  size_t input = 0, output = 0, body = 0;
+  for (const WireField& field : FieldsOf(bytes, M::kNode)) {
+    if (field.type != WireType::kBytes || field.number == 0) continue;
+    if (field.number == 1 || field.number == 2) {
+      const std::string& name = field.number == 1 ? names.inputs[input++] : names.outputs[output++];
+      if (name == field.content) continue;
+      std::string renamed;
+      AppendBytesField(renamed, field.number, name);
+      Replace(field.field, std::move(renamed));
+    } else if (field.number == 5 && !scope.node_stays[index]) {
+      VERNIER_TRY(Attribute(field, node, scope, body));
+    }
+  }
+  if (!scope.node_stays[index]) AddMissingAttributes(bytes, node);
+  return {};
+}
+
+Status Converter::Attribute(const WireField& attribute, const OnnxNode& node, Scope& scope,
+                            size_t& body) {
+  const std::vector<WireField> fields = FieldsOf(attribute.content, M::kAttribute);
+  std::string_view name;
+  for (const WireField& field : fields) {
+    if (field.number == 1) name = field.content;
+  }
+  const bool type_number = (node.op_type == "Cast" && name == "to") ||
+                           (node.op_type == "SequenceEmpty" && name == "dtype") ||
+                           (node.op_type == "DequantizeLinear" && name == "output_dtype");
+  for (const WireField& field : fields) {
+    const bool message = field.type == WireType::kBytes;
+    if (field.number == 3 && type_number && field.value == kFloat) ReplaceNumber(field, kHalf);
+    if (message && (field.number == 5 || field.number == 10)) {
+      OnnxTensor tensor;
+      WireSource source(field.content);
+      ParseOnnxTensor(WireReader(source, M::kTensor, field.content), tensor);
+      VERNIER_TRY(Tensor(tensor));
+    }
+    if (message && (field.number == 6 || field.number == 11)) {
+      VERNIER_TRY(Body(field.content, node, scope, body++));
+    }
+    if (message && field.number == 14) Type(field.content, M::kType, edit_.patches);
+    if (message && (field.number == 22 || field.number == 23)) {
+      return Unimplemented("--fp-to-fp16: sparse constants cannot be converted");
+    }
+  }
+  return {};
+}
+
+Status Converter::Body(std::string_view bytes, const OnnxNode& node, Scope& scope, size_t body) {
+  const std::span<const OnnxSubgraph> bodies = scope.graph.Subgraphs(node);
+  if (body >= bodies.size()) return Unimplemented("--fp-to-fp16: a body is given in several parts");
+  const OnnxGraph& graph = model_.Subgraph(bodies[body]);
+  ValueTypes outer = scope.types;
+  // Bodies need not declare what the node's inputs say.
+  const std::span<const std::string_view> inputs = scope.graph.Inputs(node);
+  for (size_t i = 0; node.op_type != "If" && i < std::min(inputs.size(), graph.inputs.size());
+       ++i) {
+    outer[graph.inputs[i].name] = scope.TypeOf(inputs[i]);
+  }
+  Scope inner{graph, &scope, InferGraphTypes(model_, graph, outer), {}, {}, {}, {}, {}};
+  return Graph(bytes, inner);
+}
+
+// Attributes that are float32 when they are left out.
+void Converter::AddMissingAttributes(std::string_view bytes, const OnnxNode& node) {
+  const bool zeros = node.op_type == "ConstantOfShape";
+  const bool sequence = node.op_type == "SequenceEmpty";
+  if ((!zeros && !sequence) || bytes.empty()) return;
+  const std::string_view name = zeros ? "value" : "dtype";
+  for (const OnnxAttribute& attribute : model_.Attributes(node)) {
+    if (attribute.name == name) return;
+  }
+  std::string attribute, field, tensor;
+  AppendBytesField(attribute, 1, name);
+  if (zeros) {
+    AppendVarintField(tensor, 1, 1);
+    AppendVarintField(tensor, 2, kHalf);
+    AppendBytesField(tensor, 9, std::string_view("\0\0", 2));
+    AppendBytesField(attribute, 5, tensor);
+    AppendVarintField(attribute, 20, 4);
+  } else {
+    AppendVarintField(attribute, 3, kHalf);
+    AppendVarintField(attribute, 20, 2);
+  }
+  AppendBytesField(field, 5, attribute);
+  Insert(bytes.data(), std::move(field));
+}
+
+Result<BytePieces> Converter::NarrowedValues(const OnnxTensor& tensor) const {
+  BytePieces values;
+  if (const auto found = detached_.find(tensor.bytes.data()); found != detached_.end()) {
+    for (const BytePiece& piece : found->second->pieces()) {
+      if (piece.external) {
+        values.AddNarrowedExternal(*piece.external, edit_.losses);
+      } else {
+        values.AddNarrowedView(piece.bytes, edit_.losses);
+      }
+    }
+    return values;
+  }
+  if (tensor.external) {
+    const auto found = slices_.find(tensor.bytes.data());
+    if (found == slices_.end()) {
+      return Unimplemented("--fp-to-fp16 needs the weights that --ignore-external-data leaves out");
+    }
+    values.AddNarrowedExternal(*found->second, edit_.losses);
+    return values;
+  }
+  if (tensor.raw_data.data() != nullptr) {
+    values.AddNarrowedView(tensor.raw_data, edit_.losses);
+    return values;
+  }
+  std::vector<float> floats;
+  WireSource source(tensor.bytes);
+  WireReader reader(source, M::kTensor, tensor.bytes);
+  while (reader.Next()) {
+    if (reader.field() == 4) {
+      reader.AppendFloats(floats);
+    } else {
+      reader.Skip();
+    }
+  }
+  std::string halfs(floats.size() * 2, '\0');
+  NarrowToFloat16(std::as_bytes(std::span(floats)), reinterpret_cast<std::byte*>(halfs.data()),
+                  *edit_.losses);
+  values.AddOwned(std::move(halfs));
+  return values;
+}
+
+Status Converter::Tensor(const OnnxTensor& tensor) {
+  if (tensor.onnx_type != kFloat) return {};
+  if (tensor.split) {
+    return Unimplemented("--fp-to-fp16: tensor " + QuotePython(tensor.name) +
+                         " is given in several parts");
+  }
+  VERNIER_ASSIGN_OR_RETURN(BytePieces values, NarrowedValues(tensor));
+  for (const WireField& field : FieldsOf(tensor.bytes, M::kTensor)) {
+    if (field.number == 2 && field.type == WireType::kVarint) ReplaceNumber(field, kHalf);
+  }
+  if (values.size() > 0) edit_.values.push_back({tensor, std::move(values)});
+  return {};
+}
+
+}  // namespace
+
+Result<Float16Edit> ConvertToFloat16(const OnnxModel& model,
+                                     std::span<const std::string_view> outputs,
+                                     const WeightSources& sources) {
+  return Converter(model, outputs, sources).Convert();
+}
+
+}  // namespace vernier

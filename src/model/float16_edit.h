@@ -1,0 +1,48 @@
+// --fp-to-fp16: float32 becomes float16 throughout a model, by editing bytes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/external_data.h"
+#include "model/onnx_model.h"
+#include "model/replaced_values.h"
+#include "model/wire_patch.h"
+
+namespace vernier {
+
+struct Float16Edit {
+  std::vector<WirePatch> patches;
+  std::vector<ReplacedValues> values;     ///< weights; narrowed when they are written
+  std::shared_ptr<Float16Losses> losses;  ///< complete once all values have been written
+  size_t kept_nodes = 0;                  ///< compute in float32, between casts
+  /// Values at such nodes whose type is not known, so that no cast could be placed. Views into the
+  /// model.
+  std::vector<std::string_view> untyped;
+
+  bool empty() const { return patches.empty() && values.empty(); }
+};
+
+/// Where weights are that the file of the model does not hold.
+struct WeightSources {
+  const ExternalDataReport* external = nullptr;   ///< slices of model.external_tensors()
+  std::span<const ReplacedValues> detached = {};  ///< take precedence
+};
+
+/// Makes every float32 tensor of the main graph and of the bodies of If, Loop and Scan float16,
+/// with these exceptions, as in the peer's result: inputs and `outputs` (the names that are or will
+/// be the main graph's) keep their types, behind casts; operators that onnxconverter-common blocks,
+/// and those that ONNX does not define for float16 in the model's opset, compute in float32 between
+/// casts. Beyond the peer: casts are placed wherever types meet, in bodies too; calls of
+/// model-local functions keep float32; `to` of Cast follows. kUnimplemented for what cannot be
+/// converted: graph inputs and outputs that are sequences of float32, a file that splits its graph,
+/// float32 weights that --ignore-external-data leaves out.
+Result<Float16Edit> ConvertToFloat16(const OnnxModel& model,
+                                     std::span<const std::string_view> outputs,
+                                     const WeightSources& sources);
+
+}  // namespace vernier

@@ -1,0 +1,19 @@
+// Which nodes stay in float32 when a model becomes float16.
+#pragma once
+
+#include <cstddef>
+
+#include "model/onnx_infer.h"
+#include "model/onnx_model.h"
+
+namespace vernier {
+
+/// Does the node compute in float32 in a float16 model? `types` are those of its graph before the
+/// conversion.
+bool StaysFloat32(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
+                  const ValueTypes& types);
+
+/// Is this output of a node that is converted float32 all the same?
+bool OutputStaysFloat32(const OnnxNode& node, size_t output);
+
+}  // namespace vernier

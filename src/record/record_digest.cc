@@ -1,0 +1,63 @@
+#include "record/record_digest.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace vernier {
+namespace {
+
+using Json = nlohmann::json;
+
+// Not a number is written as a text: "inf" exceeds everything.
+double NumberOf(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  return value == "inf" ? std::numeric_limits<double>::infinity() : 0;
+}
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+const Json& ListOf(const Json& object, const char* key) {
+  static const Json kNone = Json::array();
+  const auto found = object.find(key);
+  return found != object.end() && found->is_array() ? *found : kNone;
+}
+
+void AddOutput(const Json& output, RecordDigest& digest) {
+  ++digest.outputs;
+  if (!output.value("passed", false)) ++digest.failed;
+  const double times = NumberOf(output.value("times_over_tolerance", Json()));
+  if (times > digest.worst_times_tolerance) {
+    digest.worst_times_tolerance = times;
+    digest.worst_output = TextOf(output, "name");
+  }
+}
+
+}  // namespace
+
+Result<RecordDigest> ReadRecordDigest(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("schema_version")) {
+    return Malformed("this is no record of --save-record");
+  }
+  RecordDigest digest;
+  for (const Json& pair : ListOf(json, "pairs")) {
+    for (const Json& output : ListOf(pair, "outputs")) {
+      if (output.is_object()) AddOutput(output, digest);
+    }
+  }
+  for (const Json& fault : ListOf(json, "faults")) {
+    if (digest.error.empty() && fault.is_string()) digest.error = fault.get<std::string>();
+  }
+  for (const Json& runner : ListOf(json, "runners")) {
+    const std::string failure = TextOf(runner, "failure");
+    if (!failure.empty()) digest.error = failure;
+  }
+  if (const std::string error = TextOf(json, "error"); !error.empty()) digest.error = error;
+  return digest;
+}
+
+}  // namespace vernier

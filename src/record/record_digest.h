@@ -1,0 +1,23 @@
+// What a saved record says in short, for tables over many runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct RecordDigest {
+  int64_t outputs = 0;  ///< compared, over all pairs
+  int64_t failed = 0;   ///< of these
+  std::string worst_output;
+  double worst_times_tolerance = 0;  ///< 0 without a worst output
+  std::string error;                 ///< why the run was given up, or the first runner failed
+};
+
+/// Reads the JSON of --save-record. kMalformed for anything else.
+Result<RecordDigest> ReadRecordDigest(std::string_view json);
+
+}  // namespace vernier

@@ -1,0 +1,123 @@
+"""vernier batch: many models, one table, one exit code; what one does is not the others' end."""
+
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import onnx
+from onnx import TensorProto, helper
+
+from program import VERNIER, Case
+
+
+def relu(shape=(2, 3)):
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], "r")], "g", [x], [y])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class Batch(Case):
+    def setUp(self):
+        super().setUp()
+        self.path("models").mkdir()
+        for name in ("a", "b", "c"):
+            onnx.save(relu(), str(self.path(f"models/{name}.onnx")))
+
+    def batch(self, *words):
+        return self.vernier("batch", *words)
+
+    def rows(self, ended):
+        """Verdicts by model, from the table."""
+        return {m[1]: m[2].strip() for m in
+                re.finditer(r"^(models/\S+) +([a-z ]+?)  ", ended.out, re.MULTILINE)}
+
+    def test_all_pass(self):
+        for jobs in ("1", "2", "0"):
+            ended = self.batch("models/*.onnx", "--jobs", jobs, "--", "--onnxrt", "--onnxrt")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertEqual(self.rows(ended), {f"models/{n}.onnx": "passed" for n in "abc"})
+            self.assertIn("3 of 3 passed\n", ended.out)
+
+    def test_one_bad_model_is_not_the_end(self):
+        self.path("models/b.onnx").write_bytes(b"\x08\x08\x3a\x05ab")
+        ended = self.batch("models/*.onnx", "--", "--onnxrt")
+        self.assertEqual(ended.code, 3)
+        self.assertEqual(self.rows(ended), {"models/a.onnx": "passed", "models/b.onnx": "unreadable",
+                                            "models/c.onnx": "passed"})
+        self.assertIn("2 of 3 passed, 1 unreadable", ended.out)
+        self.assertRegex(ended.out, r"repro: cd .* && .*run models/b.onnx --onnxrt\n")
+
+    def test_a_mismatch_decides(self):
+        self.vernier("run", "models/a.onnx", "--onnxrt", "--seed", "7", "--save-outputs", "gold.json")
+        self.path("models/b.onnx").write_bytes(b"no model")
+        ended = self.batch("models/a.onnx", "models/b.onnx", "--", "--onnxrt", "--load-outputs",
+                           "gold.json")
+        self.assertEqual(ended.code, 1, ended.out)
+        self.assertEqual(self.rows(ended)["models/a.onnx"], "mismatch")
+        self.assertRegex(ended.out, r"models/a.onnx +mismatch +0 of 1 .* y: .* times the tolerance")
+
+    def test_a_crash_of_one_is_not_the_end(self):
+        self.path("model.py").write_text(
+            "import os\ndef load(path):\n    if 'b.onnx' in path: os.abort()\n"
+            "    return lambda feed: {'y': feed['x']}\n")
+        ended = self.batch("models/*.onnx", "--", "--model-runner", "model.py", "--input-shapes",
+                           "x:[2,3]", "--python", sys.executable)
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertEqual(self.rows(ended)["models/b.onnx"], "backend failed")
+        self.assertIn("SIGABRT", ended.out)
+        self.assertIn("2 of 3 passed, 1 backend failed", ended.out)
+
+    def test_saved_names_have_the_stem(self):
+        ended = self.batch("models", "models/a.onnx", "--", "--identity")
+        self.assertNotEqual(ended.code, 0)
+        ended = self.batch("models/*.onnx", "--log-dir", "logs", "--", "--onnxrt", "--save-outputs",
+                           "out.json", "--output-dir", "all")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for name in "abc":
+            self.assertTrue(self.path(f"all/{name}/record.json").is_file())
+            self.assertIn("PASSED", self.path(f"logs/{name}.log").read_text())
+        self.batch("models/*.onnx", "--", "--onnxrt", "--save-outputs", "{stem}/o.npz")
+        self.assertTrue(self.path("b/o.npz").is_file())
+
+    def test_refused_before_anything_runs(self):
+        for words, text in ((["models/*.pb", "--", "--onnxrt"], "no file matches 'models/*.pb'"),
+                            (["models/*.onnx"], "goes behind --"),
+                            (["models/*.onnx", "--", "--onnxrt", "--nosuch"], "'--nosuch' is not"),
+                            (["models/*.onnx", "--", "x.onnx", "--onnxrt"], "named before --"),
+                            (["models/*.onnx", "--jobs", "-1", "--", "--onnxrt"], "--jobs")):
+            ended = self.batch(*words)
+            self.assertIn(ended.code, (2, 3), words)
+            self.assertIn(text, ended.err)
+            self.assertEqual(ended.out, "", words)
+
+    def test_interrupted(self):
+        script = self.path("slow.py")
+        script.write_text("import time\ndef load(path):\n    time.sleep(60)\n")
+        process = subprocess.Popen([VERNIER, "batch", "models/*.onnx", "--", "--model-runner",
+                                    "slow.py", "--python", sys.executable], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130, out)
+        self.assertIn("not run", out)
+        here = str(self.folder)
+        left = [p for p in pathlib.Path("/proc").glob("[0-9]*/cwd")
+                if _link(p) == here]
+        self.assertEqual(left, [])
+
+
+def _link(path):
+    try:
+        return str(path.readlink())
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,239 @@
+"""--fp-to-fp16: what the peer's converter gives, where it gives a model that runs, and more."""
+
+import unittest
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+F32 = TensorProto.FLOAT
+
+
+def value(name, shape, kind=F32):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def weight(name, *shape, scale=1.0, seed=0):
+    array = np.random.default_rng(seed).standard_normal(shape).astype(np.float32) * scale
+    return numpy_helper.from_array(array.astype(np.float32), name)
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=17, value_info=()):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers),
+                              value_info=list(value_info))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs, outputs, f"{op}_{outputs[0]}", **attributes)
+
+
+def mlp():
+    return model([node("MatMul", ["x", "w"], ["h"]), node("Add", ["h", "b"], ["s"]),
+                  node("Relu", ["s"], ["y"])], [value("x", ["n", 8])], [value("y", ["n", 4])],
+                 [weight("w", 8, 4), weight("b", 4, seed=1)])
+
+
+def blocked():
+    """Max and TopK compute in float32; `limit` is used by a node of each kind."""
+    return model([node("Mul", ["x", "limit"], ["m"]), node("Max", ["m", "limit"], ["c"]),
+                  node("Exp", ["c"], ["e"]), node("TopK", ["e", "k"], ["top", "at"], axis=1),
+                  node("Neg", ["top"], ["y"])],
+                 [value("x", [2, 8])], [value("y", [2, 3]), value("at", [2, 3], TensorProto.INT64)],
+                 [weight("limit", 8), numpy_helper.from_array(np.array([3]), "k")])
+
+
+def with_if():
+    then = helper.make_graph([node("Mul", ["x", "w"], ["t"])], "then", [], [value("t", [2, 4])])
+    other = helper.make_graph(
+        [node("Constant", [], ["c"], value=weight("", 2, 4, seed=3)),
+         node("Min", ["x", "c"], ["o"])], "else", [], [value("o", [2, 4])])
+    return model([node("ReduceSum", ["x"], ["sum"], keepdims=0),
+                  node("Constant", [], ["zero"], value_float=0.0),
+                  node("Greater", ["sum", "zero"], ["is"]),
+                  node("If", ["is"], ["z"], then_branch=then, else_branch=other),
+                  node("Relu", ["z"], ["y"])],
+                 [value("x", [2, 4])], [value("y", [2, 4])], [weight("w", 4)])
+
+
+def with_loop():
+    body = helper.make_graph(
+        [node("Add", ["a", "step"], ["b"]), node("Identity", ["go"], ["on"]),
+         node("Identity", ["b"], ["each"])], "body",
+        [value("i", [], TensorProto.INT64), value("go", [], TensorProto.BOOL), value("a", [4])],
+        [value("on", [], TensorProto.BOOL), value("b", [4]), value("each", [4])])
+    return model([node("Loop", ["count", "", "x"], ["last", "all"], body=body)],
+                 [value("x", [4])], [value("last", [4]), value("all", [None, 4])],
+                 [weight("step", 4), numpy_helper.from_array(np.array(3), "count")])
+
+
+def casts():
+    """Numbers that float16 lacks reach a node that stays in float32."""
+    return model([node("Cast", ["n"], ["f"], to=F32), node("Max", ["f", "x"], ["y"]),
+                  node("Cast", ["x"], ["same"], to=F32), node("Abs", ["same"], ["z"]),
+                  node("ConstantOfShape", ["dims"], ["zeros"]), node("Add", ["zeros", "x"], ["u"])],
+                 [value("n", [3], TensorProto.INT64), value("x", [3])],
+                 [value("y", [3]), value("z", [3]), value("u", [3])],
+                 [numpy_helper.from_array(np.array([3]), "dims")])
+
+
+def quantised(opset=13):
+    return model([node("QuantizeLinear", ["x", "s", "p"], ["q"]),
+                  node("DequantizeLinear", ["q", "s", "p"], ["d"]), node("Relu", ["d"], ["y"])],
+                 [value("x", [2, 4])], [value("y", [2, 4])],
+                 [numpy_helper.from_array(np.float32(0.05), "s"),
+                  numpy_helper.from_array(np.int8(0), "p")], opset=opset)
+
+
+def shared_output():
+    """An output that other nodes go on with."""
+    return model([node("Exp", ["x"], ["h"]), node("Neg", ["h"], ["y"])],
+                 [value("x", [4])], [value("h", [4]), value("y", [4])])
+
+
+MODELS = {"mlp": mlp, "blocked": blocked, "if": with_if, "loop": with_loop, "casts": casts,
+          "quantised": quantised, "quantised-21": lambda: quantised(21),
+          "shared-output": shared_output}
+
+
+def feed_for(proto, seed=0):
+    random = np.random.default_rng(seed)
+    feed = {}
+    for info in proto.graph.input:
+        dims = [d.dim_value or 2 for d in info.type.tensor_type.shape.dim]
+        kind = info.type.tensor_type.elem_type
+        feed[info.name] = (random.standard_normal(dims).astype(np.float32) if kind == F32
+                           else random.integers(0, 300000, dims))
+    return feed
+
+
+def run(path, feed):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
+    return {o.name: v for o, v in zip(session.get_outputs(), session.run(None, feed))}
+
+
+def types_of(graph):
+    return {t.name: t.data_type for t in graph.initializer}
+
+
+class Float16(Case):
+    def convert(self, proto, *words, name="m.onnx", code=0):
+        onnx.save(proto, str(self.path(name)))
+        ended = self.vernier("convert", name, "-o", "half.onnx", "--fp-to-fp16", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended
+
+    def test_runs_and_is_near(self):
+        for name, make in MODELS.items():
+            with self.subTest(name):
+                proto = make()
+                self.convert(proto)
+                onnx.checker.check_model(str(self.path("half.onnx")), full_check=True)
+                feed = feed_for(proto)
+                exact = run(self.path("m.onnx"), feed)
+                half = run(self.path("half.onnx"), feed)
+                self.assertEqual(list(half), list(exact))
+                for output, wanted in exact.items():
+                    self.assertEqual(half[output].dtype, wanted.dtype, output)
+                    np.testing.assert_allclose(half[output], wanted, rtol=2e-2, atol=2e-2)
+
+    def test_is_float16_inside(self):
+        self.convert(mlp())
+        graph = onnx.load(str(self.path("half.onnx"))).graph
+        self.assertEqual(set(types_of(graph).values()), {TensorProto.FLOAT16})
+        self.assertEqual([n.op_type for n in graph.node], ["Cast", "MatMul", "Add", "Relu", "Cast"])
+        self.convert(with_if())
+        graph = onnx.load(str(self.path("half.onnx"))).graph
+        bodies = [a.g for n in graph.node if n.op_type == "If" for a in n.attribute]
+        self.assertEqual({o.type.tensor_type.elem_type for b in bodies for o in b.output},
+                         {TensorProto.FLOAT16})
+
+    def test_operators_without_float16_stay(self):
+        self.convert(blocked())
+        proto = onnx.shape_inference.infer_shapes(onnx.load(str(self.path("half.onnx"))))
+        kinds = {v.name: v.type.tensor_type.elem_type for v in proto.graph.value_info}
+        kinds.update({i.name: i.type.tensor_type.elem_type for i in proto.graph.input})
+        kinds.update(types_of(proto.graph))
+        by_op = {n.op_type: n for n in proto.graph.node}
+        self.assertEqual({kinds[i] for i in by_op["Max"].input}, {F32})
+        self.assertEqual({kinds[i] for i in by_op["Exp"].input}, {TensorProto.FLOAT16})
+        self.assertEqual({kinds[i] for i in by_op["Mul"].input}, {TensorProto.FLOAT16})
+
+    def test_large_integers_reach_what_stays_in_float32(self):
+        proto = casts()
+        self.convert(proto)
+        feed = {"n": np.array([1, 70000, 123456]), "x": np.zeros(3, np.float32)}
+        got = run(self.path("half.onnx"), feed)["y"]
+        np.testing.assert_array_equal(got, [1, 70000, 123456])
+
+    def test_weights_beyond_the_range(self):
+        array = np.array([1, 5e4, -7e4, 3e-8, -1e-9, np.inf, -np.inf, np.nan, 0, -0.0, 9999, 1e-6],
+                         np.float32)
+        proto = model([node("Add", ["x", "w"], ["y"])], [value("x", [12])], [value("y", [12])],
+                      [numpy_helper.from_array(array, "w")])
+        ended = self.convert(proto)
+        self.assertIn("[W] --fp-to-fp16: of the weights 2 beyond 10000 became 10000 with their "
+                      "sign, 2 nearer to zero than 1e-07, but not zero, became 1e-07 with their "
+                      "sign\n", ended.out)
+        got = numpy_helper.to_array(onnx.load(str(self.path("half.onnx"))).graph.initializer[0])
+        wanted = np.array([1, 1e4, -1e4, 1e-7, -1e-7, np.inf, -np.inf, np.nan, 0, -0.0, 9999, 1e-6]
+                          ).astype(np.float16)
+        np.testing.assert_array_equal(got, wanted)
+        np.testing.assert_array_equal(np.signbit(got[9]), True)
+
+    def test_float_data_and_external_data(self):
+        proto = mlp()
+        tensor = proto.graph.initializer[0]
+        floats = numpy_helper.to_array(tensor)
+        tensor.ClearField("raw_data")
+        tensor.float_data.extend(floats.ravel().tolist())
+        self.convert(proto)
+        got = numpy_helper.to_array(onnx.load(str(self.path("half.onnx"))).graph.initializer[0])
+        np.testing.assert_array_equal(got, floats.astype(np.float16))
+        onnx.save(mlp(), str(self.path("e.onnx")), save_as_external_data=True, location="e.data",
+                  size_threshold=0)
+        ended = self.vernier("convert", "e.onnx", "-o", "half.onnx", "--fp-to-fp16",
+                             "--save-external-data", "half.data", "--external-data-size-threshold",
+                             "0")
+        self.assertEqual(ended.code, 0, ended.err)
+        half = onnx.load(str(self.path("half.onnx")))
+        np.testing.assert_array_equal(numpy_helper.to_array(half.graph.initializer[0]),
+                                      floats.astype(np.float16))
+        self.assertGreaterEqual(self.path("half.data").stat().st_size, floats.size * 2)
+
+    def test_marked_outputs_keep_float32(self):
+        proto = mlp()
+        self.convert(proto, "--onnx-outputs", "*")
+        feed = feed_for(proto)
+        got = run(self.path("half.onnx"), feed)
+        self.assertEqual(list(got), ["h", "s", "y"])
+        self.assertEqual({v.dtype for v in got.values()}, {np.dtype(np.float32)})
+
+    def test_run_compares_float16_with_float32(self):
+        onnx.save(mlp(), str(self.path("m.onnx")))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "half=onnxrt --fp-to-fp16",
+                             "--save-outputs", "out.json", "--atol", "1e-9", "--rtol", "1e-9")
+        self.assertEqual(ended.code, 1, ended.out)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--fp-to-fp16", "--save-onnx", "h.onnx",
+                             "--load-outputs", "out.json", "--atol", "0.05", "--rtol", "0.05")
+        self.assertEqual(ended.code, 0, ended.out)
+        onnx.checker.check_model(str(self.path("h.onnx")))
+
+    def test_what_cannot_be_converted_is_said(self):
+        proto = model([node("SequenceConstruct", ["x"], ["y"])], [value("x", [2])],
+                      [helper.make_tensor_sequence_value_info("y", F32, [2])])
+        ended = self.convert(proto, code=5)
+        self.assertIn("'y' is a sequence of float32", ended.err)
+        self.assertFalse(self.path("half.onnx").exists())
+        ended = self.convert(model([node("Neg", ["x"], ["y"])], [value("x", [2], TensorProto.INT64)],
+                                   [value("y", [2], TensorProto.INT64)]))
+        self.assertIn("has no float32 tensor", ended.out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,144 @@
+"""--gen-script: the script does under Polygraphy what the command does here."""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+FLAGS = [
+    "--onnxrt --onnxrt",
+    "--onnxrt --onnxrt --seed 7 --iterations 2 --val-range [0,2] x:[-1,1.5]",
+    "--onnxrt --load-outputs gold.json",
+    "--onnxrt --load-outputs gold.json --atol 1e9",
+    "--onnxrt --load-outputs gold.json --rtol y:1e9 --atol y:1e9 1e-9",
+    "--onnxrt --onnxrt --onnx-outputs * --onnx-exclude-outputs y",
+    "--onnxrt --onnxrt --onnx-outputs-by-type MatMul --save-onnx marked.onnx",
+    "--onnxrt --onnxrt --sequential-runners --warm-up 2 --validate",
+    "--onnxrt --onnxrt --use-subprocess --sequential-runners",
+    "--onnxrt --onnxrt --validate --fail-fast",
+    "--onnxrt --load-outputs gold.json --compare l2 cosine_similarity psnr snr --l2-threshold 1e9"
+    " --cosine-similarity-threshold -2 --psnr-threshold -900 --snr-threshold y:-900 -900",
+    "--onnxrt --load-outputs gold.json --check-error-stat mean y:max --atol 5",
+    "--onnxrt --load-outputs gold.json --check-error-stat quantile --error-quantile 0.5"
+    " --check-average --atol 1e-9 --rtol 1e-9 --save-accuracy-results accuracy.json",
+    "--onnxrt --onnxrt --postprocess y:top-2,axis=1 top-1 --compare indices --index-tolerance 1",
+    "--onnxrt --input-shapes x:[3,4] --save-inputs in.json --save-outputs out.json --iters 2",
+    "--onnxrt --load-inputs feeds.json --load-outputs from_feeds.json",
+    "--onnxrt --onnxrt --graph-optimization-level ORT_DISABLE_ALL --providers cpu",
+    "--onnxrt --data-loader-script scripts.py:feeds --compare-func-script scripts.py:agree"
+    " --load-outputs gold.json",
+    "--onnxrt --onnxrt --postprocess-func-script scripts.py:post --no-shape-check -v"
+    " --log-format timestamp no-colors --infinities-compare-equal",
+    "--load-outputs gold.json other.json",
+    "--load-outputs gold.json other.json --atol 1e9 -q",
+]
+
+SCRIPTS = """
+import numpy as np
+def feeds():
+    for i in range(2):
+        yield {"x": np.full((2, 4), i, np.float32)}
+def agree(a, b):
+    return {name: np.shape(a[name]) == np.shape(b[name]) for name in a}
+def post(outputs):
+    outputs["y"] = np.zeros(3, np.float32)
+    return outputs
+"""
+
+
+class GenScript(Case):
+    def setUp(self):
+        super().setUp()
+        weight = np.arange(12, dtype=np.float32).reshape(4, 3) - 5
+        graph = helper.make_graph(
+            [helper.make_node("MatMul", ["x", "w"], ["h"], "m"),
+             helper.make_node("Exp", ["h"], ["y"], "e")], "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 3])],
+            [numpy_helper.from_array(weight, "w")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m 1.onnx")))
+        self.path("scripts.py").write_text(SCRIPTS)
+        for words in (["--seed", "3", "--iterations", "2", "--save-outputs", "gold.json"],
+                      ["--seed", "4", "--iterations", "2", "--save-outputs", "other.json"],
+                      ["--seed", "5", "--save-inputs", "feeds.json", "--save-outputs",
+                       "from_feeds.json"]):
+            self.vernier("run", "m 1.onnx", "--onnxrt", *words)
+
+    def generate(self, words, name="script.py", code=0):
+        ended = self.lenient("run", *words, "--gen-script", name)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended
+
+    def call(self, *command):
+        return subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=120,
+                              env={**os.environ, "NO_COLOR": "1"}, check=False)
+
+    def test_the_same_verdict_and_files(self):
+        for line in FLAGS:
+            with self.subTest(line):
+                model = ["m 1.onnx"] if "--onnxrt" in line else []
+                words = [*model, *line.split(" ")]
+                self.generate(words)
+                files = re.findall(r"--save-\S+ (\S+)", line)
+                saved = []
+                for program in ((str(self.folder / "polygraphy"), "run", *words),
+                                (sys.executable, "script.py")):
+                    ended = self.call(*program)
+                    saved.append((ended.returncode != 0,
+                                  [self.path(f).exists() and self.path(f).unlink() is None
+                                   for f in files]))
+                    self.assertNotIn("Error:", ended.stderr.replace("PolygraphyException", ""))
+                self.assertEqual(saved[0], saved[1], ended.stdout + ended.stderr)
+                self.assertTrue(all(saved[0][1]))
+
+    def test_both_verdicts_occur(self):
+        """Otherwise the test above could not fail."""
+        codes = {self.lenient("run", *(["m 1.onnx"] if "--onnxrt" in line else []),
+                              *line.split(" ")).code for line in FLAGS}
+        self.assertEqual(codes, {0, 1})
+
+    def test_on_the_terminal(self):
+        ended = self.lenient("run", "m 1.onnx", "--onnxrt", "--gen-script", "-")
+        self.assertTrue(ended.out.startswith("#!/usr/bin/env python3\n"), ended.out)
+        compile(ended.out, "script", "exec")
+
+    def test_a_shell_script_does_the_same(self):
+        words = ["m 1.onnx", "--onnxrt", "--load-outputs", "gold.json", "--onnx-outputs", "*"]
+        self.generate(words, "again.sh")
+        self.assertTrue(os.access(self.path("again.sh"), os.X_OK))
+        there = subprocess.run([str(self.path("again.sh"))], cwd="/", text=True,
+                               capture_output=True, timeout=120, check=False)
+        here = self.lenient("run", *words)
+        self.assertEqual(there.returncode, here.code)
+        self.assertIn("FAILED | Output: 'y'", there.stdout)
+
+    def test_what_the_api_lacks_is_refused(self):
+        self.path("script.py").write_text("old")
+        for words in (["--onnxrt", "--openvino"], ["--onnxrt", "--tolerance", "auto"],
+                      ["--onnxrt", "--compare", "ulp"], ["--onnxrt", "--pairs", "all"]):
+            ended = self.vernier("run", "m 1.onnx", *words, "--gen-script", "script.py")
+            self.assertEqual(ended.code, 5, words)
+            self.assertIn("--gen-script FILE.sh writes the command itself", ended.err)
+        self.assertEqual(self.path("script.py").read_text(), "old")
+
+    def test_the_repro_line_reproduces(self):
+        ended = self.vernier("run", "m 1.onnx", "--onnxrt", "--load-outputs", "gold.json",
+                             "--onnx-outputs", "*", "--input-shapes", "x:[2,4]")
+        self.assertEqual(ended.code, 1)
+        command = re.search(r"^repro: (.*)$", ended.out, re.MULTILINE)[1]
+        again = subprocess.run(["sh", "-c", command], cwd="/", text=True, capture_output=True,
+                               timeout=120, check=False)
+        self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
+        self.assertIn(f"repro: {command}\n", again.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
