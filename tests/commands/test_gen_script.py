@@ -40,6 +40,8 @@ FLAGS = [
     "--load-outputs gold.json other.json --atol 1e9 -q",
 ]
 
+VENV = os.path.dirname(os.path.dirname(sys.executable))
+
 SCRIPTS = """
 import numpy as np
 def feeds():
@@ -79,7 +81,8 @@ class GenScript(Case):
 
     def call(self, *command):
         return subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=120,
-                              env={**os.environ, "NO_COLOR": "1"}, check=False)
+                              # Where our own Python worker finds NumPy.
+                              env={**os.environ, "NO_COLOR": "1", "VIRTUAL_ENV": VENV}, check=False)
 
     def test_the_same_verdict_and_files(self):
         for line in FLAGS:
