@@ -13,7 +13,6 @@ namespace vernier {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNineTenths[] = {0.9};
 
 bool SameBytes(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
@@ -50,11 +49,8 @@ Result<WithoutSharedNan> DropSharedNan(const Tensor& a, const Tensor& b) {
 Result<TensorJudgement> Judge(const Tensor& a, const Tensor& b, const ErrorBar& bar) {
   VERNIER_ASSIGN_OR_RETURN(BarVerdict verdict, MeasureAgainstBar(a, b, bar));
   DifferenceRule rule{verdict.atol, verdict.rtol, true};
-  const bool ranks = verdict.most_bar > 0 && verdict.nine_tenths;
   VERNIER_ASSIGN_OR_RETURN(const DifferenceSummary difference,
-                           SummariseDifferences(Elements(a), Elements(b), rule,
-                                                ranks ? std::span<const double>(kNineTenths)
-                                                      : std::span<const double>()));
+                           SummariseDifferences(Elements(a), Elements(b), rule, {}));
   CloseVerdict(difference, difference.mismatches == 0, verdict);
   return TensorJudgement{verdict.times_over, verdict.rms};
 }

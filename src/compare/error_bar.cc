@@ -17,6 +17,8 @@ constexpr double kElementTimes = 6;
 // Rounding has no direction, but errors that a whole row shares (its mean, its deviation) do not
 // average out.
 constexpr double kGainShare = 0.4;
+// Few flipped steps may all point one way.
+constexpr double kGainShareOfFlips = 0.7;
 // What float64 sums of squares can tell.
 constexpr double kGainFloor = 1e-14;
 
@@ -77,7 +79,50 @@ double Times(double value, double bar) {
   return bar > 0 ? value / bar : std::numeric_limits<double>::infinity();
 }
 
+// How many elements differ by more than rounding, against how many may.
+void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBar& bar, BarVerdict& verdict) {
+  const ErrorSplit split = SplitErrors(a, b, bar.clean * verdict.scale);
+  const auto count = static_cast<double>(a.element_count());
+  const double most = std::floor(bar.allowed * count);
+  verdict.clean_bar = bar.clean;
+  verdict.allowed = bar.allowed;
+  verdict.beyond = static_cast<double>(split.beyond) / count;
+  const double times = static_cast<double>(split.beyond) / std::max(most, 0.5);
+  verdict.times_over = std::max(verdict.times_over, times);
+}
+
 }  // namespace
+
+ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit) {
+  const Dims& dims = a.dims();
+  const bool channels_first = dims.size() > 3;
+  const int64_t length =
+      dims.empty() ? 1 : std::max<int64_t>(channels_first ? dims[1] : dims.back(), 1);
+  ErrorSplit split;
+  double squares_beyond = 0, squares_within = 0;
+  int64_t within = 0, rows = 0, last_row = -1, index = 0;
+  ForEachBlock(Elements(a), Elements(b), [&](double x, double y) {
+    const double difference = std::fabs(x - y);
+    if (difference <= limit) {
+      squares_within += difference * difference;
+      ++within;
+    } else {
+      squares_beyond += difference * difference;
+      ++split.beyond;
+      if (index / length != last_row) ++rows;
+      last_row = index / length;
+    }
+    ++index;
+  });
+  const auto count = static_cast<double>(std::max<int64_t>(a.element_count(), 1));
+  // Where channels come first, neighbours in memory are not of one row: each element may be of its
+  // own.
+  const double reached = static_cast<double>(channels_first ? split.beyond : rows);
+  split.rows = std::min(reached * static_cast<double>(length) / count, 1.0);
+  split.rms_beyond = std::sqrt(squares_beyond / count);
+  split.rms_within = within > 0 ? std::sqrt(squares_within / static_cast<double>(within)) : 0;
+  return split;
+}
 
 Result<BarVerdict> MeasureAgainstBar(const Tensor& a, const Tensor& b, const ErrorBar& bar) {
   BarVerdict verdict;
@@ -92,29 +137,20 @@ Result<BarVerdict> MeasureAgainstBar(const Tensor& a, const Tensor& b, const Err
     verdict.rms = std::sqrt(m.difference_squared / (both / 2));
     verdict.gain = (m.a_squared - m.b_squared) / both;
   }
-  verdict.gain_bar = std::max(kGainShare * bar.rms, bar.rms > 0 ? kGainFloor : 0);
+  const double gain_share = bar.element > 0 ? kGainShareOfFlips : kGainShare;
+  verdict.gain_bar = std::max(gain_share * bar.rms, bar.rms > 0 ? kGainFloor : 0);
   const double element = bar.rms > 0 ? kElementTimes * bar.rms + bar.element : 0;
   verdict.atol = std::isfinite(verdict.scale) ? element * verdict.scale : 0;
   if (bar.steps) verdict.atol = std::max(verdict.atol, 1.0);
   verdict.rtol = element;
-  verdict.most_bar = bar.most;
-  verdict.nine_tenths = bar.nine_tenths;
   verdict.times_over =
       std::max(Times(verdict.rms, bar.rms), Times(std::fabs(verdict.gain), verdict.gain_bar));
+  if (bar.clean > 0 && verdict.scale > 0) MeasureBeyond(a, b, bar, verdict);
   verdict.passed = verdict.times_over <= 1;
   return verdict;
 }
 
 void CloseVerdict(const DifferenceSummary& difference, bool elements_passed, BarVerdict& verdict) {
-  if (verdict.most_bar > 0 && verdict.scale > 0) {
-    const ValueStatistics& absolute = difference.absolute;
-    const double most = verdict.nine_tenths ? absolute.quantiles.front() : absolute.median;
-    verdict.most = most / verdict.scale;
-    // NaN is an element that fails below.
-    const double times = verdict.most / verdict.most_bar;
-    if (times > verdict.times_over) verdict.times_over = times;
-    verdict.passed = verdict.times_over <= 1;
-  }
   if (elements_passed) return;
   verdict.times_over = std::max(verdict.times_over, difference.worst_ratio);
   verdict.passed = false;

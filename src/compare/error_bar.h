@@ -6,8 +6,8 @@
 // the other; and the worst single element. Rounding errors are small, unbiased and spread evenly,
 // so a bar can be tight for each of the three. Zeros and small elements are no trouble: an element
 // may differ by a share of the scale or of itself, whichever is larger. Behind quantisers faultless
-// sides agree on almost every row and differ a lot on few: there most elements have to meet a bar
-// as well.
+// sides agree on almost every row and differ a lot on few: there is a bar for the share of elements
+// that differ by more than rounding alone.
 #pragma once
 
 #include <map>
@@ -22,9 +22,9 @@ namespace vernier {
 
 /// What one output may differ by.
 struct ErrorBar {
-  double rms = 0;            ///< relative to the scale; 0: the two must be equal
-  double most = 0;           ///< for most of the elements, relative; 0: not looked at
-  bool nine_tenths = false;  ///< "most" are nine tenths of them, not half
+  double rms = 0;      ///< relative to the scale; 0: the two must be equal
+  double clean = 0;    ///< of elements that no flipped step has reached, relative; 0: not looked at
+  double allowed = 0;  ///< share of the elements that flipped steps may have reached
   double element = 0;  ///< what any element may differ by beyond a multiple of `rms`, relative
   bool steps = false;  ///< integers that come of quantising may be one step apart
   std::string why;     ///< "float32, longest sum 4608, 23 layers"
@@ -51,9 +51,9 @@ struct BarVerdict {
   double rms = 0;    ///< of the differences, relative to the scale
   double gain = 0;   ///< by which A is larger than B; relative, signed
   double gain_bar = 0;
-  double most = 0;  ///< the median or 0.9 quantile of the differences, relative to the scale
-  double most_bar = 0;
-  bool nine_tenths = false;
+  double clean_bar = 0;   ///< 0: not looked at
+  double beyond = 0;      ///< share of the elements that differ by more than `clean_bar`
+  double allowed = 0;     ///< and by how large it may be
   double atol = 0;        ///< what a single element may differ by: this or ...
   double rtol = 0;        ///< ... this share of itself
   double times_over = 0;  ///< the worst of these, in multiples of its bar; at most 1 passes
@@ -62,12 +62,22 @@ struct BarVerdict {
 };
 
 /// Measures both sides and sets the tolerances of single elements; `times_over` and `passed` speak
-/// of rms and gain alone until CloseVerdict. Elements that are not finite on either side are left
-/// to the element test. kInvalidArgument as ComputeProductSums.
+/// of all but single elements until CloseVerdict. Elements that are not finite on either side are
+/// left to the element test. kInvalidArgument as ComputeProductSums.
 Result<BarVerdict> MeasureAgainstBar(const Tensor& a, const Tensor& b, const ErrorBar& bar);
 
-/// Adds the test of single elements, which `difference` was computed with and which passed or not,
-/// and that of most elements, for which its ranks are needed.
+/// Adds the test of single elements, which `difference` was computed with and which passed or not.
 void CloseVerdict(const DifferenceSummary& difference, bool elements_passed, BarVerdict& verdict);
+
+/// The differences on both sides of a limit, of the elements that are finite on both sides.
+struct ErrorSplit {
+  int64_t beyond = 0;     ///< number of differences that are larger
+  double rows = 0;        ///< share of the rows that have some (without rows: of the elements)
+  double rms_beyond = 0;  ///< root mean square of those, over all elements
+  double rms_within = 0;  ///< of the others, over the others
+};
+/// Rows are along the last axis; with four or more axes the second one counts as last. The shapes
+/// must be equal, and the types real numbers.
+ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit);
 
 }  // namespace vernier

@@ -141,15 +141,45 @@ TEST(ErrorBarTest, IntegersAreExactUnlessTheyAreSteps) {
   EXPECT_EQ(Judge(a, far, {.rms = 1e-3, .steps = true}).verdict, Verdict::kMismatched);
 }
 
-TEST(ErrorBarTest, TheMedianTellsAFaultFromAFewFlippedSteps) {
-  const ErrorBar bar = {.rms = 1e-2, .most = 1e-6, .element = 0.1, .why = "quantised"};
+TEST(ErrorBarTest, HowManyElementsDifferTellsAFaultFromAFewFlippedSteps) {
+  const ErrorBar bar = {
+      .rms = 1e-2, .clean = 1e-6, .allowed = 0.06, .element = 0.1, .why = "quantised"};
   const std::vector<float> a = Values(1000);
   std::vector<float> flipped = a;
   for (size_t i = 0; i < 50; ++i) flipped[i * 20] += 0.1f;
-  EXPECT_TRUE(Judge(Floats(a), Floats(flipped), bar).passed());
+  const FunctionResult few = Judge(Floats(a), Floats(flipped), bar);
+  EXPECT_TRUE(few.passed());
+  EXPECT_DOUBLE_EQ(VerdictOf(few).beyond, 0.05);
   const FunctionResult fault = Judge(Floats(a), Floats(WithNoise(a, 2e-3f)), bar);
+  EXPECT_LT(VerdictOf(fault).rms, bar.rms);
   EXPECT_EQ(fault.verdict, Verdict::kMismatched);
-  EXPECT_GT(VerdictOf(fault).times_over, 100);
+  EXPECT_NEAR(VerdictOf(fault).times_over, 1 / 0.06, 0.5);
+}
+
+TEST(ErrorBarTest, WhereNoFlipIsExpectedOneIsTooMany) {
+  const ErrorBar bar = {.rms = 1e-2, .clean = 1e-6, .allowed = 0, .element = 0.1, .why = ""};
+  const std::vector<float> a = Values(1000);
+  std::vector<float> b = a;
+  b[3] += 1e-3f;
+  EXPECT_EQ(Judge(Floats(a), Floats(b), bar).verdict, Verdict::kMismatched);
+  EXPECT_TRUE(Judge(Floats(a), Floats(a), bar).passed());
+}
+
+TEST(ErrorBarTest, ASplitCountsRowsAndSharesOfTheError) {
+  std::vector<float> a(40, 1.0f);
+  std::vector<float> b = a;
+  b[0] += 0.25f;
+  b[1] -= 0.25f;
+  b[39] += 0.25f;
+  b[20] += 0x1p-10f;
+  const ErrorSplit split = SplitErrors(Floats({8, 5}, a), Floats({8, 5}, b), 0.01);
+  EXPECT_EQ(split.beyond, 3);
+  EXPECT_DOUBLE_EQ(split.rows, 2.0 / 8);
+  EXPECT_DOUBLE_EQ(split.rms_beyond, std::sqrt(3 * 0.0625 / 40));
+  EXPECT_DOUBLE_EQ(split.rms_within, std::sqrt(0x1p-20 / 37));
+  // Channels first: what lies side by side is not a row.
+  EXPECT_DOUBLE_EQ(SplitErrors(Floats({2, 4, 5, 1}, a), Floats({2, 4, 5, 1}, b), 0.01).rows,
+                   3 * 4 / 40.0);
 }
 
 TEST(ErrorBarTest, AnExplicitToleranceWins) {

@@ -123,8 +123,6 @@ bool PairMeasurement::transposed() const {
 void PairMeasurement::AskForSimple() {
   tolerances_ = TolerancesFor(name_, options_);
   SetRule();
-  const ErrorBar* bar = FindBar();
-  if (bar != nullptr && bar->most > 0) Raise(request_.differences, StatisticsLevel::kRanks);
   const double quantile = options_.error_quantile.Lookup(name_, kDefaultErrorQuantile);
   // The peer ignores a bad quantile that it does not need; `simple` refuses one that it does.
   if (quantile >= 0 && quantile <= 1) quantile_ = quantile;

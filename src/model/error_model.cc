@@ -4,29 +4,19 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "model/error_growth.h"
+#include "model/error_lengths.h"
 #include "model/error_rules.h"
-#include "model/onnx_attributes.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_order.h"
 
 namespace vernier {
 namespace {
 
-// The root mean square of rounding errors, in roundoffs: uniform errors, mantissas of all sizes.
-constexpr double kRoundingRms = 0.45;
-// The same for a running sum of K products, over the square root of K.
-constexpr double kSumRms = 0.3;
-// What runtimes do differently in float32 (order of sums, Winograd, approximated functions) is
-// known to a factor only, and a fault is far above it. Of the two short types' roundings there is
-// less doubt, and less room.
-constexpr double kSafetyFine = 6;
-constexpr double kSafetyCoarse = 1.5;
-constexpr double kCoarseRoundoff = 1.0 / (1 << 20);
 // Of a centred normalisation after values that are all positive: root mean square over deviation.
 constexpr double kCentring = 1.3;
 // What remains of errors when values of one sign are summed.
 constexpr double kAveraged = 0.35;
-constexpr int64_t kUnknownLength = 1024;
 constexpr double kUnknownRoundoffs = 16;
 // So many products of bytes fit into float32's 24 bits.
 constexpr int64_t kExactIntegers = 256;
@@ -35,68 +25,21 @@ constexpr double kUnknownTrips = 100;
 // A quantiser's step over the root mean square of its values: a range of four deviations to either
 // side in 255 steps.
 constexpr double kRangeInDeviations = 9;
-// How far bars lie above typical errors, of float32 and of the short types: flips are counted with
-// typical ones. Between the two lies this size of error.
-constexpr double kMarginFine = 20;
-constexpr double kMarginCoarse = 1.5;
-constexpr double kCoarseError = 2e-5;
-// Where so many elements flip, no row is clean.
-constexpr double kManyFlips = 0.2;
+// A measured error of few elements may be smaller than the next one's.
+constexpr double kAgain = 2;
+// Runtimes find a dynamic quantiser's scale in different ways.
+constexpr double kScaleRoundoffs = 4;
 // Half the product of the scales of 8-bit values and weights, over what one product contributes.
 constexpr double kBiasStep = 4e-4;
 constexpr double kRoundStep = 0.1;
 // The distance of neighbouring numbers of a float type, in roundoffs: from one to two.
 constexpr double kRoundingStep = 1.5;
 constexpr double kOutputStep = 2;
+// Rows that a convolution's window lets a flip reach.
+constexpr double kKernelSpread = 4;
 constexpr int kNestingLimit = 32;
 
-double Square(double x) { return x * x; }
-
-double Safety(double roundoff) { return roundoff > kCoarseRoundoff ? kSafetyCoarse : kSafetyFine; }
-
 bool IsFloat(DType dtype) { return Kind(dtype) == DTypeKind::kFloat; }
-
-DType Coarser(DType a, DType b) { return UnitRoundoff(b) > UnitRoundoff(a) ? b : a; }
-
-// What one side rounds to.
-struct SideRoundoff {
-  double kept = 0;    // tensors, when they are stored
-  double summed = 0;  // sums and functions: short types are computed in float32
-  DType kept_in = DType::kUndefined;
-};
-
-SideRoundoff RoundoffOf(DType tensor, RunnerArithmetic side) {
-  const DType own = IsFloat(tensor) ? tensor : DType::kFloat32;
-  SideRoundoff roundoff;
-  roundoff.kept_in = IsFloat(side.computes_in) ? side.computes_in : own;
-  roundoff.kept = UnitRoundoff(roundoff.kept_in);
-  roundoff.summed = std::min(roundoff.kept, UnitRoundoff(DType::kFloat32));
-  return roundoff;
-}
-
-// The variance of what both sides add when a tensor is computed with sums of `length` terms.
-double OwnVariance(const SideRoundoff (&sides)[2], double length, double roundoffs) {
-  double variance = 0;
-  for (const SideRoundoff& side : sides) {
-    const double computed = side.summed * (kSumRms * std::sqrt(length) + roundoffs);
-    variance += Square(Safety(side.summed) * computed);
-    variance += Square(Safety(side.kept) * kRoundingRms * side.kept);
-  }
-  return variance;
-}
-
-void Join(ErrorPrediction& into, const ErrorPrediction& other) {
-  into.rms = std::max(into.rms, other.rms);
-  into.clean = std::max(into.clean, other.clean);
-  into.flips = std::max(into.flips, other.flips);
-  into.longest_sum = std::max(into.longest_sum, other.longest_sum);
-  into.layers = std::max(into.layers, other.layers);
-  into.quantisers = std::max(into.quantisers, other.quantisers);
-  into.unknown = std::max(into.unknown, other.unknown);
-  into.coarsest = Coarser(into.coarsest, other.coarsest);
-  into.step = std::max(into.step, other.step);
-  into.steps |= other.steps;
-}
 
 constexpr std::string_view kPositiveOperators[] = {
     "Relu",     "Sigmoid",         "Exp",      "Abs",        "Softmax", "Sqrt", "Softplus",
@@ -112,21 +55,6 @@ constexpr std::string_view kKeepsPositive[] = {"MaxPool",        "AveragePool", 
 template <size_t N>
 bool Contains(const std::string_view (&list)[N], std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
-}
-
-// Two sides that differ by d, rounded to steps, differ in a share d / step of their elements, by
-// one step each. Few elements are a small sample of that.
-void RoundToSteps(ErrorPrediction& error, double step, int64_t elements) {
-  if (error.rms == 0) return;
-  const auto count = static_cast<double>(std::max<int64_t>(elements, 1));
-  const double margin = error.clean > kCoarseError ? kMarginCoarse : kMarginFine;
-  error.flips += 0.8 * error.clean / margin / step * count;
-  if (0.8 * error.clean / step > kManyFlips) error.flips += count;
-  error.clean = 0;  // where no element flips, the sides are equal again
-  error.step = std::max(error.step, step);
-  double share = std::min(0.8 * error.rms / step, 1.0);
-  share += (3 * std::sqrt(share * count) + 3) / count;
-  error.rms = std::sqrt(std::min(share * Square(step), Square(error.rms) + Square(step) / 2));
 }
 
 class Propagation {
@@ -156,21 +84,18 @@ class Propagation {
       Start(input.name, input.dtype);
       if (fed == FedInputs::kRounded) RoundInput(input);
     }
-    for (const OnnxTensor& tensor : graph.initializers) Start(tensor.name, tensor.dtype);
+    for (const OnnxTensor& tensor : graph.initializers) {
+      Start(tensor.name, tensor.dtype);
+      constants_.insert(tensor.name);
+    }
     for (const uint32_t index : order) Visit(graph, graph.nodes[index], 0);
   }
 
+  void MeasureWith(const MeasureError& measure) { measure_ = measure; }
+
   ErrorPredictions Take() {
-    ErrorPredictions out;
-    for (const auto& [name, error] : errors_) {
-      ErrorPrediction as_output = error;
-      const DType type = TypeOf(name);
-      if (UnitRoundoff(type) > kCoarseRoundoff && !narrow_.contains(name)) {
-        RoundToSteps(as_output, kOutputStep * UnitRoundoff(type), Elements(name));
-      }
-      out.emplace(name, as_output);
-    }
-    return out;
+    for (const auto& [name, error] : errors_) measured_.emplace(name, AsOutput(name, error));
+    return std::move(measured_);
   }
 
  private:
@@ -182,6 +107,15 @@ class Propagation {
     SideRoundoff sides[2];
     DType type = DType::kUndefined;  // of the first output
   };
+
+  ErrorPrediction AsOutput(std::string_view name, ErrorPrediction error) const {
+    const DType type = TypeOf(name);
+    if (UnitRoundoff(type) > kCoarseRoundoff && !narrow_.contains(name)) {
+      RoundToSteps(error, kOutputStep * UnitRoundoff(type), Elements(name), Steps::kOfFloats);
+    }
+    SetRms(error);
+    return error;
+  }
 
   void AddRule(const ErrorRule& rule) {
     std::string_view rest = rule.operators;
@@ -228,14 +162,14 @@ class Propagation {
     types_[name] = dtype;
     ErrorPrediction error;
     if (IsFloat(dtype)) {
-      double variance = 0;
+      OwnVariance variance;
       for (const RunnerArithmetic& side : {first_, second_}) {
         const SideRoundoff roundoff = RoundoffOf(dtype, side);
         error.coarsest = Coarser(error.coarsest, roundoff.kept_in);
         if (roundoff.kept <= UnitRoundoff(dtype)) continue;
-        variance += Square(Safety(roundoff.kept) * kRoundingRms * roundoff.kept);
+        AddVariance(variance, roundoff.kept, kRoundingRms * roundoff.kept);
       }
-      error.rms = error.clean = std::sqrt(variance);
+      AddTo(error, variance);
     }
     errors_[name] = error;
   }
@@ -243,9 +177,9 @@ class Propagation {
   void RoundInput(const OnnxValue& input) {
     if (!IsFloat(input.dtype)) return;
     const double roundoff = UnitRoundoff(input.dtype);
-    ErrorPrediction& error = errors_[input.name];
-    error.rms = std::hypot(error.rms, Safety(roundoff) * kRoundingRms * roundoff);
-    error.clean = error.rms;
+    OwnVariance rounding;
+    AddVariance(rounding, roundoff, kRoundingRms * roundoff);
+    AddTo(errors_[input.name], rounding);
   }
 
   DType TypeOf(std::string_view name) const {
@@ -262,17 +196,14 @@ class Propagation {
   void VisitBodies(Step& step, int depth);
   void Apply(Step& step);
   void ApplyMatrix(Step& step);
+  void SpreadFlips(Step& step) const;
+  void StartAgain(std::string_view name);
   bool IsQuantisedWithBias(const Step& step) const;
   void ApplyCast(Step& step);
   void RoundShort(Step& step, bool computes);
-  void ApplySteps(Step& step, double relative_step);
+  void ApplySteps(Step& step, double relative_step, Steps kind);
   void ApplyQuantiser(Step& step, double relative_step);
   bool IsSquare(const Step& step) const;
-  int64_t SumLength(const Step& step) const;
-  int64_t MatrixLength(const Step& step) const;
-  int64_t ReducedLength(const Step& step) const;
-  int64_t NormLength(const Step& step) const;
-  int64_t PoolLength(const Step& step) const;
   int64_t Elements(std::string_view name) const {
     const Dims* dims = shapes_.Find(name);
     return dims != nullptr ? ElementCount(*dims).value_or(kUnknownElements) : kUnknownElements;
@@ -281,17 +212,20 @@ class Propagation {
   void Add(Step& step, double growth, int64_t length, double roundoffs) const {
     ErrorPrediction& error = step.error;
     error.longest_sum = std::max(error.longest_sum, length);
-    const double own = OwnVariance(step.sides, static_cast<double>(length), roundoffs);
-    error.rms = std::sqrt(Square(error.rms * growth) + own);
-    error.clean = std::sqrt(Square(error.clean * growth) + own);
+    Grow(error, growth);
+    AddTo(error, OwnVarianceOf(step.sides, static_cast<double>(length), roundoffs));
   }
 
   const OnnxModel& model_;
   ShapeTracker shapes_;
+  SumLengths lengths_{model_, shapes_};
   RunnerArithmetic first_, second_;
   std::unordered_map<std::string_view, const ErrorRule*> rules_;
   std::unordered_map<std::string_view, DType> types_;
   std::unordered_map<std::string_view, ErrorPrediction> errors_;
+  ErrorPredictions measured_;  // of outputs that are read further on, as predicted
+  MeasureError measure_;
+  std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
   std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear
   std::unordered_set<std::string_view> kept_;        // outputs that are read further on
@@ -303,95 +237,8 @@ bool Propagation::IsSquare(const Step& step) const {
   return inputs.size() == 2 && inputs[0] == inputs[1];
 }
 
-int64_t Propagation::MatrixLength(const Step& step) const {
-  const auto inputs = step.graph.Inputs(step.node);
-  const Dims* a = inputs.empty() ? nullptr : shapes_.Find(inputs[0]);
-  const Dims* b = inputs.size() < 2 ? nullptr : shapes_.Find(inputs[1]);
-  const std::string_view op = step.node.op_type;
-  if (op.find("Conv") != std::string_view::npos) {
-    if (b == nullptr || b->empty()) return kUnknownLength;
-    const int64_t shared = op == "ConvTranspose" && b->size() > 1 ? (*b)[1] : b->front();
-    return ElementCount(*b).value_or(kUnknownLength) / std::max<int64_t>(shared, 1);
-  }
-  NodeAttributes attributes(model_, step.node);
-  if (op == "MatMulNBits") return attributes.Int("K", kUnknownLength);
-  if (op == "Gemm" || op == "FusedGemm") {
-    const bool flip_a = attributes.Int("transA", 0) != 0;
-    const bool flip_b = attributes.Int("transB", 0) != 0;
-    if (b != nullptr && b->size() == 2) return (*b)[flip_b ? 1 : 0];
-    return a != nullptr && a->size() == 2 ? (*a)[flip_a ? 0 : 1] : kUnknownLength;
-  }
-  if (op == "Einsum") return kUnknownLength;
-  if (b != nullptr && !b->empty()) return b->size() > 1 ? (*b)[b->size() - 2] : b->front();
-  return a != nullptr && !a->empty() ? a->back() : kUnknownLength;
-}
-
-int64_t Propagation::ReducedLength(const Step& step) const {
-  const auto inputs = step.graph.Inputs(step.node);
-  const auto outputs = step.graph.Outputs(step.node);
-  const Dims* before = inputs.empty() ? nullptr : shapes_.Find(inputs[0]);
-  const Dims* after = outputs.empty() ? nullptr : shapes_.Find(outputs[0]);
-  if (before == nullptr) return kUnknownLength;
-  if (step.node.op_type == "CumSum" || step.node.op_type == "CumProd") {
-    return before->empty() ? 1 : *std::max_element(before->begin(), before->end());
-  }
-  const int64_t all = ElementCount(*before).value_or(kUnknownLength);
-  if (after == nullptr) return all;
-  return all / std::max<int64_t>(ElementCount(*after).value_or(1), 1);
-}
-
-int64_t Propagation::NormLength(const Step& step) const {
-  const auto inputs = step.graph.Inputs(step.node);
-  const Dims* x = inputs.empty() ? nullptr : shapes_.Find(inputs[0]);
-  const std::string_view op = step.node.op_type;
-  if (op == "BatchNormalization") return 1;
-  const auto behind = [&](int64_t axis) -> int64_t {
-    if (axis < 0) axis += static_cast<int64_t>(x->size());
-    if (axis < 0 || axis > static_cast<int64_t>(x->size())) return kUnknownLength;
-    const auto rest = std::span(*x).subspan(static_cast<size_t>(axis));
-    return ElementCount(rest).value_or(kUnknownLength);
-  };
-  if (x == nullptr || x->empty()) {
-    const Dims* scale = inputs.size() < 2 ? nullptr : shapes_.Find(inputs[1]);
-    return scale != nullptr ? ElementCount(*scale).value_or(kUnknownLength) : kUnknownLength;
-  }
-  NodeAttributes attributes(model_, step.node);
-  if (op == "LayerNormalization" || op == "RMSNormalization") {
-    return behind(attributes.Int("axis", -1));
-  }
-  if (op == "InstanceNormalization" || op == "GroupNormalization") {
-    return behind(std::min<int64_t>(2, static_cast<int64_t>(x->size())));
-  }
-  return x->back();
-}
-
-int64_t Propagation::PoolLength(const Step& step) const {
-  NodeAttributes attributes(model_, step.node);
-  const std::vector<int64_t> kernel = attributes.Ints("kernel_shape");
-  if (!kernel.empty()) return ElementCount(kernel).value_or(kUnknownLength);
-  if (step.node.op_type.substr(0, 6) == "Global") return ReducedLength(step);
-  return 4;  // interpolation between neighbours
-}
-
-int64_t Propagation::SumLength(const Step& step) const {
-  switch (step.rule->kind) {
-    case ErrorKind::kMatrix:
-      return MatrixLength(step);
-    case ErrorKind::kReduce:
-      return ReducedLength(step);
-    case ErrorKind::kNorm:
-      return NormLength(step);
-    case ErrorKind::kPool:
-      return PoolLength(step);
-    case ErrorKind::kRecurrent:
-      return kUnknownLength;
-    default:
-      return 1;
-  }
-}
-
-void Propagation::ApplySteps(Step& step, double relative_step) {
-  RoundToSteps(step.error, relative_step, Elements(step.graph.Outputs(step.node)[0]));
+void Propagation::ApplySteps(Step& step, double relative_step, Steps kind) {
+  RoundToSteps(step.error, relative_step, Elements(step.graph.Outputs(step.node)[0]), kind);
 }
 
 void Propagation::ApplyQuantiser(Step& step, double relative_step) {
@@ -399,8 +246,8 @@ void Propagation::ApplyQuantiser(Step& step, double relative_step) {
   ++error.quantisers;
   // The division by the scale comes first.
   const bool own_scale = step.node.op_type == "DynamicQuantizeLinear";
-  if (error.rms > 0 || own_scale) Add(step, 1, 1, 1);
-  ApplySteps(step, relative_step);
+  Add(step, 1, 1, own_scale ? kScaleRoundoffs : 1);
+  ApplySteps(step, relative_step, Steps::kEqual);
   const DType type = TypeOf(step.graph.Outputs(step.node)[0]);
   error.steps = Kind(type) == DTypeKind::kSignedInt || Kind(type) == DTypeKind::kUnsignedInt;
 }
@@ -411,10 +258,11 @@ void Propagation::ApplyCast(Step& step) {
   if (IsFloat(step.type)) {
     // Widening is exact. Where both sides narrow, they mostly round to the same value.
     const bool narrows = IsFloat(from) && UnitRoundoff(step.type) > UnitRoundoff(from);
-    if (narrows) ApplySteps(step, kRoundingStep * UnitRoundoff(step.type));
+    if (narrows) ApplySteps(step, kRoundingStep * UnitRoundoff(step.type), Steps::kOfFloats);
     return;
   }
-  if (IsFloat(from) && step.error.rms > 0) ApplyQuantiser(step, kRoundStep);
+  if (IsFloat(from) && (step.error.typical > 0 || step.error.flipped > 0))
+    ApplyQuantiser(step, kRoundStep);
 }
 
 // Runtimes that widen short types may still have operators in them: their inputs are rounded unless
@@ -425,32 +273,59 @@ void Propagation::RoundShort(Step& step, bool computes) {
                           narrow_.contains(step.graph.Outputs(step.node)[0]);
   const int roundings = (was_narrow ? 0 : 1) + (computes ? 1 : 0);
   const double own = UnitRoundoff(step.type);
-  double variance = 0;
+  OwnVariance variance;
   for (const RunnerArithmetic& side : {first_, second_}) {
     if (!side.copies_in_own_type || own <= UnitRoundoff(side.computes_in)) continue;
-    variance += roundings * Square(Safety(own) * kRoundingRms * own);
+    for (int i = 0; i < roundings; ++i) AddVariance(variance, own, kRoundingRms * own);
     for (const std::string_view name : step.graph.Outputs(step.node)) narrow_.insert(name);
   }
-  step.error.rms = std::sqrt(Square(step.error.rms) + variance);
-  step.error.clean = std::sqrt(Square(step.error.clean) + variance);
+  AddTo(step.error, variance);
+}
+
+// Flips go from one element to all that it is summed into.
+void Propagation::SpreadFlips(Step& step) const {
+  const auto inputs = step.graph.Inputs(step.node);
+  const Dims* x = inputs.empty() ? nullptr : shapes_.Find(inputs[0]);
+  ErrorPrediction& error = step.error;
+  if (x == nullptr || x->empty()) {
+    error.reached = error.reached + error.fresh > 0 ? 1 : 0;
+    return;
+  }
+  const bool channels_first = x->size() > 2 && step.rule->kind != ErrorKind::kReduce &&
+                              (step.node.op_type.find("Conv") != std::string_view::npos ||
+                               step.node.op_type.find("Pool") != std::string_view::npos ||
+                               step.node.op_type == "InstanceNormalization");
+  Spread(error, channels_first ? (*x)[1] : x->back());
+  if (channels_first && step.rule->kind == ErrorKind::kMatrix &&
+      lengths_.Of(step.graph, step.node, ErrorKind::kMatrix) > (*x)[1]) {
+    error.reached = std::min(error.reached * kKernelSpread, 1.0);
+  }
+  int64_t rows = 1;  // that meet in every one
+  if (step.node.op_type == "InstanceNormalization" && channels_first) {
+    rows = lengths_.Of(step.graph, step.node, ErrorKind::kNorm);
+  } else if (step.node.op_type == "MatMul" && x->size() > 2 && inputs.size() > 1 &&
+             !constants_.contains(inputs[1])) {
+    rows = (*x)[x->size() - 2];
+  }
+  if (rows > 1) Dilute(error, rows);
 }
 
 void Propagation::ApplyMatrix(Step& step) {
   ++step.error.layers;
+  SpreadFlips(step);
   const bool integers = !IsFloat(step.type) && step.type != DType::kUndefined;
   if (integers) {
-    const int64_t length = SumLength(step);
+    const int64_t length = lengths_.Of(step.graph, step.node, step.rule->kind);
     step.error.longest_sum = std::max(step.error.longest_sum, length);
     // Some runtimes sum integers in float32, which is exact only so far.
     if (length > kExactIntegers) Add(step, 1, length, 1);
     return;
   }
-  const int64_t length = SumLength(step);
+  const int64_t length = lengths_.Of(step.graph, step.node, step.rule->kind);
   Add(step, 1, length, step.rule->roundoffs);
   if (!IsQuantisedWithBias(step)) return;
   const double bias = kBiasStep / std::sqrt(static_cast<double>(std::max<int64_t>(length, 1)));
-  step.error.rms = std::sqrt(Square(step.error.rms) + Square(bias));
-  step.error.clean = std::sqrt(Square(step.error.clean) + Square(bias));
+  AddTo(step.error, {Square(bias), Square(bias)});
 }
 
 // Between quantisers, one runtime adds the bias as it is, another rounds it to the product of the
@@ -468,24 +343,29 @@ void Propagation::Apply(Step& step) {
   switch (rule.kind) {
     case ErrorKind::kMove:
       return RoundShort(step, false);
-    case ErrorKind::kPointwise:
-      return Add(step, rule.growth, 1, rule.roundoffs);
+    case ErrorKind::kPointwise: {
+      Add(step, rule.growth, 1, rule.roundoffs);
+      const bool has_short_kernel = step.node.op_type == "Erf" || step.node.op_type == "Gelu";
+      if (has_short_kernel) RoundShort(step, true);
+      return;
+    }
     case ErrorKind::kProduct:
       return Add(step, rule.growth * (IsSquare(step) ? 2 : 1), 1, rule.roundoffs);
     case ErrorKind::kMatrix:
       return ApplyMatrix(step);
     case ErrorKind::kReduce:
     case ErrorKind::kPool: {
-      const int64_t length = SumLength(step);
+      const int64_t length = lengths_.Of(step.graph, step.node, step.rule->kind);
       const double kept = error.positive && length > 1 ? kAveraged : 1;
-      // One element more or less does not move a mean.
-      error.flips /= std::sqrt(static_cast<double>(std::max<int64_t>(length, 1)));
+      Spread(error, length);
+      error.reached = std::min(error.reached * static_cast<double>(length), 1.0);
       return Add(step, kept, length, rule.roundoffs);
     }
     case ErrorKind::kNorm: {
       const bool centred = step.node.op_type.find("Normalization") != std::string_view::npos;
       const double centring = centred && error.positive ? kCentring : 1;
-      Add(step, centring, SumLength(step), rule.roundoffs);
+      if (step.node.op_type != "BatchNormalization") SpreadFlips(step);
+      Add(step, centring, lengths_.Of(step.graph, step.node, step.rule->kind), rule.roundoffs);
       const bool has_short_kernel =
           step.node.op_type.find("LayerNormalization") != std::string_view::npos;
       if (has_short_kernel) RoundShort(step, true);
@@ -512,6 +392,31 @@ void Propagation::Apply(Step& step) {
   }
 }
 
+// What was found on an output is more than what could be said before.
+void Propagation::StartAgain(std::string_view name) {
+  ErrorPrediction& error = errors_[name];
+  const ErrorPrediction predicted = AsOutput(name, error);
+  measured_.emplace(name, predicted);
+  if (measure_ == nullptr) return;
+  const auto found = measure_(std::string(name), predicted);
+  if (!found) return;
+  error.since = name;
+  if (error.step == 0) {
+    // What a runner computes on with may be more than what it gives.
+    const double hidden = kRoundingRms * UnitRoundoff(TypeOf(name));
+    const double all = std::hypot(found->typical, found->flipped);
+    const double typical = std::hypot(all, hidden > kCoarseError ? hidden : 0);
+    error.typical = std::min(error.typical, typical);
+    error.clean = std::min(error.clean, kAgain * typical);
+  } else {
+    error.flips = error.fresh = 0;
+    error.flipped = found->flipped;
+    error.reached = found->reached;
+    error.typical = found->typical;
+  }
+  SetRms(error);
+}
+
 // Bodies see the values around them. A loop adds the errors of its rounds.
 void Propagation::VisitBodies(Step& step, int depth) {
   if (depth >= kNestingLimit) return;
@@ -533,8 +438,7 @@ void Propagation::VisitBodies(Step& step, int depth) {
       if (const ErrorPrediction* out = Find(body.outputs[i].name)) Join(result, *out);
     }
   }
-  if (repeats) result.rms *= std::sqrt(kUnknownTrips);
-  if (repeats) result.clean *= std::sqrt(kUnknownTrips);
+  if (repeats) Grow(result, std::sqrt(kUnknownTrips));
   step.error = result;
 }
 
@@ -545,7 +449,9 @@ void Propagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int depth)
   const auto rule = rules_.find(node.op_type);
   Step step{graph, node, rule == rules_.end() ? nullptr : rule->second, {}, {}, TypeOf(outputs[0])};
   bool all_positive = true;
+  bool constant = !graph.Inputs(node).empty();
   for (const std::string_view name : graph.Inputs(node)) {
+    constant &= name.empty() || constants_.contains(name);
     const ErrorPrediction* input = Find(name);
     if (input == nullptr) continue;
     Join(step.error, *input);
@@ -575,8 +481,12 @@ void Propagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int depth)
     step.error.steps = false;
   }
   if (kept_.contains(outputs[0])) RoundShort(step, false);
+  SetRms(step.error);
   for (const std::string_view name : outputs) {
-    if (!name.empty()) errors_[name] = step.error;
+    if (name.empty()) continue;
+    if (constant) constants_.insert(name);
+    errors_[name] = step.error;
+    if (depth == 0 && kept_.contains(name)) StartAgain(name);
   }
 }
 
@@ -584,10 +494,12 @@ void Propagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int depth)
 
 Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const InputDims> inputs,
                                        RunnerArithmetic first, RunnerArithmetic second,
-                                       std::span<const std::string> outputs, FedInputs fed) {
+                                       std::span<const std::string> outputs, FedInputs fed,
+                                       const MeasureError& measure) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> order, TopologicalOrder(model));
   Propagation propagation(model, inputs, first, second);
   propagation.KeepOutputs(outputs);
+  propagation.MeasureWith(measure);
   propagation.Run(order, fed);
   return propagation.Take();
 }
@@ -598,7 +510,9 @@ ErrorPrediction PredictFromDType(DType dtype, RunnerArithmetic first, RunnerArit
   ErrorPrediction error;
   if (!IsFloat(dtype)) return error;
   const SideRoundoff sides[2] = {RoundoffOf(dtype, first), RoundoffOf(dtype, second)};
-  error.rms = error.clean = std::sqrt(kLayers * OwnVariance(sides, kLength, 1));
+  const OwnVariance own = OwnVarianceOf(sides, kLength, 1);
+  AddTo(error, {kLayers * own.bar, kLayers * own.typical});
+  SetRms(error);
   error.coarsest = Coarser(sides[0].kept_in, sides[1].kept_in);
   return error;
 }

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -31,16 +33,33 @@ struct RunnerArithmetic {
 struct ErrorPrediction {
   double rms = 0;           ///< bar for the relative error, safety factors included; 0: exact
   double clean = 0;         ///< the same for elements that no flipped step has reached
+  double typical = 0;       ///< what is expected of those
+  double flipped = 0;       ///< the part of `rms` that flipped steps have made
   double flips = 0;         ///< expected number of steps that differ, of the quantisers before
+  double reached = 0;       ///< share of the elements that flips may have reached, at most 1
+  double fresh = 0;         ///< share of the elements that flipped and have not spread yet
   int64_t longest_sum = 1;  ///< terms of the longest sum on the way
   int64_t layers = 0;       ///< operators with sums of products, on the longest way
   int64_t quantisers = 0;   ///< on the longest way
   int64_t unknown = 0;      ///< operators without a rule, on the longest way
   DType coarsest = DType::kUndefined;  ///< float type with the largest roundoff on the way
-  double step = 0;        ///< of the coarsest quantiser or narrowing cast, relative; 0: none
-  bool steps = false;     ///< integers that come of quantising: one step up or down is no fault
+  std::string since;   ///< the measured output that this is predicted from; empty: from the inputs
+  double step = 0;     ///< of the coarsest quantiser or narrowing cast, relative; 0: none
+  bool steps = false;  ///< integers that come of quantising: one step up or down is no fault
   bool positive = false;  ///< no negative values, hence a mean of the size of the deviation
 };
+
+/// What was found on a tensor that both sides gave, relative to its scale.
+struct MeasuredError {
+  double flipped = 0;  ///< root mean square over all elements of the errors beyond `clean`
+  double reached = 0;  ///< share of the rows with such elements
+  double typical = 0;  ///< root mean square of the other errors
+};
+
+/// Asked for every output that the graph reads on. Absent: it was not measured, or it is beyond
+/// what is predicted, which must not excuse what follows.
+using MeasureError =
+    std::function<std::optional<MeasuredError>(const std::string&, const ErrorPrediction&)>;
 
 using ErrorPredictions = std::unordered_map<std::string, ErrorPrediction>;
 
@@ -49,11 +68,13 @@ using ErrorPredictions = std::unordered_map<std::string, ErrorPrediction>;
 /// them, sums over unknown lengths count as 1024 terms. kMalformed for a graph with a cycle.
 /// `outputs` are those of the run, besides the graph's own: what reads them may read them rounded.
 /// kRounded: the two sides may have been fed with values that differ by one rounding.
+/// With `measure`, what follows an output is predicted from what was found there.
 enum class FedInputs : uint8_t { kSame, kRounded };
 Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const InputDims> inputs,
                                        RunnerArithmetic first, RunnerArithmetic second,
                                        std::span<const std::string> outputs = {},
-                                       FedInputs fed = FedInputs::kSame);
+                                       FedInputs fed = FedInputs::kSame,
+                                       const MeasureError& measure = nullptr);
 
 /// What a tensor may differ by when nothing is known of the graph: as after 50 layers with sums of
 /// 4096 terms. Integers are exact.

@@ -93,9 +93,9 @@ struct BarRecord {
   double rms = 0;    ///< of the differences, relative to the scale
   double gain = 0;   ///< by which the first side is larger, relative
   double gain_bar = 0;
-  double most = 0;  ///< median, or 0.9 quantile, of the differences, relative to the scale
-  double most_bar = 0;  ///< 0: not looked at
-  double most_share = 0.5;
+  double clean_bar = 0;     ///< of elements that no flipped step has reached; 0: not looked at
+  double share_beyond = 0;  ///< of the elements that differ by more than that
+  double share_allowed = 0;
   double element_bar = 0;  ///< relative to the scale
   double times_over = 0;
   std::string why;
@@ -134,6 +134,7 @@ struct PairRecord {
   int64_t passed_iterations = 0;
   int64_t expected_iterations = 0;  ///< as many as the longer side has
   std::vector<OutputRecord> outputs;          ///< in the first runner's order
+  bool rejected = false;  ///< by --strict: some of what agrees shows nothing
   std::vector<std::string> only_in_first;
   std::vector<std::string> only_in_second;
 };

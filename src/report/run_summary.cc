@@ -154,6 +154,7 @@ std::string VerdictWord(const PairRecord& pair) {
   if (pair.outputs.empty()) return "NOTHING COMPARED";
   const bool unverified = std::any_of(pair.outputs.begin(), pair.outputs.end(),
                                       [](const auto& output) { return output.not_verified > 0; });
+  if (!failed && pair.rejected) return "FAILED by --strict";
   return failed ? "FAILED" : unverified ? "NOT VERIFIED" : "PASSED";
 }
 

@@ -109,7 +109,8 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
   for (Pair& pair : pairs_) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
     if (bars_ != nullptr) {
-      detail_.bars = &bars_->For(pair.first, pair.second, outputs[pair.first]->outputs);
+      detail_.bars = &bars_->For(pair.first, pair.second, outputs[pair.first]->outputs,
+                                 outputs[pair.second]->outputs);
     }
     VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
                              ComparePair(*outputs[pair.first], *outputs[pair.second], iteration));

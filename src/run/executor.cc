@@ -4,6 +4,8 @@
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "run/comparison_run.h"
 #include "run/feed_stream.h"
@@ -70,7 +72,8 @@ class Execution {
     // Its interpreter starts while the frameworks load.
     if (RunScripts::Wanted(plan_)) VERNIER_TRY(live_.ScriptWorker().status());
     if (plan_.noise_floor && plan_.runners.empty()) {
-      return InvalidArgument("--noise-floor: saved outputs cannot be made again; it needs a runner");
+      return InvalidArgument(
+          "--noise-floor: saved outputs cannot be made again; it needs a runner");
     }
     if (bars_.wanted()) comparisons_->UseBars(bars_);
     if (plan_.runners.empty()) return CompareLoaded();
@@ -400,6 +403,7 @@ class Execution {
     outcome_.record.pairs =
         comparisons_->Finish(lengths, aborted_ ? Coverage::kIgnored : Coverage::kJudged,
                              outcome_.faults, outcome_.record.faults);
+    if (plan_.strict) RejectVacuous();
     if (plan_.validate && spill_ != nullptr && !aborted_) {
       if (const Status status = ValidateSpilled(); !status.ok()) Report(status);
     }
@@ -414,7 +418,19 @@ class Execution {
       if (!loaded_->AreTheSame(a, b)) continue;
       outcome_.record.notes.push_back("'" + loaded_->runs()[a].path +
                                       "' was compared with itself: that it agrees shows nothing");
+      self_compared_.emplace_back(loaded_->runs()[a].name, loaded_->runs()[b].name);
       if (plan_.strict) outcome_.faults.mismatch = true;
+    }
+  }
+
+  // The exit code is set where the vacuous outputs were found; here the record learns of it.
+  void RejectVacuous() {
+    for (PairRecord& pair : outcome_.record.pairs) {
+      const auto self = std::find(self_compared_.begin(), self_compared_.end(),
+                                  std::pair(pair.first, pair.second));
+      pair.rejected = self != self_compared_.end() ||
+                      std::any_of(pair.outputs.begin(), pair.outputs.end(),
+                                  [](const OutputRecord& o) { return !o.vacuous.empty(); });
     }
   }
 
@@ -442,6 +458,7 @@ class Execution {
   std::unique_ptr<FeedStream> feeds_;
   std::optional<Savers> savers_;
   std::unique_ptr<Spill> spill_;
+  std::vector<std::pair<std::string, std::string>> self_compared_;
   int64_t live_iterations_ = 0;
   int64_t feeds_saved_ = 0;
   bool aborted_ = false;

@@ -9,12 +9,13 @@ namespace vernier {
 namespace {
 
 // A difference of one step after a quantiser may meet others on the way through sums.
-constexpr double kElementSteps = 3;
+constexpr double kElementSteps = 4;
 // The root mean square of few elements varies: by so many standard deviations of its own.
 constexpr double kSampleDeviations = 3;
-// With a larger chance than this that flips have reached the elements in question, those tell
-// nothing.
-constexpr double kFewRows = 0.02;
+// Where flips may have reached a larger share of the elements, the others tell nothing.
+constexpr double kMostReached = 0.9;
+// Above this, an error is one of the short types.
+constexpr double kCoarseError = 2e-5;
 // The noise of one setting is a sample of what settings do.
 constexpr double kNoiseTimes = 8;
 // Where two settings agree to the bit, a bar still allows for this many roundings: fewer of the
@@ -68,6 +69,29 @@ RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
   return arithmetic;
 }
 
+const Tensor* Find(const TensorMap& outputs, const std::string& name) {
+  const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                  [&](const NamedTensor& output) { return output.name == name; });
+  return found == outputs.end() ? nullptr : &found->tensor;
+}
+
+// What an output tells of those behind it; nothing where only rounding in long types lies before
+// it, which predicts well enough, and where it is off itself.
+std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
+                                           const ErrorPrediction& predicted) {
+  if (a == nullptr || b == nullptr || a->dims() != b->dims() || a->dtype() != b->dtype()) return {};
+  const bool tells = predicted.step > 0 || predicted.clean > kCoarseError;
+  if (!tells || Kind(a->dtype()) != DTypeKind::kFloat || a->element_count() == 0) return {};
+  if (a->bytes().empty()) return {};
+  const Result<BarVerdict> verdict = MeasureAgainstBar(*a, *b, MakeBar(predicted, *a, true));
+  if (!verdict.ok() || !verdict->passed || !(verdict->scale > 0)) return {};
+  const double floor = UnitRoundoff(DType::kFloat32);
+  const double limit = std::max(predicted.clean, floor);
+  const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
+  return MeasuredError{split.rms_beyond / verdict->scale, split.rows,
+                       split.rms_within / verdict->scale};
+}
+
 std::string Count(int64_t count, std::string_view what) {
   return ", " + std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
@@ -85,21 +109,9 @@ std::string DescribeBar(const ErrorPrediction& prediction, DType dtype, bool gra
   text += ", longest sum " + std::to_string(prediction.longest_sum);
   text += Count(prediction.layers, "layer");
   if (prediction.quantisers > 0) text += Count(prediction.quantisers, "quantiser");
+  if (!prediction.since.empty()) text += ", counted from '" + prediction.since + "'";
   if (prediction.unknown > 0) text += Count(prediction.unknown, "operator") + " without a rule";
   return text;
-}
-
-double HalfReached(double flips, int64_t rows) {
-  const auto n = static_cast<double>(rows);
-  const double reached = 1 - std::exp(-flips / n);
-  const double untouched = 1 - reached;
-  double sum = 0;
-  double term = std::pow(untouched, n);  // of k = 0 reached rows
-  for (int64_t k = 0; 2 * k < rows; ++k) {
-    sum += term;
-    term *= reached / untouched * (n - static_cast<double>(k)) / (static_cast<double>(k) + 1);
-  }
-  return std::isfinite(sum) ? std::max(0.0, 1 - sum) : 1;
 }
 
 ErrorBar MakeBar(const ErrorPrediction& prediction, const Tensor& tensor, bool graph_known) {
@@ -112,10 +124,10 @@ ErrorBar MakeBar(const ErrorPrediction& prediction, const Tensor& tensor, bool g
     const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
     bar.rms = std::max(prediction.rms * (1 + kSampleDeviations / std::sqrt(2 * count)), floor);
     bar.element = kElementSteps * prediction.step;
-    const int64_t rows = tensor.dims().size() > 1 ? tensor.dims().front() : 1;
-    bar.nine_tenths = 1 - std::exp(-prediction.flips) < kFewRows;
-    const bool few = bar.nine_tenths || HalfReached(prediction.flips, rows) < kFewRows;
-    if (prediction.step > 0 && few) bar.most = std::max(prediction.clean, floor);
+    bar.allowed = std::min(prediction.reached + prediction.fresh, 1.0);
+    if (prediction.step > 0 && bar.allowed < kMostReached) {
+      bar.clean = std::max(prediction.clean, floor);
+    }
   } else if (prediction.steps) {
     bar.rms = prediction.rms;
     bar.element = kElementSteps * prediction.step;
@@ -133,10 +145,10 @@ bool PairBars::wanted() const {
 }
 
 void PairBars::AddRunner(size_t stream, const LiveRunner& runner) {
-  Stream added;
+  RunnerGraph added;
   added.arithmetic = ArithmeticOf(runner);
   added.model_path = runner.plan().model.path;
-  for (const auto& [index, other] : streams_) {
+  for (const auto& [index, other] : graphs_) {
     if (other.model_path == added.model_path) added.model = other.model;
   }
   if (added.model == nullptr && runner.plan().model.type == "onnx") {
@@ -144,8 +156,12 @@ void PairBars::AddRunner(size_t stream, const LiveRunner& runner) {
     // The runner has opened it; if we cannot read it now, dtypes have to do.
     if (model.ok()) added.model = std::make_shared<const OnnxModel>(*std::move(model));
   }
-  if (added.model != nullptr) added.model_coarsest = CoarsestOf(*added.model);
-  streams_[stream] = std::move(added);
+  AddGraph(stream, std::move(added));
+}
+
+void PairBars::AddGraph(size_t stream, RunnerGraph graph) {
+  if (graph.model != nullptr) graph.model_coarsest = CoarsestOf(*graph.model);
+  graphs_[stream] = std::move(graph);
 }
 
 void PairBars::SetFeed(const TensorMap& feed) {
@@ -158,41 +174,42 @@ void PairBars::AddNoise(const std::string& output, double rms) {
   if (!added && rms > place->second) place->second = rms;
 }
 
-const PairBars::Stream& PairBars::StreamOf(size_t stream) const {
-  const auto found = streams_.find(stream);
-  return found == streams_.end() ? saved_ : found->second;
+const RunnerGraph& PairBars::GraphOf(size_t stream) const {
+  const auto found = graphs_.find(stream);
+  return found == graphs_.end() ? saved_ : found->second;
 }
 
-RunnerArithmetic PairBars::ArithmeticOn(const Stream& stream, const Stream& owner) {
+RunnerArithmetic PairBars::ArithmeticOn(const RunnerGraph& graph, const RunnerGraph& owner) {
   // "As in its model" is as in this one where both have the same types.
-  const bool own = stream.model == nullptr || stream.model_coarsest == owner.model_coarsest ||
-                   stream.arithmetic.computes_in != DType::kUndefined;
-  return own ? stream.arithmetic : RunnerArithmetic{stream.model_coarsest, false};
+  const bool own = graph.model == nullptr || graph.model_coarsest == owner.model_coarsest ||
+                   graph.arithmetic.computes_in != DType::kUndefined;
+  return own ? graph.arithmetic : RunnerArithmetic{graph.model_coarsest, false};
 }
 
-ErrorPredictions PairBars::Predict(const Stream& owner, const Stream& first,
-                                   const Stream& second) const {
+ErrorPredictions PairBars::Predict(const RunnerGraph& owner, Pair pair,
+                                   const Outputs& outputs) const {
   if (owner.model == nullptr) return {};
-  Result<ErrorPredictions> predictions = PredictErrors(
-      *owner.model, feed_, ArithmeticOn(first, owner), ArithmeticOn(second, owner), outputs_);
+  std::vector<std::string> names;
+  for (const NamedTensor& output : outputs.a) names.push_back(output.name);
+  const auto measure = [&](const std::string& name, const ErrorPrediction& predicted) {
+    return MeasureOutput(Find(outputs.a, name), Find(outputs.b, name), predicted);
+  };
+  Result<ErrorPredictions> predictions =
+      PredictErrors(*owner.model, feed_, ArithmeticOn(GraphOf(pair.first), owner),
+                    ArithmeticOn(GraphOf(pair.second), owner), names, FedInputs::kSame, measure);
   return predictions.ok() ? *std::move(predictions) : ErrorPredictions();
 }
 
-const ErrorPredictions& PairBars::PredictionsOf(Pair pair, const TensorMap& outputs) {
-  const auto known = predictions_.find(pair);
-  if (known != predictions_.end()) return known->second;
-  outputs_.clear();
-  for (const NamedTensor& output : outputs) outputs_.push_back(output.name);
-  const Stream& first = StreamOf(pair.first);
-  const Stream& second = StreamOf(pair.second);
-  ErrorPredictions merged = Predict(first, first, second);
-  if (second.model != first.model) {
-    for (auto& [name, prediction] : Predict(second, first, second)) {
-      const auto [place, added] = merged.emplace(name, prediction);
-      if (!added && prediction.rms > place->second.rms) place->second = prediction;
-    }
+ErrorPredictions PairBars::PredictionsOf(Pair pair, const Outputs& outputs) const {
+  const RunnerGraph& first = GraphOf(pair.first);
+  const RunnerGraph& second = GraphOf(pair.second);
+  ErrorPredictions merged = Predict(first, pair, outputs);
+  if (second.model == first.model) return merged;
+  for (auto& [name, prediction] : Predict(second, pair, outputs)) {
+    const auto [place, added] = merged.emplace(name, prediction);
+    if (!added && prediction.rms > place->second.rms) place->second = prediction;
   }
-  return predictions_.emplace(pair, std::move(merged)).first->second;
+  return merged;
 }
 
 ErrorBar PairBars::MakeMeasuredBar(Pair pair, DType dtype, double noise) const {
@@ -201,8 +218,8 @@ ErrorBar PairBars::MakeMeasuredBar(Pair pair, DType dtype, double noise) const {
   std::string floor_text = "integers, exact";
   if (IsFloat(dtype)) {
     const DType coarsest =
-        Coarser(Coarser(PartOf(dtype), StreamOf(pair.first).arithmetic.computes_in),
-                StreamOf(pair.second).arithmetic.computes_in);
+        Coarser(Coarser(PartOf(dtype), GraphOf(pair.first).arithmetic.computes_in),
+                GraphOf(pair.second).arithmetic.computes_in);
     const bool is_short = UnitRoundoff(coarsest) > UnitRoundoff(DType::kFloat32);
     const double roundings = is_short ? kFloorRoundingsOfShort : kFloorRoundings;
     floor = roundings * UnitRoundoff(coarsest);
@@ -216,11 +233,21 @@ ErrorBar PairBars::MakeMeasuredBar(Pair pair, DType dtype, double noise) const {
   return bar;
 }
 
-const ErrorBars& PairBars::For(size_t first, size_t second, const TensorMap& a) {
+const ErrorBars& PairBars::For(size_t first, size_t second, const TensorMap& a,
+                               const TensorMap& b) {
   const Pair pair(first, second);
-  const ErrorPredictions& predictions = PredictionsOf(pair, a);
+  if (!b.empty()) {
+    SetBars(pair, a, PredictionsOf(pair, {a, b}));
+  } else {
+    if (!blind_.contains(pair)) blind_[pair] = PredictionsOf(pair, {a, b});
+    SetBars(pair, a, blind_[pair]);
+  }
+  return bars_[pair];
+}
+
+void PairBars::SetBars(Pair pair, const TensorMap& outputs, const ErrorPredictions& predictions) {
   ErrorBars& bars = bars_[pair];
-  for (const NamedTensor& output : a) {
+  for (const NamedTensor& output : outputs) {
     const DType dtype = output.tensor.dtype();
     const auto noise = noise_.find(output.name);
     // Where two settings agree, the measurement tells nothing.
@@ -228,17 +255,15 @@ const ErrorBars& PairBars::For(size_t first, size_t second, const TensorMap& a) 
       bars.Set(output.name, MakeMeasuredBar(pair, dtype, noise->second));
       continue;
     }
-    if (bars.Find(output.name) != nullptr) continue;
     const auto found = predictions.find(output.name);
     const bool known = found != predictions.end();
-    const RunnerArithmetic a_side = StreamOf(first).arithmetic;
-    const RunnerArithmetic b_side = StreamOf(second).arithmetic;
+    const RunnerArithmetic a_side = GraphOf(pair.first).arithmetic;
+    const RunnerArithmetic b_side = GraphOf(pair.second).arithmetic;
     ErrorBar bar = MakeBar(known ? found->second : PredictFromDType(PartOf(dtype), a_side, b_side),
                            output.tensor, known);
     if (noise != noise_.end()) bar.why += ", no noise measured";
     bars.Set(output.name, std::move(bar));
   }
-  return bars;
 }
 
 }  // namespace vernier

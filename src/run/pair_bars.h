@@ -18,16 +18,19 @@
 
 namespace vernier {
 
+/// A runner's graph (null: not known) and how it computes.
+struct RunnerGraph {
+  std::shared_ptr<const OnnxModel> model;
+  std::string model_path;
+  RunnerArithmetic arithmetic;
+  DType model_coarsest = DType::kUndefined;  ///< the weights' type with the largest roundoff
+};
+
 /// "float32, longest sum 4608, 23 layers", "integers, exact", ...: the reason of a bar.
 std::string DescribeBar(const ErrorPrediction& prediction, DType dtype, bool graph_known);
 
 /// The bar of a tensor of that dtype. Integers and truths are exact unless quantising made them.
-/// `rows` is its first dimension, or 1.
 ErrorBar MakeBar(const ErrorPrediction& prediction, const Tensor& tensor, bool graph_known);
-
-/// The probability that at least half of `rows` rows are reached by a flip, of which `flips` are
-/// expected among all rows.
-double HalfReached(double flips, int64_t rows);
 
 class PairBars {
  public:
@@ -39,44 +42,44 @@ class PairBars {
   /// A runner that is open: its graph (ONNX only) and how it computes. Streams that are never added
   /// are saved outputs.
   void AddRunner(size_t stream, const LiveRunner& runner);
+  void AddGraph(size_t stream, RunnerGraph graph);
 
   /// The sizes of the inputs, which tell how long sums are. Only the first feed counts.
   void SetFeed(const TensorMap& feed);
 
   /// How a stream computes a graph whose types are those of the stream `owner`.
   RunnerArithmetic ArithmeticOn(size_t stream, size_t owner) const {
-    return ArithmeticOn(StreamOf(stream), StreamOf(owner));
+    return ArithmeticOn(GraphOf(stream), GraphOf(owner));
   }
 
   /// What was measured between the reference and itself: the root mean square of the differences,
   /// relative. The largest of several iterations counts.
   void AddNoise(const std::string& output, double rms);
 
-  /// The bars for the outputs of the first stream, which `a` are. A bar once made stays, unless the
-  /// noise has grown.
-  const ErrorBars& For(size_t first, size_t second, const TensorMap& a);
+  /// The bars for the outputs of the first stream, which `a` are, against `b`. Outputs that
+  /// quantisers or short types lie before are measured first: what follows them is predicted from
+  /// what is found there; without `b` nothing is.
+  const ErrorBars& For(size_t first, size_t second, const TensorMap& a, const TensorMap& b = {});
 
  private:
-  struct Stream {
-    std::shared_ptr<const OnnxModel> model;  // null: the graph is not known
-    std::string model_path;
-    RunnerArithmetic arithmetic;               // for its own graph
-    DType model_coarsest = DType::kUndefined;  // the weights' type with the largest roundoff
-  };
   using Pair = std::pair<size_t, size_t>;
+  struct Outputs {
+    const TensorMap& a;
+    const TensorMap& b;
+  };
 
-  const Stream& StreamOf(size_t stream) const;
-  static RunnerArithmetic ArithmeticOn(const Stream& stream, const Stream& owner);
-  ErrorPredictions Predict(const Stream& owner, const Stream& first, const Stream& second) const;
-  const ErrorPredictions& PredictionsOf(Pair pair, const TensorMap& outputs);
+  const RunnerGraph& GraphOf(size_t stream) const;
+  static RunnerArithmetic ArithmeticOn(const RunnerGraph& graph, const RunnerGraph& owner);
+  ErrorPredictions Predict(const RunnerGraph& owner, Pair pair, const Outputs& outputs) const;
+  ErrorPredictions PredictionsOf(Pair pair, const Outputs& outputs) const;
+  void SetBars(Pair pair, const TensorMap& outputs, const ErrorPredictions& predictions);
   ErrorBar MakeMeasuredBar(Pair pair, DType dtype, double noise) const;
 
   const CompareOptions& options_;
-  std::map<size_t, Stream> streams_;
-  Stream saved_;  // what is known of streams that were not added
+  std::map<size_t, RunnerGraph> graphs_;
+  RunnerGraph saved_;  // what is known of streams that were not added
   std::vector<InputDims> feed_;
-  std::vector<std::string> outputs_;  // of the pair that is predicted
-  std::map<Pair, ErrorPredictions> predictions_;
+  std::map<Pair, ErrorPredictions> blind_;  // of pairs whose outputs were not measured
   std::map<Pair, ErrorBars> bars_;
   std::map<std::string, double> noise_;
 };

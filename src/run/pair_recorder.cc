@@ -38,9 +38,9 @@ BarRecord MakeBarRecord(const BarVerdict& bar) {
           .rms = bar.rms,
           .gain = bar.gain,
           .gain_bar = bar.gain_bar,
-          .most = bar.most,
-          .most_bar = bar.most_bar,
-          .most_share = bar.nine_tenths ? 0.9 : 0.5,
+          .clean_bar = bar.clean_bar,
+          .share_beyond = bar.beyond,
+          .share_allowed = bar.allowed,
           .element_bar = bar.rtol,
           .times_over = bar.times_over,
           .why = bar.why};

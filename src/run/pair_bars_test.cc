@@ -1,0 +1,136 @@
+#include "run/pair_bars.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compare/tensor_for_test.h"
+#include "model/onnx_test_model.h"
+
+namespace vernier {
+namespace {
+
+using namespace testing_model;
+
+constexpr double kFloat32Roundoff = 0x1p-24;
+
+CompareOptions Auto() {
+  CompareOptions options;
+  options.tolerance.fallback = ToleranceRule::kAuto;
+  return options;
+}
+
+TensorMap Outputs(DType dtype = DType::kFloat32) {
+  const std::vector<std::byte> ones(static_cast<size_t>(64 * BitsOf(dtype) / 8), std::byte{1});
+  return {{"y", TensorForTest(dtype, {64}, ones)}};
+}
+
+TEST(PairBarsTest, OnlyOutputsThatAskForItHaveBars) {
+  EXPECT_TRUE(PairBars(Auto()).wanted());
+  CompareOptions fixed;
+  EXPECT_FALSE(PairBars(fixed).wanted());
+  fixed.tolerance.entries.emplace_back("y", ToleranceRule::kAuto);
+  EXPECT_TRUE(PairBars(fixed).wanted());
+}
+
+TEST(PairBarsTest, TheBarIsEightTimesTheLargestNoise) {
+  const CompareOptions options = Auto();
+  PairBars bars(options);
+  bars.AddNoise("y", 1e-4);
+  bars.AddNoise("y", 3e-4);
+  bars.AddNoise("y", 2e-4);
+  const TensorMap outputs = Outputs();
+  const ErrorBar* bar = bars.For(0, 1, outputs, outputs).Find("y");
+  ASSERT_NE(bar, nullptr);
+  EXPECT_DOUBLE_EQ(bar->rms, 8 * 3e-4);
+  EXPECT_EQ(bar->why, "measured, 8 times the noise 0.0003");
+}
+
+TEST(PairBarsTest, NoiseBelowSomeRoundingsCountsAsThose) {
+  const CompareOptions options = Auto();
+  PairBars bars(options);
+  bars.AddNoise("y", 1e-9);
+  const TensorMap wide = Outputs(), narrow = Outputs(DType::kFloat16);
+  EXPECT_DOUBLE_EQ(bars.For(0, 1, wide, wide).Find("y")->rms, 32 * kFloat32Roundoff);
+  EXPECT_DOUBLE_EQ(bars.For(2, 3, narrow, narrow).Find("y")->rms, 4 * 0x1p-11);
+}
+
+TEST(PairBarsTest, NoNoiseTellsNothing) {
+  const CompareOptions options = Auto();
+  PairBars measured(options), predicted(options);
+  measured.AddNoise("y", 0);
+  const TensorMap outputs = Outputs();
+  const ErrorBar* bar = measured.For(0, 1, outputs, outputs).Find("y");
+  EXPECT_DOUBLE_EQ(bar->rms, predicted.For(0, 1, outputs, outputs).Find("y")->rms);
+  EXPECT_EQ(bar->why, "float32, graph not known, no noise measured");
+}
+
+TEST(PairBarsTest, IntegersAreExactUnlessTheyAreNoisy) {
+  const CompareOptions options = Auto();
+  PairBars bars(options);
+  const TensorMap outputs = Outputs(DType::kInt32);
+  EXPECT_EQ(bars.For(0, 1, outputs, outputs).Find("y")->rms, 0);
+  bars.AddNoise("y", 1e-3);
+  EXPECT_TRUE(bars.For(0, 1, outputs, outputs).Find("y")->steps);
+}
+
+TEST(PairBarsTest, FlipsThatMayHaveReachedEverythingLeaveNoCleanElements) {
+  ErrorPrediction prediction;
+  prediction.rms = 1e-2;
+  prediction.clean = 1e-6;
+  prediction.step = 0.03;
+  prediction.reached = 0.25;
+  prediction.fresh = 0.05;
+  const Tensor tensor = Outputs()[0].tensor;
+  const ErrorBar some = MakeBar(prediction, tensor, true);
+  EXPECT_DOUBLE_EQ(some.allowed, 0.3);
+  EXPECT_DOUBLE_EQ(some.clean, 1e-6);
+  prediction.reached = 0.95;
+  EXPECT_EQ(MakeBar(prediction, tensor, true).clean, 0) << "not looked at";
+}
+
+// Two layers whose tensors are kept in bfloat16, and the first one's result is an output, too.
+std::string NarrowGraph() {
+  const auto cast = [](std::string_view from, std::string_view to, uint64_t type) {
+    const std::string attribute = Field(1, "to") + Number(3, type) + Number(20, 2);
+    return Field(1, Node("Cast", {from}, {to}, Field(5, attribute)));
+  };
+  const auto weight = [](std::string_view name) {
+    return Field(5, Number(1, 64) + Number(1, 64) + Number(2, 1) + Field(8, name));
+  };
+  const auto value = [](std::string_view name) {
+    const std::string dims = Field(1, Number(1, 32)) + Field(1, Number(1, 64));
+    return Field(1, name) + Field(2, Field(1, Number(1, 1) + Field(2, dims)));
+  };
+  return weight("v") + weight("w") + Field(11, value("x")) + Field(12, value("y")) +
+         Field(12, value("h")) + Field(1, Node("MatMul", {"x", "v"}, {"h1"})) +
+         cast("h1", "h2", 16) + cast("h2", "h", 1) + Field(1, Node("MatMul", {"h", "w"}, {"y1"})) +
+         cast("y1", "y2", 16) + cast("y2", "y", 1);
+}
+
+TensorMap TwoOutputs(float error_of_h) {
+  std::vector<float> values(32 * 64);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i)) + 2;
+  const Tensor y = Floats({32, 64}, values);
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= i % 2 ? 1 + error_of_h : 1 - error_of_h;
+  return {{"y", y}, {"h", Floats({32, 64}, values)}};
+}
+
+TEST(PairBarsTest, WhatIsFoundOnAnOutputTellsOfTheNext) {
+  const auto model = std::make_shared<const OnnxModel>(*Parse(Model(NarrowGraph())));
+  const CompareOptions options = Auto();
+  PairBars bars(options);
+  for (const size_t stream : {size_t{0}, size_t{1}})
+    bars.AddGraph(stream, {model, "model.onnx", {}, {}});
+  const TensorMap a = TwoOutputs(0);
+  const ErrorBar good = *bars.For(0, 1, a, a).Find("y");
+  EXPECT_NE(good.why.find("counted from 'h'"), std::string::npos) << good.why;
+  // An output that is off itself tells nothing: the bar is that of the inputs.
+  const TensorMap off = TwoOutputs(0.02f);
+  const ErrorBar blind = *bars.For(0, 1, a, off).Find("y");
+  EXPECT_EQ(blind.why.find("counted from"), std::string::npos) << blind.why;
+  EXPECT_LT(good.rms, blind.rms);
+}
+
+}  // namespace
+}  // namespace vernier
