@@ -53,13 +53,15 @@ Result<std::unique_ptr<NoiseFloor>> NoiseFloor::Create(const RunnerPlan& referen
 Status NoiseFloor::Open(WorkerPool& pool, const ModelSource& model) {
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool.Get(plan_));
   twin_.Attach(std::move(worker), kSession);
-  return twin_.Open(model);
+  return twin_.Open(model).Annotate("--noise-floor, " + plan_.name);
 }
 
 Status NoiseFloor::Measure(const TensorMap& feed, int64_t iteration,
                            const IterationResult& reference, PairBars& bars) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
-  VERNIER_ASSIGN_OR_RETURN(const IterationResult again, twin_.Infer(block, iteration, nullptr));
+  Result<IterationResult> inferred = twin_.Infer(block, iteration, nullptr);
+  if (!inferred.ok()) return inferred.status().Annotate("--noise-floor, " + plan_.name);
+  const IterationResult again = *std::move(inferred);
   for (const NamedTensor& output : reference.outputs) {
     const Tensor* other = Find(again.outputs, output.name);
     if (other == nullptr || other->dims() != output.tensor.dims()) continue;

@@ -10,6 +10,9 @@
 //   orphan=1          leaves a child process behind that holds everything open, then goes on
 //   chatter=1         logs from a thread of its own until the session is closed
 //   lie=KIND          see fake_backend.cc
+//   noise=X           sessions with options, which then may be any, give float32 outputs that are
+//                     off by the share X, up and down by turns; off=Y: those without, from the
+//                     second on
 //
 //   stage=query|create|open|signature|info|run|close|destroy    where; default run
 //   iteration=K       only in this run of a session, counted from 0; default: every run

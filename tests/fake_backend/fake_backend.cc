@@ -40,6 +40,7 @@ struct vn_session {
   vn_backend* backend;
   int64_t number;
   int64_t runs = 0;
+  float error = 0;  // relative, of its outputs
   std::vector<vn_tensor> signature;
   std::vector<std::string> names;
   std::vector<std::vector<int64_t>> shapes;
@@ -196,6 +197,22 @@ void Chatter(vn_session* session) {
   while (session->chattering) host->log(host->self, 10, Str(line));
 }
 
+float ErrorOf(const vn_backend& backend, bool other_settings, int64_t session) {
+  const std::string_view key = other_settings ? "noise" : session > 0 ? "off" : "";
+  return std::strtof(std::string(backend.behaviour.Get(key)).c_str(), nullptr);
+}
+
+// Off by a share of each value, up and down by turns.
+void AddError(float share, OwnedTensor& owned) {
+  if (share == 0 || owned.tensor.dtype_code != VN_DTYPE_FLOAT) return;
+  for (size_t i = 0; (i + 1) * sizeof(float) <= owned.bytes.size(); ++i) {
+    float value = 0;
+    std::memcpy(&value, owned.bytes.data() + i * sizeof(float), sizeof(float));
+    value *= i % 2 == 0 ? 1 + share : 1 - share;
+    std::memcpy(owned.bytes.data() + i * sizeof(float), &value, sizeof(float));
+  }
+}
+
 vn_status* Open(vn_backend* backend, const vn_model* model, const vn_option* options, size_t count,
                 vn_session** out) noexcept {
   const vn_host* host = backend->host;
@@ -203,8 +220,10 @@ vn_status* Open(vn_backend* backend, const vn_model* model, const vn_option* opt
   const Place place{.stage = "open", .session = number};
   if (vn_status* status = Act(host, backend->behaviour, place)) return status;
   if (backend->behaviour.LieAt(place) == "no_session") return nullptr;
-  if (count > 0) return UnknownOption(host, options[0]);
+  const bool noisy = !backend->behaviour.Get("noise").empty();
+  if (count > 0 && !noisy) return UnknownOption(host, options[0]);
   auto* session = new vn_session(backend, number);
+  session->error = ErrorOf(*backend, count > 0, number);
   for (const vn_tensor* input : std::span(model->inputs, model->input_count)) {
     session->names.emplace_back(View(input->name));
     const size_t rank = input->rank == VN_RANK_UNKNOWN ? 0 : input->rank;
@@ -287,6 +306,7 @@ vn_status* Run(vn_session* session, const vn_tensor* const* inputs, size_t input
   size_t count = 0;
   for (const vn_tensor* input : std::span(inputs, input_count)) {
     OwnedTensor* owned = Echo(session, *input);
+    AddError(session->error, *owned);
     TellTensorLie(lie, *owned);
     outputs[count++] = &owned->tensor;
   }
