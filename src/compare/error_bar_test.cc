@@ -138,7 +138,8 @@ TEST(ErrorBarTest, IntegersAreExactUnlessTheyAreSteps) {
   EXPECT_TRUE(Judge(a, a, {.why = "integers, exact"}).passed());
   EXPECT_TRUE(Judge(a, b, {.rms = 1e-3, .steps = true, .why = "steps"}).passed());
   const Tensor far = Ints({4}, {1, 20, 330, 4000});
-  EXPECT_EQ(Judge(a, far, {.rms = 1e-3, .steps = true}).verdict, Verdict::kMismatched);
+  EXPECT_EQ(Judge(a, far, {.rms = 1e-3, .steps = true, .why = "steps"}).verdict,
+            Verdict::kMismatched);
 }
 
 TEST(ErrorBarTest, HowManyElementsDifferTellsAFaultFromAFewFlippedSteps) {

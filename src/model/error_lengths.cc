@@ -16,17 +16,19 @@ int64_t SumLengths::MatrixLength(const Place& step) const {
     const int64_t shared = op == "ConvTranspose" && b->size() > 1 ? (*b)[1] : b->front();
     return ElementCount(*b).value_or(kUnknownLength) / std::max<int64_t>(shared, 1);
   }
-  NodeAttributes attributes(model_, step.node);
-  if (op == "MatMulNBits") return attributes.Int("K", kUnknownLength);
-  if (op == "Gemm" || op == "FusedGemm") {
-    const bool flip_a = attributes.Int("transA", 0) != 0;
-    const bool flip_b = attributes.Int("transB", 0) != 0;
-    if (b != nullptr && b->size() == 2) return (*b)[flip_b ? 1 : 0];
-    return a != nullptr && a->size() == 2 ? (*a)[flip_a ? 0 : 1] : kUnknownLength;
-  }
+  if (op == "MatMulNBits") return NodeAttributes(model_, step.node).Int("K", kUnknownLength);
+  if (op == "Gemm" || op == "FusedGemm") return GemmLength(step, a, b);
   if (op == "Einsum") return kUnknownLength;
   if (b != nullptr && !b->empty()) return b->size() > 1 ? (*b)[b->size() - 2] : b->front();
   return a != nullptr && !a->empty() ? a->back() : kUnknownLength;
+}
+
+int64_t SumLengths::GemmLength(const Place& step, const Dims* a, const Dims* b) const {
+  const auto flipped = [&](std::string_view name) {
+    return NodeAttributes(model_, step.node).Int(name, 0) != 0;
+  };
+  if (b != nullptr && b->size() == 2) return (*b)[flipped("transB") ? 1 : 0];
+  return a != nullptr && a->size() == 2 ? (*a)[flipped("transA") ? 0 : 1] : kUnknownLength;
 }
 
 int64_t SumLengths::ReducedLength(const Place& step) const {

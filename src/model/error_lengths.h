@@ -26,6 +26,7 @@ class SumLengths {
     const OnnxNode& node;
   };
   int64_t MatrixLength(const Place& step) const;
+  int64_t GemmLength(const Place& step, const Dims* a, const Dims* b) const;
   int64_t ReducedLength(const Place& step) const;
   int64_t NormLength(const Place& step) const;
   int64_t PoolLength(const Place& step) const;

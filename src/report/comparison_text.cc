@@ -44,7 +44,12 @@ std::string FormatBarLine(std::string_view name, const BarVerdict& verdict) {
   std::string text = "Tolerance auto | Output: '" + std::string(name) + "' | bar " +
                      FormatG(verdict.bar, 2) + " of the output's scale " +
                      FormatG(verdict.scale, 3) + ": " + verdict.why + " | error " +
-                     FormatG(verdict.rms, 2) + ", gain " + FormatG(verdict.gain, 2) + " | ";
+                     FormatG(verdict.rms, 2) + ", gain " + FormatG(verdict.gain, 2);
+  if (verdict.clean_bar > 0) {
+    text += ", beyond rounding " + FormatG(100 * verdict.beyond, 3) + " % of the elements (" +
+            FormatG(100 * verdict.allowed, 2) + " % may be)";
+  }
+  text += " | ";
   if (verdict.passed) return text + "PASSED";
   return text + "FAILED, " + FormatG(verdict.times_over, 3) + " times the bar";
 }

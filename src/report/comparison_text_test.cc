@@ -126,5 +126,26 @@ TEST(ReportValidation, ReportsNanTwice) {
   EXPECT_NE(logger.log.find("E   FAILED | Errors detected in output: y\n"), std::string::npos);
 }
 
+TEST(BarLineTest, TheShareOfElementsBeyondRoundingIsToldWhereItIsJudged) {
+  BarVerdict verdict;
+  verdict.bar = 0.003;
+  verdict.scale = 1.5;
+  verdict.rms = 0.001;
+  verdict.passed = true;
+  verdict.why = "float32, 3 layers";
+  EXPECT_EQ(FormatBarLine("y", verdict),
+            "Tolerance auto | Output: 'y' | bar 0.003 of the output's scale 1.5: float32, 3 layers "
+            "| error 0.001, gain 0 | PASSED");
+  verdict.clean_bar = 1e-6;
+  verdict.beyond = 0.47;
+  verdict.allowed = 0.028;
+  verdict.times_over = 16.8;
+  verdict.passed = false;
+  EXPECT_EQ(FormatBarLine("y", verdict),
+            "Tolerance auto | Output: 'y' | bar 0.003 of the output's scale 1.5: float32, 3 layers "
+            "| error 0.001, gain 0, beyond rounding 47 % of the elements (2.8 % may be) | FAILED, "
+            "16.8 times the bar");
+}
+
 }  // namespace
 }  // namespace vernier

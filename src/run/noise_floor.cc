@@ -59,9 +59,9 @@ Status NoiseFloor::Open(WorkerPool& pool, const ModelSource& model) {
 Status NoiseFloor::Measure(const TensorMap& feed, int64_t iteration,
                            const IterationResult& reference, PairBars& bars) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
-  Result<IterationResult> inferred = twin_.Infer(block, iteration, nullptr);
-  if (!inferred.ok()) return inferred.status().Annotate("--noise-floor, " + plan_.name);
-  const IterationResult again = *std::move(inferred);
+  VERNIER_ASSIGN_OR_RETURN(
+      const IterationResult again,
+      twin_.Infer(block, iteration, nullptr).Annotate("--noise-floor, " + plan_.name));
   for (const NamedTensor& output : reference.outputs) {
     const Tensor* other = Find(again.outputs, output.name);
     if (other == nullptr || other->dims() != output.tensor.dims()) continue;

@@ -114,6 +114,10 @@ void PairRecorder::AddOutput(const OutputComparison& output) {
   for (const FunctionResult& function : output.functions) {
     const auto* simple = std::get_if<SimpleResult>(&function.data);
     if (simple != nullptr) AddSimple(*simple, *found);
+    if (output.a_dtype == DType::kString || output.b_dtype == DType::kString) {
+      // No tolerance makes strings equal.
+      found->required_absolute = found->required_relative = std::nullopt;
+    }
   }
   const auto index = static_cast<size_t>(found - record_.outputs.begin());
   kept_ratios_.resize(record_.outputs.size());

@@ -130,6 +130,14 @@ class NotAPass(Case):
         self.save_runs("b.json", [("B", ramp(2))])
         self.assertNotIn("itself", self.ends(0, "a.json", "b.json"))
 
+    def test_no_tolerance_is_advised_for_strings(self):
+        for name, words in (("a", ["x", "y"]), ("b", ["x", "z"])):
+            np.savez(self.folder / f"{name}.npz", out=np.array(words))
+        done = self.vernier("compare", "a.npz", "b.npz")
+        self.assertEqual(done.code, 1, done.err)
+        self.assertIn("'y' against 'z'", done.out)
+        self.assertNotIn("to accept this difference", done.out)
+
     def test_one_side(self):
         self.assertIn("there is only one side to compare", self.ends(4, "a.json"))
 
