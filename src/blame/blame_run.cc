@@ -5,6 +5,8 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "blame/blame_graph.h"
 #include "blame/branch_search.h"
@@ -38,19 +40,22 @@ void Merge(const std::vector<BlameLayerRecord>& more, std::vector<BlameLayerReco
     into = more;
     return;
   }
+  std::unordered_map<std::string, BlameLayerRecord*> known;
+  for (BlameLayerRecord& layer : into) known[layer.outputs.front().name] = &layer;
+  const auto worst = [](const BlameLayerRecord& layer) {
+    return std::max(
+        {layer.total_error, layer.own_error.value_or(0), layer.in_place_error.value_or(0)});
+  };
+  std::vector<const BlameLayerRecord*> added;
   for (const BlameLayerRecord& layer : more) {
-    const auto same = std::find_if(into.begin(), into.end(), [&](const BlameLayerRecord& known) {
-      return known.node == layer.node;
-    });
-    if (same == into.end()) {
-      into.push_back(layer);
-      continue;
+    const auto same = known.find(layer.outputs.front().name);
+    if (same == known.end()) {
+      added.push_back(&layer);
+    } else if (worst(layer) > worst(*same->second)) {
+      *same->second = layer;
     }
-    const auto worst = [](const BlameLayerRecord& l) {
-      return std::max({l.total_error, l.own_error.value_or(0), l.in_place_error.value_or(0)});
-    };
-    if (worst(layer) > worst(*same)) *same = layer;
   }
+  for (const BlameLayerRecord* layer : added) into.push_back(*layer);
 }
 
 class Investigation {
@@ -260,6 +265,15 @@ class Investigation {
     outcome_.faults.unsaved = true;
   }
 
+  // The model's outputs, without what it hands on of its inputs and weights.
+  std::vector<std::string> OutputNames() const {
+    std::vector<std::string> names;
+    for (const OnnxValue& output : graph_->graph().outputs) {
+      if (graph_->IsMade(output.name)) names.emplace_back(output.name);
+    }
+    return names;
+  }
+
   BlameScene MakeScene() {
     BlameScene scene;
     scene.graph = &*graph_;
@@ -269,9 +283,7 @@ class Investigation {
     scene.reference_runner = reference_runner_.get();
     scene.candidate_runner = candidate_runner_.get();
     scene.compare = &compare_;
-    for (const OnnxValue& output : graph_->graph().outputs) {
-      scene.outputs.emplace_back(output.name);
-    }
+    scene.outputs = OutputNames();
     scene.visible = &visible_;
     scene.disputed = &disputed_;
     scene.unexposed = &unexposed_;
@@ -287,7 +299,6 @@ class Investigation {
     if (!known) return {};
     logger_.Info("Going on from '" + plan_.resume + "': " + std::to_string(known->layers.size()) +
                  " layers are known");
-    for (const BlameLayerRecord& layer : known->layers) known_.insert(layer.node);
     for (const BlameLayerRecord& layer : known->layers) {
       for (const BlameTensorRecord& tensor : layer.outputs) Remember(tensor);
     }
@@ -301,16 +312,16 @@ class Investigation {
 
   // Disputed constants are fed further on.
   void Remember(const BlameTensorRecord& tensor) {
-    if (tensor.total_error <= 1) return;
     const std::string& name = tensor.candidate_name.empty() ? tensor.name : tensor.candidate_name;
+    known_.insert(name);
     const auto found = visible_.find(name);
-    if (found != visible_.end()) disputed_.insert(*found);
+    if (tensor.total_error > 1 && found != visible_.end()) disputed_.insert(*found);
   }
 
-  bool IsKnown(const ProbeBatch& batch) const {
-    return !known_.empty() &&
-           std::all_of(batch.targets.begin(), batch.targets.end(),
-                       [&](uint32_t target) { return known_.contains(graph_->NodeName(target)); });
+  bool IsKnown(uint32_t target) const {
+    const auto outputs = graph_->graph().Outputs(graph_->graph().nodes[target]);
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](std::string_view name) { return known_.contains(std::string(name)); });
   }
 
   Status RunBatches() {
@@ -318,13 +329,14 @@ class Investigation {
     for (const NamedTensor& input : feeds_.front()) {
       dims.push_back({input.name, input.tensor.dims()});
     }
-    const std::vector<ProbeBatch> batches =
+    std::vector<ProbeBatch> batches =
         PlanBatches(*graph_, visible_, dims, {plan_.max_host_bytes, plan_.max_gpu_bytes});
     const BlameScene scene = MakeScene();
     VERNIER_TRY(Resume());
     for (size_t i = 0; i < batches.size(); ++i) {
       VERNIER_TRY(CheckInterrupted());
-      if (IsKnown(batches[i])) continue;
+      std::erase_if(batches[i].targets, [&](uint32_t target) { return IsKnown(target); });
+      if (batches[i].targets.empty()) continue;
       logger_.Info("Batch " + std::to_string(i + 1) + " of " + std::to_string(batches.size()) +
                    ": " + std::to_string(batches[i].targets.size()) + " layers");
       outcome_.record.planned_bytes =
@@ -351,9 +363,9 @@ class Investigation {
   Result<double> TryProbes(const std::vector<std::string>& probes) {
     VERNIER_TRY(CheckInterrupted());
     std::vector<std::string> marked = probes;
-    for (const OnnxValue& output : graph_->graph().outputs) {
-      const bool there = std::find(marked.begin(), marked.end(), output.name) != marked.end();
-      if (!there) marked.emplace_back(output.name);
+    for (const std::string& output : OutputNames()) {
+      const bool there = std::find(marked.begin(), marked.end(), output) != marked.end();
+      if (!there) marked.push_back(output);
     }
     const Result<std::unique_ptr<LiveRunner>> session = candidate_->OpenMarked(marked);
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -409,11 +421,7 @@ class Investigation {
     for (const BlameLayerRecord& layer : record.layers) {
       record.compared += static_cast<int64_t>(layer.outputs.size());
     }
-    std::vector<std::string> outputs;
-    if (graph_) {
-      for (const OnnxValue& output : graph_->graph().outputs) outputs.emplace_back(output.name);
-    }
-    Accuse(outputs, record);
+    Accuse(graph_ ? OutputNames() : std::vector<std::string>(), record);
     if (!record.culprits.empty()) outcome_.faults.mismatch = true;
     if (reference_ && graph_) FollowBranches();
     record.timing.emplace_back("runtimes", clock_.seconds);
@@ -441,7 +449,7 @@ class Investigation {
   TensorPairs pairs_;
   NameSet visible_, disputed_;
   std::vector<UnexposedTensor> unexposed_;
-  std::unordered_set<std::string> known_;  // layers of a run that was interrupted
+  std::unordered_set<std::string> known_;  // tensors of a search that was interrupted
 };
 
 }  // namespace

@@ -101,7 +101,9 @@ class Bundle {
     VERNIER_ASSIGN_OR_RETURN(TestDataWriter outputs,
                              TestDataWriter::Create(request_.folder, TestDataPart::kOutputs));
     VERNIER_TRY(outputs.Append(expected_));
-    VERNIER_TRY(WriteFileAtomically(PathOf("blame.json"), ToJson(record_)));
+    // Not beside the test data: a folder with JSON files is taken for saved results.
+    VERNIER_TRY(CreateDirectories(PathOf("found")));
+    VERNIER_TRY(WriteFileAtomically(PathOf("found/blame.json"), ToJson(record_)));
     VERNIER_TRY(WriteFileAtomically(PathOf("repro.sh"), Script()));
     std::error_code error;
     fs::permissions(PathOf("repro.sh"), fs::perms::owner_exec | fs::perms::group_exec,

@@ -19,8 +19,8 @@ struct BundleRequest {
   const ModelPlan* model = nullptr;  ///< the candidate's
 };
 
-/// Writes model.onnx, test_data_set_0, repro.sh and blame.json. The nodes are those of the first
-/// culprit, its group or the region of a fusion included. kInvalidArgument when nothing is to
+/// Writes model.onnx, test_data_set_0, repro.sh and found/blame.json. The nodes are those of the
+/// first culprit, its group or the region of a fusion included. kInvalidArgument when nothing is to
 /// blame; kIo; kBackend when the reference does not hand out what is needed.
 Status WriteBundle(const BundleRequest& request, const BlameGraph& graph,
                    const ReferenceSource& reference, std::span<const TensorMap> feeds,

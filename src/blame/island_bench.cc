@@ -106,7 +106,7 @@ Status IslandBench::RunGroup(Group& group, const TensorSource& source,
   if (group.session == nullptr) VERNIER_TRY(Open(group));
   TensorMap feed;
   VERNIER_TRY(Feed(group, source, feed));
-  VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, side_.Infer(*group.session, feed));
+  VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, side_.InferAsIs(*group.session, feed));
   kept_.push_back(std::move(outputs));
   std::unordered_map<std::string_view, const Tensor*> by_name;
   for (const NamedTensor& output : kept_.back()) by_name[output.name] = &output.tensor;

@@ -51,13 +51,14 @@ class Sizes {
 
   uint64_t Of(std::string_view name) const {
     const auto found = known_.find(name);
-    return found != known_.end() ? found->second : largest_;
+    if (found != known_.end()) return found->second;
+    return largest_ > 0 ? largest_ : kUnknownBytes;
   }
 
  private:
   ShapeTracker shapes_;
   std::unordered_map<std::string_view, uint64_t> known_;
-  uint64_t largest_ = kUnknownBytes;
+  uint64_t largest_ = 0;
 };
 
 }  // namespace

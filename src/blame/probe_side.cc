@@ -4,6 +4,7 @@
 #include <chrono>
 #include <unordered_set>
 
+#include "inputs/cast_tensor.h"
 #include "inputs/coerce_feed.h"
 #include "run/model_source.h"
 
@@ -29,6 +30,19 @@ class Stopwatch {
 };
 
 bool EndsEverything(const Status& status) { return status.code() == StatusCode::kCancelled; }
+
+// A float32 model against the same in float16: one feed for both.
+Result<TensorMap> CastFloats(TensorMap feed, std::span<const TensorInfo> inputs) {
+  for (NamedTensor& fed : feed) {
+    for (const TensorInfo& input : inputs) {
+      const bool floats =
+          Kind(input.dtype) == DTypeKind::kFloat && Kind(fed.tensor.dtype()) == DTypeKind::kFloat;
+      if (input.name != fed.name || !floats || input.dtype == fed.tensor.dtype()) continue;
+      VERNIER_ASSIGN_OR_RETURN(fed.tensor, CastTensor(fed.tensor, input.dtype));
+    }
+  }
+  return feed;
+}
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -82,13 +96,15 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenParts(const BytePieces& model
 }
 
 Result<TensorMap> ProbeSide::Infer(LiveRunner& session, const TensorMap& feed) {
-  TensorMap fitted = feed;
-  if (!session.inputs_unknown()) {
-    VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
-                             CoerceFeed(feed, session.session().inputs, {}, logger_));
-    fitted = std::move(coerced.tensors);
-  }
-  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(fitted));
+  if (session.inputs_unknown()) return InferAsIs(session, feed);
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap cast, CastFloats(feed, session.session().inputs));
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
+                           CoerceFeed(cast, session.session().inputs, {}, logger_));
+  return InferAsIs(session, coerced.tensors);
+}
+
+Result<TensorMap> ProbeSide::InferAsIs(LiveRunner& session, const TensorMap& feed) {
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
   const Stopwatch watch(clock_);
   VERNIER_ASSIGN_OR_RETURN(IterationResult result, session.Infer(block, 0, nullptr));
   return std::move(result.outputs);
@@ -97,10 +113,9 @@ Result<TensorMap> ProbeSide::Infer(LiveRunner& session, const TensorMap& feed) {
 void ProbeSessions::Want(const std::vector<std::string>& names) {
   Group group;
   for (const std::string& name : names) {
-    if (std::find(asked_.begin(), asked_.end(), name) == asked_.end()) group.names.push_back(name);
+    if (asked_.insert(name).second) group.names.push_back(name);
   }
   if (group.names.empty()) return;
-  asked_.insert(asked_.end(), group.names.begin(), group.names.end());
   groups_.push_back(std::move(group));
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "model/byte_pieces.h"
@@ -40,9 +41,12 @@ class ProbeSide {
                                                 std::vector<TensorInfo> inputs,
                                                 std::vector<std::string> outputs);
 
-  /// One inference; the feed is made to fit the session's inputs. The outputs of a runner that
-  /// failed are its error.
+  /// One inference; the feed is made to fit the session's inputs, floats of another width too. The
+  /// outputs of a runner that failed are its error.
   Result<TensorMap> Infer(LiveRunner& session, const TensorMap& feed);
+
+  /// The same with a feed that has exactly the session's inputs.
+  Result<TensorMap> InferAsIs(LiveRunner& session, const TensorMap& feed);
 
  private:
   Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model);
@@ -79,7 +83,7 @@ class ProbeSessions {
 
   ProbeSide& side_;
   std::vector<UnexposedTensor>& unexposed_;
-  std::vector<std::string> asked_;
+  std::unordered_set<std::string> asked_;
   std::vector<Group> groups_;
   int64_t failures_ = 0;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/onnx_outputs.h"
+
 namespace vernier {
 namespace {
 
@@ -58,23 +60,15 @@ class Aliases {
   std::unordered_map<std::string_view, bool> integers_;
 };
 
-std::vector<std::string_view> MadeBy(const OnnxGraph& graph) {
-  std::vector<std::string_view> names;
-  for (const OnnxNode& node : graph.nodes) {
-    for (const std::string_view name : graph.Outputs(node)) {
-      if (!name.empty()) names.push_back(name);
-    }
-  }
-  return names;
-}
-
 class Pairing {
  public:
   Pairing(const OnnxModel* reference, std::span<const std::string> saved,
           const BlameGraph& candidate)
-      : candidate_(candidate), theirs_(MadeBy(candidate.graph())), aliases_(candidate.graph()) {
+      : theirs_(MarkableTensors(candidate.model())),
+        markable_(theirs_.begin(), theirs_.end()),
+        aliases_(candidate.graph()) {
     if (reference != nullptr) {
-      ours_ = MadeBy(reference->graph());
+      ours_ = MarkableTensors(*reference);
       reference_aliases_.emplace(reference->graph());
     } else {
       ours_.assign(saved.begin(), saved.end());
@@ -83,7 +77,7 @@ class Pairing {
 
   TensorPairs Make() {
     for (const std::string_view name : ours_) {
-      if (candidate_.IsMade(name)) Pair(name, name);
+      if (const auto same = markable_.find(name); same != markable_.end()) Pair(name, *same);
     }
     for (const std::string_view name : ours_) {
       if (!paired_ours_.contains(name)) PairThroughAliases(name);
@@ -117,15 +111,15 @@ class Pairing {
     const bool quantised = reference_aliases_ && reference_aliases_->IsQuantised(name);
     for (const std::string_view known : near) {
       for (const std::string_view twin : aliases_.Of(known)) {
-        const bool usable = candidate_.IsMade(twin) && !pairs_.reference.contains(twin) &&
+        const bool usable = markable_.contains(twin) && !pairs_.reference.contains(twin) &&
                             aliases_.IsQuantised(twin) == quantised;
         if (usable) return Pair(name, twin);
       }
     }
   }
 
-  const BlameGraph& candidate_;
   std::vector<std::string_view> ours_, theirs_;
+  const NameSet markable_;  // by the candidate
   Aliases aliases_;
   std::optional<Aliases> reference_aliases_;
   NameSet paired_ours_;

@@ -138,7 +138,20 @@ class Court {
       AddAlone(record_.first_divergence,
                "no single layer makes the error of the outputs (" + Times(record_.output_error) +
                    "): rounding grows on the way; here it is first over the bar");
+    } else if (record_.disturbance.measured && record_.disturbance.plain_error > 1) {
+      BlameReferenceProbes();
     }
+  }
+
+  // With tensors exposed on both sides all is well, without it is not, and the candidate's probes
+  // are not the reason.
+  void BlameReferenceProbes() {
+    if (record_.layers.empty()) return;
+    DisturbanceRecord& found = record_.disturbance;
+    found.changed = true;
+    found.finding = "Probing changed the reference: its outputs are " + Times(found.plain_error) +
+                    " away without probes, and agree where its tensors are exposed.";
+    AddAlone(record_.layers.back().node, found.finding);
   }
 
   void AddAlone(const std::string& node, const std::string& why) {

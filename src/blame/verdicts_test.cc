@@ -93,6 +93,16 @@ TEST(Accuse, NanOnBothSidesThatReachesTheOutput) {
   EXPECT_THAT(Accused(record), ElementsAre("a"));
 }
 
+TEST(Accuse, OutputsThatDifferOnlyWithoutProbesAreNoPass) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.1, 0.1), Layer("c", "a_out", 0.1, 0.1)};
+  record.disturbance.measured = true;
+  record.disturbance.plain_error = 7;
+  EXPECT_THAT(Accused(record), ElementsAre("c"));
+  EXPECT_TRUE(record.disturbance.changed);
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("reference"));
+}
+
 TEST(Accuse, TheRegionThatProbesCureComesFirst) {
   BlameRecord record;
   record.layers = {Layer("a", "x", 0.1, 0.1), Layer("b", "a_out", 0.1, 0.1)};

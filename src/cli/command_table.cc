@@ -78,6 +78,12 @@ OptionTable CheckAccuracyOptionTable() {
   return OptionTable(std::move(groups));
 }
 
+OptionTable InspectOptionTable() {
+  return OptionTable({GeneralOptions(), LoggingOptions(),
+                      Only(ModelOptions(), {"model_file", "model_type"}), InspectOptions(),
+                      Only(OnnxLoadOptions(), {"external_data_dir"})});
+}
+
 OptionTable ExtractOptionTable() {
   return OptionTable({GeneralOptions(), LoggingOptions(),
                       Only(ModelOptions(), {"model_file", "model_type"}), ExtractOptions(),
@@ -200,6 +206,13 @@ constexpr CommandEntry kCommands[] = {
                " end. When it was killed, or the disk was full, this makes a file of every"
                " iteration that was finished, and removes the folder."},
      DataRecoverOptionTable},
+    {"inspect model",
+     {.command = "vernier inspect model",
+      .operands = "model_file [options ...]",
+      .summary = "show the graph of an ONNX model",
+      .about = "List inputs, outputs, initializers and nodes. Weights are read only where --show"
+               " weights asks for them."},
+     InspectOptionTable},
     {"surgeon extract",
      {.command = "vernier surgeon extract",
       .operands = "model_file -o FILE [options ...]",

@@ -38,6 +38,7 @@ constexpr NamedCommand kCommands[] = {
     {"data show", DataShowCommand},
     {"data recover", DataRecoverCommand},
     {"inspect data", InspectDataCommand},
+    {"inspect model", InspectModelCommand},
     {"surgeon extract", SurgeonExtractCommand},
     {"backends", BackendsCommand},
     {"completion", CompletionCommand},

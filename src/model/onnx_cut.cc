@@ -7,6 +7,7 @@
 #include "model/model_composer.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_order.h"
+#include "model/onnx_shapes.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -45,10 +46,29 @@ Status CheckNames(const OnnxModel& model, const Definitions& defined,
   return {};
 }
 
-std::optional<std::vector<Dim>> Unranked(std::optional<int> rank) {
-  if (!rank) return std::nullopt;
-  return std::vector<Dim>(static_cast<size_t>(*rank));
-}
+// The sizes where they follow from fixed ones, else the rank.
+class KnownShapes {
+ public:
+  explicit KnownShapes(const OnnxModel& model) : shapes_(model, {}) {
+    const auto order = TopologicalOrder(model);
+    if (!order.ok()) return;
+    for (const uint32_t node : *order) shapes_.Visit(model.graph(), model.graph().nodes[node]);
+  }
+
+  std::optional<std::vector<Dim>> Of(std::string_view name, std::optional<int> rank) const {
+    std::vector<Dim> shape;
+    if (const Dims* dims = shapes_.Find(name)) {
+      for (const int64_t dim : *dims) shape.push_back({dim, {}});
+      return shape;
+    }
+    if (!rank) return std::nullopt;
+    shape.resize(static_cast<size_t>(*rank));
+    return shape;
+  }
+
+ private:
+  ShapeTracker shapes_;
+};
 
 }  // namespace
 
@@ -77,13 +97,15 @@ std::vector<TensorInfo> DescribeTensors(const OnnxModel& model,
   }
   const std::vector<InferredType> types =
       open.empty() ? std::vector<InferredType>() : InferTypes(model, open);
+  std::optional<KnownShapes> shapes;
+  if (!open.empty()) shapes.emplace(model);
   for (size_t i = 0; i < open.size(); ++i) {
     TensorInfo& info = declared[open[i]];
     info.name = std::string(open[i]);
     if (info.dtype == DType::kUndefined) {
       info.dtype = DTypeFromOnnx(types[i].onnx_type).value_or(DType::kUndefined);
     }
-    if (!info.shape) info.shape = Unranked(types[i].rank);
+    if (!info.shape) info.shape = shapes->Of(open[i], types[i].rank);
   }
   std::vector<TensorInfo> infos;
   for (const std::string& name : names) infos.push_back(declared[name]);

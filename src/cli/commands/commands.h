@@ -16,6 +16,9 @@ Command RunCommand;
 /// Finds the layer that makes two runners differ.
 Command BlameCommand;
 
+/// Shows the graph of a model.
+Command InspectModelCommand;
+
 /// Cuts a part out of a model.
 Command SurgeonExtractCommand;
 

@@ -26,6 +26,7 @@ OptionGroup PostprocessOptions();
 std::vector<OptionGroup> CompareOptions();
 OptionGroup WorkerOptions();
 OptionGroup ReportOptions();
+OptionGroup InspectOptions();
 OptionGroup ExtractOptions();
 OptionGroup BlameOptions();
 OptionGroup RunAndBlameOptions();

@@ -1,0 +1,107 @@
+#include "blame/sides.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "blame/tensor_judge.h"
+
+namespace vernier {
+namespace {
+
+RunPlan PlanOf(std::initializer_list<const char*> backends) {
+  RunPlan plan;
+  for (const char* backend : backends) {
+    RunnerPlan runner;
+    runner.name = std::string(backend) + std::to_string(plan.runners.size());
+    runner.backend = backend;
+    plan.runners.push_back(runner);
+  }
+  return plan;
+}
+
+TEST(ChooseSides, TheCandidateIsTheOneFurtherFromTheDefinition) {
+  EXPECT_EQ(ChooseSides(PlanOf({"tensorrt", "onnxruntime"}), {}, "")->candidate, 0U);
+  EXPECT_EQ(ChooseSides(PlanOf({"onnxruntime", "openvino"}), {}, "")->candidate, 1U);
+  EXPECT_EQ(ChooseSides(PlanOf({"openvino", "onnxref"}), {}, "")->candidate, 0U);
+  EXPECT_EQ(ChooseSides(PlanOf({"python", "openvino"}), {}, "")->candidate, 0U);
+}
+
+TEST(ChooseSides, TheFirstGivenOfAKindIsTheReference) {
+  EXPECT_EQ(ChooseSides(PlanOf({"openvino", "openvino"}), {}, "")->candidate, 1U);
+}
+
+TEST(ChooseSides, ALabelWins) {
+  const auto sides = ChooseSides(PlanOf({"onnxruntime", "openvino"}), {}, "openvino1");
+  ASSERT_TRUE(sides.ok());
+  EXPECT_EQ(sides->reference, 1U);
+  EXPECT_EQ(sides->candidate, 0U);
+  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime", "openvino"}), {}, "nosuch").ok());
+}
+
+TEST(ChooseSides, SavedOutputsAreTheReference) {
+  const auto sides = ChooseSides(PlanOf({"onnxruntime"}), {"gold"}, "");
+  ASSERT_TRUE(sides.ok());
+  EXPECT_FALSE(sides->reference);
+  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime"}), {"gold"}, "onnxruntime0").ok());
+}
+
+TEST(ChooseSides, NeedsExactlyTwoSides) {
+  EXPECT_FALSE(ChooseSides(PlanOf({}), {"a", "b"}, "").ok());
+  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime"}), {}, "").ok());
+  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime", "openvino", "torch"}), {}, "").ok());
+}
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Tensor Floats(std::vector<float> values) {
+  const Dims dims = {static_cast<int64_t>(values.size())};
+  return *Tensor::Copy(DType::kFloat32, dims, std::as_bytes(std::span(values)));
+}
+
+ErrorBar Bar() {
+  ErrorBar bar;
+  bar.rms = 1e-6;
+  return bar;
+}
+
+TEST(JudgeTensor, InMultiplesOfTheBar) {
+  const double times = JudgeTensor(Floats({1, 1, 1, 1}), Floats({1, 1, 1, 1.00002F}), Bar()).times;
+  EXPECT_GT(times, 5);
+  EXPECT_LT(times, 30);
+  EXPECT_EQ(JudgeTensor(Floats({1, 2}), Floats({1, 2}), Bar()).times, 0);
+}
+
+TEST(JudgeTensor, NanThatBothHaveIsNoDifference) {
+  EXPECT_LE(JudgeTensor(Floats({1, kNan, 3}), Floats({1, kNan, 3}), Bar()).times, 1);
+  EXPECT_GT(JudgeTensor(Floats({1, kNan, 3}), Floats({1, kNan, 4}), Bar()).times, 1);
+  EXPECT_TRUE(std::isinf(JudgeTensor(Floats({1, 2, 3}), Floats({1, kNan, 3}), Bar()).times));
+}
+
+TEST(JudgeTensor, InfinitiesOfOneSign) {
+  EXPECT_LE(JudgeTensor(Floats({1, -kInfinity}), Floats({1, -kInfinity}), Bar()).times, 1);
+  EXPECT_GT(JudgeTensor(Floats({1, -kInfinity}), Floats({1, kInfinity}), Bar()).times, 1);
+}
+
+TEST(JudgeTensor, OtherShapesCannotAgree) {
+  EXPECT_TRUE(std::isinf(JudgeTensor(Floats({1, 2}), Floats({1, 2, 3}), Bar()).times));
+}
+
+TEST(RecordMagnitudes, TellsWhatFloat16WouldLose) {
+  const MagnitudeRecord m = RecordMagnitudes(Floats({1e6F, 1, 1e-6F, 0, kNan}));
+  EXPECT_EQ(m.nan_count, 1);
+  EXPECT_EQ(m.largest, 1e6);
+  EXPECT_EQ(m.float16_overflow, 0.25);
+  EXPECT_EQ(m.float16_denormal, 0.25);
+}
+
+TEST(FirstNotFinite, AsCoordinates) {
+  const Tensor flat = Floats({1, 2, 3, 4, kInfinity, 6});
+  EXPECT_EQ(FirstNotFinite(*flat.Reshaped({2, 3})), (std::vector<int64_t>{1, 1}));
+  EXPECT_TRUE(FirstNotFinite(Floats({1, 2})).empty());
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,304 @@
+#include "report/model_text.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "io/tensor_proto.h"
+#include "model/external_data.h"
+#include "report/numpy_text.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kTypeAttributes[] = {"to", "dtype", "target_type"};
+
+// The peer's indent_block: every line, blank ones too, and no newline at the end.
+std::string Indent(std::string_view text, int levels) {
+  const std::string tab(4 * static_cast<size_t>(levels), ' ');
+  std::string out = tab;
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += tab;
+  }
+  return out;
+}
+
+struct ShownTensor {
+  std::string name;
+  TensorInfo info;
+  bool known = false;
+};
+
+std::string ShapeText(const TensorInfo& info) {
+  return FormatShape(info.shape ? info.shape : std::vector<Dim>());
+}
+
+std::string Describe(const ShownTensor& tensor) {
+  if (!tensor.known) return tensor.name;
+  std::string text = tensor.name + (tensor.name.empty() ? "" : " ") + "[";
+  if (tensor.info.dtype != DType::kUndefined) {
+    text += "dtype=" + std::string(DTypeName(tensor.info.dtype)) + ", ";
+  }
+  return text + "shape=" + ShapeText(tensor.info) + "]";
+}
+
+std::string List(const std::vector<ShownTensor>& tensors) {
+  std::string text = "{";
+  for (size_t i = 0; i < tensors.size(); ++i) text += (i > 0 ? ",\n " : "") + Describe(tensors[i]);
+  return text + "}";
+}
+
+std::string FormatDimsAsList(std::span<const int64_t> dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(dims[i]);
+  return text + "]";
+}
+
+// The name of an element type as an attribute's value, where the peer maps two of them.
+std::string TypeName(int64_t number) {
+  const auto dtype = DTypeFromOnnx(number);
+  if (!dtype) return std::to_string(number);
+  return *dtype == DType::kFloat8E4M3FN     ? "float8e4m3fn"
+         : *dtype == DType::kFloat8E4M3FNUZ ? "float8e4m3fnuz"
+         : *dtype == DType::kFloat8E5M2     ? "float8e5m2"
+         : *dtype == DType::kFloat8E5M2FNUZ ? "float8e5m2fnuz"
+                                            : std::string(DTypeName(*dtype));
+}
+
+using Known = std::unordered_map<std::string_view, TensorInfo>;
+
+class Formatter {
+ public:
+  Formatter(const OnnxModel& model, const ModelTextOptions& options)
+      : model_(model), options_(options) {}
+
+  std::string Title() const {
+    std::string version = "Unknown", others;
+    for (const OnnxOpset& opset : model_.contents().opsets) {
+      if (opset.domain.empty()) {
+        version = std::to_string(opset.version);
+        continue;
+      }
+      others += (others.empty() ? "" : ", ") + QuotePython(opset.domain) + ": " +
+                std::to_string(opset.version);
+    }
+    std::string title = "Name: " + std::string(model_.graph().name) + " | ONNX Opset: " + version;
+    if (!others.empty()) title += " | Other Opsets: {" + others + "}";
+    return title + "\n\n";
+  }
+
+  std::string Graph(const OnnxGraph& graph, const Known& outer, bool body, int level) {
+    std::unordered_set<std::string_view> constants;
+    for (const OnnxTensor& tensor : graph.initializers) constants.insert(tensor.name);
+    const Known known = Declarations(graph, outer);
+    const std::string prefix = body ? "Subgraph" : "Graph";
+    std::string out = level == 0 && !body ? Title() : "";
+    std::vector<OnnxValue> inputs;
+    for (const OnnxValue& value : graph.inputs) {
+      if (!constants.contains(value.name)) inputs.push_back(value);
+    }
+    out += Values(inputs, prefix + " Input(s)") + Values(graph.outputs, prefix + " Output(s)");
+    out += Initializers(graph);
+    out += "---- " + std::to_string(graph.nodes.size()) + " Node(s) ----\n";
+    if (options_.layers) {
+      for (size_t i = 0; i < graph.nodes.size(); ++i) {
+        out += Node(graph, i, known, constants, level) + "\n";
+      }
+    }
+    return Indent(out, level);
+  }
+
+ private:
+  static ShownTensor Show(const OnnxValue& value) {
+    return {std::string(value.name), ToTensorInfo(value), true};
+  }
+
+  static TensorInfo InfoOf(const OnnxTensor& tensor) {
+    TensorInfo info{std::string(tensor.name), tensor.dtype, std::vector<Dim>()};
+    for (const int64_t dim : tensor.dims) info.shape->push_back({dim, {}});
+    return info;
+  }
+
+  static Known Declarations(const OnnxGraph& graph, const Known& outer) {
+    Known known = outer;
+    const auto add = [&](const std::vector<OnnxValue>& values) {
+      for (const OnnxValue& value : values) known[value.name] = ToTensorInfo(value);
+    };
+    add(graph.value_info);
+    for (const OnnxTensor& tensor : graph.initializers) known[tensor.name] = InfoOf(tensor);
+    for (const OnnxValue& value : graph.inputs) {
+      const bool constant =
+          std::any_of(graph.initializers.begin(), graph.initializers.end(),
+                      [&](const OnnxTensor& tensor) { return tensor.name == value.name; });
+      if (!constant) known[value.name] = ToTensorInfo(value);
+    }
+    add(graph.outputs);
+    return known;
+  }
+
+  static std::string Values(const std::vector<OnnxValue>& values, const std::string& what) {
+    std::vector<ShownTensor> shown;
+    for (const OnnxValue& value : values) shown.push_back(Show(value));
+    return "---- " + std::to_string(values.size()) + " " + what + " ----\n" + List(shown) + "\n\n";
+  }
+
+  std::string Initializers(const OnnxGraph& graph) const {
+    std::string out =
+        "---- " + std::to_string(graph.initializers.size()) + " Initializer(s) ----\n";
+    if (options_.weights) {
+      for (const OnnxTensor& tensor : graph.initializers) {
+        out += "Initializer | " + std::string(tensor.name) +
+               " [dtype=" + std::string(DTypeName(tensor.dtype)) +
+               ", shape=" + FormatDimsAsList(tensor.dims) + "] | Values:\n" +
+               Indent(ValuesOf(tensor), 1) + "\n\n";
+      }
+      return out + (graph.initializers.empty() ? "{}\n\n" : "");
+    }
+    if (!options_.layers) return out + "\n";
+    std::vector<ShownTensor> shown;
+    for (const OnnxTensor& tensor : graph.initializers) {
+      shown.push_back({std::string(tensor.name), InfoOf(tensor), true});
+    }
+    return out + List(shown) + "\n\n";
+  }
+
+  std::string ValuesOf(const OnnxTensor& tensor) const {
+    const Result<Tensor> values = tensor.external ? ReadExternal(tensor) : Parse(tensor);
+    if (values.ok()) return FormatNumpyArray(*values);
+    return "<error: failed to load weights>: " + values.status().message();
+  }
+
+  static Result<Tensor> Parse(const OnnxTensor& tensor) {
+    VERNIER_ASSIGN_OR_RETURN(NamedTensor parsed,
+                             ParseTensorProto(std::as_bytes(std::span(tensor.bytes))));
+    return std::move(parsed.tensor);
+  }
+
+  Result<Tensor> ReadExternal(const OnnxTensor& tensor) const {
+    VERNIER_ASSIGN_OR_RETURN(const ExternalFolder folder,
+                             ExternalFolder::Open(model_.path(), {options_.external_data_dir, {}}));
+    VERNIER_ASSIGN_OR_RETURN(const ExternalFile file, folder.OpenFile(tensor.location));
+    VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer,
+                             TensorBuffer::Allocate(tensor.dtype, tensor.dims));
+    const int64_t offset = tensor.offset.empty() ? 0 : ParseInt(tensor.offset).value_or(-1);
+    const std::span<std::byte> bytes = buffer.bytes();
+    for (size_t done = 0; done < bytes.size();) {
+      const ssize_t read = ::pread(file.fd(), bytes.data() + done, bytes.size() - done,
+                                   offset + static_cast<off_t>(done));
+      if (read <= 0) return Malformed("'" + file.path() + "' does not hold all of it");
+      done += static_cast<size_t>(read);
+    }
+    return std::move(buffer).Freeze();
+  }
+
+  std::string Tensors(std::span<const std::string_view> names, const Known& known,
+                      const std::unordered_set<std::string_view>& constants) const {
+    std::vector<ShownTensor> shown;
+    for (const std::string_view name : names) {
+      const auto found = known.find(name);
+      ShownTensor tensor{std::string(name), {}, found != known.end()};
+      if (tensor.known) tensor.info = found->second;
+      if (constants.contains(name)) tensor.name = "Initializer | " + tensor.name;
+      shown.push_back(std::move(tensor));
+    }
+    return List(shown);
+  }
+
+  std::string Node(const OnnxGraph& graph, size_t index, const Known& known,
+                   const std::unordered_set<std::string_view>& constants, int level) {
+    const OnnxNode& node = graph.nodes[index];
+    std::string number = std::to_string(index);
+    number.resize(std::max<size_t>(number.size(), 4), ' ');
+    std::string out = "Node " + number + " | " + std::string(node.name) +
+                      " [Op: " + std::string(node.op_type) + "]\n";
+    const auto inputs = graph.Inputs(node);
+    const auto outputs = graph.Outputs(node);
+    const int deep = !inputs.empty() && !outputs.empty() ? 1 : 0;
+    out += Indent(Tensors(inputs, known, constants), 1) + (deep == 1 ? "\n" : "");
+    std::string made = Indent(Tensors(outputs, known, constants), deep);
+    made.erase(0, made.find_first_not_of(' '));
+    out += Indent(" -> " + made, deep) + "\n";
+    if (!options_.attributes) return out;
+    const std::string attributes = Attributes(graph, node, known, level);
+    return attributes.empty() ? out : out + Indent("---- Attributes ----", 1) + "\n" + attributes;
+  }
+
+  std::string Attributes(const OnnxGraph& graph, const OnnxNode& node, const Known& known,
+                         int level) {
+    std::string out;
+    size_t next_body = 0;
+    for (const OnnxAttribute& attribute : model_.Attributes(node)) {
+      std::string value;
+      if (attribute.type == 5) {
+        const OnnxGraph& body = model_.Subgraph(graph.Subgraphs(node)[next_body++]);
+        value = "\n" + Graph(body, known, true, level + 2);
+      } else if (const auto text = Value(attribute)) {
+        value = *text;
+      } else {
+        continue;
+      }
+      const std::string owner = node.name.empty() ? "" : std::string(node.name) + ".";
+      out += Indent(owner + std::string(attribute.name) + " = " + value, 1) + "\n";
+    }
+    return out;
+  }
+
+  template <typename T, typename Format>
+  static std::string Join(const std::vector<T>& values, Format format) {
+    std::string text = "[";
+    for (size_t i = 0; i < values.size(); ++i) text += (i > 0 ? ", " : "") + format(values[i]);
+    return text + "]";
+  }
+
+  // nullopt for the kinds that the peer leaves out.
+  std::optional<std::string> Value(const OnnxAttribute& attribute) const {
+    const auto as_float = [](float f) { return FormatFloatRepr(static_cast<double>(f)); };
+    switch (attribute.type) {
+      case 1:
+        return as_float(attribute.f);
+      case 2: {
+        const bool type = std::find(std::begin(kTypeAttributes), std::end(kTypeAttributes),
+                                    attribute.name) != std::end(kTypeAttributes);
+        return type ? TypeName(attribute.i) : std::to_string(attribute.i);
+      }
+      case 3:
+        return std::string(attribute.s);
+      case 4:
+        return attribute.tensor ? std::optional(TensorText(*attribute.tensor)) : std::nullopt;
+      case 6:
+        return Join(attribute.floats, as_float);
+      case 7:
+        return Join(attribute.ints, [](int64_t i) { return std::to_string(i); });
+      case 8:
+        return Join(attribute.strings, [](std::string_view s) { return QuotePython(s); });
+      default:
+        return std::nullopt;
+    }
+  }
+
+  std::string TensorText(const OnnxTensor& tensor) const {
+    std::string text = "Tensor: [dtype=" + std::string(DTypeName(tensor.dtype)) +
+                       ", shape=" + FormatDimsAsList(tensor.dims) + "]";
+    if (options_.weights) text += " | Values:\n" + Indent(ValuesOf(tensor), 1);
+    return text;
+  }
+
+  const OnnxModel& model_;
+  const ModelTextOptions& options_;
+};
+
+}  // namespace
+
+std::string FormatModel(const OnnxModel& model, const ModelTextOptions& options) {
+  std::string text = Formatter(model, options).Graph(model.graph(), {}, false, 0);
+  text.erase(text.find_last_not_of(" \n") + 1);
+  return text;
+}
+
+}  // namespace vernier

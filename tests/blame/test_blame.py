@@ -1,0 +1,224 @@
+"""`vernier blame` as a user meets it: disturbance, tensors that cannot be exposed, saved references,
+bundles, interrupted searches, two models whose tensors have other names."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import planted
+from test_planted import VERNIER, Planted, blame, two_models
+
+FUSING = str(Path(__file__).with_name("fusing_runner.py"))
+
+
+def chain(length=6, names="t"):
+    """MatMul and Add by turns."""
+    random = np.random.default_rng(7)
+    nodes, weights, tip = [], [], "x"
+    for i in range(length):
+        weight = random.normal(size=(16, 16)).astype(np.float32) / 4
+        bias = random.normal(size=16).astype(np.float32)
+        weights += [numpy_helper.from_array(weight, f"w{i}"),
+                    numpy_helper.from_array(bias, f"b{i}")]
+        nodes += [helper.make_node("MatMul", [tip, f"w{i}"], [f"{names}{i}m"], name=f"MatMul_{i}"),
+                  helper.make_node("Add", [f"{names}{i}m", f"b{i}"], [f"{names}{i}"],
+                                   name=f"Add_{i}")]
+        tip = f"{names}{i}"
+    graph = helper.make_graph(
+        nodes, "chain", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 16])],
+        [helper.make_tensor_value_info(tip, TensorProto.FLOAT, [4, 16])], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class Blame(Planted):
+    """In a folder of its own; the inherited tests are not repeated."""
+
+    test_the_culprit_is_named = None
+    test_nobody_is_blamed_without_a_fault = None
+    test_what_is_not_finite_is_found_where_it_begins = None
+    test_two_faults_are_both_named = None
+
+    def fusing(self, *words, **environment):
+        onnx.save(chain(), "chain.onnx")
+        os.environ.update(environment)
+        self.addCleanup(lambda: [os.environ.pop(name, None) for name in environment])
+        return blame(self.folder.name, "chain.onnx", "--onnxrt", "--model-runner", FUSING,
+                     "--python", sys.executable, *words)
+
+    def test_a_reference_that_probes_change_is_no_pass(self):
+        ended, found = self.fusing("--reference", "fusing_runner", FUSING="t3m")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertTrue(found["disturbed"])
+        self.assertIn("Probing changed the reference", found["culprits"][0]["why"])
+
+    def test_a_fusion_that_probes_cure(self):
+        ended, found = self.fusing(FUSING="t3m")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertTrue(found["disturbed"])
+        self.assertEqual(found["disturbance"]["effect"], "cures")
+        self.assertEqual(found["disturbance"]["probes"], ["t3m"])
+        self.assertEqual(found["disturbance"]["region"], ["MatMul_3", "Add_3"])
+        self.assertEqual(found["culprits"][0]["node"], "MatMul_3")
+        self.assertIn("fusion or interaction", found["culprits"][0]["why"])
+
+    def test_probes_that_cause_a_fault(self):
+        ended, found = self.fusing(BREAKING="t2m")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertEqual(found["disturbance"]["effect"], "causes")
+        self.assertEqual(found["disturbance"]["probes"], ["t2m"])
+
+    def test_a_tensor_that_cannot_be_exposed(self):
+        for how in ("REFUSING", "DYING"):
+            with self.subTest(how):
+                ended, found = self.fusing(**{how: "t4m"})
+                self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+                self.assertEqual([tensor["name"] for tensor in found["unexposed"]], ["t4m"])
+                layer = next(layer for layer in found["layers"] if layer["node"] == "Add_4")
+                self.assertEqual(layer["group"], ["MatMul_4", "Add_4"])
+                self.assertEqual(found["compared"], 11)
+                os.environ.pop(how)
+
+    def test_saved_outputs_are_a_reference(self):
+        network = planted.plant(0, "scale_weights")
+        onnx.save(network.good, "good.onnx")
+        onnx.save(network.bad, "bad.onnx")
+        subprocess.run([VERNIER, "run", "good.onnx", "--onnxrt", "--onnx-outputs", "mark", "all",
+                        "--save-inputs", "in.npz", "--save-outputs", "gold.npz", "-qq"],
+                       check=True, capture_output=True)
+        ended, found = blame(self.folder.name, "bad.onnx", "--onnxrt", "--load-inputs", "in.npz",
+                             "--load-outputs", "gold.npz")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertEqual(found["culprits"][0]["node"], network.culprits[0])
+
+    def test_saved_outputs_need_their_inputs(self):
+        onnx.save(chain(), "chain.onnx")
+        subprocess.run([VERNIER, "run", "chain.onnx", "--onnxrt", "--save-outputs", "gold.npz",
+                        "-qq"], check=True, capture_output=True)
+        ended, _ = blame(self.folder.name, "chain.onnx", "--onnxrt", "--load-outputs", "gold.npz")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("--load-inputs", ended.stderr)
+
+    def test_one_side_is_not_enough(self):
+        onnx.save(chain(), "chain.onnx")
+        ended, _ = blame(self.folder.name, "chain.onnx", "--onnxrt")
+        self.assertEqual(ended.returncode, 2)
+
+    def test_models_without_a_common_tensor(self):
+        onnx.save(chain(), "a.onnx")
+        onnx.save(chain(names="u"), "b.onnx")
+        ended, _ = blame(self.folder.name, "--runner", "gold=onnxrt a.onnx", "--runner",
+                         "new=onnxrt b.onnx")
+        self.assertEqual(ended.returncode, 4)
+
+    def test_a_batch_as_large_as_memory_allows(self):
+        network = planted.plant(0, "scale_weights")
+        ended, found = blame(self.folder.name, *two_models(network), "--max-host-mem", "40K")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertGreater(found["batches"], 3)
+        self.assertLessEqual(found["planned_bytes"], 40 << 10)
+        self.assertEqual(found["culprits"][0]["node"], network.culprits[0])
+
+    def test_an_interrupted_search_goes_on(self):
+        network = planted.plant(0, "scale_weights")
+        words = [*two_models(network), "--max-host-mem", "40K", "--resume", "state.json"]
+        _, whole = blame(self.folder.name, *words)
+        state = json.loads(Path("state.json").read_text())
+        half = len(state["layers"]) // 2
+        kept = state["layers"][:half]
+        state["layers"] = kept
+        Path("state.json").write_text(json.dumps(state))
+        ended, again = blame(self.folder.name, *words)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertEqual([c["node"] for c in again["culprits"]],
+                         [c["node"] for c in whole["culprits"]])
+        self.assertEqual([layer["node"] for layer in again["layers"]],
+                         [layer["node"] for layer in whole["layers"]])
+        ended, _ = blame(self.folder.name, *words, "--seed", "5")
+        self.assertEqual(ended.returncode, 3)
+        self.assertIn("another command", ended.stderr)
+
+    def test_the_bundle_shows_the_failure(self):
+        network = planted.plant(1, "wrong_epsilon")
+        ended, _ = blame(self.folder.name, *two_models(network), "--bundle", "bundle")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        part = onnx.load("bundle/model.onnx")
+        onnx.checker.check_model(part, full_check=True)
+        self.assertEqual([node.name for node in part.graph.node], [network.culprits[0]])
+        again = subprocess.run(["bundle/repro.sh"], capture_output=True, text=True,
+                               env={**os.environ, "VERNIER": VERNIER})
+        self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
+        self.assertIn("FAILED", again.stdout)
+
+    def test_run_with_blame(self):
+        network = planted.plant(1, "wrong_epsilon")
+        words = two_models(network)
+        ended = subprocess.run([VERNIER, "run", *words, "--blame", "--save-blame", "b.json"],
+                               capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 1)
+        found = json.loads(Path("b.json").read_text())
+        self.assertEqual(found["culprits"][0]["node"], network.culprits[0])
+        self.assertIn("To blame:", ended.stdout)
+
+    def test_float32_against_float16(self):
+        """One feed for both, and bars of the type that is computed in."""
+        good, half = chain(), onnx.ModelProto()
+        half.CopyFrom(good)
+        for weight in half.graph.initializer:
+            values = numpy_helper.to_array(weight).astype(np.float16)
+            weight.CopyFrom(numpy_helper.from_array(values, weight.name))
+        for value in [*half.graph.input, *half.graph.output]:
+            value.type.tensor_type.elem_type = TensorProto.FLOAT16
+        bad = onnx.ModelProto()
+        bad.CopyFrom(half)
+        weight = next(w for w in bad.graph.initializer if w.name == "w3")
+        values = numpy_helper.to_array(weight) * np.float16(1.1)
+        weight.CopyFrom(numpy_helper.from_array(values.astype(np.float16), "w3"))
+        onnx.save(good, "good.onnx")
+        for model, code, culprits in ((half, 0, []), (bad, 1, ["MatMul_3"])):
+            onnx.save(model, "half.onnx")
+            ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                                 "new=onnxrt half.onnx")
+            self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+            self.assertEqual([c["node"] for c in found["culprits"]], culprits)
+
+    def test_the_node_within_a_branch(self):
+        network = planted.plant(7, "in_body")
+        _, found = blame(self.folder.name, *two_models(network))
+        self.assertEqual(found["culprits"][0]["node"], network.culprits[1])
+        self.assertIn("then_branch", found["culprits"][0]["why"])
+
+    def test_quantised_twins_meet(self):
+        """The float model against the same with quantisers: names end differently."""
+        good = chain(3)
+        bad = onnx.ModelProto()
+        bad.CopyFrom(good)
+        for i, node in enumerate(list(bad.graph.node)):
+            if node.op_type != "Add" or node.output[0] == bad.graph.output[0].name:
+                continue
+            name = node.output[0]
+            node.output[0] = name + "_float"
+            scale, zero = f"{name}_scale", f"{name}_zero"
+            bad.graph.initializer.extend([numpy_helper.from_array(np.float32(0.05), scale),
+                                          numpy_helper.from_array(np.int8(0), zero)])
+            place = list(bad.graph.node).index(node) + 1
+            bad.graph.node.insert(place, helper.make_node(
+                "QuantizeLinear", [name + "_float", scale, zero], [name + "_q"]))
+            bad.graph.node.insert(place + 1, helper.make_node(
+                "DequantizeLinear", [name + "_q", scale, zero], [name]))
+        onnx.save(good, "good.onnx")
+        onnx.save(bad, "bad.onnx")
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=onnxrt bad.onnx")
+        self.assertIn(ended.returncode, (0, 1), ended.stderr)
+        self.assertGreaterEqual(found["compared"], 6)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+"""`vernier surgeon extract` against the onnx package's own extractor, and against what the whole model
+computes."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+import onnx.utils
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+import planted
+
+VERNIER = os.environ["VERNIER"]
+
+
+def tensors_of(path, feed, names):
+    """The values of these tensors in a model."""
+    model = onnx.load(path)
+    del model.graph.output[:]
+    model.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    wanted = {value.name for value in session.get_inputs()}
+    feed = {name: value for name, value in feed.items() if name in wanted}
+    return dict(zip(names, session.run(names, feed)))
+
+
+class Extract(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+        self.feed = {"x": np.random.default_rng(3).normal(size=(planted.ROWS, planted.WIDTH))
+                     .astype(np.float32)}
+
+    def extract(self, *words):
+        return subprocess.run([VERNIER, "surgeon", "extract", *words], capture_output=True,
+                              text=True)
+
+    def test_the_same_nodes_weights_and_values(self):
+        for seed in range(6):
+            model = planted.make(seed)
+            onnx.save(model, "model.onnx")
+            nodes = list(model.graph.node)
+            random = np.random.default_rng(seed)
+            norms = [i for i, n in enumerate(nodes) if n.op_type == "LayerNormalization"]
+            # Between normalisations the network is a chain: one input is enough.
+            begin, end = sorted(random.choice(norms, 2, replace=False))
+            first, last = nodes[begin].output[0], nodes[end].output[0]
+            ended = self.extract("model.onnx", "--inputs", f"{first}:auto:auto", "--outputs",
+                                 f"{last}:auto", "-o", "part.onnx")
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            part = onnx.load("part.onnx")
+            onnx.checker.check_model(part, full_check=True)
+            shape = [d.dim_value for d in part.graph.input[0].type.tensor_type.shape.dim]
+            # Nothing is known behind an If.
+            self.assertIn(shape, ([planted.ROWS, planted.WIDTH], [0, 0]))
+            known = onnx.shape_inference.infer_shapes(model)
+            # Not extract_model, whose result is refused where a body captures a weight.
+            theirs = onnx.utils.Extractor(known).extract_model([first], [last])
+            self.assertEqual([n.name for n in part.graph.node],
+                             [n.name for n in theirs.graph.node])
+            whole = tensors_of("model.onnx", self.feed, [first, last])
+            alone = tensors_of("part.onnx", {first: whole[first]}, [last])
+            np.testing.assert_allclose(alone[last], whole[last], rtol=1e-5, atol=1e-5)
+
+    def test_external_weights_come_along(self):
+        model = planted.make(0)
+        onnx.save(model, "model.onnx", save_as_external_data=True, location="weights.bin",
+                  size_threshold=0)
+        matmul = next(n for n in model.graph.node if n.op_type == "MatMul")
+        os.mkdir("elsewhere")
+        for words in ([], ["--save-external-data", "part.bin"]):
+            ended = self.extract("model.onnx", "--inputs", f"{matmul.input[0]}:auto:auto",
+                                 "--outputs", f"{matmul.output[0]}:auto", "-o",
+                                 "elsewhere/part.onnx", *words)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            part = onnx.load("elsewhere/part.onnx")
+            expected = next(w for w in model.graph.initializer if w.name == matmul.input[1])
+            np.testing.assert_array_equal(numpy_helper.to_array(part.graph.initializer[0]),
+                                          numpy_helper.to_array(expected))
+            self.assertEqual(len(part.graph.initializer), 1)
+
+    def test_functions_and_opset_imports_stay(self):
+        function = helper.make_function("mine", "Twice", ["a"], ["b"],
+                                        [helper.make_node("Add", ["a", "a"], ["b"])],
+                                        [helper.make_opsetid("", 17)])
+        graph = helper.make_graph(
+            [helper.make_node("Relu", ["x"], ["r"]),
+             helper.make_node("Twice", ["r"], ["y"], domain="mine")], "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 3])])
+        onnx.save(helper.make_model(graph, functions=[function], ir_version=8, opset_imports=[
+            helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]), "f.onnx")
+        ended = self.extract("f.onnx", "--inputs", "r:[N,3]:float32", "-o", "part.onnx")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        part = onnx.load("part.onnx")
+        onnx.checker.check_model(part, full_check=True)
+        value = np.ones((2, 3), np.float32)
+        np.testing.assert_array_equal(tensors_of("part.onnx", {"r": value}, ["y"])["y"], 2 * value)
+
+    def test_what_cannot_be_cut_is_refused_in_a_sentence(self):
+        onnx.save(planted.make(0), "model.onnx")
+        for code, sentence, words in (
+                (1, "Tensor: nosuch does not exist", ["--inputs", "nosuch:auto:auto"]),
+                (2, "not among the inputs", ["--inputs", "t4:auto:auto", "--outputs", "t2:auto"]),
+                (2, "is no type", ["--inputs", "t4:auto:float33"]),
+                (2, "NAME:SHAPE:DTYPE", ["--inputs", "t4"]),
+                (2, "expected a shape", ["--inputs", "t4:7:float32"])):
+            ended = self.extract("model.onnx", *words, "-o", "part.onnx")
+            self.assertEqual(ended.returncode, code, ended.stderr)
+            self.assertIn(sentence, ended.stderr)
+            self.assertFalse(os.path.exists("part.onnx"))
+        self.assertEqual(self.extract("missing.onnx", "-o", "part.onnx").returncode, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

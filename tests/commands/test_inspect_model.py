@@ -1,0 +1,91 @@
+"""vernier inspect model, held against the peer's lines."""
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+
+def value(name, shape=("N", 3), dtype=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def model(nodes, inputs, outputs, weights=(), values=(), opsets=(("", 17),)):
+    graph = helper.make_graph(nodes, "shown", inputs, outputs, list(weights),
+                              value_info=list(values))
+    return helper.make_model(graph, ir_version=8,
+                             opset_imports=[helper.make_opsetid(*opset) for opset in opsets])
+
+
+def branches():
+    bodies = {}
+    for which, op in (("then_branch", "Tanh"), ("else_branch", "Relu")):
+        bodies[which] = helper.make_graph(
+            [helper.make_node("Mul", ["x", "w"], [which + "_a"], name=which + "_mul"),
+             helper.make_node(op, [which + "_a"], [which + "_b"])],
+            which, [], [value(which + "_b")])
+    weights = [numpy_helper.from_array(np.array(True), "c"),
+               numpy_helper.from_array(np.linspace(-1, 1, 3).astype(np.float32), "w")]
+    return model([helper.make_node("If", ["c"], ["y"], name="choice", **bodies),
+                  helper.make_node("Clip", ["y", "", "w"], ["z"])],
+                 [value("x"), value("c", [], TensorProto.BOOL)], [value("z")], weights)
+
+
+def attributes():
+    constant = helper.make_node("Constant", [], ["k"], name="k_node", value=numpy_helper.from_array(
+        np.arange(40, dtype=np.int64).reshape(4, 10), "k_value"))
+    return model(
+        [constant,
+         helper.make_node("LayerNormalization", ["x", "s"], ["n"], name="norm", axis=-1,
+                          epsilon=1e-5),
+         helper.make_node("Cast", ["n"], ["h"], name="half", to=TensorProto.FLOAT16),
+         helper.make_node("Cast", ["n"], ["d"], name="double", to=TensorProto.DOUBLE),
+         helper.make_node("Transpose", ["h"], ["t"], name="turn", perm=[1, 0]),
+         helper.make_node("Mine", ["t"], ["u"], name="mine", domain="my.domain", words=["a", "b'"],
+                          word="text", numbers=[0.5, 0.1]),
+         helper.make_node("Identity", ["u"], ["y"])],
+        [value("x")], [value("y", None), value("d", dtype=TensorProto.DOUBLE), value("k", [4, 10],
+                                                                                   TensorProto.INT64)],
+        [numpy_helper.from_array(np.ones(3, np.float32), "s")], [value("n", ["N", None])],
+        (("", 17), ("my.domain", 3)))
+
+
+class InspectModel(Case):
+    def check(self, made, *words):
+        onnx.save(made, self.folder / "m.onnx")
+        theirs = self.peer("inspect", "model", "m.onnx", *words)
+        ours = self.lenient("inspect", "model", "m.onnx", *words)
+        self.assertEqual((theirs.code, ours.code), (0, 0), ours.err)
+
+        def text(ended):
+            return [line for line in ended.lines() if "Loading model" not in line]
+
+        self.assertGreater(len(text(theirs)), 5)
+        self.assertEqual(text(ours), text(theirs))
+
+    def test_the_same_lines(self):
+        for made in (branches(), attributes()):
+            for words in ([], ["--show", "layers"], ["--show", "layers", "attrs"],
+                          ["--show", "weights"], ["--show", "layers", "attrs", "weights"],
+                          ["--show", "attrs"]):
+                with self.subTest(words=words, graph=made.graph.node[0].op_type):
+                    self.check(made, *words)
+
+    def test_external_weights_are_read_where_they_are_shown(self):
+        made = branches()
+        onnx.save(made, self.folder / "e.onnx", save_as_external_data=True, location="w.bin",
+                  size_threshold=0)
+        shown = self.vernier("inspect", "model", "e.onnx", "--show", "weights")
+        self.assertIn("[-1.  0.  1.]", shown.out)
+        (self.folder / "w.bin").unlink()
+        self.assertEqual(self.vernier("inspect", "model", "e.onnx", "--show", "layers").code, 0)
+        missing = self.vernier("inspect", "model", "e.onnx", "--show", "weights")
+        self.assertIn("failed to load weights", missing.out)
+
+    def test_what_cannot_be_shown(self):
+        self.assertEqual(self.vernier("inspect", "model", "missing.onnx").code, 3)
+        (self.folder / "m.engine").write_bytes(b"x")
+        ended = self.vernier("inspect", "model", "m.engine")
+        self.assertEqual(ended.code, 5)
+        self.assertIn("engine", ended.err)
