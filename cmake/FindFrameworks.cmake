@@ -40,8 +40,19 @@ if(VERNIER_TENSORRT_MAJORS AND VERNIER_CUDA_INCLUDE_DIR)
   set(VERNIER_TENSORRT_INCLUDE_DIR found)
 endif()
 
+# Its C interface is declared by the plug-in itself. Tests need the library and its Python.
+set(VERNIER_TENSORFLOW_INCLUDE_DIR none)
+set(VERNIER_TENSORFLOW_PYTHON "" CACHE FILEPATH
+  "A Python with tensorflow, keras and tf2onnx for the tests (default: that of .deps/tensorflow)")
+if(NOT VERNIER_TENSORFLOW_PYTHON AND EXISTS ${deps}/tensorflow/bin/python)
+  set(VERNIER_TENSORFLOW_PYTHON ${deps}/tensorflow/bin/python)
+endif()
+if(NOT VERNIER_TENSORFLOW_PYTHON)
+  message(STATUS "no TensorFlow to test with (scripts/deps.sh --with tensorflow): its tests are left out")
+endif()
+
 set(VERNIER_ENABLED_BACKENDS identity pluginref)
-foreach(backend ONNXRUNTIME OPENVINO TENSORRT)
+foreach(backend ONNXRUNTIME OPENVINO TENSORFLOW TENSORRT)
   string(TOLOWER ${backend} name)
   if(VERNIER_BACKEND_${backend} STREQUAL "OFF")
     continue()

@@ -75,12 +75,14 @@ inline fs::path PythonOnPath() {
   return {};
 }
 
-// The project's own .deps, beside or above the executable: a build tree finds it from any preset.
-inline fs::path OwnDependencies() {
+// The environments in the project's own .deps, which is beside or above the executable: a build tree
+// finds it from any preset.
+inline std::vector<fs::path> OwnDependencies() {
   std::error_code error;
   fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (int level = 0; level < 6 && folder.has_relative_path(); ++level) {
-    if (fs::is_directory(folder / ".deps/runtimes", error)) return folder / ".deps/runtimes";
+    const fs::path deps = folder / ".deps";
+    if (fs::is_directory(deps, error)) return {deps / "runtimes", deps / "tensorflow"};
     folder = folder.parent_path();
   }
   return {};
@@ -96,10 +98,14 @@ inline std::vector<std::filesystem::path> SitePackages() {
     if (const char* value = std::getenv(variable)) internal::AppendSitePackages(value, folders);
   }
   const char* home = std::getenv("HOME");
-  for (const std::filesystem::path& environment :
-       {internal::PythonOnPath(),
-        home != nullptr ? std::filesystem::path(home) / ".local" : std::filesystem::path(),
-        std::filesystem::path("/usr/local"), internal::OwnDependencies()}) {
+  std::vector<std::filesystem::path> environments = {
+      internal::PythonOnPath(),
+      home != nullptr ? std::filesystem::path(home) / ".local" : std::filesystem::path(),
+      std::filesystem::path("/usr/local")};
+  for (std::filesystem::path& own : internal::OwnDependencies()) {
+    environments.push_back(std::move(own));
+  }
+  for (const std::filesystem::path& environment : environments) {
     if (!environment.empty()) internal::AppendSitePackages(environment, folders);
   }
   return folders;

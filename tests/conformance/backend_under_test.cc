@@ -172,13 +172,13 @@ Result<OpenModel> BackendUnderTest::OpenBytes(const std::string& bytes,
 }
 
 Result<OpenModel> BackendUnderTest::Open(const std::vector<TensorInfo>& inputs) {
-  Result<OpenModel> model = OpenBytes(WriteIdentityModel(inputs), inputs);
+  Result<OpenModel> model = OpenBytes(ModelBytes(inputs), inputs);
   if (model.ok() || !alive()) return model;
   return Refused(model.status());
 }
 
 Result<OpenModel> BackendUnderTest::OpenFromMemory(const std::vector<TensorInfo>& inputs) {
-  const std::string bytes = WriteIdentityModel(inputs);
+  const std::string bytes = ModelBytes(inputs);
   VERNIER_ASSIGN_OR_RETURN(const UniqueFd memory, InMemory(bytes));
   OpenRequest request;
   // Nobody may read this path: the file does not exist.

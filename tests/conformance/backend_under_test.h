@@ -35,8 +35,14 @@ struct OpenModel {
 
 class BackendUnderTest {
  public:
-  BackendUnderTest(std::string plugin, std::string folder)
-      : plugin_(std::move(plugin)), folder_(std::move(folder)) {}
+  using ModelWriter = std::string (*)(const std::vector<TensorInfo>&);
+
+  /// `writer` makes the models of the checks in the backend's format.
+  BackendUnderTest(std::string plugin, std::string folder, ModelWriter writer)
+      : plugin_(std::move(plugin)), folder_(std::move(folder)), writer_(writer) {}
+
+  /// A model with these inputs, each of which comes out unchanged.
+  std::string ModelBytes(const std::vector<TensorInfo>& inputs) const { return writer_(inputs); }
 
   /// Starts the worker if there is none, or a new one after the last has died.
   Result<BackendInfo> Load(OptionList options = {});
@@ -70,6 +76,7 @@ class BackendUnderTest {
 
   std::string plugin_;
   std::string folder_;
+  ModelWriter writer_;
   NoLog log_;
   std::atomic<int> interrupted_{0};
   std::unique_ptr<Worker> worker_;

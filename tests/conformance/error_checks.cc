@@ -64,7 +64,7 @@ Status ExpectBroken(BackendUnderTest& backend, const std::vector<std::string>& m
 }
 
 Status TruncatedModel(BackendUnderTest& backend) {
-  const std::string whole = WriteIdentityModel(OneInput());
+  const std::string whole = backend.ModelBytes(OneInput());
   std::vector<std::string> models;
   for (size_t size = 1; size < whole.size(); size += 3) models.push_back(whole.substr(0, size));
   return ExpectBroken(backend, models);
@@ -81,7 +81,7 @@ Status MissingFile(BackendUnderTest& backend) {
 
 // Some flipped models are valid. None may end the worker.
 Status FlippedModel(BackendUnderTest& backend) {
-  const std::string whole = WriteIdentityModel(TwoInputs());
+  const std::string whole = backend.ModelBytes(TwoInputs());
   std::mt19937_64 random(1);
   for (int i = 0; i < 300; ++i) {
     std::string flipped = whole;
@@ -103,7 +103,7 @@ Status FlippedModel(BackendUnderTest& backend) {
 
 Status BadOption(BackendUnderTest& backend, const std::string& key, const std::string& value) {
   const Result<OpenModel> model =
-      backend.OpenBytes(WriteIdentityModel(OneInput()), OneInput(), {{key, value}});
+      backend.OpenBytes(backend.ModelBytes(OneInput()), OneInput(), {{key, value}});
   VERNIER_TRY(backend.ExpectAlive());
   if (model.ok()) return Failed("it was accepted");
   if (model.status().code() != StatusCode::kInvalidArgument) {

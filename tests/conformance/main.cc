@@ -1,4 +1,4 @@
-// vernier_conformance --backend=PATH_OR_NAME [--expectations=FILE] [--check=NAME] [--list]
+// vernier_conformance --backend=PATH_OR_NAME [--expectations=FILE] [--check=NAME] [--model=graphdef] [--list]
 //
 // Loads a plug-in as vernier does, in a worker, and checks that it keeps the rules of
 // include/vernier/backend_abi.h. Exit 0: every check went as the expectations say.
@@ -12,6 +12,7 @@
 #include "backend/backend_path.h"
 #include "backend/worker_server.h"
 #include "checks.h"
+#include "model_writer.h"
 
 namespace vernier {
 namespace {
@@ -21,12 +22,13 @@ struct Arguments {
   std::string expectations;
   std::string check;
   bool list = false;
+  bool graph_def = false;
 };
 
 int Usage() {
   std::fputs(
       "usage: vernier_conformance --backend=PATH_OR_NAME [--expectations=FILE] "
-      "[--check=NAME] [--list]\n",
+      "[--check=NAME] [--model=graphdef] [--list]\n",
       stderr);
   return 2;
 }
@@ -41,6 +43,8 @@ bool Parse(int argc, char** argv, Arguments& out) {
       out.expectations = value;
     } else if (word.starts_with("--check=")) {
       out.check = value;
+    } else if (word == "--model=graphdef") {
+      out.graph_def = true;
     } else if (word == "--list") {
       out.list = true;
     } else {
@@ -98,7 +102,8 @@ int RunChecks(const Arguments& arguments, const Expectations& expectations,
     std::fprintf(stderr, "%s\n", plugin.status().message().c_str());
     return 1;
   }
-  BackendUnderTest backend(*plugin, folder);
+  BackendUnderTest backend(*plugin, folder,
+                           arguments.graph_def ? &WriteIdentityGraphDef : &WriteIdentityModel);
   if (const Status status = backend.Load().status(); !status.ok()) {
     std::fprintf(stderr, "'%s' cannot be used: %s\n", plugin->c_str(), status.message().c_str());
     return 1;

@@ -1,5 +1,7 @@
 #include "model_writer.h"
 
+#include <utility>
+
 namespace vernier {
 namespace {
 
@@ -70,7 +72,61 @@ Versions VersionsFor(const std::vector<TensorInfo>& inputs) {
   return versions;
 }
 
+// tensorflow/core/framework/types.proto; 0 for a type that is not there.
+uint64_t TensorFlowType(DType dtype) {
+  constexpr std::pair<DType, uint64_t> kTypes[] = {
+      {DType::kFloat32, 1},         {DType::kFloat64, 2},         {DType::kInt32, 3},
+      {DType::kUint8, 4},           {DType::kInt16, 5},           {DType::kInt8, 6},
+      {DType::kString, 7},          {DType::kComplex64, 8},       {DType::kInt64, 9},
+      {DType::kBool, 10},           {DType::kBFloat16, 14},       {DType::kUint16, 17},
+      {DType::kComplex128, 18},     {DType::kFloat16, 19},        {DType::kUint32, 22},
+      {DType::kUint64, 23},         {DType::kFloat8E5M2, 24},     {DType::kFloat8E4M3FN, 25},
+      {DType::kFloat8E4M3FNUZ, 26}, {DType::kFloat8E5M2FNUZ, 28}, {DType::kInt4, 29},
+      {DType::kUint4, 30},          {DType::kFloat4E2M1, 33}};
+  for (const auto& [candidate, number] : kTypes) {
+    if (candidate == dtype) return number;
+  }
+  return 0;
+}
+
+// An entry of NodeDef.attr with an AttrValue.
+Message WriteAttribute(const std::string& key, const Message& value) {
+  return Message().Text(1, key).Sub(2, value);
+}
+
+Message WriteGraphShape(const TensorInfo& info) {
+  Message shape;
+  if (!info.shape) return shape.Number(3, 1);
+  for (const Dim& dim : *info.shape) {
+    const int64_t size = dim.dynamic() ? -1 : dim.value;
+    shape.Sub(2, Message().Number(1, static_cast<uint64_t>(size)));
+  }
+  return shape;
+}
+
 }  // namespace
+
+std::string WriteIdentityGraphDef(const std::vector<TensorInfo>& inputs) {
+  Message graph;
+  graph.Sub(4, Message().Number(1, 1087));  // VersionDef.producer
+  for (const TensorInfo& input : inputs) {
+    const Message type = Message().Number(6, TensorFlowType(input.dtype));
+    graph.Sub(1, Message()
+                     .Text(1, input.name)
+                     .Text(2, "Placeholder")
+                     .Sub(5, WriteAttribute("dtype", type))
+                     .Sub(5, WriteAttribute("shape", Message().Sub(7, WriteGraphShape(input)))));
+  }
+  for (const TensorInfo& input : inputs) {
+    const Message type = Message().Number(6, TensorFlowType(input.dtype));
+    graph.Sub(1, Message()
+                     .Text(1, OutputName(input.name))
+                     .Text(2, "Identity")
+                     .Text(3, input.name)
+                     .Sub(5, WriteAttribute("T", type)));
+  }
+  return graph.bytes();
+}
 
 std::string OutputName(const std::string& input) { return input + "_out"; }
 

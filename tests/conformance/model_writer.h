@@ -14,6 +14,9 @@ namespace vernier {
 /// bytes is a broken model.
 std::string WriteIdentityModel(const std::vector<TensorInfo>& inputs);
 
+/// The same as a GraphDef of TensorFlow; the versions come first and the Identity nodes last.
+std::string WriteIdentityGraphDef(const std::vector<TensorInfo>& inputs);
+
 std::string OutputName(const std::string& input);
 
 }  // namespace vernier
