@@ -6,6 +6,7 @@
 
 #include "cli/bind_compare.h"
 #include "cli/bind_runners.h"
+#include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
@@ -296,10 +297,10 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
 
 Status CheckRun(const RunPlan& plan) {
   for (const RunnerPlan& runner : plan.runners) {
-    const std::string& type = runner.model.type;
-    const bool imports = type == "frozen" || type == "keras" || type == "ckpt";
-    if (!type.empty() && runner.backend == "tensorflow" && !imports) {
-      return InvalidArgument("Model type: " + type + " cannot be imported with TensorFlow.");
+    const std::optional<ModelType> type = ModelTypeFromName(runner.model.type);
+    if (type && runner.backend == "tensorflow" && !IsTensorFlowModel(*type)) {
+      return InvalidArgument("Model type: " + runner.model.type +
+                             " cannot be imported with TensorFlow.");
     }
     // A script may hold its model itself.
     if (!runner.model.path.empty() || runner.backend == "python") continue;

@@ -6,6 +6,7 @@
 
 #include "backend/python_program.h"
 #include "cli/bind_model.h"
+#include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/word_split.h"
 #include "model/model_type.h"
@@ -14,6 +15,7 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kTensorRt = "tensorrt";
+constexpr std::string_view kTensorFlow = "tensorflow";
 
 struct RunnerKind {
   std::string_view flag_word;  // OptionRow::constant, and the first word of --runner
@@ -27,7 +29,7 @@ constexpr RunnerKind kKinds[] = {
     {"openvino", "openvino", "openvino-runner"},
     {"identity", "identity", "identity-runner"},
     {"trt", kTensorRt, "trt-runner"},
-    {"tf", "tensorflow", "tf-runner"},
+    {"tf", kTensorFlow, "tf-runner"},
     {"torch", "torch", "pytorch-runner"},
     {"pluginref", "pluginref", "pluginref-runner"},
     {"onnxref", "onnxref", "onnxref-runner"},
@@ -69,6 +71,7 @@ Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& lo
       options.emplace_back(binding.key, value);
     }
   }
+  BindTensorFlow(args, runner);
   for (const PluginOption& given : args.plugin_options()) {
     if (KindOf(given.backend).backend != runner.backend) continue;
     // A plug-in says which options it has, but not which of its functions looks at them.
@@ -122,14 +125,16 @@ void BindBuiltInScript(RunnerPlan& runner) {
 
 // The flags that may stand inside of --runner: those that say something about one runner.
 bool BelongsToRunner(std::string_view dest) {
-  constexpr std::string_view kModelDests[] = {
-      "model_file",          "model_type",           "external_data_dir",    "strict_external_data",
-      "onnx_outputs",        "onnx_exclude_outputs", "onnx_outputs_by_type", "mark_all",
-      "exclude_outputs",     "fp_to_fp16",           "do_shape_inference",   "allow_onnxruntime",
-      "ignore_external_data"};
+  constexpr std::string_view kModelDests[] = {"model_file",           "model_type",
+                                              "external_data_dir",    "strict_external_data",
+                                              "onnx_outputs",         "onnx_exclude_outputs",
+                                              "onnx_outputs_by_type", "mark_all",
+                                              "exclude_outputs",      "fp_to_fp16",
+                                              "do_shape_inference",   "allow_onnxruntime",
+                                              "ignore_external_data", "opset"};
   const auto is_dest = [&](const auto& d) { return d == dest; };
   return std::any_of(std::begin(kModelDests), std::end(kModelDests), is_dest) ||
-         IsTensorRtDest(dest) ||
+         IsTensorRtDest(dest) || IsTensorFlowDest(dest) ||
          std::any_of(std::begin(kOptionBindings), std::end(kOptionBindings),
                      [&](const OptionBinding& b) { return b.dest == dest; });
 }
@@ -197,13 +202,19 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   return runner;
 }
 
+bool HasOption(const RunnerPlan& runner, std::string_view key) {
+  return std::any_of(runner.session_options.begin(), runner.session_options.end(),
+                     [&](const auto& option) { return option.first == key; });
+}
+
 // Finds the file and its type; what the runner's backend cannot take is an error here, before any
 // framework loads.
 Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   ModelPlan& model = runner.model;
   if (model.path.empty()) return {};  // CheckRun says so
   ModelTypeHints hints;
-  hints.tensorflow_runner = runner.backend == "tensorflow";
+  hints.tensorflow_runner = runner.backend == kTensorFlow;
+  hints.checkpoint_given = HasOption(runner, "ckpt");
   if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
   const ModelPath path = SplitModelPath(model.path);
   if (!path.exists) WarnOfMissingModel(path.path, logger);
@@ -219,15 +230,26 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
         "Model type: " + model.type +
         " could not be converted to an ONNX model.\nNote: " + std::string(way_out));
   }
-  constexpr std::string_view kNeedOnnx[] = {"onnxruntime", "pluginref", "onnxref"};
-  const bool needs_onnx =
-      std::find(std::begin(kNeedOnnx), std::end(kNeedOnnx), runner.backend) != std::end(kNeedOnnx);
-  if (needs_onnx && type != ModelType::kOnnx) {
+  if (runner.backend == kTensorFlow) {
+    ResolveTensorFlow(type, runner);
+    return {};
+  }
+  // Out-of-tree backends may read what they like.
+  constexpr std::string_view kReadOnnx[] = {"onnxruntime", "pluginref", "onnxref",
+                                            "openvino",    kTensorRt,   "identity"};
+  const bool reads_onnx =
+      std::find(std::begin(kReadOnnx), std::end(kReadOnnx), runner.backend) != std::end(kReadOnnx);
+  const bool converted = reads_onnx && IsTensorFlowModel(type);
+  const bool needs_onnx = reads_onnx && runner.backend != kTensorRt &&
+                          runner.backend != "openvino" && runner.backend != "identity";
+  if (converted) {
+    ConvertToOnnx(runner);
+  } else if (needs_onnx && type != ModelType::kOnnx) {
     return InvalidArgument("Model type: " + model.type +
                            " could not be converted to an ONNX model.");
   }
   if (runner.backend != kTensorRt) return {};
-  runner.session_options.emplace_back("model_type", model.type);
+  runner.session_options.emplace_back("model_type", converted ? "onnx" : model.type);
   // Outputs marked in the ONNX file are the other runners'; TensorRT's are --trt-outputs.
   model.outputs.clear();
   model.exclude_outputs.clear();

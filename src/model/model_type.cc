@@ -1,9 +1,10 @@
 #include "model/model_type.h"
 
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
+
+#include "model/model_content.h"
 
 namespace vernier {
 namespace {
@@ -11,13 +12,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::pair<ModelType, std::string_view> kNames[] = {
-    {ModelType::kFrozen, "frozen"},
-    {ModelType::kKeras, "keras"},
-    {ModelType::kCheckpoint, "ckpt"},
-    {ModelType::kOnnx, "onnx"},
-    {ModelType::kEngine, "engine"},
-    {ModelType::kUff, "uff"},
-    {ModelType::kTrtNetworkScript, "trt-network-script"},
+    {ModelType::kFrozen, "frozen"},   {ModelType::kKeras, "keras"},
+    {ModelType::kCheckpoint, "ckpt"}, {ModelType::kSavedModel, "saved-model"},
+    {ModelType::kOnnx, "onnx"},       {ModelType::kEngine, "engine"},
+    {ModelType::kUff, "uff"},         {ModelType::kTrtNetworkScript, "trt-network-script"},
     {ModelType::kCaffe, "caffe"},
 };
 
@@ -53,28 +51,6 @@ std::string_view ExtensionOf(std::string_view path) {
   const size_t dot = name.rfind('.');
   if (start == std::string_view::npos || dot == std::string_view::npos || dot < start) return {};
   return name.substr(dot);
-}
-
-// An ONNX file begins with its version, a small number, and goes on with another of ModelProto's
-// fields. A frozen graph begins with a node.
-bool LooksLikeOnnx(std::string_view bytes) {
-  constexpr char kVersionTag = 0x08, kLargestVersion = 64;
-  constexpr std::string_view kNextTags = "\x12\x1a\x22\x28\x32\x3a\x42\x72";
-  return bytes.size() > 2 && bytes[0] == kVersionTag && bytes[1] > 0 &&
-         bytes[1] < kLargestVersion && kNextTags.find(bytes[2]) != std::string_view::npos;
-}
-
-std::optional<ModelType> TypeOfContent(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  char head[8] = {};
-  file.read(head, sizeof(head));
-  const std::string_view bytes(head, static_cast<size_t>(file.gcount()));
-  if (bytes.starts_with("ftrt") || bytes.starts_with("ptrt")) return ModelType::kEngine;
-  if (bytes.starts_with("\x89HDF\r\n")) return ModelType::kKeras;
-  if (LooksLikeOnnx(bytes)) return ModelType::kOnnx;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -138,16 +114,18 @@ std::optional<ModelType> ModelTypeFromExtension(std::string_view path) {
 Result<ModelType> InferModelType(const std::string& path, const ModelTypeHints& hints) {
   if (hints.given) return *hints.given;
   std::error_code error;
-  if (hints.checkpoint_given || fs::is_directory(path, error)) return ModelType::kCheckpoint;
+  if (hints.checkpoint_given) return ModelType::kCheckpoint;
+  // A folder may be a SavedModel, a model.pb anything.
+  const bool folder = fs::is_directory(path, error);
+  if (folder) return TypeFromContent(path).value_or(ModelType::kCheckpoint);
   if (const std::optional<ModelType> known = ModelTypeFromExtension(path)) return *known;
-  // A model.pb may be either's.
-  const std::optional<ModelType> content = TypeOfContent(path);
-  if (content == ModelType::kOnnx) return *content;
-  if (hints.tensorflow_runner) return ModelType::kFrozen;
-  if (content) return *content;
+  if (const std::optional<ModelType> content = TypeFromContent(path)) return *content;
   for (const auto& [known, type] : kMoreExtensions) {
-    if (known == LowerCase(ExtensionOf(path))) return type;
+    // With --tf the peer takes everything else for a frozen graph.
+    const bool counts = !hints.tensorflow_runner || type == ModelType::kKeras;
+    if (counts && known == LowerCase(ExtensionOf(path))) return type;
   }
+  if (hints.tensorflow_runner) return ModelType::kFrozen;
   return InvalidArgument("Could not automatically determine model type for: " + path +
                          "\nPlease explicitly specify the type with the --model-type option");
 }

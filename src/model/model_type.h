@@ -14,6 +14,7 @@ enum class ModelType : uint8_t {
   kFrozen,  ///< TensorFlow frozen graph
   kKeras,
   kCheckpoint,  ///< TensorFlow checkpoint directory
+  kSavedModel,  ///< TensorFlow SavedModel directory; the peer has no word for it
   kOnnx,
   kEngine,  ///< TensorRT engine
   kUff,     ///< accepted by name only, as is Caffe
@@ -22,7 +23,7 @@ enum class ModelType : uint8_t {
 };
 
 /// The peer's word: "frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script",
-/// "caffe".
+/// "caffe"; ours: "saved-model".
 std::string_view ModelTypeName(ModelType type);
 std::optional<ModelType> ModelTypeFromName(std::string_view name);
 
@@ -50,8 +51,9 @@ struct ModelTypeHints {
 std::optional<ModelType> ModelTypeFromExtension(std::string_view path);
 
 /// The peer's inference: --model-type; --ckpt or a directory; the extension (case-sensitive); with
-/// --tf a frozen graph. Then, beyond the peer: what the file's first bytes are, and extensions that
-/// the peer does not know. kInvalidArgument when nothing says.
+/// --tf a frozen graph. What the peer does not know is told by content (SavedModel folders, files with
+/// other extensions), and by extensions that the peer does not know. kInvalidArgument when nothing
+/// says.
 Result<ModelType> InferModelType(const std::string& path, const ModelTypeHints& hints);
 
 }  // namespace vernier

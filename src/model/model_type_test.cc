@@ -78,9 +78,45 @@ TEST_F(ModelTypeTest, LooksAtTheContentWhereTheNameDoesNotTell) {
             StatusCode::kInvalidArgument);
 }
 
+struct Content {
+  const char* name;
+  std::string bytes;
+  std::optional<ModelType> type;
+};
+
+TEST_F(ModelTypeTest, WhatTheNameDoesNotTellTheContentDoes) {
+  const std::string graph("\x0a\x05\x0a\x01x\x12\x00", 7);
+  const std::string onnx("\x08\x08\x12\x01p\x3a\x00", 7);
+  const std::string saved("\x08\x01\x12\x00", 4);
+  const Content cases[] = {
+      {"graph.pb", graph, ModelType::kFrozen},
+      {"onnx.pb", onnx, ModelType::kOnnx},
+      {"saved_model.pb", saved, ModelType::kSavedModel},
+      {"engine.bin", "ftrt....", ModelType::kEngine},
+      {"keras.bin", "\x89HDF\r\n\x1a\n", ModelType::kKeras},
+      {"cut.pb", onnx.substr(0, 4), ModelType::kOnnx},
+      {"empty.bin", "", std::nullopt},
+      {"text.bin", "garbage", std::nullopt},
+      // The name is believed first.
+      {"m.engine", onnx, ModelType::kEngine},
+  };
+  for (const Content& content : cases) {
+    const fs::path path = root_ / content.name;
+    std::ofstream(path, std::ios::binary) << content.bytes;
+    const Result<ModelType> type = InferModelType(path.string(), {});
+    ASSERT_EQ(type.ok(), content.type.has_value()) << content.name;
+    if (type.ok()) {
+      EXPECT_EQ(*type, *content.type) << content.name;
+    }
+  }
+  fs::create_directories(root_ / "saved");
+  std::ofstream(root_ / "saved/saved_model.pb") << saved;
+  EXPECT_EQ(*InferModelType((root_ / "saved").string(), {}), ModelType::kSavedModel);
+}
+
 TEST_F(ModelTypeTest, NamesGoBothWays) {
-  for (const char* name :
-       {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe"}) {
+  for (const char* name : {"frozen", "keras", "ckpt", "saved-model", "onnx", "engine", "uff",
+                           "trt-network-script", "caffe"}) {
     ASSERT_TRUE(ModelTypeFromName(name)) << name;
     EXPECT_EQ(ModelTypeName(*ModelTypeFromName(name)), name);
   }

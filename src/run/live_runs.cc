@@ -119,9 +119,15 @@ Status LiveRuns::Open(size_t index) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return {};
   logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
+  const Result<ModelPlan> plan = conversions_.ModelOf(runner.plan());
+  if (!plan.ok()) {
+    if (plan.status().code() == StatusCode::kCancelled) return plan.status();
+    Fail(runner, plan.status());
+    return {};
+  }
   VERNIER_ASSIGN_OR_RETURN(
       const std::shared_ptr<const ModelSource> model,
-      ModelSource::Prepare(runner.plan().model, logger_, [this] { return ScriptWorker(); }));
+      ModelSource::Prepare(*plan, logger_, [this] { return ScriptWorker(); }));
   VERNIER_ASSIGN_OR_RETURN(
       const CalibrationFeeds calibration,
       CalibrationFeeds::Make(plan_, runner.plan(), *model, script_feeds_, logger_));
@@ -139,9 +145,10 @@ Status LiveRuns::Open(size_t index) {
 }
 
 Status LiveRuns::OpenTwin(NoiseFloor& noise) {
+  VERNIER_ASSIGN_OR_RETURN(const ModelPlan plan, conversions_.ModelOf(noise.plan()));
   VERNIER_ASSIGN_OR_RETURN(
       const std::shared_ptr<const ModelSource> model,
-      ModelSource::Prepare(noise.plan().model, logger_, [this] { return ScriptWorker(); }));
+      ModelSource::Prepare(plan, logger_, [this] { return ScriptWorker(); }));
   return noise.Open(pool_, *model);
 }
 

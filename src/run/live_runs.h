@@ -11,6 +11,7 @@
 #include "inputs/coerce_feed.h"
 #include "record/run_record.h"
 #include "run/live_runner.h"
+#include "run/model_conversion.h"
 #include "run/noise_floor.h"
 #include "run/script_feeds.h"
 #include "run/worker_pool.h"
@@ -95,6 +96,7 @@ class LiveRuns {
   const RunPlan& plan_;
   Logger& logger_;
   WorkerPool pool_;
+  ModelConversions conversions_{pool_, logger_};
   DeviceOutputs devices_;
   bool may_stay_on_device_ = false;
   std::deque<LiveRunner> runners_;

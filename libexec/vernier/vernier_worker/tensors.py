@@ -35,6 +35,8 @@ PACKED = {21, 22, 23}  # two elements a byte, the first in the low half
 
 def dtype_of(code, who="a tensor"):
     """The NumPy type of an element type."""
+    if code == STRING:
+        return np.dtype(object)
     name = NAMES.get(code)
     if name is None:
         raise wire.Failure(wire.INTERNAL, f"{who} has the unknown element type {code}")

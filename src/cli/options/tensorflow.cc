@@ -3,7 +3,6 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kNeedsTensorFlow = "Needs the TensorFlow backend.";
 constexpr std::string_view kNoTfTrt =
     "TF-TRT integration is gone from TensorFlow and fails in Polygraphy 0.53.6 too; convert the"
     " model to ONNX and use --trt.";
@@ -36,34 +35,32 @@ constexpr OptionRow kLoad[] = {
      .metavar = "NAME",
      .help = "Name of the checkpoint to load, without an extension. Makes the model a checkpoint"
              " folder.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorFlow},
+     .standing = Standing::kBetter,
+     .note = "Runs with the checkpoint's values; Polygraphy 0.53.6 initializes the variables anew."},
     {.flags = {"--tf-outputs"},
      .dest = "tf_outputs",
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help = "Tensors to use as TensorFlow outputs; '*' or mark all takes every tensor.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorFlow},
+     .help = "Tensors to use as TensorFlow outputs; '*' or mark all takes every tensor."},
     {.flags = {"--save-pb"},
      .dest = "save_frozen_graph_path",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save the frozen TensorFlow graph.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorFlow},
+     .help = "Save the frozen TensorFlow graph."},
     {.flags = {"--save-tensorboard"},
      .dest = "save_tensorboard_path",
      .arity = Arity::kOne,
      .metavar = "DIR",
-     .help = "Save the graph for TensorBoard.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorFlow},
+     .help = "Save the graph for TensorBoard."},
     {.flags = {"--freeze-graph"},
      .dest = "freeze_graph",
-     .help = "Turn variables into constants before running.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorFlow},
+     .help = "Turn variables into constants before running."},
+    {.flags = {"--tf-lib"},
+     .dest = "tf_lib",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "The TensorFlow library to use, instead of the one found.",
+     .origin = Origin::kOurs},
 };
 
 constexpr OptionRow kSession[] = {
@@ -72,19 +69,13 @@ constexpr OptionRow kSession[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "X",
-     .help = "Largest share of GPU memory that TensorFlow may take, 0 to 1.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorFlow},
+     .help = "Largest share of GPU memory that TensorFlow may take, 0 to 1."},
     {.flags = {"--allow-growth"},
      .dest = "allow_growth",
-     .help = "Let TensorFlow take GPU memory as it needs it.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorFlow},
+     .help = "Let TensorFlow take GPU memory as it needs it."},
     {.flags = {"--xla"},
      .dest = "xla",
-     .help = "Compile the TensorFlow graph with XLA.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorFlow},
+     .help = "Compile the TensorFlow graph with XLA."},
 };
 
 constexpr OptionRow kInference[] = {
@@ -93,8 +84,8 @@ constexpr OptionRow kInference[] = {
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Save TensorFlow's execution traces.",
-     .standing = Standing::kLater,
-     .note = "Needs the TensorFlow backend. Fails in Polygraphy 0.53.6."},
+     .standing = Standing::kBetter,
+     .note = "Fails in Polygraphy 0.53.6."},
 };
 
 constexpr OptionRow kToOnnx[] = {
@@ -103,9 +94,7 @@ constexpr OptionRow kToOnnx[] = {
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "N",
-     .help = "Operator set version when a TensorFlow model is converted to ONNX.",
-     .standing = Standing::kLater,
-     .note = kNeedsTensorFlow},
+     .help = "Operator set version when a TensorFlow model is converted to ONNX."},
 };
 
 }  // namespace

@@ -1,0 +1,110 @@
+#include "cli/bind_tensorflow.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "run/model_conversion.h"
+
+namespace vernier {
+namespace {
+
+// Handed to the plug-in under their dests, or under other keys.
+struct Passed {
+  std::string_view dest, key;
+};
+constexpr Passed kPassedOn[] = {
+    {"ckpt", "ckpt"},
+    {"save_frozen_graph_path", "save_pb"},
+    {"save_tensorboard_path", "save_tensorboard"},
+    {"freeze_graph", "freeze_graph"},
+    {"gpu_memory_fraction", "gpu_memory_fraction"},
+    {"allow_growth", "allow_growth"},
+    {"xla", "xla"},
+    {"save_timeline", "save_timeline"},
+};
+
+// `*`, and the older `mark all`.
+std::vector<std::string> OutputWords(std::span<const std::string> words) {
+  const std::vector<std::string> given(words.begin(), words.end());
+  const bool all = given == std::vector<std::string>{"mark", "all"} ||
+                   given == std::vector<std::string>{"mark all"};
+  return all ? std::vector<std::string>{"*"} : given;
+}
+
+void SetOutputs(const std::vector<std::string>& words, RunnerPlan& runner) {
+  std::erase_if(runner.session_options,
+                [](const auto& option) { return option.first == "outputs"; });
+  for (const std::string& word : words) runner.session_options.emplace_back("outputs", word);
+}
+
+bool HasOption(const RunnerPlan& runner, std::string_view key, std::string_view value) {
+  return std::any_of(
+      runner.session_options.begin(), runner.session_options.end(),
+      [&](const auto& option) { return option.first == key && option.second == value; });
+}
+
+}  // namespace
+
+bool IsTensorFlowDest(std::string_view dest) {
+  return dest == "tf_lib" || dest == "tf_outputs" ||
+         std::any_of(std::begin(kPassedOn), std::end(kPassedOn),
+                     [&](const Passed& passed) { return passed.dest == dest; });
+}
+
+void BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner) {
+  if (runner.backend != "tensorflow") {
+    for (const char* key : {"opset", "ckpt"}) {
+      if (const auto value = args.Value(key)) runner.session_options.emplace_back(key, *value);
+    }
+    return;
+  }
+  for (const GivenOption& given : args.given()) {
+    const auto passed = std::find_if(std::begin(kPassedOn), std::end(kPassedOn),
+                                     [&](const Passed& p) { return p.dest == given.row->dest; });
+    if (passed == std::end(kPassedOn)) continue;
+    const std::string value = given.row->arity == Arity::kNone ? "1" : given.values.front();
+    runner.session_options.emplace_back(passed->key, value);
+    // Whether XLA takes graphs for the CPU is settled when the library loads.
+    if (passed->key == "xla") runner.backend_options.emplace_back("xla", "1");
+  }
+  if (const auto library = args.Value("tf_lib")) {
+    runner.backend_options.emplace_back("lib", *library);
+  }
+  if (args.Has("tf_outputs")) SetOutputs(OutputWords(args.List("tf_outputs")), runner);
+  // What marks every tensor of the run marks TensorFlow's, too.
+  if (args.Has("mark_all")) SetOutputs({"*"}, runner);
+}
+
+bool IsTensorFlowModel(ModelType type) {
+  return type == ModelType::kFrozen || type == ModelType::kKeras ||
+         type == ModelType::kCheckpoint || type == ModelType::kSavedModel;
+}
+
+void ResolveTensorFlow(ModelType type, RunnerPlan& runner) {
+  // A graph of functions has to be taken apart for constants and for tensors inside of them.
+  const bool inside = HasOption(runner, "freeze_graph", "1") || HasOption(runner, "outputs", "*");
+  if (type == ModelType::kSavedModel && inside) {
+    runner.session_options.emplace_back(kConvertOption, "frozen");
+    return;
+  }
+  if (type != ModelType::kKeras) {
+    runner.session_options.emplace_back("model_type", ModelTypeName(type));
+    return;
+  }
+  runner.backend = "keras";
+  runner.backend_options = {{"module", "keras"}};
+  runner.session_options.emplace_back("script", "builtin:keras");
+  // A Python runner is given its options as a mapping.
+  std::string outputs;
+  for (const auto& [key, value] : runner.session_options) {
+    if (key == "outputs") outputs += (outputs.empty() ? "" : "\n") + value;
+  }
+  runner.session_options.emplace_back("tf_outputs", outputs);
+}
+
+void ConvertToOnnx(RunnerPlan& runner) {
+  runner.session_options.emplace_back(kConvertOption, "onnx");
+}
+
+}  // namespace vernier

@@ -1,0 +1,28 @@
+// The options of TensorFlow runners, as the plug-in and the Python part understand them.
+#pragma once
+
+#include <string_view>
+
+#include "cli/arg_parser.h"
+#include "model/model_type.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+/// Is this the dest of an option that only TensorFlow runners look at?
+bool IsTensorFlowDest(std::string_view dest);
+
+/// Adds the options given to a TensorFlow runner; to any other, those of converting its model.
+void BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner);
+
+/// Is this one of TensorFlow's formats?
+bool IsTensorFlowModel(ModelType type);
+
+/// What a TensorFlow runner does with a model of this type: Keras models are given to the Python
+/// part, and SavedModels of which more than the outputs is wanted are frozen there.
+void ResolveTensorFlow(ModelType type, RunnerPlan& runner);
+
+/// Has the model converted for a runner that reads ONNX.
+void ConvertToOnnx(RunnerPlan& runner);
+
+}  // namespace vernier

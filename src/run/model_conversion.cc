@@ -1,0 +1,101 @@
+#include "run/model_conversion.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "model/model_type.h"
+#include "run/live_runner.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string OptionOf(const RunnerPlan& runner, std::string_view key) {
+  std::string value;
+  for (const auto& [name, text] : runner.session_options) {
+    if (name == key) value = text;
+  }
+  return value;
+}
+
+// A runner of the Python worker, whose one output is the converted model.
+RunnerPlan Converter(const RunnerPlan& runner, const std::string& target) {
+  RunnerPlan converter;
+  converter.name = "converting '" + runner.model.path + "' to " + target;
+  converter.backend = "tf2onnx";
+  converter.model.path = runner.model.path;
+  converter.model.type = runner.model.type;
+  converter.backend_options.emplace_back("module", target == "onnx" ? "tf2onnx" : "tensorflow");
+  converter.session_options = {
+      {"script", "builtin:tf2onnx"}, {"model_type", runner.model.type}, {"target", target}};
+  for (const char* key : {"opset", "ckpt"}) {
+    const std::string value = OptionOf(runner, key);
+    if (!value.empty()) converter.session_options.emplace_back(key, value);
+  }
+  return converter;
+}
+
+Result<std::string> MakeFolder() {
+  std::error_code error;
+  std::string folder = (fs::temp_directory_path(error) / "vernier-model-XXXXXX").string();
+  if (::mkdtemp(folder.data()) != nullptr) return folder;
+  return Status(StatusCode::kIo, "no temporary folder for the converted model: " +
+                                     std::string(std::strerror(errno)));
+}
+
+}  // namespace
+
+ModelConversions::~ModelConversions() {
+  std::error_code ignored;
+  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+}
+
+Result<ModelPlan> ModelConversions::ModelOf(const RunnerPlan& runner) {
+  const std::string target = OptionOf(runner, kConvertOption);
+  ModelPlan model = runner.model;
+  if (target.empty()) return model;
+  std::string key = target + '\n' + model.path;
+  for (const char* option : {"opset", "ckpt"}) key += '\n' + OptionOf(runner, option);
+  if (converted_.find(key) == converted_.end()) {
+    VERNIER_ASSIGN_OR_RETURN(converted_[key], Convert(runner, target));
+  }
+  model.path = converted_[key];
+  const bool onnx = target == "onnx";
+  model.type = ModelTypeName(onnx ? ModelType::kOnnx : ModelType::kFrozen);
+  return model;
+}
+
+Result<std::string> ModelConversions::Convert(const RunnerPlan& runner, const std::string& target) {
+  const RunnerPlan plan = Converter(runner, target);
+  logger_.Start("Converting '" + runner.model.path + "' to " +
+                (target == "onnx" ? "ONNX with tf2onnx" : "a frozen graph"));
+  LiveRunner converter(plan);
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool_.Get(plan));
+  converter.Attach(std::move(worker), 0);
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> source,
+                           ModelSource::Prepare(plan.model, logger_));
+  VERNIER_TRY(converter.Open(*source));
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock nothing, EncodeTensors({}));
+  VERNIER_ASSIGN_OR_RETURN(const IterationResult result, converter.Infer(nothing, 0));
+  (void)converter.Close();
+  if (result.outputs.size() != 1) return BackendError(plan.name + ": there is no model");
+  if (folder_.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(folder_, MakeFolder());
+  }
+  const std::string path =
+      folder_ + "/" + std::to_string(converted_.size()) + (target == "onnx" ? ".onnx" : ".pb");
+  const std::span<const std::byte> bytes = result.outputs.front().tensor.bytes();
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file.good()) return Status(StatusCode::kIo, "'" + path + "' cannot be written");
+  return path;
+}
+
+}  // namespace vernier
