@@ -106,7 +106,8 @@ class Faults(TensorFlowCase):
 
     def test_flags_of_tensorflow_1(self):
         done = self.vernier(self.models / "frozen.pb", "--tf", "--tftrt")
-        self.assertIn("TF-TRT", done.err, str(done))
+        self.assertIn("--tftrt has no effect", done.out, str(done))
+        self.assertIn("TF-TRT", done.out, str(done))
 
     def test_without_tensorflow(self):
         done = self.vernier(self.models / "frozen.pb", "--tf", "--tf-lib", "/nonexistent")
