@@ -91,14 +91,16 @@ class Flags(TensorFlowCase):
                 graph.ParseFromString((self.folder / "f.pb").read_bytes())
                 ops = {node.op for node in graph.node}
                 self.assertIn("Const", ops)
-                self.assertFalse(ops & {"VariableV2", "VarHandleOp", "StatefulPartitionedCall"}, ops)
+                self.assertFalse(
+                    ops & {"VariableV2", "VarHandleOp", "StatefulPartitionedCall"}, ops)
                 done = self.vernier(self.models / "mlp.onnx", "--onnxrt", "--runner",
                                     "frozen=tf f.pb")
                 self.assertIn("compared 2 outputs", done.out, str(done))
 
     def test_frozen_checkpoint_gives_the_same_bits(self):
         done = self.vernier(self.models / "ckpt", "--tf", "--runner",
-                            f"frozen=tf {self.models}/ckpt --freeze-graph", "--atol", 0, "--rtol", 0)
+                            f"frozen=tf {self.models}/ckpt --freeze-graph", "--atol", 0,
+                            "--rtol", 0)
         self.assert_passes(done, "compared 2 outputs")
 
     def test_tensors_inside_of_a_saved_model(self):

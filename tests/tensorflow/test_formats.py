@@ -13,7 +13,8 @@ class Formats(TensorFlowCase):
             "--runner", f"ckpt=tf {m}/ckpt", "--runner", f"keras=tf {m}/mlp.keras",
             "--runner", f"h5=tf {m}/mlp.h5")
         self.assert_passes(done)
-        self.assertEqual(done.out.count("PASSED, compared 2 outputs in 3 iterations"), 15, str(done))
+        passed = done.out.count("PASSED, compared 2 outputs in 3 iterations")
+        self.assertEqual(passed, 15, str(done))
 
     def test_other_weights_are_a_mismatch(self):
         m = self.models

@@ -4,7 +4,13 @@ import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # before TensorFlow loads
 
-import keras  # noqa: E402
+from vernier_worker import quiet  # noqa: E402
+
+with quiet.without_notes():
+    import keras
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow
+        tensorflow.config.list_logical_devices()  # more of it is loaded only then
 
 
 def _layer_output(model, name):
@@ -21,7 +27,7 @@ def _with_outputs(model, words):
     names = [layer.name for layer in model.layers] if words == ["*"] else words
     outputs = {}
     for name in names:
-        if name in model.output_names:  # a layer may have another name than the output that it makes
+        if name in model.output_names:  # not always the name of its layer
             tensor = model.outputs[list(model.output_names).index(name)]
         else:
             tensor = _layer_output(model, name)
@@ -93,12 +99,12 @@ def load(model_path, options=None):
     """A model that was saved with model.save()."""
     options = options or {}
     if options.get("save_timeline"):
-        raise ValueError("--save-timeline: not for Keras models; save the model as a SavedModel with "
-                         "model.export(), and run that")
+        raise ValueError("--save-timeline: not for Keras models; save the model as a SavedModel "
+                         "with model.export(), and run that")
     model = keras.models.load_model(model_path, compile=False)
     if not getattr(model, "inputs", None):
-        raise ValueError("the model does not say what it takes: build it before it is saved, or save "
-                         "it as a SavedModel with model.export()")
+        raise ValueError("the model does not say what it takes: build it before it is saved, or "
+                         "save it as a SavedModel with model.export()")
     names = list(getattr(model, "output_names", None) or [f"output_{i}"
                                                           for i in range(len(model.outputs))])
     words = options.get("tf_outputs", "")

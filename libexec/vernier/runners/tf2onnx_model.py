@@ -9,9 +9,14 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before TensorFlow loads
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")  # converting needs no GPU
 
 import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
+from vernier_worker import quiet  # noqa: E402
+
+with quiet.without_notes():
+    import tensorflow as tf
+    tf.config.list_logical_devices()  # more of it is loaded only then
 
 v1 = tf.compat.v1
+tf.get_logger().setLevel("ERROR")  # functions of TensorFlow 1 are deprecated, and still needed here
 
 # What Polygraphy takes for no output of a graph.
 NO_OUTPUT_OPS = ["Switch", "FusedBatchNorm", "Assert", "NextIteration", "Enter", "LoopCond", "Exit",
