@@ -51,8 +51,10 @@ if(NOT VERNIER_TENSORFLOW_PYTHON)
   message(STATUS "no TensorFlow to test with (scripts/deps.sh --with tensorflow): its tests are left out")
 endif()
 
+include(${VERNIER_CMAKE_DIR}/FindTorchLibrary.cmake)
+
 set(VERNIER_ENABLED_BACKENDS identity pluginref)
-foreach(backend ONNXRUNTIME OPENVINO TENSORFLOW TENSORRT)
+foreach(backend ONNXRUNTIME OPENVINO TENSORFLOW TENSORRT TORCH)
   string(TOLOWER ${backend} name)
   if(VERNIER_BACKEND_${backend} STREQUAL "OFF")
     continue()

@@ -40,7 +40,7 @@ get() {
   local name how list size purpose
   IFS='|' read -r name how list size purpose < <(grep "^$1|" <<<"$sets")
   case $how in
-    debian) install_packages "$list" "$name" ;;
+    debian) if has_packages "$list" "$name"; then install_packages "$list" "$name"; fi ;;
     wheels) environment "$name" "$list" "$name" ;;
     *) environment "$how" "$list" "$name" ;;
   esac

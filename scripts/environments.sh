@@ -42,6 +42,28 @@ missing_packages() {
   done
 }
 
+# unknown_packages LIST: those missing packages that the distribution does not have.
+unknown_packages() {
+  local package
+  for package in $(missing_packages "$1"); do
+    apt-cache show --no-all-versions "$package" >/dev/null 2>&1 || echo "$package"
+  done
+}
+
+# has_packages LIST WHAT: does the distribution have them all? Says so if not.
+has_packages() {
+  local unknown
+  unknown=$(unknown_packages "$1")
+  # On a machine without lists nothing is known.
+  if [[ -n $unknown ]] && { [[ $(id -u) == 0 ]] || command -v sudo >/dev/null; }; then
+    as_root apt-get update >"$deps/logs/apt.log" 2>&1 || true
+    unknown=$(unknown_packages "$1")
+  fi
+  if [[ -z $unknown ]]; then return; fi
+  step "$2: this distribution has no ${unknown//$'\n'/ }: passed over, and its tests are left out"
+  return 1
+}
+
 # install_packages LIST WHAT: installs the missing ones, as root.
 install_packages() {
   local missing log=$deps/logs/apt.log

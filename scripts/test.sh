@@ -14,6 +14,8 @@ require_backends() {
     echo "test.sh: tests/required-backends.txt names no backend" >&2
     return 1
   fi
+  # Where the distribution has it.
+  if [[ -e /usr/include/torch/script.h ]]; then names+=(torch); fi
   build/release/bin/vernier backends --require "${names[@]}"
 }
 
@@ -24,7 +26,7 @@ run_tests() {
     --test-output-size-passed 100000000 --test-output-size-failed 100000000
 }
 
-scripts/deps.sh --tests --with tensorflow,python
+scripts/deps.sh --tests --with tensorflow,torch,python
 # After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh

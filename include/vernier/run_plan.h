@@ -37,6 +37,9 @@ struct ModelPlan {
   }
 };
 
+/// Who runs a framework that has both a plug-in and a module for the user's Python.
+enum class RunnerPlace : uint8_t { kAuto, kPlugin, kPython };
+
 /// One runner: a backend with its options and its model.
 struct RunnerPlan {
   std::string name;     ///< in log lines and saved results
@@ -46,6 +49,7 @@ struct RunnerPlan {
   std::vector<std::pair<std::string, std::string>> session_options;
   /// Keys that --BACKEND.OPTION gave: the plug-in must know them.
   std::vector<std::string> plugin_options;
+  RunnerPlace place = RunnerPlace::kAuto;
   ModelPlan model;
 };
 
@@ -64,6 +68,7 @@ struct InputPlan {
   std::vector<std::string> shape_words;
   std::vector<std::string> range_words;
   int64_t seed = 1;
+  bool torch_numbers = false;  ///< random inputs are drawn by the user's torch
   std::optional<int64_t> iterations;  ///< not given: 1, or as many as the files hold
 };
 

@@ -28,6 +28,7 @@ enum class MessageType : uint32_t {
   kFetchKept = 11,    ///< the bytes of a kept output
   kRunAndKeep = 12,   ///< kRun whose outputs on a device may stay in the worker
   kInferShapes = 13,  ///< Python workers only, see shape_inference.h
+  kDraw = 14,         ///< Python workers only: random numbers, see script_client.h
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

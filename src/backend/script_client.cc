@@ -14,6 +14,8 @@ std::string_view RoleName(ScriptRole role) {
       return "postprocessing";
     case ScriptRole::kPerceptual:
       return "perceptual";
+    case ScriptRole::kDraws:
+      return "draws";
   }
   return "";
 }
@@ -113,6 +115,34 @@ Result<TensorMap> ScriptClient::Postprocess(const IterationResult& result, int64
                                             " in '" + name_ + "'"));
   VERNIER_ASSIGN_OR_RETURN(DecodedBlock decoded,
                            DecodeTensors(answer.body, std::move(answer.memory)));
+  return std::move(decoded.tensors);
+}
+
+Result<TensorMap> ScriptClient::Draw(int64_t seed, std::span<const DrawnInput> inputs) {
+  MessageWriter body;
+  body.Number(session_);
+  body.Number(seed);
+  body.Number<uint64_t>(inputs.size());
+  for (const DrawnInput& input : inputs) {
+    body.Text(input.name);
+    body.Number(static_cast<uint8_t>(input.dtype));
+    body.Number<uint64_t>(input.dims.size());
+    for (const int64_t dim : input.dims) body.Number(dim);
+    body.Number(static_cast<uint8_t>(input.whole));
+    if (input.whole) {
+      body.Number(input.least);
+      body.Number(input.most);
+    } else {
+      body.Number(input.low);
+      body.Number(input.high);
+    }
+  }
+  VERNIER_ASSIGN_OR_RETURN(
+      Worker::Answer answer,
+      worker_->Ask(MessageType::kDraw, body, -1, "drawing inputs with '" + name_ + "'"));
+  VERNIER_ASSIGN_OR_RETURN(DecodedBlock decoded,
+                           DecodeTensors(answer.body, std::move(answer.memory)));
+  if (decoded.tensors.size() != inputs.size()) return BadAnswer(name_);
   return std::move(decoded.tensors);
 }
 

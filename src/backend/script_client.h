@@ -16,7 +16,7 @@
 namespace vernier {
 
 /// What a script's function is for.
-enum class ScriptRole : uint8_t { kFeeds, kComparison, kPostprocessing, kPerceptual };
+enum class ScriptRole : uint8_t { kFeeds, kComparison, kPostprocessing, kPerceptual, kDraws };
 
 /// What a comparison function said of one output.
 struct ScriptVerdict {
@@ -25,6 +25,16 @@ struct ScriptVerdict {
   bool passed = false;
   std::string text;  ///< of a result that is more than true or false
   std::string json;  ///< the result as the peer would save it
+};
+
+/// An input to be drawn at random, whose bounds are those of its type.
+struct DrawnInput {
+  std::string name;
+  DType dtype = DType::kUndefined;
+  Dims dims;
+  bool whole = false;  ///< the integers count, both ends included; else the floats
+  int64_t least = 0, most = 0;
+  double low = 0, high = 0;
 };
 
 /// One function of a script. Requests fail with kMalformed (the script or what it returned),
@@ -53,6 +63,9 @@ class ScriptClient {
 
   /// An iteration's outputs as the function returns them.
   Result<TensorMap> Postprocess(const IterationResult& result, int64_t iteration);
+
+  /// Random tensors, where the role is one that draws; in the order of the inputs.
+  Result<TensorMap> Draw(int64_t seed, std::span<const DrawnInput> inputs);
 
   /// The distance of two tensors, where the role is one that measures.
   Result<double> Measure(const Tensor& a, const Tensor& b);

@@ -39,15 +39,6 @@ std::string TextOf(const ParsedArgs& args, std::string_view dest) {
   return std::string(args.Value(dest).value_or(""));
 }
 
-Status RefuseMissingFeatures(const ParsedArgs& args) {
-  if (args.Value("data_loader_backend_module") == "torch") {
-    return Unimplemented(
-        "--data-loader-backend-module torch is not available in this version; "
-        "leave it out to use the numbers of NumPy's generator");
-  }
-  return {};
-}
-
 // A flag that does nothing here must not pass in silence.
 void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
   std::vector<std::string_view> warned;
@@ -92,6 +83,7 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> seed, args.Int("seed"));
   VERNIER_ASSIGN_OR_RETURN(inputs.iterations, args.Int("iterations"));
   inputs.seed = seed.value_or(1);
+  inputs.torch_numbers = args.Value("data_loader_backend_module") == "torch";
   inputs.script = BindScript(args, "data_loader_script", "load_data");
   if (args.Has("data_loader_func_name")) {
     if (!inputs.script.given()) {
@@ -256,7 +248,6 @@ Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {
 }
 
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger) {
-  VERNIER_TRY(RefuseMissingFeatures(args));
   RunPlan plan;
   plan.command = invocation.command;
   plan.lenient = invocation.as_peer || args.Has("lenient");

@@ -1,11 +1,11 @@
 #include "cli/bind_runners.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "backend/python_program.h"
 #include "cli/bind_model.h"
+#include "cli/bind_script_runner.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/word_split.h"
@@ -61,7 +61,19 @@ constexpr OptionBinding kOptionBindings[] = {
     {"openvino", "openvino_device", "device", false},
     {"openvino", "openvino_precision", "precision", false},
     {kTensorRt, "trt_lib", "lib", true},
+    {"torch", "torch_lib", "lib", true},
+    {"torch", "torch_outputs", "output_names", false},
 };
+
+void BindTorch(const ParsedArgs& args, RunnerPlan& runner) {
+  if (args.Has("allow_pickle")) runner.session_options.emplace_back("allow_pickle", "1");
+  // A library that is named is for the plug-in: no other PyTorch will do.
+  if (args.Has("torch_lib")) runner.place = RunnerPlace::kPlugin;
+  const std::string_view served = args.Value("torch_in").value_or("");
+  if (served == "plugin") runner.place = RunnerPlace::kPlugin;
+  if (served == "python") runner.place = RunnerPlace::kPython;
+  if (served == "auto") runner.place = RunnerPlace::kAuto;
+}
 
 Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
   for (const OptionBinding& binding : kOptionBindings) {
@@ -79,6 +91,7 @@ Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& lo
     runner.session_options.emplace_back(given.option, given.value);
     runner.plugin_options.push_back(given.option);
   }
+  if (runner.backend == "torch") BindTorch(args, runner);
   return runner.backend == kTensorRt ? BindTensorRt(args, runner, logger) : Status();
 }
 
@@ -93,26 +106,6 @@ std::string TimeStamp(std::time_t now) {
 std::string NameOfRunner(const std::string& prefix, std::map<std::string, int>& counters,
                          std::time_t now) {
   return prefix + "-N" + std::to_string(counters[prefix]++) + "-" + TimeStamp(now);
-}
-
-bool IsPythonScript(std::string_view word) {
-  const std::string_view file = word.substr(0, word.rfind(".py") + 3);
-  return word.rfind(".py") != std::string_view::npos &&
-         (file.size() == word.size() || word[file.size()] == ':');
-}
-
-// `SCRIPT.py[:FUNCTION]`, in place of a framework.
-Status BindPythonModel(const std::string& word, RunnerPlan& runner) {
-  if (!IsPythonScript(word)) {
-    return InvalidArgument("--model-runner: expected SCRIPT.py[:FUNCTION], got '" + word + "'");
-  }
-  const size_t end = word.rfind(".py") + 3;
-  runner.backend = "python";
-  runner.session_options.emplace_back("script", word.substr(0, end));
-  if (end + 1 < word.size()) runner.session_options.emplace_back("function", word.substr(end + 1));
-  std::error_code ignored;
-  if (std::filesystem::exists(word.substr(0, end), ignored)) return {};
-  return Malformed("--model-runner: there is no file '" + word.substr(0, end) + "'");
 }
 
 // Frameworks without a plug-in of their own: a script of ours drives them.
@@ -131,7 +124,8 @@ bool BelongsToRunner(std::string_view dest) {
                                               "onnx_outputs_by_type", "mark_all",
                                               "exclude_outputs",      "fp_to_fp16",
                                               "do_shape_inference",   "allow_onnxruntime",
-                                              "ignore_external_data", "opset"};
+                                              "ignore_external_data", "opset",
+                                              "allow_pickle",         "torch_in"};
   const auto is_dest = [&](const auto& d) { return d == dest; };
   return std::any_of(std::begin(kModelDests), std::end(kModelDests), is_dest) ||
          IsTensorRtDest(dest) || IsTensorFlowDest(dest) ||
@@ -176,8 +170,8 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   }
   RunnerPlan runner;
   runner.name = split.label;
-  if (IsPythonScript(split.backend_word)) {
-    VERNIER_TRY(BindPythonModel(split.backend_word, runner));
+  if (IsPythonScript(split.backend_word) || IsProgramPath(split.backend_word)) {
+    VERNIER_TRY(BindModelRunner(split.backend_word, runner));
   } else {
     runner.backend = std::string(KindOf(split.backend_word).backend);
     BindBuiltInScript(runner);
@@ -207,6 +201,13 @@ bool HasOption(const RunnerPlan& runner, std::string_view key) {
                      [&](const auto& option) { return option.first == key; });
 }
 
+// What is asked to be seen, in the words of --onnx-outputs: names of a script's own making.
+void PassMarks(const ModelPlan& model, RunnerPlan& runner) {
+  std::vector<std::string> words = model.outputs;
+  if (words == std::vector<std::string>{"mark", "all"}) words = {"*"};
+  for (const std::string& word : words) runner.session_options.emplace_back("mark", word);
+}
+
 // Finds the file and its type; what the runner's backend cannot take is an error here, before any
 // framework loads.
 Status ResolveModel(RunnerPlan& runner, Logger& logger) {
@@ -222,6 +223,7 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   model.path = path.path;
   // A script may read what nobody else knows.
   const bool opaque = runner.backend == "python" || runner.backend == "torch";
+  if (opaque) PassMarks(model, runner);
   if (!inferred.ok() && opaque) return {};
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, inferred);
   model.type = std::string(ModelTypeName(type));
@@ -310,9 +312,8 @@ Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logge
     if (choice.kind == "runner") {
       VERNIER_ASSIGN_OR_RETURN(runner, BindLabelled(choice.value, args, run_model, logger));
     } else if (choice.kind == "model-runner") {
-      VERNIER_TRY(BindPythonModel(choice.value, runner));
-      const std::string stem = std::filesystem::path(runner.session_options[0].second).stem();
-      runner.name = NameOfRunner(stem, counters, now);
+      VERNIER_TRY(BindModelRunner(choice.value, runner));
+      runner.name = NameOfRunner(ModelRunnerStem(runner), counters, now);
       runner.model = run_model;
     } else {
       const RunnerKind kind = KindOf(choice.kind);

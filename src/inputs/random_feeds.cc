@@ -137,6 +137,10 @@ Status RandomFeeds::ResolveInputs(std::vector<TensorInfo> inputs) {
       VERNIER_ASSIGN_OR_RETURN(FeedShape shape,
                                ResolveFeedShape(input.info, spec, options_.strictness));
       input.shapes.push_back(std::move(shape));
+      if (spec == nullptr || !spec->dtype || *spec->dtype == input.info.dtype) continue;
+      return Malformed("--input-shapes: input '" + input.info.name + "' is " +
+                       std::string(DTypeName(input.info.dtype)) + " in the model, not " +
+                       std::string(DTypeName(*spec->dtype)));
     }
     inputs_.push_back(std::move(input));
   }
@@ -178,6 +182,7 @@ Status RandomFeeds::CheckNames() {
 Result<TensorMap> RandomFeeds::Make(int64_t iteration, Logger& logger) const {
   int64_t seed = 0;
   const bool overflow = __builtin_add_overflow(options_.seed, iteration, &seed);
+  if (!overflow && options_.drawer != nullptr) return MakeElsewhere(seed, iteration, logger);
   if (overflow || seed < 0 || seed > std::numeric_limits<uint32_t>::max()) {
     return InvalidArgument("--seed: expected seed + iteration between 0 and 2**32 - 1, got " +
                            std::to_string(options_.seed) + " + " + std::to_string(iteration));
@@ -211,6 +216,41 @@ const FeedShape& RandomFeeds::ShapeOf(const Input& input, int64_t iteration) {
   return input.shapes[static_cast<size_t>(iteration) % input.shapes.size()];
 }
 
+Result<TensorMap> RandomFeeds::MakeElsewhere(int64_t seed, int64_t iteration,
+                                             Logger& logger) const {
+  logger.Verbose("Generating data using numpy seed: " + std::to_string(seed));
+  WriteNotes(notes_before_, logger);
+  TensorMap feed;
+  std::vector<DrawRequest> requests;
+  std::vector<size_t> places;
+  for (const Input& input : inputs_) {
+    const FeedShape& shape = ShapeOf(input, iteration);
+    WriteNotes(shape.notes, logger);
+    feed.push_back({input.info.name, Tensor()});
+    if (shape.values) {
+      VERNIER_ASSIGN_OR_RETURN(feed.back().tensor, IntegerTensor(input.info.dtype, *shape.values));
+      continue;
+    }
+    places.push_back(feed.size() - 1);
+    requests.push_back({input.info.name, input.info.dtype, shape.dims, Announce(input, logger)});
+  }
+  VERNIER_ASSIGN_OR_RETURN(TensorMap drawn, options_.drawer->Draw(seed, requests));
+  for (size_t i = 0; i < places.size(); ++i) {
+    feed[places[i]].tensor = std::move(drawn[i].tensor);
+  }
+  WriteNotes(notes_after_, logger);
+  return feed;
+}
+
+// The range that an input is drawn from, which is told once.
+ValueRange RandomFeeds::Announce(const Input& input, Logger& logger) const {
+  const ValueRange range = RangeFor(options_.ranges, input.info.name);
+  logger.Once(Severity::kVerbose, "Input tensor: " + input.info.name +
+                                      " | Generating input data in range: " +
+                                      FormatDrawnRange(input.info.dtype, range));
+  return range;
+}
+
 Result<Tensor> RandomFeeds::MakeInput(const Input& input, int64_t iteration, NumpyRandom& random,
                                       Logger& logger, const TensorPlace* place) const {
   const FeedShape& shape = ShapeOf(input, iteration);
@@ -220,10 +260,7 @@ Result<Tensor> RandomFeeds::MakeInput(const Input& input, int64_t iteration, Num
     VERNIER_ASSIGN_OR_RETURN(Tensor tensor, IntegerTensor(dtype, *shape.values));
     return place != nullptr ? MoveTo(*place, tensor) : Result<Tensor>(std::move(tensor));
   }
-  const ValueRange range = RangeFor(options_.ranges, input.info.name);
-  logger.Once(Severity::kVerbose,
-              "Input tensor: " + input.info.name +
-                  " | Generating input data in range: " + FormatDrawnRange(dtype, range));
+  const ValueRange range = Announce(input, logger);
   Result<Tensor> tensor = DrawTensor(dtype, shape.dims, range, random, place);
   if (tensor.ok() || tensor.status().code() != StatusCode::kInternal) return tensor;
   return Malformed("shape " + FormatDims(shape.dims) + " does not fit into memory (" +

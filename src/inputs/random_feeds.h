@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "inputs/draw_tensor.h"
+#include "inputs/feed_drawer.h"
 #include "inputs/feed_shape.h"
 #include "inputs/numpy_random.h"
 #include "inputs/shape_spec.h"
@@ -27,6 +28,8 @@ struct RandomFeedOptions {
   /// kStrict: what cannot be applied (a name that no input has, a shape that does not fit) is an
   /// error. kPeer: the peer's warning.
   Strictness strictness = Strictness::kStrict;
+  /// Draws in the place of NumPy's generator; must outlive the feeds.
+  FeedDrawer* drawer = nullptr;
 };
 
 /// Feeds for a model's inputs. Feed i of seed s is feed 0 of seed s + i; inputs are drawn in the
@@ -44,7 +47,7 @@ class RandomFeeds {
   /// Feed number `iteration`, with the peer's log lines. A large one lies in memory that is ready
   /// to be sent to other processes. kInvalidArgument when seed + iteration is outside 0..2^32-1;
   /// kMalformed for integer ranges that the type cannot hold and for strings (see DrawTensor);
-  /// kInternal when memory cannot be had.
+  /// kInternal when memory cannot be had. Errors of the drawer are passed on.
   Result<TensorMap> Make(int64_t iteration, Logger& logger) const;
 
  private:
@@ -60,6 +63,8 @@ class RandomFeeds {
   static const FeedShape& ShapeOf(const Input& input, int64_t iteration);
   Result<Tensor> MakeInput(const Input& input, int64_t iteration, NumpyRandom& random,
                            Logger& logger, const TensorPlace* place) const;
+  Result<TensorMap> MakeElsewhere(int64_t seed, int64_t iteration, Logger& logger) const;
+  ValueRange Announce(const Input& input, Logger& logger) const;
 
   RandomFeedOptions options_;
   std::vector<Input> inputs_;

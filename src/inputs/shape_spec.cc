@@ -10,7 +10,8 @@ namespace vernier {
 namespace {
 
 Status Refuse(const std::string& word, const std::string& why) {
-  return InvalidArgument("--input-shapes: expected NAME:[d0,d1,...], got '" + word + "'" + why);
+  return InvalidArgument("--input-shapes: expected NAME:[d0,d1,...] or NAME:[d0,d1,...]:DTYPE, got '" +
+                         word + "'" + why);
 }
 
 // UTF-8 characters: what Python's iteration over a string gives.
@@ -37,7 +38,19 @@ Result<Dim> ToDim(const std::string& word, const CastValue& element, Strictness 
   return Refuse(word, ": " + FormatCastValue(element) + " is no dimension");
 }
 
+// int64 of "ids:[1,8]:int64".
+std::optional<DType> TypeAtEnd(const std::string& word) {
+  const size_t colon = word.rfind(':');
+  if (colon == std::string::npos || colon == 0 || word[colon - 1] != ']') return std::nullopt;
+  return DTypeFromName(word.substr(colon + 1));
+}
+
 Result<ShapeSpec> ToSpec(const std::string& word, Strictness strictness) {
+  if (const std::optional<DType> dtype = TypeAtEnd(word)) {
+    VERNIER_ASSIGN_OR_RETURN(ShapeSpec spec, ToSpec(word.substr(0, word.rfind(':')), strictness));
+    spec.dtype = dtype;
+    return spec;
+  }
   const KeyedWord split = SplitAtLast(word);
   const CastValue value = ParseCastValue(split.value);
   std::vector<CastValue> elements;
@@ -92,7 +105,9 @@ std::string FormatShapeSpecs(std::span<const ShapeSpec> specs) {
   for (size_t i = 0; i < specs.size(); ++i) {
     if (i > 0) text += ",\n ";
     const ShapeSpec& spec = specs[i];
-    const std::string meta = spec.shape ? " [shape=" + FormatUserShape(*spec.shape) + "]" : "";
+    std::string meta = spec.dtype ? "dtype=" + std::string(DTypeName(*spec.dtype)) : "";
+    if (spec.shape) meta += (meta.empty() ? "shape=" : ", shape=") + FormatUserShape(*spec.shape);
+    if (!meta.empty()) meta = " [" + meta + "]";
     text += Trim(spec.name + meta);
   }
   return text + "}";

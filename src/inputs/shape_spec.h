@@ -12,14 +12,17 @@
 
 namespace vernier {
 
-/// One `NAME:[d0,d1,...]`.
+/// One `NAME:[d0,d1,...]` or `NAME:[d0,d1,...]:DTYPE`.
 struct ShapeSpec {
   std::string name;  ///< an input, or an fnmatch pattern
   /// A negative or symbolic dimension is dynamic. Absent for `NAME:auto`.
   std::optional<std::vector<Dim>> shape;
+  /// Where one is given: for models whose file does not say it.
+  std::optional<DType> dtype = std::nullopt;
 };
 
-/// Reads the words in order; repeated names stay. Splits each at its last colon; empty elements of
+/// Reads the words in order; repeated names stay. A word that ends in a bracket, a colon and the name
+/// of an element type has that type. Splits the rest at its last colon; empty elements of
 /// the list are dropped, so `x:[]` is a scalar. kInvalidArgument for a value that is not a list in
 /// brackets and for elements that are neither a whole number nor a name; kPeer takes such a word
 /// letter by letter, and such an element as a dynamic dimension, but still refuses `x:5`.

@@ -4,10 +4,10 @@ namespace vernier {
 
 Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
                                                      std::span<const TensorInfo> inputs,
-                                                     ScriptFeeds* script, Logger& logger) {
+                                                     const PythonFeeds& python, Logger& logger) {
   std::unique_ptr<FeedStream> stream(new FeedStream(logger));
-  if (script != nullptr) {
-    stream->script_ = script;
+  if (python.script != nullptr) {
+    stream->script_ = python.script;
     stream->inputs_.assign(inputs.begin(), inputs.end());
     return stream;
   }
@@ -20,6 +20,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
   options.seed = plan.inputs.seed;
   options.iterations = plan.inputs.iterations.value_or(1);
   options.strictness = strictness;
+  options.drawer = python.drawer;
   VERNIER_ASSIGN_OR_RETURN(options.ranges, ParseValueRanges(plan.inputs.range_words));
   VERNIER_ASSIGN_OR_RETURN(options.shapes, ParseShapeSpecs(plan.inputs.shape_words, strictness));
   VERNIER_ASSIGN_OR_RETURN(RandomFeeds feeds,

@@ -17,13 +17,18 @@
 
 namespace vernier {
 
+/// What of a feed is made in Python; null where nothing is.
+struct PythonFeeds {
+  ScriptFeeds* script = nullptr;  ///< where the plan's data loader script is open
+  FeedDrawer* drawer = nullptr;   ///< of random numbers
+};
+
 class FeedStream {
  public:
-  /// `inputs` are those of the first runner, which random feeds are made for. `script` is where the
-  /// plan's data loader script is open, null without one.
+  /// `inputs` are those of the first runner, which random feeds are made for.
   static Result<std::unique_ptr<FeedStream>> Open(const RunPlan& plan,
                                                   std::span<const TensorInfo> inputs,
-                                                  ScriptFeeds* script, Logger& logger);
+                                                  const PythonFeeds& python, Logger& logger);
 
   /// The peer's line that announces given shapes, before any runner is activated.
   static void Announce(const RunPlan& plan, Logger& logger);

@@ -46,6 +46,14 @@ Status CheckPluginOptions(const RunnerPlan& plan, const BackendInfo& backend) {
   return {};
 }
 
+// Lists of numbers in a program's JSON have no type of their own.
+void AddOutputTypes(std::span<const TensorInfo> outputs, OptionList& options) {
+  for (const TensorInfo& output : outputs) {
+    if (output.dtype == DType::kUndefined) continue;
+    options.emplace_back("output_type", output.name + "=" + std::string(DTypeName(output.dtype)));
+  }
+}
+
 }  // namespace
 
 Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
@@ -55,6 +63,7 @@ Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
   request.session = session_id_;
   request.options = plan_.session_options;
   request.options.insert(request.options.end(), more.begin(), more.end());
+  if (plan_.backend == "python") AddOutputTypes(model.declared_outputs(), request.options);
   VERNIER_ASSIGN_OR_RETURN(session_, worker_->Open(request, model.edited_bytes()));
   AddSymbols(request.inputs, session_.inputs);
   computes_in_ = DTypeFromName(session_.precision).value_or(DType::kUndefined);
@@ -67,8 +76,11 @@ Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
 }
 
 bool LiveRunner::inputs_unknown() const {
-  return IsPythonBackend(plan_.backend) && session_.inputs.empty() &&
-         plan_.model.type != ModelTypeName(ModelType::kOnnx);
+  if (!IsPythonBackend(plan_.backend)) return false;
+  const bool untyped = std::any_of(session_.inputs.begin(), session_.inputs.end(),
+                                   [](const TensorInfo& i) { return i.dtype == DType::kUndefined; });
+  return untyped ||
+         (session_.inputs.empty() && plan_.model.type != ModelTypeName(ModelType::kOnnx));
 }
 
 Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration,

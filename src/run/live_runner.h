@@ -49,7 +49,8 @@ class LiveRunner {
   bool opened() const { return opened_ && alive(); }
   const Status& failure() const { return failure_; }
 
-  /// Scripts need not say what they take: such a runner is given feeds as they are.
+  /// Neither scripts nor TorchScript files need say what they take: such a runner is given feeds
+  /// as they are. Of inputs that it has names for, types are kUndefined.
   bool inputs_unknown() const;
 
   const BackendInfo& backend() const { return backend_; }

@@ -77,6 +77,7 @@ std::string PadName(const std::string& name) {
 LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
     : plan_(plan),
       logger_(logger),
+      interrupted_(interrupted),
       pool_(plan.execution, interrupted, logger),
       devices_(logger),
       may_stay_on_device_(OutputsAreOnlyCompared(plan)) {
@@ -101,8 +102,18 @@ void LiveRuns::Start() {
   for (size_t i = 0; i < runners_.size(); ++i) StartOne(i);
 }
 
+Result<std::shared_ptr<Worker>> LiveRuns::WorkerFor(const LiveRunner& runner, RunnerPlace place) {
+  RunnerPlan plan = runner.plan();
+  plan.place = place;
+  return pool_.Get(plan);
+}
+
 void LiveRuns::StartOne(size_t index) {
-  Result<std::shared_ptr<Worker>> worker = pool_.Get(runners_[index].plan());
+  RunnerPlace place = runners_[index].plan().place;
+  if (place == RunnerPlace::kAuto && pool_.HasPluginToo(runners_[index].plan())) {
+    place = RunnerPlace::kPlugin;
+  }
+  Result<std::shared_ptr<Worker>> worker = WorkerFor(runners_[index], place);
   if (worker.ok()) {
     runners_[index].Attach(*std::move(worker), index);
   } else {
@@ -131,7 +142,10 @@ Status LiveRuns::Open(size_t index) {
   VERNIER_ASSIGN_OR_RETURN(
       const CalibrationFeeds calibration,
       CalibrationFeeds::Make(plan_, runner.plan(), *model, script_feeds_, logger_));
-  const Status status = runner.Open(*model, calibration.options());
+  Status status = runner.Open(*model, calibration.options());
+  const bool may_try_python = !status.ok() && runner.plan().place == RunnerPlace::kAuto &&
+                              pool_.HasPluginToo(runner.plan()) && !interrupted_;
+  if (may_try_python) status = OpenInPython(index, *model, status);
   switch (status.code()) {
     case StatusCode::kOk:
       return {};
@@ -142,6 +156,22 @@ Status LiveRuns::Open(size_t index) {
       Fail(runner, status);
       return {};
   }
+}
+
+// A plug-in that does not fit this machine or this model leaves it to the user's Python.
+Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
+                              const Status& why_not_plugin) {
+  LiveRunner& runner = runners_[index];
+  logger_.Verbose(PadName(runner.name()) + " | the plug-in is not used: " +
+                  why_not_plugin.message());
+  (void)runner.Close();
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker,
+                           WorkerFor(runner, RunnerPlace::kPython));
+  runner.Attach(std::move(worker), index);
+  const Status status = runner.Open(model);
+  if (status.code() != StatusCode::kUnavailable) return status;
+  return Unavailable(status.message() + "\nNote: its plug-in cannot be used either: " +
+                     why_not_plugin.message());
 }
 
 Status LiveRuns::OpenTwin(NoiseFloor& noise) {
@@ -161,22 +191,43 @@ void LiveRuns::Close(size_t index) {
 }
 
 Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(bool supplied) const {
-  std::string silent;
+  const LiveRunner* silent = nullptr;
   for (const LiveRunner& runner : runners_) {
     if (!runner.opened()) continue;
     if (!runner.inputs_unknown()) return runner.session().inputs;
-    if (silent.empty()) silent = runner.name();
+    if (silent == nullptr) silent = &runner;
   }
-  std::vector<TensorInfo> inputs;
-  if (supplied || !plan_.inputs.load_paths.empty()) return inputs;
+  if (supplied || !plan_.inputs.load_paths.empty()) return std::vector<TensorInfo>();
+  return InputsFromWords(silent);
+}
+
+// What --input-shapes says, for the names that a file has, if it has any.
+Result<std::vector<TensorInfo>> LiveRuns::InputsFromWords(const LiveRunner* silent) const {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> shapes,
                            ParseShapeSpecs(plan_.inputs.shape_words, Strictness::kPeer));
-  for (const ShapeSpec& spec : shapes) inputs.push_back({spec.name, DType::kFloat32, spec.shape});
-  if (!inputs.empty()) return inputs;
-  return InvalidArgument("what '" + silent +
-                         "' takes as inputs is not known: give --input-shapes (for float32), "
-                         "--load-inputs or --data-loader-script, or let its script say so with "
-                         "input_metadata");
+  std::vector<TensorInfo> inputs;
+  for (const ShapeSpec& spec : KeepLastShapes(shapes)) {
+    inputs.push_back({spec.name, spec.dtype.value_or(DType::kFloat32), spec.shape});
+  }
+  const std::vector<TensorInfo> named =
+      silent == nullptr ? std::vector<TensorInfo>() : silent->session().inputs;
+  const std::string name = silent == nullptr ? "the runner" : "'" + silent->name() + "'";
+  if (!inputs.empty() && (named.empty() || inputs.size() == named.size())) return inputs;
+  std::string names;
+  for (const TensorInfo& input : named) {
+    names += (names.empty() ? " (" : ", ") + input.name;
+    const bool given = std::any_of(inputs.begin(), inputs.end(),
+                                   [&](const TensorInfo& i) { return i.name == input.name; });
+    if (given || inputs.empty()) continue;
+    return InvalidArgument("the shape of input '" + input.name + "' of " + name +
+                           " is not known: give it with --input-shapes " + input.name +
+                           ":[...], with :DTYPE after it for another type than float32");
+  }
+  if (!names.empty()) names += ")";
+  return InvalidArgument("what " + name + " takes as inputs" + names +
+                         " is not known: give --input-shapes NAME:[...], with :DTYPE after it for "
+                         "another type than float32, --load-inputs or --data-loader-script, or let "
+                         "its script say so with input_metadata");
 }
 
 Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t iteration) {

@@ -2,6 +2,7 @@
 // going when one fails.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -64,8 +65,8 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Settle(size_t index, Settling result);
 
   /// What feeds are made for: the inputs of the first opened runner that says what it takes. Where
-  /// none does, those of --input-shapes, as float32, or none if feeds are `supplied` by files or a
-  /// script. kInvalidArgument otherwise.
+  /// none does, those of --input-shapes, as float32 unless they say another type, or none if feeds
+  /// are `supplied` by files or a script. kInvalidArgument otherwise.
   Result<std::vector<TensorInfo>> InputsToFeed(bool supplied) const;
 
   /// Ends a runner. One that fails even there is out of the run like any other.
@@ -90,11 +91,15 @@ class LiveRuns {
   void TellInputs(const LiveRunner& runner);
   Result<std::optional<IterationResult>> Finish(LiveRunner& runner, Result<IterationResult> result);
   void Fail(LiveRunner& runner, const Status& why);
+  Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
+  Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
+  Result<std::vector<TensorInfo>> InputsFromWords(const LiveRunner* silent) const;
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed);
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
 
   const RunPlan& plan_;
   Logger& logger_;
+  const std::atomic<int>& interrupted_;
   WorkerPool pool_;
   ModelConversions conversions_{pool_, logger_};
   DeviceOutputs devices_;

@@ -186,6 +186,7 @@ Status ModelSource::Describe(const ModelPlan& plan, const PythonWorker& python,
   precision_ = plan.fp_to_fp16 ? "float16" : PrecisionOf(file);
   if (plan.shape_inference) VERNIER_TRY(InferShapesOf(plan, python, edit, logger));
   request_.inputs = edit.model().RequiredInputs();
+  declared_outputs_ = edit.model().Outputs();
   VERNIER_TRY(CheckInputTypes(plan.path, edit.model()));
   VERNIER_TRY(MarkOutputs(plan, edit, logger));
   if (plan.fp_to_fp16) VERNIER_TRY(MakeFloat16(plan, edit, logger));

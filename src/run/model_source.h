@@ -51,6 +51,9 @@ class ModelSource {
   /// The floating types of the weights, for runtimes that compute as the model says.
   const std::string& precision() const { return precision_; }
 
+  /// What the file declares as outputs, marked ones not included; empty for other types.
+  const std::vector<TensorInfo>& declared_outputs() const { return declared_outputs_; }
+
  private:
   struct Edit;
   Status PrepareOnnx(const ModelPlan& plan, const PythonWorker& python, Logger& logger);
@@ -70,6 +73,7 @@ class ModelSource {
   UniqueFd edited_;
   std::string precision_;
   std::optional<ScratchFolder> files_;  // of a model that is too large for memory
+  std::vector<TensorInfo> declared_outputs_;
 };
 
 }  // namespace vernier

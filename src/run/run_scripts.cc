@@ -9,13 +9,20 @@ namespace {
 
 bool WantsFeeds(const RunPlan& plan) { return plan.inputs.script.given() && !plan.runners.empty(); }
 
+bool WantsDraws(const RunPlan& plan) {
+  return plan.inputs.torch_numbers && !plan.inputs.script.given() &&
+         plan.inputs.load_paths.empty() && !plan.runners.empty();
+}
+
 }  // namespace
 
 bool RunScripts::Wanted(const RunPlan& plan) {
-  return WantsFeeds(plan) || plan.compare_script.given() || plan.postprocess_script.given();
+  return WantsFeeds(plan) || WantsDraws(plan) || plan.compare_script.given() ||
+         plan.postprocess_script.given();
 }
 
-Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<Worker>& worker) {
+Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<Worker>& worker,
+                                    Logger& logger) {
   const auto open = [&](const ScriptFunction& script, ScriptRole role) {
     return ScriptClient::Open(worker, static_cast<uint64_t>(role), role,
                               {script.path, script.function});
@@ -30,6 +37,10 @@ Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<W
     VERNIER_ASSIGN_OR_RETURN(
         scripts.feeds_,
         ScriptFeeds::Create(std::move(loader), again ? FeedReuse::kAgain : FeedReuse::kOnce));
+  }
+  if (WantsDraws(plan)) {
+    const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+    VERNIER_ASSIGN_OR_RETURN(scripts.draws_, TorchDraws::Open(worker, strictness, logger));
   }
   if (plan.compare_script.given()) {
     VERNIER_ASSIGN_OR_RETURN(scripts.comparison_,

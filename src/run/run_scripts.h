@@ -6,6 +6,7 @@
 
 #include "backend/script_client.h"
 #include "run/script_feeds.h"
+#include "run/torch_draws.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
@@ -17,16 +18,20 @@ class RunScripts {
   static bool Wanted(const RunPlan& plan);
 
   /// Imports them all, so that one that cannot be imported ends the run before anything is
-  /// computed. As ScriptClient::Open and ScriptFeeds::Create.
-  static Result<RunScripts> Open(const RunPlan& plan, const std::shared_ptr<Worker>& worker);
+  /// computed. As ScriptClient::Open, ScriptFeeds::Create and
+  /// TorchDraws::Open.
+  static Result<RunScripts> Open(const RunPlan& plan, const std::shared_ptr<Worker>& worker,
+                                 Logger& logger);
 
   /// Null where there is none.
   ScriptFeeds* feeds() const { return feeds_.get(); }
+  FeedDrawer* draws() const { return draws_.get(); }
   ScriptClient* comparison() const { return comparison_.get(); }
   ScriptClient* postprocessing() const { return postprocessing_.get(); }
 
  private:
   std::unique_ptr<ScriptFeeds> feeds_;
+  std::unique_ptr<TorchDraws> draws_;
   std::unique_ptr<ScriptClient> comparison_;
   std::unique_ptr<ScriptClient> postprocessing_;
 };

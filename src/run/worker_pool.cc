@@ -6,11 +6,15 @@
 namespace vernier {
 namespace {
 
+bool InPython(const RunnerPlan& runner) {
+  return IsPythonBackend(runner.backend) && runner.place != RunnerPlace::kPlugin;
+}
+
 std::string SharingKey(const RunnerPlan& runner, bool alone) {
   std::string key = runner.backend;
   for (const auto& [name, value] : runner.backend_options) key += '\0' + name + '=' + value;
   // Modules of one script must not meet those of another, nor its crash.
-  if (alone || IsPythonBackend(runner.backend)) key += '\0' + runner.name;
+  if (alone || InPython(runner)) key += '\0' + runner.name;
   return key;
 }
 
@@ -21,7 +25,7 @@ Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
   if (std::shared_ptr<Worker> running = slot.lock()) return running;
   LoadRequest load{{}, runner.backend_options};
   std::vector<std::string> program;
-  if (IsPythonBackend(runner.backend)) {
+  if (InPython(runner)) {
     VERNIER_ASSIGN_OR_RETURN(program, PythonWorkerProgram(plan_.python));
   } else {
     VERNIER_ASSIGN_OR_RETURN(load.plugin_paths,
@@ -31,6 +35,11 @@ Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
                            Start(std::move(load), std::move(program)));
   slot = worker;
   return worker;
+}
+
+bool WorkerPool::HasPluginToo(const RunnerPlan& runner) const {
+  return IsPythonBackend(runner.backend) &&
+         FindBackend(runner.backend, BackendSearchPath(plan_.backend_dirs)).ok();
 }
 
 Result<std::shared_ptr<Worker>> WorkerPool::GetForScripts() {

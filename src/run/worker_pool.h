@@ -19,8 +19,12 @@ class WorkerPool {
       : plan_(plan), interrupted_(interrupted), logger_(logger) {}
 
   /// The worker for a runner, started if need be; it loads its framework in the meantime. Runners
-  /// of one backend with the same backend options share one.
+  /// of one backend with the same backend options share one. `runner.place` says who serves a
+  /// backend that has both; kAuto is the user's Python.
   Result<std::shared_ptr<Worker>> Get(const RunnerPlan& runner);
+
+  /// Is the runner's backend one of Python that has a plug-in too, and is that installed?
+  bool HasPluginToo(const RunnerPlan& runner) const;
 
   /// The Python worker for the run's own scripts, which share one.
   Result<std::shared_ptr<Worker>> GetForScripts();

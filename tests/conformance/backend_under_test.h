@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/worker.h"
+#include "torchscript_writer.h"
 #include "util/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -43,6 +44,8 @@ class BackendUnderTest {
 
   /// A model with these inputs, each of which comes out unchanged.
   std::string ModelBytes(const std::vector<TensorInfo>& inputs) const { return writer_(inputs); }
+  /// Do its models say element types? Then a signature does, too.
+  bool typed() const { return writer_ != &WriteTorchScriptModel; }
 
   /// Starts the worker if there is none, or a new one after the last has died.
   Result<BackendInfo> Load(OptionList options = {});

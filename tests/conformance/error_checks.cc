@@ -2,7 +2,6 @@
 #include <random>
 
 #include "checks.h"
-#include "model_writer.h"
 
 namespace vernier {
 namespace {

@@ -22,13 +22,13 @@ struct Arguments {
   std::string expectations;
   std::string check;
   bool list = false;
-  bool graph_def = false;
+  BackendUnderTest::ModelWriter writer = &WriteIdentityModel;
 };
 
 int Usage() {
   std::fputs(
       "usage: vernier_conformance --backend=PATH_OR_NAME [--expectations=FILE] "
-      "[--check=NAME] [--model=graphdef] [--list]\n",
+      "[--check=NAME] [--model=graphdef|torchscript] [--list]\n",
       stderr);
   return 2;
 }
@@ -44,7 +44,9 @@ bool Parse(int argc, char** argv, Arguments& out) {
     } else if (word.starts_with("--check=")) {
       out.check = value;
     } else if (word == "--model=graphdef") {
-      out.graph_def = true;
+      out.writer = &WriteIdentityGraphDef;
+    } else if (word == "--model=torchscript") {
+      out.writer = &WriteTorchScriptModel;
     } else if (word == "--list") {
       out.list = true;
     } else {
@@ -102,8 +104,7 @@ int RunChecks(const Arguments& arguments, const Expectations& expectations,
     std::fprintf(stderr, "%s\n", plugin.status().message().c_str());
     return 1;
   }
-  BackendUnderTest backend(*plugin, folder,
-                           arguments.graph_def ? &WriteIdentityGraphDef : &WriteIdentityModel);
+  BackendUnderTest backend(*plugin, folder, arguments.writer);
   if (const Status status = backend.Load().status(); !status.ok()) {
     std::fprintf(stderr, "'%s' cannot be used: %s\n", plugin->c_str(), status.message().c_str());
     return 1;

@@ -27,6 +27,8 @@ THIRD_PARTY = {
     "protozero/": "src/model backends/pluginref",
     "png.h": "src/picture",
     "xxhash.h": "src/io",
+    "torch/": "backends/torch",
+    "ATen/": "backends/torch",
     "zlib.h": "src/io",
 }
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")

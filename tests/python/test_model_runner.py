@@ -196,17 +196,17 @@ class ModelRunner(ScriptCase):
 
     def test_wrong_scripts(self):
         self.write("model.py", "def other(): pass\n")
-        done = self.vernier("m.onnx", "--model-runner", "model.py")
+        done = self.vernier("m.onnx", "--model-runner", "model.py:load")
         self.assert_fails(done, 6, "model.py: the script defines no 'load'; it has: other")
         self.write("model.py", "def load(path): return 3\n")
         done = self.vernier("m.onnx", "--model-runner", "model.py")
         self.assert_fails(done, 6, "returned a int; expected a function of one feed")
-        self.write("model.py", "import no_such_framework\n")
+        self.write("model.py", "import no_such_framework\ndef load(path): pass\n")
         done = self.vernier("m.onnx", "--model-runner", "model.py")
         self.assert_fails(done, 5, "needs the Python module 'no_such_framework'", "--python")
         self.assert_fails(self.vernier("m.onnx", "--model-runner", "gone.py"), 3, "no file 'gone.py'")
-        self.assert_fails(self.vernier("m.onnx", "--model-runner", "run.sh"), 2,
-                          "expected SCRIPT.py")
+        self.assert_fails(self.vernier("m.onnx", "--model-runner", "run.sh"), 3, "no file 'run.sh'")
+        self.assert_fails(self.vernier("m.onnx", "--model-runner", ""), 2, "expected SCRIPT.py")
 
 
 class OnnxReference(ScriptCase):

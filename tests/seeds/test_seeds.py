@@ -23,9 +23,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 VERNIER = os.path.abspath(os.environ.get("VERNIER", "vernier"))
 LINES = (HERE.parent / "cli_oracle" / "seed_commands.txt").read_text().splitlines()
 
-# Lines that cannot run yet: what they have to say instead. They leave before any runner starts.
+# Lines that cannot run yet, or not without torch: what they have to say instead.
 NOT_YET = {
-    "--data-loader-backend-module": r"--data-loader-backend-module torch is not available",
+    "--data-loader-backend-module": r"--data-loader-backend-module torch needs the Python "
+                                    r"module 'torch'",
     "--gen-script": r"--gen-script is not available in this version",
 }
 # How many feeds the documents' loaders make.

@@ -1,67 +1,229 @@
-"""--torch: TorchScript and torch.export models, by the user's own torch.
+"""--torch: TorchScript, torch.export and AOTInductor models, and pickled modules with --allow-pickle,
+by the user's own torch.
 
-Nothing is unpickled: a file of neither kind is refused.
+What a file is, is told by the names of its members; without --allow-pickle nothing is unpickled.
 """
 
+import fnmatch
+import inspect
+import os
 import zipfile
 
-import torch
+from vernier_worker import wire
+
+# Before torch is imported: no part of it may unpickle more than tensors behind our back.
+FORCED = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
+
+MADE_BY = "write one with torch.jit.save, torch.export.save or torch._inductor.aoti_compile_and_package"
 
 
-def _kind(path):
-    """"script", "export", or None: by the members of the archive."""
+def kind_of(path):
+    """"script", "export", "aoti", "pickle", or None for what torch cannot read."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-    except (OSError, zipfile.BadZipFile):
-        return None
+    except zipfile.BadZipFile:
+        with open(path, "rb") as file:
+            return "pickle" if file.read(1) == b"\x80" else None
+    except OSError as error:
+        raise wire.Failure(wire.MALFORMED, f"'{path}' cannot be read: {error.strerror}") from None
     ends = {name.rsplit("/", 1)[-1] for name in names}
     if "constants.pkl" in ends and any("/code/" in name for name in names):
         return "script"
-    is_export = any("serialized_exported_program" in n or "models/" in n for n in names)
-    return "export" if is_export else None
+    if any("data/aotinductor/" in name for name in names):
+        return "aoti"
+    if any("serialized_exported_program" in n or "models/" in n for n in names):
+        return "export"
+    return "pickle" if "data.pkl" in ends else None
 
 
-class TorchModel:
-    """One module, called with its inputs by name where the feed has the names, else in order."""
+def _type_name(dtype):
+    return str(dtype)[len("torch."):]
 
-    def __init__(self, module, input_names, output_names):
-        self.module = module
-        self.input_names = input_names
-        self.output_names = output_names
+
+def _precision(parameters):
+    """The floating types of the parameters: "float32", "bfloat16+float32"."""
+    return "+".join(sorted({_type_name(p.dtype) for p in parameters if p.is_floating_point()}))
+
+
+def _matching(names, patterns):
+    """The names that one of the patterns fits; a pattern without any is an error."""
+    chosen = set()
+    for pattern in patterns:
+        found = fnmatch.filter(names, pattern)
+        if not found:
+            raise KeyError(f"nothing is called '{pattern}'; there are: {', '.join(names)}")
+        chosen.update(found)
+    return [name for name in names if name in chosen]
+
+
+def _flat(results):
+    """Tuples and lists of tensors, nested ones too, in one list."""
+    if not isinstance(results, (tuple, list)):
+        return [results]
+    return [value for part in results for value in _flat(part)]
+
+
+class Model:
+    """Something to call with tensors in order. Sub-classes say what the file tells."""
+
+    def __init__(self, torch, call, inputs, outputs=()):
+        self.torch = torch
+        self.call = call
+        self.input_metadata = inputs  # name to (dtype or None, shape or None)
+        self.output_names = list(outputs)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.module.to(self.device)
+        self.precision = ""
+        self.marked = {}
 
     def infer(self, feed):
-        if all(name in feed for name in self.input_names):
-            arrays = [feed[name] for name in self.input_names]
-        elif len(feed) == len(self.input_names):
+        names = list(self.input_metadata)
+        if all(name in feed for name in names):
+            arrays = [feed[name] for name in names]
+        elif len(feed) == len(names):
             arrays = list(feed.values())
         else:
-            raise ValueError(f"the model takes {self.input_names}, and the feed has {list(feed)}")
-        inputs = [torch.from_numpy(array).to(self.device) for array in arrays]
-        with torch.inference_mode():
-            results = self.module(*inputs)
+            raise ValueError(f"the model takes {names}, and the feed has {list(feed)}")
+        inputs = [self.torch.from_numpy(array).to(self.device) for array in arrays]
+        self.marked = {}
+        with self.torch.inference_mode():
+            results = self.call(*inputs)
+        return {**self._named(results), **self.marked}
+
+    def _named(self, results):
         if isinstance(results, dict):
             return results
-        results = list(results) if isinstance(results, (tuple, list)) else [results]
-        names = self.output_names
-        if len(names) != len(results):
-            names = [f"output_{i}" for i in range(len(results))]
-        return dict(zip(names, results))
+        fields = getattr(results, "_fields", None)  # a named tuple
+        results = _flat(results)
+        for names in (self.output_names, fields):
+            if names and len(names) == len(results):
+                return dict(zip(names, results))
+        return {f"output_{i}": value for i, value in enumerate(results)}
 
 
-def load(model_path):
-    """TorchScript, or a saved torch.export program."""
-    kind = _kind(model_path)
-    if kind == "script":
-        module = torch.jit.load(model_path, map_location="cpu").eval()
-        arguments = module.forward.schema.arguments[1:]  # without self
-        return TorchModel(module, [argument.name for argument in arguments], [])
-    if kind == "export":
-        program = torch.export.load(model_path)
-        signature = program.graph_signature
-        return TorchModel(program.module(), list(signature.user_inputs),
-                          list(signature.user_outputs))
-    raise ValueError(f"'{model_path}' is neither TorchScript nor a torch.export program; write "
-                     "one with torch.jit.script or torch.export.save")
+def _load_script(torch, path, _options):
+    try:
+        module = torch.jit.load(path, map_location="cpu").eval()
+    except RuntimeError as error:
+        raise wire.Failure(wire.MALFORMED, f"'{path}' cannot be read as TorchScript: "
+                           f"{str(error).splitlines()[0]}") from None
+    arguments = module.forward.schema.arguments[1:]  # without self
+    names = [a.name for a in arguments if not a.has_default_value()]
+    model = Model(torch, module, {name: (None, None) for name in names})
+    model.precision = _precision(module.parameters())
+    module.to(model.device)
+    return model
+
+
+def _dims(value):
+    return [size if isinstance(size, int) else str(size) for size in value.shape]
+
+
+def _load_export(torch, path, options):
+    from torch.utils import _pytree as pytree
+    program = torch.export.load(path)
+    names = [name for name in program.graph_signature.user_inputs if isinstance(name, str)]
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes
+              if node.op == "placeholder"}
+    inputs = {name: (_type_name(values[name].dtype), _dims(values[name])) for name in names}
+    outputs = [str(name) for name in program.graph_signature.user_outputs]
+    module = program.module()
+
+    def call(*flat):
+        arguments, keywords = pytree.tree_unflatten(flat, program.call_spec.in_spec)
+        return pytree.tree_flatten(module(*arguments, **keywords))[0]
+    model = Model(torch, call, inputs, outputs)
+    model.precision = _precision(module.parameters())
+    module.to(model.device)
+    if options.get("mark"):
+        model.call = _marking_interpreter(torch, module, model, options["mark"])
+    return model
+
+
+def _marking_interpreter(torch, module, model, patterns):
+    """Runs the program node by node, and keeps what the marked nodes give."""
+    nodes = [node.name for node in module.graph.nodes if node.op.startswith("call_")]
+    marked = set(_matching(nodes, patterns))
+
+    class Interpreter(torch.fx.Interpreter):
+        def run_node(self, node):
+            value = super().run_node(node)
+            if node.name in marked and isinstance(value, torch.Tensor):
+                model.marked[node.name] = value
+            return value
+
+    def call(*inputs):
+        return Interpreter(module).run(*inputs)
+    return call
+
+
+def _load_compiled(torch, path, _options):
+    from torch.utils import _pytree as pytree
+    compiled = torch._inductor.aoti_load_package(path)
+    spec = pytree.treespec_loads(compiled.loader.get_call_spec()[0])
+    model = Model(torch, None, {f"input_{i}": (None, None) for i in range(spec.num_leaves)})
+
+    def call(*flat):
+        arguments, keywords = pytree.tree_unflatten(flat, spec)
+        return pytree.tree_flatten(compiled(*arguments, **keywords))[0]
+    model.call = call
+    metadata = getattr(compiled.loader, "get_metadata", dict)()
+    model.device = metadata.get("AOTI_DEVICE_KEY", "cpu")
+    return model
+
+
+def _load_pickle(torch, path, options):
+    if not options.get("allow_pickle"):
+        raise wire.Failure(
+            wire.MALFORMED, f"'{path}' is a pickle, which runs whatever code is in it when it is "
+            f"loaded: --allow-pickle does so; {MADE_BY}")
+    loaded = torch.load(path, map_location="cpu", weights_only=False)
+    if not isinstance(loaded, torch.nn.Module):
+        raise wire.Failure(
+            wire.MALFORMED, f"'{path}' holds a {type(loaded).__name__} and no module: build the "
+            "module in a script for --model-runner, which loads these weights")
+    return from_module(torch, loaded, options.get("mark", ()))
+
+
+def from_module(torch, module, mark=()):
+    """A module that is run eagerly, with the outputs of the sub-modules that patterns mark."""
+    module.eval()
+    parameters = inspect.signature(module.forward).parameters.values()
+    names = [p.name for p in parameters if p.default is p.empty]
+    model = Model(torch, module, {name: (None, None) for name in names})
+    model.precision = _precision(module.parameters())
+    module.to(model.device)
+    modules = {name: inner for name, inner in module.named_modules() if name}
+
+    def keeper(name):
+        def keep(_module, _inputs, output):
+            if isinstance(output, torch.Tensor):
+                model.marked[name] = output
+        return keep
+    for name in _matching(list(modules), mark):
+        modules[name].register_forward_hook(keeper(name))
+    return model
+
+
+LOADERS = {"script": _load_script, "export": _load_export, "aoti": _load_compiled,
+           "pickle": _load_pickle}
+MARKABLE = ("export", "pickle")
+
+
+def load(model_path, lists):
+    """A file of any kind that torch has. `lists` are options by key, with all their values."""
+    kind = kind_of(model_path)
+    if kind is None:
+        raise wire.Failure(wire.MALFORMED,
+                           f"'{model_path}' is no file that torch writes; {MADE_BY}")
+    if lists.get("mark") and kind not in MARKABLE:
+        print(f"[W] tensors inside of '{os.path.basename(model_path)}' cannot be marked: it is "
+              "compiled; those of torch.export programs and of modules in a --model-runner can")
+    if lists.get("allow_pickle"):
+        os.environ.pop(FORCED, None)
+    else:
+        os.environ[FORCED] = "1"
+    import torch
+    model = LOADERS[kind](torch, model_path, lists)
+    model.output_names = lists.get("output_names") or model.output_names
+    return model

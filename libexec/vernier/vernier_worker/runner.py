@@ -6,6 +6,7 @@ import time
 from . import results, scripts, tensors, wire
 
 ENTRY_POINTS = ["load", "infer"]
+UNKNOWN = 0  # an element type that the model does not say
 
 
 class Request:
@@ -18,7 +19,10 @@ class Request:
         self.external_data_dir = reader.text()
         self.inputs = read_infos(reader)
         self.outputs = [reader.text() for _ in range(reader.u64())]
-        self.options = dict(reader.options())
+        self.lists = {}  # options by key, with all their values
+        for key, value in reader.options():
+            self.lists.setdefault(key, []).append(value)
+        self.options = {key: values[-1] for key, values in self.lists.items()}
         self.memory = memory  # of an edited model
 
 
@@ -62,12 +66,19 @@ def _metadata_of(model, where):
     return None
 
 
-def _info(name, entry, who):
+def _numpy_type(dtype):
+    """NumPy's type of a type or its name; some names only ml_dtypes knows."""
     import numpy as np
+    extra = tensors.EXTRA_CODES.get(dtype) if isinstance(dtype, str) else None
+    return np.dtype(dtype) if extra is None else tensors.dtype_of(extra)
+
+
+def _info(name, entry, who):
     try:
         dtype, shape = entry
         numpy_like = getattr(dtype, "numpy", None)  # Polygraphy's DataType
-        code = tensors.code_of(np.dtype(numpy_like() if callable(numpy_like) else dtype), who)
+        dtype = numpy_like() if callable(numpy_like) else dtype
+        code = UNKNOWN if dtype is None else tensors.code_of(_numpy_type(dtype), who)
         dims = None if shape is None else [_dim(d) for d in shape]
     except wire.Failure:
         raise
@@ -116,6 +127,10 @@ class Runner:
             arguments["outputs"] = list(request.outputs)
         if scripts.accepts(symbol, "options"):
             arguments["options"] = dict(request.options)
+        if scripts.accepts(symbol, "lists"):
+            arguments["lists"] = dict(request.lists)
+        if scripts.accepts(symbol, "marked"):
+            arguments["marked"] = request.lists.get("mark", [])
         if request.memory is not None and scripts.accepts(symbol, "model_bytes"):
             with mmap.mmap(request.memory, request.model_size, access=mmap.ACCESS_READ) as memory:
                 arguments["model_bytes"] = memory[:]

@@ -43,6 +43,7 @@ class Server:
             wire.NEXT_FEED: self.next_feed, wire.COMPARE: self.compare,
             wire.POSTPROCESS: self.postprocess, wire.MEASURE: self.measure,
             wire.INFER_SHAPES: self.infer_shapes,
+            wire.DRAW: self.draw,
         }
 
     def serve(self):
@@ -123,10 +124,10 @@ class Server:
     def open_script(self, reader, _memory, _out):
         session, role = reader.u64(), reader.text()
         path, name = reader.text(), reader.text()
-        from . import comparison, feeds, perceptual
+        from . import comparison, draws, feeds, perceptual
         roles = {"feeds": feeds.FeedSource, "comparison": comparison.Comparison,
                  "postprocessing": comparison.Postprocessing,
-                 "perceptual": perceptual.Perceptual}
+                 "perceptual": perceptual.Perceptual, "draws": draws.Draws}
         self.sessions[session] = roles[role](path, name)
 
     def next_feed(self, reader, _memory, out):
@@ -141,6 +142,18 @@ class Server:
         description, memory = feed
         out.raw(description)
         return memory
+
+    def draw(self, reader, _memory, out):
+        session, seed = self.sessions[reader.u64()], reader.i64()
+        requests = []
+        for _ in range(reader.u64()):
+            name, code = reader.text(), reader.u8()
+            dims = [reader.i64() for _ in range(reader.u64())]
+            number = reader.i64 if reader.u8() else reader.f64
+            requests.append((name, code, dims, number(), number()))
+        description, sent = session.draw(seed, requests)
+        out.raw(description)
+        return sent
 
     @staticmethod
     def _header(reader):

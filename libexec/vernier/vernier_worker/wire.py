@@ -11,7 +11,7 @@ import struct
 
 LOAD, OPEN, RUN, CLOSE = 1, 2, 3, 4
 OPEN_SCRIPT, NEXT_FEED, COMPARE, POSTPROCESS, MEASURE = 5, 6, 7, 8, 9
-INFER_SHAPES = 13
+INFER_SHAPES, DRAW = 13, 14
 REPLY, LOG = 100, 101
 
 # Codes of include/vernier/status.h.

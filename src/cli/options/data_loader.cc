@@ -35,7 +35,9 @@ constexpr OptionRow kInputs[] = {
      .fallback = "numpy",
      .metavar = "MODULE",
      .help = "Whose random numbers to use: numpy or torch.",
-     .note = "numpy's numbers are made natively, bit for bit; torch needs the Python worker."},
+     .standing = Standing::kBetter,
+     .note = "The same numbers for the same torch and seed, drawn by the Python of --python; its"
+             " floats are in --val-range too, which Polygraphy leaves out."},
     {.flags = {"--load-inputs", "--load-input-data"},
      .dest = "load_inputs_paths",
      .arity = Arity::kPlus,

@@ -3,6 +3,8 @@
 namespace vernier {
 namespace {
 
+constexpr std::string_view kTorchPlaces[] = {"auto", "plugin", "python"};
+
 constexpr OptionRow kRunners[] = {
     {.flags = {"--tf"},
      .dest = "runners",
@@ -49,8 +51,35 @@ constexpr OptionRow kRunners[] = {
      .dest = "runners",
      .action = OptionAction::kRunner,
      .constant = "torch",
-     .help = "Add a PyTorch runner for a TorchScript or torch.export model, in the Python of"
-             " --python.",
+     .help = "Add a PyTorch runner: TorchScript, torch.export and AOTInductor models, and pickled"
+             " modules with --allow-pickle.",
+     .origin = Origin::kOurs},
+    {.flags = {"--torch-lib"},
+     .dest = "torch_lib",
+     .arity = Arity::kOne,
+     .metavar = "PATH",
+     .help = "PyTorch's libtorch.so, or a folder that holds it, for the TorchScript plug-in.",
+     .origin = Origin::kOurs},
+    {.flags = {"--torch-in"},
+     .dest = "torch_in",
+     .arity = Arity::kOne,
+     .choices = kTorchPlaces,
+     .fallback = "auto",
+     .metavar = "PLACE",
+     .help = "Who runs --torch: plugin (TorchScript without Python, by the version of PyTorch that"
+             " vernier was built against), python (the torch of --python), or auto, the plug-in"
+             " where it fits and else Python.",
+     .origin = Origin::kOurs},
+    {.flags = {"--torch-outputs"},
+     .dest = "torch_outputs",
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Names for the outputs of --torch, in their order; TorchScript files have none.",
+     .origin = Origin::kOurs},
+    {.flags = {"--allow-pickle"},
+     .dest = "allow_pickle",
+     .help = "Let --torch load pickled modules. A pickle runs whatever code is in it: only for files"
+             " that you trust.",
      .origin = Origin::kOurs},
     {.flags = {"--identity"},
      .dest = "runners",
@@ -71,9 +100,11 @@ constexpr OptionRow kRunners[] = {
      .arity = Arity::kOne,
      .action = OptionAction::kRunner,
      .constant = "model-runner",
-     .metavar = "SCRIPT.py[:FUNCTION]",
+     .metavar = "SCRIPT.py[:FUNCTION]|PROGRAM",
      .help = "Add a model in Python as a runner: a script whose load(model_path) returns a function"
-             " of one feed or an object with infer(feed), or that has such an infer itself.",
+             " of one feed or an object with infer(feed), or that has such an infer itself. Or a"
+             " program, with arguments, that reads one feed as JSON and writes one result as JSON:"
+             " from and to its standard streams, or files where arguments say {input} and {output}.",
      .origin = Origin::kOurs},
     {.flags = {"--runner"},
      .dest = "runners",

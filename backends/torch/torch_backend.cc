@@ -1,0 +1,164 @@
+// The plug-in for TorchScript. PyTorch's C++ interface is not stable, so there are two libraries:
+// this one, which finds the user's PyTorch and refuses any version but the one that it was built
+// against, and libvernier_torchscript.so, which is linked against PyTorch and loaded after it. That
+// one is a plug-in too: its table does the work, and this one passes calls on.
+#include <dlfcn.h>
+
+#include <memory>
+
+#include "torch_library.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier {
+namespace {
+
+// Built against, in the words of FindTorch: from cmake/FindTorchLibrary.cmake.
+constexpr std::string_view kBuiltAgainst = VERNIER_TORCH_VERSION;
+
+struct LoadedBackend {
+  const vn_backend_api* api = nullptr;
+  vn_backend* inner = nullptr;
+  TorchLibrary library;
+};
+
+struct OpenedSession {
+  const vn_backend_api* api = nullptr;
+  vn_session* inner = nullptr;
+};
+
+LoadedBackend& Of(vn_backend* b) { return *reinterpret_cast<LoadedBackend*>(b); }
+OpenedSession& Of(vn_session* s) { return *reinterpret_cast<OpenedSession*>(s); }
+
+// "2.11.0" of "2.11.0+cu130": builds for other devices have the same interface, and are told apart
+// by their libraries, whose symbols all have to be there.
+std::string_view Release(std::string_view version) { return version.substr(0, version.find('+')); }
+
+Result<void*> Load(const std::string& path) {
+  if (void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  return Unavailable("'" + path + "' cannot be loaded: " + ::dlerror());
+}
+
+// Beside this library.
+Result<std::string> ScriptLibrary() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&ScriptLibrary), &info) == 0) {
+    return Internal("this plug-in does not know where it is");
+  }
+  const std::string own = info.dli_fname;
+  return own.substr(0, own.rfind('/') + 1) + "libvernier_torchscript.so";
+}
+
+Result<std::unique_ptr<LoadedBackend>> LoadBackend(const vn_host* host, const vn_option* options,
+                                                   size_t count) {
+  auto loaded = std::make_unique<LoadedBackend>();
+  VERNIER_ASSIGN_OR_RETURN(loaded->library, FindTorch(sdk::Options(options, count).Get("lib")));
+  if (Release(loaded->library.version) != Release(kBuiltAgainst)) {
+    return Unavailable("'" + loaded->library.path + "' is PyTorch " + loaded->library.version +
+                       ", and this plug-in was built against " + std::string(kBuiltAgainst) +
+                       ": PyTorch's C++ interface changes with every version");
+  }
+  VERNIER_TRY(Load(loaded->library.path).status());
+  VERNIER_ASSIGN_OR_RETURN(const std::string script, ScriptLibrary());
+  VERNIER_ASSIGN_OR_RETURN(void* const library, Load(script));
+  const auto query = reinterpret_cast<vn_backend_query_fn>(::dlsym(library, VN_QUERY_SYMBOL));
+  loaded->api = query == nullptr ? nullptr : query(host);
+  if (loaded->api == nullptr) return Unavailable("'" + script + "' is of another version");
+  return loaded;
+}
+
+// The table has no host in its list of options; the query call leaves it here.
+const vn_host*& QueriedHost() {
+  static const vn_host* host = nullptr;
+  return host;
+}
+
+vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
+  if (index > 0) return sdk::Host(QueriedHost()).NewStatus(NotFound("no more options"));
+  *out = {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), sdk::Str(""),
+          sdk::Str("PyTorch's libtorch.so, or a folder that holds it")};
+  return nullptr;
+}
+
+vn_status* Create(const vn_host* host, const vn_option* options, size_t count,
+                  vn_backend** out) noexcept {
+  vn_status* inner_status = nullptr;
+  vn_status* status = sdk::internal::Guard(sdk::Host(host), [&]() -> Status {
+    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LoadedBackend> loaded,
+                             LoadBackend(host, options, count));
+    inner_status = loaded->api->create(host, options, count, &loaded->inner);
+    if (inner_status == nullptr) *out = reinterpret_cast<vn_backend*>(loaded.release());
+    return {};
+  });
+  return status != nullptr ? status : inner_status;
+}
+
+void Destroy(vn_backend* b) noexcept {
+  Of(b).api->destroy(Of(b).inner);
+  delete &Of(b);
+}
+
+vn_str FrameworkVersion(vn_backend* b) noexcept { return sdk::Str(Of(b).library.version); }
+vn_str FrameworkPath(vn_backend* b) noexcept { return sdk::Str(Of(b).library.path); }
+
+vn_status* Open(vn_backend* b, const vn_model* model, const vn_option* options, size_t count,
+                vn_session** out) noexcept {
+  auto opened = std::make_unique<OpenedSession>();
+  opened->api = Of(b).api;
+  vn_status* status = opened->api->open(Of(b).inner, model, options, count, &opened->inner);
+  if (status == nullptr) *out = reinterpret_cast<vn_session*>(opened.release());
+  return status;
+}
+
+void Close(vn_session* s) noexcept {
+  Of(s).api->close(Of(s).inner);
+  delete &Of(s);
+}
+
+vn_status* Signature(vn_session* s, int32_t is_output, size_t index, vn_tensor* out) noexcept {
+  return Of(s).api->signature(Of(s).inner, is_output, index, out);
+}
+
+vn_status* Info(vn_session* s, vn_session_info* out) noexcept {
+  return Of(s).api->info(Of(s).inner, out);
+}
+
+vn_status* NotExposedAt(vn_session* s, size_t index, vn_str* name, vn_str* why) noexcept {
+  return Of(s).api->not_exposed_at(Of(s).inner, index, name, why);
+}
+
+vn_status* Run(vn_session* s, const vn_tensor* const* inputs, size_t input_count,
+               vn_tensor** outputs, size_t capacity, size_t* out_count,
+               vn_run_stats* stats) noexcept {
+  return Of(s).api->run(Of(s).inner, inputs, input_count, outputs, capacity, out_count, stats);
+}
+
+}  // namespace
+}  // namespace vernier
+
+extern "C" __attribute__((visibility("default"))) const vn_backend_api* vn_backend_query(
+    const vn_host* host) {
+  using namespace vernier;
+  if (host->abi_major != VN_ABI_MAJOR) return nullptr;
+  QueriedHost() = host;
+  static const vn_backend_api kApi = [] {
+    vn_backend_api api{};
+    api.struct_size = sizeof(api);
+    api.abi_major = VN_ABI_MAJOR;
+    api.abi_minor = VN_ABI_MINOR;
+    api.name = sdk::Str("torch");
+    api.version = sdk::Str("1");
+    api.option_at = &OptionAt;
+    api.create = &Create;
+    api.destroy = &Destroy;
+    api.framework_version = &FrameworkVersion;
+    api.framework_path = &FrameworkPath;
+    api.open = &Open;
+    api.close = &Close;
+    api.signature = &Signature;
+    api.info = &Info;
+    api.not_exposed_at = &NotExposedAt;
+    api.run = &Run;
+    return api;
+  }();
+  return &kApi;
+}

@@ -1,0 +1,83 @@
+// What is linked against PyTorch: opens TorchScript modules. torch_backend.cc loads it once the
+// right PyTorch is there.
+#include <torch/script.h>
+#include <torch/version.h>
+
+#include <istream>
+#include <streambuf>
+
+#include "torchscript_session.h"
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier {
+namespace {
+
+/// Bytes as a stream that can be read from anywhere.
+class MemoryBuffer final : public std::streambuf {
+ public:
+  explicit MemoryBuffer(std::span<char> bytes) {
+    setg(bytes.data(), bytes.data(), bytes.data() + bytes.size());
+  }
+
+ protected:
+  pos_type seekoff(off_type offset, std::ios_base::seekdir from, std::ios_base::openmode) override {
+    const off_type base = from == std::ios_base::beg   ? 0
+                          : from == std::ios_base::cur ? gptr() - eback()
+                                                       : egptr() - eback();
+    const off_type place = base + offset;
+    if (place < 0 || place > egptr() - eback()) return pos_type(off_type(-1));
+    setg(eback(), eback() + place, egptr());
+    return pos_type(place);
+  }
+  pos_type seekpos(pos_type place, std::ios_base::openmode mode) override {
+    return seekoff(off_type(place), std::ios_base::beg, mode);
+  }
+};
+
+torch::jit::Module Read(const vn_model& model) {
+  if (model.bytes == nullptr) {
+    return torch::jit::load(std::string(sdk::View(model.path)), at::kCPU);
+  }
+  auto* bytes = static_cast<char*>(const_cast<void*>(model.bytes));
+  MemoryBuffer buffer(std::span(bytes, model.byte_count));
+  std::istream in(&buffer);
+  return torch::jit::load(in, at::kCPU);
+}
+
+OutputNames NamesFor(const vn_model& model, const sdk::Options& options) {
+  OutputNames names = options.GetAll("output_names");
+  if (!names.empty()) return names;
+  for (const vn_str& name : std::span(model.outputs, model.output_count)) {
+    names.emplace_back(sdk::View(name));
+  }
+  return names;
+}
+
+class TorchScriptBackend {
+ public:
+  static constexpr std::string_view kName = "torch";
+  static constexpr std::string_view kVersion = "1";
+
+  static std::span<const vn_option_info> OptionTable() { return {}; }
+  static Result<std::unique_ptr<TorchScriptBackend>> Create(const sdk::Host&, sdk::Options) {
+    return std::make_unique<TorchScriptBackend>();
+  }
+  std::string_view framework_version() const { return TORCH_VERSION; }
+  std::string_view framework_path() const { return ""; }
+
+  Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
+    const std::string path(sdk::View(model.path));
+    try {
+      return TorchScriptSession::Create(Read(model), NamesFor(model, options));
+    } catch (const c10::Error& error) {
+      const std::string why = error.what_without_backtrace();
+      return Malformed("'" + path +
+                       "' cannot be read as TorchScript: " + why.substr(0, why.find('\n')));
+    }
+  }
+};
+
+}  // namespace
+}  // namespace vernier
+
+VERNIER_EXPORT_BACKEND(vernier::TorchScriptBackend)

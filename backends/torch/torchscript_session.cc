@@ -1,0 +1,190 @@
+#include "torchscript_session.h"
+
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/cuda.h>
+
+#include <chrono>
+#include <set>
+
+#include "torch_tensor.h"
+
+namespace vernier {
+namespace {
+
+// PyTorch's convention: an operator whose name ends in one underscore changes its first argument.
+bool WritesInPlace(const torch::jit::Block& block) {
+  for (const torch::jit::Node* node : block.nodes()) {
+    const std::string name = node->kind().toUnqualString();
+    if (name.size() > 2 && name.back() == '_' && name[name.size() - 2] != '_') return true;
+    for (const torch::jit::Block* inner : node->blocks()) {
+      if (WritesInPlace(*inner)) return true;
+    }
+  }
+  return false;
+}
+
+bool MayWriteInputs(const torch::jit::Module& module) {
+  const auto graph = module.get_method("forward").graph()->copy();
+  torch::jit::Inline(*graph);
+  return WritesInPlace(*graph->block());
+}
+
+bool IsTensor(const c10::TypePtr& type) { return type->kind() == c10::TypeKind::TensorType; }
+
+std::string Named(const c10::TypePtr& type) { return type->str(); }
+
+// The results in one list, nested tuples opened.
+void Flatten(const c10::IValue& value, std::vector<at::Tensor>& out) {
+  if (value.isTensor()) {
+    out.push_back(value.toTensor());
+    return;
+  }
+  for (const c10::IValue& element : value.toTupleRef().elements()) Flatten(element, out);
+}
+
+bool CountTensors(const c10::TypePtr& type, size_t& count) {
+  if (IsTensor(type)) {
+    ++count;
+    return true;
+  }
+  const auto tuple = type->cast<c10::TupleType>();
+  if (tuple == nullptr) return false;
+  for (const c10::TypePtr& element : tuple->elements()) {
+    if (!CountTensors(element, count)) return false;
+  }
+  return true;
+}
+
+// Field names of a NamedTuple of tensors, else none.
+OutputNames FieldNames(const c10::TypePtr& type) {
+  const auto tuple = type->cast<c10::TupleType>();
+  if (tuple == nullptr || !tuple->schema()) return {};
+  OutputNames names;
+  for (const c10::Argument& field : tuple->schema()->arguments()) {
+    if (!IsTensor(field.type())) return {};
+    names.push_back(field.name());
+  }
+  return names;
+}
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+TorchScriptSession::TorchScriptSession(torch::jit::Module module)
+    : module_(std::move(module)), device_(torch::cuda::is_available() ? at::kCUDA : at::kCPU) {
+  module_.eval();
+  module_.to(device_);
+}
+
+Result<std::unique_ptr<sdk::Session>> TorchScriptSession::Create(torch::jit::Module module,
+                                                                 const OutputNames& names) {
+  if (!module.find_method("forward")) return Malformed("the module has no method 'forward'");
+  std::unique_ptr<TorchScriptSession> session(new TorchScriptSession(std::move(module)));
+  VERNIER_TRY(session->ReadArguments());
+  VERNIER_TRY(session->ReadResults(names));
+  session->writes_inputs_ = MayWriteInputs(session->module_);
+  return std::unique_ptr<sdk::Session>(std::move(session));
+}
+
+Status TorchScriptSession::ReadArguments() {
+  const c10::FunctionSchema& schema = module_.get_method("forward").function().getSchema();
+  for (const c10::Argument& argument : schema.arguments()) {
+    if (&argument == &schema.arguments().front()) continue;  // self
+    if (argument.default_value()) continue;
+    if (!IsTensor(argument.type())) {
+      return Unimplemented("argument '" + argument.name() + "' of the module is " +
+                           Named(argument.type()) + ", no Tensor");
+    }
+    // A TorchScript file says nothing of element types and shapes.
+    inputs_.push_back({argument.name(), DType::kUndefined, false, {}, {}});
+  }
+  return {};
+}
+
+Status TorchScriptSession::ReadResults(const OutputNames& names) {
+  const c10::FunctionSchema& schema = module_.get_method("forward").function().getSchema();
+  size_t count = 0;
+  for (const c10::Argument& result : schema.returns()) {
+    if (CountTensors(result.type(), count)) continue;
+    return Unimplemented("the module returns " + Named(result.type()) +
+                         ", of which only a run tells how many tensors it has");
+  }
+  OutputNames own = names;
+  if (own.size() != count && schema.returns().size() == 1) {
+    own = FieldNames(schema.returns().front().type());
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = own.size() == count ? own[i] : "output_" + std::to_string(i);
+    outputs_.push_back({name, DType::kUndefined, false, {}, {}});
+  }
+  return {};
+}
+
+sdk::SessionInfo TorchScriptSession::info() const {
+  std::set<std::string_view> types;
+  for (const at::Tensor& parameter : module_.parameters()) {
+    const std::optional<DType> dtype = FromTorch(parameter.scalar_type());
+    if (dtype && Kind(*dtype) == DTypeKind::kFloat) types.insert(DTypeName(*dtype));
+  }
+  std::string precision;
+  for (const std::string_view type : types) {
+    precision += (precision.empty() ? "" : "+") + std::string(type);
+  }
+  return {precision.empty() ? "that of its inputs" : precision, device_.is_cuda() ? "CUDA" : "CPU"};
+}
+
+Result<std::vector<c10::IValue>> TorchScriptSession::Arguments(
+    std::span<const vn_tensor* const> feed) {
+  const auto named = [&](const std::string& name) {
+    const auto found = std::find_if(feed.begin(), feed.end(),
+                                    [&](const vn_tensor* t) { return sdk::View(t->name) == name; });
+    return found == feed.end() ? nullptr : *found;
+  };
+  const bool by_name = std::all_of(inputs_.begin(), inputs_.end(),
+                                   [&](const sdk::TensorSpec& s) { return named(s.name); });
+  if (!by_name && feed.size() != inputs_.size()) {
+    std::string names;
+    for (const sdk::TensorSpec& spec : inputs_) names += (names.empty() ? "" : ", ") + spec.name;
+    return Malformed("the module takes " + std::to_string(inputs_.size()) + " inputs (" + names +
+                     "), and the feed has " + std::to_string(feed.size()));
+  }
+  std::vector<c10::IValue> arguments;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(at::Tensor tensor,
+                             Borrow(by_name ? *named(inputs_[i].name) : *feed[i]));
+    if (writes_inputs_ && !device_.is_cuda()) tensor = tensor.clone();
+    arguments.emplace_back(tensor.to(device_));
+  }
+  return arguments;
+}
+
+Result<sdk::RunOutcome> TorchScriptSession::Run(std::span<const vn_tensor* const> inputs) {
+  const c10::InferenceMode no_gradients;
+  VERNIER_ASSIGN_OR_RETURN(std::vector<c10::IValue> arguments, Arguments(inputs));
+  sdk::RunOutcome outcome;
+  c10::IValue result;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    result = module_.forward(arguments);
+    if (device_.is_cuda()) torch::cuda::synchronize();
+  } catch (const c10::Error& error) {
+    return BackendError(error.what_without_backtrace());
+  }
+  outcome.inference_seconds = SecondsSince(start);
+  std::vector<at::Tensor> tensors;
+  Flatten(result, tensors);
+  for (size_t i = 0; i < tensors.size() && i < outputs_.size(); ++i) {
+    // One that is an input, or a part of one, has the host's bytes for the length of this call.
+    at::Tensor tensor = tensors[i];
+    for (const c10::IValue& argument : arguments) {
+      if (tensor.defined() && tensor.is_alias_of(argument.toTensor())) tensor = tensor.clone();
+    }
+    outcome.outputs.push_back(ToOutput(outputs_[i].name, tensor));
+  }
+  return outcome;
+}
+
+}  // namespace vernier

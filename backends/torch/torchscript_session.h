@@ -1,0 +1,42 @@
+// One TorchScript module.
+#pragma once
+
+#include <torch/script.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vernier/backend_sdk.hpp"
+
+namespace vernier {
+
+/// Names that the file does not have: of outputs, in their order.
+using OutputNames = std::vector<std::string>;
+
+class TorchScriptSession final : public sdk::Session {
+ public:
+  /// kUnimplemented for a module whose arguments or results are other than tensors: Python can
+  /// still run it.
+  static Result<std::unique_ptr<sdk::Session>> Create(torch::jit::Module module,
+                                                      const OutputNames& names);
+
+  std::span<const sdk::TensorSpec> inputs() const override { return inputs_; }
+  std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
+  sdk::SessionInfo info() const override;
+  /// Inputs go by name where the feed has all of them, else in order.
+  Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+
+ private:
+  explicit TorchScriptSession(torch::jit::Module module);
+  Status ReadArguments();
+  Status ReadResults(const OutputNames& names);
+  Result<std::vector<c10::IValue>> Arguments(std::span<const vn_tensor* const> feed);
+
+  torch::jit::Module module_;
+  at::Device device_;
+  bool writes_inputs_ = false;  ///< some operator may: then it gets copies
+  std::vector<sdk::TensorSpec> inputs_, outputs_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,196 @@
+"""Models that torch wrote, in the user's Python and in the plug-in."""
+
+import unittest
+
+import numpy as np
+
+from torch_case import PLACES, PLUGIN, TorchCase
+
+SHAPES = ("--input-shapes", "x:[4,6]", "bias:[3]")
+
+
+class Script(TorchCase):
+    def test_it_computes_what_onnx_runtime_does(self):
+        self.write_twin()
+        for place in PLACES:
+            for model in ("net.pt", "traced.pt"):
+                with self.subTest(place=place, model=model):
+                    done = self.passes(
+                        "twin.onnx", "--onnxrt", "--runner", f"t=torch {model} --torch-outputs y p",
+                        "--torch-in", place, "--iterations", "3", "--input-shapes", "x:[5,6]")
+                    self.assertIn("compared 2 outputs in 3 iterations", done.out)
+
+    def test_in_both_places_bit_for_bit(self):
+        if not PLUGIN:
+            self.assertNotIn("plugin", PLACES)
+            return
+        self.write_twin()
+        done = self.passes("--runner", "a=torch net.pt --torch-in plugin", "--runner",
+                           "b=torch net.pt --torch-in python", *SHAPES, "--compare", "simple",
+                           "--atol", "0", "--rtol", "0", "--iterations", "4")
+        self.assertIn("compared 2 outputs in 4 iterations", done.out)
+
+    def test_the_plug_in_is_preferred_where_it_fits(self):
+        done = self.passes("net.pt", "--torch", *SHAPES, "-v")
+        library = "libtorch.so" in done.out + done.err
+        self.assertEqual("the plug-in is not used" in done.out, not PLUGIN, str(done))
+        self.assertRegex(done.out, r"pytorch-runner-N0-\S+ +torch \d+\.\d+\S* +CPU +float32")
+        self.assertIsNotNone(library)
+
+    def test_what_the_plug_in_cannot_run_python_does(self):
+        done = self.passes("dict.pt", "--torch", "--input-shapes", "x:[2]", "-v",
+                           "--save-outputs", "out.npz")
+        with np.load(self.folder / "out.npz") as saved:
+            self.assertEqual([name.split("/")[-1] for name in saved.files], ["twice"])
+        if PLUGIN:
+            self.assertIn("the plug-in is not used: the module returns Dict(str, Tensor)", done.out)
+            done = self.run_torch("dict.pt", "--torch", "--input-shapes", "x:[2]", "--torch-in",
+                                  "plugin")
+            self.assert_fails(done, 5, "only a run tells how many tensors it has")
+
+    def test_types_shapes_and_nested_results(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                outputs = self.outputs("several.pt", "--torch", "--torch-in", place,
+                                       "--input-shapes", "ids:[2,3]:int64", "mask:[4]:bool",
+                                       "--val-range", "ids:[5,9]")
+                values = list(outputs.values())
+                self.assertIn(len(values), (3, 4))
+                self.assertEqual(values[0].dtype, np.int64)
+                self.assertEqual(values[0].shape, (2, 3))
+                self.assertTrue(((values[0] >= 10) & (values[0] <= 18)).all())
+
+    def test_an_input_that_is_written_to(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                # Large enough for shared memory, which nobody may write to.
+                done = self.passes("--runner", f"a=torch inplace.pt --torch-in {place}", "--runner",
+                                   f"b=torch inplace.pt --torch-in {place}", "--input-shapes",
+                                   "x:[300,300]", "--iterations", "2")
+                self.assertIn("compared 1 output in 2 iterations", done.out)
+
+    def test_precisions_are_those_of_the_weights(self):
+        for place in PLACES:
+            for model, dtype in (("half.pt", "float16"), ("double.pt", "float64")):
+                if model == "half.pt" and dtype == "float16":
+                    continue  # matrices of float16 are not in every torch for CPUs
+                with self.subTest(place=place, model=model):
+                    done = self.passes(model, "--torch", "--torch-in", place, "--input-shapes",
+                                       f"x:[4,6]:{dtype}", f"bias:[3]:{dtype}")
+                    self.assertRegex(done.out, rf"torch \S+ +CPU +{dtype}")
+
+    def test_names_of_inputs_come_from_the_file(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                done = self.run_torch("net.pt", "--torch", "--torch-in", place, "--input-shapes",
+                                      "x:[4,6]")
+                self.assert_fails(done, 2, "the shape of input 'bias' of 'pytorch-runner",
+                                  r"--input-shapes bias:\[...\]")
+                done = self.run_torch("net.pt", "--torch", "--torch-in", place)
+                self.assert_fails(done, 2, r"takes as inputs \(x, bias\) is not known")
+
+    def test_wrong_inputs_and_errors_inside_are_sentences(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                done = self.run_torch("net.pt", "--torch", "--torch-in", place, "--input-shapes",
+                                      "x:[4,5]", "bias:[3]")
+                self.assert_fails(done, 6, "mat1 and mat2 shapes cannot be multiplied")
+
+    def test_no_tensor_among_the_arguments(self):
+        done = self.run_torch("count.pt", "--torch", "--torch-in", PLACES[1], "--input-shapes",
+                              "x:[2]", "n:[]:int64")
+        self.assertIn(done.code, (5, 6), str(done))
+
+    def test_files_that_are_none(self):
+        (self.folder / "junk.pt").write_bytes(b"\x00junk" * 50)
+        whole = (self.models / "net.pt").read_bytes()
+        (self.folder / "cut.pt").write_bytes(whole[:len(whole) // 2])
+        for place in PLACES:
+            for name in ("junk.pt", "cut.pt"):
+                with self.subTest(place=place, name=name):
+                    done = self.run_torch(name, "--torch", "--torch-in", place, *SHAPES)
+                    self.assert_fails(done, 3, name)
+
+    def test_saved_and_loaded_and_sequential(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                words = ("net.pt", "--torch", "--torch-in", place, *SHAPES)
+                self.passes(*words, "--save-outputs", "o.json", "--save-inputs", "i.json",
+                            "--warm-up", "2", "--sequential-runners", "--iterations", "2")
+                done = self.passes(*words[:4], "--load-inputs", "i.json", "--load-outputs", "o.json")
+                self.assertIn("compared 2 outputs in 2 iterations", done.out)
+
+
+class Plugin(TorchCase):
+    """The library, and its version."""
+
+    def test_another_version_is_named_and_not_loaded(self):
+        package = self.folder / "torch"
+        (package / "lib").mkdir(parents=True)
+        (package / "lib" / "libtorch.so").write_bytes(b"never opened")
+        (package / "version.py").write_text("__version__ = '9.8.7+cpu'\n")
+        done = self.run_torch("net.pt", "--torch", *SHAPES, "--torch-lib", "torch/lib/libtorch.so")
+        if not PLUGIN:
+            self.assert_fails(done, 5, "no backend 'torch'")
+            return
+        self.assert_fails(done, 5, r"is PyTorch 9\.8\.7\+cpu, and this plug-in was built against \d+\.")
+        # Left to itself, the user's Python runs the model.
+        done = self.passes("net.pt", "--torch", *SHAPES, "-v",
+                           env={"TORCH_ROOT": str(package)})
+        self.assertIn("is PyTorch 9.8.7+cpu, and this plug-in was built against", done.out)
+
+    def test_a_library_that_is_not_there(self):
+        done = self.run_torch("net.pt", "--torch", *SHAPES, "--torch-lib", "/nonexistent")
+        self.assert_fails(done, 5, "/nonexistent|no backend 'torch'")
+
+
+class Pickles(TorchCase):
+    def test_they_are_refused_unopened(self):
+        (self.folder / "evil.pt").write_bytes(
+            b"\x80\x02cos\nsystem\nU\x0etouch pickled!\n\x85R.")
+        for name in ("weights.pt", "module.pt", "legacy.pt", "evil.pt"):
+            with self.subTest(name):
+                done = self.run_torch(name, "--torch", "--input-shapes", "input:[2,6]")
+                self.assert_fails(done, 3, f"{name}' is a pickle", "--allow-pickle")
+        self.assertFalse((self.folder / "pickled!").exists())
+
+    def test_allowed(self):
+        done = self.passes("--runner", "a=torch module.pt --allow-pickle", "--runner",
+                           "b=torch module_script.pt", "--runner",
+                           "c=torch legacy.pt --allow-pickle", "--input-shapes", "input:[2,6]")
+        self.assertIn("b vs. c: PASSED", done.out)
+
+    def test_sub_modules_on_request(self):
+        outputs = self.outputs("module.pt", "--torch", "--allow-pickle", "--input-shapes",
+                               "input:[2,6]", "--onnx-outputs", "mark", "all")
+        self.assertEqual(sorted(outputs), ["0", "1", "2", "output_0"])
+        np.testing.assert_array_equal(outputs["1"], np.maximum(outputs["0"], 0))
+
+    def test_weights_are_no_module(self):
+        done = self.run_torch("weights.pt", "--torch", "--allow-pickle", "--input-shapes", "x:[2]")
+        self.assert_fails(done, 3, "holds a OrderedDict and no module", "--model-runner")
+
+
+class Eager(TorchCase):
+    def test_the_example_with_sub_modules(self):
+        self.write("eager.py", """
+            import numpy as np
+            import torch
+            from pytorch_eager import Eager
+            def load(model_path, marked):
+                net = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.ReLU())
+                return Eager(net, {"x": (torch.float32, (2, 6))}, ["y"], marked)
+            """)
+        import pathlib
+        example = pathlib.Path(__file__).parents[2] / "examples/runners/pytorch_eager.py"
+        (self.folder / "pytorch_eager.py").write_text(example.read_text())
+        outputs = self.outputs("--model-runner", "eager.py", "--mark-all")
+        self.assertEqual(sorted(outputs), ["0", "1", "y"])
+        outputs = self.outputs("--model-runner", "eager.py", "--onnx-outputs", "1")
+        self.assertEqual(sorted(outputs), ["1", "y"])
+        done = self.run_torch("--model-runner", "eager.py", "--onnx-outputs", "conv")
+        self.assert_fails(done, 6, "nothing is called 'conv'; there are: 0, 1")
+
+
+if __name__ == "__main__":
+    unittest.main()
