@@ -69,7 +69,9 @@ enum {
   VN_DTYPE_FLOAT8_E5M2FNUZ = 13,
   VN_DTYPE_FLOAT4_E2M1FN = 17,
   VN_DTYPE_STRING = 200, /* Arrow's layout: count + 1 int64 offsets, then the bytes */
-  VN_DTYPE_SKIPPED = 201 /* not a tensor (a sequence, a map): `note` says what it is */
+  /* Not a tensor (a sequence, a map): `note` says what it is. In a signature and without a note: a
+   * tensor whose type only a run tells. */
+  VN_DTYPE_SKIPPED = 201
 };
 
 #define VN_RANK_UNKNOWN UINT32_MAX

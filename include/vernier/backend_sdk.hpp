@@ -85,7 +85,7 @@ class Options {
   std::span<const vn_option> options_;
 };
 
-/// Declaration of one input or output. `rank_known` false leaves the shape open.
+/// Declaration of one input or output. `rank_known` false leaves the shape open, kUndefined the type.
 struct TensorSpec {
   std::string name;
   DType dtype = DType::kUndefined;

@@ -269,7 +269,8 @@ Result<SessionDescription> PluginSession::Describe() {
     for (const vn_tensor& t : tensors) {
       TensorInfo info = FromAbiSignature(t);
       if (is_output) outputs_.push_back({info.name, info.dtype});
-      if (t.dtype_code == VN_DTYPE_SKIPPED) {
+      // Without a note it is a tensor whose type only a run tells.
+      if (t.dtype_code == VN_DTYPE_SKIPPED && t.note.size > 0) {
         description.not_exposed.push_back({std::move(info.name), std::string(View(t.note))});
       } else {
         list.push_back(std::move(info));

@@ -212,6 +212,9 @@ void PassMarks(const ModelPlan& model, RunnerPlan& runner) {
 // framework loads.
 Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   ModelPlan& model = runner.model;
+  // A script may read what nobody else knows.
+  const bool opaque = runner.backend == "python" || runner.backend == "torch";
+  if (opaque) PassMarks(model, runner);
   if (model.path.empty()) return {};  // CheckRun says so
   ModelTypeHints hints;
   hints.tensorflow_runner = runner.backend == kTensorFlow;
@@ -221,9 +224,6 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   if (!path.exists) WarnOfMissingModel(path.path, logger);
   const Result<ModelType> inferred = InferModelType(path.path, hints);
   model.path = path.path;
-  // A script may read what nobody else knows.
-  const bool opaque = runner.backend == "python" || runner.backend == "torch";
-  if (opaque) PassMarks(model, runner);
   if (!inferred.ok() && opaque) return {};
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, inferred);
   model.type = std::string(ModelTypeName(type));

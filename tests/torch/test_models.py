@@ -38,11 +38,10 @@ class Script(TorchCase):
         self.assertIsNotNone(library)
 
     def test_what_the_plug_in_cannot_run_python_does(self):
-        done = self.passes("dict.pt", "--torch", "--input-shapes", "x:[2]", "-v",
-                           "--save-outputs", "out.npz")
-        with np.load(self.folder / "out.npz") as saved:
-            self.assertEqual([name.split("/")[-1] for name in saved.files], ["twice"])
+        words = ("dict.pt", "--torch", "--input-shapes", "x:[2]", "-v")
+        self.assertEqual(list(self.outputs(*words)), ["twice"])
         if PLUGIN:
+            done = self.passes(*words)
             self.assertIn("the plug-in is not used: the module returns Dict(str, Tensor)", done.out)
             done = self.run_torch("dict.pt", "--torch", "--input-shapes", "x:[2]", "--torch-in",
                                   "plugin")
@@ -55,7 +54,7 @@ class Script(TorchCase):
                                        "--input-shapes", "ids:[2,3]:int64", "mask:[4]:bool",
                                        "--val-range", "ids:[5,9]")
                 values = list(outputs.values())
-                self.assertIn(len(values), (3, 4))
+                self.assertEqual(len(values), 4)
                 self.assertEqual(values[0].dtype, np.int64)
                 self.assertEqual(values[0].shape, (2, 3))
                 self.assertTrue(((values[0] >= 10) & (values[0] <= 18)).all())
@@ -71,13 +70,10 @@ class Script(TorchCase):
 
     def test_precisions_are_those_of_the_weights(self):
         for place in PLACES:
-            for model, dtype in (("half.pt", "float16"), ("double.pt", "float64")):
-                if model == "half.pt" and dtype == "float16":
-                    continue  # matrices of float16 are not in every torch for CPUs
-                with self.subTest(place=place, model=model):
-                    done = self.passes(model, "--torch", "--torch-in", place, "--input-shapes",
-                                       f"x:[4,6]:{dtype}", f"bias:[3]:{dtype}")
-                    self.assertRegex(done.out, rf"torch \S+ +CPU +{dtype}")
+            with self.subTest(place=place):
+                done = self.passes("double.pt", "--torch", "--torch-in", place, "--input-shapes",
+                                   "x:[4,6]:float64", "bias:[3]:float64")
+                self.assertRegex(done.out, r"torch \S+ +CPU +float64")
 
     def test_names_of_inputs_come_from_the_file(self):
         for place in PLACES:

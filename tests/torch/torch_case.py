@@ -53,7 +53,8 @@ class TorchCase(ScriptCase):
         """Of the one iteration of the one runner, by name."""
         self.passes(*words, "--save-outputs", "out.npz")
         with np.load(self.folder / "out.npz") as saved:
-            return {name.split("/")[-1]: saved[name] for name in saved.files}
+            return {name.split("/")[-1]: saved[name] for name in saved.files
+                    if not name.startswith("__")}
 
     def write_twin(self):
         """twin.onnx computes what net.pt does."""
