@@ -1,15 +1,12 @@
 #include "graph_reader.h"
 
-#include <charconv>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <protozero/pbf_reader.hpp>
+
+#include "tensor_reader.h"
 
 namespace vernier::pluginref {
 namespace {
 
-namespace fs = std::filesystem;
 using Reader = protozero::pbf_reader;
 
 // Field numbers of onnx.proto (IR version 13).
@@ -34,233 +31,6 @@ enum AttributeField {
   kAttributeInts = 8,
   kAttributeType = 20
 };
-enum TensorField {
-  kTensorDims = 1,
-  kTensorType = 2,
-  kTensorFloats = 4,
-  kTensorInt32s = 5,
-  kTensorStrings = 6,
-  kTensorInt64s = 7,
-  kTensorName = 8,
-  kTensorRaw = 9,
-  kTensorDoubles = 10,
-  kTensorUint64s = 11,
-  kTensorExternal = 13,
-  kTensorLocation = 14
-};
-
-std::string Text(Reader& in) {
-  const protozero::data_view view = in.get_view();
-  return {view.data(), view.size()};
-}
-
-bool Packed(const Reader& in) {
-  return in.wire_type() == protozero::pbf_wire_type::length_delimited;
-}
-
-// A repeated number is one field each, or all of them in one.
-void AppendIntegers(Reader& in, std::vector<int64_t>& out) {
-  if (!Packed(in)) {
-    out.push_back(in.get_int64());
-    return;
-  }
-  for (const int64_t value : in.get_packed_int64()) out.push_back(value);
-}
-
-void AppendFloats(Reader& in, std::vector<float>& out) {
-  if (!Packed(in)) {
-    out.push_back(in.get_float());
-    return;
-  }
-  for (const float value : in.get_packed_float()) out.push_back(value);
-}
-
-void AppendDoubles(Reader& in, std::vector<double>& out) {
-  if (!Packed(in)) {
-    out.push_back(in.get_double());
-    return;
-  }
-  for (const double value : in.get_packed_double()) out.push_back(value);
-}
-
-// What a TensorProto says, in whichever of its members.
-struct TensorParts {
-  std::string name;
-  Dims dims;
-  int64_t type = 0;
-  std::vector<float> floats;
-  std::vector<double> doubles;
-  std::vector<int64_t> integers;  // of int32_data, int64_data or uint64_data
-  std::vector<std::string> strings;
-  std::optional<std::string> raw;
-  std::map<std::string, std::string> external;
-  bool is_external = false;
-};
-
-void ReadExternalEntry(Reader in, std::map<std::string, std::string>& out) {
-  std::string key, value;
-  while (in.next()) {
-    if (in.tag() == 1) {
-      key = Text(in);
-    } else if (in.tag() == 2) {
-      value = Text(in);
-    } else {
-      in.skip();
-    }
-  }
-  out[key] = value;
-}
-
-TensorParts ReadParts(Reader in) {
-  TensorParts parts;
-  while (in.next()) {
-    switch (in.tag()) {
-      case kTensorDims:
-        AppendIntegers(in, parts.dims);
-        break;
-      case kTensorType:
-        parts.type = in.get_int32();
-        break;
-      case kTensorFloats:
-        AppendFloats(in, parts.floats);
-        break;
-      case kTensorDoubles:
-        AppendDoubles(in, parts.doubles);
-        break;
-      case kTensorInt32s:
-      case kTensorInt64s:
-      case kTensorUint64s:
-        AppendIntegers(in, parts.integers);
-        break;
-      case kTensorStrings:
-        parts.strings.push_back(Text(in));
-        break;
-      case kTensorName:
-        parts.name = Text(in);
-        break;
-      case kTensorRaw:
-        parts.raw = Text(in);
-        break;
-      case kTensorExternal:
-        ReadExternalEntry(in.get_message(), parts.external);
-        break;
-      case kTensorLocation:
-        parts.is_external = in.get_int32() == 1;
-        break;
-      default:
-        in.skip();
-    }
-  }
-  return parts;
-}
-
-Result<uint64_t> Number(const std::string& text, const std::string& what) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
-  return Malformed(what + " is '" + text + "', no number");
-}
-
-Result<std::string> ReadExternal(const TensorParts& parts, const std::string& folder,
-                                 uint64_t expected) {
-  const std::string what = "the weights file of '" + parts.name + "'";
-  const auto entry = [&](const char* key) {
-    const auto found = parts.external.find(key);
-    return found == parts.external.end() ? std::string() : found->second;
-  };
-  const fs::path location = entry("location");
-  bool leaves = location.empty() || location.is_absolute();
-  for (const fs::path& part : location) leaves |= part == "..";
-  if (leaves)
-    return Malformed(what + " is '" + location.string() + "', outside of the model's folder");
-  uint64_t offset = 0;
-  if (!entry("offset").empty()) {
-    VERNIER_ASSIGN_OR_RETURN(offset, Number(entry("offset"), what + ": its offset"));
-  }
-  std::ifstream file(fs::path(folder) / location, std::ios::binary | std::ios::ate);
-  const auto size = file ? static_cast<uint64_t>(file.tellg()) : 0;
-  if (!file || offset > size || expected > size - offset) {
-    return Malformed(what + ", '" + location.string() + "', is missing or too short");
-  }
-  std::string bytes(expected, '\0');
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!file) return Malformed(what + ", '" + location.string() + "', cannot be read");
-  return bytes;
-}
-
-template <typename T>
-std::string AsBytes(const std::vector<T>& values) {
-  std::string bytes(values.size() * sizeof(T), '\0');
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
-// Integers of the file's wide members to elements of `size` bytes.
-std::string Narrow(const std::vector<int64_t>& values, size_t size) {
-  std::string bytes;
-  for (const int64_t value : values) {
-    char raw[sizeof(value)];
-    std::memcpy(raw, &value, sizeof(value));
-    bytes.append(raw, size);  // little endian, as the elements themselves
-  }
-  return bytes;
-}
-
-std::string ArrowStrings(const std::vector<std::string>& strings) {
-  std::vector<int64_t> offsets = {0};
-  std::string texts;
-  for (const std::string& text : strings) {
-    texts += text;
-    offsets.push_back(static_cast<int64_t>(texts.size()));
-  }
-  return AsBytes(offsets) + texts;
-}
-
-std::string ElementBytes(const TensorParts& parts, DType dtype) {
-  if (parts.raw) return *parts.raw;
-  switch (dtype) {
-    case DType::kFloat32:
-    case DType::kComplex64:
-      return AsBytes(parts.floats);
-    case DType::kFloat64:
-    case DType::kComplex128:
-      return AsBytes(parts.doubles);
-    default:
-      return Narrow(parts.integers, static_cast<size_t>(std::max(BitsOf(dtype) / 8, 1)));
-  }
-}
-
-Array Owning(DType dtype, Dims dims, const std::string& text) {
-  const auto* first = reinterpret_cast<const std::byte*>(text.data());
-  return {dtype, std::move(dims), std::make_shared<const Bytes>(first, first + text.size())};
-}
-
-Result<Array> ReadTensor(const TensorParts& parts, const std::string& folder) {
-  const std::string who = "the constant '" + parts.name + "'";
-  const std::optional<DType> dtype = DTypeFromOnnx(parts.type);
-  if (!dtype) return Malformed(who + " has the unknown element type " + std::to_string(parts.type));
-  Result<size_t> counted = CountOf(parts.dims);
-  if (!counted.ok()) return std::move(counted).Annotate(who).status();
-  if (*dtype == DType::kString) {
-    if (parts.strings.size() != *counted)
-      return Malformed(who + " has too few or too many strings");
-    return Owning(*dtype, parts.dims, ArrowStrings(parts.strings));
-  }
-  const uint64_t expected = ByteSize(*dtype, *counted).value_or(0);
-  std::string bytes;
-  if (parts.is_external) {
-    VERNIER_ASSIGN_OR_RETURN(bytes, ReadExternal(parts, folder, expected));
-  } else {
-    bytes = ElementBytes(parts, *dtype);
-  }
-  if (bytes.size() != expected) {
-    return Malformed(who + " has " + std::to_string(bytes.size()) + " bytes; " +
-                     std::string(DTypeName(*dtype)) + " of shape " + ShapeText(parts.dims) +
-                     " needs " + std::to_string(expected));
-  }
-  return Owning(*dtype, parts.dims, bytes);
-}
 
 Result<Attribute> ReadAttribute(Reader in, const std::string& folder, std::string& name) {
   Attribute attribute;
@@ -268,7 +38,7 @@ Result<Attribute> ReadAttribute(Reader in, const std::string& folder, std::strin
   while (in.next()) {
     switch (in.tag()) {
       case kAttributeName:
-        name = Text(in);
+        name = ReadText(in);
         break;
       case kAttributeF:
         attribute.number = static_cast<double>(in.get_float());
@@ -277,7 +47,7 @@ Result<Attribute> ReadAttribute(Reader in, const std::string& folder, std::strin
         attribute.integer = in.get_int64();
         break;
       case kAttributeS:
-        attribute.text = Text(in);
+        attribute.text = ReadText(in);
         break;
       case kAttributeT: {
         VERNIER_ASSIGN_OR_RETURN(attribute.tensor, ReadTensor(ReadParts(in.get_message()), folder));
@@ -305,19 +75,19 @@ Result<Node> ReadNode(Reader in, const std::string& folder) {
   while (in.next()) {
     switch (in.tag()) {
       case kNodeInput:
-        node.inputs.push_back(Text(in));
+        node.inputs.push_back(ReadText(in));
         break;
       case kNodeOutput:
-        node.outputs.push_back(Text(in));
+        node.outputs.push_back(ReadText(in));
         break;
       case kNodeName:
-        node.name = Text(in);
+        node.name = ReadText(in);
         break;
       case kNodeOp:
-        node.op = Text(in);
+        node.op = ReadText(in);
         break;
       case kNodeDomain:
-        node.domain = Text(in);
+        node.domain = ReadText(in);
         break;
       case kNodeAttribute: {
         std::string name;
@@ -373,7 +143,7 @@ Value ReadValue(Reader in) {
   Value value;
   while (in.next()) {
     if (in.tag() == 1) {
-      value.name = Text(in);
+      value.name = ReadText(in);
     } else if (in.tag() == 2) {
       Reader type = in.get_message();
       while (type.next()) {
@@ -423,7 +193,7 @@ void ReadOpset(Reader in, Graph& graph) {
   int64_t version = 0;
   while (in.next()) {
     if (in.tag() == kOpsetDomain) {
-      domain = Text(in);
+      domain = ReadText(in);
     } else if (in.tag() == kOpsetVersion) {
       version = in.get_int64();
     } else {
