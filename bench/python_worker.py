@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How fast the Python worker is: start, round trip of an empty feed, a large tensor through it.
+"""How fast workers are: start, round trip of an empty feed, a large tensor through identity.
 
-    VENV/bin/python bench/python_worker.py [--megabytes N] [--rounds N]
+    VENV/bin/python bench/python_worker.py [--megabytes N] [--rounds N] [--vernier PROGRAM]
 
 Needs NumPy. The worker runs in the same interpreter; this file is its parent, in the place of
 vernier, so that the figures are the worker's alone.
@@ -22,25 +22,29 @@ sys.path.insert(0, str(ROOT / "libexec" / "vernier"))
 
 import numpy as np  # noqa: E402
 
-from vernier_worker import tensors, wire  # noqa: E402
+from vernier_worker import runner, tensors, wire  # noqa: E402
 
-GOALS = {"start": "<= 120 ms", "round trip": "<= 0.3 ms", "tensor": ">= 2 GB/s"}
+GOALS = {"start": "<= 120 ms", "round trip": "<= 0.3 ms", "native round trip": "<= 0.05 ms",
+         "tensor": ">= 2 GB/s"}
 IDENTITY = "def infer(feed):\n    return feed or {'none': 0}\n"
 
 
 class Worker:
     """A worker and the connection to it."""
 
-    def __init__(self):
-        ours, theirs = socket.socketpair()
+    def __init__(self, plugin=None, vernier=None):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        words = [sys.executable, str(ROOT / "libexec/vernier/worker.py"), str(theirs.fileno())]
+        if plugin is not None:
+            words = [str(vernier), "worker", str(theirs.fileno()), str(os.getpid())]
         begin = time.perf_counter()
-        self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "libexec/vernier/worker.py"), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()])
+        self.process = subprocess.Popen(words, pass_fds=[theirs.fileno()])
         theirs.close()
         self.channel = wire.Channel(ours.detach())
         request = wire.Writer()
-        request.u64(0)  # plug-ins
+        request.u64(0 if plugin is None else 1)
+        if plugin is not None:
+            request.text(str(plugin))
         request.u64(0)  # options
         self.call(wire.LOAD, request)
         self.start_seconds = time.perf_counter() - begin
@@ -56,13 +60,14 @@ class Worker:
             sys.exit(reader.text())
         return memory
 
-    def open(self, script):
+    def open(self, script, inputs=()):
+        """`inputs` are (name, code of the type, dims), which the identity plug-in takes."""
         request = wire.Writer()
         request.u64(0)
         request.text("")
         request.u64(0)
         request.text("")
-        request.u64(0)
+        runner.write_infos(inputs, request)
         request.u64(0)
         request.u64(1)
         request.text("script")
@@ -93,10 +98,33 @@ def say(name, values, unit, goal):
           f"[{min(values):.3f} - {max(values):.3f}]   goal {goal}")
 
 
+def measure_native(options, array):
+    """The same of `vernier worker` with the identity plug-in, where they have been built."""
+    program = pathlib.Path(options.vernier).resolve()
+    plugin = program.parents[1] / "lib/vernier/backends/libvernier_backend_identity.so"
+    if not plugin.exists():
+        print(f"native worker: not measured, '{plugin}' has not been built")
+        return
+    starts = []
+    for _ in range(options.rounds):
+        worker = Worker(plugin, program)
+        starts.append(worker.start_seconds * 1e3)
+        worker.close()
+    say("native: start", starts, "ms", GOALS["start"])
+    worker = Worker(plugin, program)
+    worker.open("", [("x", tensors.CODES["float64"], [-1])])
+    trips = [s * 1e3 for s in worker.seconds_of([("x", array[:0])], 5000)]
+    say("native: empty feed", trips, "ms", GOALS["native round trip"])
+    speeds = [array.nbytes / s / 1e9 for s in worker.seconds_of([("x", array)], options.rounds)]
+    say(f"native: {options.megabytes} MB", speeds, "GB/s", GOALS["tensor"])
+    worker.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--megabytes", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--vernier", default=str(ROOT / "build/release/bin/vernier"))
     options = parser.parse_args()
     starts = []
     for _ in range(options.rounds):
@@ -115,6 +143,7 @@ def main():
         speeds = [array.nbytes / s / 1e9 for s in worker.seconds_of([("x", array)], options.rounds)]
         say(f"{options.megabytes} MB through identity", speeds, "GB/s", GOALS["tensor"])
     worker.close()
+    measure_native(options, array)
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, "
           f"Python {sys.version.split()[0]}, NumPy {np.__version__}")
 

@@ -148,7 +148,55 @@ class FaultsOfModels(ScriptCase):
             self.assertNotIn("Traceback", done.out.split("Runtime:")[1])
 
 
+class FaultsAtTheEnd(ScriptCase):
+    """When a model is told that it is no longer needed, everything has been compared."""
+
+    def test_of_models(self):
+        for fault, words in (("import os; os.kill(os.getpid(), 9)", "died of SIGKILL"),
+                             ("import os; os.kill(os.getpid(), 11)", "died of SIGSEGV"),
+                             ("raise KeyError('late')", r"KeyError: 'late' \(model.py, line \d+\)"),
+                             ("import sys; sys.exit(2)", r"the script called exit\(2\)"),
+                             ("while True: pass", "hung while")):
+            with self.subTest(fault=fault):
+                self.write("model.py", f"""
+                    import numpy as np
+                    class Model:
+                        def infer(self, feed):
+                            x = feed["x"]
+                            return {{"y": np.maximum(x, 0) + x, "z": x}}
+                        def deactivate(self):
+                            {fault}
+                    def load(path): return Model()
+                    """)
+                done = self.vernier("m.onnx", "--onnxrt", "--runner", "mine=model.py", "--timeout",
+                                    "2", "--save-outputs", "out.json")
+                self.assertEqual(done.code, 6, str(done))
+                self.assertRegex(done.err, r"\[!\] mine +\| FAILED: .*" + words)
+                self.assertIn("compared 2 outputs in 1 iteration", done.out)
+                self.assertTrue((self.folder / "out.json").exists(), "what was done is saved")
+
+
 class WrongAnswers(ScriptCase):
+    def test_of_models_in_types_and_shapes(self):
+        for answer, code, words in (
+                ("{'y': x.astype('float64'), 'z': x}", 1, "FAILED"),
+                ("{'y': x[0], 'z': x}", 1, "the shapes are|shape"),
+                ("{'y': x[:, :0], 'z': x}", 1, "shape"),
+                ("{'y': x.astype('M8[s]'), 'z': x}", 6, "output 'y' has NumPy's type datetime64"),
+                ("{'y': np.array([object()]), 'z': x}", 6, "output 'y' holds a object"),
+                ("{'y': [[1.0]], 'z': x}", 6, "output 'y' .*is a list; expected a NumPy array"),
+                ("7", 6, "is a int; expected a NumPy array")):
+            with self.subTest(answer=answer):
+                self.write("model.py", f"""
+                    import numpy as np
+                    def infer(feed):
+                        x = feed["x"]
+                        return {answer}
+                    """)
+                done = self.vernier("m.onnx", "--onnxrt", "--model-runner", "model.py")
+                self.assertEqual(done.code, code, str(done))
+                self.assertRegex(done.out + done.err, words)
+
     def expect(self, flag, script, code, *words):
         with self.subTest(script=script):
             self.write("script.py", script)

@@ -72,9 +72,14 @@ class Model:
         self.call = call
         self.input_metadata = inputs  # name to (dtype or None, shape or None)
         self.output_names = list(outputs)
-        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.place = "cuda" if torch.cuda.is_available() else "cpu"
         self.precision = ""
         self.marked = {}
+
+    @property
+    def device(self):
+        """For the tables."""
+        return self.place.upper()
 
     def infer(self, feed):
         names = list(self.input_metadata)
@@ -84,7 +89,7 @@ class Model:
             arrays = list(feed.values())
         else:
             raise ValueError(f"the model takes {names}, and the feed has {list(feed)}")
-        inputs = [self.torch.from_numpy(array).to(self.device) for array in arrays]
+        inputs = [self.torch.from_numpy(array).to(self.place) for array in arrays]
         self.marked = {}
         with self.torch.inference_mode():
             results = self.call(*inputs)
@@ -111,7 +116,7 @@ def _load_script(torch, path, _options):
     names = [a.name for a in arguments if not a.has_default_value()]
     model = Model(torch, module, {name: (None, None) for name in names})
     model.precision = _precision(module.parameters())
-    module.to(model.device)
+    module.to(model.place)
     return model
 
 
@@ -134,7 +139,7 @@ def _load_export(torch, path, options):
         return pytree.tree_flatten(module(*arguments, **keywords))[0]
     model = Model(torch, call, inputs, outputs)
     model.precision = _precision(module.parameters())
-    module.to(model.device)
+    module.to(model.place)
     if options.get("mark"):
         model.call = _marking_interpreter(torch, module, model, options["mark"])
     return model
@@ -168,15 +173,11 @@ def _load_compiled(torch, path, _options):
         return pytree.tree_flatten(compiled(*arguments, **keywords))[0]
     model.call = call
     metadata = getattr(compiled.loader, "get_metadata", dict)()
-    model.device = metadata.get("AOTI_DEVICE_KEY", "cpu")
+    model.place = metadata.get("AOTI_DEVICE_KEY", "cpu")
     return model
 
 
 def _load_pickle(torch, path, options):
-    if not options.get("allow_pickle"):
-        raise wire.Failure(
-            wire.MALFORMED, f"'{path}' is a pickle, which runs whatever code is in it when it is "
-            f"loaded: --allow-pickle does so; {MADE_BY}")
     loaded = torch.load(path, map_location="cpu", weights_only=False)
     if not isinstance(loaded, torch.nn.Module):
         raise wire.Failure(
@@ -192,7 +193,7 @@ def from_module(torch, module, mark=()):
     names = [p.name for p in parameters if p.default is p.empty]
     model = Model(torch, module, {name: (None, None) for name in names})
     model.precision = _precision(module.parameters())
-    module.to(model.device)
+    module.to(model.place)
     modules = {name: inner for name, inner in module.named_modules() if name}
 
     def keeper(name):
@@ -219,6 +220,10 @@ def load(model_path, lists):
     if lists.get("mark") and kind not in MARKABLE:
         print(f"[W] tensors inside of '{os.path.basename(model_path)}' cannot be marked: it is "
               "compiled; those of torch.export programs and of modules in a --model-runner can")
+    if kind == "pickle" and not lists.get("allow_pickle"):
+        raise wire.Failure(
+            wire.MALFORMED, f"'{model_path}' is a pickle, which runs whatever code is in it when it "
+            f"is loaded: --allow-pickle does so; {MADE_BY}")
     if lists.get("allow_pickle"):
         os.environ.pop(FORCED, None)
     else:
