@@ -116,7 +116,7 @@ peer_test(oracle.python
   COMMAND -B -m unittest discover
   DIRECTORY python
   ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>"
-  SECONDS 600)
+  SECONDS 900)
 
 # Which layer is to blame: a sample of the planted faults; scripts/deep.sh tries the whole family.
 peer_test(blame.Planted

@@ -21,7 +21,7 @@ from script_case import ScriptCase  # noqa: E402
 
 PYTHON = os.environ["VERNIER_TORCH_PYTHON"]
 PLUGIN = os.environ.get("VERNIER_TORCH_PLUGIN") == "1"
-PLACES = ["python", "plugin", "auto"] if PLUGIN else ["python", "auto"]
+PLACES = ["python", "plugin"] if PLUGIN else ["python"]
 # It has no NumPy 2: ours must not come before its own.
 CLEAN = {"PYTHONNOUSERSITE": "1"}
 
