@@ -151,6 +151,20 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
   return runner;
 }
 
+bool MeansAll(const std::vector<std::string>& words) {
+  return words == std::vector<std::string>{"*"} || words == std::vector<std::string>{"mark", "all"};
+}
+
+// What is asked to be seen, in the words of --onnx-outputs: names of a script's own making.
+void PassMarks(const std::vector<std::string>& words, RunnerPlan& runner) {
+  // A script may read what nobody else knows.
+  if (runner.backend != "python" && runner.backend != "torch") return;
+  const std::vector<std::string> all = {"*"};
+  for (const std::string& word : MeansAll(words) ? all : words) {
+    runner.session_options.emplace_back("mark", word);
+  }
+}
+
 // `--runner LABEL='BACKEND [MODEL] [OPTIONS]'`: the run's own options, then the runner's.
 Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_args,
                                 const ModelPlan& run_model, Logger& logger) {
@@ -187,11 +201,16 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
     runner.model.shape_inference |= own.shape_inference;
     runner.model.symbolic_inference &= own.symbolic_inference;
     runner.model.ignore_external_data |= own.ignore_external_data;
+    PassMarks(runner.model.outputs, runner);
   } else if (!runner.model.edited()) {
+    // Names of the run are those of its model; this one's may be others.
+    if (MeansAll(run_model.outputs)) PassMarks(run_model.outputs, runner);
     // What is marked for the run is marked in every runner's model.
     runner.model.outputs = run_model.outputs;
     runner.model.exclude_outputs = run_model.exclude_outputs;
     runner.model.outputs_by_type = run_model.outputs_by_type;
+  } else {
+    PassMarks(runner.model.outputs, runner);
   }
   return runner;
 }
@@ -201,20 +220,10 @@ bool HasOption(const RunnerPlan& runner, std::string_view key) {
                      [&](const auto& option) { return option.first == key; });
 }
 
-// What is asked to be seen, in the words of --onnx-outputs: names of a script's own making.
-void PassMarks(const ModelPlan& model, RunnerPlan& runner) {
-  std::vector<std::string> words = model.outputs;
-  if (words == std::vector<std::string>{"mark", "all"}) words = {"*"};
-  for (const std::string& word : words) runner.session_options.emplace_back("mark", word);
-}
-
 // Finds the file and its type; what the runner's backend cannot take is an error here, before any
 // framework loads.
 Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   ModelPlan& model = runner.model;
-  // A script may read what nobody else knows.
-  const bool opaque = runner.backend == "python" || runner.backend == "torch";
-  if (opaque) PassMarks(model, runner);
   if (model.path.empty()) return {};  // CheckRun says so
   ModelTypeHints hints;
   hints.tensorflow_runner = runner.backend == kTensorFlow;
@@ -224,6 +233,7 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   if (!path.exists) WarnOfMissingModel(path.path, logger);
   const Result<ModelType> inferred = InferModelType(path.path, hints);
   model.path = path.path;
+  const bool opaque = runner.backend == "python" || runner.backend == "torch";
   if (!inferred.ok() && opaque) return {};
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, inferred);
   model.type = std::string(ModelTypeName(type));
@@ -231,6 +241,10 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
     return InvalidArgument(
         "Model type: " + model.type +
         " could not be converted to an ONNX model.\nNote: " + std::string(way_out));
+  }
+  // The names of an ONNX model's tensors are not a script's, but `all` may be of both.
+  if (type == ModelType::kOnnx && !MeansAll(model.outputs)) {
+    std::erase_if(runner.session_options, [](const auto& option) { return option.first == "mark"; });
   }
   if (runner.backend == kTensorFlow) {
     ResolveTensorFlow(type, runner);
@@ -315,6 +329,7 @@ Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logge
       VERNIER_TRY(BindModelRunner(choice.value, runner));
       runner.name = NameOfRunner(ModelRunnerStem(runner), counters, now);
       runner.model = run_model;
+      PassMarks(run_model.outputs, runner);
     } else {
       const RunnerKind kind = KindOf(choice.kind);
       runner.name = NameOfRunner(std::string(kind.name_prefix), counters, now);
@@ -322,6 +337,7 @@ Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logge
       runner.model = run_model;
       VERNIER_TRY(BindBackendOptions(args, runner, logger));
       BindBuiltInScript(runner);
+      PassMarks(run_model.outputs, runner);
     }
     VERNIER_TRY(ResolveModel(runner, logger));
     const bool taken = std::any_of(plan.runners.begin(), plan.runners.end(),

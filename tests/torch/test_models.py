@@ -117,6 +117,41 @@ class Script(TorchCase):
                 self.assertIn("compared 2 outputs in 2 iterations", done.out)
 
 
+class OneNetwork(TorchCase):
+    """The same network in every form that is here, pair by pair in one command."""
+
+    def test_all_pairs(self):
+        self.write_twin()
+        self.write("in_numpy.py", """
+            import numpy as np
+            def load(model_path):
+                w = np.load("net.npz")
+                def infer(feed):
+                    h = np.maximum(feed["x"] @ w["fc1.weight"].T + w["fc1.bias"], 0)
+                    y = h @ w["fc2.weight"].T + w["fc2.bias"] + feed["bias"]
+                    e = np.exp(y - y.max(-1, keepdims=True))
+                    return {"y": y, "p": e / e.sum(-1, keepdims=True)}
+                return infer
+            """)
+        self.write("program.py", """
+            import json, sys
+            import numpy as np
+            import in_numpy
+            feed = json.load(sys.stdin)
+            feed = {k: np.array(v["values"], v["dtype"]) for k, v in feed.items()}
+            outputs = in_numpy.load(None)(feed)
+            json.dump({k: v.tolist() for k, v in outputs.items()}, sys.stdout)
+            """)
+        runners = {"ort": "onnxrt", "openvino": "openvino", "numpy": "in_numpy.py",
+                   "json": "program.py", "script": "torch net.pt --torch-outputs y p",
+                   "traced": "torch traced.pt --torch-outputs y p --torch-in python"}
+        words = [w for label, text in runners.items() for w in ("--runner", f"{label}={text}")]
+        done = self.passes("twin.onnx", *words, "--pairs", "all", "--iterations", "2",
+                           "--input-shapes", "x:[4,6]", "--compare", "simple", "--atol", "1e-5")
+        pairs = len(runners) * (len(runners) - 1) // 2
+        self.assertEqual(done.out.count("PASSED, compared 2 outputs in 2 iterations"), pairs)
+
+
 class Plugin(TorchCase):
     """The library, and its version."""
 
@@ -161,6 +196,18 @@ class Pickles(TorchCase):
                                "input:[2,6]", "--onnx-outputs", "mark", "all")
         self.assertEqual(sorted(outputs), ["0", "1", "2", "output_0"])
         np.testing.assert_array_equal(outputs["1"], np.maximum(outputs["0"], 0))
+
+    def test_names_of_the_runs_model_are_not_the_runners(self):
+        self.write_twin()
+        self.write("loader.py", """
+            import numpy as np
+            def load_data():
+                yield {"x": np.ones((2, 6), np.float32), "bias": np.zeros(3, np.float32)}
+            """)
+        done = self.passes("twin.onnx", "--onnxrt", "--onnx-outputs", "y", "--runner",
+                           "t=torch net.pt --torch-outputs y p --torch-in python",
+                           "--data-loader-script", "loader.py", "--lenient")
+        self.assertIn("compared 1 of 2 outputs", done.out)
 
     def test_weights_are_no_module(self):
         done = self.run_torch("weights.pt", "--torch", "--allow-pickle", "--input-shapes", "x:[2]")

@@ -5,12 +5,11 @@ sealed memfd, or in the message itself when they are few.
 """
 
 import fcntl
-import mmap
 import os
 
 import numpy as np
 
-from . import wire
+from . import shared_blocks, wire
 
 ALIGNMENT = 64
 INLINE_LIMIT = 32 * 1024
@@ -136,28 +135,51 @@ def _write_memory(pieces, total):
     return memory
 
 
+def _describe(name, array, code, place, out):
+    """One tensor; `place` is its offset and size in the block."""
+    out.text(name)
+    out.text("")
+    out.u8(code)
+    out.u64(array.ndim)
+    for dim in array.shape:
+        out.i64(dim)
+    out.u64(place[0])
+    out.u64(place[1])
+
+
+def _pass_on(named, codes):
+    """Description and memory where all tensors are the parent's own, as they came; else None."""
+    arrays = [array for _, array in named]
+    dense = all(c != STRING and c not in PACKED and a.dtype.isnative for c, a in zip(codes, arrays))
+    found = shared_blocks.common_block(arrays, ALIGNMENT) if dense else None
+    if found is None or sum(array.nbytes for array in arrays) <= INLINE_LIMIT:
+        return None
+    block, offsets = found
+    out = wire.Writer()
+    out.u64(len(named))
+    for (name, array), code, offset in zip(named, codes, offsets):
+        _describe(name, array, code, (offset, array.nbytes), out)
+    out.u8(False)
+    return out.finish(), os.dup(block.descriptor)
+
+
 def encode(items, what):
     """Encodes (name, value) pairs; `what` says of what they are: "output".
 
     Returns the description and the descriptor of their memory, which may be None.
     """
+    named = [(name, to_numpy(value, f"{what} '{name}'")) for name, value in items]
+    codes = [code_of(array.dtype, f"{what} '{name}'") for name, array in named]
+    passed_on = _pass_on(named, codes)
+    if passed_on is not None:
+        return passed_on
     out = wire.Writer()
     pieces = []
     total = 0
-    out.u64(len(items))
-    for name, value in items:
-        who = f"{what} '{name}'"
-        array = to_numpy(value, who)
-        code = code_of(array.dtype, who)
-        data = _bytes_of(array, code, who)
-        out.text(name)
-        out.text("")
-        out.u8(code)
-        out.u64(array.ndim)
-        for dim in array.shape:
-            out.i64(dim)
-        out.u64(total)
-        out.u64(len(data))
+    out.u64(len(named))
+    for (name, array), code in zip(named, codes):
+        data = _bytes_of(array, code, f"{what} '{name}'")
+        _describe(name, array, code, (total, len(data)), out)
         pieces.append((total, data))
         total = _align(total + len(data))
     is_inline = total <= INLINE_LIMIT
@@ -169,16 +191,6 @@ def encode(items, what):
         out.raw(data)
         out.raw(bytes(_align(offset + len(data)) - offset - len(data)))
     return out.finish(), None
-
-
-def _map(memory):
-    # Private: a script may write into what it is given, as it may in Polygraphy; the pages are
-    # copied only then.
-    try:
-        size = os.fstat(memory).st_size
-        return mmap.mmap(memory, size, access=mmap.ACCESS_COPY)
-    finally:
-        os.close(memory)
 
 
 def _array(block, offset, size, code, dims, who):
@@ -216,6 +228,6 @@ def decode(reader, memory):
     if reader.u8():
         block = bytearray(reader.raw(reader.u64()))
     else:
-        block = _map(memory)
+        block = shared_blocks.Block(memory)
     return [(name, _array(block, offset, size, code, dims, f"tensor '{name}'"))
             for name, code, dims, offset, size in entries]
