@@ -209,14 +209,15 @@ class Investigation {
     if (!feeds_.empty()) return {};
     if (RunScripts::Wanted(plan_.run)) {
       VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, pool_.GetForScripts());
-      VERNIER_ASSIGN_OR_RETURN(scripts_, RunScripts::Open(plan_.run, worker));
+      VERNIER_ASSIGN_OR_RETURN(scripts_, RunScripts::Open(plan_.run, worker, logger_));
     }
     const LiveRunner& first = reference_runner_ ? *reference_runner_ : *candidate_runner_;
     const OnnxModel& model = reference_model_ ? *reference_model_ : graph_->model();
     const std::vector<TensorInfo> inputs =
         first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
-                             FeedStream::Open(plan_.run, inputs, scripts_.feeds(), logger_));
+                             FeedStream::Open(plan_.run, inputs, {scripts_.feeds(), scripts_.draws()},
+                                              logger_));
     while (true) {
       VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
       if (!feed) break;
