@@ -71,6 +71,8 @@ class OnnxRuntimeBackend {
          sdk::Str("threads within an operator; default: the CPUs of this process")},
         {sizeof(vn_option_info), sdk::Str("inter_op_threads"), sdk::Str("int"), {},
          sdk::Str("threads across operators; default: the CPUs of this process")},
+        {sizeof(vn_option_info), sdk::Str("layer_times"), sdk::Str("path"), {},
+         sdk::Str("measure each layer, and write the times there when the session ends")},
     };
     return kOptions;
   }

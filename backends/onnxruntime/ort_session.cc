@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "layer_trace.h"
 #include "ort_value.h"
 #include "providers.h"
 
@@ -64,6 +65,9 @@ Status Configure(const Api& api, OrtSessionOptions* session, const vn_model& mod
   VERNIER_TRY(Take(api, api.table->SetIntraOpNumThreads(session, intra)));
   VERNIER_TRY(Take(api, api.table->SetInterOpNumThreads(session, inter)));
   VERNIER_TRY(SetOptimizationLevel(api, session, options));
+  if (const std::string path(options.Get("layer_times")); !path.empty()) {
+    VERNIER_TRY(Take(api, api.table->EnableProfiling(session, path.c_str())));
+  }
   if (model.bytes == nullptr) return {};
   // An edited model comes as bytes: tell ORT where its weights lie.
   std::string folder(sdk::View(model.external_data_dir));
@@ -105,6 +109,7 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
 
   std::unique_ptr<OrtModelSession> session(new OrtModelSession(api, host));
   session->device_ = DeviceName(providers);
+  session->layer_times_path_ = std::string(options.Get("layer_times"));
   const std::string path(sdk::View(model.path));
   VERNIER_TRY(Take(api, model.bytes != nullptr
                             ? api.table->CreateSessionFromArray(api.env, model.bytes,
@@ -117,7 +122,20 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
 }
 
 OrtModelSession::~OrtModelSession() {
-  if (session_ != nullptr) api_.table->ReleaseSession(session_);
+  if (session_ == nullptr) return;
+  if (!layer_times_path_.empty()) SaveLayerTimes();
+  api_.table->ReleaseSession(session_);
+}
+
+// ONNX Runtime writes a file of its own: what is wanted is taken from it, and it is removed.
+void OrtModelSession::SaveLayerTimes() {
+  char* name = nullptr;
+  if (!Take(api_, api_.table->SessionEndProfiling(session_, api_.allocator, &name)).ok()) return;
+  const std::string trace = name;
+  (void)Take(api_, api_.table->AllocatorFree(api_.allocator, name));
+  sdk::WriteLayerTimes(layer_times_path_, ReadTrace(trace));
+  std::error_code ignored;
+  std::filesystem::remove(trace, ignored);
 }
 
 Status OrtModelSession::ReadSignature() {

@@ -27,6 +27,7 @@ class OrtModelSession final : public sdk::Session {
   OrtModelSession(const Api& api, const sdk::Host& host) : api_(api), host_(host) {}
   Status ReadSignature();
   Result<sdk::TensorSpec> ReadSpec(bool is_output, size_t index);
+  void SaveLayerTimes();
 
   using Names = std::vector<const char*>;
   using Pointers = std::vector<const OrtValue*>;
@@ -39,6 +40,7 @@ class OrtModelSession final : public sdk::Session {
   bool places_outputs_ = true;
   OrtSession* session_ = nullptr;
   std::string device_;
+  std::string layer_times_path_;  ///< empty: layers are not measured
   std::vector<sdk::TensorSpec> inputs_;
   std::vector<sdk::TensorSpec> outputs_;
   std::vector<const char*> output_names_;

@@ -20,6 +20,8 @@ class OpenVinoBackend {
          sdk::Str("inference precision: f32, f16, bf16, or default for OpenVINO's own choice")},
         {sizeof(vn_option_info), sdk::Str("threads"), sdk::Str("int"), {},
          sdk::Str("threads of an inference; default: OpenVINO's own choice")},
+        {sizeof(vn_option_info), sdk::Str("layer_times"), sdk::Str("path"), {},
+         sdk::Str("measure each layer, and write the times there when the session ends")},
     };
     return kOptions;
   }

@@ -34,6 +34,8 @@ namespace vernier::ov {
   X(ov_compiled_model_get_property)           \
   X(ov_infer_request_free)                    \
   X(ov_infer_request_infer)                   \
+  X(ov_infer_request_get_profiling_info)      \
+  X(ov_profiling_info_list_free)              \
   X(ov_infer_request_set_input_tensor_by_index)  \
   X(ov_infer_request_get_output_tensor_by_index) \
   X(ov_tensor_create)                         \

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "vernier/layer_times.hpp"
+
 namespace vernier::ov {
 namespace {
 
@@ -34,20 +36,19 @@ fs::path WeightsFolder(const vn_model& model) {
   return fs::absolute(fs::path(sdk::View(model.path))).parent_path();
 }
 
-Result<Handle<ov_model_t>> ReadModel(const Api& api, const ov_core_t* core,
-                                     const vn_model& model) {
+Result<Handle<ov_model_t>> ReadModel(const Api& api, const ov_core_t* core, const vn_model& model) {
   ov_model_t* raw = nullptr;
   if (model.bytes != nullptr) {
     const InFolder folder(WeightsFolder(model));
-    VERNIER_TRY(Check(api,
-                      api.ov_core_read_model_from_memory_buffer(
-                          core, static_cast<const char*>(model.bytes), model.byte_count, nullptr,
-                          &raw),
-                      "reading the model"));
+    VERNIER_TRY(
+        Check(api,
+              api.ov_core_read_model_from_memory_buffer(core, static_cast<const char*>(model.bytes),
+                                                        model.byte_count, nullptr, &raw),
+              "reading the model"));
   } else {
     const std::string path(sdk::View(model.path));
-    VERNIER_TRY(Check(api, api.ov_core_read_model(core, path.c_str(), nullptr, &raw),
-                      "reading the model"));
+    VERNIER_TRY(
+        Check(api, api.ov_core_read_model(core, path.c_str(), nullptr, &raw), "reading the model"));
   }
   return Handle<ov_model_t>(raw, api.ov_model_free);
 }
@@ -186,26 +187,29 @@ Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
   // Without the hint, CPUs with AMX compute in bfloat16 and every comparison fails.
   VERNIER_ASSIGN_OR_RETURN(const char* precision,
                            PrecisionProperty(options.Get("precision", "f32")));
+  layer_times_path_ = std::string(options.Get("layer_times"));
   ov_compiled_model_t* compiled = nullptr;
   const std::string threads(options.Get("threads"));
+  // Names and values by turns: the C interface takes them as separate arguments.
+  std::vector<const char*> set;
+  if (precision != nullptr) set.insert(set.end(), {"INFERENCE_PRECISION_HINT", precision});
+  if (!threads.empty()) set.insert(set.end(), {"INFERENCE_NUM_THREADS", threads.c_str()});
+  if (!layer_times_path_.empty()) set.insert(set.end(), {"PERF_COUNT", "YES"});
   const auto compile = [&](auto... properties) {
     return api_.ov_core_compile_model(core, source, device_.c_str(), sizeof...(properties),
                                       &compiled, properties...);
   };
-  ov_status_e status{};
-  if (threads.empty()) {
-    status = precision != nullptr ? compile("INFERENCE_PRECISION_HINT", precision) : compile();
-  } else if (precision == nullptr) {
-    status = compile("INFERENCE_NUM_THREADS", threads.c_str());
-  } else {
-    status = compile("INFERENCE_PRECISION_HINT", precision, "INFERENCE_NUM_THREADS",
-                     threads.c_str());
-  }
+  const ov_status_e status = set.empty()       ? compile()
+                             : set.size() == 2 ? compile(set[0], set[1])
+                             : set.size() == 4
+                                 ? compile(set[0], set[1], set[2], set[3])
+                                 : compile(set[0], set[1], set[2], set[3], set[4], set[5]);
   if (Status compiled_status = Check(api_, status, "compiling for " + device_);
       !compiled_status.ok()) {
     const bool no_device = compiled_status.message().find("is not registered") != std::string::npos;
-    return no_device ? InvalidArgument("--openvino-device: OpenVINO has no device '" + device_ + "'")
-                     : compiled_status;
+    return no_device
+               ? InvalidArgument("--openvino-device: OpenVINO has no device '" + device_ + "'")
+               : compiled_status;
   }
   compiled_.reset(compiled);
   char* really_used = nullptr;
@@ -219,6 +223,29 @@ Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
                     "making an inference request"));
   request_.reset(request);
   return {};
+}
+
+OvModelSession::~OvModelSession() {
+  if (layer_times_path_.empty()) return;
+  const double runs = static_cast<double>(std::max<int64_t>(1, runs_ - 1));
+  std::vector<sdk::LayerTime> layers;
+  for (const auto& [layer, seconds] : layer_seconds_) {
+    layers.push_back({layer.first, layer.second, seconds / runs});
+  }
+  sdk::WriteLayerTimes(layer_times_path_, layers);
+}
+
+// OpenVINO tells of the last inference only.
+void OvModelSession::CollectLayerTimes() {
+  if (layer_times_path_.empty() || ++runs_ == 1) return;
+  ov_profiling_info_list_t list{};
+  if (api_.ov_infer_request_get_profiling_info(request_.get(), &list) != OK) return;
+  for (size_t i = 0; i < list.size; ++i) {
+    const ov_profiling_info_t& info = list.profiling_infos[i];
+    if (info.status != ov_profiling_info_t::EXECUTED) continue;
+    layer_seconds_[{info.node_name, info.node_type}] += static_cast<double>(info.real_time) * 1e-6;
+  }
+  api_.ov_profiling_info_list_free(&list);
 }
 
 Status OvModelSession::SetInput(size_t index, const vn_tensor& tensor) {
@@ -238,10 +265,10 @@ Status OvModelSession::SetInput(size_t index, const vn_tensor& tensor) {
     StringPointers strings(tensor);
     status = Check(api_, api_.ov_tensor_create(STRING, shape, &raw), "making an input");
     if (status.ok()) {
-      status = Check(api_,
-                     api_.ov_tensor_set_string_data(raw, strings.pointers.data(),
-                                                    strings.pointers.size()),
-                     "filling an input");
+      status = Check(
+          api_,
+          api_.ov_tensor_set_string_data(raw, strings.pointers.data(), strings.pointers.size()),
+          "filling an input");
     }
   } else {
     static char nothing;  // an empty tensor may have a null pointer, which OpenVINO refuses
@@ -312,6 +339,7 @@ Result<sdk::RunOutcome> OvModelSession::Run(std::span<const vn_tensor* const> in
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   sdk::RunOutcome outcome;
   outcome.inference_seconds = elapsed.count();
+  CollectLayerTimes();
   for (size_t i = 0; i < outputs_.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor output, GetOutput(i));
     outcome.outputs.push_back(std::move(output));

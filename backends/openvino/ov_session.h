@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ov_api.h"
@@ -15,6 +17,8 @@ class OvModelSession final : public sdk::Session {
   static Result<std::unique_ptr<sdk::Session>> Open(const Api& api, ov_core_t* core,
                                                     const vn_model& model,
                                                     const sdk::Options& options);
+
+  ~OvModelSession() override;
 
   std::span<const sdk::TensorSpec> inputs() const override { return inputs_; }
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
@@ -32,12 +36,17 @@ class OvModelSession final : public sdk::Session {
   Status Compile(ov_core_t* core, const ov_model_t* source, const sdk::Options& options);
   Status SetInput(size_t index, const vn_tensor& tensor);
   Result<sdk::OutputTensor> GetOutput(size_t index);
+  void CollectLayerTimes();
 
   const Api& api_;
   Handle<ov_compiled_model_t> compiled_;
   Handle<ov_infer_request_t> request_;
   std::string device_;
   std::string precision_;
+  std::string layer_times_path_;  ///< empty: layers are not measured
+  int64_t runs_ = 0;
+  /// Name and type of a layer: seconds in all runs but the first, which warms up.
+  std::map<std::pair<std::string, std::string>, double> layer_seconds_;
   std::vector<sdk::TensorSpec> inputs_;
   std::vector<sdk::TensorSpec> outputs_;
 };

@@ -12,7 +12,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "backend/measure_messages.h"
 #include "backend/worker_server.h"
@@ -389,6 +391,20 @@ Status Worker::Close(uint64_t session) {
                            Call(MessageType::kClose, body, -1, "closing a session"));
   MessageReader in(frame.body);
   return DecodeStatus(in);
+}
+
+std::optional<uint64_t> Worker::TakePeakMemory() {
+  if (pid_ <= 0) return std::nullopt;
+  const std::string folder = "/proc/" + std::to_string(pid_);
+  std::optional<uint64_t> peak;
+  std::ifstream status(folder + "/status");
+  for (std::string line; std::getline(status, line);) {
+    unsigned long long kibibytes = 0;
+    if (std::sscanf(line.c_str(), "VmHWM: %llu kB", &kibibytes) != 1) continue;
+    peak = kibibytes * 1024;
+  }
+  std::ofstream(folder + "/clear_refs") << "5\n";  // the mark starts anew from what it holds now
+  return peak;
 }
 
 }  // namespace vernier

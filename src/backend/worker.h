@@ -86,6 +86,10 @@ class Worker {
   /// be asked afterwards.
   Status Finish();
 
+  /// The most memory that the process has held since it started, or since it was asked before, in
+  /// bytes. Nothing where it serves in a thread or the system does not tell.
+  std::optional<uint64_t> TakePeakMemory();
+
   /// Why the worker is gone, ok while it lives.
   const Status& death() const { return death_; }
 

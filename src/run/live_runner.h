@@ -65,6 +65,11 @@ class LiveRunner {
   double total_seconds() const { return total_seconds_; }
   void ForgetLatencies();
 
+  /// See Worker::TakePeakMemory.
+  std::optional<uint64_t> TakePeakMemory() {
+    return worker_ ? worker_->TakePeakMemory() : std::nullopt;
+  }
+
  private:
   const RunnerPlan& plan_;
   std::shared_ptr<Worker> worker_;

@@ -1,0 +1,36 @@
+// How a plug-in hands over the times of single layers: in a file that the host names with the
+// session option `layer_times`, one line a layer: seconds, type and name with tabs between them.
+// Only frameworks that measure layers need it.
+#pragma once
+
+#include <cstdio>
+#include <span>
+#include <string>
+
+namespace vernier::sdk {
+
+struct LayerTime {
+  std::string name;
+  std::string type;    ///< what the framework calls the operation
+  double seconds = 0;  ///< mean of an inference
+};
+
+/// A file that cannot be written is left out: times are no reason for a session to fail, and the
+/// host says that there are none.
+inline void WriteLayerTimes(const std::string& path, std::span<const LayerTime> layers) {
+  std::FILE* file = std::fopen(path.c_str(), "wbe");
+  if (file == nullptr) return;
+  const auto clean = [](std::string text) {
+    for (char& c : text) {
+      if (c == '\t' || c == '\n' || c == '\r') c = ' ';
+    }
+    return text;
+  };
+  for (const LayerTime& layer : layers) {
+    std::fprintf(file, "%.9g\t%s\t%s\n", layer.seconds, clean(layer.type).c_str(),
+                 clean(layer.name).c_str());
+  }
+  std::fclose(file);
+}
+
+}  // namespace vernier::sdk

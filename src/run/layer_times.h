@@ -1,0 +1,37 @@
+// The times of single layers, as plug-ins write them (vernier/layer_times.hpp).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/profile_record.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Whether the backend understands the session option `layer_times`.
+bool HasLayerTimes(std::string_view backend);
+
+/// A file in a temporary folder, which is removed with the object.
+class LayerTimesFile {
+ public:
+  static Result<LayerTimesFile> Create();
+  LayerTimesFile(LayerTimesFile&& other) noexcept : folder_(std::move(other.folder_)) {
+    other.folder_.clear();
+  }
+  ~LayerTimesFile();
+
+  std::string path() const { return folder_ + "/layers"; }
+
+  /// What was written: longest first; empty when nothing was. Lines that make no sense are left
+  /// out.
+  std::vector<LayerTime> Read() const;
+
+ private:
+  explicit LayerTimesFile(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string folder_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,397 @@
+#include "run/profile_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "compare/comparator.h"
+#include "run/feed_stream.h"
+#include "run/latency_statistics.h"
+#include "run/layer_times.h"
+#include "run/live_runs.h"
+#include "run/pair_bars.h"
+#include "util/number_text.h"
+#include "util/thread_pool.h"
+
+namespace vernier {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kFewestRuns = 10;
+constexpr int64_t kMostRuns = 100'000;
+// Enough for a mean; layers are measured with a clock of microseconds anyway.
+constexpr int64_t kLayerRuns = 10;
+// Beyond these the machine was not quiet.
+constexpr double kMuchNoise = 0.05;
+constexpr double kMuchDrift = 0.05;
+
+double Since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// "X:[1,3,224,224] ids:[1,16]"
+std::string ShapesOf(const TensorMap& feed) {
+  std::string text;
+  for (const NamedTensor& input : feed) {
+    text += (text.empty() ? "" : " ") + input.name + ":[";
+    for (size_t i = 0; i < input.tensor.dims().size(); ++i) {
+      text += (i > 0 ? "," : "") + std::to_string(input.tensor.dims()[i]);
+    }
+    text += "]";
+  }
+  return text;
+}
+
+std::optional<int64_t> BatchOf(const TensorMap& feed) {
+  std::optional<int64_t> batch;
+  for (const NamedTensor& input : feed) {
+    if (input.tensor.dims().empty()) continue;
+    if (batch && *batch != input.tensor.dims()[0]) return std::nullopt;
+    batch = input.tensor.dims()[0];
+  }
+  return batch;
+}
+
+// One set of shapes: what the first runner made of it, and the rules for the others.
+struct ShapeSet {
+  std::string words;  // as they were given
+  std::optional<IterationResult> reference;
+  std::unique_ptr<PairBars> bars;
+};
+
+// A runner that is open alone.
+struct OpenRunner {
+  RunPlan plan;  // of this runner
+  std::unique_ptr<LiveRuns> live;
+};
+
+class Profile {
+ public:
+  Profile(const RunPlan& plan, const ProfileOptions& options, Logger& logger,
+          const std::atomic<int>& interrupted)
+      : plan_(plan), options_(options), logger_(logger), interrupted_(interrupted) {
+    for (const std::vector<std::string>& words : options.shapes) {
+      ShapeSet& set = sets_.emplace_back();
+      for (const std::string& word : words) set.words += (set.words.empty() ? "" : " ") + word;
+      set.bars = std::make_unique<PairBars>(plan.compare);
+    }
+    outcome_.record.profile.emplace();
+  }
+
+  RunOutcome Run() {
+    const auto start = Clock::now();
+    const LogArea area(logger_, log_area::kComparator);
+    if (const Status status = RunAll(); !status.ok()) {
+      outcome_.record.error = status.message();
+      if (status.code() == StatusCode::kCancelled) {
+        outcome_.faults.signal = interrupted_.load();
+      } else {
+        logger_.Critical(status.message());
+        outcome_.faults.Add(status);
+      }
+    }
+    SortPoints();
+    outcome_.record.seconds = Since(start);
+    return std::move(outcome_);
+  }
+
+ private:
+  ProfileRecord& profile() { return *outcome_.record.profile; }
+
+  Status RunAll() {
+    for (size_t i = 0; i < plan_.runners.size(); ++i) VERNIER_TRY(MeasureRunner(i));
+    return {};
+  }
+
+  Status MeasureRunner(size_t index) {
+    const RunnerPlan& runner = plan_.runners[index];
+    std::unique_ptr<OpenRunner> open;
+    for (size_t set = 0; set < sets_.size(); ++set) {
+      VERNIER_TRY(CheckInterrupted());
+      ProfilePoint point;
+      point.runner = runner.name;
+      point.shapes = sets_[set].words;
+      if (open == nullptr) {
+        VERNIER_ASSIGN_OR_RETURN(open, Open(runner));
+        if (set == 0) Describe(runner, *open->live);
+      }
+      VERNIER_TRY(MeasurePoint(index, set, *open->live, point));
+      const bool alive = (*open->live)[0].alive();
+      if (!alive) Close(open);
+      profile().points.push_back(std::move(point));
+    }
+    if (open != nullptr) Close(open);
+    return options_.layers ? MeasureLayers(runner) : Status();
+  }
+
+  Result<std::unique_ptr<OpenRunner>> Open(const RunnerPlan& runner) {
+    auto open = std::make_unique<OpenRunner>();
+    open->plan = plan_;
+    open->plan.runners = {runner};
+    open->live = std::make_unique<LiveRuns>(open->plan, interrupted_, logger_);
+    open->live->StartOne(0);
+    VERNIER_TRY(open->live->Open(0));
+    return open;
+  }
+
+  void Close(std::unique_ptr<OpenRunner>& open) {
+    open->live->Close(0);
+    const std::vector<std::string>& notes = open->live->notes();
+    for (const std::string& note : notes) AddNote(note);
+    outcome_.faults.Add((*open->live)[0].failure());
+    open.reset();
+  }
+
+  void Describe(const RunnerPlan& runner, LiveRuns& live) {
+    RunnerRecord record = live.Records().front();
+    profile().runners.push_back({runner.name, runner.backend, record.framework_version,
+                                 record.device, record.precision, record.load_seconds});
+    record.latency.reset();
+    outcome_.record.runners.push_back(std::move(record));
+  }
+
+  void AddNote(const std::string& note) {
+    std::vector<std::string>& notes = outcome_.record.notes;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+
+  Result<TensorMap> MakeFeed(size_t set, const LiveRuns& live) {
+    RunPlan shaped = plan_;
+    shaped.inputs.shape_words = options_.shapes[set];
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, live.InputsToFeed(false));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
+                             FeedStream::Open(shaped, inputs, nullptr, logger_));
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());
+    if (!feed) return Malformed("the inputs hold no iteration to measure with");
+    return *std::move(feed);
+  }
+
+  // Also where the runner fails: the point then says why.
+  Status MeasurePoint(size_t index, size_t set, LiveRuns& live, ProfilePoint& point) {
+    LiveRunner& runner = live[0];
+    if (!runner.alive()) {
+      point.failure = FirstLine(runner.failure().message());
+      return {};
+    }
+    const Result<TensorMap> made = MakeFeed(set, live);
+    if (!made.ok()) {
+      // Shapes that the model does not take: the next ones may fit.
+      logger_.Critical(made.status().message());
+      point.failure = FirstLine(made.status().message());
+      outcome_.faults.Add(made.status());
+      return {};
+    }
+    const TensorMap& feed = *made;
+    point.shapes = ShapesOf(feed);
+    point.batch = BatchOf(feed);
+    logger_.Start(PadName(runner.name()) + " | Measuring with " + point.shapes);
+    if (sets_[set].bars->wanted()) {
+      sets_[set].bars->AddRunner(index, runner);
+      sets_[set].bars->SetFeed(feed);
+    }
+    (void)runner.TakePeakMemory();
+    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> first, WarmUp(set, feed, live, point));
+    if (first) VERNIER_TRY(Measure(set, feed, live));
+    if (!runner.alive()) {
+      point.failure = FirstLine(runner.failure().message());
+      return {};
+    }
+    Summarise(runner, point);
+    Judge(index, set, *std::move(first), point);
+    return {};
+  }
+
+  // The outputs of the first inference; nothing when the runner failed.
+  Result<std::optional<IterationResult>> WarmUp(size_t set, const TensorMap& feed, LiveRuns& live,
+                                                ProfilePoint& point) {
+    live[0].ForgetLatencies();
+    std::optional<IterationResult> first;
+    for (int64_t i = 0; i < std::max<int64_t>(1, options_.warm_up); ++i) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
+                               live.Infer(0, feed, static_cast<int64_t>(set)));
+      if (!result) return result;
+      if (i == 0) first = std::move(result);
+    }
+    point.warm_ups = live[0].iterations();
+    point.first_seconds = live[0].latencies().front();
+    point.warm_up_seconds = live[0].total_seconds();
+    live[0].ForgetLatencies();
+    return first;
+  }
+
+  Status Measure(size_t set, const TensorMap& feed, LiveRuns& live) {
+    const auto start = Clock::now();
+    const auto wanted = [&](int64_t done) {
+      if (options_.runs > 0) return done < options_.runs;
+      return done < kFewestRuns || (Since(start) < options_.seconds && done < kMostRuns);
+    };
+    for (int64_t done = 0; wanted(done); ++done) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
+                               live.Infer(0, feed, static_cast<int64_t>(set)));
+      if (!result) return {};
+    }
+    return {};
+  }
+
+  void Summarise(LiveRunner& runner, ProfilePoint& point) {
+    point.latency = SummariseTimes(runner.latencies());
+    const double each = point.latency.mean;
+    point.per_second = each > 0 ? static_cast<double>(point.batch.value_or(1)) / each : 0;
+    point.peak_memory = runner.TakePeakMemory();
+    const std::string who = runner.name() + " with " + point.shapes;
+    if (point.latency.median_noise > kMuchNoise) {
+      AddNote(who + ": the median is uncertain by " + FormatG(point.latency.median_noise * 100, 2) +
+              " %: the machine was not quiet, or --duration is too short");
+    }
+    if (std::abs(point.latency.drift) > kMuchDrift) {
+      AddNote(who + ": the second half was " + FormatG(std::abs(point.latency.drift) * 100, 2) +
+              " % " + (point.latency.drift > 0 ? "slower" : "faster") + " than the first");
+    }
+    logger_.Finish(PadName(runner.name()) + " | Median " + FormatG(point.latency.median * 1e3, 4) +
+                   " ms in " + std::to_string(point.latency.count) + " inferences");
+  }
+
+  void Judge(size_t index, size_t set, IterationResult result, ProfilePoint& point) {
+    ProfileAccuracy& accuracy = point.accuracy;
+    if (index == 0) {
+      accuracy.why = "the reference";
+      sets_[set].reference = std::move(result);
+      return;
+    }
+    const std::optional<IterationResult>& reference = sets_[set].reference;
+    if (!reference) {
+      accuracy.why = "there is nothing to compare with: " + plan_.runners[0].name + " failed";
+      outcome_.faults.incomplete = true;
+      return;
+    }
+    ComparisonDetail detail;
+    detail.differences = StatisticsLevel::kMoments;
+    detail.pool = &pool_;
+    if (sets_[set].bars->wanted()) {
+      detail.bars = &sets_[set].bars->For(0, index, reference->outputs);
+    }
+    const IterationComparison comparison =
+        CompareIteration(*reference, result, plan_.compare, detail,
+                         plan_.lenient ? PairingRule::kLenient : PairingRule::kOneToOne);
+    for (const OutputComparison& output : comparison.outputs) AddOutput(output, accuracy);
+    accuracy.compared = accuracy.outputs > 0;
+    if (!accuracy.compared) {
+      accuracy.why = "no output has a counterpart";
+      outcome_.faults.incomplete = true;
+    }
+    accuracy.passed = accuracy.compared && accuracy.failed == 0;
+    if (accuracy.failed > 0) outcome_.faults.mismatch = true;
+  }
+
+  static void AddOutput(const OutputComparison& output, ProfileAccuracy& accuracy) {
+    ++accuracy.outputs;
+    const FunctionResult* function = output.Find(CompareFunction::kSimple);
+    const auto* simple = function == nullptr ? nullptr : std::get_if<SimpleResult>(&function->data);
+    const bool failed = !output.passed();
+    const double over = simple == nullptr ? 0 : simple->times_over();
+    if (simple != nullptr) {
+      const double largest = simple->difference.absolute.max;
+      const bool worse = largest != largest || largest > accuracy.max_absolute_error;
+      if (worse) accuracy.max_absolute_error = largest;
+    }
+    const bool worst = accuracy.outputs == 1 || over > accuracy.times_over_tolerance ||
+                       (failed && accuracy.failed == 0);
+    accuracy.failed += failed;
+    if (!worst) return;
+    accuracy.times_over_tolerance = over;
+    accuracy.worst_output = output.a_name;
+    if (failed) {
+      accuracy.why = "output '" + output.a_name + "'" +
+                     (simple != nullptr ? ": " + FormatG(over, 3) + " times over tolerance"
+                                        : ": it cannot be compared");
+    }
+  }
+
+  // In sessions of their own: measuring layers makes inferences slower.
+  Status MeasureLayers(const RunnerPlan& runner) {
+    for (ProfilePoint& point : profile().points) {
+      if (point.runner != runner.name || !point.failure.empty()) continue;
+      if (!HasLayerTimes(runner.backend)) {
+        point.layers_missing = "vernier cannot get them from " + runner.backend;
+        continue;
+      }
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_TRY(MeasureLayersOf(runner, point));
+    }
+    return {};
+  }
+
+  Status MeasureLayersOf(const RunnerPlan& runner, ProfilePoint& point) {
+    VERNIER_ASSIGN_OR_RETURN(const LayerTimesFile file, LayerTimesFile::Create());
+    RunnerPlan measured = runner;
+    measured.session_options.emplace_back("layer_times", file.path());
+    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<OpenRunner> open, Open(measured));
+    const size_t set = SetOf(point);
+    if ((*open->live)[0].alive()) {
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFeed(set, *open->live));
+      for (int64_t i = 0; i <= kLayerRuns && (*open->live)[0].alive(); ++i) {
+        VERNIER_TRY(open->live->Infer(0, feed, 0).status());
+      }
+    }
+    const Status failure = (*open->live)[0].failure();
+    open->live->Close(0);
+    if (!failure.ok()) {
+      point.layers_missing =
+          "the runner failed while layers were measured: " + FirstLine(failure.message());
+      return {};
+    }
+    point.layers = file.Read();
+    if (point.layers.empty()) point.layers_missing = runner.backend + " told of none";
+    return {};
+  }
+
+  size_t SetOf(const ProfilePoint& point) const {
+    // A runner's points were made set by set.
+    size_t set = 0;
+    for (const ProfilePoint& other : outcome_.record.profile->points) {
+      if (&other == &point) break;
+      set += other.runner == point.runner;
+    }
+    return set;
+  }
+
+  // From runner by runner to set by set.
+  void SortPoints() {
+    std::vector<ProfilePoint> sorted;
+    for (size_t set = 0; set < sets_.size(); ++set) {
+      for (ProfilePoint& point : profile().points) {
+        if (SetOf(point) == set) sorted.push_back(point);
+      }
+    }
+    profile().points = std::move(sorted);
+  }
+
+  static std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+  Status CheckInterrupted() const {
+    if (interrupted_.load() == 0) return {};
+    return Cancelled("interrupted; what was measured before is there");
+  }
+
+  const RunPlan& plan_;
+  const ProfileOptions& options_;
+  Logger& logger_;
+  const std::atomic<int>& interrupted_;
+  RunOutcome outcome_;
+  ThreadPool pool_;
+  std::deque<ShapeSet> sets_;
+};
+
+}  // namespace
+
+RunOutcome ExecuteProfile(const RunPlan& plan, const ProfileOptions& options, Logger& logger,
+                          const std::atomic<int>& interrupted) {
+  return Profile(plan, options, logger, interrupted).Run();
+}
+
+}  // namespace vernier
