@@ -45,3 +45,30 @@ function(vernier_add_backend name)
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/vernier/backends)
   endif()
 endfunction()
+
+# vernier_embed_text(output HEADER file NAMESPACE name TEXTS kName file... kOther file...): writes a
+# source file that defines what the header declares: the contents of files.
+function(vernier_embed_text output)
+  cmake_parse_arguments(ARG "" "HEADER;NAMESPACE" "TEXTS" ${ARGN})
+  set(texts)
+  set(files)
+  foreach(word ${ARG_TEXTS})
+    if(word MATCHES "^k[A-Z][A-Za-z0-9]*$")
+      list(APPEND texts "${word}=")
+    else()
+      list(POP_BACK texts last)
+      if(NOT last MATCHES "=$")
+        string(APPEND last "+")
+      endif()
+      list(APPEND texts "${last}${word}")
+      list(APPEND files ${word})
+    endif()
+  endforeach()
+  string(REPLACE ";" "," texts "${texts}")
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DHEADER=${ARG_HEADER}
+      -DNAMESPACE=${ARG_NAMESPACE} "-DTEXTS=${texts}" -P ${VERNIER_CMAKE_DIR}/EmbedText.cmake
+    DEPENDS ${files} ${VERNIER_CMAKE_DIR}/EmbedText.cmake
+    COMMENT "Embedding ${ARG_HEADER}"
+    VERBATIM)
+endfunction()

@@ -1,6 +1,7 @@
 // What a run is asked to do: plain data, complete before any framework is loaded.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,6 +73,14 @@ struct InputPlan {
   std::optional<int64_t> iterations;  ///< not given: 1, or as many as the files hold
 };
 
+/// What a report is for: people, test machinery, programs, pull requests.
+enum class ReportFormat : uint8_t { kHtml, kJunit, kJsonLines, kMarkdown };
+
+struct ReportFile {
+  std::string path;
+  ReportFormat format = ReportFormat::kHtml;
+};
+
 /// Where things are saved; empty paths are not.
 struct SavePlan {
   std::string inputs;
@@ -79,6 +88,15 @@ struct SavePlan {
   std::string input_blobs;
   std::string accuracy;  ///< --save-accuracy-results, the peer's format
   std::string record;    ///< --save-record
+  std::vector<ReportFile> reports;  ///< --report
+
+  bool WantsPage() const {
+    return std::any_of(reports.begin(), reports.end(), [](const ReportFile& report) {
+      return report.format == ReportFormat::kHtml;
+    });
+  }
+  /// Does anything that is saved show charts, or might later?
+  bool WantsCharts() const { return WantsPage() || !record.empty(); }
 };
 
 /// Pictures of the differences that `simple` finds.

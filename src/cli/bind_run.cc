@@ -10,6 +10,7 @@
 #include "cli/bind_tensorrt.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
+#include "report/report_files.h"
 
 namespace vernier {
 namespace {
@@ -140,6 +141,17 @@ Status CheckPaths(const RunPlan& plan) {
   return {};
 }
 
+Status BindReports(const ParsedArgs& args, SavePlan& save) {
+  for (const std::span<const std::string> words : args.Occurrences("reports")) {
+    for (const std::string& path : words) {
+      VERNIER_ASSIGN_OR_RETURN(ReportFile report,
+                               ReportFileFor(std::string(args.Flag("reports")), path));
+      save.reports.push_back(std::move(report));
+    }
+  }
+  return {};
+}
+
 void BindSaving(const ParsedArgs& args, RunPlan& plan) {
   SavePlan& save = plan.save;
   save.inputs = TextOf(args, "save_inputs_path");
@@ -263,6 +275,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.comparison_asked = args.Has("compare_outputs");
   BindScripts(args, plan, logger);
   BindSaving(args, plan);
+  VERNIER_TRY(BindReports(args, plan.save));
   VERNIER_TRY(BindPictures(args, plan.pictures));
   WarnOfIdleFlags(args, logger);
   return plan;

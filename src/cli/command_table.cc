@@ -22,6 +22,7 @@ OptionTable BlameOptionTable() {
   }
   groups.push_back(WorkerOptions());
   groups.push_back(BlameOptions());
+  groups.push_back(Only(ReportOptions(), {"reports"}));
   return OptionTable(std::move(groups));
 }
 
@@ -106,6 +107,43 @@ OptionTable DataShowOptionTable() {
 
 OptionTable DataRecoverOptionTable() {
   return OptionTable({GeneralOptions(), LoggingOptions(), DataRecoverOptions()});
+}
+
+// Outputs are compared as run compares them, but for what needs several iterations or draws.
+std::vector<CommandGroup> AccuracyGroups() {
+  std::vector<CommandGroup> groups;
+  for (const OptionGroup& group : CompareOptions()) {
+    groups.push_back(
+        Without(group, {"sequential_runners", "load_outputs_paths", "compare_outputs", "validate",
+                        "fail_fast", "check_average", "compare_func_script",
+                        "save_accuracy_results_path", "worst", "noise_floor", "save_heatmaps",
+                        "show_heatmaps", "save_error_metrics_plot", "show_error_metrics_plot"}));
+  }
+  return groups;
+}
+
+OptionTable ProfileOptionTable() {
+  std::vector<CommandGroup> groups = {
+      GeneralOptions(),
+      LoggingOptions(),
+      Without(RunnerOptions(), {"pairs", "reference"}),
+      Without(ModelOptions(), {"input_shapes", "onnx_graphsurgeon"}),
+      ProfileOptionRows(),
+      OnnxLoadOptions(),
+      OnnxRuntimeOptions(),
+      OpenVinoOptions(),
+      TensorRtConfigOptions()};
+  for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
+  groups.push_back(TensorRtRunOptions());
+  groups.push_back(Only(DataLoaderOptions(), {"seed", "val_range", "load_inputs_paths"}));
+  for (CommandGroup& group : AccuracyGroups()) groups.push_back(std::move(group));
+  groups.push_back(WorkerOptions());
+  groups.push_back(Without(ReportOptions(), {"save_record"}));
+  return OptionTable(std::move(groups));
+}
+
+OptionTable ReportOptionTable() {
+  return OptionTable({GeneralOptions(), LoggingOptions(), ReportFileOptions()});
 }
 
 OptionTable BackendsOptionTable() {
@@ -221,6 +259,22 @@ constexpr CommandEntry kCommands[] = {
                " operator sets, functions and the bodies of If, Loop and Scan. Weights are not read;"
                " external data may stay external (--save-external-data)."},
      ExtractOptionTable},
+    {"profile",
+     {.command = "vernier profile",
+      .operands = "[model_file] [runners ...] [options ...]",
+      .summary = "measure how fast runners are, one at a time",
+      .about = "Measure the latency of each runner with the others closed, over a grid of input"
+               " shapes: percentiles, throughput, memory, the times of layers where the framework"
+               " has them, and the noise. Outputs are compared with those of the first runner, so"
+               " that what is faster but wrong is seen."},
+     ProfileOptionTable},
+    {"report",
+     {.command = "vernier report",
+      .operands = "record -o FILE [options ...]",
+      .summary = "make reports of a saved record, without running anything",
+      .about = "Make the reports that --report makes from what --save-record saved. The record of a"
+               " run with --report FILE.html, or any record, holds all that the page shows."},
+     ReportOptionTable},
     {"backends",
      {.command = "vernier backends",
       .operands = "[name ...] [options ...]",

@@ -40,6 +40,8 @@ constexpr NamedCommand kCommands[] = {
     {"inspect data", InspectDataCommand},
     {"inspect model", InspectModelCommand},
     {"surgeon extract", SurgeonExtractCommand},
+    {"profile", ProfileCommand},
+    {"report", ReportCommand},
     {"backends", BackendsCommand},
     {"completion", CompletionCommand},
     {"option-docs", OptionDocsCommand},

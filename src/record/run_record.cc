@@ -1,22 +1,30 @@
 #include "record/run_record.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "record/record_json.h"
 
 namespace vernier {
-namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = RecordJson;
 
-constexpr int kSchemaVersion = 1;
-
-Json Number(double value) {
+Json NumberJson(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   return value;
 }
 
-Json ToJson(const RunnerRecord& runner) {
+Json NumberJson(const std::optional<double>& value) {
+  return value ? NumberJson(*value) : Json();
+}
+
+Json TextJson(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+std::string DumpJson(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json ToJsonValue(const RunnerRecord& runner) {
   Json json = {
       {"name", runner.name},
       {"backend", runner.backend},
@@ -41,30 +49,30 @@ Json ToJson(const RunnerRecord& runner) {
   return json;
 }
 
-Json Number(const std::optional<double>& value) { return value ? Number(*value) : Json(); }
+namespace {
 
-Json Text(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-Json Place(const std::optional<std::vector<int64_t>>& index) { return index ? Json(*index) : Json(); }
+Json Place(const std::optional<std::vector<int64_t>>& index) {
+  return index ? Json(*index) : Json();
+}
 
 Json ToJson(const ElementRecord& element) {
   return {
       {"index", element.index},
-      {"first", element.first_text ? Json(*element.first_text) : Number(element.first)},
-      {"second", element.second_text ? Json(*element.second_text) : Number(element.second)},
-      {"absolute_error", Number(element.absolute_error)},
-      {"relative_error", Number(element.relative_error)},
-      {"times_over_tolerance", Number(element.times_tolerance)},
+      {"first", element.first_text ? Json(*element.first_text) : NumberJson(element.first)},
+      {"second", element.second_text ? Json(*element.second_text) : NumberJson(element.second)},
+      {"absolute_error", NumberJson(element.absolute_error)},
+      {"relative_error", NumberJson(element.relative_error)},
+      {"times_over_tolerance", NumberJson(element.times_tolerance)},
   };
 }
 
 Json ToJson(const SideRecord& side) {
   return {
       {"dtype", side.dtype},
-      {"min", Number(side.min)},
-      {"max", Number(side.max)},
-      {"mean", Number(side.mean)},
-      {"std_dev", Number(side.std_dev)},
+      {"min", NumberJson(side.min)},
+      {"max", NumberJson(side.max)},
+      {"mean", NumberJson(side.mean)},
+      {"std_dev", NumberJson(side.std_dev)},
       {"nan", side.nan_count},
       {"first_nan", Place(side.first_nan)},
       {"infinite", side.infinite_count},
@@ -74,12 +82,12 @@ Json ToJson(const SideRecord& side) {
 
 Json ToJson(const DistanceRecord& distances) {
   return {
-      {"l2", Number(distances.l2)},
-      {"rmse", Number(distances.rmse)},
-      {"cosine_similarity", Number(distances.cosine_similarity)},
-      {"psnr", Number(distances.psnr)},
-      {"snr", Number(distances.snr)},
-      {"kl_divergence", Number(distances.kl_divergence)},
+      {"l2", NumberJson(distances.l2)},
+      {"rmse", NumberJson(distances.rmse)},
+      {"cosine_similarity", NumberJson(distances.cosine_similarity)},
+      {"psnr", NumberJson(distances.psnr)},
+      {"snr", NumberJson(distances.snr)},
+      {"kl_divergence", NumberJson(distances.kl_divergence)},
       {"max_ulp", distances.max_ulp ? Json(*distances.max_ulp) : Json()},
       {"max_ulp_index", distances.max_ulp ? Json(distances.max_ulp_index) : Json()},
       {"ulp_different", distances.max_ulp ? Json(distances.ulp_different) : Json()},
@@ -88,9 +96,11 @@ Json ToJson(const DistanceRecord& distances) {
 
 Json ToJson(const GateRecord& gate) {
   return {
-      {"function", gate.function},        {"verdict", gate.verdict},
-      {"why", Text(gate.why)},            {"value", Number(gate.value)},
-      {"threshold", Number(gate.threshold)},
+      {"function", gate.function},
+      {"verdict", gate.verdict},
+      {"why", TextJson(gate.why)},
+      {"value", NumberJson(gate.value)},
+      {"threshold", NumberJson(gate.threshold)},
   };
 }
 
@@ -107,26 +117,30 @@ Json ToJson(const OutputFigures& figures) {
       {"second", figures.second ? ToJson(*figures.second) : Json()},
       {"distances", figures.distances ? ToJson(*figures.distances) : Json()},
       {"worst_elements", std::move(worst)},
+      {"suggestion", TextJson(figures.suggestion)},
+      {"charts", figures.charts ? ToJsonValue(*figures.charts) : Json()},
   };
 }
 
 Json ToJson(const BarRecord& bar) {
   return {
-      {"bar", Number(bar.bar)},
-      {"scale", Number(bar.scale)},
-      {"rms_error", Number(bar.rms)},
-      {"gain", Number(bar.gain)},
-      {"gain_bar", Number(bar.gain_bar)},
-      {"clean_bar", Number(bar.clean_bar)},
-      {"share_beyond", Number(bar.share_beyond)},
-      {"share_allowed", Number(bar.share_allowed)},
-      {"element_bar", Number(bar.element_bar)},
-      {"times_over", Number(bar.times_over)},
+      {"bar", NumberJson(bar.bar)},
+      {"scale", NumberJson(bar.scale)},
+      {"rms_error", NumberJson(bar.rms)},
+      {"gain", NumberJson(bar.gain)},
+      {"gain_bar", NumberJson(bar.gain_bar)},
+      {"clean_bar", NumberJson(bar.clean_bar)},
+      {"share_beyond", NumberJson(bar.share_beyond)},
+      {"share_allowed", NumberJson(bar.share_allowed)},
+      {"element_bar", NumberJson(bar.element_bar)},
+      {"times_over", NumberJson(bar.times_over)},
       {"why", bar.why},
   };
 }
 
-Json ToJson(const OutputRecord& output) {
+}  // namespace
+
+Json ToJsonValue(const OutputRecord& output) {
   const bool share = output.allowed_share > 0;
   return {
       {"name", output.name},
@@ -138,24 +152,27 @@ Json ToJson(const OutputRecord& output) {
       {"passed", output.compared > 0 && output.passed == output.compared},
       {"elements", output.elements},
       {"mismatches", output.mismatches},
+      {"tolerances_checked", output.tolerances_checked},
       {"allowed_mismatch_share", share ? Json(output.allowed_share) : Json()},
-      {"allowed_mismatch_excess", share ? Number(output.allowed_excess) : Json()},
+      {"allowed_mismatch_excess", share ? NumberJson(output.allowed_excess) : Json()},
       {"not_finite", output.not_finite},
-      {"times_over_tolerance", Number(output.worst_times_tolerance)},
-      {"max_absolute_error", Number(output.max_absolute_error)},
-      {"max_relative_error", Number(output.max_relative_error)},
-      {"mean_absolute_error", Number(output.mean_absolute_error)},
-      {"required_absolute_tolerance", Number(output.required_absolute)},
-      {"required_relative_tolerance", Number(output.required_relative)},
-      {"vacuous", Text(output.vacuous)},
+      {"times_over_tolerance", NumberJson(output.worst_times_tolerance)},
+      {"max_absolute_error", NumberJson(output.max_absolute_error)},
+      {"max_relative_error", NumberJson(output.max_relative_error)},
+      {"mean_absolute_error", NumberJson(output.mean_absolute_error)},
+      {"required_absolute_tolerance", NumberJson(output.required_absolute)},
+      {"required_relative_tolerance", NumberJson(output.required_relative)},
+      {"vacuous", TextJson(output.vacuous)},
       {"worst_iteration", ToJson(output.figures)},
       {"auto_tolerance", output.bar ? ToJson(*output.bar) : Json()},
   };
 }
 
+namespace {
+
 Json ToJson(const PairRecord& pair) {
   Json outputs = Json::array();
-  for (const OutputRecord& output : pair.outputs) outputs.push_back(ToJson(output));
+  for (const OutputRecord& output : pair.outputs) outputs.push_back(ToJsonValue(output));
   return {
       {"first", pair.first},
       {"second", pair.second},
@@ -175,8 +192,8 @@ Json ComparisonResults(const RunRecord& record) {
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
       results[output.name] = {
-          {"max_error", Number(output.max_absolute_error)},
-          {"mean_error", Number(output.mean_absolute_error)},
+          {"max_error", NumberJson(output.max_absolute_error)},
+          {"mean_error", NumberJson(output.mean_absolute_error)},
           {"passed", output.compared > 0 && output.passed == output.compared},
           {"error_distribution",
            {{"elements", output.elements}, {"out_of_tolerance", output.mismatches}}},
@@ -202,9 +219,10 @@ Json InferenceResults(const RunRecord& record) {
 
 std::string ToJson(const RunRecord& record) {
   Json json = {
-      {"schema_version", kSchemaVersion},
+      {"schema_version", kRecordSchemaVersion},
       {"vernier_version", record.version},
       {"command", record.command},
+      {"origin", ToJsonValue(record.origin)},
       {"exit_code", record.exit_code},
       {"complete", record.faults.empty() && record.error.empty()},
       {"error", record.error.empty() ? Json() : Json(record.error)},
@@ -215,12 +233,17 @@ std::string ToJson(const RunRecord& record) {
       {"runners", Json::array()},
       {"pairs", Json::array()},
   };
-  for (const RunnerRecord& runner : record.runners) json["runners"].push_back(ToJson(runner));
+  for (const RunnerRecord& runner : record.runners) json["runners"].push_back(ToJsonValue(runner));
   for (const PairRecord& pair : record.pairs) json["pairs"].push_back(ToJson(pair));
   json["inference_results"] = InferenceResults(record);
   json["comparison_results"] = ComparisonResults(record);
-  // Names come from models: bytes that are no UTF-8 must not stop the record.
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  json["saved"] = Json::array();
+  for (const auto& [what, where] : record.saved) {
+    json["saved"].push_back({{"what", what}, {"where", where}});
+  }
+  json["graph"] = record.graph ? ToJsonValue(*record.graph) : Json();
+  json["profile"] = record.profile ? ToJsonValue(*record.profile) : Json();
+  return DumpJson(json, 2) + "\n";
 }
 
 }  // namespace vernier

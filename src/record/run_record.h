@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "record/chart_record.h"
+#include "record/graph_record.h"
+#include "record/profile_record.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -58,7 +62,7 @@ struct SideRecord {
 /// Distances between the two sides, where they were measured. None of them decides anything.
 struct DistanceRecord {
   double l2 = 0, rmse = 0, cosine_similarity = 0;
-  double psnr = 0, snr = 0;  ///< decibels
+  double psnr = 0, snr = 0;             ///< decibels
   std::optional<double> kl_divergence;  ///< nats; where both sides could be distributions
   std::optional<uint64_t> max_ulp;      ///< where both sides have the same floating type
   std::vector<int64_t> max_ulp_index;
@@ -67,10 +71,10 @@ struct DistanceRecord {
 
 /// What one comparison function said of an output.
 struct GateRecord {
-  std::string function;  ///< as --compare spells it
-  std::string verdict;   ///< "passed", "failed", "not verified"
-  std::string why;       ///< of what could not be compared
-  std::optional<double> value;      ///< of functions with one number
+  std::string function;         ///< as --compare spells it
+  std::string verdict;          ///< "passed", "failed", "not verified"
+  std::string why;              ///< of what could not be compared
+  std::optional<double> value;  ///< of functions with one number
   std::optional<double> threshold;
 };
 
@@ -82,8 +86,9 @@ struct OutputFigures {
   std::optional<SideRecord> first;
   std::optional<SideRecord> second;
   std::optional<DistanceRecord> distances;
-  std::vector<ElementRecord> worst;  ///< only where the output did not match
-  std::string suggestion;            ///< what could be done about shapes that differ
+  std::vector<ElementRecord> worst;   ///< only where the output did not match
+  std::string suggestion;             ///< what could be done about shapes that differ
+  std::optional<ChartRecord> charts;  ///< only where they were asked for
 };
 
 /// How an output stood against the bar of --tolerance auto, in its worst iteration.
@@ -109,21 +114,21 @@ struct OutputRecord {
   int64_t compared = 0;    ///< iterations
   int64_t passed = 0;
   double worst_times_tolerance = 0;  ///< by how many times the worst element exceeds its bar
-  int64_t not_verified = 0;  ///< iterations that neither passed nor mismatched
+  int64_t not_verified = 0;          ///< iterations that neither passed nor mismatched
   /// Of all iterations in which they were measured; none: in none of them.
   std::optional<double> max_absolute_error;
   std::optional<double> max_relative_error;
   std::optional<double> mean_absolute_error;  ///< of the iteration with the largest mean
   std::optional<double> required_absolute;    ///< the tolerance that would have been enough
   std::optional<double> required_relative;
-  int64_t elements = 0;     ///< of one iteration
-  int64_t mismatches = 0;   ///< elements out of tolerance, in the worst iteration
-  int64_t not_finite = 0;   ///< NaN and infinite values on either side, in the worst iteration
+  int64_t elements = 0;       ///< of one iteration
+  int64_t mismatches = 0;     ///< elements out of tolerance, in the worst iteration
+  int64_t not_finite = 0;     ///< NaN and infinite values on either side, in the worst iteration
   double allowed_share = 0;   ///< of elements that may be out of tolerance
   double allowed_excess = 0;  ///< and how many times over, where there is such a share
   bool tolerances_checked = false;  ///< `mismatches` counts what is out of tolerance, not all
-  std::optional<BarRecord> bar;  ///< absent with fixed tolerances
-  std::string vacuous;      ///< why the agreement shows nothing; empty: it does
+  std::optional<BarRecord> bar;     ///< absent with fixed tolerances
+  std::string vacuous;              ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
 };
 
@@ -139,19 +144,51 @@ struct PairRecord {
   std::vector<std::string> only_in_second;
 };
 
+/// One option of the command line, or one that has its default.
+struct SettingRecord {
+  std::string option;
+  std::string value;
+  bool given = false;
+};
+
+/// Where and how the program was called: what someone else needs to call it again.
+struct OriginRecord {
+  std::vector<std::string> words;  ///< of the command line, the program first
+  std::string directory;
+  std::string started;    ///< in UTC: "2026-03-01T12:00:00Z"
+  std::string system;     ///< "Linux 6.1.0 x86_64"
+  std::string processor;  ///< its model; empty where the system does not tell
+  int64_t processors = 0;
+  std::vector<SettingRecord> settings;
+};
+
+struct BlameRecord;
+
 struct RunRecord {
   std::string command;
   std::string version;
+  OriginRecord origin;
   std::vector<RunnerRecord> runners;
   std::vector<PairRecord> pairs;
-  bool averaged = false;              ///< --check-average: verdicts are on means
-  std::string error;                  ///< why the run was given up; empty: it was not
-  std::vector<std::string> faults;    ///< what was asked for and not done, one sentence each
-  std::vector<std::string> notes;     ///< what was changed on the way: coerced inputs
+  bool averaged = false;            ///< --check-average: verdicts are on means
+  std::string error;                ///< why the run was given up; empty: it was not
+  std::vector<std::string> faults;  ///< what was asked for and not done, one sentence each
+  std::vector<std::string> notes;   ///< what was changed on the way: coerced inputs
   std::vector<std::pair<std::string, std::string>> saved;  ///< what, where
   int exit_code = 0;
   double seconds = 0;
+  std::optional<GraphRecord> graph;  ///< of the first ONNX model
+  std::optional<ProfileRecord> profile;
+  std::shared_ptr<const BlameRecord> blame;  ///< for reports of blame; not part of the JSON
 };
+
+/// A RunRecord from what ToJson made of it; what is absent keeps its default. `what` names the
+/// text in messages. kMalformed when it is no record, or one of a later schema.
+Result<RunRecord> ReadRecord(const std::string& text, const std::string& what);
+
+/// One JSON object a line: the run, each runner, each output of each pair, each point of a
+/// profile, and the verdict. `kind` says which. No charts and no graph.
+std::string ToJsonLines(const RunRecord& record);
 
 /// JSON with a schema_version; non-finite numbers are the strings "nan", "inf" and "-inf".
 std::string ToJson(const RunRecord& record);

@@ -50,12 +50,18 @@ const SeverityLook& LookOf(Severity severity) {
 
 std::string_view ColorCode(LogColor color, std::string_view fallback) {
   switch (color) {
-    case LogColor::kNone: return "";
-    case LogColor::kGreen: return "\033[92m";
-    case LogColor::kRed: return "\033[91m";
-    case LogColor::kYellow: return "\033[93m";
-    case LogColor::kCyan: return "\033[96m";
-    case LogColor::kDefault: break;
+    case LogColor::kNone:
+      return "";
+    case LogColor::kGreen:
+      return "\033[92m";
+    case LogColor::kRed:
+      return "\033[91m";
+    case LogColor::kYellow:
+      return "\033[93m";
+    case LogColor::kCyan:
+      return "\033[96m";
+    case LogColor::kDefault:
+      break;
   }
   return fallback;
 }
@@ -97,8 +103,8 @@ void AppendVisible(std::string_view line, std::string& out) {
     if (character.size > 0 && !IsControl(character.point)) {
       out += line.substr(0, size);
     } else {
-      const uint32_t code = character.size > 0 ? character.point
-                                               : static_cast<unsigned char>(line.front());
+      const uint32_t code =
+          character.size > 0 ? character.point : static_cast<unsigned char>(line.front());
       char escape[16];
       std::snprintf(escape, sizeof(escape), code < 0x100 ? "\\x%02x" : "\\u%04x", code);
       out += escape;

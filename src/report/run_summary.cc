@@ -77,12 +77,8 @@ struct RankedOutput {
   size_t position;
 };
 
-bool Failed(const OutputRecord& output) {
-  return output.passed + output.not_verified < output.compared;
-}
-
 std::string Verdict(const OutputRecord& output) {
-  if (Failed(output)) return "FAILED";
+  if (HasFailed(output)) return "FAILED";
   return output.not_verified > 0 ? "not verified" : "passed";
 }
 
@@ -119,11 +115,11 @@ std::string WorstOutputs(const RunRecord& record) {
     }
   }
   if (ranked.size() <= kFewOutputs) return "";
-  const auto first_failing = std::find_if(ranked.begin(), ranked.end(),
-                                          [](const RankedOutput& r) { return Failed(*r.output); });
+  const auto first_failing = std::find_if(
+      ranked.begin(), ranked.end(), [](const RankedOutput& r) { return HasFailed(*r.output); });
   const std::string first_name = first_failing == ranked.end() ? "" : first_failing->output->name;
   std::stable_sort(ranked.begin(), ranked.end(), [](const RankedOutput& a, const RankedOutput& b) {
-    if (Failed(*a.output) != Failed(*b.output)) return Failed(*a.output);
+    if (HasFailed(*a.output) != HasFailed(*b.output)) return HasFailed(*a.output);
     return a.output->worst_times_tolerance > b.output->worst_times_tolerance;
   });
   const bool several = record.pairs.size() > 1;
@@ -150,7 +146,7 @@ std::string ListSome(const std::vector<std::string>& names) {
 }
 
 std::string VerdictWord(const PairRecord& pair) {
-  const bool failed = std::any_of(pair.outputs.begin(), pair.outputs.end(), Failed);
+  const bool failed = std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);
   if (pair.outputs.empty()) return "NOTHING COMPARED";
   const bool unverified = std::any_of(pair.outputs.begin(), pair.outputs.end(),
                                       [](const auto& output) { return output.not_verified > 0; });
@@ -158,7 +154,13 @@ std::string VerdictWord(const PairRecord& pair) {
   return failed ? "FAILED" : unverified ? "NOT VERIFIED" : "PASSED";
 }
 
-std::string Coverage(const PairRecord& pair) {
+}  // namespace
+
+bool HasFailed(const OutputRecord& output) {
+  return output.passed + output.not_verified < output.compared;
+}
+
+std::string FormatCoverage(const PairRecord& pair) {
   const size_t compared = pair.outputs.size();
   const size_t total = compared + pair.only_in_first.size() + pair.only_in_second.size();
   std::string text =
@@ -190,6 +192,8 @@ std::string Coverage(const PairRecord& pair) {
   return text;
 }
 
+namespace {
+
 const RunnerRecord* FindRunner(const RunRecord& record, const std::string& name) {
   for (const RunnerRecord& runner : record.runners) {
     if (runner.name == name) return &runner;
@@ -203,13 +207,14 @@ std::string EnoughTolerance(double required) {
   return FormatG(std::ceil(required / unit) * unit, 2);
 }
 
-// The likely reason of a mismatch, as far as the record tells, and the next command.
-std::string Advice(const RunRecord& record) {
+}  // namespace
+
+std::string FormatAdvice(const RunRecord& record) {
   for (const PairRecord& pair : record.pairs) {
     double required = 0;
     std::string scope;
     for (const OutputRecord& output : pair.outputs) {
-      if (!Failed(output)) continue;
+      if (!HasFailed(output)) continue;
       if (output.not_finite > 0) {
         return "reason: output '" + output.name + "' holds " + std::to_string(output.not_finite) +
                " NaN or infinite values" +
@@ -247,23 +252,21 @@ std::string Advice(const RunRecord& record) {
   return thresholds.empty() ? "" : "next: to accept this difference: add" + thresholds + "\n";
 }
 
-}  // namespace
-
 std::string FormatRunSummary(const RunRecord& record, const SummaryOptions& options) {
   std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
                      FormatFindings(record, options.all_outputs);
   for (const PairRecord& pair : record.pairs) {
     // An average is judged in the lines above, not by its iterations.
     const std::string verdict = record.averaged ? "" : VerdictWord(pair) + ", ";
-    text += pair.first + " vs. " + pair.second + ": " + verdict + Coverage(pair) + "\n";
+    text += pair.first + " vs. " + pair.second + ": " + verdict + FormatCoverage(pair) + "\n";
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";
   const bool mismatch = std::any_of(record.pairs.begin(), record.pairs.end(), [](const auto& pair) {
-    return std::any_of(pair.outputs.begin(), pair.outputs.end(), Failed);
+    return std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);
   });
   if (!text.empty() && !options.repro.empty()) text += "repro: " + options.repro + "\n";
-  if (mismatch) text += Advice(record);
+  if (mismatch) text += FormatAdvice(record);
   return text;
 }
 

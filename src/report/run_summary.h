@@ -17,4 +17,14 @@ struct SummaryOptions {
 /// Several lines of text.
 std::string FormatRunSummary(const RunRecord& record, const SummaryOptions& options);
 
+/// Did the output mismatch in any iteration? What was not verified has not.
+bool HasFailed(const OutputRecord& output);
+
+/// What of a pair was compared and what was not: "compared 2 of 3 outputs in 1 iteration; ...".
+std::string FormatCoverage(const PairRecord& pair);
+
+/// After a mismatch, its likely reason and the next command, as lines; empty where the record tells
+/// nothing.
+std::string FormatAdvice(const RunRecord& record);
+
 }  // namespace vernier

@@ -32,7 +32,8 @@ TEST(RunSummary, AdviceNamesTheToleranceThatWouldBeEnough) {
   EXPECT_THAT(FormatRunSummary(FailedRun(false), {}), HasSubstr("add --atol 0.02 --rtol 0.02"));
 }
 
-// A tolerance for all outputs is refused beside --tolerance auto: the advice must be one that works.
+// A tolerance for all outputs is refused beside --tolerance auto: the advice must be one that
+// works.
 TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesTheOutput) {
   EXPECT_THAT(FormatRunSummary(FailedRun(true), {}),
               HasSubstr("add --atol logits:0.02 --rtol logits:0.02"));

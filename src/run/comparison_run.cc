@@ -35,8 +35,9 @@ Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std
 }
 
 Status ComparisonRun::MakePairs(const std::vector<std::string>& names) {
+  const Charts charts = plan_->save.WantsCharts() ? Charts::kWanted : Charts::kNone;
   const auto add = [&](size_t a, size_t b) {
-    pairs_.push_back({a, b, PairRecorder(names[a], names[b])});
+    pairs_.push_back({a, b, PairRecorder(names[a], names[b], charts)});
   };
   switch (plan_->pairs.rule) {
     case PairRule::kNeighbours:

@@ -41,7 +41,7 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
                      pictures.show_heatmaps || pictures.show_error_plots;
   return plan.runners.size() > 1 && !plan.execution.sequential && !plan.lenient &&
          plan.compare_script.path.empty() && plan.postprocess_script.path.empty() &&
-         plan.save.outputs.empty() && plan.load_outputs.empty() && !plan.validate && !drawn &&
+         plan.save.outputs.empty() && !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
          !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
          !plan.compare.no_shape_check && !plan.noise_floor;
 }

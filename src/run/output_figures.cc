@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "run/chart_figures.h"
+
 namespace vernier {
 namespace {
 
@@ -100,7 +102,7 @@ std::string ShapeSuggestion(const OutputComparison& output) {
 
 }  // namespace
 
-OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration) {
+OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration, Charts wanted) {
   OutputFigures figures;
   figures.iteration = iteration;
   figures.shape = output.a_dims;
@@ -117,6 +119,7 @@ OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration) {
   if (output.measured.products) figures.distances = MakeDistances(output);
   const FunctionResult* simple = output.Find(CompareFunction::kSimple);
   const bool some_out = simple != nullptr && measures.difference.mismatches > 0;
+  if (wanted == Charts::kWanted) figures.charts = MakeCharts(output);
   for (const WorstElement& element : measures.worst) {
     // Where elements are out of tolerance, the others are not bad.
     if (some_out && element.ratio <= 1) break;

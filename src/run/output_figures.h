@@ -8,7 +8,10 @@
 
 namespace vernier {
 
+/// Whether to read the elements again for the record's charts.
+enum class Charts : uint8_t { kNone, kWanted };
+
 /// What the comparison measured; parts that it did not are absent.
-OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration);
+OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration, Charts wanted);
 
 }  // namespace vernier

@@ -74,7 +74,7 @@ double WorstRatio(const OutputComparison& output) {
 // Keeps the numbers of the worst iteration: the first that failed, or a later one that is further
 // out of tolerance.
 void KeepWorst(const OutputComparison& output, int64_t iteration, OutputRecord& record,
-               double& kept_ratio) {
+               double& kept_ratio, Charts charts) {
   const bool first = record.figures.gates.empty();
   const bool failed_before = std::any_of(record.figures.gates.begin(), record.figures.gates.end(),
                                          [](const GateRecord& g) { return g.verdict != "passed"; });
@@ -82,13 +82,14 @@ void KeepWorst(const OutputComparison& output, int64_t iteration, OutputRecord& 
   const double ratio = WorstRatio(output);
   const bool worse = fails == failed_before ? ratio > kept_ratio : fails;
   if (!first && !worse) return;
-  record.figures = MakeFigures(output, iteration);
+  record.figures = MakeFigures(output, iteration, charts);
   kept_ratio = ratio;
 }
 
 }  // namespace
 
-PairRecorder::PairRecorder(std::string first, std::string second) {
+PairRecorder::PairRecorder(std::string first, std::string second, Charts charts)
+    : charts_(charts) {
   record_.first = std::move(first);
   record_.second = std::move(second);
 }
@@ -121,7 +122,7 @@ void PairRecorder::AddOutput(const OutputComparison& output) {
   }
   const auto index = static_cast<size_t>(found - record_.outputs.begin());
   kept_ratios_.resize(record_.outputs.size());
-  KeepWorst(output, tally_.iterations() - 1, *found, kept_ratios_[index]);
+  KeepWorst(output, tally_.iterations() - 1, *found, kept_ratios_[index], charts_);
 }
 
 bool PairRecorder::vacuous() const {

@@ -7,12 +7,13 @@
 #include "compare/comparison.h"
 #include "compare/tally.h"
 #include "record/run_record.h"
+#include "run/output_figures.h"
 
 namespace vernier {
 
 class PairRecorder {
  public:
-  PairRecorder(std::string first, std::string second);
+  PairRecorder(std::string first, std::string second, Charts charts);
 
   void Add(const IterationComparison& comparison);
 
@@ -30,6 +31,7 @@ class PairRecorder {
  private:
   void AddOutput(const OutputComparison& output);
 
+  Charts charts_;
   ComparisonTally tally_;
   PairRecord record_;
   std::vector<double> kept_ratios_;  ///< by output: times over tolerance in the iteration kept

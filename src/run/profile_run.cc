@@ -273,7 +273,7 @@ class Profile {
     detail.differences = StatisticsLevel::kMoments;
     detail.pool = &pool_;
     if (sets_[set].bars->wanted()) {
-      detail.bars = &sets_[set].bars->For(0, index, reference->outputs);
+      detail.bars = &sets_[set].bars->For(0, index, reference->outputs, result.outputs);
     }
     const IterationComparison comparison =
         CompareIteration(*reference, result, plan_.compare, detail,

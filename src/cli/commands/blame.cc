@@ -8,12 +8,45 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/origin.h"
+#include "model/model_type.h"
+#include "report/blame_report.h"
 #include "report/blame_text.h"
+#include "report/report_files.h"
+#include "run/model_graph.h"
 #include "util/atomic_file.h"
 
 namespace vernier {
 
-RunFaults Blame(const BlamePlan& plan, const Invocation& invocation, ConsoleLog& log) {
+namespace {
+
+std::optional<GraphRecord> GraphOf(const RunPlan& run) {
+  if (!run.save.WantsPage()) return std::nullopt;
+  for (const RunnerPlan& runner : run.runners) {
+    if (runner.model.type != ModelTypeName(ModelType::kOnnx)) continue;
+    Result<GraphRecord> graph = ReadModelGraph(runner.model.path);
+    if (graph.ok()) return *std::move(graph);
+  }
+  return std::nullopt;
+}
+
+void WriteReports(const BlamePlan& plan, const OriginRecord& origin, BlameOutcome& outcome,
+                  ConsoleLog& log) {
+  if (plan.run.save.reports.empty()) return;
+  const RunRecord record = MakeBlameReport(outcome.record, origin, GraphOf(plan.run));
+  for (const ReportFile& report : plan.run.save.reports) {
+    log.Info("Saving report to " + report.path);
+    if (const Status status = WriteReport(report, record); !status.ok()) {
+      log.Critical(status.message());
+      outcome.faults.Add(status);
+    }
+  }
+}
+
+}  // namespace
+
+RunFaults Blame(const BlamePlan& plan, const OriginRecord& origin, const Invocation& invocation,
+                ConsoleLog& log) {
   BlameOutcome outcome = ExecuteBlame(plan, log, WatchSignals());
   BlameRecord& record = outcome.record;
   record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
@@ -23,6 +56,7 @@ RunFaults Blame(const BlamePlan& plan, const Invocation& invocation, ConsoleLog&
       outcome.faults.Add(saved);
     }
   }
+  WriteReports(plan, origin, outcome, log);
   if (!record.layers.empty()) log.Plain(FormatBlame(record, log.Enabled(Severity::kVerbose)));
   return outcome.faults;
 }
@@ -42,7 +76,9 @@ int BlameCommand(std::span<const std::string> words, const Invocation& invocatio
     log.Critical(status.message());
     faults.Add(status);
   } else {
-    faults = Blame(*plan, invocation, log);
+    const OriginRecord origin =
+        DescribeOrigin(start.args, FindCommand("blame")->options(), invocation);
+    faults = Blame(*plan, origin, invocation, log);
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, seconds.count(), faults, invocation);

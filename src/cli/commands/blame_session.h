@@ -3,13 +3,15 @@
 
 #include "blame/blame_plan.h"
 #include "cli/bind_run.h"
+#include "record/run_record.h"
 #include "report/console_log.h"
 #include "run/exit_code.h"
 
 namespace vernier {
 
-/// Investigates, prints and saves. The faults say how it went; a mismatch is that something is to
+/// Investigates, prints, saves, and writes the plan's reports, which tell of `origin`. The faults say how it went; a mismatch is that something is to
 /// blame.
-RunFaults Blame(const BlamePlan& plan, const Invocation& invocation, ConsoleLog& log);
+RunFaults Blame(const BlamePlan& plan, const OriginRecord& origin, const Invocation& invocation,
+                ConsoleLog& log);
 
 }  // namespace vernier

@@ -50,6 +50,12 @@ Command InspectDataCommand;
 /// Makes a whole file of the parts that a killed run left behind.
 Command DataRecoverCommand;
 
+/// Measures runners one at a time.
+Command ProfileCommand;
+
+/// Makes reports of a saved record.
+Command ReportCommand;
+
 /// Lists every backend with what it found, or why it cannot be used. `--require NAME...` makes a
 /// backend that cannot be used an error.
 Command BackendsCommand;

@@ -17,7 +17,7 @@ int CompareCommand(std::span<const std::string> words, const Invocation& invocat
   plan->inputs_as_outputs = true;
   plan->comparison_asked = true;
   start.log->Start("RUNNING | Command: " + invocation.command);
-  return CarryOut(*plan, start.args, invocation, *start.log);
+  return CarryOut(*plan, start.args, *FindCommand("compare"), invocation, *start.log);
 }
 
 }  // namespace vernier

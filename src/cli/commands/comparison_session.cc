@@ -6,33 +6,44 @@
 #include "cli/bind_blame.h"
 #include "cli/commands/blame_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/origin.h"
 #include "cli/script/shell_command.h"
 #include "cli/version.h"
+#include "model/model_type.h"
+#include "report/report_files.h"
 #include "report/run_reporter.h"
 #include "report/run_summary.h"
 #include "run/executor.h"
+#include "run/model_graph.h"
 #include "util/atomic_file.h"
 
 namespace vernier {
 namespace {
 
-void SaveRecord(const std::string& path, const RunRecord& record, RunFaults& faults, Logger& log) {
-  if (path.empty()) return;
-  if (const Status status = WriteFileAtomically(path, ToJson(record)); !status.ok()) {
-    log.Critical(status.message());
-    faults.Add(status);
+// The graph that pages show: that of the first model whose structure can be read.
+std::optional<GraphRecord> FindGraph(const RunPlan& plan) {
+  if (!plan.save.WantsCharts()) return std::nullopt;
+  for (const RunnerPlan& runner : plan.runners) {
+    if (runner.model.type != ModelTypeName(ModelType::kOnnx)) continue;
+    Result<GraphRecord> graph = ReadModelGraph(runner.model.path);
+    // A model that cannot be read has been told of by its runner.
+    if (graph.ok()) return *std::move(graph);
   }
+  return std::nullopt;
 }
 
 void BlameAfterwards(const RunPlan& run, const ParsedArgs& args, const Invocation& invocation,
                      ConsoleLog& log, RunFaults& faults) {
-  const Result<BlamePlan> plan = BindBlame(args, run);
+  // The reports that were asked for are those of the run.
+  RunPlan blamed = run;
+  blamed.save.reports.clear();
+  const Result<BlamePlan> plan = BindBlame(args, std::move(blamed));
   if (!plan.ok()) {
     log.Critical(plan.status().message());
     faults.Add(plan.status());
     return;
   }
-  const RunFaults found = Blame(*plan, invocation, log);
+  const RunFaults found = Blame(*plan, {}, invocation, log);
   faults.mismatch |= found.mismatch;
   faults.backend |= found.backend;
   faults.unavailable |= found.unavailable;
@@ -44,21 +55,26 @@ void BlameAfterwards(const RunPlan& run, const ParsedArgs& args, const Invocatio
   if (found.signal != 0) faults.signal = found.signal;
 }
 
-int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
-            ConsoleLog& log) {
+// Last of all, where a workflow looks for it.
+void TellWorkflow(const RunRecord& record, ConsoleLog& log) {
+  const Result<std::string> annotations = TellGitHub(record);
+  if (!annotations.ok()) log.Warning(annotations.status().message());
+  if (annotations.ok() && !annotations->empty()) log.Plain(*annotations);
+}
+
+int Execute(const RunPlan& plan, const ParsedArgs& args, const CommandEntry& command,
+            const Invocation& invocation, ConsoleLog& log) {
   const std::atomic<int>& interrupted = WatchSignals();
   RunReporter reporter(log, plan, args.Has("no_progress"));
   RunOutcome outcome = ExecuteRun(plan, log, reporter, interrupted);
-  outcome.record.command = invocation.command;
-  outcome.record.version = kVersion;
   const bool well = ExitCode(outcome.faults, invocation.as_peer) == 0;
   for (const Status& status : {reporter.SaveAccuracy(), reporter.FinishPictures(well)}) {
     if (status.ok()) continue;
     log.Critical(status.message());
     outcome.faults.Add(status);
   }
-  outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
-  SaveRecord(plan.save.record, outcome.record, outcome.faults, log);
+  CompleteRecord(outcome, plan, args, command, invocation);
+  SaveRecordAndReports(plan.save, outcome.record, outcome.faults, log);
   // Frameworks that failed would only fail again.
   const bool ran = outcome.faults.signal == 0 && !outcome.faults.backend;
   if (args.Has("blame") && ran) BlameAfterwards(plan, args, invocation, log, outcome.faults);
@@ -68,6 +84,7 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invoc
       FormatRunSummary(outcome.record, {interleaved, log.Enabled(Severity::kVerbose),
                                         ReproCommand(invocation)});
   if (!summary.empty()) log.Plain(summary);
+  if (!invocation.as_peer) TellWorkflow(outcome.record, log);
   if (code == 0 && !log.Close()) {
     std::fprintf(stderr, "[!] --log-file: not everything could be written\n");
     return invocation.as_peer ? 1 : 7;
@@ -76,6 +93,29 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const Invocation& invoc
 }
 
 }  // namespace
+
+void CompleteRecord(RunOutcome& outcome, const RunPlan& plan, const ParsedArgs& args,
+                    const CommandEntry& command, const Invocation& invocation) {
+  outcome.record.command = invocation.command;
+  outcome.record.version = kVersion;
+  outcome.record.origin = DescribeOrigin(args, command.options(), invocation);
+  outcome.record.graph = FindGraph(plan);
+  outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
+}
+
+void SaveRecordAndReports(const SavePlan& plan, const RunRecord& record, RunFaults& faults,
+                          Logger& log) {
+  const auto check = [&](const Status& status) {
+    if (status.ok()) return;
+    log.Critical(status.message());
+    faults.Add(status);
+  };
+  if (!plan.record.empty()) check(WriteFileAtomically(plan.record, ToJson(record)));
+  for (const ReportFile& report : plan.reports) {
+    log.Info("Saving report to " + report.path);
+    check(WriteReport(report, record));
+  }
+}
 
 int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,
                   const Invocation& invocation) {
@@ -92,8 +132,8 @@ int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,
   return code;
 }
 
-int CarryOut(const RunPlan& plan, const ParsedArgs& args, const Invocation& invocation,
-             ConsoleLog& log) {
+int CarryOut(const RunPlan& plan, const ParsedArgs& args, const CommandEntry& command,
+             const Invocation& invocation, ConsoleLog& log) {
   RunFaults faults;
   if (const Status status = CheckRun(plan); !status.ok()) {
     log.Critical(status.message());
@@ -105,7 +145,7 @@ int CarryOut(const RunPlan& plan, const ParsedArgs& args, const Invocation& invo
     faults.usage = !invocation.as_peer;
     return EndWithBanner(log, 0, faults, invocation);
   }
-  return Execute(plan, args, invocation, log);
+  return Execute(plan, args, command, invocation, log);
 }
 
 }  // namespace vernier

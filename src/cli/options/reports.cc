@@ -4,6 +4,15 @@ namespace vernier {
 namespace {
 
 constexpr OptionRow kReports[] = {
+    {.flags = {"--report"},
+     .dest = "reports",
+     .arity = Arity::kOne,
+     .action = OptionAction::kAppend,
+     .metavar = "FILE",
+     .help =
+         "Write a report: FILE.html is a page for people, FILE.xml is JUnit's format, FILE.jsonl"
+         " has a line for each output, FILE.md is for pull requests. May be repeated.",
+     .origin = Origin::kOurs},
     {.flags = {"--save-record"},
      .dest = "save_record",
      .arity = Arity::kOne,
@@ -12,7 +21,24 @@ constexpr OptionRow kReports[] = {
      .origin = Origin::kOurs},
 };
 
+constexpr OptionRow kReportFiles[] = {
+    {.dest = "record",
+     .arity = Arity::kOne,
+     .metavar = "record",
+     .help = "What --save-record wrote."},
+    {.flags = {"-o", "--report"},
+     .dest = "reports",
+     .arity = Arity::kOne,
+     .action = OptionAction::kAppend,
+     .required = true,
+     .metavar = "FILE",
+     .help = "Where to write: FILE.html, FILE.xml, FILE.jsonl or FILE.md. May be repeated.",
+     .origin = Origin::kOurs},
+};
+
 }  // namespace
+
+OptionGroup ReportFileOptions() { return {"Reports", "the record and the reports", kReportFiles}; }
 
 OptionGroup ReportOptions() { return {"Reports", "records of the run", kReports}; }
 

@@ -1,0 +1,79 @@
+// How fast runners are, one at a time.
+#include "run/profile_run.h"
+
+#include <cmath>
+
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/comparison_session.h"
+#include "cli/commands/interruption.h"
+#include "cli/commands/origin.h"
+#include "cli/version.h"
+#include "inputs/shape_grid.h"
+#include "inputs/shape_spec.h"
+#include "report/profile_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kShownLayers = 10;
+
+Result<ProfileOptions> Bind(const ParsedArgs& args, const RunPlan& plan) {
+  ProfileOptions options;
+  VERNIER_ASSIGN_OR_RETURN(options.shapes, ExpandShapeGrid(args.List("shape_grid")));
+  // A word that makes no sense ends the command before any framework loads.
+  for (const std::vector<std::string>& words : options.shapes) {
+    VERNIER_TRY(ParseShapeSpecs(words, Strictness::kStrict).status());
+  }
+  if (args.Has("shape_grid") && !plan.inputs.load_paths.empty()) {
+    return InvalidArgument("--input-shapes: loaded inputs have their own shapes");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> runs, args.Int("runs"));
+  if (runs && *runs < 1) {
+    return InvalidArgument("--runs: expected a number >= 1, got '" + std::to_string(*runs) + "'");
+  }
+  options.runs = runs.value_or(0);
+  options.seconds = args.Float("duration").value_or(options.seconds);
+  if (!(options.seconds >= 0) || std::isinf(options.seconds)) {
+    return InvalidArgument("--duration: expected seconds >= 0");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> warm_up, args.Int("profile_warm_up"));
+  if (warm_up && *warm_up < 0) return InvalidArgument("--warm-up: expected a number >= 0");
+  options.warm_up = warm_up.value_or(options.warm_up);
+  options.layers = !args.Has("no_layer_times");
+  return options;
+}
+
+Status CheckPlan(const RunPlan& plan) {
+  VERNIER_TRY(CheckRun(plan));
+  if (plan.runners.empty()) {
+    return InvalidArgument("name at least one runner to measure: --onnxrt, --openvino, --trt ...");
+  }
+  return {};
+}
+
+}  // namespace
+
+int ProfileCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandEntry& command = *FindCommand("profile");
+  const CommandStart start = StartCommand(command, words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  ConsoleLog& log = *start.log;
+  const Result<RunPlan> plan = BindRun(start.args, invocation, log);
+  if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
+  if (const Status status = CheckPlan(*plan); !status.ok()) {
+    return EndCommand(status, invocation, log);
+  }
+  const Result<ProfileOptions> options = Bind(start.args, *plan);
+  if (!options.ok()) return EndCommand(options.status(), invocation, log);
+  log.Start("RUNNING | Command: " + invocation.command);
+  RunOutcome outcome = ExecuteProfile(*plan, *options, log, WatchSignals());
+  CompleteRecord(outcome, *plan, start.args, command, invocation);
+  SaveRecordAndReports(plan->save, outcome.record, outcome.faults, log);
+  const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
+  const size_t layers = log.Enabled(Severity::kVerbose) ? kShownLayers : 0;
+  log.Plain(FormatProfile(outcome.record, layers));
+  return log.Close() || code != 0 ? code : 7;
+}
+
+}  // namespace vernier

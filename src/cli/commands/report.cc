@@ -1,0 +1,48 @@
+// Reports of a saved record.
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "report/report_files.h"
+#include "util/mapped_file.h"
+
+namespace vernier {
+namespace {
+
+// A larger record would be one of hundreds of thousands of outputs.
+constexpr uint64_t kLargestRecord = uint64_t{1} << 30;
+
+Result<RunRecord> Load(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  const std::span<const std::byte> bytes = file->bytes();
+  if (bytes.size() > kLargestRecord) return Malformed("'" + path + "' is too large for a record");
+  Result<RunRecord> record =
+      ReadRecord(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
+  VERNIER_TRY(file->CheckIntact());
+  return record;
+}
+
+Status MakeReports(const ParsedArgs& args, Logger& log) {
+  std::vector<ReportFile> reports;
+  for (const std::span<const std::string> words : args.Occurrences("reports")) {
+    for (const std::string& path : words) {
+      VERNIER_ASSIGN_OR_RETURN(ReportFile report,
+                               ReportFileFor(std::string(args.Flag("reports")), path));
+      reports.push_back(std::move(report));
+    }
+  }
+  VERNIER_ASSIGN_OR_RETURN(const RunRecord record, Load(std::string(*args.Value("record"))));
+  for (const ReportFile& report : reports) {
+    log.Info("Saving report to " + report.path);
+    VERNIER_TRY(WriteReport(report, record));
+  }
+  return {};
+}
+
+}  // namespace
+
+int ReportCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandStart start = StartCommand(*FindCommand("report"), words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  return EndCommand(MakeReports(start.args, *start.log), invocation, *start.log);
+}
+
+}  // namespace vernier

@@ -1,0 +1,55 @@
+// What is to blame, in the order of the ranking.
+
+function blameSection() {
+  const blame = record.blame;
+  if (!blame) return null;
+  const culprits = blame.culprits || [];
+  const section = make('section', {id: 'blame', 'aria-labelledby': 'blame-title'},
+      make('h2', {id: 'blame-title'}, culprits.length ? 'To blame' : 'Nothing is to blame'));
+  section.append(make('p', {class: 'hint'}, `${blame.candidate} against ${blame.reference}; errors ` +
+      'are in multiples of what faultless runners may differ by. The own error is what a node makes ' +
+      'of right inputs, the total error includes what it inherited.'));
+  if (culprits.length) section.append(culpritTable(culprits));
+  if (blame.nonFinite) section.append(...nonFiniteParts(blame.nonFinite));
+  if (blame.disturbance) section.append(...disturbanceParts(blame.disturbance));
+  if (blame.unexposed) {
+    section.append(make('details', {},
+        make('summary', {}, `${blame.unexposed.length} tensors could not be looked at`),
+        plainTable([{title: 'tensor', words: true}, {title: 'why', words: true}],
+            blame.unexposed.map((t) => [t.name || '', t.why || '']), 'Tensors not looked at')));
+  }
+  return section;
+}
+
+function culpritTable(culprits) {
+  const columns = [{title: 'node', words: true}, {title: 'operator'},
+    {title: 'own error', number: true}, {title: 'total error', number: true},
+    {title: 'why', words: true}];
+  const rows = culprits.map((c) => {
+    const index = outputsOf(0).findIndex((output) => (c.outputs || []).includes(output.name));
+    const name = index < 0 ? c.node : make('button', {type: 'button', class: 'link',
+      onclick: () => change('output', {output: index})}, c.node);
+    return [name, c.op || '', c.own === undefined ? '\u2013' : show(c.own), show(number(c.total)), c.why || ''];
+  });
+  return plainTable(columns, rows, 'What is to blame, the worst first');
+}
+
+function nonFiniteParts(found) {
+  const rows = (found.operands || []).map((o) => [o.name || '', show(number(o.min)), show(number(o.max)),
+    count(o.nan || 0), count(o.inf || 0)]);
+  const columns = [{title: 'operand', words: true}, {title: 'smallest', number: true},
+    {title: 'largest', number: true}, {title: 'NaN', number: true}, {title: 'infinite', number: true}];
+  return [make('h3', {}, 'First NaN or infinity'),
+    make('p', {}, `${found.node} (${found.op || ''}) makes ${count(found.nan || 0)} NaN and ` +
+        `${count(found.inf || 0)} infinite values in ${found.output || ''}, first at ` +
+        `${place(found.first)}, on the side of the ${found.side || ''}, from finite operands:`),
+    plainTable(columns, rows, 'Operands')];
+}
+
+function disturbanceParts(disturbance) {
+  if (!disturbance.changed && !disturbance.finding) return [];
+  const parts = [make('h3', {}, 'Looking changed the result'),
+    make('p', {}, disturbance.finding || 'The outputs with probes are not those without.')];
+  if (disturbance.region) parts.push(make('p', {class: 'name'}, disturbance.region.join(', ')));
+  return parts;
+}

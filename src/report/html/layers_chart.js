@@ -1,0 +1,72 @@
+// Error against place in the graph: where it appears, and where it grows.
+
+function layersSection() {
+  const section = make('section', {id: 'layers', 'aria-labelledby': 'layers-title'});
+  if (!hasCharts || pairs.every((pair, index) => outputsOf(index).length < 2)) return null;
+  const choice = make('select', {id: 'measure', onchange: draw},
+      ...Object.entries(measures).map(([key, m]) => make('option', {value: key}, m.label)));
+  const figure = make('figure', {});
+  section.append(make('div', {class: 'bar'},
+      make('h2', {id: 'layers-title'}, 'Error, layer by layer'),
+      make('label', {for: 'measure'}, 'measure'), choice), figure);
+  state.listeners.push((what) => {
+    if (what === 'pair') draw();
+    if (what === 'output') mark();
+  });
+  let dots = null;
+
+  function mark() {
+    if (dots) dots.classed('chosen', (d) => d.index === state.output);
+  }
+
+  function draw() {
+    const measure = measures[choice.value];
+    const data = inGraphOrder(state.pair)
+        .map((entry) => ({...entry, value: measure.of(entry.output)}))
+        .filter((entry) => entry.value !== undefined);
+    figure.replaceChildren();
+    if (!data.length) {
+      figure.append(make('p', {class: 'hint'}, 'This was not measured.'));
+      return;
+    }
+    const failed = data.filter((d) => verdictOf(d.output) === 'failed');
+    const summary = `${data.length} outputs in the graph's order, ${failed.length} of them differ` +
+        (failed.length ? '; the first is ' + failed[0].output.name : '') + '.';
+    figure.append(drawLayers(data, measure, summary), make('figcaption', {}, summary));
+    mark();
+  }
+
+  function drawLayers(data, measure, summary) {
+    const width = 760, height = 230, left = 48, right = width - 8, top = 12, bottom = height - 24;
+    const own = data.map((d) => d.output.own).filter((v) => v !== undefined).map(number);
+    const y = errorScale(data.map((d) => d.value).concat(own), bottom, top,
+        measure.bar ? [measure.bar] : []);
+    const x = d3.scaleLinear().domain([0, Math.max(1, data.length - 1)]).range([left + 8, right]);
+    const svg = newSvg(width, height, measure.label + ' of ' + summary);
+    drawTicks(svg, y.ticks, left, right);
+    if (measure.bar) {
+      svg.append('line').attr('class', 'rule').attr('x1', left).attr('x2', right)
+          .attr('y1', y(measure.bar)).attr('y2', y(measure.bar));
+    }
+    const text = (d) => `${d.output.name}: ${show(d.value)} ${measure.label}`;
+    const radius = data.length > 400 ? 2.5 : 4;
+    dots = svg.append('g').selectAll('circle').data(data).enter().append('circle')
+        .attr('class', 'dot').classed('failed', (d) => verdictOf(d.output) === 'failed')
+        .attr('cx', (d, i) => x(i)).attr('cy', (d) => y(d.value)).attr('r', radius);
+    dots.each(function(d) {
+      this.addEventListener('click', () => change('output', {output: d.index}));
+      this.addEventListener('pointermove', (event) => showTip(event, text(d)));
+      this.addEventListener('pointerleave', hideTip);
+    });
+    svg.append('g').selectAll('circle').data(data.map((d, i) => ({...d, i}))
+        .filter((d) => d.output.own !== undefined)).enter().append('circle').attr('class', 'own')
+        .attr('cx', (d) => x(d.i)).attr('cy', (d) => y(number(d.output.own))).attr('r', radius + 2);
+    svg.append('text').attr('x', left + 8).attr('y', height - 4).text('first');
+    svg.append('text').attr('x', right).attr('y', height - 4).attr('text-anchor', 'end')
+        .text('last in the graph\u2019s order');
+    return svg.node();
+  }
+
+  draw();
+  return section;
+}

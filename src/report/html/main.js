@@ -1,0 +1,104 @@
+// Puts the page together: the verdict is in the file already; then what was covered, and the parts
+// that there are.
+
+function coverage() {
+  const box = document.getElementById('coverage');
+  const lines = pairs.map((pair) => make('p', {}, make('strong', {}, `${pair.a} vs. ${pair.b}`),
+      ': ' + pair.coverage));
+  if (record.error) lines.push(make('p', {class: 'wrong'}, 'The run was given up: ' + record.error));
+  for (const runner of record.runners || []) {
+    if (runner.failure) {
+      lines.push(make('p', {class: 'wrong'}, `${runner.name} failed: ${runner.failure.split('\n')[0]}`));
+    }
+  }
+  for (const fault of record.faults || []) lines.push(make('p', {class: 'wrong'}, 'Not done: ' + fault));
+  for (const note of record.notes || []) lines.push(make('p', {}, 'Note: ' + note));
+  if (!hasCharts) {
+    lines.push(make('p', {id: 'no-charts'}, 'This vernier was built without d3 (Debian: node-d3), ' +
+        'so charts and graph are missing here; all numbers are there.'));
+  }
+  box.replaceChildren(...lines);
+  if (record.next) box.append(make('pre', {id: 'next'}, record.next));
+}
+
+function pairChoice() {
+  if (pairs.length < 2) return null;
+  const choice = make('select', {id: 'pair', onchange: () => {
+    state.pair = Number(choice.value);
+    change('pair', {output: -1});
+    chooseFirst();
+  }}, ...pairs.map((pair, i) => make('option', {value: i, selected: i === state.pair},
+    `${pair.a} vs. ${pair.b}`)));
+  return make('div', {class: 'bar'}, make('label', {for: 'pair'}, 'runners'), choice);
+}
+
+// The first that differs, in the order of the graph, is what one looks for.
+function chooseFirst() {
+  const ordered = inGraphOrder(state.pair);
+  const wanted = ordered.find((entry) => verdictOf(entry.output) === 'failed') || ordered[0];
+  if (wanted) change('output', {output: wanted.index});
+}
+
+function runnersSection() {
+  const runners = record.runners || [];
+  if (!runners.length) return null;
+  const fields = [
+    ['framework', (r) => `${r.backend || ''} ${r.version || ''}`], ['device', (r) => r.device],
+    ['precision', (r) => r.precision], ['model', (r) => r.model], ['library', (r) => r.library],
+    ['loaded in', (r) => r.load ? seconds(r.load) : ''], ['iterations', (r) => String(r.iterations || 0)],
+    ['first inference', (r) => r.first ? seconds(r.first) : ''],
+    ['median, p95', (r) => r.median ? `${seconds(r.median)}, ${seconds(r.p95)}` : ''],
+    ['left out', (r) => (r.skipped || []).map((s) => `${s.name}: ${s.why}`).join('; ')],
+    ['failure', (r) => r.failure],
+  ];
+  const rows = fields.map(([title, of]) => [title, ...runners.map((r) => of(r) || '\u2013')])
+      .filter((row) => row.slice(1).some((cell) => cell !== '\u2013'));
+  const columns = [{title: ''}, ...runners.map((r) => ({title: r.name, words: true}))];
+  const together = runners.length > 1 ? make('p', {class: 'hint'},
+      'Times are from a run in which the runners took turns: they are no benchmark.') : null;
+  return make('section', {id: 'runners', 'aria-labelledby': 'runners-title'},
+      make('h2', {id: 'runners-title'}, 'Runners'), plainTable(columns, rows, 'Runners side by side'),
+      record.profile ? null : together);
+}
+
+function configurationSection() {
+  const settings = record.settings || [];
+  const rows = (given) => settings.filter((s) => Boolean(s.given) === given)
+      .map((s) => [s.option, s.value || '']);
+  const columns = [{title: 'option'}, {title: 'value', words: true}];
+  const section = make('section', {id: 'configuration', 'aria-labelledby': 'configuration-title'},
+      make('h2', {id: 'configuration-title'}, 'To do it again'),
+      make('pre', {id: 'repro'}, (record.directory ? `cd ${record.directory}\n` : '') + record.command));
+  section.append(facts([['vernier', record.version], ['started', record.started],
+    ['took', record.seconds ? seconds(record.seconds) : ''], ['exit code', String(record.exitCode || 0)],
+    ['system', record.system],
+    ['processor', record.processor ? `${record.processor}, ${record.processors} threads` : ''],
+    ['model', record.graph && record.graph.model]]));
+  const given = rows(true), defaults = rows(false);
+  if (given.length) section.append(make('h3', {}, 'Options given'), plainTable(columns, given, 'Options given'));
+  if (defaults.length) {
+    section.append(make('details', {}, make('summary', {}, 'Defaults of the other options'),
+        plainTable(columns, defaults, 'Defaults')));
+  }
+  return section;
+}
+
+function build() {
+  coverage();
+  const main = document.getElementById('main');
+  const left = make('div', {});
+  for (const part of [blameSection(), pairChoice(), layersSection(), graphSection(), outputsSection()]) {
+    if (part) left.append(part);
+  }
+  const panel = outputPanel();
+  if (panel) main.append(make('div', {class: 'columns'}, left, panel));
+  else main.append(left);
+  for (const part of [profileSection(), runnersSection(), configurationSection()]) {
+    if (part) main.append(part);
+  }
+  document.getElementById('footer').append('One file, nothing loaded from elsewhere. ' +
+      'Every number is in the record of --save-record.');
+  chooseFirst();
+}
+
+build();

@@ -1,0 +1,93 @@
+'use strict';
+// The record that src/report/html/page_data.cc wrote. Fields that are absent are 0, false, empty or
+// not known; numbers that JSON lacks are the words nan, inf and -inf.
+const record = JSON.parse(document.getElementById('record').textContent);
+const hasCharts = typeof d3 !== 'undefined';
+const pairs = record.pairs || [];
+for (const pair of pairs) {
+  for (const output of pair.outputs || []) output.name = output.name || '';
+}
+
+// Polygraphy's names of runners end with the time of the run, which is the same for all of them.
+const sides = new Set(pairs.flatMap((pair) => [pair.first, pair.second])
+    .concat(((record.profile || {}).runners || []).map((runner) => runner.name)));
+function shortName(name) {
+  const short = (name || '').replace(/-\d+\/\d+\/\d+-\d+:\d+:\d+$/, '');
+  const same = [...sides].filter((other) => (other || '').startsWith(short + '-'));
+  return same.length > 1 ? name : short;
+}
+for (const pair of pairs) {
+  pair.a = shortName(pair.first);
+  pair.b = shortName(pair.second);
+}
+
+// What the reader has chosen. `listeners` are called with the name of what changed.
+const state = {pair: 0, output: -1, listeners: []};
+// Of several pairs the first that differs is looked at first.
+state.pair = Math.max(0, pairs.findIndex((pair) =>
+  (pair.outputs || []).some((output) => output.verdict === 'failed')));
+
+function change(what, values) {
+  Object.assign(state, values);
+  for (const listener of state.listeners) listener(what);
+}
+
+function number(value) {
+  if (value === 'inf') return Infinity;
+  if (value === '-inf') return -Infinity;
+  if (value === 'nan') return NaN;
+  return value === undefined ? 0 : value;
+}
+
+function outputsOf(pair) {
+  return (pairs[pair] && pairs[pair].outputs) || [];
+}
+
+function verdictOf(output) {
+  return output.verdict || 'passed';
+}
+
+// Each output's node, where a graph was saved: tensor names are the join.
+const producers = new Map();
+if (record.graph) {
+  record.graph.nodes.forEach((node, index) => {
+    for (const tensor of node[3]) {
+      const name = record.graph.tensors[tensor];
+      if (!producers.has(name)) producers.set(name, index);
+    }
+  });
+}
+
+function nodeOf(output) {
+  const node = producers.get(output.name);
+  return node === undefined ? producers.get(output.other) : node;
+}
+
+// Outputs in the order of the graph; those that no node makes keep their places at the end.
+function inGraphOrder(pair) {
+  const last = producers.size + 1;
+  const place = (output) => {
+    const node = nodeOf(output);
+    return node === undefined ? last : node;
+  };
+  return outputsOf(pair)
+      .map((output, index) => ({output, index, place: place(output)}))
+      .sort((a, b) => a.place - b.place || a.index - b.index);
+}
+
+// Measures that a chart or a column can show. Undefined: not measured.
+const measures = {
+  over: {
+    label: 'times over tolerance',
+    of: (output) => output.checked ? number(output.over) : undefined,
+    bar: 1,
+  },
+  abs: {
+    label: 'largest absolute error',
+    of: (output) => output.abs === undefined ? undefined : number(output.abs),
+  },
+  rel: {
+    label: 'largest relative error',
+    of: (output) => output.rel === undefined ? undefined : number(output.rel),
+  },
+};

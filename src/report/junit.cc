@@ -1,0 +1,201 @@
+#include "report/junit.h"
+
+#include <vector>
+
+#include "record/blame_record.h"
+#include "report/run_summary.h"
+#include "report/text_escape.h"
+#include "report/verdict_text.h"
+#include "util/number_text.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+namespace {
+
+// Of a test case: nothing for a pass.
+enum class CaseResult : uint8_t { kPassed, kFailure, kError, kSkipped };
+
+struct TestCase {
+  std::string name;
+  CaseResult result = CaseResult::kPassed;
+  std::string message = {};
+  std::string text = {};
+  double seconds = 0;
+};
+
+struct TestSuite {
+  std::string name;
+  std::vector<TestCase> cases;
+
+  size_t Count(CaseResult result) const {
+    size_t count = 0;
+    for (const TestCase& test : cases) count += test.result == result;
+    return count;
+  }
+};
+
+const char* TagOf(CaseResult result) {
+  switch (result) {
+    case CaseResult::kFailure:
+      return "failure";
+    case CaseResult::kError:
+      return "error";
+    default:
+      return "skipped";
+  }
+}
+
+TestSuite RunnerSuite(const RunRecord& record) {
+  TestSuite suite{"runners", {}};
+  for (const RunnerRecord& runner : record.runners) {
+    TestCase test{.name = runner.name, .seconds = runner.load_seconds};
+    if (!runner.failure.empty()) {
+      test.result = CaseResult::kError;
+      test.message = runner.failure.substr(0, runner.failure.find('\n'));
+      test.text = runner.failure;
+    }
+    suite.cases.push_back(std::move(test));
+    for (const auto& [name, why] : runner.skipped_outputs) {
+      suite.cases.push_back(
+          {runner.name + ": output '" + name + "'", CaseResult::kSkipped, why, "", 0});
+    }
+  }
+  return suite;
+}
+
+TestCase OutputCase(const OutputRecord& output) {
+  TestCase test{.name = output.name};
+  const std::string_view verdict = OutputVerdict(output);
+  if (verdict == "passed") {
+    if (!output.vacuous.empty()) test.text = "shows nothing: " + output.vacuous;
+    return test;
+  }
+  test.result = verdict == "failed" ? CaseResult::kFailure : CaseResult::kError;
+  test.message = DescribeFailure(output);
+  test.text = test.message + "\n" + std::to_string(output.passed) + " of " +
+              std::to_string(output.compared) + " iterations passed";
+  for (const ElementRecord& element : output.figures.worst) {
+    test.text += "\nat " + FormatDims(element.index) + ": " +
+                 (element.first_text ? *element.first_text : FormatG(element.first, 9)) +
+                 " against " +
+                 (element.second_text ? *element.second_text : FormatG(element.second, 9));
+  }
+  return test;
+}
+
+TestSuite PairSuite(const PairRecord& pair) {
+  TestSuite suite{pair.first + " vs. " + pair.second, {}};
+  for (const OutputRecord& output : pair.outputs) suite.cases.push_back(OutputCase(output));
+  for (const auto& [names, runner] : {std::pair(&pair.only_in_first, &pair.first),
+                                      std::pair(&pair.only_in_second, &pair.second)}) {
+    for (const std::string& name : *names) {
+      suite.cases.push_back({name, CaseResult::kSkipped, "only in " + *runner, "", 0});
+    }
+  }
+  if (pair.outputs.empty()) {
+    suite.cases.push_back({"comparison", CaseResult::kError, "nothing was compared", "", 0});
+  }
+  return suite;
+}
+
+TestSuite ProfileSuite(const ProfileRecord& profile) {
+  TestSuite suite{"profile", {}};
+  for (const ProfilePoint& point : profile.points) {
+    TestCase test{.name = point.runner + " " + point.shapes, .seconds = point.latency.median};
+    if (!point.failure.empty()) {
+      test.result = CaseResult::kError;
+      test.message = point.failure;
+    } else if (point.accuracy.compared && !point.accuracy.passed) {
+      test.result = CaseResult::kFailure;
+      test.message = "outputs differ from those of " + profile.runners.front().name + ": " +
+                     point.accuracy.why;
+    }
+    suite.cases.push_back(std::move(test));
+  }
+  return suite;
+}
+
+TestSuite CulpritSuite(const BlameRecord& blame) {
+  TestSuite suite{"blame", {}};
+  for (const BlameCulprit& culprit : blame.culprits) {
+    suite.cases.push_back(
+        {culprit.node, CaseResult::kFailure, culprit.op_type + ": " + culprit.why, culprit.why, 0});
+  }
+  return suite;
+}
+
+// What no output stands for.
+TestSuite RunSuite(const RunRecord& record) {
+  TestSuite suite{"run", {}};
+  for (const std::string& fault : record.faults) {
+    suite.cases.push_back({fault, CaseResult::kError, "asked for and not done", "", 0});
+  }
+  const VerdictText verdict = DecideVerdict(record);
+  TestCase whole{.name = "verdict", .seconds = record.seconds};
+  whole.text = verdict.sentence;
+  if (record.exit_code != 0) {
+    whole.result =
+        verdict.outcome == Outcome::kMismatched ? CaseResult::kFailure : CaseResult::kError;
+    whole.message = verdict.sentence;
+    whole.text = record.error.empty() ? FormatAdvice(record) : record.error;
+  }
+  suite.cases.push_back(std::move(whole));
+  return suite;
+}
+
+std::string Attribute(const char* name, std::string_view value) {
+  return std::string(" ") + name + "=\"" + XmlText(value) + "\"";
+}
+
+std::string Counts(size_t tests, size_t failures, size_t errors, size_t skipped) {
+  return Attribute("tests", std::to_string(tests)) +
+         Attribute("failures", std::to_string(failures)) +
+         Attribute("errors", std::to_string(errors)) +
+         Attribute("skipped", std::to_string(skipped));
+}
+
+std::string FormatCase(const TestSuite& suite, const TestCase& test) {
+  std::string text = "    <testcase" + Attribute("classname", suite.name) +
+                     Attribute("name", test.name) + Attribute("time", FormatG(test.seconds, 6));
+  if (test.result == CaseResult::kPassed && test.text.empty()) return text + "/>\n";
+  text += ">\n";
+  if (test.result == CaseResult::kPassed) {
+    text += "      <system-out>" + XmlText(test.text) + "</system-out>\n";
+  } else {
+    const std::string tag = TagOf(test.result);
+    text += "      <" + tag + Attribute("message", test.message) + ">" + XmlText(test.text) +
+            "</" + tag + ">\n";
+  }
+  return text + "    </testcase>\n";
+}
+
+}  // namespace
+
+std::string FormatJunit(const RunRecord& record) {
+  std::vector<TestSuite> suites;
+  if (!record.runners.empty()) suites.push_back(RunnerSuite(record));
+  for (const PairRecord& pair : record.pairs) suites.push_back(PairSuite(pair));
+  if (record.profile) suites.push_back(ProfileSuite(*record.profile));
+  if (record.blame) suites.push_back(CulpritSuite(*record.blame));
+  suites.push_back(RunSuite(record));
+  size_t tests = 0, failures = 0, errors = 0, skipped = 0;
+  std::string body;
+  for (const TestSuite& suite : suites) {
+    const size_t failed = suite.Count(CaseResult::kFailure);
+    const size_t broken = suite.Count(CaseResult::kError);
+    const size_t left_out = suite.Count(CaseResult::kSkipped);
+    body += "  <testsuite" + Attribute("name", suite.name) +
+            Counts(suite.cases.size(), failed, broken, left_out) + ">\n";
+    for (const TestCase& test : suite.cases) body += FormatCase(suite, test);
+    body += "  </testsuite>\n";
+    tests += suite.cases.size();
+    failures += failed;
+    errors += broken;
+    skipped += left_out;
+  }
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + Attribute("name", "vernier") +
+         Counts(tests, failures, errors, skipped) + Attribute("time", FormatG(record.seconds, 6)) +
+         ">\n" + body + "</testsuites>\n";
+}
+
+}  // namespace vernier

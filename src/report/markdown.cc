@@ -1,0 +1,208 @@
+#include "report/markdown.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "record/blame_record.h"
+#include "report/run_summary.h"
+#include "report/text_escape.h"
+#include "report/verdict_text.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kShownOutputs = 20;
+constexpr size_t kShownPoints = 60;
+constexpr size_t kAnnotatedOutputs = 9;
+// A comment has room for 65,536 characters, and escaping makes text up to five times as long.
+constexpr size_t kLongestText = 160;
+constexpr size_t kLongestCommand = 2000;
+
+struct Ranked {
+  const PairRecord* pair;
+  const OutputRecord* output;
+};
+
+// Failed ones first, the worst of them first.
+std::vector<Ranked> RankOutputs(const RunRecord& record) {
+  std::vector<Ranked> ranked;
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) ranked.push_back({&pair, &output});
+  }
+  const auto rank = [](const Ranked& r) {
+    const std::string_view verdict = OutputVerdict(*r.output);
+    return verdict == "failed" ? 0 : verdict == "passed" ? 2 : 1;
+  };
+  std::stable_sort(ranked.begin(), ranked.end(), [&](const Ranked& a, const Ranked& b) {
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    return a.output->worst_times_tolerance > b.output->worst_times_tolerance;
+  });
+  return ranked;
+}
+
+std::string Short(const std::string& text) {
+  if (text.size() <= kLongestText) return text;
+  return text.substr(0, kLongestText) + " ...";
+}
+
+std::string Cell(const std::string& text) { return " " + EscapeMarkdown(Short(text)) + " |"; }
+
+std::string Error(const std::optional<double>& error) { return error ? FormatG(*error, 4) : ""; }
+
+std::string TimesOver(const OutputRecord& output) {
+  if (!output.tolerances_checked) return "";
+  return std::isinf(output.worst_times_tolerance) ? "inf"
+                                                  : FormatG(output.worst_times_tolerance, 3);
+}
+
+std::string OutputTable(const RunRecord& record) {
+  const std::vector<Ranked> ranked = RankOutputs(record);
+  if (ranked.empty()) return "";
+  const bool several = record.pairs.size() > 1;
+  std::string text = "| output | verdict | times over tolerance | max abs | max rel |" +
+                     std::string(several ? " runners |" : "") + "\n|---|---|---:|---:|---:|" +
+                     (several ? "---|" : "") + "\n";
+  for (size_t i = 0; i < std::min(kShownOutputs, ranked.size()); ++i) {
+    const OutputRecord& output = *ranked[i].output;
+    const std::string verdict(OutputVerdict(output));
+    text += "|" + Cell(output.name) + (verdict == "failed" ? " **failed** |" : Cell(verdict)) +
+            Cell(TimesOver(output)) + Cell(Error(output.max_absolute_error)) +
+            Cell(Error(output.max_relative_error));
+    if (several) text += Cell(ranked[i].pair->first + " vs. " + ranked[i].pair->second);
+    text += "\n";
+  }
+  if (ranked.size() > kShownOutputs) {
+    text += "\nand " + std::to_string(ranked.size() - kShownOutputs) + " more outputs.\n";
+  }
+  return text + "\n";
+}
+
+std::string CulpritList(const RunRecord& record) {
+  if (!record.blame) return "";
+  std::string text;
+  for (const BlameCulprit& culprit : record.blame->culprits) {
+    text += "1. **" + EscapeMarkdown(Short(culprit.node)) + "** (" +
+            EscapeMarkdown(culprit.op_type) + "), own error " +
+            (culprit.own_error ? FormatG(*culprit.own_error, 3) : std::string("not measured")) +
+            ", total error " + FormatG(culprit.total_error, 3) +
+            " times the bar: " + EscapeMarkdown(Short(culprit.why)) + "\n";
+  }
+  return text + (text.empty() ? "" : "\n");
+}
+
+std::string Milliseconds(double seconds) { return FormatG(seconds * 1e3, 4) + " ms"; }
+
+std::string RunnerTable(const RunRecord& record) {
+  if (record.runners.empty()) return "";
+  std::string text =
+      "| runner | framework | device | precision | median |\n|---|---|---|---|---:|\n";
+  for (const RunnerRecord& runner : record.runners) {
+    text += "|" + Cell(runner.name) + Cell(runner.backend + " " + runner.framework_version) +
+            Cell(runner.device) + Cell(runner.precision) +
+            Cell(!runner.failure.empty() ? "failed"
+                 : runner.latency        ? Milliseconds(runner.latency->median)
+                                         : "") +
+            "\n";
+  }
+  return text + "\n";
+}
+
+std::string AccuracyWord(const ProfilePoint& point) {
+  if (!point.accuracy.compared) return point.accuracy.why;
+  return point.accuracy.passed ? "matches" : "differs";
+}
+
+std::string ProfileTable(const RunRecord& record) {
+  if (!record.profile) return "";
+  std::string text =
+      "| shapes | runner | median | p95 | per second | noise | accuracy |\n"
+      "|---|---|---:|---:|---:|---:|---|\n";
+  const std::vector<ProfilePoint>& points = record.profile->points;
+  for (size_t i = 0; i < std::min(kShownPoints, points.size()); ++i) {
+    const ProfilePoint& point = points[i];
+    const bool failed = !point.failure.empty();
+    text += "|" + Cell(point.shapes) + Cell(point.runner) +
+            Cell(failed ? "failed" : Milliseconds(point.latency.median)) +
+            Cell(failed ? "" : Milliseconds(point.latency.p95)) +
+            Cell(failed ? "" : FormatG(point.per_second, 4)) +
+            Cell(failed ? "" : FormatG(point.latency.median_noise * 100, 2) + " %") +
+            Cell(failed ? point.failure : AccuracyWord(point)) + "\n";
+  }
+  return text + "\n";
+}
+
+std::string Configuration(const RunRecord& record) {
+  std::string text = "<details><summary>Configuration</summary>\n\n";
+  const std::string command =
+      record.origin.words.empty() ? record.command : ShellCommand(record.origin.words);
+  text += FenceMarkdown(command.substr(0, kLongestCommand), "sh") + "\nvernier " + EscapeMarkdown(record.version);
+  if (!record.origin.processor.empty()) text += ", " + EscapeMarkdown(record.origin.processor);
+  if (!record.origin.system.empty()) text += ", " + EscapeMarkdown(record.origin.system);
+  return text + "\n\n</details>\n";
+}
+
+const char* Mark(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kMatched:
+      return "\u2705 ";
+    case Outcome::kMismatched:
+      return "\u274c ";
+    case Outcome::kIncomplete:
+      return "\u26a0\ufe0f ";
+    case Outcome::kNoVerdict:
+      return "";
+  }
+  return "";
+}
+
+std::string Annotation(const char* kind, const std::string& title, const std::string& message) {
+  return std::string("::") + kind + " title=" + EscapeWorkflowCommand(title, true) +
+         "::" + EscapeWorkflowCommand(message, false) + "\n";
+}
+
+}  // namespace
+
+std::string FormatMarkdown(const RunRecord& record) {
+  const VerdictText verdict = DecideVerdict(record);
+  std::string text = "### " + std::string(Mark(verdict.outcome)) +
+                     "vernier: " + EscapeMarkdown(Short(verdict.sentence)) + "\n\n";
+  for (const PairRecord& pair : record.pairs) {
+    text +=
+        EscapeMarkdown(Short(pair.first + " vs. " + pair.second + ": " + FormatCoverage(pair))) +
+        "\n\n";
+  }
+  constexpr size_t kShownSentences = 10;
+  for (const auto& [title, sentences] :
+       {std::pair("**Not done:** ", &record.faults), std::pair("Note: ", &record.notes)}) {
+    for (size_t i = 0; i < std::min(kShownSentences, sentences->size()); ++i) {
+      text += title + EscapeMarkdown(Short((*sentences)[i])) + "\n\n";
+    }
+  }
+  if (!record.error.empty()) text += FenceMarkdown(Short(record.error), "") + "\n";
+  text += CulpritList(record) + OutputTable(record) + ProfileTable(record) + RunnerTable(record);
+  if (verdict.outcome == Outcome::kMismatched) {
+    if (const std::string advice = FormatAdvice(record); !advice.empty()) {
+      text += FenceMarkdown(Trim(advice), "") + "\n";
+    }
+  }
+  return text + Configuration(record);
+}
+
+std::string FormatAnnotations(const RunRecord& record) {
+  const VerdictText verdict = DecideVerdict(record);
+  if (verdict.outcome == Outcome::kMatched || verdict.outcome == Outcome::kNoVerdict) return "";
+  const char* kind = verdict.outcome == Outcome::kMismatched ? "error" : "warning";
+  std::string text = Annotation(kind, "vernier", verdict.sentence);
+  size_t told = 0;
+  for (const Ranked& ranked : RankOutputs(record)) {
+    const std::string why = DescribeFailure(*ranked.output);
+    if (why.empty() || told++ == kAnnotatedOutputs) break;
+    text += Annotation(OutputVerdict(*ranked.output) == "failed" ? "error" : "warning",
+                       ranked.output->name,
+                       ranked.pair->first + " vs. " + ranked.pair->second + ": " + why);
+  }
+  return text;
+}
+
+}  // namespace vernier

@@ -1,0 +1,212 @@
+#include "report/verdict_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "record/blame_record.h"
+#include "report/run_summary.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+struct Counts {
+  size_t outputs = 0;
+  size_t failed = 0;
+  size_t unverified = 0;
+  size_t vacuous = 0;
+};
+
+Counts CountOutputs(const RunRecord& record) {
+  Counts counts;
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      ++counts.outputs;
+      const bool failed = HasFailed(output);
+      counts.failed += failed;
+      counts.unverified += !failed && output.not_verified > 0;
+      counts.vacuous += !output.vacuous.empty();
+    }
+  }
+  return counts;
+}
+
+std::string Number(size_t count, const char* one, const char* more) {
+  return std::to_string(count) + " " + (count == 1 ? one : more);
+}
+
+// "3 of 41 outputs", or "All 3 outputs", "The output".
+std::string Share(size_t some, size_t all) {
+  if (all == 1) return "The output";
+  return (some == all ? "All " : std::to_string(some) + " of ") + std::to_string(all) + " outputs";
+}
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string FailedRunners(const RunRecord& record) {
+  std::string text;
+  for (const RunnerRecord& runner : record.runners) {
+    if (runner.failure.empty()) continue;
+    text += (text.empty() ? "" : ", ") + runner.name;
+  }
+  return text;
+}
+
+// The verdict on the profile of runners that were measured one by one.
+VerdictText ProfileVerdict(const ProfileRecord& profile) {
+  size_t failed = 0, wrong = 0, shapes = 0;
+  std::string last;
+  for (const ProfilePoint& point : profile.points) {
+    failed += !point.failure.empty();
+    wrong += point.accuracy.compared && !point.accuracy.passed;
+    shapes += point.shapes != last;
+    last = point.shapes;
+  }
+  const std::string what = Number(profile.runners.size(), "runner", "runners") + " measured with " +
+                           Number(shapes, "set of shapes", "sets of shapes");
+  if (wrong > 0) {
+    return {Outcome::kMismatched, what + "; the outputs of " +
+                                      Number(wrong, "measurement differ", "measurements differ") +
+                                      " from those of " + profile.runners.front().name + "."};
+  }
+  if (failed > 0) {
+    return {Outcome::kIncomplete,
+            what + "; " + Number(failed, "measurement", "measurements") + " failed."};
+  }
+  return {Outcome::kNoVerdict, what + "."};
+}
+
+VerdictText OutputsVerdict(const RunRecord& record, const Counts& counts) {
+  if (counts.failed > 0) {
+    const bool one = counts.failed == 1;
+    return {Outcome::kMismatched,
+            Share(counts.failed, counts.outputs) + (one ? " does not match." : " do not match.")};
+  }
+  if (record.averaged && record.exit_code == 1) {
+    return {Outcome::kMismatched, "On average over the iterations, not all outputs match."};
+  }
+  if (counts.unverified > 0) {
+    return {Outcome::kIncomplete, "Nothing differs, but " +
+                                      Number(counts.unverified, "output was", "outputs were") +
+                                      " not verified."};
+  }
+  std::string sentence =
+      Share(counts.outputs, counts.outputs) + (counts.outputs == 1 ? " matches" : " match");
+  if (counts.vacuous > 0) {
+    sentence +=
+        ", but " + (counts.vacuous == counts.outputs
+                        ? std::string("that shows nothing")
+                        : Number(counts.vacuous, "of them shows", "of them show") + " nothing");
+  }
+  return {Outcome::kMatched, sentence + "."};
+}
+
+VerdictText BlameVerdict(const BlameRecord& blame) {
+  if (blame.culprits.empty()) return {Outcome::kMatched, "Nothing is to blame."};
+  const BlameCulprit& first = blame.culprits.front();
+  std::string sentence = first.node + " (" + first.op_type + ") is to blame";
+  if (blame.culprits.size() > 1) {
+    sentence += " first, " + Number(blame.culprits.size() - 1, "node", "nodes") + " after it";
+  }
+  return {Outcome::kMismatched, sentence + "."};
+}
+
+VerdictText FromParts(const RunRecord& record) {
+  if (record.blame) return BlameVerdict(*record.blame);
+  const Counts counts = CountOutputs(record);
+  if (counts.outputs > 0) return OutputsVerdict(record, counts);
+  if (record.profile) return ProfileVerdict(*record.profile);
+  if (!record.pairs.empty()) return {Outcome::kIncomplete, "Nothing was compared."};
+  return {Outcome::kNoVerdict, "Nothing was to be compared."};
+}
+
+std::string WhatElseWentWrong(const RunRecord& record) {
+  const std::string failed = FailedRunners(record);
+  if (!failed.empty()) return failed + " failed";
+  if (!record.error.empty()) return "the run was given up: " + FirstLine(record.error);
+  const bool rejected = std::any_of(record.pairs.begin(), record.pairs.end(),
+                                    [](const PairRecord& pair) { return pair.rejected; });
+  if (rejected) return "--strict takes no agreement that shows nothing";
+  if (!record.faults.empty()) return "less was done than asked for";
+  return "the run ended with exit code " + std::to_string(record.exit_code);
+}
+
+std::string Quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+VerdictText DecideVerdict(const RunRecord& record) {
+  VerdictText verdict = FromParts(record);
+  const bool complete = record.faults.empty() && record.error.empty() &&
+                        FailedRunners(record).empty() && record.exit_code == 0;
+  if (complete || verdict.outcome == Outcome::kIncomplete) return verdict;
+  if (verdict.outcome != Outcome::kMismatched) {
+    verdict.outcome = record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete;
+    verdict.sentence.back() = ',';
+    verdict.sentence += " but " + WhatElseWentWrong(record) + ".";
+  }
+  return verdict;
+}
+
+std::string_view OutcomeName(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kMatched:
+      return "matched";
+    case Outcome::kMismatched:
+      return "mismatched";
+    case Outcome::kIncomplete:
+      return "incomplete";
+    case Outcome::kNoVerdict:
+      return "no verdict";
+  }
+  return "";
+}
+
+std::string_view OutputVerdict(const OutputRecord& output) {
+  if (HasFailed(output)) return "failed";
+  return output.not_verified > 0 || output.compared == 0 ? "not verified" : "passed";
+}
+
+std::string DescribeFailure(const OutputRecord& output) {
+  if (OutputVerdict(output) == "passed") return "";
+  std::vector<std::string> parts;
+  if (output.tolerances_checked && output.mismatches > 0) {
+    parts.push_back(std::to_string(output.mismatches) + " of " + std::to_string(output.elements) +
+                    " elements out of tolerance, the worst " +
+                    (std::isinf(output.worst_times_tolerance)
+                         ? std::string("infinitely far")
+                         : FormatG(output.worst_times_tolerance, 3) + " times over"));
+  }
+  if (output.max_absolute_error) {
+    parts.push_back("largest absolute error " + FormatG(*output.max_absolute_error, 5));
+  }
+  for (const GateRecord& gate : output.figures.gates) {
+    if (gate.verdict == "passed") continue;
+    if (!gate.why.empty()) parts.push_back(gate.function + ": " + gate.why);
+    if (gate.value && gate.threshold) {
+      parts.push_back(gate.function + " is " + FormatG(*gate.value, 5) + ", the bar is " +
+                      FormatG(*gate.threshold, 5));
+    }
+  }
+  if (output.bar && !output.bar->why.empty()) parts.push_back(output.bar->why);
+  if (!output.figures.suggestion.empty()) parts.push_back(output.figures.suggestion);
+  if (parts.empty()) parts.emplace_back(OutputVerdict(output));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + FirstLine(part);
+  return text;
+}
+
+std::string ShellCommand(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + Quoted(word);
+  return text;
+}
+
+}  // namespace vernier

@@ -1,0 +1,39 @@
+// A record's verdict in one sentence, as every kind of report begins.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "record/run_record.h"
+
+namespace vernier {
+
+enum class Outcome : uint8_t {
+  kMatched,     ///< everything that was asked for was done and agrees
+  kMismatched,  ///< something differs
+  kIncomplete,  ///< nothing differs, but less was compared, or done, than asked for
+  kNoVerdict,   ///< nothing was to be compared
+};
+
+struct VerdictText {
+  Outcome outcome = Outcome::kNoVerdict;
+  std::string sentence;  ///< "3 of 41 outputs do not match."
+};
+
+/// Agrees with the record's exit code: only kMatched and kNoVerdict have 0.
+VerdictText DecideVerdict(const RunRecord& record);
+
+/// "matched", "mismatched", "incomplete", "no verdict".
+std::string_view OutcomeName(Outcome outcome);
+
+/// "passed", "failed" or "not verified".
+std::string_view OutputVerdict(const OutputRecord& output);
+
+/// Why an output did not pass, in one line: elements out of tolerance and the worst, the measures
+/// that failed, or why nothing could be said. Empty for one that passed.
+std::string DescribeFailure(const OutputRecord& output);
+
+/// The command line as a shell takes it.
+std::string ShellCommand(const std::vector<std::string>& words);
+
+}  // namespace vernier

@@ -1,0 +1,13 @@
+// The numbers that an output's charts are drawn from.
+#pragma once
+
+#include "compare/comparison.h"
+#include "record/chart_record.h"
+
+namespace vernier {
+
+/// Reads every element of both sides, three times over. `missing` says why where that is
+/// impossible: strings, no elements, shapes that differ, bytes that are not in this process.
+ChartRecord MakeCharts(const OutputComparison& output);
+
+}  // namespace vernier
