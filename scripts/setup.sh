@@ -49,6 +49,18 @@ get_runtimes() {
   done
 }
 
+# A browser is part of some distributions only; the tests that need one say when they are left out.
+get_browser() {
+  local list=scripts/apt-browser.txt missing
+  missing=$(missing_packages "$list")
+  # shellcheck disable=SC2086  # a list of names
+  if [[ -n $missing ]] && ! apt-cache show $missing >/dev/null 2>&1; then
+    step "browser of the tests: this distribution has no package ${missing//$'\n'/ }"
+  else
+    install_packages "$list" "browser of the tests"
+  fi
+}
+
 lock_deps
 command -v "$python" >/dev/null || fail "python3 is missing"
 install_packages scripts/apt-packages.txt "Debian packages"
@@ -60,4 +72,5 @@ else
 fi
 if $tests; then
   environment peer scripts/python-tests.txt "Python packages of the tests"
+  get_browser
 fi

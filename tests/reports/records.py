@@ -1,0 +1,81 @@
+"""Records for the tests of reports, as --save-record writes them, made without a run."""
+
+import math
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
+
+
+def charts(seed):
+    counts = [int(4000 * math.exp(-((i - 16) / 6) ** 2)) + seed % 7 for i in range(32)]
+    points = "".join(ALPHABET[(i + seed) % 64] + ALPHABET[i * 7 % 64] + ALPHABET[(i + seed) % 64] +
+                     ALPHABET[i * 5 % 64] for i in range(128))
+    cells = "".join(ALPHABET[(i * 13 + seed) % 62] for i in range(24 * 32))
+    return {"low": -3.25, "high": 4.125, "first": counts, "second": counts[::-1],
+            "differences": {"first_decade": -9, "counts": [3, 40, 812, 1203, 377, 12], "equal": 501,
+                            "not_finite": 0},
+            "heat": {"rows": 24, "columns": 32, "matrix_rows": 64, "matrix_columns": 3136,
+                     "row_axes": 2, "least": 1.25e-9, "most": 0.0213, "cells": cells},
+            "points": points}
+
+
+def output(name, over, seed=0, **more):
+    failed = over > 1
+    side = {"dtype": "float32", "min": -3.25, "max": 4.125, "mean": 0.3117, "std_dev": 1.1034,
+            "nan": 0, "infinite": 0}
+    worst = [{"index": [0, 7, i, 3], "first": 1.234567, "second": 1.2, "absolute_error": 0.034567,
+              "relative_error": 0.0288, "times_over_tolerance": over} for i in range(5)]
+    return {"name": name, "other_name": name, "paired_by": "exact", "compared_iterations": 1,
+            "passed_iterations": 0 if failed else 1, "not_verified_iterations": 0,
+            "elements": 200704, "mismatches": 2211 if failed else 0, "tolerances_checked": True,
+            "times_over_tolerance": over, "max_absolute_error": over * 1e-5,
+            "max_relative_error": over * 3e-4, "mean_absolute_error": over * 1e-6,
+            "required_absolute_tolerance": over * 1e-5,
+            "required_relative_tolerance": over * 3e-4,
+            "worst_iteration": {
+                "iteration": 0, "shape": [1, 64, 56, 56],
+                "gates": [{"function": "simple", "verdict": "failed" if failed else "passed"}],
+                "first": side, "second": side,
+                "distances": {"l2": 0.0123456, "rmse": 0.000123456, "cosine_similarity": 0.99999987,
+                              "psnr": 88.1234, "snr": 60.4321, "max_ulp": 5123,
+                              "max_ulp_index": [0, 1, 2, 3], "ulp_different": 77},
+                "worst_elements": worst if failed else [], "charts": charts(seed)},
+            **more}
+
+
+OPERATORS = ("Conv", "BatchNormalization", "Relu", "Conv", "BatchNormalization", "Add")
+
+
+def network(layers, first_bad, names=None):
+    """A record of a chain with residual additions, out of tolerance from one layer on."""
+    names = names or [f"/features/block{i // 6}/{OPERATORS[i % 6].lower()}_{i}_output_0"
+                      for i in range(layers)]
+    nodes, block = [], "input"
+    for i, name in enumerate(names):
+        before = names[i - 1] if i else "input"
+        adds = OPERATORS[i % 6] == "Add"
+        nodes.append({"name": f"/features/block{i // 6}/{OPERATORS[i % 6]}_{i}",
+                      "op_type": OPERATORS[i % 6], "inputs": [before, block] if adds else [before],
+                      "outputs": [name]})
+        block = name if adds else block
+    outputs = [output(name, (31.25 if i >= first_bad else 0.02) * (1 + i % 5), seed=i)
+               for i, name in enumerate(names)]
+    runner = {"framework_version": "1.2", "device": "CPU", "precision": "float32",
+              "model": "net.onnx", "load_seconds": 0.3, "iterations": 1, "skipped_outputs": [],
+              "latency_seconds": {"first": 0.04, "median": 0.021, "p95": 0.024}}
+    return {"schema_version": 1, "vernier_version": "0.1.0", "command": "vernier run net.onnx",
+            "origin": {"words": ["vernier", "run", "net.onnx", "--onnx-outputs", "*"],
+                       "directory": "/models", "started": "2026-03-01T12:00:00Z",
+                       "system": "Linux 6.1.0 x86_64", "processor": "A Processor", "processors": 2,
+                       "settings": [{"option": "--onnxrt", "value": "", "given": True},
+                                    {"option": "--rtol", "value": "1e-5", "given": False}]},
+            "exit_code": 1 if first_bad < layers else 0, "error": None, "faults": [], "notes": [],
+            "seconds": 3.25, "aggregation": "per_iteration",
+            "runners": [{"name": "onnxrt", "backend": "onnxruntime", **runner},
+                        {"name": "openvino", "backend": "openvino", **runner}],
+            "pairs": [{"first": "onnxrt", "second": "openvino", "compared_iterations": 1,
+                       "passed_iterations": 0, "expected_iterations": 1, "outputs": outputs,
+                       "only_in_first": [], "only_in_second": []}],
+            "graph": {"model": "net.onnx", "inputs": ["input"], "outputs": [names[-1]],
+                      "nodes": nodes}}

@@ -1,0 +1,221 @@
+"""The HTML page, in a browser, as someone who reads it would use it.
+
+    VERNIER=path/to/vernier python3 -m unittest test_page
+"""
+
+import collections
+import json
+import os
+import pathlib
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "pictures"))
+
+import records
+from browser import Browser, find_browser
+from files import Png
+from program import Case
+
+ROWS = "document.querySelectorAll('#outputs tbody tr')"
+NAMES = f"[...{ROWS}].map((row) => row.querySelector('button').textContent)"
+CHOSEN = "document.querySelector('#panel h2').textContent"
+
+
+class Page(Case):
+    browser = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def show(self, record):
+        self.report(record, "out.html")
+        self.browser.problems.clear()
+        self.browser.requests.clear()
+        self.browser.open(self.path("out.html"))
+        self.browser.frames()
+        # Whatever a test does after this, the page stays silent and asks for nothing.
+        self.addCleanup(self.check_quiet)
+
+    def check_quiet(self):
+        self.assertEqual(self.browser.problems, [])
+        outside = [url for url in self.browser.requests if not url.startswith(("file:", "data:"))]
+        self.assertEqual(outside, [])
+
+    def type_filter(self, text):
+        self.browser.ask("(() => { const f = document.getElementById('filter'); f.value = "
+                         f"{json.dumps(text)}; f.dispatchEvent(new Event('input')); return true; }})()")
+
+    def choose(self, select, value):
+        self.browser.ask(f"(() => {{ const s = document.getElementById('{select}'); s.value = "
+                         f"{json.dumps(value)}; s.dispatchEvent(new Event('change')); return true; }})()")
+
+    def test_the_verdict_comes_first_and_the_first_divergence_is_chosen(self):
+        record = records.network(30, first_bad=12)
+        self.show(record)
+        self.assertEqual(self.browser.ask("document.querySelector('h1').textContent"),
+                         "18 of 30 outputs do not match.")
+        self.assertIn("compared 30 outputs", self.browser.ask("document.getElementById('coverage').textContent"))
+        self.assertEqual(self.browser.ask(CHOSEN), record["pairs"][0]["outputs"][12]["name"])
+        text = self.browser.ask("document.body.innerText")
+        for words in ("vernier run net.onnx --onnx-outputs '*'", "onnxruntime 1.2", "A Processor",
+                      "2211 of 200704 elements out of tolerance"):
+            self.assertIn(words, text)
+
+    def test_charts_and_graph_are_drawn(self):
+        self.show(records.network(30, first_bad=12))
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#layers circle.dot').length"), 30)
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#layers circle.failed').length"), 18)
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#panel figure svg').length"), 4)
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#panel figure rect').length"),
+                         24 * 32 + 7)
+        colors = self.browser.ask(
+            "(() => { const c = document.querySelector('canvas.graph');"
+            "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+            "const seen = new Set(); for (let i = 0; i < d.length; i += 4)"
+            " if (d[i + 3] === 255) seen.add(d[i] * 65536 + d[i + 1] * 256 + d[i + 2]);"
+            " return seen.size; })()")
+        self.assertGreater(colors, 3)
+
+    def test_filters(self):
+        self.show(records.network(30, first_bad=12))
+        self.type_filter("CONV")
+        self.assertEqual(self.browser.ask(ROWS + ".length"), 10)
+        self.choose("verdict", "failed")
+        self.assertEqual(self.browser.ask(ROWS + ".length"), 6)
+        self.type_filter("no such name")
+        self.assertEqual(self.browser.ask(ROWS + ".length"), 0)
+        self.assertIn("0 shown of 0", self.browser.ask("document.getElementById('shown').textContent"))
+
+    def test_sorting(self):
+        self.show(records.network(30, first_bad=12))
+        order = self.browser.ask(NAMES)
+        self.browser.click("#outputs th:nth-child(5) button")
+        errors = [float(text.replace("\u2212", "-")) for text in self.browser.ask(
+            f"[...{ROWS}].map((row) => row.children[4].textContent)")]
+        self.assertEqual(errors, sorted(errors, reverse=True))
+        self.assertEqual(self.browser.ask(
+            "document.querySelector('#outputs th:nth-child(5)').getAttribute('aria-sort')"), "descending")
+        self.browser.click("#outputs th:nth-child(1) button")
+        self.assertEqual(self.browser.ask(NAMES), order)
+
+    def test_choosing_a_layer_in_table_chart_and_graph(self):
+        self.show(records.network(30, first_bad=12))
+        names = self.browser.ask(NAMES)
+        self.browser.click("#outputs tbody tr:nth-child(3) button")
+        self.assertEqual(self.browser.ask(CHOSEN), names[2])
+        self.assertEqual(self.browser.ask(
+            "document.querySelector('#outputs tr[aria-selected=true] button').textContent"), names[2])
+        self.browser.ask("document.querySelectorAll('#layers circle.dot')[20]"
+                         ".dispatchEvent(new MouseEvent('click'))")
+        self.assertEqual(self.browser.ask(CHOSEN), names[20])
+        self.browser.ask("document.querySelector('canvas.graph').focus()")
+        for key in ("ArrowRight", "ArrowRight", "Enter"):
+            self.browser.press(key)
+        self.assertEqual(self.browser.ask(CHOSEN), names[22])
+        self.assertIn("failed", self.browser.ask("document.getElementById('graph-live').textContent"))
+
+    def test_the_keyboard_reaches_every_control(self):
+        self.show(records.network(8, first_bad=2))
+        reached = set()
+        for _ in range(40):
+            self.browser.press("Tab")
+            reached.add(self.browser.ask("(() => { const e = document.activeElement;"
+                                         "return e.id || e.getAttribute('aria-label') || e.className || e.textContent; })()"))
+        self.assertLessEqual({"measure", "filter", "verdict", "graph", "Zoom in", "link"},
+                             {"graph" if name.startswith("Graph of") else name for name in reached})
+
+    def test_every_control_and_picture_has_a_name(self):
+        self.show(records.network(8, first_bad=2))
+        self.assertEqual(self.browser.ask(
+            "[...document.querySelectorAll('svg, canvas')].filter((e) => !e.getAttribute('aria-label')).length"), 0)
+        self.assertEqual(self.browser.ask(
+            "[...document.querySelectorAll('input, select')].filter((e) => !e.labels.length).length"), 0)
+
+    def test_hostile_names_do_nothing(self):
+        names = [records.HOSTILE, "${window.hacked=3}", "javascript:window.hacked=4", "\x00\u202e",
+                 "{{script}}", "a" * 5000, "]]>", "", "line\nbreak"]
+        record = records.network(len(names), first_bad=0, names=names)
+        record["pairs"][0]["first"] = records.HOSTILE
+        record["runners"][0]["name"] = records.HOSTILE
+        record["notes"] = [records.HOSTILE]
+        record["origin"]["words"].append(records.HOSTILE)
+        self.show(record)
+        for row in range(len(names)):
+            self.browser.click(f"#outputs tbody tr:nth-child({row + 1})")
+        self.assertIsNone(self.browser.ask("window.hacked"))
+        self.assertEqual(self.browser.ask("document.querySelectorAll('img').length"), 0)
+        self.assertEqual(self.browser.ask("document.scripts.length"), 3)
+        self.assertIn(records.HOSTILE, self.browser.ask(NAMES))
+
+    def picture(self):
+        self.browser.frames()
+        path = self.path("shot.png")
+        path.write_bytes(self.browser.picture())
+        kept = os.environ.get("VERNIER_SCREENSHOTS")
+        if kept:
+            (pathlib.Path(kept) / (self.id().split(".")[-1] + f"-{time.time_ns()}.png")).write_bytes(path.read_bytes())
+        return Png(path)
+
+    def test_light_and_dark_pages_are_not_blank(self):
+        self.show(records.network(30, first_bad=12))
+        papers = {}
+        for scheme in ("light", "dark"):
+            self.browser.scheme(scheme)
+            pixels = [pixel for row in self.picture().rows for pixel in row]
+            colors = collections.Counter(pixels)
+            papers[scheme], most = colors.most_common(1)[0]
+            self.assertGreater(len(colors), 30, scheme)
+            share = most / len(pixels)
+            self.assertTrue(0.3 < share < 0.97, f"{scheme}: {share} of the page is paper")
+        self.browser.scheme("light")
+        self.assertGreater(sum(papers["light"]), 700)
+        self.assertLess(sum(papers["dark"]), 120)
+
+    def test_a_thousand_layers(self):
+        self.show(records.network(1000, first_bad=600))
+        self.assertLess(self.path("out.html").stat().st_size, 3_000_000)
+        self.assertEqual(self.browser.ask(ROWS + ".length"), 200)
+        self.browser.ask("[...document.querySelectorAll('#outputs > button')].pop().click()")
+        self.assertEqual(self.browser.ask(ROWS + ".length"), 1000)
+
+    def test_a_record_without_pairs_or_charts(self):
+        record = records.network(1, first_bad=1)
+        record["pairs"], record["graph"] = [], None
+        self.show(record)
+        self.assertIn("Nothing was to be compared", self.browser.ask("document.body.innerText"))
+        record = records.network(3, first_bad=1)
+        record["graph"] = None
+        for output in record["pairs"][0]["outputs"]:
+            output["worst_iteration"]["charts"] = {"missing": "it holds strings"}
+        self.show(record)
+        self.assertIn("No charts: it holds strings", self.browser.ask("document.body.innerText"))
+
+    def test_a_profile(self):
+        record = records.network(1, first_bad=1)
+        record["pairs"], record["graph"] = [], None
+        latency = {"count": 100, "mean": 0.004, "std_dev": 1e-4, "min": 0.0035, "max": 0.006,
+                   "median": 0.004, "p90": 0.0042, "p95": 0.0045, "p99": 0.005,
+                   "median_noise": 0.012, "drift": 0.01}
+        points = [{"runner": name, "shapes": f"X:[{batch},3]", "batch": batch,
+                   "latency_seconds": {key: value * (batch if key not in ("count", "median_noise", "drift") else 1)
+                                       for key, value in latency.items()},
+                   "per_second": 250, "layers": [{"name": records.HOSTILE, "type": "Conv", "seconds": 1e-3}],
+                   "accuracy": {"compared": name != "a", "passed": name != "c", "times_over_tolerance": 31}}
+                  for batch in (1, 2, 4) for name in "abc"]
+        record["profile"] = {"runners": [{"name": name} for name in "abc"], "points": points}
+        record["exit_code"] = 1
+        self.show(record)
+        self.assertIn("differ", self.browser.ask("document.querySelector('h1').textContent"))
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#profile circle.marker').length"), 9)
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#profile circle.failed').length"), 3)
+        self.assertIsNone(self.browser.ask("window.hacked"))
+
+
+if __name__ == "__main__":
+    if not find_browser():
+        sys.exit("there is no browser here")
+    unittest.main()
