@@ -244,6 +244,7 @@ class Profile {
     point.per_second = each > 0 ? static_cast<double>(point.batch.value_or(1)) / each : 0;
     point.peak_memory = runner.TakePeakMemory();
     const std::string who = runner.name() + " with " + point.shapes;
+    if (point.latency.max == 0) AddNote(runner.name() + " tells no times of its inferences");
     if (point.latency.median_noise > kMuchNoise) {
       AddNote(who + ": the median is uncertain by " + FormatG(point.latency.median_noise * 100, 2) +
               " %: the machine was not quiet, or --duration is too short");

@@ -20,7 +20,7 @@ class Profile(Case):
         return json.loads(self.path("profile.json").read_text())["profile"]
 
     def test_every_runner_with_every_set_of_shapes(self):
-        points = self.profile(DIGITS, "--identity", "--identity", "--runs", "12", "--input-shapes",
+        points = self.profile(DIGITS, "--onnxrt", "--openvino", "--runs", "12", "--input-shapes",
                               "image:[{1,3},1,8,8]")["points"]
         self.assertEqual([(point["shapes"], point["batch"]) for point in points],
                          [("image:[1,1,8,8]", 1)] * 2 + [("image:[3,1,8,8]", 3)] * 2)
@@ -33,8 +33,13 @@ class Profile(Case):
             self.assertAlmostEqual(point["per_second"], point["batch"] / latency["mean"])
             self.assertGreater(point["peak_memory_bytes"], 1 << 20)
             self.assertEqual(point["warm_ups"], 5)
-            self.assertEqual(point["layers"], [])
-            self.assertIn("identity", point["layers_missing"])
+
+    def test_a_backend_that_tells_no_times(self):
+        point, = self.profile(DIGITS, "--identity", "--runs", "10", "--report", "o.html")["points"]
+        self.assertEqual(point["layers"], [])
+        self.assertIn("identity", point["layers_missing"])
+        self.assertEqual(point["per_second"], 0)
+        self.assertIn("tells no times", self.said)
 
     def test_what_computes_something_else_is_seen(self):
         profile = self.profile(DIGITS, "--onnxrt", "--runner",
@@ -75,7 +80,7 @@ class Profile(Case):
         self.assertIn("runner", self.vernier("profile", DIGITS).stderr)
 
     def test_reports(self):
-        self.profile(DIGITS, "--identity", "--runs", "10", "--report", "o.html", "--report", "o.md",
+        self.profile(DIGITS, "--onnxrt", "--runs", "10", "--report", "o.html", "--report", "o.md",
                      "--report", "o.xml", "--report", "o.jsonl")
         self.assertIn("| image:", self.path("o.md").read_text().replace("\\", ""))
         self.assertIn('testsuite name="profile"', self.path("o.xml").read_text())

@@ -38,12 +38,13 @@ function accuracyOf(point) {
 }
 
 function latencyChart(profile) {
-  const points = profile.points.filter((p) => !p.failure);
+  const points = profile.points.filter((p) => !p.failure && number(p.median) > 0);
   const shapes = [...new Set(profile.points.map((p) => p.shapes || ''))];
   const runners = (profile.runners || []).map((r) => r.name);
   const width = 760, height = 240, left = 64, right = width - 130, top = 12, bottom = height - 40;
   const x = d3.scalePoint().domain(shapes).range([left + 24, right - 24]);
   const all = points.flatMap((p) => [number(p.min), number(p.p99)]).filter((v) => v > 0);
+  if (!all.length) return make('p', {class: 'hint'}, 'The runners tell no times of their inferences.');
   const y = d3.scaleLog().domain([Math.min(...all) / 1.2, Math.max(...all) * 1.2]).range([bottom, top]);
   const summary = 'Median latency of ' + runners.map(shortName).join(', ') + '; lines from the fastest to the 99th percentile.';
   const svg = newSvg(width, height, summary);
@@ -60,7 +61,7 @@ function latencyChart(profile) {
         .attr('d', d3.line().x(at).y((p) => y(number(p.median)))(mine));
     const mark = svg.append('g').selectAll('g').data(mine).enter().append('g');
     mark.append('line').attr('class', 'series').attr('x1', at).attr('x2', at)
-        .attr('y1', (p) => y(number(p.min))).attr('y2', (p) => y(number(p.p99)));
+        .attr('y1', (p) => y(number(p.min) || number(p.median))).attr('y2', (p) => y(number(p.p99)));
     mark.append('circle').attr('class', 'marker').classed('failed', (p) => p.accuracy === 'differs')
         .attr('cx', at).attr('cy', (p) => y(number(p.median))).attr('r', 4)
         .each(function(p) {
