@@ -104,7 +104,7 @@ std::string CompleteInBash(const std::string& words, int index) {
 }
 
 TEST(Completion, CompletesInBash) {
-  EXPECT_EQ(CompleteInBash("vernier r", 1), "run\n");
+  EXPECT_EQ(CompleteInBash("vernier ru", 1), "run\n");
   EXPECT_EQ(CompleteInBash("vernier compare a.json --l2-th", 3), "--l2-threshold\n");
   EXPECT_EQ(CompleteInBash("vernier run --precision-constraints ob", 3), "obey\n");
   EXPECT_EQ(CompleteInBash("vernier run m.onnx --provid", 3), "--providers\n");
