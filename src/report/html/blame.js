@@ -6,7 +6,7 @@ function blameSection() {
   const culprits = blame.culprits || [];
   const section = make('section', {id: 'blame', 'aria-labelledby': 'blame-title'},
       make('h2', {id: 'blame-title'}, culprits.length ? 'To blame' : 'Nothing is to blame'));
-  section.append(make('p', {class: 'hint'}, `${blame.candidate} against ${blame.reference}; errors ` +
+  section.append(make('p', {class: 'hint'}, `${shortName(blame.candidate)} against ${shortName(blame.reference)}; errors ` +
       'are in multiples of what faultless runners may differ by. The own error is what a node makes ' +
       'of right inputs, the total error includes what it inherited.'));
   if (culprits.length) section.append(culpritTable(culprits));
@@ -48,7 +48,7 @@ function nonFiniteParts(found) {
 
 function disturbanceParts(disturbance) {
   if (!disturbance.changed && !disturbance.finding) return [];
-  const parts = [make('h3', {}, 'Looking changed the result'),
+  const parts = [make('h3', {}, disturbance.changed ? 'Looking changed the result' : 'Whether looking changed the result'),
     make('p', {}, disturbance.finding || 'The outputs with probes are not those without.')];
   if (disturbance.region) parts.push(make('p', {class: 'name'}, disturbance.region.join(', ')));
   return parts;

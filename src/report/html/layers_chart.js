@@ -31,7 +31,8 @@ function layersSection() {
     }
     const failed = data.filter((d) => verdictOf(d.output) === 'failed');
     const summary = `${data.length} outputs in the graph's order, ${failed.length} of them differ` +
-        (failed.length ? '; the first is ' + failed[0].output.name : '') + '.';
+        (failed.length ? '; the first is ' + failed[0].output.name : '') +
+        (record.blame ? '. Dots are total errors, rings are own errors.' : '.');
     figure.append(drawLayers(data, measure, summary), make('figcaption', {}, summary));
     mark();
   }

@@ -72,7 +72,9 @@ function sidesOf(output, pair) {
   const at = (side, key) => side[key + 'At'] ? ` (first at ${place(side[key + 'At'])})` : '';
   const rows = [
     ['type', ...sides.map((s) => s.type || '')],
+    // Blame keeps extremes only.
     ...[['min', 'smallest'], ['max', 'largest'], ['mean', 'mean'], ['std', 'standard deviation']]
+        .slice(0, record.blame ? 2 : 4)
         .map(([key, title]) => [title, ...sides.map((s) => show(number(s[key]), 6))]),
   ];
   for (const [key, title] of [['nan', 'NaN'], ['inf', 'infinite']]) {
@@ -100,7 +102,8 @@ function distancesOf(output) {
         ['KL divergence', d.kl === undefined ? undefined : show(d.kl) + ' nats'],
         ['largest distance', d.ulp === undefined ? undefined : d.ulp + ' ULP']);
   }
-  return [make('h3', {}, 'Distances'), facts(entries)];
+  const known = entries.filter((entry) => entry[1] !== undefined);
+  return known.length ? [make('h3', {}, 'Distances'), facts(known)] : [];
 }
 
 function gatesOf(output) {
