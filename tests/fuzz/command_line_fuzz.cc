@@ -1,0 +1,36 @@
+// The grammars of the command line: words, options, shapes, ranges and sizes.
+#include <string_view>
+#include <vector>
+
+#include "cli/arg_parser.h"
+#include "cli/word_split.h"
+#include "fuzz_target.h"
+#include "util/cast_grammar.h"
+
+namespace vernier {
+namespace {
+
+void ReadValues(std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    (void)FormatCastValue(ParseCastValue(word));
+    (void)ParseByteCount(word);
+  }
+  (void)ParseKeyedValues(words);
+}
+
+}  // namespace
+}  // namespace vernier
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace vernier;
+  static const OptionTable table = RunOptionTable();
+  const auto words = SplitWords({reinterpret_cast<const char*>(data), size});
+  if (!words.ok()) return 0;
+  ReadValues(*words);
+  const ParseResult parsed = ParseCommandLine(table, *words);
+  fuzz::Require(parsed.end != ParseEnd::kUsageError || !parsed.error.empty(), "an error says why");
+  for (const GivenOption& given : parsed.args.given()) {
+    fuzz::Require(given.row != nullptr && given.position < words->size(), "options are words");
+  }
+  return 0;
+}

@@ -1,0 +1,8 @@
+// ZIP archives of arrays: directories, members, deflated data.
+#include "read_archive.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const vernier::fuzz::FileOfInput file(data, size);
+  vernier::fuzz::ReadArchive(file, vernier::ArchiveFormat::kNpz);
+  return 0;
+}
