@@ -117,6 +117,7 @@ struct ExecutionPlan {
   double timeout_s = 0;
   std::vector<std::string> backend_dirs;
   std::string python;  ///< --python: the interpreter of scripts; empty: found
+  std::vector<std::string> environment;  ///< "NAME=value", for workers beside the parent's own
 };
 
 /// Which runners are compared.

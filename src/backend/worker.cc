@@ -82,6 +82,27 @@ Status BadAnswer(std::string_view what) {
   return BackendError("a worker sent a malformed " + std::string(what));
 }
 
+std::vector<char*> Pointers(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// This process's environment with `more` in place of variables of the same names.
+std::vector<char*> Environment(std::vector<std::string>& more) {
+  std::vector<char*> all = Pointers(more);
+  const auto replaced = [&](std::string_view variable) {
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
+    return std::any_of(more.begin(), more.end(),
+                       [&](const std::string& given) { return given.starts_with(name); });
+  };
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!replaced(*variable)) all.insert(all.end() - 1, *variable);
+  }
+  return all;
+}
+
 // Owns the attributes of one posix_spawn call.
 class SpawnSettings {
  public:
@@ -140,11 +161,9 @@ Status Worker::Spawn(Channel child) {
   std::vector<std::string> words = {"vernier", "worker", std::to_string(kWorkerFd),
                                     std::to_string(::getpid())};
   words.insert(words.end(), options_.program.begin(), options_.program.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const int error = ::posix_spawn(&pid_, executable.c_str(), settings.actions(),
-                                  settings.attributes(), arguments.data(), environ);
+  const int error =
+      ::posix_spawn(&pid_, executable.c_str(), settings.actions(), settings.attributes(),
+                    Pointers(words).data(), Environment(options_.environment).data());
   if (error != 0) {
     pid_ = -1;
     return Internal(std::string("a worker cannot be started: ") + std::strerror(error));

@@ -26,6 +26,7 @@ struct WorkerOptions {
   /// What serves instead of this executable, which becomes it: a program and its arguments; the
   /// descriptor of the channel is added as the last one. Empty: `vernier worker` itself.
   std::vector<std::string> program;
+  std::vector<std::string> environment;  ///< "NAME=value", beside this process's own; not in_process
   bool in_process = false;  ///< serve in a thread of this process: a crash takes everything along
   double timeout_s = 0;     ///< for one request; 0 waits for ever
   /// Set by a signal handler: the number of a signal that should end the run. Not null.

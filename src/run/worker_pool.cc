@@ -55,6 +55,7 @@ Result<std::shared_ptr<Worker>> WorkerPool::Start(LoadRequest load,
   options.load = std::move(load);
   options.in_process = plan_.in_process && program.empty();
   options.program = std::move(program);
+  options.environment = plan_.environment;
   options.timeout_s = plan_.timeout_s;
   options.interrupted = &interrupted_;
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
