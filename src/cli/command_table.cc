@@ -93,6 +93,25 @@ OptionTable ExtractOptionTable() {
                       Without(OnnxSaveOptions(), {"save_onnx"})});
 }
 
+// What `run` has for runners, models and inputs; nothing is compared with another runner or saved.
+OptionTable CheckConsistencyOptionTable() {
+  std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(),
+                                      Without(RunnerOptions(), {"pairs"}), ModelOptions(),
+                                      OnnxLoadOptions()};
+  groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
+  for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
+  groups.push_back(TensorRtRunOptions());
+  groups.push_back(Without(DataLoaderOptions(), {"iterations", "data_loader_script",
+                                                 "data_loader_func_name"}));
+  groups.push_back(ConsistencyCheckOptions());
+  for (const OptionGroup& group : CompareOptions()) {
+    groups.push_back(Only(group, {"rtol", "atol", "tolerance"}));
+  }
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  groups.push_back(ReportOptions());
+  return OptionTable(std::move(groups));
+}
+
 OptionTable DataFilesOptionTable() {
   return OptionTable({GeneralOptions(), LoggingOptions(), DataFilesOptions()});
 }
@@ -208,6 +227,16 @@ constexpr CommandEntry kCommands[] = {
                " median or quantile: verdicts on single elements cannot be made again. Other saved"
                " measures are ignored; that nothing was checked is exit code 4."},
      CheckAccuracyOptionTable},
+    {"check consistency",
+     {.command = "vernier check consistency",
+      .operands = "[model_file] [runners ...] [options ...]",
+      .summary = "try what must hold of a runner by itself, without a reference",
+      .about = "Run a model again and again in circumstances that must not matter: repeated, in"
+               " another process, rows of a batch equal, reordered or alone, other shapes, thread"
+               " counts, optimisation levels and contents of unused memory. A property that is"
+               " broken is exit code 1, with the smallest case that breaks it. The bar is that of"
+               " --tolerance auto unless tolerances are given."},
+     CheckConsistencyOptionTable},
     {"data concat",
      {.command = "vernier data concat",
       .operands = "paths ... -o FILE [options ...]",

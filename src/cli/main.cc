@@ -31,6 +31,7 @@ constexpr NamedCommand kCommands[] = {
     {"compare", CompareCommand},
     {"convert", ConvertCommand},
     {"check accuracy", CheckAccuracyCommand},
+    {"check consistency", CheckConsistencyCommand},
     {"data concat", DataConcatCommand},
     {"data merge", DataMergeCommand},
     {"data to-input", DataMergeCommand},  // its name in older releases of the peer

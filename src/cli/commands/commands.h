@@ -34,6 +34,9 @@ Command ConvertCommand;
 /// Holds saved measures against other thresholds.
 Command CheckAccuracyCommand;
 
+/// Tries what must hold of each runner by itself.
+Command CheckConsistencyCommand;
+
 /// Appends the iterations of files to each other.
 Command DataConcatCommand;
 

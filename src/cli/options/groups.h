@@ -37,6 +37,7 @@ OptionGroup ComparedFilesOptions();
 OptionGroup ConvertOptions();
 OptionGroup BatchOptions();
 OptionGroup AccuracyFileOptions();
+OptionGroup ConsistencyCheckOptions();
 OptionGroup BackendListOptions();
 OptionGroup DataFilesOptions();
 OptionGroup DataConvertOptions();

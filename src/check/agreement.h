@@ -1,0 +1,32 @@
+// Whether two runs that must give the same did.
+#pragma once
+
+#include <string>
+
+#include "compare/error_bar.h"
+#include "vernier/compare_options.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// How far one result is from another, from closest to farthest.
+enum class Closeness : uint8_t {
+  kSameBits,   ///< bit for bit
+  kWithinBar,  ///< as far apart as rounding explains
+  kApart,      ///< farther
+};
+
+struct Agreement {
+  Closeness closeness = Closeness::kSameBits;
+  double times_over = 0;  ///< the worst output in multiples of its bar or tolerance
+  /// Of kWithinBar the worst output, of kApart also its worst element: "output 'y' at (1, 5):
+  /// 0.25 against 0.5, 12 times the bar".
+  std::string where;
+};
+
+/// Holds `found` against `expected`: the same names, types and shapes, and values as near as
+/// `options` ask, whose --tolerance auto takes its bars from `bars` (may be null).
+Agreement HoldAgainst(const TensorMap& expected, const TensorMap& found,
+                      const CompareOptions& options, const ErrorBars* bars);
+
+}  // namespace vernier

@@ -1,0 +1,171 @@
+#include "check/consistency.h"
+
+#include <algorithm>
+
+#include "check/properties.h"
+#include "inputs/coerce_feed.h"
+#include "run/feed_stream.h"
+#include "run/pair_bars.h"
+
+namespace vernier {
+namespace {
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool Wanted(const ConsistencyOptions& options, std::string_view name) {
+  return (options.only.empty() || Contains(options.only, name)) && !Contains(options.skip, name);
+}
+
+class RunnerCheck {
+ public:
+  RunnerCheck(const RunPlan& plan, const ConsistencyOptions& options, const Probe::Shared& shared,
+              const PropertyObserver& observer)
+      : plan_(plan), options_(options), shared_(shared), observer_(observer) {}
+
+  Result<ConsistencyRunner> Check(const RunnerPlan& runner) {
+    record_ = {.name = runner.name, .backend = runner.backend};
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                             ModelSource::Prepare(runner.model, shared_.logger));
+    Result<std::unique_ptr<Probe>> probe = Probe::Open(shared_, runner, *model);
+    if (!probe.ok()) return GiveUp(probe.status());
+    record_.framework_version = (*probe)->runner().backend().framework_version;
+    record_.precision = (*probe)->runner().session().precision;
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw((*probe)->runner(), {}, 0));
+    const Result<TensorMap> outputs = (*probe)->Infer(feed);
+    if (!outputs.ok()) return GiveUp(outputs.status());
+    PairBars bars(plan_.compare);
+    if (bars.wanted()) {
+      bars.AddRunner(0, (*probe)->runner());
+      bars.AddRunner(1, (*probe)->runner());
+      bars.SetFeed(feed);
+    }
+    const ErrorBars& of_outputs = bars.wanted() ? bars.For(0, 1, *outputs) : no_bars_;
+    Subject subject{.shared = shared_,
+                    .plan = runner,
+                    .model = *model,
+                    .probe = **probe,
+                    .feed = feed,
+                    .outputs = *outputs,
+                    .compare = plan_.compare,
+                    .bars = of_outputs,
+                    .repeats = options_.repeats,
+                    .batch = {},
+                    .rows = {},
+                    .no_batch = {},
+                    .draw = {}};
+    subject.draw = [&](const std::string& dimension, int64_t size) {
+      return Draw((*probe)->runner(), dimension, size);
+    };
+    AddBatch(subject);
+    return TryAll(subject);
+  }
+
+ private:
+  Result<ConsistencyRunner> GiveUp(const Status& why) {
+    if (why.code() == StatusCode::kCancelled) return why;
+    record_.failure = why.message();
+    return record_;
+  }
+
+  // A feed for the runner; with a size, of which the dynamic dimension of that name has this size.
+  Result<TensorMap> Draw(const LiveRunner& runner, const std::optional<std::string>& dimension,
+                         int64_t size) {
+    std::vector<TensorInfo> inputs = runner.session().inputs;
+    const bool drawn = plan_.inputs.load_paths.empty() && plan_.inputs.shape_words.empty();
+    if (size > 0 && !drawn) return InvalidArgument("the shapes of the inputs are given");
+    for (TensorInfo& input : inputs) {
+      if (size == 0 || !input.shape) continue;
+      for (Dim& dim : *input.shape) {
+        if (dim.dynamic() && (!dimension || dim.symbol == *dimension)) dim = {size, {}};
+      }
+    }
+    VERNIER_ASSIGN_OR_RETURN(
+        const std::unique_ptr<FeedStream> stream,
+        FeedStream::Open(plan_, inputs, nullptr, shared_.logger));
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
+    if (!feed) return Malformed("the inputs hold no iteration");
+    VERNIER_ASSIGN_OR_RETURN(
+        CoercedFeed coerced,
+        CoerceFeed(*feed, runner.session().inputs, {Strictness::kStrict, {}}, shared_.logger));
+    return std::move(coerced.tensors);
+  }
+
+  void AddBatch(Subject& subject) {
+    const SessionDescription& session = subject.probe.runner().session();
+    subject.batch = FindBatch(session.inputs, session.outputs);
+    if (!subject.batch) {
+      subject.no_batch = "no first dimension is shared by inputs and outputs and free to choose";
+      return;
+    }
+    subject.rows = subject.feed;
+    const int64_t given = Find(subject.feed, subject.batch->inputs.front())->dims().front();
+    if (given < 2) {
+      Result<TensorMap> drawn = Draw(subject.probe.runner(), subject.batch->dimension, options_.rows);
+      if (drawn.ok()) subject.rows = *std::move(drawn);
+    }
+    const int64_t rows = Find(*subject.rows, subject.batch->inputs.front())->dims().front();
+    if (rows >= 2) return;
+    subject.rows.reset();
+    subject.no_batch = "the inputs given have one row";
+  }
+
+  Result<ConsistencyRunner> TryAll(Subject& subject) {
+    for (const Property& property : Properties()) {
+      if (!Wanted(options_, property.name)) continue;
+      if (shared_.interrupted.load() != 0) return Cancelled("interrupted");
+      PropertyRecord record = property.check(subject);
+      if (shared_.interrupted.load() != 0) return Cancelled("interrupted");
+      record.name = property.name;
+      record.meaning = property.meaning;
+      observer_(record_, record);
+      record_.properties.push_back(std::move(record));
+    }
+    // A framework that dies at its end has delivered everything.
+    (void)subject.probe.Close();
+    return record_;
+  }
+
+  const RunPlan& plan_;
+  const ConsistencyOptions& options_;
+  const Probe::Shared& shared_;
+  const PropertyObserver& observer_;
+  const ErrorBars no_bars_;
+  ConsistencyRunner record_;
+};
+
+}  // namespace
+
+Status CheckPropertyNames(const ConsistencyOptions& options) {
+  for (const std::vector<std::string>* names : {&options.only, &options.skip}) {
+    for (const std::string& name : *names) {
+      const auto properties = Properties();
+      const bool known = std::any_of(properties.begin(), properties.end(),
+                                     [&](const Property& p) { return p.name == name; });
+      if (known) continue;
+      std::string all;
+      for (const Property& property : properties) {
+        all += (all.empty() ? "" : ", ") + std::string(property.name);
+      }
+      return InvalidArgument("there is no property '" + name + "'; there are " + all);
+    }
+  }
+  return {};
+}
+
+Result<ConsistencyRecord> CheckConsistency(const RunPlan& plan, const ConsistencyOptions& options,
+                                           const std::atomic<int>& interrupted, Logger& logger,
+                                           const PropertyObserver& observer) {
+  VERNIER_TRY(CheckPropertyNames(options));
+  const Probe::Shared shared{plan.execution, interrupted, logger};
+  ConsistencyRecord record;
+  for (const RunnerPlan& runner : plan.runners) {
+    RunnerCheck check(plan, options, shared, observer);
+    VERNIER_ASSIGN_OR_RETURN(ConsistencyRunner done, check.Check(runner));
+    record.runners.push_back(std::move(done));
+  }
+  return record;
+}
+
+}  // namespace vernier

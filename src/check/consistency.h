@@ -1,0 +1,36 @@
+// Checks that need no reference: what must hold of each runner by itself.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "record/consistency_record.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+struct ConsistencyOptions {
+  int64_t repeats = 5;
+  int64_t rows = 4;               ///< of the largest batch
+  std::vector<std::string> only;  ///< names of properties; empty: all
+  std::vector<std::string> skip;
+};
+
+/// kInvalidArgument, with the known names, for a property that does not exist.
+Status CheckPropertyNames(const ConsistencyOptions& options);
+
+/// Called with every property as it is done.
+using PropertyObserver =
+    std::function<void(const ConsistencyRunner& runner, const PropertyRecord& property)>;
+
+/// Tries the properties on every runner of the plan. A runner that cannot be opened or run at all
+/// has its `failure` set, and the others go on. Errors: what is wrong with the model, the inputs or
+/// the command line, and kCancelled.
+Result<ConsistencyRecord> CheckConsistency(const RunPlan& plan, const ConsistencyOptions& options,
+                                           const std::atomic<int>& interrupted, Logger& logger,
+                                           const PropertyObserver& observer);
+
+}  // namespace vernier

@@ -1,0 +1,53 @@
+// A runner in a process of its own, asked the same thing in different circumstances.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/live_runner.h"
+#include "run/model_source.h"
+#include "run/worker_pool.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+/// What is different about a probe.
+struct Circumstances {
+  std::vector<std::pair<std::string, std::string>> settings = {};  ///< session options to replace
+  std::vector<std::string> environment = {};                       ///< "NAME=value"
+};
+
+class Probe {
+ public:
+  /// What every probe of a check shares; all of it must outlive them.
+  struct Shared {
+    const ExecutionPlan& execution;
+    const std::atomic<int>& interrupted;
+    Logger& logger;
+  };
+
+  /// Errors are the backend's.
+  static Result<std::unique_ptr<Probe>> Open(const Shared& shared, const RunnerPlan& runner,
+                                             const ModelSource& model,
+                                             const Circumstances& circumstances = {});
+
+  /// One inference with a feed in the runner's own names and types.
+  Result<TensorMap> Infer(const TensorMap& feed);
+
+  const LiveRunner& runner() const { return runner_; }
+  Status Close() { return runner_.Close(); }
+
+ private:
+  Probe(const Shared& shared, RunnerPlan runner, const Circumstances& circumstances);
+
+  RunnerPlan plan_;
+  ExecutionPlan execution_;
+  WorkerPool pool_;
+  LiveRunner runner_;
+  int64_t runs_ = 0;
+};
+
+}  // namespace vernier

@@ -1,0 +1,293 @@
+#include "check/properties.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr int64_t kSweepSizes[] = {1, 2, 3, 5, 8};
+// Fills fresh and freed memory with a byte and its opposite; blocks of all sizes come from the heap,
+// because pages that the system maps are zero.
+constexpr std::string_view kPerturbed[] = {
+    "GLIBC_TUNABLES=glibc.malloc.perturb=85:glibc.malloc.mmap_threshold=4294967296",
+    "GLIBC_TUNABLES=glibc.malloc.perturb=170:glibc.malloc.mmap_threshold=4294967296"};
+
+// Settings that change how a backend computes, not what.
+struct Setting {
+  std::string_view backend, key, value;
+};
+constexpr Setting kSettings[] = {
+    {"onnxruntime", "intra_op_threads", "1"},
+    {"onnxruntime", "intra_op_threads", "2"},
+    {"onnxruntime", "graph_optimization_level", "ORT_DISABLE_ALL"},
+    {"onnxruntime", "graph_optimization_level", "ORT_ENABLE_BASIC"},
+    {"onnxruntime", "graph_optimization_level", "ORT_ENABLE_EXTENDED"},
+    {"openvino", "threads", "1"},
+    {"openvino", "threads", "2"},
+};
+
+PropertyRecord NotApplicable(std::string why) {
+  return {.verdict = PropertyVerdict::kNotApplicable, .detail = std::move(why)};
+}
+
+/// Collects cases, from the smallest on, and ends with the first that breaks the property.
+class Trial {
+ public:
+  explicit Trial(const Subject& subject) : subject_(subject) {}
+
+  /// False when the property is broken and there is nothing more to try.
+  bool Hold(const std::string& what, const TensorMap& expected, const Result<TensorMap>& found) {
+    if (!found.ok()) return Break(what, found.status().message());
+    const Agreement agreement = HoldAgainst(expected, *found, subject_.compare, &subject_.bars);
+    ++cases_;
+    if (agreement.closeness == Closeness::kApart) return Break(what, agreement.where);
+    if (agreement.closeness == Closeness::kWithinBar && agreement.times_over >= worst_) {
+      worst_ = agreement.times_over;
+      where_ = agreement.where + " of " + what;
+    }
+    return true;
+  }
+
+  bool Break(const std::string& what, const std::string& how) {
+    record_ = {.verdict = PropertyVerdict::kBroken, .detail = how, .smallest_case = what};
+    return false;
+  }
+
+  /// `cases` says what was done, in the plural: "runs".
+  PropertyRecord Finish(std::string_view cases) {
+    if (record_.verdict == PropertyVerdict::kBroken) return record_;
+    if (cases_ == 0) return NotApplicable("nothing could be tried");
+    record_.verdict = PropertyVerdict::kHolds;
+    record_.detail = std::to_string(cases_) + " " + std::string(cases) +
+                     (worst_ < 0 ? ", the same bits"
+                                 : ", up to " + FormatG(worst_, 3) +
+                                       " times what rounding may differ by (" + where_ + ")");
+    record_.times_over = std::max(worst_, 0.0);
+    return record_;
+  }
+
+ private:
+  const Subject& subject_;
+  PropertyRecord record_;
+  int64_t cases_ = 0;
+  double worst_ = -1;
+  std::string where_;
+};
+
+Result<TensorMap> InferAnew(const Subject& subject, const Circumstances& circumstances) {
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Probe> probe,
+      Probe::Open(subject.shared, subject.plan, subject.model, circumstances));
+  VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, probe->Infer(subject.feed));
+  VERNIER_TRY(probe->Close());
+  return outputs;
+}
+
+PropertyRecord RepeatedRuns(Subject& subject) {
+  Trial trial(subject);
+  for (int64_t run = 1; run < subject.repeats; ++run) {
+    if (!trial.Hold("run " + std::to_string(run + 1), subject.outputs,
+                    subject.probe.Infer(subject.feed))) {
+      break;
+    }
+  }
+  return trial.Finish("more runs");
+}
+
+PropertyRecord FreshSession(Subject& subject) {
+  Trial trial(subject);
+  trial.Hold("a second process", subject.outputs, InferAnew(subject, {}));
+  return trial.Finish("more process");
+}
+
+std::vector<int64_t> AllRows(int64_t count) {
+  std::vector<int64_t> rows(static_cast<size_t>(count));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+int64_t RowCount(const Subject& subject) {
+  return Find(*subject.rows, subject.batch->inputs.front())->dims().front();
+}
+
+/// Batched outputs of `outputs`: only these have rows that belong to those of the inputs.
+TensorMap BatchedOnly(const Subject& subject, const TensorMap& outputs) {
+  TensorMap batched;
+  for (const NamedTensor& output : outputs) {
+    const auto& names = subject.batch->outputs;
+    if (std::find(names.begin(), names.end(), output.name) != names.end()) batched.push_back(output);
+  }
+  return batched;
+}
+
+Result<TensorMap> RowsOf(const Subject& subject, const TensorMap& outputs,
+                         std::span<const int64_t> rows) {
+  return TakeRows(BatchedOnly(subject, outputs), subject.batch->outputs, rows);
+}
+
+Result<TensorMap> InferRows(Subject& subject, std::span<const int64_t> rows) {
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed,
+                           TakeRows(*subject.rows, subject.batch->inputs, rows));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, subject.probe.Infer(feed));
+  return BatchedOnly(subject, outputs);
+}
+
+// Every row of `outputs` must be the first.
+bool HoldEqualRows(const Subject& subject, const std::string& what, const TensorMap& outputs,
+                   int64_t count, Trial& trial) {
+  const Result<TensorMap> first = RowsOf(subject, outputs, std::vector<int64_t>{0});
+  if (!first.ok()) return trial.Break(what, first.status().message());
+  for (int64_t row = 1; row < count; ++row) {
+    const Result<TensorMap> other = RowsOf(subject, outputs, std::vector<int64_t>{row});
+    if (!trial.Hold("row " + std::to_string(row) + " of " + what, *first, other)) return false;
+  }
+  return true;
+}
+
+PropertyRecord IdenticalRows(Subject& subject) {
+  if (!subject.rows) return NotApplicable(subject.no_batch);
+  Trial trial(subject);
+  for (int64_t count = 2; count <= RowCount(subject); ++count) {
+    const std::vector<int64_t> rows(static_cast<size_t>(count), 0);
+    const Result<TensorMap> outputs = InferRows(subject, rows);
+    const std::string what = "a batch of " + std::to_string(count) + " equal rows";
+    if (!outputs.ok()) {
+      trial.Break(what, outputs.status().message());
+      break;
+    }
+    if (!HoldEqualRows(subject, what, *outputs, count, trial)) break;
+  }
+  return trial.Finish("rows");
+}
+
+PropertyRecord PermutedRows(Subject& subject) {
+  if (!subject.rows) return NotApplicable(subject.no_batch);
+  Trial trial(subject);
+  for (int64_t count = 2; count <= RowCount(subject); ++count) {
+    const std::vector<int64_t> rows = AllRows(count);
+    const std::vector<int64_t> reversed(rows.rbegin(), rows.rend());
+    const std::string what = "a batch of " + std::to_string(count) + " rows reversed";
+    const Result<TensorMap> straight = InferRows(subject, rows);
+    const Result<TensorMap> back = InferRows(subject, reversed);
+    if (!straight.ok() || !back.ok()) {
+      trial.Break(what, (straight.ok() ? back : straight).status().message());
+      break;
+    }
+    const Result<TensorMap> expected = RowsOf(subject, *straight, reversed);
+    if (!expected.ok()) {
+      trial.Break(what, expected.status().message());
+      break;
+    }
+    if (!trial.Hold(what, *expected, back)) break;
+  }
+  return trial.Finish("batches");
+}
+
+PropertyRecord BatchOfOne(Subject& subject) {
+  if (!subject.rows) return NotApplicable(subject.no_batch);
+  Trial trial(subject);
+  for (int64_t count = 2; count <= RowCount(subject); ++count) {
+    const std::string batch = "a batch of " + std::to_string(count);
+    const Result<TensorMap> together = InferRows(subject, AllRows(count));
+    if (!together.ok()) {
+      trial.Break(batch, together.status().message());
+      return trial.Finish("");
+    }
+    for (int64_t row = 0; row < count; ++row) {
+      const std::vector<int64_t> one = {row};
+      const Result<TensorMap> alone = InferRows(subject, one);
+      const std::string what = "row " + std::to_string(row) + " of " + batch;
+      if (!alone.ok()) {
+        trial.Break(what + " alone", alone.status().message());
+        return trial.Finish("");
+      }
+      if (!trial.Hold(what, *alone, RowsOf(subject, *together, one))) return trial.Finish("");
+    }
+  }
+  return trial.Finish("rows");
+}
+
+// The dynamic dimensions of the inputs, each once; nameless ones are one.
+std::vector<std::string> DynamicDimensions(const Subject& subject) {
+  std::vector<std::string> names;
+  for (const TensorInfo& input : subject.probe.runner().session().inputs) {
+    if (!input.shape) continue;
+    for (const Dim& dim : *input.shape) {
+      const bool known = std::find(names.begin(), names.end(), dim.symbol) != names.end();
+      if (dim.dynamic() && !known) names.push_back(dim.symbol);
+    }
+  }
+  return names;
+}
+
+// Other shapes have no expected values; but they must run, and twice to the same result.
+PropertyRecord ShapeSweep(Subject& subject) {
+  const std::vector<std::string> dimensions = DynamicDimensions(subject);
+  if (dimensions.empty()) return NotApplicable("every dimension of the inputs is fixed");
+  Trial trial(subject);
+  for (const std::string& dimension : dimensions) {
+    for (const int64_t size : kSweepSizes) {
+      const Result<TensorMap> feed = subject.draw(dimension, size);
+      if (!feed.ok()) return NotApplicable(feed.status().message());
+      const std::string what = (dimension.empty() ? "dynamic dimensions" : "'" + dimension + "'") +
+                               " of size " + std::to_string(size);
+      const Result<TensorMap> once = subject.probe.Infer(*feed);
+      if (!once.ok()) {
+        trial.Break(what, once.status().message());
+        return trial.Finish("");
+      }
+      if (!trial.Hold(what, *once, subject.probe.Infer(*feed))) return trial.Finish("");
+    }
+  }
+  return trial.Finish("shapes");
+}
+
+PropertyRecord OtherSettings(Subject& subject) {
+  Trial trial(subject);
+  bool any = false;
+  for (const Setting& setting : kSettings) {
+    if (setting.backend != subject.plan.backend) continue;
+    any = true;
+    const std::string what = std::string(setting.key) + "=" + std::string(setting.value);
+    if (!trial.Hold(what, subject.outputs,
+                    InferAnew(subject, {.settings = {{std::string(setting.key),
+                                                      std::string(setting.value)}}}))) {
+      break;
+    }
+  }
+  if (!any) return NotApplicable("no settings are known that must not matter");
+  return trial.Finish("settings");
+}
+
+PropertyRecord UninitialisedMemory(Subject& subject) {
+  Trial trial(subject);
+  for (const std::string_view variable : kPerturbed) {
+    const std::string fill = &variable == kPerturbed ? "0x55" : "0xAA";
+    if (!trial.Hold("memory filled with " + fill, subject.outputs,
+                    InferAnew(subject, {.environment = {std::string(variable)}}))) {
+      break;
+    }
+  }
+  return trial.Finish("fillings");
+}
+
+constexpr Property kProperties[] = {
+    {"repeated-runs", "when the same inputs are fed again", RepeatedRuns},
+    {"fresh-session", "in another process", FreshSession},
+    {"identical-rows", "for every row of a batch of equal rows", IdenticalRows},
+    {"permuted-rows", "in another order when the rows of a batch are", PermutedRows},
+    {"batch-of-one", "for a row alone as within a batch", BatchOfOne},
+    {"shape-sweep", "twice for every size of each dynamic dimension", ShapeSweep},
+    {"other-settings", "with other thread counts and optimisation levels", OtherSettings},
+    {"uninitialised-memory", "whatever unused memory holds", UninitialisedMemory},
+};
+
+}  // namespace
+
+std::span<const Property> Properties() { return kProperties; }
+
+}  // namespace vernier

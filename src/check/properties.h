@@ -1,0 +1,47 @@
+// What must hold of a runner whatever its model computes, and how each is tried.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "check/agreement.h"
+#include "check/batch_rows.h"
+#include "check/probe.h"
+#include "record/consistency_record.h"
+
+namespace vernier {
+
+/// A runner under examination.
+struct Subject {
+  const Probe::Shared& shared;
+  const RunnerPlan& plan;
+  const ModelSource& model;
+  Probe& probe;              ///< open; properties that may kill a worker start their own
+  const TensorMap& feed;     ///< in the runner's own names and types
+  const TensorMap& outputs;  ///< what `probe` made of it first
+  const CompareOptions& compare;
+  const ErrorBars& bars;
+  int64_t repeats = 5;
+  /// Where the first dimension may be chosen: its tensors, and a feed of several rows (if there is
+  /// none, `no_batch` says why).
+  std::optional<BatchNames> batch;
+  std::optional<TensorMap> rows;
+  std::string no_batch;
+  /// A feed of which the named dynamic dimension (all of an empty name) has that size; an error
+  /// where feeds are not drawn.
+  std::function<Result<TensorMap>(const std::string& dimension, int64_t size)> draw;
+};
+
+struct Property {
+  std::string_view name;     ///< "repeated-runs"
+  std::string_view meaning;  ///< completes "the same outputs ..."
+  PropertyRecord (*check)(Subject& subject);
+};
+
+/// In the order in which they are tried.
+std::span<const Property> Properties();
+
+}  // namespace vernier

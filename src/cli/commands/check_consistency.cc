@@ -1,0 +1,142 @@
+// What must hold of each runner by itself, tried and told line by line.
+#include <chrono>
+
+#include "check/consistency.h"
+#include "cli/bind_run.h"
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/comparison_session.h"
+#include "cli/commands/interruption.h"
+#include "cli/version.h"
+#include "util/atomic_file.h"
+
+namespace vernier {
+namespace {
+
+Result<ConsistencyOptions> BindOptions(const ParsedArgs& args) {
+  ConsistencyOptions options;
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> repeats, args.Int("repeats"));
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> rows, args.Int("rows"));
+  options.repeats = repeats.value_or(options.repeats);
+  options.rows = rows.value_or(options.rows);
+  if (options.repeats < 2) return InvalidArgument("--repeats: expected a number from 2 on");
+  if (options.rows < 2) return InvalidArgument("--rows: expected a number from 2 on");
+  const auto only = args.List("only");
+  const auto skip = args.List("skip");
+  options.only.assign(only.begin(), only.end());
+  options.skip.assign(skip.begin(), skip.end());
+  VERNIER_TRY(CheckPropertyNames(options));
+  return options;
+}
+
+Result<RunPlan> BindPlan(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
+  if (plan.runners.empty()) {
+    return InvalidArgument("no runner is named: add --onnxrt, --openvino, --trt or another");
+  }
+  VERNIER_TRY(CheckRun(plan));
+  if (!args.Has("rtol") && !args.Has("atol") && !args.Has("tolerance")) {
+    plan.compare.tolerance.fallback = ToleranceRule::kAuto;
+  }
+  return plan;
+}
+
+/// Prints each property as it is done, under the name of its runner.
+class Teller {
+ public:
+  explicit Teller(Logger& log) : log_(log) {}
+
+  void Tell(const ConsistencyRunner& runner, const PropertyRecord& property) {
+    Introduce(runner);
+    const LogIndent indent(log_);
+    const std::string name(property.name);
+    switch (property.verdict) {
+      case PropertyVerdict::kHolds:
+        return log_.Finish("PASSED | " + name + " | " + property.detail);
+      case PropertyVerdict::kNotApplicable:
+        return log_.Info("NOT TRIED | " + name + " | " + property.detail);
+      case PropertyVerdict::kBroken:
+        log_.Error("FAILED | " + name + " | not the same outputs " +
+                   std::string(property.meaning) + ": " + property.detail +
+                   " | smallest case: " + property.smallest_case);
+    }
+  }
+
+  void TellFailure(const ConsistencyRunner& runner) {
+    Introduce(runner);
+    const LogIndent indent(log_);
+    log_.Error("FAILED | " + runner.failure);
+  }
+
+ private:
+  void Introduce(const ConsistencyRunner& runner) {
+    if (runner.name == introduced_) return;
+    introduced_ = runner.name;
+    log_.Info(runner.name + ", " + runner.backend + " " + runner.framework_version);
+  }
+
+  Logger& log_;
+  std::string introduced_;
+};
+
+Result<ConsistencyRecord> Check(const RunPlan& plan, const ConsistencyOptions& options,
+                                Logger& log) {
+  Teller teller(log);
+  VERNIER_ASSIGN_OR_RETURN(
+      ConsistencyRecord record,
+      CheckConsistency(plan, options, WatchSignals(), log,
+                       [&](const ConsistencyRunner& runner, const PropertyRecord& property) {
+                         teller.Tell(runner, property);
+                       }));
+  for (const ConsistencyRunner& runner : record.runners) {
+    if (!runner.failure.empty()) teller.TellFailure(runner);
+  }
+  return record;
+}
+
+RunFaults Judge(const ConsistencyRecord& record, Logger& log) {
+  RunFaults faults;
+  faults.mismatch = !record.consistent();
+  for (const ConsistencyRunner& runner : record.runners) {
+    faults.backend |= !runner.failure.empty();
+  }
+  if (record.tried() == 0 && !faults.backend) {
+    log.Error("nothing was tried: no property applies to this model and these inputs");
+    faults.incomplete = true;
+  }
+  return faults;
+}
+
+Status SaveRecord(const std::string& path, ConsistencyRecord& record,
+                  const Invocation& invocation) {
+  if (path.empty()) return {};
+  record.command = invocation.command;
+  record.version = kVersion;
+  return WriteFileAtomically(path, ToJson(record));
+}
+
+}  // namespace
+
+int CheckConsistencyCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandStart start = StartCommand(*FindCommand("check consistency"), words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  ConsoleLog& log = *start.log;
+  const Result<ConsistencyOptions> options = BindOptions(start.args);
+  if (!options.ok()) return EndCommand(options.status(), invocation, log);
+  const Result<RunPlan> plan = BindPlan(start.args, invocation, log);
+  if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
+  const auto begin = std::chrono::steady_clock::now();
+  log.Start("RUNNING | Command: " + invocation.command);
+  Result<ConsistencyRecord> record = Check(*plan, *options, log);
+  if (record.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
+  if (!record.ok()) return EndCommand(record.status(), invocation, log);
+  RunFaults faults = Judge(*record, log);
+  if (const Status saved = SaveRecord(plan->save.record, *record, invocation); !saved.ok()) {
+    log.Critical(saved.message());
+    faults.Add(saved);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  return EndWithBanner(log, elapsed.count(), faults, invocation);
+}
+
+}  // namespace vernier

@@ -1,0 +1,75 @@
+#include "record/consistency_record.h"
+
+#include <nlohmann/json.hpp>
+
+namespace vernier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+Json ToJson(const PropertyRecord& property) {
+  Json json = {{"name", property.name},
+               {"verdict", PropertyVerdictName(property.verdict)},
+               {"detail", property.detail}};
+  if (property.verdict == PropertyVerdict::kBroken) json["smallest_case"] = property.smallest_case;
+  if (property.verdict == PropertyVerdict::kHolds) json["times_bar"] = property.times_over;
+  return json;
+}
+
+Json ToJson(const ConsistencyRunner& runner) {
+  Json json = {{"name", runner.name},
+               {"backend", runner.backend},
+               {"framework_version", runner.framework_version},
+               {"precision", runner.precision},
+               {"failure", runner.failure.empty() ? Json() : Json(runner.failure)},
+               {"properties", Json::array()}};
+  for (const PropertyRecord& property : runner.properties) {
+    json["properties"].push_back(ToJson(property));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string_view PropertyVerdictName(PropertyVerdict verdict) {
+  switch (verdict) {
+    case PropertyVerdict::kHolds: return "holds";
+    case PropertyVerdict::kBroken: return "broken";
+    case PropertyVerdict::kNotApplicable: return "not applicable";
+  }
+  return "";
+}
+
+bool ConsistencyRecord::consistent() const {
+  for (const ConsistencyRunner& runner : runners) {
+    for (const PropertyRecord& property : runner.properties) {
+      if (property.verdict == PropertyVerdict::kBroken) return false;
+    }
+  }
+  return true;
+}
+
+int64_t ConsistencyRecord::tried() const {
+  int64_t count = 0;
+  for (const ConsistencyRunner& runner : runners) {
+    for (const PropertyRecord& property : runner.properties) {
+      count += property.verdict == PropertyVerdict::kNotApplicable ? 0 : 1;
+    }
+  }
+  return count;
+}
+
+std::string ToJson(const ConsistencyRecord& record) {
+  Json json = {{"schema_version", kSchemaVersion},
+               {"vernier_version", record.version},
+               {"command", record.command},
+               {"consistent", record.consistent()},
+               {"runners", Json::array()}};
+  for (const ConsistencyRunner& runner : record.runners) json["runners"].push_back(ToJson(runner));
+  // Names of tensors come from models and need not be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace vernier

@@ -1,0 +1,52 @@
+// What `check consistency` found, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vernier {
+
+enum class PropertyVerdict : uint8_t {
+  kHolds,
+  kBroken,
+  kNotApplicable,  ///< could not be tried with this model and these inputs; `detail` says why
+};
+
+struct PropertyRecord {
+  std::string_view name = {};     ///< "permuted-rows"
+  std::string_view meaning = {};  ///< completes "the same outputs ..."
+  PropertyVerdict verdict = PropertyVerdict::kNotApplicable;
+  std::string detail;         ///< what was tried, or what happened instead
+  std::string smallest_case;  ///< of kBroken: the smallest one tried that breaks it
+  double times_over = 0;      ///< of kHolds: in multiples of the bar; 0: the same bits
+};
+
+struct ConsistencyRunner {
+  std::string name;
+  std::string backend;
+  std::string framework_version = {};
+  std::string precision = {};
+  std::string failure = {};  ///< not empty: it could not run at all
+  std::vector<PropertyRecord> properties = {};
+};
+
+struct ConsistencyRecord {
+  std::string command;
+  std::string version;
+  std::vector<ConsistencyRunner> runners;
+
+  /// No property is broken.
+  bool consistent() const;
+  /// Properties that hold or are broken, of all runners.
+  int64_t tried() const;
+};
+
+/// "holds", "broken", "not applicable".
+std::string_view PropertyVerdictName(PropertyVerdict verdict);
+
+/// Indented JSON with a schema_version.
+std::string ToJson(const ConsistencyRecord& record);
+
+}  // namespace vernier
