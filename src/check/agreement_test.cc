@@ -12,8 +12,8 @@ namespace {
 using ::testing::HasSubstr;
 
 TensorMap Output(const std::vector<float>& values, Dims dims, const std::string& name = "y") {
-  return {{name, *Tensor::Copy(DType::kFloat32, std::move(dims),
-                               std::as_bytes(std::span(values)))}};
+  return {
+      {name, *Tensor::Copy(DType::kFloat32, std::move(dims), std::as_bytes(std::span(values)))}};
 }
 
 TEST(HoldAgainst, EqualBitsAreEqualEvenWhereTheyAreNoNumbers) {
@@ -22,7 +22,8 @@ TEST(HoldAgainst, EqualBitsAreEqualEvenWhereTheyAreNoNumbers) {
 }
 
 TEST(HoldAgainst, NearValuesAreWithinTheBar) {
-  const Agreement found = HoldAgainst(Output({1, 2}, {2}), Output({1, 2.000001F}, {2}), {}, nullptr);
+  const Agreement found =
+      HoldAgainst(Output({1, 2}, {2}), Output({1, 2.000001F}, {2}), {}, nullptr);
   EXPECT_EQ(found.closeness, Closeness::kWithinBar);
   EXPECT_GT(found.times_over, 0);
   EXPECT_LE(found.times_over, 1);

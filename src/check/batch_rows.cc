@@ -65,9 +65,9 @@ std::optional<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
     batch.inputs.push_back(input.name);
   }
   for (const TensorInfo& output : outputs) {
-    if (HasDynamicRows(output)) batch.outputs.push_back(output.name);
+    if (!output.shape || HasDynamicRows(output)) batch.outputs.push_back(output.name);
   }
-  if (batch.inputs.empty() || batch.outputs.empty()) return std::nullopt;
+  if (batch.inputs.empty() || (batch.outputs.empty() && !outputs.empty())) return std::nullopt;
   return batch;
 }
 

@@ -23,12 +23,13 @@ Result<TensorMap> TakeRows(const TensorMap& tensors, std::span<const std::string
 /// Which inputs and outputs have rows that belong together.
 struct BatchNames {
   std::vector<std::string> inputs;
-  std::vector<std::string> outputs;
-  std::string dimension;  ///< its symbol in the model; empty: it has none
+  std::vector<std::string> outputs;  ///< empty: not told before the first run
+  std::string dimension;             ///< its symbol in the model; empty: it has none
 };
 
-/// Those whose first dimension is dynamic. nullopt when no input has one, no output has one, or
-/// inputs name theirs differently, so that they need not be of one size.
+/// Those whose first dimension is dynamic; outputs also where their rank is not told. nullopt when
+/// no input has one, no output has one, or inputs name theirs differently, so that they need not be
+/// of one size.
 std::optional<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
                                     std::span<const TensorInfo> outputs);
 

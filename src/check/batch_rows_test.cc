@@ -29,7 +29,8 @@ TEST(TakeRows, RefusesWhatHasNoSuchRows) {
   EXPECT_FALSE(TakeRows(Int16s({1}, {}), second).ok());
   EXPECT_FALSE(TakeRows(Int16s({1}, {1}), second).ok());
   EXPECT_FALSE(TakeRows(Int16s({}, {0, 4}), second).ok());
-  EXPECT_FALSE(TakeRows(*Tensor::FromStrings({2}, std::vector<std::string>{"a", "b"}), second).ok());
+  EXPECT_FALSE(
+      TakeRows(*Tensor::FromStrings({2}, std::vector<std::string>{"a", "b"}), second).ok());
 }
 
 TEST(TakeRows, LeavesOtherTensorsAlone) {
@@ -50,10 +51,15 @@ TEST(FindBatch, IsTheFirstDimensionWhereItIsFreeToChoose) {
   EXPECT_EQ(batch->dimension, "N");
 }
 
+TEST(FindBatch, TakesOutputsWhoseRankIsNotTold) {
+  const auto batch = FindBatch(std::vector{Info("x", {{-1, "N"}})},
+                               std::vector{TensorInfo{"y", DType::kFloat32, std::nullopt}});
+  ASSERT_TRUE(batch);
+  EXPECT_THAT(batch->outputs, ElementsAre("y"));
+}
+
 TEST(FindBatch, NeedsOneNameAndOutputsThatFollow) {
-  const auto free = [](const char* name, const char* symbol) {
-    return Info(name, {{-1, symbol}});
-  };
+  const auto free = [](const char* name, const char* symbol) { return Info(name, {{-1, symbol}}); };
   EXPECT_FALSE(FindBatch(std::vector{free("a", "N"), free("b", "M")}, std::vector{free("y", "N")}));
   EXPECT_FALSE(FindBatch(std::vector{free("a", "N")}, std::vector{Info("y", {{1, ""}})}));
   EXPECT_FALSE(FindBatch(std::vector{Info("a", {{4, ""}})}, std::vector{free("y", "N")}));

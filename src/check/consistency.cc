@@ -18,11 +18,32 @@ bool Wanted(const ConsistencyOptions& options, std::string_view name) {
   return (options.only.empty() || Contains(options.only, name)) && !Contains(options.skip, name);
 }
 
+/// Keeps to itself what was said of the runner once already: sessions opened, shapes filled in.
+class ErrorsOnly final : public Logger {
+ public:
+  explicit ErrorsOnly(Logger& logger) : logger_(logger) {}
+  bool Enabled(Severity severity) const override {
+    return severity >= Severity::kError && logger_.Enabled(severity);
+  }
+  void Write(Severity severity, std::string_view text, LogColor color, bool once) override {
+    if (Enabled(severity)) logger_.Write(severity, text, color, once);
+  }
+  void Indent(int levels) override { logger_.Indent(levels); }
+
+ private:
+  Logger& logger_;
+};
+
 class RunnerCheck {
  public:
   RunnerCheck(const RunPlan& plan, const ConsistencyOptions& options, const Probe::Shared& shared,
               const PropertyObserver& observer)
-      : plan_(plan), options_(options), shared_(shared), observer_(observer) {}
+      : plan_(plan),
+        options_(options),
+        shared_(shared),
+        errors_only_(shared.logger),
+        again_{shared.execution, shared.interrupted, errors_only_},
+        observer_(observer) {}
 
   Result<ConsistencyRunner> Check(const RunnerPlan& runner) {
     record_ = {.name = runner.name, .backend = runner.backend};
@@ -32,7 +53,7 @@ class RunnerCheck {
     if (!probe.ok()) return GiveUp(probe.status());
     record_.framework_version = (*probe)->runner().backend().framework_version;
     record_.precision = (*probe)->runner().session().precision;
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw((*probe)->runner(), {}, 0));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw((*probe)->runner(), {}, 0, shared_.logger));
     const Result<TensorMap> outputs = (*probe)->Infer(feed);
     if (!outputs.ok()) return GiveUp(outputs.status());
     PairBars bars(plan_.compare);
@@ -42,7 +63,7 @@ class RunnerCheck {
       bars.SetFeed(feed);
     }
     const ErrorBars& of_outputs = bars.wanted() ? bars.For(0, 1, *outputs) : no_bars_;
-    Subject subject{.shared = shared_,
+    Subject subject{.shared = again_,
                     .plan = runner,
                     .model = *model,
                     .probe = **probe,
@@ -56,7 +77,7 @@ class RunnerCheck {
                     .no_batch = {},
                     .draw = {}};
     subject.draw = [&](const std::string& dimension, int64_t size) {
-      return Draw((*probe)->runner(), dimension, size);
+      return Draw((*probe)->runner(), dimension, size, errors_only_);
     };
     AddBatch(subject);
     return TryAll(subject);
@@ -66,12 +87,13 @@ class RunnerCheck {
   Result<ConsistencyRunner> GiveUp(const Status& why) {
     if (why.code() == StatusCode::kCancelled) return why;
     record_.failure = why.message();
+    record_.unavailable = why.code() == StatusCode::kUnavailable;
     return record_;
   }
 
   // A feed for the runner; with a size, of which the dynamic dimension of that name has this size.
   Result<TensorMap> Draw(const LiveRunner& runner, const std::optional<std::string>& dimension,
-                         int64_t size) {
+                         int64_t size, Logger& logger) {
     std::vector<TensorInfo> inputs = runner.session().inputs;
     const bool drawn = plan_.inputs.load_paths.empty() && plan_.inputs.shape_words.empty();
     if (size > 0 && !drawn) return InvalidArgument("the shapes of the inputs are given");
@@ -81,14 +103,12 @@ class RunnerCheck {
         if (dim.dynamic() && (!dimension || dim.symbol == *dimension)) dim = {size, {}};
       }
     }
-    VERNIER_ASSIGN_OR_RETURN(
-        const std::unique_ptr<FeedStream> stream,
-        FeedStream::Open(plan_, inputs, nullptr, shared_.logger));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
+                             FeedStream::Open(plan_, inputs, nullptr, logger));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
     if (!feed) return Malformed("the inputs hold no iteration");
-    VERNIER_ASSIGN_OR_RETURN(
-        CoercedFeed coerced,
-        CoerceFeed(*feed, runner.session().inputs, {Strictness::kStrict, {}}, shared_.logger));
+    VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, CoerceFeed(*feed, runner.session().inputs,
+                                                             {Strictness::kStrict, {}}, logger));
     return std::move(coerced.tensors);
   }
 
@@ -102,7 +122,8 @@ class RunnerCheck {
     subject.rows = subject.feed;
     const int64_t given = Find(subject.feed, subject.batch->inputs.front())->dims().front();
     if (given < 2) {
-      Result<TensorMap> drawn = Draw(subject.probe.runner(), subject.batch->dimension, options_.rows);
+      Result<TensorMap> drawn =
+          Draw(subject.probe.runner(), subject.batch->dimension, options_.rows, errors_only_);
       if (drawn.ok()) subject.rows = *std::move(drawn);
     }
     const int64_t rows = Find(*subject.rows, subject.batch->inputs.front())->dims().front();
@@ -130,6 +151,8 @@ class RunnerCheck {
   const RunPlan& plan_;
   const ConsistencyOptions& options_;
   const Probe::Shared& shared_;
+  ErrorsOnly errors_only_;
+  const Probe::Shared again_;  // for everything after the first run
   const PropertyObserver& observer_;
   const ErrorBars no_bars_;
   ConsistencyRunner record_;

@@ -10,8 +10,8 @@ namespace vernier {
 namespace {
 
 constexpr int64_t kSweepSizes[] = {1, 2, 3, 5, 8};
-// Fills fresh and freed memory with a byte and its opposite; blocks of all sizes come from the heap,
-// because pages that the system maps are zero.
+// Fills fresh and freed memory with a byte and its opposite; blocks of all sizes come from the
+// heap, because pages that the system maps are zero.
 constexpr std::string_view kPerturbed[] = {
     "GLIBC_TUNABLES=glibc.malloc.perturb=85:glibc.malloc.mmap_threshold=4294967296",
     "GLIBC_TUNABLES=glibc.malloc.perturb=170:glibc.malloc.mmap_threshold=4294967296"};
@@ -79,9 +79,8 @@ class Trial {
 };
 
 Result<TensorMap> InferAnew(const Subject& subject, const Circumstances& circumstances) {
-  VERNIER_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Probe> probe,
-      Probe::Open(subject.shared, subject.plan, subject.model, circumstances));
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
+                           Probe::Open(subject.shared, subject.plan, subject.model, circumstances));
   VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, probe->Infer(subject.feed));
   VERNIER_TRY(probe->Close());
   return outputs;
@@ -114,35 +113,42 @@ int64_t RowCount(const Subject& subject) {
   return Find(*subject.rows, subject.batch->inputs.front())->dims().front();
 }
 
-/// Batched outputs of `outputs`: only these have rows that belong to those of the inputs.
-TensorMap BatchedOnly(const Subject& subject, const TensorMap& outputs) {
+/// Of `outputs` those that have as many rows as the inputs: `count`.
+TensorMap BatchedOnly(const Subject& subject, const TensorMap& outputs, size_t count) {
   TensorMap batched;
   for (const NamedTensor& output : outputs) {
     const auto& names = subject.batch->outputs;
-    if (std::find(names.begin(), names.end(), output.name) != names.end()) batched.push_back(output);
+    const Dims& dims = output.tensor.dims();
+    const bool rows = !dims.empty() && dims.front() == static_cast<int64_t>(count);
+    const bool known = std::find(names.begin(), names.end(), output.name) != names.end();
+    if (rows && (known || names.empty())) batched.push_back(output);
   }
   return batched;
 }
 
-Result<TensorMap> RowsOf(const Subject& subject, const TensorMap& outputs,
-                         std::span<const int64_t> rows) {
-  return TakeRows(BatchedOnly(subject, outputs), subject.batch->outputs, rows);
+Result<TensorMap> RowsOf(const TensorMap& outputs, std::span<const int64_t> rows) {
+  std::vector<std::string> names;
+  for (const NamedTensor& output : outputs) names.push_back(output.name);
+  return TakeRows(outputs, names, rows);
 }
 
 Result<TensorMap> InferRows(Subject& subject, std::span<const int64_t> rows) {
   VERNIER_ASSIGN_OR_RETURN(const TensorMap feed,
                            TakeRows(*subject.rows, subject.batch->inputs, rows));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, subject.probe.Infer(feed));
-  return BatchedOnly(subject, outputs);
+  TensorMap batched = BatchedOnly(subject, outputs, rows.size());
+  if (batched.empty()) {
+    return Malformed("no output has " + std::to_string(rows.size()) + " rows as the inputs do");
+  }
+  return batched;
 }
 
 // Every row of `outputs` must be the first.
-bool HoldEqualRows(const Subject& subject, const std::string& what, const TensorMap& outputs,
-                   int64_t count, Trial& trial) {
-  const Result<TensorMap> first = RowsOf(subject, outputs, std::vector<int64_t>{0});
+bool HoldEqualRows(const std::string& what, const TensorMap& outputs, int64_t count, Trial& trial) {
+  const Result<TensorMap> first = RowsOf(outputs, std::vector<int64_t>{0});
   if (!first.ok()) return trial.Break(what, first.status().message());
   for (int64_t row = 1; row < count; ++row) {
-    const Result<TensorMap> other = RowsOf(subject, outputs, std::vector<int64_t>{row});
+    const Result<TensorMap> other = RowsOf(outputs, std::vector<int64_t>{row});
     if (!trial.Hold("row " + std::to_string(row) + " of " + what, *first, other)) return false;
   }
   return true;
@@ -159,7 +165,7 @@ PropertyRecord IdenticalRows(Subject& subject) {
       trial.Break(what, outputs.status().message());
       break;
     }
-    if (!HoldEqualRows(subject, what, *outputs, count, trial)) break;
+    if (!HoldEqualRows(what, *outputs, count, trial)) break;
   }
   return trial.Finish("rows");
 }
@@ -177,7 +183,7 @@ PropertyRecord PermutedRows(Subject& subject) {
       trial.Break(what, (straight.ok() ? back : straight).status().message());
       break;
     }
-    const Result<TensorMap> expected = RowsOf(subject, *straight, reversed);
+    const Result<TensorMap> expected = RowsOf(*straight, reversed);
     if (!expected.ok()) {
       trial.Break(what, expected.status().message());
       break;
@@ -205,7 +211,7 @@ PropertyRecord BatchOfOne(Subject& subject) {
         trial.Break(what + " alone", alone.status().message());
         return trial.Finish("");
       }
-      if (!trial.Hold(what, *alone, RowsOf(subject, *together, one))) return trial.Finish("");
+      if (!trial.Hold(what, *alone, RowsOf(*together, one))) return trial.Finish("");
     }
   }
   return trial.Finish("rows");

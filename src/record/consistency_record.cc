@@ -35,9 +35,12 @@ Json ToJson(const ConsistencyRunner& runner) {
 
 std::string_view PropertyVerdictName(PropertyVerdict verdict) {
   switch (verdict) {
-    case PropertyVerdict::kHolds: return "holds";
-    case PropertyVerdict::kBroken: return "broken";
-    case PropertyVerdict::kNotApplicable: return "not applicable";
+    case PropertyVerdict::kHolds:
+      return "holds";
+    case PropertyVerdict::kBroken:
+      return "broken";
+    case PropertyVerdict::kNotApplicable:
+      return "not applicable";
   }
   return "";
 }

@@ -29,6 +29,7 @@ struct ConsistencyRunner {
   std::string framework_version = {};
   std::string precision = {};
   std::string failure = {};  ///< not empty: it could not run at all
+  bool unavailable = false;  ///< because it is not installed or not usable
   std::vector<PropertyRecord> properties = {};
 };
 

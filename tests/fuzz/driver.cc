@@ -76,8 +76,7 @@ Settings ReadSettings(std::span<char*> words) {
 /// Changes inputs as hostile and damaged files differ from good ones.
 class Mutator {
  public:
-  explicit Mutator(const Settings& settings)
-      : inputs_(settings.inputs), random_(settings.seed) {}
+  explicit Mutator(const Settings& settings) : inputs_(settings.inputs), random_(settings.seed) {}
 
   Input Next() {
     Input input = inputs_[Below(inputs_.size())];
@@ -92,11 +91,21 @@ class Mutator {
     static constexpr uint8_t kEdges[] = {0, 1, 0x7f, 0x80, 0xff, '"', '[', '{', '\\', ':', '-'};
     const size_t at = Below(input.size() + 1);
     switch (Below(7)) {
-      case 0: input.resize(at); break;
-      case 1: input.insert(input.begin() + static_cast<long>(at), kEdges[Below(11)]); break;
-      case 2: Splice(input, at); break;
-      case 3: Overwrite(input, at); break;
-      case 4: Erase(input, at); break;
+      case 0:
+        input.resize(at);
+        break;
+      case 1:
+        input.insert(input.begin() + static_cast<long>(at), kEdges[Below(11)]);
+        break;
+      case 2:
+        Splice(input, at);
+        break;
+      case 3:
+        Overwrite(input, at);
+        break;
+      case 4:
+        Erase(input, at);
+        break;
       case 5:
         if (at < input.size()) input[at] = kEdges[Below(11)];
         break;

@@ -18,13 +18,26 @@ void ReadBlock(std::span<const std::byte> bytes) {
 void ReadMessage(unsigned kind, std::span<const std::byte> bytes) {
   MessageReader in(bytes);
   switch (kind % 7) {
-    case 0: (void)LoadRequest::Decode(in); break;
-    case 1: (void)BackendInfo::Decode(in); break;
-    case 2: (void)OpenRequest::Decode(in); break;
-    case 3: (void)SessionDescription::Decode(in); break;
-    case 4: (void)RunAndKeepRequest::Decode(in); break;
-    case 5: (void)DecodeStatus(in); break;
-    default: (void)DecodeRequest(in);
+    case 0:
+      (void)LoadRequest::Decode(in);
+      break;
+    case 1:
+      (void)BackendInfo::Decode(in);
+      break;
+    case 2:
+      (void)OpenRequest::Decode(in);
+      break;
+    case 3:
+      (void)SessionDescription::Decode(in);
+      break;
+    case 4:
+      (void)RunAndKeepRequest::Decode(in);
+      break;
+    case 5:
+      (void)DecodeStatus(in);
+      break;
+    default:
+      (void)DecodeRequest(in);
   }
 }
 

@@ -56,9 +56,8 @@ class Teller {
       case PropertyVerdict::kNotApplicable:
         return log_.Info("NOT TRIED | " + name + " | " + property.detail);
       case PropertyVerdict::kBroken:
-        log_.Error("FAILED | " + name + " | not the same outputs " +
-                   std::string(property.meaning) + ": " + property.detail +
-                   " | smallest case: " + property.smallest_case);
+        log_.Error("FAILED | " + name + " | not the same outputs " + std::string(property.meaning) +
+                   ": " + property.detail + " | smallest case: " + property.smallest_case);
     }
   }
 
@@ -98,9 +97,10 @@ RunFaults Judge(const ConsistencyRecord& record, Logger& log) {
   RunFaults faults;
   faults.mismatch = !record.consistent();
   for (const ConsistencyRunner& runner : record.runners) {
-    faults.backend |= !runner.failure.empty();
+    faults.unavailable |= runner.unavailable;
+    faults.backend |= !runner.failure.empty() && !runner.unavailable;
   }
-  if (record.tried() == 0 && !faults.backend) {
+  if (record.tried() == 0 && !faults.any()) {
     log.Error("nothing was tried: no property applies to this model and these inputs");
     faults.incomplete = true;
   }
