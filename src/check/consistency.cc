@@ -104,7 +104,7 @@ class RunnerCheck {
       }
     }
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
-                             FeedStream::Open(plan_, inputs, nullptr, logger));
+                             FeedStream::Open(plan_, inputs, {}, logger));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
     if (!feed) return Malformed("the inputs hold no iteration");
     VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, CoerceFeed(*feed, runner.session().inputs,

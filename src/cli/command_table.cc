@@ -101,8 +101,8 @@ OptionTable CheckConsistencyOptionTable() {
   groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
   groups.push_back(TensorRtRunOptions());
-  groups.push_back(Without(DataLoaderOptions(), {"iterations", "data_loader_script",
-                                                 "data_loader_func_name"}));
+  groups.push_back(Without(DataLoaderOptions(), {"iterations", "data_loader_backend_module",
+                                                 "data_loader_script", "data_loader_func_name"}));
   groups.push_back(ConsistencyCheckOptions());
   for (const OptionGroup& group : CompareOptions()) {
     groups.push_back(Only(group, {"rtol", "atol", "tolerance"}));

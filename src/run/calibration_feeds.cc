@@ -110,7 +110,7 @@ CalibrationFeeds::~CalibrationFeeds() {
 }
 
 Result<CalibrationFeeds> CalibrationFeeds::Make(const RunPlan& plan, const RunnerPlan& runner,
-                                                const ModelSource& model, ScriptFeeds* script,
+                                                const ModelSource& model, const PythonFeeds& python,
                                                 Logger& logger) {
   CalibrationFeeds made;
   const bool quantized = model.precision().starts_with("int8");
@@ -120,7 +120,7 @@ Result<CalibrationFeeds> CalibrationFeeds::Make(const RunPlan& plan, const Runne
     if (key == "profile") ApplyProfile(value, inputs);
   }
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
-                           FeedStream::Open(plan, inputs, script, logger));
+                           FeedStream::Open(plan, inputs, python, logger));
   std::error_code error;
   std::string path = (fs::temp_directory_path(error) / "vernier-feeds-XXXXXX").string();
   const int file = ::mkstemp(path.data());

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "run/feed_stream.h"
 #include "run/model_source.h"
-#include "run/script_feeds.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -28,10 +28,10 @@ class CalibrationFeeds {
   ~CalibrationFeeds();
 
   /// Without a file where the runner does not ask, the model is quantized already, or there is a
-  /// calibration cache to be read. `script` as in FeedStream. Feeds are made for the opt shapes of
+  /// calibration cache to be read. `python` as in FeedStream. Feeds are made for the opt shapes of
   /// the runner's last optimization profile. Errors as FeedStream and CoerceFeed; kIo.
   static Result<CalibrationFeeds> Make(const RunPlan& plan, const RunnerPlan& runner,
-                                       const ModelSource& model, ScriptFeeds* script,
+                                       const ModelSource& model, const PythonFeeds& python,
                                        Logger& logger);
 
   /// What the session has to be told: empty without a file.

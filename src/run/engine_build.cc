@@ -15,13 +15,14 @@ Status BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
   RunScripts scripts;
   if (RunScripts::Wanted(plan)) {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> python, pool.GetForScripts());
-    VERNIER_ASSIGN_OR_RETURN(scripts, RunScripts::Open(plan, python));
+    VERNIER_ASSIGN_OR_RETURN(scripts, RunScripts::Open(plan, python, logger));
   }
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
                            ModelSource::Prepare(plan.runners.front().model, logger));
   VERNIER_ASSIGN_OR_RETURN(
       const CalibrationFeeds feeds,
-      CalibrationFeeds::Make(plan, plan.runners.front(), *model, scripts.feeds(), logger));
+      CalibrationFeeds::Make(plan, plan.runners.front(), *model,
+                             {scripts.feeds(), scripts.draws()}, logger));
   VERNIER_TRY(runner.Open(*model, feeds.options()));
   return runner.Close();
 }

@@ -86,7 +86,7 @@ class Execution {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, live_.ScriptWorker());
     VERNIER_ASSIGN_OR_RETURN(scripts_, RunScripts::Open(plan_, worker, logger_));
     comparisons_->Use({scripts_.comparison(), scripts_.postprocessing()});
-    live_.CalibrateWith(scripts_.feeds());
+    live_.CalibrateWith({scripts_.feeds(), scripts_.draws()});
     return {};
   }
 
@@ -253,7 +253,9 @@ class Execution {
     if (feeds_ != nullptr || !live_.any_alive()) return {};
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
                              live_.InputsToFeed(scripts_.feeds() != nullptr));
-    VERNIER_ASSIGN_OR_RETURN(feeds_, FeedStream::Open(plan_, inputs, {scripts_.feeds(), scripts_.draws()}, logger_));
+    VERNIER_ASSIGN_OR_RETURN(
+        feeds_,
+        FeedStream::Open(plan_, inputs, {scripts_.feeds(), scripts_.draws()}, logger_));
     if (savers_) return {};
     VERNIER_ASSIGN_OR_RETURN(Savers savers, Savers::Create(plan_.save, live_.names(), logger_));
     savers_.emplace(std::move(savers));

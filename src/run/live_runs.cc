@@ -141,7 +141,7 @@ Status LiveRuns::Open(size_t index) {
       ModelSource::Prepare(*plan, logger_, [this] { return ScriptWorker(); }));
   VERNIER_ASSIGN_OR_RETURN(
       const CalibrationFeeds calibration,
-      CalibrationFeeds::Make(plan_, runner.plan(), *model, script_feeds_, logger_));
+      CalibrationFeeds::Make(plan_, runner.plan(), *model, python_feeds_, logger_));
   Status status = runner.Open(*model, calibration.options());
   const bool may_try_python = !status.ok() && runner.plan().place == RunnerPlace::kAuto &&
                               pool_.HasPluginToo(runner.plan()) && !interrupted_;

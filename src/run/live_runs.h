@@ -11,6 +11,7 @@
 
 #include "inputs/coerce_feed.h"
 #include "record/run_record.h"
+#include "run/feed_stream.h"
 #include "run/live_runner.h"
 #include "run/model_conversion.h"
 #include "run/noise_floor.h"
@@ -41,7 +42,7 @@ class LiveRuns {
   Result<std::shared_ptr<Worker>> ScriptWorker() { return pool_.GetForScripts(); }
 
   /// Where a data loader script's feeds come from, for runners that are calibrated; null without.
-  void CalibrateWith(ScriptFeeds* feeds) { script_feeds_ = feeds; }
+  void CalibrateWith(PythonFeeds feeds) { python_feeds_ = feeds; }
 
   /// Opens one runner. A failure puts it out of the run; a model or a name that is wrong is
   /// returned, since it is not the backend's fault.
@@ -106,7 +107,7 @@ class LiveRuns {
   bool may_stay_on_device_ = false;
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
-  ScriptFeeds* script_feeds_ = nullptr;
+  PythonFeeds python_feeds_;
   std::vector<std::string> notes_;
 
   // The block of the last feed: runners with the same inputs share it.

@@ -163,7 +163,7 @@ class Profile {
     shaped.inputs.shape_words = options_.shapes[set];
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, live.InputsToFeed(false));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
-                             FeedStream::Open(shaped, inputs, nullptr, logger_));
+                             FeedStream::Open(shaped, inputs, {}, logger_));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());
     if (!feed) return Malformed("the inputs hold no iteration to measure with");
     return *std::move(feed);
