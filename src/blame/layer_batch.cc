@@ -153,6 +153,10 @@ TensorLookup LayerBatch::AsFed() const {
     const Tensor* ours = From(reference_, *feed_)(name);
     const Tensor* theirs = From(candidate_, *feed_)(name);
     if (theirs != nullptr) info.dtype = theirs->dtype();
+    // One feed serves models of several float types.
+    for (const OnnxValue& input : scene_.graph->graph().inputs) {
+      if (input.name == name && input.dtype != DType::kUndefined) info.dtype = input.dtype;
+    }
     if (ours != nullptr) info.shape = ToShape(ours->dims());
     return info;
   };

@@ -65,12 +65,15 @@ TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, co
   if (text) return kCannotAgree;
   const bool shared_nan =
       Kind(candidate.dtype()) == DTypeKind::kFloat && HasNan(candidate) && HasNan(reference);
+  ErrorBar used = bar;
+  // That most elements agree to the bit holds where both sides round to the same type.
+  if (reference.dtype() != candidate.dtype()) used.most = 0;
   Result<TensorJudgement> judged = kCannotAgree;
   if (shared_nan) {
     const Result<WithoutSharedNan> rest = DropSharedNan(reference, candidate);
-    if (rest.ok()) judged = Judge(rest->a, rest->b, bar);
+    if (rest.ok()) judged = Judge(rest->a, rest->b, used);
   } else {
-    judged = Judge(reference, candidate, bar);
+    judged = Judge(reference, candidate, used);
   }
   return judged.ok() ? *judged : kCannotAgree;
 }

@@ -148,6 +148,11 @@ class Court {
   void BlameReferenceProbes() {
     if (record_.layers.empty()) return;
     DisturbanceRecord& found = record_.disturbance;
+    if (found.plain_error <= kClearly) {
+      AddAlone(record_.layers.back().node, "no single layer makes the error of the outputs (" +
+                                               Times(found.plain_error) + " without probes)");
+      return;
+    }
     found.changed = true;
     found.finding = "Probing changed the reference: its outputs are " + Times(found.plain_error) +
                     " away without probes, and agree where its tensors are exposed.";
