@@ -67,7 +67,7 @@ TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, co
       Kind(candidate.dtype()) == DTypeKind::kFloat && HasNan(candidate) && HasNan(reference);
   ErrorBar used = bar;
   // That most elements agree to the bit holds where both sides round to the same type.
-  if (reference.dtype() != candidate.dtype()) used.most = 0;
+  if (reference.dtype() != candidate.dtype()) used.clean = 0;
   Result<TensorJudgement> judged = kCannotAgree;
   if (shared_nan) {
     const Result<WithoutSharedNan> rest = DropSharedNan(reference, candidate);
