@@ -24,12 +24,14 @@ TEST(ShapeSpecs, ReadThePeersGrammar) {
 
 TEST(ShapeSpecs, TheSpellingOfTrtexecIsRefusedUnlessThePeerIsMeant) {
   EXPECT_EQ(ReadShapes({"x:3x4"}, Strictness::kStrict),
-            "--input-shapes: expected NAME:[d0,d1,...], got 'x:3x4'");
+            "--input-shapes: expected NAME:[d0,d1,...] or NAME:[d0,d1,...]:DTYPE, got 'x:3x4'");
   EXPECT_EQ(ReadShapes({"x:3x4"}, Strictness::kPeer), "{x [shape=('3', 'x', '4')]}");
   EXPECT_EQ(ReadShapes({"x:5"}, Strictness::kPeer),
-            "--input-shapes: expected NAME:[d0,d1,...], got 'x:5'; brackets are missing");
+            "--input-shapes: expected NAME:[d0,d1,...] or NAME:[d0,d1,...]:DTYPE, got 'x:5'; "
+            "brackets are missing");
   EXPECT_EQ(ReadShapes({"x:[1.5]"}, Strictness::kStrict),
-            "--input-shapes: expected NAME:[d0,d1,...], got 'x:[1.5]': 1.5 is no dimension");
+            "--input-shapes: expected NAME:[d0,d1,...] or NAME:[d0,d1,...]:DTYPE, got 'x:[1.5]'"
+            ": 1.5 is no dimension");
 }
 
 std::string ReadRange(const std::string& word) {
