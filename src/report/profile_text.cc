@@ -64,7 +64,7 @@ Row PointRow(const ProfilePoint& point) {
 }
 
 std::string LayerLines(const ProfilePoint& point, size_t most) {
-  if (point.layers.empty()) return "";
+  if (most == 0 || point.layers.empty()) return "";
   double sum = 0;
   for (const LayerTime& layer : point.layers) sum += layer.seconds;
   std::vector<Row> rows = {{"layer", "type", "time", "share", ""}};
