@@ -132,7 +132,8 @@ Status LiveRuns::Open(size_t index) {
   logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
   const Result<ModelPlan> plan = conversions_.ModelOf(runner.plan());
   if (!plan.ok()) {
-    if (plan.status().code() == StatusCode::kCancelled) return plan.status();
+    const StatusCode code = plan.status().code();
+    if (code == StatusCode::kCancelled || code == StatusCode::kMalformed) return plan.status();
     Fail(runner, plan.status());
     return {};
   }

@@ -48,6 +48,17 @@ Result<std::string> MakeFolder() {
                                      std::string(std::strerror(errno)));
 }
 
+// A folder counts as a checkpoint, as for the peer, whatever is in it.
+Status CheckFolder(const RunnerPlan& runner) {
+  std::error_code error;
+  const fs::path folder(runner.model.path);
+  const bool checkpoint = runner.model.type == ModelTypeName(ModelType::kCheckpoint);
+  if (!checkpoint || !fs::is_directory(folder, error)) return {};
+  if (fs::exists(folder / "checkpoint", error) || !OptionOf(runner, "ckpt").empty()) return {};
+  return Malformed("'" + runner.model.path +
+                   "' is a folder, and neither a SavedModel nor checkpoints of TensorFlow are in it");
+}
+
 }  // namespace
 
 ModelConversions::~ModelConversions() {
@@ -71,6 +82,7 @@ Result<ModelPlan> ModelConversions::ModelOf(const RunnerPlan& runner) {
 }
 
 Result<std::string> ModelConversions::Convert(const RunnerPlan& runner, const std::string& target) {
+  VERNIER_TRY(CheckFolder(runner));
   const RunnerPlan plan = Converter(runner, target);
   logger_.Start("Converting '" + runner.model.path + "' to " +
                 (target == "onnx" ? "ONNX with tf2onnx" : "a frozen graph"));
