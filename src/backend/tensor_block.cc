@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "util/mapped_file.h"
+#include "util/page_work.h"
 
 namespace vernier {
 namespace {
@@ -42,6 +43,7 @@ Result<ArrivedBytes> MapSealed(const UniqueFd& memory) {
       MappedFile::FromDescriptor(memory.get(), static_cast<size_t>(info.st_size),
                                  "tensors of a worker"));
   const std::span<const std::byte> bytes = map->bytes();
+  MapPages(bytes);
   return ArrivedBytes{bytes, std::move(map)};
 }
 

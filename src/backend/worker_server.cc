@@ -33,6 +33,7 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
 struct Reply {
   MessageWriter body;
   UniqueFd memory;
+  TensorMap feed;  // let go when the answer is on its way: nobody waits for its pages to be unmapped
 };
 
 struct OpenSession {
@@ -133,11 +134,11 @@ class WorkerServer {
   Result<Reply> Run(Frame& frame, MessageReader& in, const PluginSession::Devices& devices) {
     const auto found = sessions_.find(devices.session);
     if (found == sessions_.end()) return Internal("run of a session that is not open");
-    VERNIER_ASSIGN_OR_RETURN(const DecodedBlock feed,
-                             DecodeTensors(in.rest(), std::move(frame.fd)));
+    VERNIER_ASSIGN_OR_RETURN(DecodedBlock feed, DecodeTensors(in.rest(), std::move(frame.fd)));
     VERNIER_ASSIGN_OR_RETURN(PluginSession::Outcome outcome,
                              found->second.session->Run(feed.tensors, devices));
     Reply reply;
+    reply.feed = std::move(feed.tensors);
     reply.body.Number(outcome.inference_seconds);
     reply.body.Append(outcome.outputs.description);
     reply.memory = std::move(outcome.outputs.memory);

@@ -57,7 +57,7 @@ void StoreFloats(TensorBuffer& buffer, const ValueRange& range, NumpyRandom& ran
 // Part by part: while one is written, the next is drawn.
 template <typename T>
 Status SendFloats(const TensorPlace& place, const ValueRange& range, NumpyRandom& random) {
-  constexpr size_t kPart = (size_t{1} << 20) / sizeof(T);
+  constexpr size_t kPart = (size_t{4} << 20) / sizeof(T);
   const size_t count = place.bytes.size() / sizeof(T);
   std::array<std::vector<T>, 2> parts;
   std::future<Status> written;  // after the parts, which it reads

@@ -132,7 +132,7 @@ class Execution {
     // Where loaded outputs run out, what is to be saved is still made.
     for (int64_t i = 0; comparing || (savers_->saves() && !comparisons_->stopped()); ++i) {
       VERNIER_TRY(CheckInterrupted());
-      VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds_->Next());
+      VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds_->Next());
       if (!feed || !live_.any_alive()) break;
       // Not Once: it would keep the text of every iteration.
       logger_.Info("Streaming iteration " + std::to_string(i) + "\n---- Inference Input(s) ----\n" +
@@ -143,6 +143,9 @@ class Execution {
       if (comparing) {
         VERNIER_ASSIGN_OR_RETURN(comparing, CompareIteration(i, outputs));
       }
+      // Large tensors take time to be freed: those that need no saving go while others are saved.
+      feed.reset();
+      outputs.clear();
       VERNIER_TRY(savers_->Settle());
       observer_.Progress(i + 1, feeds_->expected().value_or(0));
     }

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "util/page_work.h"
+
 namespace vernier {
 
 // The one place where state is shared by the whole process: a signal handler has nothing else. It
@@ -117,7 +119,9 @@ MappedFile::~MappedFile() {
     guard_->begin = 0;
     guard_->taken = false;
   }
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (data_ == nullptr) return;
+  UnmapPages(bytes());
+  ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
 }  // namespace vernier

@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>
 
-#include "util/thread_pool.h"
+#include "util/page_work.h"
 
 namespace vernier {
 namespace {
@@ -22,27 +22,6 @@ Status CannotHave(uint64_t size) {
 uint64_t ToPages(uint64_t size) {
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   return (size + page - 1) / page * page;
-}
-
-// Has the kernel make the pages at once, on several processors: one by one, as each is touched,
-// they cost more than writing to them. An older kernel refuses, and does no harm.
-void MakePages(std::byte* first, size_t size) {
-#ifdef MADV_POPULATE_WRITE
-  constexpr size_t kWorthThread = size_t{32} << 20;
-  const size_t most = std::min<size_t>(DefaultThreadCount(), 8);
-  const size_t count = std::clamp<size_t>(size / kWorthThread, 1, most);
-  const size_t share = ToPages(size / count);
-  std::vector<std::thread> helpers;
-  for (size_t begin = share; begin < size; begin += share) {
-    helpers.emplace_back(
-        [=] { ::madvise(first + begin, std::min(share, size - begin), MADV_POPULATE_WRITE); });
-  }
-  ::madvise(first, std::min(share, size), MADV_POPULATE_WRITE);
-  for (std::thread& helper : helpers) helper.join();
-#else
-  (void)first;
-  (void)size;
-#endif
 }
 
 }  // namespace
@@ -109,7 +88,7 @@ Result<std::span<std::byte>> SharedMemory::Allocate(size_t size) {
   VERNIER_ASSIGN_OR_RETURN(const std::span<std::byte> bytes, Reserve(size));
   places_.back().writable = true;
   VERNIER_TRY(Map(places_.back(), PROT_READ | PROT_WRITE));
-  MakePages(bytes.data(), bytes.size());
+  MakePages(bytes);
   return bytes;
 }
 
@@ -123,14 +102,28 @@ Status SharedMemory::Seal() {
   // Memory that is mapped for writing cannot be sealed.
   for (const Place& place : places_) {
     if (!place.writable) continue;
-    ::mmap(place.address, ToPages(place.size), PROT_NONE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    UnmapPages({place.address, place.size});
+    void* const address = ::mmap(place.address, ToPages(place.size), PROT_NONE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED) return CannotHave(place.size);
   }
-  if (::fcntl(fd_.get(), F_ADD_SEALS, kSeals) != 0) {
-    return Internal(std::string("shared memory cannot be sealed: ") + std::strerror(errno));
-  }
+  VERNIER_TRY(AddSeals());
   sealed_ = true;
   for (const Place& place : places_) VERNIER_TRY(Map(place, PROT_READ));
+  return {};
+}
+
+// While the kernel itself holds one of the pages, as it does when it looks for memory to reclaim or
+// sends a page elsewhere, it answers that the memory is busy (fcntl(2), F_SEAL_WRITE), after having
+// waited for a tenth of a second.
+Status SharedMemory::AddSeals() {
+  constexpr int kAttempts = 40;
+  for (int attempt = 1; ::fcntl(fd_.get(), F_ADD_SEALS, kSeals) != 0; ++attempt) {
+    if (errno != EBUSY || attempt == kAttempts) {
+      return Internal(std::string("shared memory cannot be sealed: ") + std::strerror(errno));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(attempt));
+  }
   return {};
 }
 

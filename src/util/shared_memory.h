@@ -59,6 +59,7 @@ class SharedMemory {
 
   explicit SharedMemory(UniqueFd fd) : fd_(std::move(fd)) {}
   Status Map(const Place& place, int protection);
+  Status AddSeals();
 
   UniqueFd fd_;
   uint64_t size_ = 0;

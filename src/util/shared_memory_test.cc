@@ -1,9 +1,15 @@
 #include "util/shared_memory.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 namespace vernier {
@@ -39,6 +45,27 @@ TEST(SharedMemory, NobodyCanChangeItOnceItIsSealed) {
   EXPECT_FALSE((*memory)->WriteAt(0, std::span(&one, 1)).ok());
   EXPECT_FALSE((*memory)->Extend(1).ok());
   EXPECT_EQ(::mmap(nullptr, 1, PROT_WRITE, MAP_SHARED, (*memory)->descriptor(), 0), MAP_FAILED);
+}
+
+TEST(SharedMemory, WaitsWhileTheKernelHoldsAPage) {
+  const auto memory = SharedMemory::Create();
+  ASSERT_TRUE(memory.ok());
+  const auto place = (*memory)->Allocate(4096);
+  ASSERT_TRUE(place.ok());
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const UniqueFd out(ends[0]), in(ends[1]);
+  // A page on its way through a pipe is held by it.
+  const iovec page{place->data(), place->size()};
+  ASSERT_EQ(::vmsplice(in.get(), &page, 1, 0), 4096);
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::array<std::byte, 4096> bytes{};
+    EXPECT_EQ(::read(out.get(), bytes.data(), bytes.size()), 4096);
+  });
+  EXPECT_TRUE((*memory)->Seal().ok());
+  reader.join();
+  EXPECT_TRUE((*memory)->sealed());
 }
 
 TEST(SharedMemory, TellsWhereBytesLie) {
