@@ -81,7 +81,8 @@ Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
     options.line_info |= word == "line-info";
     if (word == "no-colors") options.colors = false;
   }
-  options.log_file = std::string(args.Value("log_file").value_or(""));
+  const std::string_view kept = args.Value("output_dir").value_or("").empty() ? "" : "run.log";
+  options.log_file = InOutputFolder(args, std::string(args.Value("log_file").value_or(kept)));
   return options;
 }
 

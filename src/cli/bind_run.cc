@@ -27,7 +27,7 @@ constexpr PeerVariable kPeerVariables[] = {
     {"POLYGRAPHY_ASK_BEFORE_INSTALL", "nothing is ever installed at run time"},
     {"POLYGRAPHY_INSTALL_CMD", "nothing is ever installed at run time"},
     {"POLYGRAPHY_ARRAY_SWAP_THRESHOLD_MB", "memory does not grow with the iterations anyway"},
-    {"POLYGRAPHY_USE_TENSORRT_RTX", "there is no TensorRT backend in this version"},
+    {"POLYGRAPHY_USE_TENSORRT_RTX", "TensorRT for RTX is not supported; --trt runs TensorRT"},
     {"POLYGRAPHY_INTERNAL_CORRECTNESS_CHECKS", "the tests do that"},
 };
 
@@ -50,7 +50,8 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
     // already was.
     const bool told_elsewhere =
         row.action == OptionAction::kRunner || row.dest == "lpips_threshold";
-    if (!idle || told_elsewhere || std::find(warned.begin(), warned.end(), row.dest) != warned.end()) {
+    if (!idle || told_elsewhere ||
+        std::find(warned.begin(), warned.end(), row.dest) != warned.end()) {
       continue;
     }
     warned.push_back(row.dest);
@@ -144,36 +145,32 @@ Status CheckPaths(const RunPlan& plan) {
 Status BindReports(const ParsedArgs& args, SavePlan& save) {
   for (const std::span<const std::string> words : args.Occurrences("reports")) {
     for (const std::string& path : words) {
-      VERNIER_ASSIGN_OR_RETURN(ReportFile report,
-                               ReportFileFor(std::string(args.Flag("reports")), path));
+      VERNIER_ASSIGN_OR_RETURN(ReportFile report, ReportFileFor(std::string(args.Flag("reports")),
+                                                                InOutputFolder(args, path)));
       save.reports.push_back(std::move(report));
     }
+  }
+  if (save.reports.empty() && !TextOf(args, "output_dir").empty()) {
+    save.reports.push_back({InOutputFolder(args, "report.html"), ReportFormat::kHtml});
   }
   return {};
 }
 
 void BindSaving(const ParsedArgs& args, RunPlan& plan) {
   SavePlan& save = plan.save;
-  save.inputs = TextOf(args, "save_inputs_path");
-  save.outputs = TextOf(args, "save_outputs_path");
-  save.input_blobs = TextOf(args, "save_input_blob_path");
-  save.accuracy = TextOf(args, "save_accuracy_results_path");
-  save.record = TextOf(args, "save_record");
+  const auto path_of = [&](std::string_view dest) {
+    return InOutputFolder(args, TextOf(args, dest));
+  };
+  save.inputs = path_of("save_inputs_path");
+  save.outputs = path_of("save_outputs_path");
+  save.input_blobs = path_of("save_input_blob_path");
+  save.accuracy = path_of("save_accuracy_results_path");
+  save.record = path_of("save_record");
   const bool keeps_tensors =
       args.Has("save_intermediate_outputs") || args.Has("save_all_intermediate_outputs");
-  if (keeps_tensors && save.outputs.empty()) save.outputs = "outputs.json";
-  const std::string folder = TextOf(args, "output_dir");
-  if (folder.empty()) return;
-  // Bare --save-inputs and --save-outputs name files in the folder; the record always goes there.
-  const auto place = [&](std::string& path, const char* name) {
-    if (!path.empty() && !fs::path(path).has_parent_path()) {
-      path = (fs::path(folder) / path).string();
-    }
-    if (path.empty()) path = (fs::path(folder) / name).string();
-  };
-  if (args.Has("save_inputs_path")) place(save.inputs, "inputs.json");
-  if (args.Has("save_outputs_path") || keeps_tensors) place(save.outputs, "outputs.json");
-  place(save.record, "record.json");
+  if (keeps_tensors && save.outputs.empty()) save.outputs = InOutputFolder(args, "outputs.json");
+  const bool has_folder = !TextOf(args, "output_dir").empty();
+  if (has_folder && save.record.empty()) save.record = InOutputFolder(args, "record.json");
 }
 
 Status BindPictures(const ParsedArgs& args, PicturePlan& pictures) {
@@ -181,8 +178,8 @@ Status BindPictures(const ParsedArgs& args, PicturePlan& pictures) {
     if (args.Value(dest) != "") continue;
     return InvalidArgument(std::string(args.Flag(dest)) + ": expected a folder, got ''");
   }
-  pictures.heatmaps = TextOf(args, "save_heatmaps");
-  pictures.error_plots = TextOf(args, "save_error_metrics_plot");
+  pictures.heatmaps = InOutputFolder(args, TextOf(args, "save_heatmaps"));
+  pictures.error_plots = InOutputFolder(args, TextOf(args, "save_error_metrics_plot"));
   pictures.show_heatmaps = args.Has("show_heatmaps");
   pictures.show_error_plots = args.Has("show_error_metrics_plot");
   return {};
@@ -248,6 +245,12 @@ Status CheckScripts(const RunPlan& plan) {
 }
 
 }  // namespace
+
+std::string InOutputFolder(const ParsedArgs& args, const std::string& path) {
+  const std::string folder = TextOf(args, "output_dir");
+  if (folder.empty() || path.empty() || fs::path(path).has_parent_path()) return path;
+  return (fs::path(folder) / path).string();
+}
 
 Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {
   execution.python = TextOf(args, "python");

@@ -21,6 +21,10 @@ struct Invocation {
   std::vector<std::string> words = {};  ///< the same, one by one
 };
 
+/// Where a file of results goes: into --output-dir, unless that is not given or `path` names a
+/// folder itself. An empty path stays empty.
+std::string InOutputFolder(const ParsedArgs& args, const std::string& path);
+
 /// Verbosity, format and log file. kInvalidArgument for an unknown level.
 Result<ConsoleLogOptions> BindLog(const ParsedArgs& args);
 
@@ -29,8 +33,8 @@ Result<ConsoleLogOptions> BindLog(const ParsedArgs& args);
 /// what is compared; every other unsupported flag is a warning.
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger);
 
-/// What `convert` needs to build an engine at `output` from a model: a plan with one TensorRT runner
-/// and where its calibration feeds come from. Errors as BindRun.
+/// What `convert` needs to build an engine at `output` from a model: a plan with one TensorRT
+/// runner and where its calibration feeds come from. Errors as BindRun.
 Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
                                 const std::string& output, Logger& logger);
 

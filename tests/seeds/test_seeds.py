@@ -236,11 +236,25 @@ class Seeds(unittest.TestCase):
 
     def test_output_dir_takes_all_that_is_saved(self):
         folder = self.folder()
-        done = Done("run model.onnx --onnxrt --output-dir results --save-inputs --save-outputs"
+        before = {path.name for path in folder.iterdir()}
+        done = Done("run model.onnx --onnxrt --openvino --output-dir results --save-inputs"
+                    " --save-outputs --save-error-metrics-plot plots"
+                    " --save-accuracy-results accuracy.json".split(), folder)
+        self.assertEqual(done.exit, 0, done)
+        self.assertEqual({path.name for path in (folder / "results").iterdir()},
+                         {"inputs.json", "outputs.json", "record.json", "report.html", "run.log",
+                          "plots", "accuracy.json"})
+        self.assertEqual({path.name for path in folder.iterdir()}, before | {"results"})
+        self.assertIn("Accuracy Summary", (folder / "results" / "run.log").read_text())
+
+    def test_names_with_a_folder_stay_where_they_are(self):
+        folder = self.folder()
+        done = Done("run model.onnx --onnxrt --output-dir results --report r.md --log-file logs/l"
                     .split(), folder)
         self.assertEqual(done.exit, 0, done)
-        held = {path.name for path in (folder / "results").iterdir()}
-        self.assertLessEqual({"inputs.json", "outputs.json", "record.json"}, held)
+        self.assertEqual({path.name for path in (folder / "results").iterdir()},
+                         {"record.json", "r.md"})
+        self.assertTrue((folder / "logs" / "l").is_file())
 
     def test_compare_outputs_takes_saved_runs(self):
         names = ["results/model_fp32.json", "results/model_fp16.json"]
