@@ -32,7 +32,7 @@ std::vector<std::string> Expand(const std::string& word) {
 
 // What a run writes, each to a path of its own. Caches are shared on purpose.
 bool IsSaved(std::string_view dest) {
-  constexpr std::string_view kOthers[] = {"output_dir", "log_file", "gen_script"};
+  constexpr std::string_view kOthers[] = {"output_dir", "log_file", "gen_script", "reports"};
   constexpr std::string_view kNames[] = {"save_intermediate_outputs",
                                          "save_all_intermediate_outputs", "save_timing_cache"};
   const auto is_dest = [&](std::string_view known) { return known == dest; };

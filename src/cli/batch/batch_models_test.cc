@@ -28,6 +28,7 @@ TEST(RunWordsForTest, PutsTheStemIntoWhatIsSaved) {
       {{"--load-outputs", "gold.json"}, {"--load-outputs", "gold.json"}},
       {{"--save-onnx", "x.onnx", "--log-file", "l.txt"},
        {"--save-onnx", "m-x.onnx", "--log-file", "m-l.txt"}},
+      {{"--report", "r.html", "--report=r.xml"}, {"--report", "m-r.html", "--report=m-r.xml"}},
   };
   for (const Row& row : rows) {
     const Result<RunWords> run = RunWordsFor({"dir/m.onnx", "m"}, row.given);
