@@ -50,8 +50,20 @@ constexpr NamedCommand kCommands[] = {
 };
 
 // Tools of the peer that have no counterpart yet.
-constexpr std::string_view kMissingTools[] = {"inspect", "check lint", "surgeon",     "template",
-                                              "debug",   "plugin",     "multi-device"};
+constexpr std::string_view kMissingTools[] = {"check lint",
+                                              "inspect tactics",
+                                              "inspect capability",
+                                              "inspect diff-tactics",
+                                              "inspect sparsity",
+                                              "surgeon sanitize",
+                                              "surgeon insert",
+                                              "surgeon prune",
+                                              "surgeon weight-strip",
+                                              "surgeon weight-reconstruct",
+                                              "template",
+                                              "debug",
+                                              "plugin",
+                                              "multi-device"};
 
 std::string Join(std::span<char* const> words) {
   std::string text;
@@ -71,9 +83,8 @@ std::string Usage(std::string_view group) {
         "Does a neural network compute the same thing under two frameworks, precisions, devices or"
         "\nreleases?\n\n";
   }
-  text +=
-      "commands:\n" + FormatCommandList(group) + "\nvernier COMMAND --help explains a command. ";
-  return text + (all ? "Every Polygraphy `run` command line works here; a\n"
+  text += "commands:\n" + FormatCommandList(group) + "\nvernier COMMAND --help explains a command.";
+  return text + (all ? " Every Polygraphy `run` command line works here; a\n"
                        "link named `polygraphy` to this program also answers as leniently as it "
                        "does.\n"
                      : "\n");

@@ -183,6 +183,14 @@ class Commands(Case):
         self.assertEqual(self.vernier("comprae").code, 2)
         self.assertEqual(self.vernier().code, 2)
 
+    def test_a_group_without_its_second_word_lists_what_it_has(self):
+        for group, command in (("surgeon", "extract"), ("inspect", "model"), ("check", "accuracy")):
+            for words in ([group], [group, "nosuch"]):
+                ended = self.vernier(*words)
+                self.assertEqual(ended.code, 2, words)
+                self.assertIn(f"{group} {command}", ended.err)
+                self.assertEqual("no command" in ended.err, len(words) == 2)
+
     def test_help(self):
         for words in (["--help"], ["compare", "--help"], ["help", "compare"], ["backends", "-h"],
                       ["completion", "--help"]):
