@@ -72,7 +72,8 @@ int ProfileCommand(std::span<const std::string> words, const Invocation& invocat
   SaveRecordAndReports(plan->save, outcome.record, outcome.faults, log);
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
   const size_t layers = log.Enabled(Severity::kVerbose) ? kShownLayers : 0;
-  log.Plain(FormatProfile(outcome.record, layers));
+  const std::string table = FormatProfile(outcome.record, layers);
+  if (!table.empty()) log.Plain(table);
   return log.Close() || code != 0 ? code : 7;
 }
 
