@@ -193,8 +193,9 @@ void ComparisonPictures::Show() {
   if (paths.empty()) return;
   for (size_t i = 0; i < std::min(paths.size(), kMostShown); ++i) {
     if (const Status status = OpenOnDesktop(paths[i]); !status.ok()) {
-      logger_.Info("The pictures cannot be opened here: " + status.message() + ". They are in '" +
-                   fs::path(paths[i]).parent_path().string() + "'");
+      // What was asked for is not done, and the folder is known from here alone.
+      logger_.Warning("The pictures cannot be opened here: " + status.message() +
+                      ". They are in '" + fs::path(paths[i]).parent_path().string() + "'");
       return;
     }
     logger_.Info("Opening '" + paths[i] + "'");

@@ -284,7 +284,7 @@ class Failures(PictureTest):
 class Showing(PictureTest):
     def test_without_a_display_the_place_is_said(self):
         self.write_pair((4, 6))
-        done = self.run_it("--show-heatmaps", "--show-error-metrics-plot",
+        done = self.run_it("--show-heatmaps", "--show-error-metrics-plot", "-qqq",
                            environment={"TMPDIR": str(self.folder)})
         self.assertEqual(done.returncode, 1)
         shown = next(self.folder.glob("vernier-pictures-*"))
