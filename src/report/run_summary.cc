@@ -201,47 +201,54 @@ const RunnerRecord* FindRunner(const RunRecord& record, const std::string& name)
   return nullptr;
 }
 
-// The tolerance that would have let everything pass, rounded up to two digits.
+// Rounded up to two digits.
 std::string EnoughTolerance(double required) {
   const double unit = std::pow(10.0, std::floor(std::log10(required)) - 1);
   return FormatG(std::ceil(required / unit) * unit, 2);
+}
+
+// The words behind --atol and --rtol that would have let everything pass; empty: there are none.
+std::string EnoughTolerances(const PairRecord& pair) {
+  double largest = 0;
+  std::string by_name;
+  for (const OutputRecord& output : pair.outputs) {
+    // Other functions than `simple` have no tolerance that would be enough.
+    if (!HasFailed(output) || !output.required_absolute || !output.required_relative) continue;
+    const double required = std::min(*output.required_absolute, *output.required_relative);
+    if (!(required > 0)) continue;
+    if (!std::isfinite(required)) return "";
+    largest = std::max(largest, required);
+    // Beside --tolerance auto only tolerances of single outputs are taken.
+    if (output.bar) by_name += " " + output.name + ":" + EnoughTolerance(required);
+  }
+  if (largest == 0) return "";
+  return by_name.empty() ? " " + EnoughTolerance(largest) : by_name;
 }
 
 }  // namespace
 
 std::string FormatAdvice(const RunRecord& record) {
   for (const PairRecord& pair : record.pairs) {
-    double required = 0;
-    std::string scope;
     for (const OutputRecord& output : pair.outputs) {
-      if (!HasFailed(output)) continue;
-      if (output.not_finite > 0) {
-        return "reason: output '" + output.name + "' holds " + std::to_string(output.not_finite) +
-               " NaN or infinite values" +
-               (record.runners.empty()
-                    ? ""
-                    : "; find where they start: add --onnx-outputs '*' --validate") +
-               "\n";
-      }
-      // Other functions than `simple` have no tolerance that would be enough.
-      if (!output.required_absolute || !output.required_relative) continue;
-      const double enough = std::min(*output.required_absolute, *output.required_relative);
-      if (!(enough > required)) continue;
-      required = enough;
-      // Beside --tolerance auto only tolerances of single outputs are taken.
-      scope = output.bar ? output.name + ":" : "";
+      if (!HasFailed(output) || output.not_finite == 0) continue;
+      return "reason: output '" + output.name + "' holds " + std::to_string(output.not_finite) +
+             " NaN or infinite values" +
+             (record.runners.empty()
+                  ? ""
+                  : "; find where they start: add --onnx-outputs '*' --validate") +
+             "\n";
     }
-    if (required == 0 || !std::isfinite(required)) continue;
+    const std::string enough = EnoughTolerances(pair);
+    if (enough.empty()) continue;
     const RunnerRecord* first = FindRunner(record, pair.first);
     const RunnerRecord* second = FindRunner(record, pair.second);
-    const std::string next = "to accept this difference: add --atol " + scope +
-                             EnoughTolerance(required) + " --rtol " + scope +
-                             EnoughTolerance(required) + ThresholdAdvice(record) +
-                             // Saved files have no other tensors to look at.
-                             (record.runners.empty()
-                                  ? ""
-                                  : "; to see which tensor parts first: add --onnx-outputs '*'") +
-                             "\n";
+    const std::string next =
+        "to accept this difference: add --atol" + enough + " --rtol" + enough +
+        ThresholdAdvice(record) +
+        // Saved files have no other tensors to look at.
+        (record.runners.empty() ? ""
+                                : "; to see which tensor parts first: add --onnx-outputs '*'") +
+        "\n";
     if (first != nullptr && second != nullptr && first->precision != second->precision) {
       return "reason: " + first->name + " computes in " + first->precision + ", " + second->name +
              " in " + second->precision + "\nnext: " + next;

@@ -39,5 +39,15 @@ TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesTheOutput) {
               HasSubstr("add --atol logits:0.02 --rtol logits:0.02"));
 }
 
+TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesEveryFailedOutput) {
+  RunRecord record = FailedRun(true);
+  OutputRecord other = record.pairs[0].outputs[0];
+  other.name = "prob";
+  other.required_absolute = 0.0031;
+  record.pairs[0].outputs.push_back(other);
+  EXPECT_THAT(FormatRunSummary(record, {}),
+              HasSubstr("add --atol logits:0.02 prob:0.0031 --rtol logits:0.02 prob:0.0031"));
+}
+
 }  // namespace
 }  // namespace vernier
