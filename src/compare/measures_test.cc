@@ -215,6 +215,12 @@ TEST(Vacuous, NamesItsReason) {
   EXPECT_EQ(why(some, Floats({1, 2})), "");
   EXPECT_EQ(why(some, some), "both sides are the same memory");
   EXPECT_EQ(why(Floats({0, 0}), Floats({0, 0})), "all elements are zero");
+  EXPECT_EQ(why(Floats({0, -0.0f}), Floats({0, 0})), "all elements are zero");
+  EXPECT_EQ(why(Floats({-0.0f, 0, 1}), Floats({0, 0, 1})), "");
+  const auto halves = [](std::vector<uint16_t> bits) {
+    return TensorForTest<uint16_t>(DType::kFloat16, {2}, bits);
+  };
+  EXPECT_EQ(why(halves({0x8000, 0}), halves({0, 0x8000})), "all elements are zero");
   EXPECT_EQ(why(Floats({7, 7}), Floats({7, 7})), "all elements are the same");
   EXPECT_EQ(why(Floats({0, 3}, {}), Floats({0, 3}, {})), "no elements");
   EXPECT_EQ(why(Floats({kNan, -kNan}), Floats({kNan, kNan})), "all elements are NaN");

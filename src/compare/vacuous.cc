@@ -25,6 +25,35 @@ bool NibblesConstant(const Tensor& tensor) {
   return (std::to_integer<unsigned>(bytes[whole]) & 0xfu) == low;
 }
 
+// Are all elements zero, of either sign? Types of 8 bits and less have zero as zero bits alone: a
+// sign alone is NaN in some of them.
+template <typename Bits>
+bool ZeroBesideSigns(const Tensor& tensor, Bits sign) {
+  const std::span<const std::byte> bytes = tensor.bytes();
+  for (size_t at = 0; at + sizeof(Bits) <= bytes.size(); at += sizeof(Bits)) {
+    Bits bits;
+    std::memcpy(&bits, bytes.data() + at, sizeof(bits));
+    if ((bits & ~sign) != 0) return false;
+  }
+  return true;
+}
+
+bool IsZeroOfEitherSign(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return ZeroBesideSigns(tensor, uint16_t{0x8000});
+    case DType::kFloat32:
+    case DType::kComplex64:
+      return ZeroBesideSigns(tensor, uint32_t{1} << 31);
+    case DType::kFloat64:
+    case DType::kComplex128:
+      return ZeroBesideSigns(tensor, uint64_t{1} << 63);
+    default:
+      return false;
+  }
+}
+
 // Are all elements the same bits?
 bool IsConstant(const Tensor& tensor) {
   if (tensor.element_count() < 2) return false;
@@ -51,6 +80,9 @@ bool IsZero(const Tensor& constant) {
 std::string VacuousBecause(const Tensor& a, const Tensor& b) {
   if (a.element_count() == 0) return "no elements";
   if (a.bytes().data() == b.bytes().data()) return "both sides are the same memory";
+  if (a.element_count() > 1 && IsZeroOfEitherSign(a) && IsZeroOfEitherSign(b)) {
+    return "all elements are zero";
+  }
   if (!IsConstant(a) || !IsConstant(b)) return "";
   return IsZero(a) ? "all elements are zero" : "all elements are the same";
 }
