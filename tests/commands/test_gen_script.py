@@ -126,7 +126,8 @@ class GenScript(Case):
     def test_what_the_api_lacks_is_refused(self):
         self.path("script.py").write_text("old")
         for words in (["--onnxrt", "--openvino"], ["--onnxrt", "--tolerance", "auto"],
-                      ["--onnxrt", "--compare", "ulp"], ["--onnxrt", "--pairs", "all"]):
+                      ["--onnxrt", "--compare", "ulp"], ["--onnxrt", "--pairs", "all"],
+                      ["--onnxrt", "--check-error-stat", "max", "mean"]):
             ended = self.vernier("run", "m 1.onnx", *words, "--gen-script", "script.py")
             self.assertEqual(ended.code, 5, words)
             self.assertIn("--gen-script FILE.sh writes the command itself", ended.err)

@@ -1,0 +1,92 @@
+// A Python script against Polygraphy's API, put together section by section.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/arg_parser.h"
+#include "cli/bind_run.h"
+#include "cli/script/python_call.h"
+#include "inputs/shape_spec.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Writes the plan as it is, of which WritePythonScript knows that the API can say it all.
+class PythonScript {
+ public:
+  PythonScript(const RunPlan& plan, const ParsedArgs& args) : plan_(plan), args_(args) {}
+
+  /// kUnimplemented for inputs that the API cannot make.
+  Result<std::string> Write(const Invocation& invocation);
+
+ private:
+  // The peer warms up, and uses processes, only where one runner follows another.
+  bool IsSequential() const {
+    const ExecutionPlan& execution = plan_.execution;
+    return execution.sequential || execution.warm_up > 0 || execution.use_subprocess;
+  }
+  void Import(const std::string& module, std::string_view name) {
+    imports_[module].insert(std::string(name));
+  }
+  PythonCall Call(const std::string& module, std::string_view name) {
+    Import(module, name);
+    return PythonCall(name);
+  }
+  PythonCall Compare(std::string_view name) { return Call("polygraphy.comparator", name); }
+  void Title(std::string_view title) { body_ += "\n# " + std::string(title) + "\n"; }
+  void Let(std::string_view name, const std::string& value) {
+    body_ += std::string(name) + " = " + value + "\n";
+  }
+  std::string Let(const std::string& name, const PythonCall& call) {
+    Let(name, call.Text());
+    return name;
+  }
+  std::string FromScript(const ScriptFunction& script) {
+    return Call("polygraphy.backend.common", "InvokeFromScript")
+        .Add(QuotePython(script.path))
+        .Add("name", QuotePython(script.function))
+        .Text();
+  }
+
+  std::string Head(const Invocation& invocation) const;
+  void Loggers();
+
+  // python_inputs.cc
+  Status DataLoader();
+  Status RandomData();
+  std::string Shapes(const std::vector<ShapeSpec>& shapes);
+
+  // python_runners.cc: the loader's functions return the name that the last line gave to a model.
+  void Runners();
+  std::string OnnxLoader(const ModelPlan& model, const std::string& suffix, bool bytes);
+  std::string LoadOnnx(const ModelPlan& model, const std::string& suffix);
+  std::string ModifyOutputs(const ModelPlan& model, const std::string& from,
+                            const std::string& suffix);
+  std::string SaveOnnx(const ModelPlan& model, const std::string& from, const std::string& suffix);
+  PythonCall Session(const RunnerPlan& runner, const std::string& suffix);
+
+  // python_comparison.cc
+  void Functions();
+  void FillSimple(PythonCall& call) const;
+  void FillThreshold(CompareFunction function, PythonCall& call) const;
+  void Postprocessing();
+  void Verdict();
+
+  void Execution();
+  void Results();
+
+  const RunPlan& plan_;
+  const ParsedArgs& args_;
+  std::map<std::string, std::set<std::string>> imports_;
+  std::string logger_, lazy_, body_;
+  bool has_data_loader_ = false;
+  bool data_is_a_function_ = false;
+  std::vector<std::string> functions_;
+};
+
+}  // namespace vernier
