@@ -39,7 +39,7 @@ std::string FormatTable(const std::vector<Row>& rows, size_t words) {
 }
 
 std::string Accuracy(const ProfileAccuracy& accuracy) {
-  if (!accuracy.compared) return "-";
+  if (!accuracy.compared) return accuracy.why;
   return accuracy.passed ? "matches" : "DIFFERS, " + accuracy.why;
 }
 

@@ -134,6 +134,7 @@ class Profile {
     open->live = std::make_unique<LiveRuns>(open->plan, interrupted_, logger_);
     open->live->StartOne(0);
     VERNIER_TRY(open->live->Open(0));
+    marked_ |= open->live->any_marked();
     return open;
   }
 
@@ -276,15 +277,26 @@ class Profile {
     if (sets_[set].bars->wanted()) {
       detail.bars = &sets_[set].bars->For(0, index, reference->outputs, result.outputs);
     }
+    const PairingRule rule = plan_.lenient ? PairingRule::kLenient
+                             : marked_     ? PairingRule::kOneToOneMarked
+                                           : PairingRule::kOneToOne;
     const IterationComparison comparison =
-        CompareIteration(*reference, result, plan_.compare, detail,
-                         plan_.lenient ? PairingRule::kLenient : PairingRule::kOneToOne);
+        CompareIteration(*reference, result, plan_.compare, detail, rule);
     for (const OutputComparison& output : comparison.outputs) AddOutput(output, accuracy);
-    accuracy.compared = accuracy.outputs > 0;
-    if (!accuracy.compared) {
-      accuracy.why = "no output has a counterpart";
+    Conclude(comparison, accuracy);
+  }
+
+  // Outputs that agree say nothing of those without a counterpart.
+  void Conclude(const IterationComparison& comparison, ProfileAccuracy& accuracy) {
+    std::vector<std::string> alone = comparison.pairing.left_only;
+    alone.insert(alone.end(), comparison.pairing.right_only.begin(),
+                 comparison.pairing.right_only.end());
+    const bool may_be_alone = plan_.lenient || marked_;
+    if (accuracy.outputs == 0 || (!alone.empty() && !may_be_alone)) {
       outcome_.faults.incomplete = true;
+      if (accuracy.failed == 0) accuracy.why = "no counterpart of " + FormatPythonList(alone);
     }
+    accuracy.compared = accuracy.failed > 0 || accuracy.why.empty();
     accuracy.passed = accuracy.compared && accuracy.failed == 0;
     if (accuracy.failed > 0) outcome_.faults.mismatch = true;
   }
@@ -386,6 +398,7 @@ class Profile {
   RunOutcome outcome_;
   ThreadPool pool_;
   std::deque<ShapeSet> sets_;
+  bool marked_ = false;
 };
 
 }  // namespace

@@ -52,6 +52,15 @@ class Profile(Case):
         self.profile(DIGITS, "--onnxrt", "--runner", f"fp16=onnxrt {DIGITS.with_name('digits_fp16.onnx')}",
                      "--runs", "10", "--atol", "0.1", code=0)
 
+    def test_an_output_without_a_counterpart_is_no_match(self):
+        self.assertEqual(self.vernier("run", DIGITS, "--onnxrt", "--onnx-outputs", "logits",
+                                      "--save-onnx", "fewer.onnx").returncode, 0)
+        first, second = (DIGITS, "--onnxrt"), ("--runner", "b=onnxrt fewer.onnx")
+        for words in ((*first, *second), (DIGITS, *second, "--onnxrt")):
+            points = self.profile(*words, "--runs", "10", "--no-layer-times", code=4)["points"]
+            self.assertFalse(points[1]["accuracy"]["compared"])
+            self.assertIn("no counterpart of ['probabilities']", self.said)
+
     def test_layers_of_both_runtimes(self):
         points = self.profile(DIGITS, "--onnxrt", "--openvino", "--runs", "10")["points"]
         for point in points:
