@@ -225,8 +225,9 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
     add(std::string("no output of one side has a counterpart on the other") +
         (marked_ ? "; mark tensors that both have" : "; --lenient pairs by position"));
   } else if (pair.recorder.one_sided() && !marked_) {
-    add(std::to_string(record.only_in_first.size() + record.only_in_second.size()) +
-        " outputs have no counterpart (--lenient accepts that)");
+    const size_t alone = record.only_in_first.size() + record.only_in_second.size();
+    add(std::to_string(alone) + (alone == 1 ? " output has" : " outputs have") +
+        " no counterpart (--lenient accepts that)");
   }
 }
 
