@@ -45,12 +45,12 @@ class Batch(Case):
 
     def test_one_bad_model_is_not_the_end(self):
         self.path("models/b.onnx").write_bytes(b"\x08\x08\x3a\x05ab")
-        ended = self.batch("models/*.onnx", "--", "--onnxrt")
+        ended = self.batch("models/*.onnx", "--", "--onnxrt", "--onnxrt")
         self.assertEqual(ended.code, 3)
         self.assertEqual(self.rows(ended), {"models/a.onnx": "passed", "models/b.onnx": "unreadable",
                                             "models/c.onnx": "passed"})
         self.assertIn("2 of 3 passed, 1 unreadable", ended.out)
-        self.assertRegex(ended.out, r"repro: cd .* && .*run models/b.onnx --onnxrt\n")
+        self.assertRegex(ended.out, r"repro: cd .* && .*run models/b.onnx --onnxrt --onnxrt\n")
 
     def test_a_mismatch_decides(self):
         self.vernier("run", "models/a.onnx", "--onnxrt", "--seed", "7", "--save-outputs", "gold.json")
@@ -70,7 +70,20 @@ class Batch(Case):
         self.assertEqual(ended.code, 6, ended.out + ended.err)
         self.assertEqual(self.rows(ended)["models/b.onnx"], "backend failed")
         self.assertIn("SIGABRT", ended.out)
-        self.assertIn("2 of 3 passed, 1 backend failed", ended.out)
+        self.assertIn("0 of 3 passed, 1 backend failed, 2 nothing compared", ended.out)
+
+    def test_a_run_that_compares_nothing_has_not_passed(self):
+        ended = self.batch("models/*.onnx", "--", "--onnxrt")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(set(self.rows(ended).values()), {"nothing compared"})
+        self.assertIn("0 of 3 passed, 3 nothing compared\n", ended.out)
+
+    def test_the_record_of_an_earlier_batch_is_not_taken_for_this_one(self):
+        words = ["models/a.onnx", "--", "--onnxrt", "--onnxrt", "--save-record", "{stem}.json"]
+        self.assertRegex(self.batch(*words).out, r"models/a.onnx +passed +1 of 1 ")
+        ended = self.batch(*words, "--atol", "nan")
+        self.assertEqual(ended.code, 2, ended.out)
+        self.assertRegex(ended.out, r"models/a.onnx +usage error +- ")
 
     def test_saved_names_have_the_stem(self):
         ended = self.batch("models", "models/a.onnx", "--", "--identity")

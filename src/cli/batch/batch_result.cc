@@ -58,7 +58,7 @@ std::string Seconds(double seconds) {
 
 std::string BatchVerdict(const BatchResult& result) {
   if (!result.started) return "not run";
-  if (result.exit_code == 0) return "passed";
+  if (result.exit_code == 0) return result.digest.outputs > 0 ? "passed" : "nothing compared";
   if (const CodeMeaning* meaning = MeaningOf(result.exit_code)) return std::string(meaning->word);
   if (result.exit_code > kFirstSignal) {
     const char* name = ::sigabbrev_np(result.exit_code - kFirstSignal);

@@ -20,7 +20,8 @@ struct BatchResult {
   std::vector<std::string> messages;  ///< its errors, as it printed them
 };
 
-/// "passed", "mismatch", "unreadable", ...: what the exit code says.
+/// "passed", "mismatch", "unreadable", ...: what the exit code says. "nothing compared" of a run
+/// that ended well without a comparison.
 std::string BatchVerdict(const BatchResult& result);
 
 /// What all results together mean for the exit code of the batch.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -21,6 +22,7 @@
 namespace vernier {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kLargestMessages = 5;
@@ -34,7 +36,14 @@ std::string ReadAll(const std::string& path) {
   return text.str();
 }
 
-// The critical lines and errors of a log, without their letters.
+// When the file was written; of none, a time before all others.
+fs::file_time_type TimeOf(const std::string& path) {
+  std::error_code error;
+  const fs::file_time_type time = fs::last_write_time(path, error);
+  return error ? fs::file_time_type::min() : time;
+}
+
+// The critical lines of a log, without their letters.
 std::vector<std::string> MessagesOf(const std::string& log) {
   std::vector<std::string> messages;
   std::istringstream lines(log);
@@ -99,6 +108,7 @@ class Batch {
     size_t index;
     ChildRun child;
     Clock::time_point start;
+    fs::file_time_type record_before;
   };
 
   std::string LogOf(size_t index) const {
@@ -108,8 +118,9 @@ class Batch {
   Status StartNext() {
     const size_t index = next_++;
     results_[index].started = true;
+    const fs::file_time_type before = TimeOf(records_[index]);
     VERNIER_ASSIGN_OR_RETURN(ChildRun child, ChildRun::Start(commands_[index], LogOf(index)));
-    running_.push_back({index, std::move(child), Clock::now()});
+    running_.push_back({index, std::move(child), Clock::now(), before});
     return {};
   }
 
@@ -131,8 +142,11 @@ class Batch {
     result.seconds = std::chrono::duration<double>(Clock::now() - run.start).count();
     const std::string text = ReadAll(LogOf(run.index));
     result.messages = MessagesOf(text);
-    if (const auto digest = ReadRecordDigest(ReadAll(records_[run.index])); digest.ok()) {
-      result.digest = *digest;
+    const std::string& record = records_[run.index];
+    // A run that came to no record may have left that of an earlier one.
+    if (TimeOf(record) != run.record_before) {
+      const auto digest = ReadRecordDigest(ReadAll(record));
+      if (digest.ok()) result.digest = *digest;
     }
     ++finished_;
     log_.Info("[" + std::to_string(finished_) + "/" + std::to_string(models_.size()) + "] " +
