@@ -96,8 +96,8 @@ OptionTable ExtractOptionTable() {
 // What `run` has for runners, models and inputs; nothing is compared with another runner or saved.
 OptionTable CheckConsistencyOptionTable() {
   std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(),
-                                      Without(RunnerOptions(), {"pairs"}), ModelOptions(),
-                                      OnnxLoadOptions()};
+                                      Without(RunnerOptions(), {"pairs", "reference"}),
+                                      ModelOptions(), OnnxLoadOptions()};
   groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
   groups.push_back(TensorRtRunOptions());
@@ -108,7 +108,7 @@ OptionTable CheckConsistencyOptionTable() {
     groups.push_back(Only(group, {"rtol", "atol", "tolerance"}));
   }
   groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
-  groups.push_back(ReportOptions());
+  groups.push_back(Only(ReportOptions(), {"save_record"}));
   return OptionTable(std::move(groups));
 }
 

@@ -77,7 +77,8 @@ class CheckConsistency(Case):
 
     def test_bad_words_are_a_sentence(self):
         for words, says in {("--only", "speed"): "repeated-runs", ("--rows", "1"): "--rows",
-                            ("--repeats", "0"): "--repeats"}.items():
+                            ("--repeats", "0"): "--repeats",
+                            ("--report", "o.html"): "--report"}.items():
             ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", *words)
             self.assertEqual(ended.code, 2, words)
             self.assertIn(says, ended.out + ended.err)
