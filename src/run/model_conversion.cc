@@ -1,11 +1,8 @@
 #include "run/model_conversion.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "model/model_type.h"
 #include "run/live_runner.h"
@@ -40,14 +37,6 @@ RunnerPlan Converter(const RunnerPlan& runner, const std::string& target) {
   return converter;
 }
 
-Result<std::string> MakeFolder() {
-  std::error_code error;
-  std::string folder = (fs::temp_directory_path(error) / "vernier-model-XXXXXX").string();
-  if (::mkdtemp(folder.data()) != nullptr) return folder;
-  return Status(StatusCode::kIo, "no temporary folder for the converted model: " +
-                                     std::string(std::strerror(errno)));
-}
-
 // A folder counts as a checkpoint, as for the peer, whatever is in it.
 Status CheckFolder(const RunnerPlan& runner) {
   std::error_code error;
@@ -60,11 +49,6 @@ Status CheckFolder(const RunnerPlan& runner) {
 }
 
 }  // namespace
-
-ModelConversions::~ModelConversions() {
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
-}
 
 Result<ModelPlan> ModelConversions::ModelOf(const RunnerPlan& runner) {
   const std::string target = OptionOf(runner, kConvertOption);
@@ -96,11 +80,12 @@ Result<std::string> ModelConversions::Convert(const RunnerPlan& runner, const st
   VERNIER_ASSIGN_OR_RETURN(const IterationResult result, converter.Infer(nothing, 0));
   (void)converter.Close();
   if (result.outputs.size() != 1) return BackendError(plan.name + ": there is no model");
-  if (folder_.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(folder_, MakeFolder());
+  if (!folder_) {
+    VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
+    folder_.emplace(std::move(folder));
   }
   const std::string path =
-      folder_ + "/" + std::to_string(converted_.size()) + (target == "onnx" ? ".onnx" : ".pb");
+      folder_->path() + "/" + std::to_string(converted_.size()) + (target == "onnx" ? ".onnx" : ".pb");
   const std::span<const std::byte> bytes = result.outputs.front().tensor.bytes();
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()),

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "run/worker_pool.h"
 #include "util/log.h"
+#include "util/scratch_folder.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
@@ -19,9 +21,6 @@ inline constexpr std::string_view kConvertOption = "convert";
 class ModelConversions {
  public:
   ModelConversions(WorkerPool& pool, Logger& logger) : pool_(pool), logger_(logger) {}
-  ~ModelConversions();
-  ModelConversions(const ModelConversions&) = delete;
-  ModelConversions& operator=(const ModelConversions&) = delete;
 
   /// The model that the runner is to open: its own, or the converted one in a temporary file that
   /// lives as long as this object. Runners that ask for the same share it. Errors are those of the
@@ -33,7 +32,7 @@ class ModelConversions {
 
   WorkerPool& pool_;
   Logger& logger_;
-  std::string folder_;
+  std::optional<ScratchFolder> folder_;
   std::map<std::string, std::string> converted_;
 };
 
