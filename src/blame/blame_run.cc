@@ -166,7 +166,7 @@ class Investigation {
     // What they told of themselves is needed further on, their memory is not.
     for (LiveRunner* runner : {reference_runner_.get(), candidate_runner_.get()}) {
       if (runner == nullptr) continue;
-      AddRunnerRecord(*runner);
+      outcome_.record.runners.push_back(runner->Describe());
       (void)runner->Close();
     }
     return {};
@@ -188,20 +188,6 @@ class Investigation {
                           [&](const OnnxValue& value) { return value.name == output.name; });
     });
     return outputs;
-  }
-
-  void AddRunnerRecord(const LiveRunner& runner) {
-    RunnerRecord record;
-    record.name = runner.name();
-    record.backend = runner.plan().backend;
-    record.framework_version = runner.backend().framework_version;
-    record.framework_path = runner.backend().framework_path;
-    record.model = runner.plan().model.path;
-    record.device = runner.session().device;
-    record.precision = runner.session().precision;
-    record.load_seconds = runner.session().load_seconds;
-    record.iterations = runner.iterations();
-    outcome_.record.runners.push_back(std::move(record));
   }
 
   Status MakeFeeds() {

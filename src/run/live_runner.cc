@@ -112,6 +112,20 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
   return result;
 }
 
+RunnerRecord LiveRunner::Describe() const {
+  RunnerRecord record;
+  record.name = name();
+  record.backend = plan_.backend;
+  record.framework_version = backend_.framework_version;
+  record.framework_path = backend_.framework_path;
+  record.model = plan_.model.path;
+  record.device = session_.device;
+  record.precision = session_.precision;
+  record.load_seconds = session_.load_seconds;
+  record.iterations = iterations_;
+  return record;
+}
+
 void LiveRunner::ForgetLatencies() {
   latencies_.clear();
   iterations_ = 0;

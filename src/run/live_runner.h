@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/worker.h"
+#include "record/run_record.h"
 #include "run/device_outputs.h"
 #include "run/model_source.h"
 #include "vernier/run_plan.h"
@@ -58,6 +59,9 @@ class LiveRunner {
   /// The one float type that the runner computes in; kUndefined: in those of the model's tensors.
   DType computes_in() const { return computes_in_; }
   const std::vector<SkippedOutput>& skipped() const { return skipped_; }
+
+  /// What is known of it once it was opened; not how fast it was, and not how it failed.
+  RunnerRecord Describe() const;
 
   /// Of inferences, in seconds: the first ones, enough for a median.
   const std::vector<double>& latencies() const { return latencies_; }

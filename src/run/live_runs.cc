@@ -41,8 +41,8 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
                      pictures.show_heatmaps || pictures.show_error_plots;
   return plan.runners.size() > 1 && !plan.execution.sequential && !plan.lenient &&
          plan.compare_script.path.empty() && plan.postprocess_script.path.empty() &&
-         plan.save.outputs.empty() && !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
-         !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
+         plan.save.outputs.empty() && !plan.save.WantsPage() && plan.load_outputs.empty() &&
+         !plan.validate && !drawn && !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
          !plan.compare.no_shape_check && !plan.noise_floor;
 }
 
@@ -319,17 +319,8 @@ Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, Settling r
 std::vector<RunnerRecord> LiveRuns::Records() const {
   std::vector<RunnerRecord> records;
   for (const LiveRunner& runner : runners_) {
-    RunnerRecord record;
-    record.name = runner.name();
-    record.backend = runner.plan().backend;
-    record.framework_version = runner.backend().framework_version;
-    record.framework_path = runner.backend().framework_path;
-    record.model = runner.plan().model.path;
-    record.device = runner.session().device;
-    record.precision = runner.session().precision;
-    record.load_seconds = runner.session().load_seconds;
+    RunnerRecord record = runner.Describe();
     record.latency = SummariseLatencies(runner.latencies());
-    record.iterations = runner.iterations();
     record.failure = runner.failure().message();
     for (const SkippedOutput& output : runner.skipped()) {
       record.skipped_outputs.emplace_back(output.name, output.why);
