@@ -50,7 +50,7 @@ std::string RunnerTable(const RunRecord& record, bool interleaved) {
                             interleaved ? "p95 (while interleaved)" : "p95"}};
   for (const RunnerRecord& runner : record.runners) {
     Row row = {runner.name, runner.backend + " " + runner.framework_version, runner.device,
-               runner.precision, FormatSeconds(runner.load_seconds)};
+               runner.precision, runner.load_seconds > 0 ? FormatSeconds(runner.load_seconds) : ""};
     if (runner.latency) {
       for (const double seconds :
            {runner.latency->first, runner.latency->median, runner.latency->p95}) {
