@@ -5,14 +5,13 @@
 
 #include "inputs/cast_tensor.h"
 #include "run/pair_bars.h"
+#include "util/first_line.h"
 #include "util/unique_fd.h"
 
 namespace vernier {
 namespace {
 
 constexpr int64_t kMostFailures = 64;
-
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 bool IsFloat(DType dtype) { return Kind(dtype) == DTypeKind::kFloat; }
 

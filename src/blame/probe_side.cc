@@ -7,6 +7,7 @@
 #include "inputs/cast_tensor.h"
 #include "inputs/coerce_feed.h"
 #include "run/model_source.h"
+#include "util/first_line.h"
 
 namespace vernier {
 namespace {
@@ -43,8 +44,6 @@ Result<TensorMap> CastFloats(TensorMap feed, std::span<const TensorInfo> inputs)
   }
   return feed;
 }
-
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 

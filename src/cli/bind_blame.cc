@@ -3,6 +3,7 @@
 #include "cli/bind_runners.h"
 #include "cli/version.h"
 #include "util/cast_grammar.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
@@ -14,12 +15,6 @@ Result<uint64_t> BytesOf(const ParsedArgs& args, std::string_view dest) {
   const Result<int64_t> bytes = ParseByteCount(word);
   if (bytes.ok() && *bytes > 0) return static_cast<uint64_t>(*bytes);
   return InvalidArgument(flag + ": expected a size > 0, for example 4G, got '" + word + "'");
-}
-
-std::string QuoteForShell(const std::string& word) {
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string TextOf(const ParsedArgs& args, std::string_view dest) {
@@ -37,11 +32,7 @@ Result<BlamePlan> BindBlame(const ParsedArgs& args, RunPlan run) {
   plan.version = kVersion;
   plan.bundle = TextOf(args, "bundle");
   for (const RunnerPlan& runner : plan.run.runners) {
-    std::string words;
-    for (const std::string& word : RunnerWords(runner)) {
-      words += (words.empty() ? "" : " ") + QuoteForShell(word);
-    }
-    plan.runner_words.push_back(std::move(words));
+    plan.runner_words.push_back(JoinForShell(RunnerWords(runner)));
   }
   VERNIER_ASSIGN_OR_RETURN(plan.max_host_bytes, BytesOf(args, "max_host_mem"));
   VERNIER_ASSIGN_OR_RETURN(plan.max_gpu_bytes, BytesOf(args, "max_gpu_mem"));

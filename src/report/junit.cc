@@ -6,6 +6,7 @@
 #include "report/run_summary.h"
 #include "report/text_escape.h"
 #include "report/verdict_text.h"
+#include "util/first_line.h"
 #include "util/number_text.h"
 #include "vernier/tensor.h"
 
@@ -51,7 +52,7 @@ TestSuite RunnerSuite(const RunRecord& record) {
     TestCase test{.name = runner.name, .seconds = runner.load_seconds};
     if (!runner.failure.empty()) {
       test.result = CaseResult::kError;
-      test.message = runner.failure.substr(0, runner.failure.find('\n'));
+      test.message = FirstLine(runner.failure);
       test.text = runner.failure;
     }
     suite.cases.push_back(std::move(test));

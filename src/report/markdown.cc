@@ -8,6 +8,7 @@
 #include "report/text_escape.h"
 #include "report/verdict_text.h"
 #include "util/number_text.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
@@ -135,7 +136,7 @@ std::string ProfileTable(const RunRecord& record) {
 std::string Configuration(const RunRecord& record) {
   std::string text = "<details><summary>Configuration</summary>\n\n";
   const std::string command =
-      record.origin.words.empty() ? record.command : ShellCommand(record.origin.words);
+      record.origin.words.empty() ? record.command : JoinForShell(record.origin.words);
   text += FenceMarkdown(command.substr(0, kLongestCommand), "sh") + "\nvernier " + EscapeMarkdown(record.version);
   if (!record.origin.processor.empty()) text += ", " + EscapeMarkdown(record.origin.processor);
   if (!record.origin.system.empty()) text += ", " + EscapeMarkdown(record.origin.system);

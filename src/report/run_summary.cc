@@ -6,7 +6,9 @@
 
 #include "report/findings_text.h"
 #include "report/threshold_advice.h"
+#include "util/first_line.h"
 #include "util/number_text.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
@@ -41,9 +43,6 @@ std::string FormatTable(const std::vector<Row>& rows) {
   }
   return text;
 }
-
-// The rest of a failure, a traceback say, is in the log above.
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string RunnerTable(const RunRecord& record, bool interleaved) {
   std::vector<Row> rows = {{"runner", "framework", "device", "precision", "load", "first", "median",
@@ -219,7 +218,7 @@ std::string EnoughTolerances(const PairRecord& pair) {
     if (!std::isfinite(required)) return "";
     largest = std::max(largest, required);
     // Beside --tolerance auto only tolerances of single outputs are taken.
-    if (output.bar) by_name += " " + output.name + ":" + EnoughTolerance(required);
+    if (output.bar) by_name += " " + QuoteForShell(output.name + ":" + EnoughTolerance(required));
   }
   if (largest == 0) return "";
   return by_name.empty() ? " " + EnoughTolerance(largest) : by_name;

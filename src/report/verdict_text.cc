@@ -5,6 +5,7 @@
 
 #include "record/blame_record.h"
 #include "report/run_summary.h"
+#include "util/first_line.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -40,8 +41,6 @@ std::string Share(size_t some, size_t all) {
   if (all == 1) return "The output";
   return (some == all ? "All " : std::to_string(some) + " of ") + std::to_string(all) + " outputs";
 }
-
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string FailedRunners(const RunRecord& record) {
   std::string text;
@@ -131,15 +130,6 @@ std::string WhatElseWentWrong(const RunRecord& record) {
   return "the run ended with exit code " + std::to_string(record.exit_code);
 }
 
-std::string Quoted(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace
 
 VerdictText DecideVerdict(const RunRecord& record) {
@@ -200,12 +190,6 @@ std::string DescribeFailure(const OutputRecord& output) {
   if (parts.empty()) parts.emplace_back(OutputVerdict(output));
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + FirstLine(part);
-  return text;
-}
-
-std::string ShellCommand(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + Quoted(word);
   return text;
 }
 

@@ -33,7 +33,4 @@ std::string_view OutputVerdict(const OutputRecord& output);
 /// that failed, or why nothing could be said. Empty for one that passed.
 std::string DescribeFailure(const OutputRecord& output);
 
-/// The command line as a shell takes it.
-std::string ShellCommand(const std::vector<std::string>& words);
-
 }  // namespace vernier

@@ -12,6 +12,7 @@
 #include "run/layer_times.h"
 #include "run/live_runs.h"
 #include "run/pair_bars.h"
+#include "util/first_line.h"
 #include "util/number_text.h"
 #include "util/thread_pool.h"
 
@@ -383,8 +384,6 @@ class Profile {
     }
     profile().points = std::move(sorted);
   }
-
-  static std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
   Status CheckInterrupted() const {
     if (interrupted_.load() == 0) return {};

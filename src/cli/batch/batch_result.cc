@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "util/first_line.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -43,9 +44,7 @@ std::string Detail(const BatchResult& result) {
     return digest.worst_output + ": " + FormatG(digest.worst_times_tolerance, 3) +
            " times the tolerance";
   }
-  std::string text = !result.messages.empty() ? result.messages.front() : digest.error;
-  text = text.substr(0, text.find('\n'));
-  return text;
+  return FirstLine(result.messages.empty() ? digest.error : result.messages.front());
 }
 
 std::string Seconds(double seconds) {

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <thread>
 
-#include "report/verdict_text.h"
 #include "util/number_text.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
@@ -43,7 +43,7 @@ std::vector<SettingRecord> Settings(const ParsedArgs& args, const OptionTable& t
   for (const GivenOption& given : args.given()) {
     const std::string name =
         given.row->IsPositional() ? std::string(given.row->dest) : std::string(given.flag);
-    settings.push_back({name, ShellCommand(given.values), true});
+    settings.push_back({name, JoinForShell(given.values), true});
   }
   for (const OptionRow* row : table.rows()) {
     if (row->fallback.empty() || args.Has(row->dest)) continue;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "cli/script/python_script_writer.h"
-#include "cli/script/shell_command.h"
 #include "cli/version.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {

@@ -6,18 +6,10 @@
 #include <vector>
 
 #include "cli/version.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
-
-// Bash expands a leading tilde; "=" and the rest mean something only in first words.
-bool IsPlain(std::string_view word) {
-  constexpr std::string_view kPlain = "_-./:,+@%=";
-  return !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           kPlain.find(c) != std::string_view::npos;
-  });
-}
 
 std::vector<std::string> WithoutScript(const std::vector<std::string>& words) {
   constexpr std::string_view kFlags[] = {"--gen-script", "--gen"};
@@ -44,25 +36,6 @@ std::string CurrentFolder() {
 }
 
 }  // namespace
-
-std::string QuoteForShell(std::string_view word) {
-  if (IsPlain(word)) return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
-}
-
-std::string JoinForShell(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + QuoteForShell(word);
-  return text;
-}
 
 std::string ReproCommand(const Invocation& invocation) {
   return "cd " + QuoteForShell(CurrentFolder()) + " && " +

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/word_split.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {

@@ -8,6 +8,7 @@
 #include "report/run_summary.h"
 #include "report/verdict_text.h"
 #include "util/number_text.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
@@ -276,7 +277,7 @@ void AddProfile(PageJson& page, const ProfileRecord& profile) {
 
 void AddOrigin(PageJson& page, const RunRecord& record) {
   const OriginRecord& origin = record.origin;
-  page.Text("command", origin.words.empty() ? record.command : ShellCommand(origin.words));
+  page.Text("command", origin.words.empty() ? record.command : JoinForShell(origin.words));
   page.Text("directory", origin.directory);
   page.Text("started", origin.started);
   page.Text("system", origin.system);
