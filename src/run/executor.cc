@@ -10,7 +10,7 @@
 #include "run/comparison_run.h"
 #include "run/feed_stream.h"
 #include "run/live_runs.h"
-#include "run/loaded_runs.h"
+#include "run/loaded_side.h"
 #include "run/lpips_measure.h"
 #include "run/output_names.h"
 #include "run/run_scripts.h"
@@ -59,9 +59,9 @@ class Execution {
   }
 
   Status RunAll() {
-    const LoadRule rule = plan_.inputs_as_outputs ? LoadRule::kAnything : LoadRule::kOutputs;
-    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.load_outputs, rule));
     std::vector<std::string> names = live_.names();
+    VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan_, names, logger_));
+    loaded_.emplace(std::move(loaded));
     for (const LoadedRuns::Run& run : loaded_->runs()) names.push_back(run.name);
     VERNIER_ASSIGN_OR_RETURN(
         ComparisonRun comparisons,
@@ -113,7 +113,7 @@ class Execution {
     for (int64_t i = 0;; ++i) {
       VERNIER_TRY(CheckInterrupted());
       IterationOutputs outputs;
-      VERNIER_ASSIGN_OR_RETURN(const bool complete, AppendLoaded(i, outputs));
+      VERNIER_ASSIGN_OR_RETURN(const bool complete, loaded_->Append(i, outputs));
       if (!complete) return {};
       VERNIER_ASSIGN_OR_RETURN(const bool go_on, comparisons_->Compare(i, outputs));
       if (!go_on) return {};
@@ -153,7 +153,7 @@ class Execution {
   }
 
   Result<bool> CompareIteration(int64_t iteration, IterationOutputs& outputs) {
-    VERNIER_ASSIGN_OR_RETURN(const bool complete, AppendLoaded(iteration, outputs));
+    VERNIER_ASSIGN_OR_RETURN(const bool complete, loaded_->Append(iteration, outputs));
     if (!complete) return false;
     return comparisons_->Compare(iteration, outputs);
   }
@@ -319,62 +319,6 @@ class Execution {
     return live_.OpenTwin(*noise_);
   }
 
-  // False when a loaded run has no such iteration.
-  Result<bool> AppendLoaded(int64_t iteration, IterationOutputs& outputs) {
-    std::vector<size_t> exhausted;
-    for (size_t i = 0; i < loaded_->runs().size(); ++i) {
-      if (iteration >= loaded_->runs()[i].iterations) exhausted.push_back(outputs.size() + i);
-    }
-    VERNIER_TRY(CheckUnevenFile(iteration));
-    if (!exhausted.empty() || (outputs.empty() && loaded_->runs().empty())) {
-      WarnOfExhaustion(iteration, exhausted, outputs.size() + loaded_->runs().size());
-      return false;
-    }
-    for (size_t i = 0; i < loaded_->runs().size(); ++i) {
-      VERNIER_ASSIGN_OR_RETURN(IterationResult result, loaded_->Read(i, iteration, logger_));
-      outputs.emplace_back(std::move(result));
-    }
-    return true;
-  }
-
-  // The peer reads a file's runners in step, and gives up where one of them ends early.
-  Status CheckUnevenFile(int64_t iteration) const {
-    if (!plan_.lenient || plan_.execution.sequential) return {};
-    for (const LoadedRuns::Run& a : loaded_->runs()) {
-      for (const LoadedRuns::Run& b : loaded_->runs()) {
-        if (a.path != b.path || a.iterations > iteration || b.iterations <= iteration) continue;
-        return UnevenFile(a.path, iteration);
-      }
-    }
-    return {};
-  }
-
-  Status UnevenFile(const std::string& path, int64_t iteration) const {
-    std::vector<std::string> first = live_.names();
-    std::vector<std::string> here = first;
-    for (const LoadedRuns::Run& run : loaded_->runs()) {
-      first.push_back(run.name);
-      if (run.iterations > iteration) here.push_back(run.name);
-    }
-    return NotFound("Streamed iteration " + std::to_string(iteration) +
-                    " contains a different set of runners than the first (" +
-                    FormatPythonList(here) + " vs. " + FormatPythonList(first) +
-                    "). Every iteration must contain the same runners in the same order.\n"
-                    "Note: The runners of '" +
-                    path + "' have different numbers of iterations.");
-  }
-
-  void WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted, size_t streams) {
-    if (exhausted.empty() || exhausted.size() == streams) return;
-    std::string list;
-    for (const size_t index : exhausted) list += (list.empty() ? "" : ", ") + std::to_string(index);
-    logger_.Once(Severity::kWarning,
-                 "The provided streams have different numbers of iterations. Only the first " +
-                     std::to_string(compared) + " iteration(s) -- present in all " +
-                     std::to_string(streams) + " streams -- were compared; stream(s) at index [" +
-                     list + "] ran out first.");
-  }
-
   Status CheckInterrupted() const {
     if (interrupted_.load() == 0) return {};
     return Cancelled("interrupted; what was finished before is saved");
@@ -417,10 +361,7 @@ class Execution {
   // A file compared with itself agrees whatever it holds.
   void NoteSelfComparisons() {
     if (!comparisons_ || !loaded_) return;
-    for (const auto& [first, second] : comparisons_->pairs()) {
-      if (first < live_.size() || second < live_.size()) continue;
-      const size_t a = first - live_.size(), b = second - live_.size();
-      if (!loaded_->AreTheSame(a, b)) continue;
+    for (const auto& [a, b] : loaded_->SelfComparisons(comparisons_->pairs())) {
       outcome_.record.notes.push_back("'" + loaded_->runs()[a].path +
                                       "' was compared with itself: that it agrees shows nothing");
       self_compared_.emplace_back(loaded_->runs()[a].name, loaded_->runs()[b].name);
@@ -456,7 +397,7 @@ class Execution {
   LiveRuns live_;
   PairBars bars_;
   std::unique_ptr<NoiseFloor> noise_;
-  std::optional<LoadedRuns> loaded_;
+  std::optional<LoadedSide> loaded_;
   std::optional<ComparisonRun> comparisons_;
   RunScripts scripts_;
   LpipsMeasure lpips_{[this] { return live_.ScriptWorker(); }};

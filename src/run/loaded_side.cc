@@ -1,0 +1,83 @@
+#include "run/loaded_side.h"
+
+#include <algorithm>
+
+#include "util/number_text.h"
+
+namespace vernier {
+
+Result<LoadedSide> LoadedSide::Open(const RunPlan& plan, std::vector<std::string> live,
+                                    Logger& logger) {
+  const LoadRule rule = plan.inputs_as_outputs ? LoadRule::kAnything : LoadRule::kOutputs;
+  VERNIER_ASSIGN_OR_RETURN(LoadedRuns runs, LoadedRuns::Open(plan.load_outputs, rule));
+  return LoadedSide(plan, std::move(live), std::move(runs), logger);
+}
+
+Result<bool> LoadedSide::Append(int64_t iteration, IterationOutputs& outputs) {
+  std::vector<size_t> exhausted;
+  for (size_t i = 0; i < runs().size(); ++i) {
+    if (iteration >= runs()[i].iterations) exhausted.push_back(outputs.size() + i);
+  }
+  VERNIER_TRY(CheckUnevenFile(iteration));
+  if (!exhausted.empty() || (outputs.empty() && runs().empty())) {
+    WarnOfExhaustion(iteration, exhausted, outputs.size() + runs().size());
+    return false;
+  }
+  for (size_t i = 0; i < runs().size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(IterationResult result, runs_.Read(i, iteration, *logger_));
+    outputs.emplace_back(std::move(result));
+  }
+  return true;
+}
+
+std::vector<std::pair<size_t, size_t>> LoadedSide::SelfComparisons(
+    const std::vector<std::pair<size_t, size_t>>& pairs) const {
+  std::vector<std::pair<size_t, size_t>> same;
+  for (const auto& [first, second] : pairs) {
+    if (std::min(first, second) < live_.size()) continue;
+    const size_t a = first - live_.size(), b = second - live_.size();
+    if (runs_.AreTheSame(a, b)) same.emplace_back(a, b);
+  }
+  return same;
+}
+
+// The peer reads a file's runners in step, and gives up where one of them ends early.
+Status LoadedSide::CheckUnevenFile(int64_t iteration) const {
+  if (!plan_->lenient || plan_->execution.sequential) return {};
+  for (const LoadedRuns::Run& a : runs()) {
+    for (const LoadedRuns::Run& b : runs()) {
+      if (a.path != b.path || a.iterations > iteration || b.iterations <= iteration) continue;
+      return UnevenFile(a.path, iteration);
+    }
+  }
+  return {};
+}
+
+Status LoadedSide::UnevenFile(const std::string& path, int64_t iteration) const {
+  std::vector<std::string> first = live_;
+  std::vector<std::string> here = live_;
+  for (const LoadedRuns::Run& run : runs()) {
+    first.push_back(run.name);
+    if (run.iterations > iteration) here.push_back(run.name);
+  }
+  return NotFound("Streamed iteration " + std::to_string(iteration) +
+                  " contains a different set of runners than the first (" + FormatPythonList(here) +
+                  " vs. " + FormatPythonList(first) +
+                  "). Every iteration must contain the same runners in the same order.\n"
+                  "Note: The runners of '" +
+                  path + "' have different numbers of iterations.");
+}
+
+void LoadedSide::WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted,
+                                  size_t streams) {
+  if (exhausted.empty() || exhausted.size() == streams) return;
+  std::string list;
+  for (const size_t index : exhausted) list += (list.empty() ? "" : ", ") + std::to_string(index);
+  logger_->Once(Severity::kWarning,
+                "The provided streams have different numbers of iterations. Only the first " +
+                    std::to_string(compared) + " iteration(s) -- present in all " +
+                    std::to_string(streams) + " streams -- were compared; stream(s) at index [" +
+                    list + "] ran out first.");
+}
+
+}  // namespace vernier

@@ -1,0 +1,53 @@
+// The saved runs of a run beside its live ones: their iterations are appended to those of the live
+// runners as long as all of them have one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/comparison_run.h"
+#include "run/loaded_runs.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+class LoadedSide {
+ public:
+  /// `live` are the names of the runners, which come before the saved ones. Errors as
+  /// LoadedRuns::Open.
+  static Result<LoadedSide> Open(const RunPlan& plan, std::vector<std::string> live,
+                                 Logger& logger);
+
+  const std::vector<LoadedRuns::Run>& runs() const { return runs_.runs(); }
+
+  /// See LoadedRuns::Peek.
+  Result<IterationResult> Peek(size_t run) { return runs_.Peek(run); }
+
+  /// False when a saved run has no such iteration: what it was compared up to is a warning. An
+  /// uneven file is kNotFound in lenient mode, as in the peer.
+  Result<bool> Append(int64_t iteration, IterationOutputs& outputs);
+
+  /// Which of `pairs`, places among all sides, are the same iterations of one file, as places in
+  /// runs().
+  std::vector<std::pair<size_t, size_t>> SelfComparisons(
+      const std::vector<std::pair<size_t, size_t>>& pairs) const;
+
+ private:
+  LoadedSide(const RunPlan& plan, std::vector<std::string> live, LoadedRuns runs, Logger& logger)
+      : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {}
+
+  Status CheckUnevenFile(int64_t iteration) const;
+  Status UnevenFile(const std::string& path, int64_t iteration) const;
+  void WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted, size_t streams);
+
+  const RunPlan* plan_;
+  std::vector<std::string> live_;
+  LoadedRuns runs_;
+  Logger* logger_;
+};
+
+}  // namespace vernier
