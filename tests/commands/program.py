@@ -9,6 +9,8 @@ import tempfile
 import unittest
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper
 from polygraphy.comparator import IterationResult, RunResults
 from polygraphy.json import save_json
 
@@ -71,6 +73,13 @@ class Case(unittest.TestCase):
                               for outputs in iterations])
                     for runner, iterations in runs]).save(str(self.path(name)))
         return name
+
+    def save_model(self, name, op="Relu", shape=(4,)):
+        """One node from `x` to `y`."""
+        x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n in "xy")
+        graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], "n")], "g", [x], [y])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
 
     def save_feeds(self, name, feeds):
         save_json([dict(feed) for feed in feeds], str(self.path(name)))

@@ -8,17 +8,7 @@ import sys
 import time
 import unittest
 
-import onnx
-from onnx import TensorProto, helper
-
 from program import VERNIER, Case
-
-
-def relu(shape=(2, 3)):
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
-    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], "r")], "g", [x], [y])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
 class Batch(Case):
@@ -26,7 +16,7 @@ class Batch(Case):
         super().setUp()
         self.path("models").mkdir()
         for name in ("a", "b", "c"):
-            onnx.save(relu(), str(self.path(f"models/{name}.onnx")))
+            self.save_model(f"models/{name}.onnx", shape=(2, 3))
 
     def batch(self, *words):
         return self.vernier("batch", *words)

@@ -4,9 +4,6 @@ import json
 import sys
 import unittest
 
-import onnx
-from onnx import TensorProto, helper
-
 from program import Case
 
 GOOD = "    return {'y': feed['x'] * 2}\n"
@@ -26,11 +23,7 @@ SCRIPT = "import numpy as np\nCOUNT = [0]\n\ndef infer(feed):\n"
 class CheckConsistency(Case):
     def setUp(self):
         super().setUp()
-        info = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 3])
-        graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [info("x")],
-                                  [info("y")])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        onnx.save(model, str(self.path("m.onnx")))
+        self.save_model("m.onnx", "Identity", ["n", 3])
 
     def check(self, body, *words):
         self.path("runner.py").write_text(SCRIPT + body)

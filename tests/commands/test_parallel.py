@@ -5,8 +5,6 @@ import sys
 import unittest
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper
 from polygraphy.json import load_json
 
 from program import Case
@@ -47,11 +45,7 @@ def load(path):
 class Parallel(Case):
     def setUp(self):
         super().setUp()
-        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])
-        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])
-        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], "r")], "g", [x], [y])
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
-                                    ir_version=8), str(self.path("m.onnx")))
+        self.save_model("m.onnx")
 
     def test_runners_infer_at_the_same_time(self):
         for name, other in (("a", "b"), ("b", "a")):

@@ -2,20 +2,13 @@
 
 import unittest
 
-import onnx
-from onnx import TensorProto, helper
-
 from program import Case
 
 
 class PluginOptions(Case):
     def setUp(self):
         super().setUp()
-        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])
-        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])
-        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], "r")], "g", [x], [y])
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
-                                    ir_version=8), str(self.path("m.onnx")))
+        self.save_model("m.onnx")
 
     def run_with(self, *words):
         return self.vernier("run", "m.onnx", *words)

@@ -9,8 +9,6 @@ import time
 import unittest
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper
 from polygraphy.comparator import RunResults
 
 from program import VERNIER, Case, ramp
@@ -46,10 +44,7 @@ class Recover(Case):
         self.assertFalse(self.path(name).exists())
 
     def test_a_killed_run(self):
-        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 5])
-        graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x],
-                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 5])])
-        onnx.save(helper.make_model(graph), str(self.path("model.onnx")))
+        self.save_model("model.onnx", "Identity", [4, 5])
         run = subprocess.Popen([VERNIER, "run", "model.onnx", "--identity", "--iterations",
                                 "10000000", "--save-outputs", "out.json", "-qqq"], cwd=self.folder,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
