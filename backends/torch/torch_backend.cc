@@ -66,99 +66,78 @@ Result<std::unique_ptr<LoadedBackend>> LoadBackend(const vn_host* host, const vn
   return loaded;
 }
 
-// The table has no host in its list of options; the query call leaves it here.
-const vn_host*& QueriedHost() {
-  static const vn_host* host = nullptr;
-  return host;
-}
+// Passes calls on to the table of the library that is linked against PyTorch.
+struct PassedOn {
+  static constexpr std::string_view kName = "torch";
+  static constexpr std::string_view kVersion = "1";
 
-vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
-  if (index > 0) return sdk::Host(QueriedHost()).NewStatus(NotFound("no more options"));
-  *out = {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), sdk::Str(""),
-          sdk::Str("PyTorch's libtorch.so, or a folder that holds it")};
-  return nullptr;
-}
+  static vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
+    const sdk::Host host(sdk::internal::QueriedHost<PassedOn>());
+    if (index > 0) return host.NewStatus(NotFound("no more options"));
+    *out = {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), sdk::Str(""),
+            sdk::Str("PyTorch's libtorch.so, or a folder that holds it")};
+    return nullptr;
+  }
 
-vn_status* Create(const vn_host* host, const vn_option* options, size_t count,
-                  vn_backend** out) noexcept {
-  vn_status* inner_status = nullptr;
-  vn_status* status = sdk::internal::Guard(sdk::Host(host), [&]() -> Status {
-    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LoadedBackend> loaded,
-                             LoadBackend(host, options, count));
-    inner_status = loaded->api->create(host, options, count, &loaded->inner);
-    if (inner_status == nullptr) *out = reinterpret_cast<vn_backend*>(loaded.release());
-    return {};
-  });
-  return status != nullptr ? status : inner_status;
-}
+  static vn_status* Create(const vn_host* host, const vn_option* options, size_t count,
+                           vn_backend** out) noexcept {
+    vn_status* inner_status = nullptr;
+    vn_status* status = sdk::internal::Guard(sdk::Host(host), [&]() -> Status {
+      VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LoadedBackend> loaded,
+                               LoadBackend(host, options, count));
+      inner_status = loaded->api->create(host, options, count, &loaded->inner);
+      if (inner_status == nullptr) *out = reinterpret_cast<vn_backend*>(loaded.release());
+      return {};
+    });
+    return status != nullptr ? status : inner_status;
+  }
 
-void Destroy(vn_backend* b) noexcept {
-  Of(b).api->destroy(Of(b).inner);
-  delete &Of(b);
-}
+  static void Destroy(vn_backend* b) noexcept {
+    Of(b).api->destroy(Of(b).inner);
+    delete &Of(b);
+  }
 
-vn_str FrameworkVersion(vn_backend* b) noexcept { return sdk::Str(Of(b).library.version); }
-vn_str FrameworkPath(vn_backend* b) noexcept { return sdk::Str(Of(b).library.path); }
+  static vn_str FrameworkVersion(vn_backend* b) noexcept { return sdk::Str(Of(b).library.version); }
+  static vn_str FrameworkPath(vn_backend* b) noexcept { return sdk::Str(Of(b).library.path); }
 
-vn_status* Open(vn_backend* b, const vn_model* model, const vn_option* options, size_t count,
-                vn_session** out) noexcept {
-  auto opened = std::make_unique<OpenedSession>();
-  opened->api = Of(b).api;
-  vn_status* status = opened->api->open(Of(b).inner, model, options, count, &opened->inner);
-  if (status == nullptr) *out = reinterpret_cast<vn_session*>(opened.release());
-  return status;
-}
+  static vn_status* Open(vn_backend* b, const vn_model* model, const vn_option* options,
+                         size_t count, vn_session** out) noexcept {
+    auto opened = std::make_unique<OpenedSession>();
+    opened->api = Of(b).api;
+    vn_status* status = opened->api->open(Of(b).inner, model, options, count, &opened->inner);
+    if (status == nullptr) *out = reinterpret_cast<vn_session*>(opened.release());
+    return status;
+  }
 
-void Close(vn_session* s) noexcept {
-  Of(s).api->close(Of(s).inner);
-  delete &Of(s);
-}
+  static void Close(vn_session* s) noexcept {
+    Of(s).api->close(Of(s).inner);
+    delete &Of(s);
+  }
 
-vn_status* Signature(vn_session* s, int32_t is_output, size_t index, vn_tensor* out) noexcept {
-  return Of(s).api->signature(Of(s).inner, is_output, index, out);
-}
+  static vn_status* Signature(vn_session* s, int32_t is_output, size_t index,
+                              vn_tensor* out) noexcept {
+    return Of(s).api->signature(Of(s).inner, is_output, index, out);
+  }
 
-vn_status* Info(vn_session* s, vn_session_info* out) noexcept {
-  return Of(s).api->info(Of(s).inner, out);
-}
+  static vn_status* Info(vn_session* s, vn_session_info* out) noexcept {
+    return Of(s).api->info(Of(s).inner, out);
+  }
 
-vn_status* NotExposedAt(vn_session* s, size_t index, vn_str* name, vn_str* why) noexcept {
-  return Of(s).api->not_exposed_at(Of(s).inner, index, name, why);
-}
+  static vn_status* NotExposedAt(vn_session* s, size_t index, vn_str* name, vn_str* why) noexcept {
+    return Of(s).api->not_exposed_at(Of(s).inner, index, name, why);
+  }
 
-vn_status* Run(vn_session* s, const vn_tensor* const* inputs, size_t input_count,
-               vn_tensor** outputs, size_t capacity, size_t* out_count,
-               vn_run_stats* stats) noexcept {
-  return Of(s).api->run(Of(s).inner, inputs, input_count, outputs, capacity, out_count, stats);
-}
+  static vn_status* Run(vn_session* s, const vn_tensor* const* inputs, size_t input_count,
+                        vn_tensor** outputs, size_t capacity, size_t* out_count,
+                        vn_run_stats* stats) noexcept {
+    return Of(s).api->run(Of(s).inner, inputs, input_count, outputs, capacity, out_count, stats);
+  }
+};
 
 }  // namespace
 }  // namespace vernier
 
 extern "C" __attribute__((visibility("default"))) const vn_backend_api* vn_backend_query(
     const vn_host* host) {
-  using namespace vernier;
-  if (host->abi_major != VN_ABI_MAJOR) return nullptr;
-  QueriedHost() = host;
-  static const vn_backend_api kApi = [] {
-    vn_backend_api api{};
-    api.struct_size = sizeof(api);
-    api.abi_major = VN_ABI_MAJOR;
-    api.abi_minor = VN_ABI_MINOR;
-    api.name = sdk::Str("torch");
-    api.version = sdk::Str("1");
-    api.option_at = &OptionAt;
-    api.create = &Create;
-    api.destroy = &Destroy;
-    api.framework_version = &FrameworkVersion;
-    api.framework_path = &FrameworkPath;
-    api.open = &Open;
-    api.close = &Close;
-    api.signature = &Signature;
-    api.info = &Info;
-    api.not_exposed_at = &NotExposedAt;
-    api.run = &Run;
-    return api;
-  }();
-  return &kApi;
+  return vernier::sdk::internal::AnswerQuery<vernier::PassedOn>(host);
 }

@@ -206,21 +206,54 @@ vn_status* Guard(const Host& host, Body body) noexcept {
   }
 }
 
-/// The trampolines of one backend class. The query function fills the table.
+// option_at has no host argument; the query call leaves it here, once, before any other call.
+template <typename Slots>
+const vn_host*& QueriedHost() {
+  static const vn_host* host = nullptr;
+  return host;
+}
+
+/// What vn_backend_query answers: the table of Slots' static functions, under its kName and
+/// kVersion; null for a host of another major version.
+template <typename Slots>
+const vn_backend_api* AnswerQuery(const vn_host* host) {
+  if (host->abi_major != VN_ABI_MAJOR) return nullptr;
+  QueriedHost<Slots>() = host;
+  static const vn_backend_api kApi = [] {
+    vn_backend_api api{};
+    api.struct_size = sizeof(api);
+    api.abi_major = VN_ABI_MAJOR;
+    api.abi_minor = VN_ABI_MINOR;
+    api.name = Str(Slots::kName);
+    api.version = Str(Slots::kVersion);
+    api.option_at = &Slots::OptionAt;
+    api.create = &Slots::Create;
+    api.destroy = &Slots::Destroy;
+    api.framework_version = &Slots::FrameworkVersion;
+    api.framework_path = &Slots::FrameworkPath;
+    api.open = &Slots::Open;
+    api.close = &Slots::Close;
+    api.signature = &Slots::Signature;
+    api.info = &Slots::Info;
+    api.not_exposed_at = &Slots::NotExposedAt;
+    api.run = &Slots::Run;
+    return api;
+  }();
+  return &kApi;
+}
+
+/// The trampolines of one backend class.
 template <typename Backend>
 struct Exporter {
+  static constexpr std::string_view kName = Backend::kName;
+  static constexpr std::string_view kVersion = Backend::kVersion;
+
   static BackendHandle& Of(vn_backend* b) { return *reinterpret_cast<BackendHandle*>(b); }
   static SessionHandle& Of(vn_session* s) { return *reinterpret_cast<SessionHandle*>(s); }
   static Backend& Get(vn_backend* b) { return *static_cast<Backend*>(Of(b).backend.get()); }
 
-  // option_at has no host argument; the query call left it here, once, before any other call.
-  static const vn_host*& QueriedHost() {
-    static const vn_host* host = nullptr;
-    return host;
-  }
-
   static vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
-    return Guard(Host(QueriedHost()), [&]() -> Status {
+    return Guard(Host(QueriedHost<Exporter>()), [&]() -> Status {
       const std::span<const vn_option_info> table = Backend::OptionTable();
       if (index >= table.size()) return NotFound("no more options");
       *out = table[index];
@@ -242,8 +275,8 @@ struct Exporter {
   }
 
   static void Destroy(vn_backend* b) noexcept { delete &Of(b); }
-  static vn_str Version(vn_backend* b) noexcept { return Str(Get(b).framework_version()); }
-  static vn_str Path(vn_backend* b) noexcept { return Str(Get(b).framework_path()); }
+  static vn_str FrameworkVersion(vn_backend* b) noexcept { return Str(Get(b).framework_version()); }
+  static vn_str FrameworkPath(vn_backend* b) noexcept { return Str(Get(b).framework_path()); }
 
   static vn_status* Open(vn_backend* b, const vn_model* model, const vn_option* options,
                          size_t count, vn_session** out) noexcept {
@@ -316,39 +349,14 @@ struct Exporter {
       return {};
     });
   }
-
-  static const vn_backend_api* Query(const vn_host* host) {
-    if (host->abi_major != VN_ABI_MAJOR) return nullptr;
-    QueriedHost() = host;
-    static const vn_backend_api kApi = [] {
-      vn_backend_api api{};
-      api.struct_size = sizeof(api);
-      api.abi_major = VN_ABI_MAJOR;
-      api.abi_minor = VN_ABI_MINOR;
-      api.name = Str(Backend::kName);
-      api.version = Str(Backend::kVersion);
-      api.option_at = &OptionAt;
-      api.create = &Create;
-      api.destroy = &Destroy;
-      api.framework_version = &Version;
-      api.framework_path = &Path;
-      api.open = &Open;
-      api.close = &Close;
-      api.signature = &Signature;
-      api.info = &Info;
-      api.not_exposed_at = &NotExposedAt;
-      api.run = &Run;
-      return api;
-    }();
-    return &kApi;
-  }
 };
 
 }  // namespace internal
 }  // namespace vernier::sdk
 
-#define VERNIER_EXPORT_BACKEND(Backend)                                                    \
+#define VERNIER_EXPORT_BACKEND(Backend)                                                     \
   extern "C" __attribute__((visibility("default"))) const vn_backend_api* vn_backend_query( \
       const vn_host* host) {                                                                \
-    return ::vernier::sdk::internal::Exporter<Backend>::Query(host);                        \
+    using ::vernier::sdk::internal::Exporter;                                               \
+    return ::vernier::sdk::internal::AnswerQuery<Exporter<Backend>>(host);                  \
   }
