@@ -55,6 +55,55 @@ Result<ArrivedBytes> CopyInline(MessageReader& reader) {
   return ArrivedBytes{copy.bytes(), std::make_shared<Tensor>(copy)};
 }
 
+// A tensor as it was described; nothing of it is believed yet.
+struct ArrivedEntry {
+  std::string name, skipped;
+  uint8_t dtype = 0;
+  Dims dims;
+  uint64_t offset = 0, size = 0;
+};
+
+ArrivedEntry ReadEntry(MessageReader& reader) {
+  ArrivedEntry entry;
+  entry.name = reader.Text();
+  entry.skipped = reader.Text();
+  entry.dtype = reader.Number<uint8_t>();
+  entry.dims.resize(reader.Count(sizeof(int64_t)));
+  for (int64_t& dim : entry.dims) dim = reader.Number<int64_t>();
+  entry.offset = reader.Number<uint64_t>();
+  entry.size = reader.Number<uint64_t>();
+  return entry;
+}
+
+Status AddKept(ArrivedEntry entry, DecodedBlock& block) {
+  const std::optional<DType> dtype = DTypeFromOnnx(entry.dtype & ~kKept);
+  if (!dtype || !ElementCount(entry.dims)) {
+    return BackendError("a worker kept tensor '" + entry.name + "', which is wrong");
+  }
+  block.kept.push_back({std::move(entry.name), *dtype, std::move(entry.dims), entry.offset,
+                        block.tensors.size() + block.kept.size()});
+  return {};
+}
+
+Status AddTensor(ArrivedEntry entry, const ArrivedBytes& arrived, DecodedBlock& block) {
+  const uint64_t available = arrived.bytes.size();
+  const std::optional<DType> dtype = DTypeFromOnnx(entry.dtype);
+  if (!dtype || entry.offset % kAlignment != 0 || entry.offset > available ||
+      entry.size > available - entry.offset) {
+    return BackendError("a worker sent tensor '" + entry.name + "' outside its memory");
+  }
+  Result<Tensor> tensor = Tensor::Wrap(
+      *dtype, std::move(entry.dims),
+      arrived.bytes.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.size)),
+      arrived.owner);
+  if (!tensor.ok()) {
+    return BackendError("a worker sent tensor '" + entry.name +
+                        "', which is wrong: " + tensor.status().message());
+  }
+  block.tensors.push_back({std::move(entry.name), *std::move(tensor)});
+  return {};
+}
+
 }  // namespace
 
 void TensorBlockBuilder::Add(std::string_view name, DType dtype, std::span<const int64_t> dims,
@@ -207,57 +256,23 @@ Result<TensorBlock> EncodeTensors(const TensorMap& tensors) {
 }
 
 Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, UniqueFd memory) {
-  struct Entry {
-    std::string name, skipped;
-    uint8_t dtype;
-    Dims dims;
-    uint64_t offset, size;
-  };
   MessageReader reader(description);
-  std::vector<Entry> entries(reader.Count(kLeastEntry));
-  for (Entry& entry : entries) {
-    entry.name = reader.Text();
-    entry.skipped = reader.Text();
-    entry.dtype = reader.Number<uint8_t>();
-    entry.dims.resize(reader.Count(sizeof(int64_t)));
-    for (int64_t& dim : entry.dims) dim = reader.Number<int64_t>();
-    entry.offset = reader.Number<uint64_t>();
-    entry.size = reader.Number<uint64_t>();
-  }
+  std::vector<ArrivedEntry> entries(reader.Count(kLeastEntry));
+  for (ArrivedEntry& entry : entries) entry = ReadEntry(reader);
   const bool is_inline = reader.Number<uint8_t>() != 0;
   if (reader.failed()) return BackendError("a worker sent a malformed description of tensors");
   VERNIER_ASSIGN_OR_RETURN(const ArrivedBytes arrived,
                            is_inline ? CopyInline(reader) : MapSealed(memory));
   if (!reader.finished()) return BackendError("a worker sent a malformed description of tensors");
   DecodedBlock block;
-  for (Entry& entry : entries) {
+  for (ArrivedEntry& entry : entries) {
     if (!entry.skipped.empty()) {
       block.skipped.push_back({std::move(entry.name), std::move(entry.skipped)});
-      continue;
+    } else if ((entry.dtype & kKept) != 0) {
+      VERNIER_TRY(AddKept(std::move(entry), block));
+    } else {
+      VERNIER_TRY(AddTensor(std::move(entry), arrived, block));
     }
-    const uint64_t available = arrived.bytes.size();
-    const std::optional<DType> dtype = DTypeFromOnnx(entry.dtype & ~kKept);
-    if ((entry.dtype & kKept) != 0) {
-      if (!dtype || !ElementCount(entry.dims)) {
-        return BackendError("a worker kept tensor '" + entry.name + "', which is wrong");
-      }
-      block.kept.push_back({std::move(entry.name), *dtype, std::move(entry.dims), entry.offset,
-                            block.tensors.size() + block.kept.size()});
-      continue;
-    }
-    if (!dtype || entry.offset % kAlignment != 0 || entry.offset > available ||
-        entry.size > available - entry.offset) {
-      return BackendError("a worker sent tensor '" + entry.name + "' outside its memory");
-    }
-    Result<Tensor> tensor = Tensor::Wrap(
-        *dtype, std::move(entry.dims),
-        arrived.bytes.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.size)),
-        arrived.owner);
-    if (!tensor.ok()) {
-      return BackendError("a worker sent tensor '" + entry.name +
-                          "', which is wrong: " + tensor.status().message());
-    }
-    block.tensors.push_back({std::move(entry.name), *std::move(tensor)});
   }
   return block;
 }

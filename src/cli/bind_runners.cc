@@ -220,6 +220,32 @@ bool HasOption(const RunnerPlan& runner, std::string_view key) {
                      [&](const auto& option) { return option.first == key; });
 }
 
+// Backends that read ONNX take TensorFlow's models converted.
+Status ResolveForOnnx(ModelType type, RunnerPlan& runner) {
+  ModelPlan& model = runner.model;
+  // Out-of-tree backends may read what they like.
+  constexpr std::string_view kReadOnnx[] = {"onnxruntime", "pluginref", "onnxref",
+                                            "openvino",    kTensorRt,   "identity"};
+  const bool reads_onnx =
+      std::find(std::begin(kReadOnnx), std::end(kReadOnnx), runner.backend) != std::end(kReadOnnx);
+  const bool converted = reads_onnx && IsTensorFlowModel(type);
+  const bool needs_onnx = reads_onnx && runner.backend != kTensorRt &&
+                          runner.backend != "openvino" && runner.backend != "identity";
+  if (converted) {
+    ConvertToOnnx(runner);
+  } else if (needs_onnx && type != ModelType::kOnnx) {
+    return InvalidArgument("Model type: " + model.type +
+                           " could not be converted to an ONNX model.");
+  }
+  if (runner.backend != kTensorRt) return {};
+  runner.session_options.emplace_back("model_type", converted ? "onnx" : model.type);
+  // Outputs marked in the ONNX file are the other runners'; TensorRT's are --trt-outputs.
+  model.outputs.clear();
+  model.exclude_outputs.clear();
+  model.outputs_by_type.clear();
+  return {};
+}
+
 // Finds the file and its type; what the runner's backend cannot take is an error here, before any
 // framework loads.
 Status ResolveModel(RunnerPlan& runner, Logger& logger) {
@@ -246,30 +272,8 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   if (type == ModelType::kOnnx && !MeansAll(model.outputs)) {
     std::erase_if(runner.session_options, [](const auto& option) { return option.first == "mark"; });
   }
-  if (runner.backend == kTensorFlow) {
-    ResolveTensorFlow(type, runner);
-    return {};
-  }
-  // Out-of-tree backends may read what they like.
-  constexpr std::string_view kReadOnnx[] = {"onnxruntime", "pluginref", "onnxref",
-                                            "openvino",    kTensorRt,   "identity"};
-  const bool reads_onnx =
-      std::find(std::begin(kReadOnnx), std::end(kReadOnnx), runner.backend) != std::end(kReadOnnx);
-  const bool converted = reads_onnx && IsTensorFlowModel(type);
-  const bool needs_onnx = reads_onnx && runner.backend != kTensorRt &&
-                          runner.backend != "openvino" && runner.backend != "identity";
-  if (converted) {
-    ConvertToOnnx(runner);
-  } else if (needs_onnx && type != ModelType::kOnnx) {
-    return InvalidArgument("Model type: " + model.type +
-                           " could not be converted to an ONNX model.");
-  }
-  if (runner.backend != kTensorRt) return {};
-  runner.session_options.emplace_back("model_type", converted ? "onnx" : model.type);
-  // Outputs marked in the ONNX file are the other runners'; TensorRT's are --trt-outputs.
-  model.outputs.clear();
-  model.exclude_outputs.clear();
-  model.outputs_by_type.clear();
+  if (runner.backend != kTensorFlow) return ResolveForOnnx(type, runner);
+  ResolveTensorFlow(type, runner);
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include "run/layer_times.h"
 #include "run/live_runs.h"
 #include "run/pair_bars.h"
+#include "run/profile_accuracy.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
 #include "util/thread_pool.h"
@@ -283,47 +284,9 @@ class Profile {
                                            : PairingRule::kOneToOne;
     const IterationComparison comparison =
         CompareIteration(*reference, result, plan_.compare, detail, rule);
-    for (const OutputComparison& output : comparison.outputs) AddOutput(output, accuracy);
-    Conclude(comparison, accuracy);
-  }
-
-  // Outputs that agree say nothing of those without a counterpart.
-  void Conclude(const IterationComparison& comparison, ProfileAccuracy& accuracy) {
-    std::vector<std::string> alone = comparison.pairing.left_only;
-    alone.insert(alone.end(), comparison.pairing.right_only.begin(),
-                 comparison.pairing.right_only.end());
-    const bool may_be_alone = plan_.lenient || marked_;
-    if (accuracy.outputs == 0 || (!alone.empty() && !may_be_alone)) {
-      outcome_.faults.incomplete = true;
-      if (accuracy.failed == 0) accuracy.why = "no counterpart of " + FormatPythonList(alone);
-    }
-    accuracy.compared = accuracy.failed > 0 || accuracy.why.empty();
-    accuracy.passed = accuracy.compared && accuracy.failed == 0;
-    if (accuracy.failed > 0) outcome_.faults.mismatch = true;
-  }
-
-  static void AddOutput(const OutputComparison& output, ProfileAccuracy& accuracy) {
-    ++accuracy.outputs;
-    const FunctionResult* function = output.Find(CompareFunction::kSimple);
-    const auto* simple = function == nullptr ? nullptr : std::get_if<SimpleResult>(&function->data);
-    const bool failed = !output.passed();
-    const double over = simple == nullptr ? 0 : simple->times_over();
-    if (simple != nullptr) {
-      const double largest = simple->difference.absolute.max;
-      const bool worse = largest != largest || largest > accuracy.max_absolute_error;
-      if (worse) accuracy.max_absolute_error = largest;
-    }
-    const bool worst = accuracy.outputs == 1 || over > accuracy.times_over_tolerance ||
-                       (failed && accuracy.failed == 0);
-    accuracy.failed += failed;
-    if (!worst) return;
-    accuracy.times_over_tolerance = over;
-    accuracy.worst_output = output.a_name;
-    if (failed) {
-      accuracy.why = "output '" + output.a_name + "'" +
-                     (simple != nullptr ? ": " + FormatG(over, 3) + " times over tolerance"
-                                        : ": it cannot be compared");
-    }
+    accuracy = AccuracyOf(comparison, plan_.lenient || marked_);
+    outcome_.faults.incomplete |= !accuracy.compared;
+    outcome_.faults.mismatch |= accuracy.failed > 0;
   }
 
   // In sessions of their own: measuring layers makes inferences slower.
