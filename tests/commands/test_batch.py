@@ -100,11 +100,16 @@ class Batch(Case):
 
     def test_interrupted(self):
         script = self.path("slow.py")
-        script.write_text("import time\ndef load(path):\n    time.sleep(60)\n")
+        script.write_text("import time\ndef load(path):\n    open('begun', 'w').close()\n"
+                          "    time.sleep(60)\n")
         process = subprocess.Popen([VERNIER, "batch", "models/*.onnx", "--", "--model-runner",
-                                    "slow.py", "--python", sys.executable], cwd=self.folder, stdout=subprocess.PIPE,
+                                    "slow.py", "--python", sys.executable],
+                                   cwd=self.folder, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True)
-        time.sleep(2)
+        end = time.monotonic() + 60
+        while not self.path("begun").exists():
+            self.assertLess(time.monotonic(), end, "no run began")
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 130, out)
