@@ -21,12 +21,6 @@ constexpr OtherSetting kOtherSettings[] = {
 // Sessions of a worker are told apart by number; runners have their places in the plan.
 constexpr uint64_t kSession = 1'000'000;
 
-const Tensor* Find(const TensorMap& outputs, const std::string& name) {
-  const auto found = std::find_if(outputs.begin(), outputs.end(),
-                                  [&](const NamedTensor& output) { return output.name == name; });
-  return found == outputs.end() ? nullptr : &found->tensor;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<NoiseFloor>> NoiseFloor::Create(const RunnerPlan& reference) {

@@ -69,12 +69,6 @@ RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
   return arithmetic;
 }
 
-const Tensor* Find(const TensorMap& outputs, const std::string& name) {
-  const auto found = std::find_if(outputs.begin(), outputs.end(),
-                                  [&](const NamedTensor& output) { return output.name == name; });
-  return found == outputs.end() ? nullptr : &found->tensor;
-}
-
 // What an output tells of those behind it; nothing where only rounding in long types lies before
 // it, which predicts well enough, and where it is off itself.
 std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
