@@ -33,7 +33,8 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
 struct Reply {
   MessageWriter body;
   UniqueFd memory;
-  TensorMap feed;  // let go when the answer is on its way: nobody waits for its pages to be unmapped
+  TensorMap
+      feed;  // let go when the answer is on its way: nobody waits for its pages to be unmapped
 };
 
 struct OpenSession {

@@ -16,6 +16,7 @@
 #include "run/run_scripts.h"
 #include "run/savers.h"
 #include "run/spill.h"
+#include "run/tensor_release.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -132,6 +133,7 @@ class Execution {
     // Where loaded outputs run out, what is to be saved is still made.
     for (int64_t i = 0; comparing || (savers_->saves() && !comparisons_->stopped()); ++i) {
       VERNIER_TRY(CheckInterrupted());
+      released_.Wait();
       VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds_->Next());
       if (!feed || !live_.any_alive()) break;
       // Not Once: it would keep the text of every iteration.
@@ -140,16 +142,24 @@ class Execution {
       VERNIER_TRY(savers_->AddFeed(*feed));
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, InferAll(*feed, i));
       ++live_iterations_;
+      live_.ForgetFeed();
+      released_.Add(std::exchange(feed, std::nullopt).value());
       if (comparing) {
         VERNIER_ASSIGN_OR_RETURN(comparing, CompareIteration(i, outputs));
       }
-      // Large tensors take time to be freed: those that need no saving go while others are saved.
-      feed.reset();
-      outputs.clear();
+      Release(outputs);
       VERNIER_TRY(savers_->Settle());
       observer_.Progress(i + 1, feeds_->expected().value_or(0));
     }
     return {};
+  }
+
+  void Release(IterationOutputs& outputs) {
+    // What a worker holds on a device is let go of where workers are asked: on this thread.
+    if (live_.outputs_may_stay_on_device()) return;
+    for (std::optional<IterationResult>& side : outputs) {
+      if (side) released_.Add(std::move(side->outputs));
+    }
   }
 
   Result<bool> CompareIteration(int64_t iteration, IterationOutputs& outputs) {
@@ -325,6 +335,7 @@ class Execution {
   }
 
   void Conclude() {
+    released_.Wait();
     if (noise_) (void)noise_->Close();  // everything it was for is there
     for (size_t i = 0; i < live_.size(); ++i) {
       live_.Close(i);
@@ -403,6 +414,7 @@ class Execution {
   LpipsMeasure lpips_{[this] { return live_.ScriptWorker(); }};
   std::unique_ptr<FeedStream> feeds_;
   std::optional<Savers> savers_;
+  TensorRelease released_;
   std::unique_ptr<Spill> spill_;
   std::vector<std::pair<std::string, std::string>> self_compared_;
   int64_t live_iterations_ = 0;

@@ -56,6 +56,9 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration);
 
+  /// The last feed is not asked for again: what was kept of it for further runners goes.
+  void ForgetFeed() { block_.reset(); }
+
   /// The same of all runners, side by side; nullopt for those that have failed before. Each must
   /// have a worker of its own. Settle() is to follow for each runner, in order.
   using Settling = std::optional<Result<IterationResult>>;
@@ -75,6 +78,7 @@ class LiveRuns {
 
   /// The outputs that stayed on a device. Tensors of this run must not outlive it.
   DeviceOutputs& devices() { return devices_; }
+  bool outputs_may_stay_on_device() const { return may_stay_on_device_; }
 
   std::vector<RunnerRecord> Records() const;
 

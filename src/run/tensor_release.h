@@ -1,0 +1,24 @@
+// Lets go of tensors beside other work.
+#pragma once
+
+#include <future>
+#include <vector>
+
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// To unmap and free a gigabyte takes the kernel a fifth of a second.
+class TensorRelease {
+ public:
+  /// Lets go of the tensors; where they are large, on a thread of their own.
+  void Add(TensorMap tensors);
+
+  /// Returns when all are gone, which is to be before there are new ones: they count as memory.
+  void Wait();
+
+ private:
+  std::vector<std::future<void>> pending_;
+};
+
+}  // namespace vernier
