@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "util/thread_pool.h"
+
 namespace vernier {
 namespace {
 
@@ -22,6 +24,33 @@ std::vector<int64_t> Places(const PairMeasures& measures) {
   std::vector<int64_t> places;
   for (const WorstElement& element : measures.worst) places.push_back(element.place);
   return places;
+}
+
+// Arrays of the same bytes are summarised once, which must not show.
+TEST(MeasurePair, SidesOfTheSameBytesAreThoseOfEachAlone) {
+  std::vector<float> a(400'001);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = std::sin(static_cast<float>(i)) * 3;
+  std::vector<float> b = a;
+  MeasureRequest request{.rule = {1e-5, 1e-5}};
+  request.differences = StatisticsLevel::kRanks;
+  request.sides = StatisticsLevel::kRanks;
+  request.side_quantiles = {0.9, 0.99};
+  ThreadPool pool(2);
+  for (const float last : {a.back(), 7.5f, std::numeric_limits<float>::quiet_NaN()}) {
+    b.back() = last;
+    if (std::isnan(last)) a.back() = last;
+    const PairMeasures measured = *MeasurePair(Span(a), Span(b), request, &pool);
+    const ValueStatistics alone =
+        MeasureValues(Span(b), request.sides, request.side_quantiles, &pool);
+    EXPECT_EQ(measured.b.argmax, alone.argmax);
+    EXPECT_EQ(measured.b.nan_count, alone.nan_count);
+    EXPECT_EQ(std::isnan(last), std::isnan(measured.b.mean));
+    if (std::isnan(last)) continue;
+    EXPECT_EQ(measured.b.mean, alone.mean);
+    EXPECT_EQ(measured.b.max, alone.max);
+    EXPECT_EQ(measured.b.quantiles, alone.quantiles);
+    EXPECT_EQ(measured.difference.mismatches, last == a.back() ? 0 : 1);
+  }
 }
 
 TEST(MeasurePair, FillsOnlyWhatIsAskedFor) {
