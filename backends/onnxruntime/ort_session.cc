@@ -121,6 +121,7 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
                                                         &session->session_)
                     : api.table->CreateSession(api.env, path.c_str(), raw, &session->session_)));
   VERNIER_TRY(session->ReadSignature());
+  session->PlaceOutputs(session->first_outputs_);
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
 
@@ -186,10 +187,11 @@ Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index) 
 }
 
 // The host's memory for outputs whose shape is known before; the others are made by ONNX Runtime.
-std::vector<Value> OrtModelSession::PlaceOutputs() const {
-  std::vector<Value> values;
-  for (const sdk::TensorSpec& spec : outputs_) {
-    Value& value = values.emplace_back(api_);
+void OrtModelSession::PlaceOutputs(std::vector<Value>& values) const {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const sdk::TensorSpec& spec = outputs_[i];
+    if (i == values.size()) values.emplace_back(api_);
+    if (values[i].get() != nullptr) continue;
     const bool fixed =
         std::all_of(spec.shape.begin(), spec.shape.end(), [](int64_t dim) { return dim > 0; });
     const bool placed = places_outputs_ && fixed && spec.rank_known && spec.skipped.empty();
@@ -203,9 +205,8 @@ std::vector<Value> OrtModelSession::PlaceOutputs() const {
     void* const memory = size ? host_.OutputMemory(static_cast<size_t>(*size)) : nullptr;
     if (memory == nullptr) continue;
     Result<Value> over = ValueOver(api_, spec, memory, static_cast<size_t>(*size));
-    if (over.ok()) std::swap(*value.slot(), *over->slot());
+    if (over.ok()) std::swap(*values[i].slot(), *over->slot());
   }
-  return values;
 }
 
 Status OrtModelSession::Infer(const Names& names, const Pointers& inputs,
@@ -236,7 +237,8 @@ Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> i
     name_pointers.push_back(names.back().c_str());
   }
   sdk::RunOutcome outcome;
-  std::vector<Value> outputs = PlaceOutputs();
+  std::vector<Value> outputs = std::exchange(first_outputs_, {});
+  PlaceOutputs(outputs);
   const bool placed = std::any_of(outputs.begin(), outputs.end(),
                                   [](const Value& value) { return value.get() != nullptr; });
   Status status = Infer(name_pointers, pointers, outputs, outcome.inference_seconds);

@@ -31,13 +31,14 @@ class OrtModelSession final : public sdk::Session {
 
   using Names = std::vector<const char*>;
   using Pointers = std::vector<const OrtValue*>;
-  std::vector<Value> PlaceOutputs() const;
+  void PlaceOutputs(std::vector<Value>& values) const;
   Status Infer(const Names& names, const Pointers& inputs, std::vector<Value>& outputs,
                double& seconds);
 
   const Api& api_;
   const sdk::Host host_;
   bool places_outputs_ = true;
+  std::vector<Value> first_outputs_;  ///< of the first run: memory that there was while opening
   OrtSession* session_ = nullptr;
   std::string device_;
   std::string layer_times_path_;  ///< empty: layers are not measured

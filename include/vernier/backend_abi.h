@@ -135,7 +135,8 @@ typedef struct vn_host {
 
   /* During `run`: memory for one output of so many bytes, aligned to 64 and not cleared, which saves
    * the host a copy. The output that is made there begins at its start. NULL: use your own. It is
-   * the host's again when `run` returns: it must not be touched any more. Since 1.2. Star. */
+   * the host's again when `run` returns: it must not be touched any more. During `open`: the same,
+   * for outputs of the first run whose size is known by then. Since 1.2. Star. */
   void* (*output_memory)(void* self, size_t byte_size)VN_NOEXCEPT;
 } vn_host;
 

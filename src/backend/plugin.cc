@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "util/page_work.h"
 #include "vernier/backend_dtype.h"
 
 // The status that the host makes for a plug-in. Complete only here: a plug-in sees a pointer.
@@ -44,15 +45,23 @@ void Log(void* self, int32_t severity, vn_str message) noexcept {
 // it uses again and again.
 constexpr size_t kWorthPlacing = size_t{1} << 20;
 
+// The same before the first run: it also pays to have a thread of its own for the pages.
+constexpr size_t kWorthPlacingAhead = size_t{32} << 20;
+
 void* OutputMemory(void* self, size_t size) noexcept {
   PluginHost& host = *static_cast<PluginHost*>(self);
-  if (!host.running || size < kWorthPlacing) return nullptr;
+  const bool opening = host.stage == PluginHost::Stage::kOpening;
+  if (!opening && host.stage != PluginHost::Stage::kRunning) return nullptr;
+  if (size < (opening ? kWorthPlacingAhead : kWorthPlacing)) return nullptr;
   if (host.outputs == nullptr) {
     Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::Create();
     if (!memory.ok()) return nullptr;
     host.outputs = *std::move(memory);
   }
-  const Result<std::span<std::byte>> bytes = host.outputs->Allocate(size);
+  using Pages = SharedMemory::Pages;
+  const Result<std::span<std::byte>> bytes =
+      host.outputs->Allocate(size, opening ? Pages::kToBeMade : Pages::kMade);
+  if (bytes.ok() && opening) host.ahead.push_back(*bytes);
   return bytes.ok() ? bytes->data() : nullptr;
 }
 
@@ -324,10 +333,11 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
   size_t count = 0;
   vn_run_stats stats{};
   stats.struct_size = sizeof(stats);
-  host_.running = true;
+  host_.outputs = ahead_.Take();
+  host_.stage = PluginHost::Stage::kRunning;
   Status ran = Take(api_->run(session_, feed.pointers().data(), feed.pointers().size(),
                               outputs.data(), outputs_.size(), &count, &stats));
-  host_.running = false;
+  host_.stage = PluginHost::Stage::kOther;
   std::shared_ptr<SharedMemory> memory = std::exchange(host_.outputs, nullptr);
   VERNIER_TRY(std::move(ran));
   if (count > outputs_.size()) {
@@ -343,7 +353,20 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
   return outcome;
 }
 
-Plugin::Plugin(PluginLog log) : reached_{.log = std::move(log), .outputs = nullptr} {
+OutputsAhead::OutputsAhead(PluginHost& host) : memory_(std::exchange(host.outputs, nullptr)) {
+  std::vector<std::span<std::byte>> places = std::exchange(host.ahead, {});
+  if (places.empty()) return;
+  pages_ = std::async(std::launch::async, [places = std::move(places)] {
+    for (const std::span<std::byte> place : places) MakePages(place);
+  });
+}
+
+std::shared_ptr<SharedMemory> OutputsAhead::Take() {
+  if (pages_.valid()) pages_.get();
+  return std::exchange(memory_, nullptr);
+}
+
+Plugin::Plugin(PluginLog log) : reached_{.log = std::move(log), .outputs = nullptr, .ahead = {}} {
   host_ = {sizeof(vn_host), VN_ABI_MAJOR, VN_ABI_MINOR,  &reached_,
            &NewStatus,      &Log,         &NotCancelled, &OutputMemory};
 }
@@ -359,7 +382,8 @@ Result<std::unique_ptr<Plugin>> Plugin::Load(const LoadRequest& request, PluginL
     if (plugin.ok() || plugin.status().code() != StatusCode::kUnavailable) return plugin;
     const std::string& reason = plugin.status().message();
     // Plug-ins of one framework often say the same: that it is not there at all.
-    if (reasons.find(reason) == std::string::npos) reasons += (reasons.empty() ? "" : "; ") + reason;
+    if (reasons.find(reason) == std::string::npos)
+      reasons += (reasons.empty() ? "" : "; ") + reason;
   }
   return Unavailable(std::move(reasons));
 }
@@ -433,7 +457,14 @@ Result<std::unique_ptr<PluginSession>> Plugin::Open(const OpenRequest& request,
   model.output_count = outputs.size();
   const std::vector<vn_option> options = ToAbiOptions(request.options);
   vn_session* session = nullptr;
-  VERNIER_TRY(Take(api_->open(backend_, &model, options.data(), options.size(), &session)));
+  reached_.stage = PluginHost::Stage::kOpening;
+  Status opened = Take(api_->open(backend_, &model, options.data(), options.size(), &session));
+  reached_.stage = PluginHost::Stage::kOther;
+  if (!opened.ok()) {
+    reached_.outputs = nullptr;
+    reached_.ahead.clear();
+    return opened;
+  }
   if (session == nullptr) return BackendError("the backend opened nothing and gave no error");
   return std::make_unique<PluginSession>(api_, session, reached_);
 }

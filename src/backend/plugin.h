@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,9 +22,27 @@ using PluginLog = std::function<void(int severity, std::string_view text)>;
 
 /// What a plug-in's calls of the host reach.
 struct PluginHost {
+  enum class Stage { kOther, kOpening, kRunning };
+
   PluginLog log;
-  bool running = false;                   ///< in an inference, which may want memory for outputs
-  std::shared_ptr<SharedMemory> outputs;  ///< what it has got; null until it asks
+  Stage stage = Stage::kOther;              ///< opening and running may want memory for outputs
+  std::shared_ptr<SharedMemory> outputs;    ///< what it has got; null until it asks
+  std::vector<std::span<std::byte>> ahead;  ///< of that, places whose pages are to be made
+};
+
+/// Memory for outputs of a session's first run. Its pages are made beside what comes before that.
+class OutputsAhead {
+ public:
+  OutputsAhead() = default;
+  /// Takes what the plug-in got while it opened the session.
+  explicit OutputsAhead(PluginHost& host);
+
+  /// The memory, once all pages are there; null where there is none, and from the second call on.
+  std::shared_ptr<SharedMemory> Take();
+
+ private:
+  std::shared_ptr<SharedMemory> memory_;
+  std::future<void> pages_;  // after the memory, which it writes to
 };
 
 /// One session of a plug-in.
@@ -31,7 +50,7 @@ class PluginSession {
  public:
   /// `host` must outlive it.
   PluginSession(const vn_backend_api* api, vn_session* session, PluginHost& host)
-      : api_(api), session_(session), host_(host) {}
+      : api_(api), session_(session), host_(host), ahead_(host) {}
   ~PluginSession() { api_->close(session_); }
   PluginSession(const PluginSession&) = delete;
   PluginSession& operator=(const PluginSession&) = delete;
@@ -66,6 +85,7 @@ class PluginSession {
   const vn_backend_api* api_;
   vn_session* session_;
   PluginHost& host_;
+  OutputsAhead ahead_;
   std::vector<DeclaredOutput> outputs_;
 };
 

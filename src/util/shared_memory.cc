@@ -84,11 +84,11 @@ Status SharedMemory::Write(std::span<std::byte> place, std::span<const std::byte
   return WriteAt(*offset, bytes);
 }
 
-Result<std::span<std::byte>> SharedMemory::Allocate(size_t size) {
+Result<std::span<std::byte>> SharedMemory::Allocate(size_t size, Pages pages) {
   VERNIER_ASSIGN_OR_RETURN(const std::span<std::byte> bytes, Reserve(size));
   places_.back().writable = true;
   VERNIER_TRY(Map(places_.back(), PROT_READ | PROT_WRITE));
-  MakePages(bytes);
+  if (pages == Pages::kMade) MakePages(bytes);
   return bytes;
 }
 

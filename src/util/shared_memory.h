@@ -36,8 +36,10 @@ class SharedMemory {
   Result<std::span<std::byte>> Reserve(size_t size);
   Status Write(std::span<std::byte> place, std::span<const std::byte> bytes);
 
-  /// As Reserve, and the place can be written to until the memory is sealed.
-  Result<std::span<std::byte>> Allocate(size_t size);
+  /// As Reserve, and the place can be written to until the memory is sealed. Its pages are made at
+  /// once, or one by one as they are touched, unless somebody does it before (MakePages).
+  enum class Pages { kMade, kToBeMade };
+  Result<std::span<std::byte>> Allocate(size_t size, Pages pages = Pages::kMade);
 
   /// After this nothing can be changed. Every place stays where it is.
   Status Seal();
