@@ -69,6 +69,14 @@ uint16_t HalfBits(float value) {
   return static_cast<uint16_t>(((bits >> 16) & 0x8000u) | (magnitude - (112u << 10)));
 }
 
+// As quantised networks do: what does not fit is the nearest that does. Of the types that are no
+// integers the low byte serves as a pattern.
+int64_t Quantised(DType dtype, double value) {
+  if (dtype == DType::kInt8) value = std::clamp(value, -128.0, 127.0);
+  if (dtype == DType::kUint8) value = std::clamp(value, 0.0, 255.0);
+  return static_cast<int64_t>(value);
+}
+
 // Bytes of type `dtype`; `noise` is added to every number.
 std::vector<std::byte> MakeArray(DType dtype, size_t count, double noise) {
   const auto size = static_cast<size_t>(BitsOf(dtype)) / 8;
@@ -83,7 +91,7 @@ std::vector<std::byte> MakeArray(DType dtype, size_t count, double noise) {
     std::memcpy(&bits, &narrow, 4);
     const auto half = HalfBits(narrow);
     const auto brain = static_cast<uint16_t>(bits >> 16);
-    const auto whole = static_cast<int64_t>(value * 40);
+    const int64_t whole = Quantised(dtype, value * 40);
     const void* from = dtype == DType::kFloat32    ? static_cast<const void*>(&narrow)
                        : dtype == DType::kFloat64  ? static_cast<const void*>(&value)
                        : dtype == DType::kFloat16  ? static_cast<const void*>(&half)
