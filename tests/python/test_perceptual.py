@@ -30,15 +30,16 @@ FAKE_LPIPS = """
         def __call__(self, a, b):
             assert a.shape == b.shape and a.shape[1] == 3 and a.ndim == 4, a.shape
             assert a.min() >= -1 and a.max() <= 1
+            np.save("seen.npy", np.asarray(a))
             return np.abs(a - b).mean(axis=(1, 2, 3))
     """
 
 
 class Perceptual(ScriptCase):
-    def images(self, shape, difference):
+    def images(self, shape, difference, scale=1):
         """Two saved runs of one output each."""
         generator = np.random.default_rng(3)
-        image = generator.random(shape).astype(np.float32) * 0.5
+        image = generator.random(shape).astype(np.float32) * 0.5 * np.float32(scale)
         for name, array in (("a", image), ("b", image + np.float32(difference))):
             np.savez(self.folder / f"{name}.npz", **{f"{name}/0000000000/image": array})
         return ["--load-outputs", "a.npz", "b.npz", "--compare", "perceptual_metrics"]
@@ -61,6 +62,21 @@ class Perceptual(ScriptCase):
                 self.assertRegex(failed.out, r"LPIPS: 0\.5 \(tolerance: 0\.1\) \| FAILED")
                 passed = self.vernier(*words, "--lpips-threshold", "0.6", env=env)
                 self.assertEqual(passed.code, 0, str(passed))
+
+    def test_the_network_sees_three_channels_from_minus_one_to_one(self):
+        env = self.packages()
+        for shape, scale, channels in (
+                ((8, 9, 3), 1, lambda x: x.transpose(2, 0, 1)[None]),
+                ((3, 8, 9), 255, lambda x: x[None]),
+                ((2, 1, 8, 9), 1, lambda x: x[:, [0, 0, 0]]),
+                ((4, 8, 9, 2), 1, lambda x: x.transpose(0, 3, 1, 2)[:, [0, 1, 1]]),
+                ((1, 5, 8, 9), 255, lambda x: x[:, :3])):
+            with self.subTest(shape=shape, scale=scale):
+                done = self.vernier(*self.images(shape, 0, scale), env=env)
+                self.assertEqual(done.code, 0, str(done))
+                image = np.load(self.folder / "a.npz")["a/0000000000/image"]
+                np.testing.assert_allclose(np.load(self.folder / "seen.npy"),
+                                           channels(image) / scale * 2 - 1, rtol=0, atol=1e-6)
 
     def test_without_the_packages_it_is_no_pass(self):
         done = self.vernier(*self.images((1, 3, 8, 9), 0))
