@@ -89,3 +89,7 @@ class InspectModel(Case):
         ended = self.vernier("inspect", "model", "m.engine")
         self.assertEqual(ended.code, 5)
         self.assertIn("engine", ended.err)
+        onnx.save(branches(), self.folder / "m.onnx")
+        ended = self.vernier("inspect", "model", "m.onnx", "--convert-to", "trt")
+        self.assertEqual(ended.code, 5)
+        self.assertIn("--convert-to trt", ended.err)

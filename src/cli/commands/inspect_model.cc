@@ -19,6 +19,10 @@ Status Inspect(const ParsedArgs& args, ConsoleLog& log) {
     return Unimplemented("inspect model shows ONNX models, and '" + path + "' is of type " +
                          std::string(ModelTypeName(found)));
   }
+  if (const auto other = args.Value("display_as")) {
+    return Unimplemented(std::string(args.Flag("display_as")) + " " + std::string(*other) +
+                         " is not in this version of vernier: a model is shown as it is");
+  }
   log.Info("Loading model: " + path);
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
   const std::span<const std::string> words = args.List("show");
