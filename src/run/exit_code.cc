@@ -17,6 +17,18 @@ void RunFaults::Add(const Status& status) {
   }
 }
 
+void RunFaults::Add(const RunFaults& others) {
+  mismatch |= others.mismatch;
+  backend |= others.backend;
+  unavailable |= others.unavailable;
+  incomplete |= others.incomplete;
+  unsaved |= others.unsaved;
+  malformed |= others.malformed;
+  usage |= others.usage;
+  internal |= others.internal;
+  if (others.signal != 0) signal = others.signal;
+}
+
 bool RunFaults::any() const {
   return mismatch || backend || unavailable || incomplete || unsaved || malformed || usage ||
          internal || signal != 0;

@@ -18,11 +18,12 @@ struct RunFaults {
   int signal = 0;              ///< the run was ended by this signal
 
   void Add(const Status& status);
+  void Add(const RunFaults& others);
   bool any() const;
 };
 
-/// 0 when nothing went wrong; else by DESIGN's precedence: 128 + signal, 70, 2, then 1, 6, 5, 4, 7
-/// and 3. Called as the peer, every code above 2 is 1.
+/// 0 when nothing went wrong; else the first of 128 + signal, 70, 2, 1, 6, 5, 4, 7 and 3 that holds.
+/// Called as the peer, every fault but a signal is 1.
 int ExitCode(const RunFaults& faults, bool as_peer);
 
 }  // namespace vernier

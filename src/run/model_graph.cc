@@ -3,6 +3,7 @@
 #include <numeric>
 #include <set>
 
+#include "model/model_type.h"
 #include "model/onnx_model.h"
 #include "model/onnx_order.h"
 
@@ -17,8 +18,6 @@ std::vector<uint32_t> OrderOf(const OnnxModel& model) {
   std::iota(as_written.begin(), as_written.end(), 0U);
   return as_written;
 }
-
-}  // namespace
 
 Result<GraphRecord> ReadModelGraph(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
@@ -46,6 +45,18 @@ Result<GraphRecord> ReadModelGraph(const std::string& path) {
   }
   VERNIER_TRY(model.CheckIntact());
   return record;
+}
+
+}  // namespace
+
+std::optional<GraphRecord> FindModelGraph(const RunPlan& plan) {
+  for (const RunnerPlan& runner : plan.runners) {
+    if (runner.model.type != ModelTypeName(ModelType::kOnnx)) continue;
+    Result<GraphRecord> graph = ReadModelGraph(runner.model.path);
+    // A model that cannot be read has been told of by its runner.
+    if (graph.ok()) return *std::move(graph);
+  }
+  return std::nullopt;
 }
 
 }  // namespace vernier

@@ -1,15 +1,15 @@
 // A model's graph for the record.
 #pragma once
 
-#include <string>
+#include <optional>
 
 #include "record/graph_record.h"
-#include "vernier/status.h"
+#include "vernier/run_plan.h"
 
 namespace vernier {
 
-/// The nodes of the ONNX file's main graph in an order in which they can run, without weights and
-/// without what sub-graphs hold inside. kMalformed when the file cannot be read.
-Result<GraphRecord> ReadModelGraph(const std::string& path);
+/// The graph that pages show: of the plan's first ONNX model that can be read, the nodes of the main
+/// graph in an order in which they can run, without weights and without what sub-graphs hold inside.
+std::optional<GraphRecord> FindModelGraph(const RunPlan& plan);
 
 }  // namespace vernier

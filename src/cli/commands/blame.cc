@@ -9,7 +9,6 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
-#include "model/model_type.h"
 #include "report/blame_report.h"
 #include "report/blame_text.h"
 #include "report/report_files.h"
@@ -20,20 +19,12 @@ namespace vernier {
 
 namespace {
 
-std::optional<GraphRecord> GraphOf(const RunPlan& run) {
-  if (!run.save.WantsPage()) return std::nullopt;
-  for (const RunnerPlan& runner : run.runners) {
-    if (runner.model.type != ModelTypeName(ModelType::kOnnx)) continue;
-    Result<GraphRecord> graph = ReadModelGraph(runner.model.path);
-    if (graph.ok()) return *std::move(graph);
-  }
-  return std::nullopt;
-}
-
 void WriteReports(const BlamePlan& plan, const OriginRecord& origin, BlameOutcome& outcome,
                   ConsoleLog& log) {
   if (plan.run.save.reports.empty()) return;
-  const RunRecord record = MakeBlameReport(outcome.record, origin, GraphOf(plan.run));
+  const RunRecord record = MakeBlameReport(
+      outcome.record, origin,
+      plan.run.save.WantsPage() ? FindModelGraph(plan.run) : std::optional<GraphRecord>());
   for (const ReportFile& report : plan.run.save.reports) {
     log.Info("Saving report to " + report.path);
     if (const Status status = WriteReport(report, record); !status.ok()) {

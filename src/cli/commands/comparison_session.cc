@@ -9,7 +9,6 @@
 #include "cli/commands/origin.h"
 #include "cli/script/shell_command.h"
 #include "cli/version.h"
-#include "model/model_type.h"
 #include "report/report_files.h"
 #include "report/run_reporter.h"
 #include "report/run_summary.h"
@@ -19,18 +18,6 @@
 
 namespace vernier {
 namespace {
-
-// The graph that pages show: that of the first model whose structure can be read.
-std::optional<GraphRecord> FindGraph(const RunPlan& plan) {
-  if (!plan.save.WantsCharts()) return std::nullopt;
-  for (const RunnerPlan& runner : plan.runners) {
-    if (runner.model.type != ModelTypeName(ModelType::kOnnx)) continue;
-    Result<GraphRecord> graph = ReadModelGraph(runner.model.path);
-    // A model that cannot be read has been told of by its runner.
-    if (graph.ok()) return *std::move(graph);
-  }
-  return std::nullopt;
-}
 
 void BlameAfterwards(const RunPlan& run, const ParsedArgs& args, const Invocation& invocation,
                      ConsoleLog& log, RunFaults& faults) {
@@ -43,16 +30,7 @@ void BlameAfterwards(const RunPlan& run, const ParsedArgs& args, const Invocatio
     faults.Add(plan.status());
     return;
   }
-  const RunFaults found = Blame(*plan, {}, invocation, log);
-  faults.mismatch |= found.mismatch;
-  faults.backend |= found.backend;
-  faults.unavailable |= found.unavailable;
-  faults.incomplete |= found.incomplete;
-  faults.unsaved |= found.unsaved;
-  faults.malformed |= found.malformed;
-  faults.usage |= found.usage;
-  faults.internal |= found.internal;
-  if (found.signal != 0) faults.signal = found.signal;
+  faults.Add(Blame(*plan, {}, invocation, log));
 }
 
 // Last of all, where a workflow looks for it.
@@ -99,7 +77,7 @@ void CompleteRecord(RunOutcome& outcome, const RunPlan& plan, const ParsedArgs& 
   outcome.record.command = invocation.command;
   outcome.record.version = kVersion;
   outcome.record.origin = DescribeOrigin(args, command.options(), invocation);
-  outcome.record.graph = FindGraph(plan);
+  if (plan.save.WantsCharts()) outcome.record.graph = FindModelGraph(plan);
   outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
 }
 
