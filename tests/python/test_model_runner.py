@@ -177,7 +177,7 @@ class ModelRunner(ScriptCase):
 
     def test_wrong_answers(self):
         for answer, words in {
-            "{'y': feed['x']}": "outputs have no counterpart",
+            "{'y': feed['x']}": "1 output has no counterpart",
             "{}": "returned no outputs",
             "{'y': 3, 'z': 4}": "output 'y' of model.py:infer is a int",
         }.items():
