@@ -248,7 +248,10 @@ std::string FormatAdvice(const RunRecord& record) {
         (record.runners.empty() ? ""
                                 : "; to see which tensor parts first: add --onnx-outputs '*'") +
         "\n";
-    if (first != nullptr && second != nullptr && first->precision != second->precision) {
+    // Scripts need not say what they compute in.
+    const bool told = first != nullptr && second != nullptr && !first->precision.empty() &&
+                      !second->precision.empty();
+    if (told && first->precision != second->precision) {
       return "reason: " + first->name + " computes in " + first->precision + ", " + second->name +
              " in " + second->precision + "\nnext: " + next;
     }

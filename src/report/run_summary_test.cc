@@ -9,6 +9,7 @@ namespace vernier {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // One pair of runners that differ in `logits`, by at most 0.02.
 RunRecord FailedRun(bool by_bar) {
@@ -37,6 +38,17 @@ TEST(RunSummary, AdviceNamesTheToleranceThatWouldBeEnough) {
 TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesTheOutput) {
   EXPECT_THAT(FormatRunSummary(FailedRun(true), {}),
               HasSubstr("add --atol logits:0.02 --rtol logits:0.02"));
+}
+
+TEST(RunSummary, PrecisionsAreTheReasonOnlyWhereBothAreKnown) {
+  RunRecord record = FailedRun(false);
+  record.runners.resize(2);
+  record.runners[0].name = "a";
+  record.runners[0].precision = "float32";
+  record.runners[1].name = "b";
+  EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("computes in")));
+  record.runners[1].precision = "float16";
+  EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("a computes in float32, b in float16"));
 }
 
 TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesEveryFailedOutput) {
