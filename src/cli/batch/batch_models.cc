@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "cli/arg_parser.h"
+#include "cli/bind_run.h"
 #include "cli/option_table.h"
 
 namespace vernier {
@@ -77,9 +78,10 @@ void PutStem(const GivenOption& given, const std::string& stem, std::vector<std:
 std::string RecordOf(std::span<const std::string> words) {
   const OptionTable table = RunOptionTable();
   const ParseResult parsed = ParseCommandLine(table, words);
-  if (const auto path = parsed.args.Value("save_record")) return std::string(*path);
-  const auto folder = parsed.args.Value("output_dir");
-  return folder ? (fs::path(*folder) / "record.json").string() : "";
+  const bool has_folder = parsed.args.Has("output_dir");
+  const std::string_view path =
+      parsed.args.Value("save_record").value_or(has_folder ? "record.json" : "");
+  return InOutputFolder(parsed.args, std::string(path));
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ TEST(RunWordsForTest, KnowsWhereTheRecordGoes) {
   EXPECT_EQ(RunWordsFor({"m.onnx", "m"}, Words{"--onnxrt"})->record, "");
   EXPECT_EQ(RunWordsFor({"m.onnx", "m"}, Words{"--save-record", "r.json"})->record, "m-r.json");
   EXPECT_EQ(RunWordsFor({"m.onnx", "m"}, Words{"--output-dir", "d"})->record, "d/m/record.json");
+  EXPECT_EQ(
+      RunWordsFor({"m.onnx", "m"}, Words{"--output-dir", "d", "--save-record", "r.json"})->record,
+      "d/m/m-r.json");
 }
 
 TEST(RunWordsForTest, RefusesWhatIsNoOptionOfRun) {
