@@ -13,7 +13,7 @@ constexpr uint32_t kHalfPairs = kPairs / 2;
 constexpr int kGroup = 16;  // bytes loaded at once
 // Pairs share a word of the table with the pair that differs in the first bit alone: the lower half
 // counts both, the upper half those whose bit is set. Whoever takes the lower half to this moves
-// what there is to the totals: the bit above is for what all threads of the block may add
+// what there is then to the totals: the bit above is for what all threads of the block may add
 // meanwhile.
 constexpr uint32_t kFull = 0x8000;
 
@@ -50,11 +50,9 @@ struct PairCounter {
     return any;
   }
   __device__ static bool IsFull(uint32_t old) { return (old & 0xffff) == kFull - 1; }
-
-  __device__ void Spill(uint32_t old, uint32_t slot) {
-    const uint32_t upper = old >> 16;
-    atomicSub(table + slot, upper << 16 | kFull);
-    AddTotals(slot, kFull, upper);
+  __device__ void Spill(uint32_t slot) {
+    const uint32_t counts = atomicExch(table + slot, 0);
+    AddTotals(slot, counts & 0xffff, counts >> 16);
   }
   __device__ void AddTotals(uint32_t slot, uint32_t both, uint32_t upper) {
     if (both > upper) atomicAdd(totals + slot, static_cast<unsigned long long>(both - upper));
@@ -70,7 +68,7 @@ struct PairCounter {
     for (int i = 0; i < 2 * kWords; ++i) {
       const uint32_t word = words[i / 2];
       const uint32_t slot = i % 2 == 0 ? word & 0x7fff : word >> 16 & 0x7fff;
-      const uint32_t more = (i % 2 == 0 ? word << 1 : word >> 15) & 0x10000 | 1;
+      const uint32_t more = ((i % 2 == 0 ? word << 1 : word >> 15) & 0x10000) | 1;
       old[i] = 0;
       if (kHot == 0 || !IsHot(i % 2 == 0 ? word & 0xffff : word >> 16)) {
         old[i] = atomicAdd(table + slot, more);
@@ -81,13 +79,13 @@ struct PairCounter {
     if (!full) return;
 #pragma unroll
     for (int i = 0; i < 2 * kWords; ++i) {
-      if (IsFull(old[i])) Spill(old[i], words[i / 2] >> (16 * (i % 2)) & 0x7fff);
+      if (IsFull(old[i])) Spill(words[i / 2] >> (16 * (i % 2)) & 0x7fff);
     }
   }
   __device__ void AddOne(uint32_t pair) {
     const uint32_t slot = pair & (kHalfPairs - 1);
-    const uint32_t old = atomicAdd(table + slot, pair << 1 & 0x10000 | 1);
-    if (IsFull(old)) Spill(old, slot);
+    const uint32_t old = atomicAdd(table + slot, (pair << 1 & 0x10000) | 1);
+    if (IsFull(old)) Spill(slot);
   }
   __device__ void Flush() {
 #pragma unroll
@@ -103,6 +101,7 @@ constexpr uint32_t kNoPair = UINT32_MAX;
 struct HotPairs {
   uint32_t pairs[kMostHot];
   uint32_t sampled;  ///< how many of kCodeThreads are one of them
+  bool all_bits;     ///< all of the sample's codes are 0 or 1
 };
 
 // From a sample. Uses the table, and leaves it empty.
@@ -117,6 +116,7 @@ __device__ inline void FindHotPairs(const CodeArgs& args, uint32_t* table, HotPa
   const uint32_t slot = pair & (kHalfPairs - 1);
   if (sampled) atomicAdd(table + slot, 1u);
   out.sampled = 0;
+  out.all_bits = __syncthreads_and((pair & 0xfefe) == 0) != 0;
   for (int i = 0; i < kMostHot; ++i) {
     if (threadIdx.x == 0) best = 0;
     __syncthreads();
@@ -132,27 +132,94 @@ __device__ inline void FindHotPairs(const CodeArgs& args, uint32_t* table, HotPa
   __syncthreads();
 }
 
+// Calls `visit(a, b)` with every 16 bytes of both arrays; the next ones are on their way meanwhile.
+template <typename Visit>
+__device__ void ForEachSixteen(const CodeArgs& args, Visit visit) {
+  const auto* const a = static_cast<const uint4*>(args.a);
+  const auto* const b = static_cast<const uint4*>(args.b);
+  const int64_t groups = args.count / kGroup;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * kCodeThreads;
+  int64_t group = static_cast<int64_t>(blockIdx.x) * kCodeThreads + threadIdx.x;
+  if (group >= groups) return;
+  uint4 next_a = __ldcs(a + group);
+  uint4 next_b = __ldcs(b + group);
+  while (true) {
+    const uint4 here_a = next_a;
+    const uint4 here_b = next_b;
+    group += stride;
+    const bool more = group < groups;
+    if (more) {
+      next_a = __ldcs(a + group);
+      next_b = __ldcs(b + group);
+    }
+    visit(here_a, here_b);
+    if (!more) return;
+  }
+}
+
+// What does not fill 16 bytes: at most one pair a thread.
+template <typename Visit>
+__device__ void ForTheRest(const CodeArgs& args, Visit visit) {
+  const int64_t rest =
+      args.count / kGroup * kGroup + static_cast<int64_t>(blockIdx.x) * kCodeThreads + threadIdx.x;
+  if (rest < args.count) {
+    visit(PairOf(static_cast<const uint8_t*>(args.a)[rest],
+                 static_cast<const uint8_t*>(args.b)[rest]));
+  }
+}
+
 template <int kHot>
 __device__ void CountPairs(const CodeArgs& args, unsigned long long* totals, uint32_t* table,
                            const HotPairs& hot) {
   PairCounter<kHot> counter{table, totals, {}, {}};
 #pragma unroll
   for (int i = 0; i < kHot; ++i) counter.hot[i] = hot.pairs[i];
-  const int64_t groups = args.count / kGroup;
-  const int64_t stride = static_cast<int64_t>(gridDim.x) * kCodeThreads;
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * kCodeThreads + threadIdx.x;
-  for (int64_t group = first; group < groups; group += stride) {
+  ForEachSixteen(args, [&](const uint4& a, const uint4& b) {
     uint32_t words[kGroup / 2];
-    Interleave(__ldcs(static_cast<const uint4*>(args.a) + group),
-               __ldcs(static_cast<const uint4*>(args.b) + group), words);
+    Interleave(a, b, words);
     counter.template Add<kGroup / 2>(words);
-  }
-  const int64_t rest = groups * kGroup + first;
-  if (rest < args.count) {
-    counter.AddOne(PairOf(static_cast<const uint8_t*>(args.a)[rest],
-                          static_cast<const uint8_t*>(args.b)[rest]));
-  }
+  });
+  ForTheRest(args, [&](uint32_t pair) { counter.AddOne(pair); });
   counter.Flush();
+}
+
+// The lowest bits of 16 bytes, where no other bit is set.
+__device__ inline uint32_t LowestBits(const uint4& v) { return v.x + 2 * v.y + 4 * v.z + 8 * v.w; }
+
+// Bytes that mostly are 0 or 1, as those of bool: sixteen pairs of them in three counts of bits.
+__device__ inline void CountBits(const CodeArgs& args, unsigned long long* totals,
+                                 uint32_t* table) {
+  PairCounter<0> counter{table, totals, {}, {}};
+  uint32_t groups = 0, in_a = 0, in_b = 0, in_both = 0;
+  ForEachSixteen(args, [&](const uint4& a, const uint4& b) {
+    const uint32_t any = (a.x | a.y | a.z) | (a.w | b.x | b.y) | (b.z | b.w);
+    if ((any & 0xfefefefeu) != 0) {
+      uint32_t words[kGroup / 2];
+      Interleave(a, b, words);
+      counter.Add<kGroup / 2>(words);
+      return;
+    }
+    const uint32_t bits_a = LowestBits(a);
+    const uint32_t bits_b = LowestBits(b);
+    ++groups;
+    in_a += __popc(bits_a);
+    in_b += __popc(bits_b);
+    in_both += __popc(bits_a & bits_b);
+  });
+  ForTheRest(args, [&](uint32_t pair) { counter.AddOne(pair); });
+  const auto add = [&](uint32_t pair, uint32_t count) {
+#pragma unroll
+    for (unsigned delta = 16; delta > 0; delta /= 2) {
+      count += __shfl_down_sync(0xffffffffu, count, delta);
+    }
+    if (threadIdx.x % 32 == 0 && count > 0) {
+      atomicAdd(totals + pair, static_cast<unsigned long long>(count));
+    }
+  };
+  add(PairOf(1, 1), in_both);
+  add(PairOf(1, 0), in_a - in_both);
+  add(PairOf(0, 1), in_b - in_both);
+  add(PairOf(0, 0), kGroup * groups - in_a - in_b + in_both);
 }
 
 }  // namespace
@@ -165,7 +232,9 @@ extern "C" __global__ void __launch_bounds__(kCodeThreads, 1)
   __syncthreads();
   HotPairs hot;
   FindHotPairs(args, table, hot);
-  if (hot.sampled > kCodeThreads / 16) {
+  if (hot.all_bits) {
+    CountBits(args, totals, table);
+  } else if (hot.sampled > kCodeThreads / 16) {
     CountPairs<kMostHot>(args, totals, table, hot);
   } else {
     CountPairs<0>(args, totals, table, hot);
@@ -180,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(kCodeThreads, 1)
 }
 
 // For each bit of args.wanted the least place in [args.first, args.count) whose pair has it among
-// its flags, by atomicMin.
+// its flags, by atomicMin: place << 16 | pair.
 extern "C" __global__ void __launch_bounds__(kCodeThreads, 1)
     code_places(CodeArgs args, const uint32_t* flags, unsigned long long* places) {
   __shared__ uint32_t marked[kPairs / 32];
@@ -194,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(kCodeThreads, 1)
   __syncthreads();
   const auto look = [&](uint32_t pair, int64_t place) {
     if ((marked[pair >> 5] >> (pair & 31) & 1u) == 0) return;
-    const auto here = static_cast<unsigned long long>(place);
+    const auto here = static_cast<unsigned long long>(place) << 16 | pair;
     for (uint32_t bits = flags[pair] & args.wanted; bits != 0; bits &= bits - 1) {
       unsigned long long* const slot = places + (__ffs(static_cast<int>(bits)) - 1);
       if (*const_cast<volatile unsigned long long*>(slot) > here) atomicMin(slot, here);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "gpu/kernel_records.h"
 #include "kernels/code_arrays.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr size_t kPairs = 65536;
 constexpr int64_t kWorthCounting = int64_t{1} << 17;
 constexpr int64_t kUnfound = std::numeric_limits<int64_t>::max();
+constexpr int kPairBits = 16;
 
 // Where the results have what a search needs: places, then flags.
 constexpr size_t kFlagsOffset = 32 * sizeof(int64_t);
@@ -37,9 +39,9 @@ class DeviceCodes final : public CodeArrays {
     void* arguments[] = {&args_, &totals};
     VERNIER_TRY(Launch("code_counts", kCodeTableBytes, arguments));
     VERNIER_TRY(kernels_.Fetch(kPairs * sizeof(uint64_t)));
-    std::vector<int64_t> counts(kPairs);
-    std::memcpy(counts.data(), kernels_.fetched(), kPairs * sizeof(uint64_t));
-    return halves_ ? CountHalves(counts) : counts;
+    const auto* const counts = reinterpret_cast<const int64_t*>(kernels_.fetched());
+    if (halves_) return CountHalves(counts);
+    return std::vector(counts, counts + kPairs);
   }
 
   Result<std::array<int64_t, 32>> FindFirst(std::span<const uint32_t> flags,
@@ -62,7 +64,11 @@ class DeviceCodes final : public CodeArrays {
       if (args.count == args_.count) break;
       args.first = args.count;
     }
-    if (halves_) VERNIER_TRY(FindHalves(flags, wanted, places));
+    if (halves_) {
+      VERNIER_TRY(FindHalves(flags, wanted, places));
+    } else {
+      for (int64_t& place : places) place = place == kUnfound ? place : place >> kPairBits;
+    }
     std::replace(places.begin(), places.end(), kUnfound, int64_t{-1});
     return places;
   }
@@ -83,55 +89,73 @@ class DeviceCodes final : public CodeArrays {
     return {};
   }
 
-  // The codes of the two elements at a place of the bytes.
-  Result<std::array<uint8_t, 2>> BytesAt(int64_t place) {
+  // The codes of the last byte, of which one half counts, as pairs are.
+  Result<unsigned> LastPair() {
     std::array<uint8_t, 2> bytes{};
     const void* const sides[] = {args_.a, args_.b};
     for (size_t i = 0; i < 2; ++i) {
       VERNIER_TRY(kernels_.CopyToHost(
-          &bytes[i], reinterpret_cast<cuda::DevicePointer>(sides[i]) + static_cast<uint64_t>(place),
-          1));
+          &bytes[i],
+          reinterpret_cast<cuda::DevicePointer>(sides[i]) + static_cast<uint64_t>(args_.count), 1));
     }
-    return bytes;
+    return unsigned{bytes[0]} << 8 | bytes[1];
   }
 
-  Result<std::vector<int64_t>> CountHalves(const std::vector<int64_t>& bytes) {
+  static unsigned HalfOf(unsigned pair, int place) {
+    return NibbleOf(pair >> 8, place) << 8 | NibbleOf(pair & 0xff, place);
+  }
+
+  // From counts of bytes, 16 pairs of which share each half, to those of elements.
+  Result<std::vector<int64_t>> CountHalves(const int64_t* bytes) {
     std::vector<int64_t> counts(kPairs);
-    for (unsigned pair = 0; pair < kPairs; ++pair) {
-      for (const int place : {0, 1}) {
-        counts[NibbleOf(pair >> 8, place) << 8 | NibbleOf(pair & 0xff, place)] += bytes[pair];
+    for (unsigned a = 0; a < 256; ++a) {
+      std::array<int64_t, 16> low{};
+      const int64_t* row = bytes + (a << 8);
+      int64_t* const high = counts.data() + (NibbleOf(a, 1) << 8);
+      for (unsigned b = 0; b < 16; ++b, row += 16) {
+        for (size_t i = 0; i < 16; ++i) low[i] += row[i];
+        high[b] += std::accumulate(row, row + 16, int64_t{0});
       }
+      for (size_t i = 0; i < 16; ++i) counts[(NibbleOf(a, 0) << 8) + i] += low[i];
     }
     if (count_ % 2 != 0) {
-      VERNIER_ASSIGN_OR_RETURN(const auto last, BytesAt(args_.count));
-      ++counts[NibbleOf(last[0], 0) << 8 | NibbleOf(last[1], 0)];
+      VERNIER_ASSIGN_OR_RETURN(const unsigned last, LastPair());
+      ++counts[HalfOf(last, 0)];
     }
     return counts;
   }
 
   static std::vector<uint32_t> FlagsOfBytes(std::span<const uint32_t> flags) {
     std::vector<uint32_t> words(kPairs);
-    for (unsigned pair = 0; pair < kPairs; ++pair) {
-      for (const int place : {0, 1}) {
-        words[pair] |= flags[NibbleOf(pair >> 8, place) << 8 | NibbleOf(pair & 0xff, place)];
+    for (unsigned a = 0; a < 256; ++a) {
+      const uint32_t* const low = flags.data() + (NibbleOf(a, 0) << 8);
+      const uint32_t* const high = flags.data() + (NibbleOf(a, 1) << 8);
+      uint32_t* row = words.data() + (a << 8);
+      for (unsigned b = 0; b < 16; ++b, row += 16) {
+        for (size_t i = 0; i < 16; ++i) row[i] = low[i] | high[b];
       }
     }
     return words;
   }
 
-  // From places of bytes to those of elements.
+  // From places and pairs of bytes to places of elements.
   Status FindHalves(std::span<const uint32_t> flags, uint32_t wanted,
                     std::array<int64_t, 32>& places) {
+    const bool odd = count_ % 2 != 0;
+    unsigned last = 0;
+    if (odd) {
+      VERNIER_ASSIGN_OR_RETURN(last, LastPair());
+    }
     for (uint32_t bit = 0; bit < 32; ++bit) {
       if ((wanted >> bit & 1u) == 0) continue;
-      const int64_t byte = std::min(places[bit], args_.count);
-      if (byte == args_.count && count_ % 2 == 0) continue;
-      VERNIER_ASSIGN_OR_RETURN(const auto codes, BytesAt(byte));
-      places[bit] = kUnfound;
-      for (const int place : {1, 0}) {
-        const unsigned pair = NibbleOf(codes[0], place) << 8 | NibbleOf(codes[1], place);
-        const bool exists = 2 * byte + place < count_;
-        if (exists && (flags[pair] >> bit & 1u) != 0) places[bit] = 2 * byte + place;
+      const auto has = [&](unsigned pair, int place) {
+        return (flags[HalfOf(pair, place)] >> bit & 1u) != 0;
+      };
+      if (places[bit] != kUnfound) {
+        const auto pair = static_cast<unsigned>(places[bit]) & (kPairs - 1);
+        places[bit] = 2 * (places[bit] >> kPairBits) + (has(pair, 0) ? 0 : 1);
+      } else if (odd && has(last, 0)) {
+        places[bit] = count_ - 1;
       }
     }
     return {};

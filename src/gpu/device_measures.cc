@@ -62,9 +62,9 @@ void FillNan(ValueStatistics& out, size_t quantile_count) {
   out.quantiles.assign(quantile_count, kNan);
 }
 
-unsigned BlocksFor(int64_t count) {
+unsigned BlocksFor(int64_t count, unsigned most) {
   const int64_t per_block = static_cast<int64_t>(kThreads) * kElementsPerThread;
-  return static_cast<unsigned>(std::clamp<int64_t>(count / per_block, 1, kMostBlocks));
+  return static_cast<unsigned>(std::clamp<int64_t>(count / per_block, 1, most));
 }
 
 // The largest number of the differences' type that a tolerance admits. Nothing is above NaN, so
@@ -108,7 +108,7 @@ PairArgs MakeArgs(const DeviceElements& a, const DeviceElements& b, const Differ
   return args;
 }
 
-// The pilots lie before the records.
+// The pilots and the first bounds lie before the records.
 constexpr size_t kRecordOffset = 64;
 static_assert(kRecordOffset + (kMostBlocks + 1) * sizeof(PairRecord) <=
               DeviceKernels::kResultBytes);
@@ -149,7 +149,7 @@ class Measurement {
         request_(request),
         variant_(VariantOf(a, b, request.rule.infinities_equal)),
         args_(MakeArgs(a, b, request.rule, variant_)),
-        blocks_(BlocksFor(a.count)) {}
+        blocks_(BlocksFor(a.count, kMostBlocks)) {}
 
   Result<PairMeasures> Run() {
     VERNIER_TRY(kernels_.WaitFor(a_.ready));
@@ -163,7 +163,7 @@ class Measurement {
   }
 
  private:
-  // Pilots, the record of all, and the records of the blocks, in this order.
+  // Pilots and bounds, the record of all, and the records of the blocks, in this order.
   Status Tally() {
     const bool moments = request_.differences != StatisticsLevel::kNone;
     cuda::DevicePointer pilots = kernels_.results();
@@ -173,10 +173,10 @@ class Measurement {
       void* pilot_arguments[] = {&args_, &pilots};
       VERNIER_TRY(kernels_.Run({variant_.name, "pair_pilot"}, pilot_arguments));
     }
+    uint32_t count = moments ? BlocksFor(a_.count, kMostMomentBlocks) : blocks_;
     void* arguments[] = {&args_, &pilots, &records};
-    VERNIER_TRY(kernels_.Run({variant_.name, moments ? "pair_moments" : "pair_verdict", blocks_},
-                             arguments));
-    uint32_t count = blocks_;
+    VERNIER_TRY(
+        kernels_.Run({variant_.name, moments ? "pair_moments" : "pair_verdict", count}, arguments));
     void* merge_arguments[] = {&records, &count, &whole};
     VERNIER_TRY(kernels_.Run({variant_.name, "pair_merge"}, merge_arguments));
     VERNIER_TRY(kernels_.Fetch(kRecordOffset + sizeof(PairRecord)));

@@ -96,14 +96,17 @@ __device__ T LoadAny(const void* base, int32_t type, int64_t i) {
   }
 }
 
-// Loaders: kWidth elements at once from index i, a multiple of kWidth, and one element anywhere.
+// Loaders: kWidth elements at once from index i, a multiple of kWidth, in two steps so that the
+// next ones can be on their way while these are used; and one element anywhere.
 
 template <typename T>
 struct AnyLoader {
   static constexpr int kWidth = 1;
-  static __device__ void Load(const void* base, int32_t type, int64_t i, T* out) {
-    out[0] = LoadAny<T>(base, type, i);
+  using Raw = T;
+  static __device__ T Fetch(const void* base, int32_t type, int64_t i) {
+    return LoadAny<T>(base, type, i);
   }
+  static __device__ void Decode(T raw, T* out) { out[0] = raw; }
   static __device__ T One(const void* base, int32_t type, int64_t i) {
     return LoadAny<T>(base, type, i);
   }
@@ -118,8 +121,11 @@ __device__ inline Word Stream(const void* base, int64_t i) {
 template <typename Element, typename T>
 struct WordLoader {
   static constexpr int kWidth = 16 / static_cast<int>(sizeof(Element));
-  static __device__ void Load(const void* base, int32_t, int64_t i, T* out) {
-    const uint4 words = Stream<uint4>(base, i / kWidth);
+  using Raw = uint4;
+  static __device__ uint4 Fetch(const void* base, int32_t, int64_t i) {
+    return Stream<uint4>(base, i / kWidth);
+  }
+  static __device__ void Decode(const uint4& words, T* out) {
     Element elements[kWidth];
     memcpy(elements, &words, sizeof(words));
 #pragma unroll
@@ -132,8 +138,11 @@ struct WordLoader {
 
 struct Float32Loader {
   static constexpr int kWidth = 4;
-  static __device__ void Load(const void* base, int32_t, int64_t i, float* out) {
-    const float4 v = Stream<float4>(base, i / 4);
+  using Raw = float4;
+  static __device__ float4 Fetch(const void* base, int32_t, int64_t i) {
+    return Stream<float4>(base, i / 4);
+  }
+  static __device__ void Decode(const float4& v, float* out) {
     out[0] = v.x, out[1] = v.y, out[2] = v.z, out[3] = v.w;
   }
   static __device__ float One(const void* base, int32_t, int64_t i) {
@@ -145,8 +154,11 @@ struct Float32Loader {
 template <float (*kConvert)(uint32_t)>
 struct SixteenBitLoader {
   static constexpr int kWidth = 8;
-  static __device__ void Load(const void* base, int32_t, int64_t i, float* out) {
-    const uint4 v = Stream<uint4>(base, i / 8);
+  using Raw = uint4;
+  static __device__ uint4 Fetch(const void* base, int32_t, int64_t i) {
+    return Stream<uint4>(base, i / 8);
+  }
+  static __device__ void Decode(const uint4& v, float* out) {
     const uint32_t words[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
@@ -164,10 +176,11 @@ using BFloat16Loader = SixteenBitLoader<BFloat16ToFloat>;
 
 struct Float64Loader {
   static constexpr int kWidth = 2;
-  static __device__ void Load(const void* base, int32_t, int64_t i, double* out) {
-    const double2 v = Stream<double2>(base, i / 2);
-    out[0] = v.x, out[1] = v.y;
+  using Raw = double2;
+  static __device__ double2 Fetch(const void* base, int32_t, int64_t i) {
+    return Stream<double2>(base, i / 2);
   }
+  static __device__ void Decode(const double2& v, double* out) { out[0] = v.x, out[1] = v.y; }
   static __device__ double One(const void* base, int32_t, int64_t i) {
     return static_cast<const double*>(base)[i];
   }

@@ -11,6 +11,9 @@ inline constexpr unsigned kThreads = 256;
 /// Most blocks of a pass that ends in records. The grid depends on the count alone, never on the
 /// device, so that sums have the same bits on every GPU.
 inline constexpr unsigned kMostBlocks = 2048;
+/// The same where a thread keeps much, which costs at its start and end: twice what a GPU of 132
+/// multiprocessors holds at once.
+inline constexpr unsigned kMostMomentBlocks = 792;
 /// Elements a thread should have before another block is started.
 inline constexpr int64_t kElementsPerThread = 64;
 

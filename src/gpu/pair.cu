@@ -1,9 +1,12 @@
 // Kernels over two arrays. Compiled to PTX once for each VERNIER_VARIANT that CMakeLists.txt lists.
 #include <type_traits>
 
+#include "gpu/group_loop.cuh"
 #include "gpu/pair_policies.cuh"
 #include "gpu/rank_digits.cuh"
 #include "gpu/stream_state.cuh"
+#include "gpu/verdict.cuh"
+#include "gpu/whole_tally.cuh"
 
 namespace vernier::gpu {
 namespace {
@@ -13,104 +16,69 @@ using Value = Policy::Value;
 using Absolute = Policy::Absolute;
 using Relative = Policy::Relative;
 constexpr int kWidth = Policy::kWidth;
-// Groups loaded before the first is used, so that memory always has something to do.
-constexpr int kUnroll = kWidth == 1 ? 1 : 2;
+// Groups loaded before the first is used; which is fastest depends on the registers that there are.
+constexpr bool kSixteenBitFloats = kWidth == 8 && sizeof(Relative) == 4;
+constexpr int kRankUnroll = kWidth == 1 ? 1 : 2;
+constexpr int kMomentUnroll = kSixteenBitFloats || kWidth <= 2 ? kRankUnroll : kAhead;
 // The same where little is done to each element, and registers are few.
-constexpr int kLightUnroll = kWidth == 2 || kWidth == 4 ? 2 : 1;
+constexpr int kLightUnroll = kWidth == 8 ? kAhead : kRankUnroll;
 
 // Blocks that share a multiprocessor: what moments need in registers.
-constexpr int kMomentBlocks = Policy::kNear && sizeof(Value) == 4 ? 2 : 3;
+constexpr int kMomentBlocks = Policy::kWhole && kWidth == 8 ? 2 : 3;
 // Elements that are worked on together: float64 takes two registers each.
 constexpr int kStep = kWidth == 8 && sizeof(Relative) == 8 ? 4 : kWidth;
 
-template <typename Visitor>
-__device__ void VisitGroup(Visitor& visitor, const Value* a, const Value* b, int64_t start) {
-#pragma unroll
-  for (int i = 0; i < kWidth; i += kStep) {
-    visitor.template Visit<kStep>(a + i, b + i, start + i);
-  }
-}
-
-// Calls `visitor.template Visit<n>(a, b, start)` for every group of elements, in rising order
-// within a thread. What does not fill a group comes last, in the grid's first thread.
 template <int kUnroll, typename Visitor>
 __device__ void ForEachGroup(const PairArgs& args, Visitor& visitor) {
-  const int64_t groups = args.count / kWidth;
-  const int64_t stride = static_cast<int64_t>(gridDim.x) * kThreads;
-  int64_t group = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  for (; group + (kUnroll - 1) * stride < groups; group += kUnroll * stride) {
-    Value a[kUnroll][kWidth];
-    Value b[kUnroll][kWidth];
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      Policy::Load(args, (group + u * stride) * kWidth, a[u], b[u]);
-    }
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      VisitGroup(visitor, a[u], b[u], (group + u * stride) * kWidth);
-    }
-  }
-  for (; group < groups; group += stride) {
-    Value a[kWidth];
-    Value b[kWidth];
-    Policy::Load(args, group * kWidth, a, b);
-    VisitGroup(visitor, a, b, group * kWidth);
-  }
-  if (blockIdx.x != 0 || threadIdx.x != 0) return;
-  for (int64_t i = groups * kWidth; i < args.count; ++i) {
-    Value a;
-    Value b;
-    Policy::One(args, i, a, b);
-    visitor.template Visit<1>(&a, &b, i);
-  }
+  GroupLoop<Policy, kUnroll, kStep>::Run(args, visitor);
 }
 
 // What a thread keeps in shared memory: see StreamPlaces.
 struct PairPlaces {
   StreamPlaces absolute;
   StreamPlaces relative;
+
+  __device__ void Clear() {
+    absolute.Clear();
+    relative.Clear();
+  }
 };
 
-// What is known without the statistics of the differences.
-struct Verdict {
-  uint32_t mismatches = 0;
-  uint32_t zeros = 0;
-  int64_t first_mismatch = kNowhere;
-  double worst = 0;
-  float worst_bound = 0;  ///< a little below `worst`
-};
-
-// NaN, as of 0 / 0, counts as infinite.
-__device__ inline double Ratio(double value, double tolerance) {
-  const double ratio = __ddiv_rn(value, tolerance);
-  return ratio == ratio ? ratio : Infinity();
-}
-
-__device__ __noinline__ double ExactRatio(double absolute, double relative, double atol,
-                                          double rtol) {
-  return fmin(Ratio(absolute, atol), Ratio(relative, rtol));
-}
-
-template <bool kMoments>
+template <bool kWithMoments>
 struct TallyVisitor {
+  using Places = PairPlaces;
+  static constexpr bool kMoments = kWithMoments;
+
   const PairArgs& args;
-  Verdict verdict;
   StreamState<Absolute, false> absolute;
   StreamState<Relative, false> relative;
+  Verdict verdict;
 
-  __device__ void AddFailure(Absolute x, Relative y, int64_t place) {
-    if (verdict.mismatches++ == 0) verdict.first_mismatch = place;
-    // Products of floats are near enough to say that an exact quotient would not be a new maximum.
-    const float estimate =
-        fminf(static_cast<float>(x) * args.inverse_atol, static_cast<float>(y) * args.inverse_rtol);
-    if (x == x && y == y && estimate <= verdict.worst_bound) return;
-    const double ratio =
-        ExactRatio(static_cast<double>(x), static_cast<double>(y), args.atol, args.rtol);
-    if (ratio <= verdict.worst) return;
-    verdict.worst = ratio;
-    // What a float cannot hold is no bound, unless nothing can be larger.
-    verdict.worst_bound = ratio == Infinity() ? static_cast<float>(ratio)
-                                              : static_cast<float>(fmin(ratio, 1e38)) * (1 - 1e-5f);
+  // Without moments nobody reads the pilots.
+  __device__ TallyVisitor(const PairArgs& given, PairPlaces* places, PairBounds* bounds,
+                          const double* pilots)
+      : args(given),
+        absolute{&places->absolute, kMoments ? pilots[0] : 0},
+        relative{&places->relative, kMoments ? pilots[1] : 0} {
+    absolute.bounds = &bounds->absolute;
+    relative.bounds = &bounds->relative;
+  }
+
+  // Numbers of which there is one.
+  template <typename X, typename Y>
+  static __device__ void Tell(PairBounds& bounds, X x, Y y) {
+    if constexpr (Limits<X>::kFloating) {
+      bounds.absolute.Tell(static_cast<int>(Order(x)), static_cast<int>(Order(x)));
+    }
+    bounds.relative.Tell(static_cast<int>(Order(y)), static_cast<int>(Order(y)));
+  }
+
+  __device__ const Verdict& FoundVerdict() const { return verdict; }
+  __device__ MergedStream<Absolute> AbsoluteStream() const {
+    return MergedStream<Absolute>::Of(absolute);
+  }
+  __device__ MergedStream<Relative> RelativeStream() const {
+    return MergedStream<Relative>::Of(relative);
   }
 
   template <int kCount>
@@ -174,54 +142,53 @@ struct TallyVisitor {
     }
   }
 
+  __device__ bool Fails(Absolute x, Relative y) const {
+    return Policy::Outside(args, x) && !(y <= static_cast<Relative>(args.relative_limit));
+  }
+  // Beside moments a loop, which leaves them more registers.
   template <int kCount>
   __device__ void AddFailures(const Absolute* x, const Relative* y, int64_t start) {
+    if constexpr (kMoments) {
+      uint32_t failing = 0;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      const bool outside =
-          Policy::Outside(args, x[i]) && !(y[i] <= static_cast<Relative>(args.relative_limit));
-      if (outside) AddFailure(x[i], y[i], start + i);
+      for (int i = 0; i < kCount; ++i) failing |= Fails(x[i], y[i]) ? 1u << i : 0u;
+      for (; failing != 0; failing &= failing - 1) {
+        const int i = __ffs(static_cast<int>(failing)) - 1;
+        const Relative relative = Pick<kCount>(y, i);
+        verdict.Add(args, Pick<kCount>(x, i), relative, start + i, [=] { return relative; });
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        if (Fails(x[i], y[i])) verdict.Add(args, x[i], y[i], start + i, [&] { return y[i]; });
+      }
     }
   }
 };
 
-// Of several threads.
-struct MergedVerdict {
-  int64_t mismatches;
-  int64_t first_mismatch;
-  int64_t zeros;
-  double worst;
+using MomentTally = std::conditional_t<Policy::kWhole, WholeTally<Policy>, TallyVisitor<true>>;
 
-  __device__ void Merge(const MergedVerdict& other) {
-    mismatches += other.mismatches;
-    first_mismatch = min(first_mismatch, other.first_mismatch);
-    zeros += other.zeros;
-    worst = other.worst > worst ? other.worst : worst;
-  }
-};
-
-template <bool kMoments>
+template <typename Tally>
 __device__ void RunTally(const PairArgs& args, const double* pilots, PairRecord* out) {
-  __shared__ PairPlaces places[kMoments ? kThreads : 1];
-  PairPlaces* own = &places[kMoments ? threadIdx.x : 0];
-  if constexpr (kMoments) {
-    own->absolute.Clear();
-    own->relative.Clear();
+  __shared__ typename Tally::Places places[Tally::kMoments ? kThreads : 1];
+  typename Tally::Places* own = &places[Tally::kMoments ? threadIdx.x : 0];
+  __shared__ PairBounds bounds;
+  if constexpr (Tally::kMoments) {
+    own->Clear();
+    // Some of the elements tell what is no extremum from the start.
+    if (threadIdx.x == 0) bounds = *reinterpret_cast<const PairBounds*>(pilots + 2);
+    __syncthreads();
   }
-  TallyVisitor<kMoments> tally{args,
-                               {},
-                               {&own->absolute, kMoments ? pilots[0] : 0},
-                               {&own->relative, kMoments ? pilots[1] : 0}};
-  ForEachGroup<kMoments ? kUnroll : kLightUnroll>(args, tally);
-  const Verdict& v = tally.verdict;
-  MergedVerdict verdict{v.mismatches, v.first_mismatch, v.zeros, v.worst};
+  Tally tally(args, own, &bounds, pilots);
+  ForEachGroup<Tally::kMoments ? kMomentUnroll : kLightUnroll>(args, tally);
+  auto verdict = MergedVerdict::Of(tally.FoundVerdict());
   MergeBlock(verdict);
   PairRecord record{
       verdict.mismatches, verdict.first_mismatch, verdict.zeros, verdict.worst, {}, {}};
-  if constexpr (kMoments) {
-    auto absolute = MergedStream<Absolute>::Of(tally.absolute);
+  if constexpr (Tally::kMoments) {
+    auto absolute = tally.AbsoluteStream();
     MergeBlock(absolute);
-    auto relative = MergedStream<Relative>::Of(tally.relative);
+    auto relative = tally.RelativeStream();
     MergeBlock(relative);
     record.absolute = absolute.Record();
     record.relative = relative.Record();
@@ -304,9 +271,12 @@ struct ProductVisitor {
 }  // namespace
 
 // A mean of each stream over elements spread across the arrays: deviations are taken from it. Any
-// number would do; one of the data keeps the sums of squares small.
+// number would do; one of the data keeps the sums of squares small. Behind the means, PairBounds.
 extern "C" __global__ void __launch_bounds__(kThreads) pair_pilot(PairArgs args, double* pilots) {
   __shared__ double sums[2][kThreads];
+  __shared__ PairBounds bounds;
+  if (threadIdx.x == 0) bounds.Clear();
+  __syncthreads();
   double sum[2] = {0, 0};
   const int64_t step = args.count / kThreads + 1;
   const int64_t place = step * threadIdx.x;
@@ -318,6 +288,9 @@ extern "C" __global__ void __launch_bounds__(kThreads) pair_pilot(PairArgs args,
     const Relative relative = Policy::RelativeOf(args, absolute, b);
     const double both[2] = {static_cast<double>(absolute), static_cast<double>(relative)};
     for (int k = 0; k < 2; ++k) sum[k] = fabs(both[k]) < Infinity() ? both[k] : 0;
+    if (absolute == absolute && relative == relative) {
+      MomentTally::Tell(bounds, absolute, relative);
+    }
   }
   for (int k = 0; k < 2; ++k) sums[k][threadIdx.x] = sum[k];
   for (unsigned half = kThreads / 2; half > 0; half /= 2) {
@@ -326,6 +299,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) pair_pilot(PairArgs args,
     for (int k = 0; k < 2; ++k) sums[k][threadIdx.x] += sums[k][threadIdx.x + half];
   }
   __syncthreads();
+  if (threadIdx.x == 0) *reinterpret_cast<PairBounds*>(pilots + 2) = bounds;
   if (threadIdx.x >= 2) return;
   double total = sums[threadIdx.x][0];
   const int64_t sampled = (args.count + step - 1) / step;
@@ -336,12 +310,12 @@ extern "C" __global__ void __launch_bounds__(kThreads) pair_pilot(PairArgs args,
 
 extern "C" __global__ void __launch_bounds__(kThreads, kMomentBlocks)
     pair_moments(PairArgs args, const double* pilots, PairRecord* out) {
-  RunTally<true>(args, pilots, out);
+  RunTally<MomentTally>(args, pilots, out);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     pair_verdict(PairArgs args, const double* pilots, PairRecord* out) {
-  RunTally<false>(args, pilots, out);
+  RunTally<TallyVisitor<false>>(args, pilots, out);
 }
 
 // One record of many, in an order that depends on their number alone.
@@ -376,7 +350,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   const uint32_t relative_base = 1u << kFirstDigitBits;
   DifferenceVisitor<FirstDigitCounter<Absolute, false>, FirstDigitCounter<Relative, false>> visitor{
       args, {digits.shift, 0}, {digits.shift, relative_base}};
-  ForEachGroup<kUnroll>(args, visitor);
+  ForEachGroup<kRankUnroll>(args, visitor);
   visitor.absolute.Flush();
   visitor.relative.Flush();
   StoreCounters(digits, counts);
@@ -389,7 +363,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   const DigitPlan plan = StartDigits(digits, shared);
   DifferenceVisitor<DigitCounter<Absolute, false, 0>, DigitCounter<Relative, false, 1>> visitor{
       args, {plan, shared}, {plan, shared}};
-  ForEachGroup<kUnroll>(args, visitor);
+  ForEachGroup<kRankUnroll>(args, visitor);
   visitor.absolute.Flush();
   visitor.relative.Flush();
   StoreCounters(digits, counts);
@@ -401,14 +375,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   const DigitPlan plan = StartDigits(digits, shared);
   DifferenceVisitor<KeyGatherer<Absolute, false, 0>, KeyGatherer<Relative, false, 1>> visitor{
       args, {plan, shared, out}, {plan, shared, out}};
-  ForEachGroup<kUnroll>(args, visitor);
+  ForEachGroup<kRankUnroll>(args, visitor);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 3)
     pair_products(PairArgs args, ProductRecord* out) {
   if constexpr (!Policy::kProducts) return;
   ProductVisitor visitor;
-  ForEachGroup<kUnroll>(args, visitor);
+  ForEachGroup<kRankUnroll>(args, visitor);
   const ProductVisitor& v = visitor;
   MergedProducts merged{{v.dot, 0},
                         {v.a_squared, 0},

@@ -5,7 +5,7 @@
 //   Value                what operands are loaded as
 //   Absolute, Relative   types of the differences
 //   kWidth               elements loaded at once
-//   Load, One            operands
+//   Fetch, Decode, One   operands
 //   AbsoluteOf, RelativeOf   the differences, the second from the first
 //   Divisors             what a group's absolute differences are divided by; returns how many are
 //                        zeros of B that count as 2^-52
@@ -13,6 +13,7 @@
 //   kAllAtOnce           AllRelatives does the work of Divisors and Relatives
 //   kNear, NearRelatives     there are approximate ones, good enough to be added up
 //   Outside              is an absolute difference outside its tolerance?
+//   kWhole               whole numbers of at most 32 bits, with Numbers: see WholeTally
 //   kProducts            are sums of products of these operands asked for? (Integers: as doubles.)
 #pragma once
 
@@ -37,10 +38,18 @@ __device__ inline double Magnitude(double value) { return fabs(value); }
 template <typename Loader, typename T>
 struct Operands {
   using Value = T;
+  static constexpr bool kWhole = false;
   static constexpr int kWidth = Loader::kWidth;
-  static __device__ void Load(const PairArgs& args, int64_t i, T* a, T* b) {
-    Loader::Load(args.a, args.a_type, i, a);
-    Loader::Load(args.b, args.b_type, i, b);
+  struct Raw {
+    typename Loader::Raw a;
+    typename Loader::Raw b;
+  };
+  static __device__ Raw Fetch(const PairArgs& args, int64_t i) {
+    return {Loader::Fetch(args.a, args.a_type, i), Loader::Fetch(args.b, args.b_type, i)};
+  }
+  static __device__ void Decode(const Raw& raw, T* a, T* b) {
+    Loader::Decode(raw.a, a);
+    Loader::Decode(raw.b, b);
   }
   static __device__ void One(const PairArgs& args, int64_t i, T& a, T& b) {
     a = Loader::One(args.a, args.a_type, i);
@@ -249,25 +258,80 @@ struct IntegerPolicy : Operands<Loader, int64_t>, WholeQuotients<uint64_t> {
   }
 };
 
-// Both of one type of at most 32 bits, whose differences 32 bits hold.
+// Whole numbers of at most 32 bits as a tally wants them: operands, and their differences and
+// divisors as Numbers that are not negative.
 template <typename Element>
+struct WholeNumbers {
+  using Operand = std::conditional_t<std::is_signed_v<Element>, int32_t, uint32_t>;
+  using Number = uint32_t;
+
+  static __device__ Number DifferenceOf(Operand a, Operand b) {
+    const auto x = static_cast<uint32_t>(a);
+    const auto y = static_cast<uint32_t>(b);
+    return a > b ? x - y : y - x;
+  }
+  static __device__ Number DivisorOf(Operand b) {
+    const auto bits = static_cast<uint32_t>(b);
+    return b < 0 ? 0u - bits : bits;
+  }
+  static __device__ uint32_t WholeOf(Number number) { return number; }
+  static __device__ int OrderOf(Number number) { return static_cast<int>(number >> 1); }
+  static __device__ void Decode(const uint4& words, Operand* out) {
+    memcpy(out, &words, sizeof(words));
+  }
+  static __device__ Operand OperandOf(Operand value) { return value; }
+};
+// Of 16 bits, in float32: two of them fill a word, and a byte permutation makes each the last
+// digits of 2^23.
+template <typename Element>
+struct ShortNumbers {
+  using Operand = float;  ///< 2^23 and what the number is above the least of its type
+  using Number = float;
+  static constexpr uint32_t kSigns = std::is_signed_v<Element> ? 0x80008000u : 0u;
+  static constexpr float kZero = 8388608.0f + (std::is_signed_v<Element> ? 32768.0f : 0.0f);
+
+  static __device__ Number DifferenceOf(Operand a, Operand b) { return fabsf(a - b); }
+  static __device__ Number DivisorOf(Operand b) { return fabsf(b - kZero); }
+  static __device__ uint32_t WholeOf(Number number) {
+    return static_cast<uint32_t>(__float_as_int(number + 8388608.0f)) & 0x1ffffu;
+  }
+  static __device__ int OrderOf(Number number) { return __float_as_int(number); }
+  static __device__ void Decode(const uint4& v, Operand* out) {
+    const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const uint32_t word = words[i] ^ kSigns;
+      out[2 * i] = __int_as_float(static_cast<int>(__byte_perm(word, 0x4b00u, 0x5410)));
+      out[2 * i + 1] = __int_as_float(static_cast<int>(__byte_perm(word, 0x4b00u, 0x5432)));
+    }
+  }
+  template <typename Value>
+  static __device__ Operand OperandOf(Value value) {
+    return kZero + static_cast<float>(value);
+  }
+};
+
+// Both of one type of at most 32 bits, whose differences 32 bits hold.
+template <typename ElementType>
 struct ShortIntegerPolicy
-    : Operands<
-          WordLoader<Element, std::conditional_t<std::is_signed_v<Element>, int32_t, uint32_t>>,
-          std::conditional_t<std::is_signed_v<Element>, int32_t, uint32_t>>,
+    : Operands<WordLoader<ElementType,
+                          std::conditional_t<std::is_signed_v<ElementType>, int32_t, uint32_t>>,
+               std::conditional_t<std::is_signed_v<ElementType>, int32_t, uint32_t>>,
       WholeQuotients<uint32_t> {
+  using Element = ElementType;
   using Value = std::conditional_t<std::is_signed_v<Element>, int32_t, uint32_t>;
   using Absolute = uint32_t;
   using Relative = double;
+  using Numbers =
+      std::conditional_t<sizeof(Element) == 2, ShortNumbers<Element>, WholeNumbers<Element>>;
   static constexpr bool kProducts = false;
+  static constexpr bool kWhole = true;
 
   static __device__ uint32_t AbsoluteOf(const PairArgs&, Value a, Value b) {
     if constexpr (sizeof(Element) < 4) {
       return static_cast<uint32_t>(abs(static_cast<int>(a) - static_cast<int>(b)));
     }
-    const auto x = static_cast<uint32_t>(a);
-    const auto y = static_cast<uint32_t>(b);
-    return a > b ? x - y : y - x;
+    return WholeNumbers<Element>::DifferenceOf(a, b);
   }
   static __device__ double RelativeOf(const PairArgs&, uint32_t absolute, Value b) {
     return Quotient(Dividend(absolute), Divisor(b));

@@ -159,6 +159,26 @@ struct DivisorGroup {
   }
 };
 
+// One of the values of a group, which stay in registers.
+template <int kCount, typename T>
+__device__ T Pick(const T* values, int place) {
+  T out = values[0];
+#pragma unroll
+  for (int i = 1; i < kCount; ++i) out = place == i ? values[i] : out;
+  return out;
+}
+
+// The quotients that `odd` has bits for, by the compiler's division.
+template <int kCount, typename T>
+__device__ void DivideOdd(const T* a, const T* b, uint32_t odd, T* out) {
+  for (; odd != 0; odd &= odd - 1) {
+    const int place = __ffs(static_cast<int>(odd)) - 1;
+    const T quotient = AnyQuotient(Pick<kCount>(a, place), Pick<kCount>(b, place));
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) out[i] = place == i ? quotient : out[i];
+  }
+}
+
 // Quotients by magnitudes of which zeros count as 2^-52: dividing by that is an exact product.
 // Returns how many zeros there are. `high`: the largest order of the dividends.
 template <int kCount, typename T>
@@ -177,16 +197,27 @@ __device__ uint32_t QuotientsOrReplaced(const T* a, uint32_t high, const T* b, T
   const bool plain = low >= Range::kLowA - 1 && high < Range::kHighA &&
                      above < Range::kHighB - Range::kLowB && !tiny;
   if (plain) return 0;
+  // Zeros among the divisors are common, as behind rectifiers; other odd numbers are not.
   uint32_t zeros = 0;
+  above = 0;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
-    if (b[i] == 0) {
-      out[i] = a[i] * static_cast<T>(4503599627370496.0);
-      ++zeros;
-    } else if (!IsPlainDividend(a[i]) || !IsPlainDivisor(b[i])) {
-      out[i] = AnyQuotient(a[i], b[i]);
-    }
+    const bool zero = b[i] == 0;
+    out[i] = zero ? a[i] * static_cast<T>(4503599627370496.0) : out[i];
+    zeros += zero ? 1 : 0;
+    above = ::max(above, zero ? 0 : Order(b[i]) - Range::kLowB);
   }
+  if (low >= Range::kLowA - 1 && high < Range::kHighA && above < Range::kHighB - Range::kLowB &&
+      !tiny) {
+    return zeros;
+  }
+  uint32_t odd = 0;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const bool is_plain = b[i] == 0 || (IsPlainDividend(a[i]) && IsPlainDivisor(b[i]));
+    odd |= is_plain ? 0u : 1u << i;
+  }
+  DivideOdd<kCount>(a, b, odd, out);
   return zeros;
 }
 
@@ -205,12 +236,12 @@ __device__ void Quotients(const T* a, uint32_t high, const DivisorGroup<T, kCoun
   const bool plain = low >= Range::kLowA - 1 && high < Range::kHighA && b.low >= Range::kLowB &&
                      b.high < Range::kHighB && !tiny;
   if (plain) return;
+  uint32_t odd = 0;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
-    if (!IsPlainDividend(a[i]) || !IsPlainDivisor(b.values[i])) {
-      out[i] = AnyQuotient(a[i], b.values[i]);
-    }
+    odd |= IsPlainDividend(a[i]) && IsPlainDivisor(b.values[i]) ? 0u : 1u << i;
   }
+  DivideOdd<kCount>(a, b.values, odd, out);
 }
 
 }  // namespace vernier::gpu

@@ -125,6 +125,34 @@ struct StreamPlaces {
   __device__ void Clear() { *this = {kNowhere, kNowhere, kNowhere, kNowhere, 0, 0}; }
 };
 
+// What all threads of a block have found: orders below `high` and above `low` are no extrema. Read
+// before every group, written seldom; a thread that reads an old one looks in vain, no more.
+struct BlockBounds {
+  int high;
+  int low;
+
+  __device__ void Clear() {
+    high = 0;
+    low = INT32_MAX;
+  }
+  __device__ int High() const { return *static_cast<const volatile int*>(&high); }
+  __device__ int Low() const { return *static_cast<const volatile int*>(&low); }
+  __device__ void Tell(int own_high, int own_low) {
+    if (own_high > High()) atomicMax(&high, own_high);
+    if (own_low < Low()) atomicMin(&low, own_low);
+  }
+};
+
+struct PairBounds {
+  BlockBounds absolute;
+  BlockBounds relative;
+
+  __device__ void Clear() {
+    absolute.Clear();
+    relative.Clear();
+  }
+};
+
 // How values of a type are added up.
 template <typename T, bool kSigned>
 struct Addition {
@@ -161,6 +189,10 @@ struct StreamState {
   double squares = 0;
   T min = Limits<T>::Highest();
   T max = Limits<T>::Lowest();
+  // The least order that may be a new maximum of the thread, and the greatest of a new minimum.
+  BlockBounds* bounds = nullptr;
+  int own_high = 0;
+  int own_low = INT32_MAX;
 
   // kCount values from place `start`.
   template <int kCount>
@@ -194,10 +226,9 @@ struct StreamState {
   template <int kCount>
   __device__ void AddOrdered(const T* values, int64_t start, const OrderExtent& extent) {
     AddSums<kCount>(values);
-    const bool exact = sizeof(T) == 4;
     if (extent.high >= Order(Limits<T>::Highest())) {
       AddSpecials<kCount>(values, start);
-    } else if (MayImprove(extent, exact ? 1 : 0)) {
+    } else if (MayImprove(extent, 0)) {
       AddExtremaOf<kCount>(values, start);
     }
   }
@@ -205,7 +236,7 @@ struct StreamState {
   template <int kCount, typename Exact>
   __device__ void AddNear(const T* near, int64_t start, const OrderExtent& extent, Exact exact) {
     AddSums<kCount>(near);
-    if (!MayImprove(extent, -1)) return;
+    if (!MayImprove(extent, 1)) return;
     T values[kCount];
     exact(values);
     AddExtremaOf<kCount>(values, start);
@@ -234,13 +265,10 @@ struct StreamState {
     return total;
   }
 
-  // Is an order so far below the minimum's, or above the maximum's? Before the first number the
-  // maximum is -infinity. Nothing is below 0.
+  // `by`: how far the orders may be off.
   __device__ bool MayImprove(const OrderExtent& extent, int by) const {
-    const auto reach = [by](uint32_t order) { return static_cast<int>(order) + by; };
-    if (max < 0) return true;
-    if (reach(Order(max)) <= static_cast<int>(extent.high)) return true;
-    return min != 0 && reach(extent.low) <= static_cast<int>(Order(min));
+    if (static_cast<int>(extent.high) + by >= ::max(own_high, bounds->High())) return true;
+    return static_cast<int>(extent.low) - by <= ::min(own_low, bounds->Low());
   }
 
   template <int kCount>
@@ -253,6 +281,18 @@ struct StreamState {
       high = ::max(high, values[i]);
     }
     AddExtrema<kCount>(values, start, low, high);
+    TellBounds();
+  }
+
+  // Equal float32 numbers are no new extrema; of float64 the upper half does not say that.
+  __device__ void TellBounds() {
+    if (max < 0) return;
+    const int high = static_cast<int>(Order(max));
+    const int low = static_cast<int>(Order(min));
+    const int equal = sizeof(T) == 4 ? 1 : 0;
+    own_high = high + equal;
+    own_low = min == 0 ? -1 : low - equal;
+    bounds->Tell(high, low);
   }
 
   // Finds the place only where a group improves on all before it, which soon is rare. Equal values

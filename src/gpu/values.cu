@@ -42,7 +42,8 @@ __device__ void ForEachGroup(const ValueArgs& args, Visitor& visitor) {
     Type values[kUnroll][kWidth];
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
-      Loader::Load(args.values, args.type, (group + u * stride) * kWidth, values[u]);
+      Loader::Decode(Loader::Fetch(args.values, args.type, (group + u * stride) * kWidth),
+                     values[u]);
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
@@ -51,7 +52,7 @@ __device__ void ForEachGroup(const ValueArgs& args, Visitor& visitor) {
   }
   for (; group < groups; group += stride) {
     Type values[kWidth];
-    Loader::Load(args.values, args.type, group * kWidth, values);
+    Loader::Decode(Loader::Fetch(args.values, args.type, group * kWidth), values);
     visitor.template Visit<kWidth>(values, group * kWidth);
   }
   if (blockIdx.x != 0 || threadIdx.x != 0) return;

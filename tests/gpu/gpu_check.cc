@@ -264,6 +264,17 @@ struct Checker {
     }
   }
 
+  // More of each pair than a block's counters hold.
+  void FewCodes() {
+    constexpr int64_t kCount = 80'000'000;
+    std::vector<std::byte> bytes(kCount);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() % 16 * 16 + 3);
+    const ElementSpan host{DType::kInt8, bytes, kCount};
+    const DeviceArray device_bytes(device, DType::kInt8, bytes);
+    const DeviceElements elements = device_bytes.Elements(kCount);
+    Compare("few codes", elements, elements, host, host, FullRequest(0, 0, false));
+  }
+
   // Each kind of request alone gives the same bits as all at once.
   void Parts() {
     const std::vector<std::byte> a = MakeBytes(DType::kFloat32, 100'003, Flavour::kNear, random);
@@ -331,6 +342,7 @@ int RunChecks(DeviceMeasures& device) {
       if (BitsOf(b) == BitsOf(a)) checker.Pair(a, b, 150'001, Flavour::kBits);
     }
   }
+  checker.FewCodes();
   checker.Parts();
   checker.Repeats();
   std::printf("%d cases, %d left to the CPU, %d with differences\n", checker.cases,
@@ -425,8 +437,8 @@ constexpr BenchRequest kBenchRequests[] = {
 
 void BenchType(DeviceMeasures& device, DType dtype, size_t bytes, bool equal) {
   std::mt19937_64 random(5);
-  const int64_t part =
-      static_cast<int64_t>(std::min<size_t>(bytes, size_t{8} << 20) * 8) / BitsOf(dtype);
+  // Not in step with what the threads of a grid see, which would be the same all the time.
+  const int64_t part = static_cast<int64_t>(std::min<size_t>(bytes, 8'000'000) * 8) / BitsOf(dtype);
   std::vector<std::byte> a_bytes = MakeBytes(dtype, part, Flavour::kNear, random);
   std::vector<std::byte> b_bytes = equal ? a_bytes : Disturb(a_bytes, dtype, random);
   const BenchArray a(device, dtype, bytes, std::move(a_bytes));
