@@ -54,19 +54,26 @@ uint16_t Encode(double value, const SmallFormat& format) {
   return static_cast<uint16_t>(sign | code);
 }
 
+// Of no elements there are no addresses either, which memcpy must not get.
 template <typename T>
-void ReadAs(const Array& array, std::vector<double>& out) {
-  std::vector<T> values(out.size());
-  std::memcpy(values.data(), array.bytes->data(), values.size() * sizeof(T));
-  for (size_t i = 0; i < values.size(); ++i) out[i] = static_cast<double>(values[i]);
+std::vector<T> Elements(const Array& array) {
+  std::vector<T> values(array.bytes->size() / sizeof(T));
+  if (!values.empty()) {
+    std::memcpy(values.data(), array.bytes->data(), values.size() * sizeof(T));
+  }
+  return values;
 }
 
-void ReadSmall(const Array& array, const SmallFormat& format, std::vector<double>& out) {
-  for (size_t i = 0; i < out.size(); ++i) {
-    uint16_t code = 0;
-    std::memcpy(&code, array.bytes->data() + i * sizeof(code), sizeof(code));
-    out[i] = Decode(code, format);
-  }
+template <typename T>
+std::vector<double> ReadAs(const Array& array) {
+  const std::vector<T> values = Elements<T>(array);
+  return {values.begin(), values.end()};
+}
+
+std::vector<double> ReadSmall(const Array& array, const SmallFormat& format) {
+  std::vector<double> out;
+  for (const uint16_t code : Elements<uint16_t>(array)) out.push_back(Decode(code, format));
+  return out;
 }
 
 Array MakeSmall(DType dtype, Dims dims, std::span<const double> values, const SmallFormat& format) {
@@ -77,8 +84,7 @@ Array MakeSmall(DType dtype, Dims dims, std::span<const double> values, const Sm
 
 template <typename T>
 std::vector<int64_t> IntegersAs(const Array& array) {
-  std::vector<T> values(array.bytes->size() / sizeof(T));
-  std::memcpy(values.data(), array.bytes->data(), values.size() * sizeof(T));
+  const std::vector<T> values = Elements<T>(array);
   return {values.begin(), values.end()};
 }
 
@@ -115,21 +121,16 @@ bool IsFloat(DType dtype) {
 }
 
 std::vector<double> ReadFloats(const Array& array) {
-  std::vector<double> out(Product(array.dims));
   switch (array.dtype) {
     case DType::kFloat32:
-      ReadAs<float>(array, out);
-      break;
+      return ReadAs<float>(array);
     case DType::kFloat64:
-      ReadAs<double>(array, out);
-      break;
+      return ReadAs<double>(array);
     case DType::kFloat16:
-      ReadSmall(array, kHalf, out);
-      break;
+      return ReadSmall(array, kHalf);
     default:
-      ReadSmall(array, kBrain, out);
+      return ReadSmall(array, kBrain);
   }
-  return out;
 }
 
 Array MakeFloats(DType dtype, Dims dims, std::span<const double> values) {

@@ -66,7 +66,7 @@ template <typename T>
 Array ScatterNumbers(const Array& data, const Array& updates, std::span<const size_t> places,
                      size_t slice, Reduction reduction) {
   std::vector<T> out(data.bytes->size() / sizeof(T));
-  std::memcpy(out.data(), data.bytes->data(), data.bytes->size());
+  if (!out.empty()) std::memcpy(out.data(), data.bytes->data(), data.bytes->size());
   for (size_t u = 0; u < places.size(); ++u) {
     for (size_t i = 0; i < slice; ++i) {
       T update;
@@ -96,7 +96,7 @@ Array ScatterSmallFloats(const Array& data, const Array& updates, std::span<cons
 Array ScatterBytes(const Array& data, const Array& updates, std::span<const size_t> places,
                    size_t slice, size_t element) {
   Bytes out = *data.bytes;
-  for (size_t u = 0; u < places.size(); ++u) {
+  for (size_t u = 0; slice > 0 && u < places.size(); ++u) {
     std::memcpy(out.data() + places[u] * element, updates.bytes->data() + u * slice * element,
                 slice * element);
   }

@@ -126,7 +126,7 @@ class Mutator {
   void Overwrite(Input& input, size_t at) {
     const uint64_t number = Below(2) == 0 ? random_() : ~uint64_t{0} >> Below(64);
     const size_t size = std::min<size_t>(size_t{1} << Below(4), input.size() - at);
-    std::memcpy(input.data() + at, &number, size);
+    if (size > 0) std::memcpy(input.data() + at, &number, size);
   }
 
   void Erase(Input& input, size_t at) {
