@@ -24,7 +24,8 @@ function(vernier_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${ARG_LINK} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE
     VERNIER_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data")
-  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST)
+  # Cases of parameterised tests are known by their names, not by what their values print as.
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES)
 endfunction()
 
 # vernier_add_backend(name SOURCES ... [INCLUDE dirs] [LINK targets] [NO_INSTALL]): a plug-in that

@@ -60,7 +60,8 @@ TEST_P(RankWalkOfBits, FinishesFromTheKeysThatAreLeft) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Keys, RankWalkOfBits, testing::Values(31u, 32u, 63u, 64u));
+INSTANTIATE_TEST_SUITE_P(Keys, RankWalkOfBits, testing::Values(31u, 32u, 63u, 64u),
+                         testing::PrintToStringParamName());
 
 TEST(Digits, CoverEveryBitOnceAndFitTheCounters) {
   for (const unsigned bits : {31u, 32u, 63u, 64u}) {

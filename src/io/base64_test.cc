@@ -135,6 +135,7 @@ TEST(Base64Source, ThreadsGiveTheSameBytesAndTheFirstError) {
 }
 
 struct PaddingCase {
+  const char* name;
   const char* text;
   int size;  // -1: refused
 };
@@ -149,13 +150,17 @@ TEST_P(Base64Padding, IsPythons) {
   EXPECT_EQ(decodes ? static_cast<int>(*size) : -1, GetParam().size) << GetParam().text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Base64Padding,
-                         testing::Values(PaddingCase{"", 0}, PaddingCase{"QQ==", 1},
-                                         PaddingCase{"QQ=", -1}, PaddingCase{"QQ", -1},
-                                         PaddingCase{"QUI=", 2}, PaddingCase{"QUI==", -1},
-                                         PaddingCase{"QUI", -1}, PaddingCase{"QUJD", 3},
-                                         PaddingCase{"QUJD=", 3}, PaddingCase{"QUJD==", 3},
-                                         PaddingCase{"Q", -1}, PaddingCase{"QUJDQ===", -1}));
+INSTANTIATE_TEST_SUITE_P(
+    Table, Base64Padding,
+    testing::Values(PaddingCase{"Empty", "", 0}, PaddingCase{"OneByte", "QQ==", 1},
+                    PaddingCase{"OnePadMissing", "QQ=", -1}, PaddingCase{"NoPad", "QQ", -1},
+                    PaddingCase{"TwoBytes", "QUI=", 2}, PaddingCase{"OnePadTooMany", "QUI==", -1},
+                    PaddingCase{"PadMissing", "QUI", -1}, PaddingCase{"Whole", "QUJD", 3},
+                    PaddingCase{"PadAfterWhole", "QUJD=", 3},
+                    PaddingCase{"TwoPadsAfterWhole", "QUJD==", 3},
+                    PaddingCase{"OneCharacter", "Q", -1},
+                    PaddingCase{"OneCharacterAndPads", "QUJDQ===", -1}),
+    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace vernier

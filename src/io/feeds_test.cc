@@ -52,7 +52,7 @@ TEST_P(FeedFormat, EveryTypeSurvives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, FeedFormat,
-                         testing::Values(".json", ".npz", ".safetensors", "", ".in"));
+                         testing::Values(".json", ".npz", ".safetensors", "", ".in"), FormatName);
 
 TEST(FeedWriter, NothingAppearsWithoutFinish) {
   TemporaryFolder folder;

@@ -29,6 +29,12 @@ class TemporaryFolder {
   std::string path_;
 };
 
+/// What a test of one file extension is called; without one it is a folder.
+inline std::string FormatName(const testing::TestParamInfo<const char*>& info) {
+  const std::string extension = info.param;
+  return extension.empty() ? "folder" : extension.substr(1);
+}
+
 inline std::string ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

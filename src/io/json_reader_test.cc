@@ -30,6 +30,7 @@ TEST(JsonReader, AcceptsWhatPythonAccepts) {
 }
 
 struct RefusedText {
+  const char* name;
   const char* text;
   const char* message;
 };
@@ -44,23 +45,30 @@ TEST_P(RefusedJson, SaysWhereAndWhy) {
 INSTANTIATE_TEST_SUITE_P(
     Table, RefusedJson,
     testing::Values(
-        RefusedText{"", "byte 0: expected a value, found the end"},
-        RefusedText{"01", "byte 1: expected nothing after the value, found '1'"},
-        RefusedText{".5", "byte 0: expected a value"},
-        RefusedText{"1.", "byte 1: expected nothing"}, RefusedText{"1e", "byte 1"},
-        RefusedText{"+1", "byte 0"}, RefusedText{"-", "byte 0"}, RefusedText{"-NaN", "byte 0"},
-        RefusedText{"nan", "byte 0"}, RefusedText{"Infinit", "byte 0"},
-        RefusedText{"[1,]", "byte 3: expected a value"}, RefusedText{"[1 2]", "byte 3"},
-        RefusedText{"{\"a\":1,}", "byte 7: expected a name"}, RefusedText{"{\"a\" 1}", "byte 5"},
-        RefusedText{"{1: 2}", "byte 1: expected a name"}, RefusedText{"[1}", "byte 2"},
-        RefusedText{"\"a", "byte 0: the string that begins here never ends"},
-        RefusedText{"\"\t\"", "byte 1: expected control characters"},
-        RefusedText{"\"\\x\"", "byte 1: expected a valid escape"},
-        RefusedText{"\"\\u12g4\"", "byte 1: expected four hexadecimal"},
-        RefusedText{"\"\xff\"", "byte 1: expected valid UTF-8, found byte 0xff"},
-        RefusedText{"\"\xed\xa0\x80\"", "byte 1: expected valid UTF-8"},
-        RefusedText{"\xef\xbb\xbf{}", "byte 0"}, RefusedText{"{} x", "byte 3"},
-        RefusedText{"'a'", "byte 0"}, RefusedText{"tru", "byte 0"}, RefusedText{"[", "byte 1"}));
+        RefusedText{"Nothing", "", "byte 0: expected a value, found the end"},
+        RefusedText{"LeadingZero", "01", "byte 1: expected nothing after the value, found '1'"},
+        RefusedText{"NoDigitBeforeThePoint", ".5", "byte 0: expected a value"},
+        RefusedText{"NoDigitBehindThePoint", "1.", "byte 1: expected nothing"},
+        RefusedText{"NoExponent", "1e", "byte 1"}, RefusedText{"Plus", "+1", "byte 0"},
+        RefusedText{"Minus", "-", "byte 0"}, RefusedText{"MinusNan", "-NaN", "byte 0"},
+        RefusedText{"LowerCaseNan", "nan", "byte 0"},
+        RefusedText{"CutInfinity", "Infinit", "byte 0"},
+        RefusedText{"CommaAtTheEndOfAList", "[1,]", "byte 3: expected a value"},
+        RefusedText{"NoComma", "[1 2]", "byte 3"},
+        RefusedText{"CommaAtTheEndOfAnObject", "{\"a\":1,}", "byte 7: expected a name"},
+        RefusedText{"NoColon", "{\"a\" 1}", "byte 5"},
+        RefusedText{"NumberAsAName", "{1: 2}", "byte 1: expected a name"},
+        RefusedText{"WrongBracket", "[1}", "byte 2"},
+        RefusedText{"StringWithoutEnd", "\"a", "byte 0: the string that begins here never ends"},
+        RefusedText{"TabInAString", "\"\t\"", "byte 1: expected control characters"},
+        RefusedText{"UnknownEscape", "\"\\x\"", "byte 1: expected a valid escape"},
+        RefusedText{"BadHexadecimal", "\"\\u12g4\"", "byte 1: expected four hexadecimal"},
+        RefusedText{"BadByte", "\"\xff\"", "byte 1: expected valid UTF-8, found byte 0xff"},
+        RefusedText{"SurrogateAsUtf8", "\"\xed\xa0\x80\"", "byte 1: expected valid UTF-8"},
+        RefusedText{"ByteOrderMark", "\xef\xbb\xbf{}", "byte 0"},
+        RefusedText{"SecondValue", "{} x", "byte 3"}, RefusedText{"SingleQuotes", "'a'", "byte 0"},
+        RefusedText{"CutTrue", "tru", "byte 0"}, RefusedText{"OpenList", "[", "byte 1"}),
+    [](const auto& info) { return info.param.name; });
 
 TEST(JsonReader, FindsSpecialCharactersAnywhereInLongStrings) {
   for (size_t position = 0; position < 200; ++position) {

@@ -165,8 +165,10 @@ TEST_P(Recovered, AfterAKill) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, RecoveredParts, testing::Values(".json", ".npz", ".safetensors"));
-INSTANTIATE_TEST_SUITE_P(Formats, Recovered, testing::Values(".json", ".npz", ".safetensors", ""));
+INSTANTIATE_TEST_SUITE_P(Formats, RecoveredParts, testing::Values(".json", ".npz", ".safetensors"),
+                         FormatName);
+INSTANTIATE_TEST_SUITE_P(Formats, Recovered, testing::Values(".json", ".npz", ".safetensors", ""),
+                         FormatName);
 
 TEST(RecoverResults, SaysWhatIsWrong) {
   TemporaryFolder folder;

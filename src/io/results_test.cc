@@ -110,7 +110,7 @@ TEST_P(ResultsFormat, NothingAppendedLeavesNothingBehind) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, ResultsFormat,
-                         testing::Values(".json", ".npz", ".safetensors", "", ".data"));
+                         testing::Values(".json", ".npz", ".safetensors", "", ".data"), FormatName);
 
 // Another program cuts the file short while it is read: a sentence, never a signal.
 TEST_P(ResultsFormat, AFileThatShrinksIsAnError) {
