@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -42,6 +43,11 @@ SharedMemory::~SharedMemory() {
 
 Result<uint64_t> SharedMemory::Extend(uint64_t size) {
   const uint64_t begin = ToPages(size_);
+  // A sum that wraps around would make the memory smaller.
+  if (size > static_cast<uint64_t>(std::numeric_limits<off_t>::max()) - begin) {
+    errno = EFBIG;
+    return CannotHave(size);
+  }
   if (::ftruncate(fd_.get(), static_cast<off_t>(begin + size)) != 0) return CannotHave(size);
   size_ = begin + size;
   return begin;

@@ -88,6 +88,9 @@ TEST(SharedMemory, RefusesWhatNoMachineHas) {
   const auto place = (*memory)->Reserve(size_t{1} << 50);
   ASSERT_FALSE(place.ok());
   EXPECT_EQ(place.status().code(), StatusCode::kInternal);
+  ASSERT_TRUE((*memory)->Extend(5000).ok());
+  EXPECT_FALSE((*memory)->Extend(UINT64_MAX - 100).ok());
+  EXPECT_EQ((*memory)->size(), 5000u);
 }
 
 }  // namespace
