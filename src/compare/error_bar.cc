@@ -31,8 +31,9 @@ struct Moments {
   double unit = 1;  ///< values were divided by this before they were squared
 };
 
+// Calls `visit(x, y, place)` for the pairs that are finite on both sides.
 template <typename Visit>
-void ForEachBlock(const ElementSpan& a, const ElementSpan& b, Visit visit) {
+void ForEachFinitePair(const ElementSpan& a, const ElementSpan& b, Visit visit) {
   std::vector<double> a_block(kBlockSize);
   std::vector<double> b_block(kBlockSize);
   for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
@@ -40,7 +41,8 @@ void ForEachBlock(const ElementSpan& a, const ElementSpan& b, Visit visit) {
     const double* x = LoadBlock(a, start, n, a_block.data());
     const double* y = LoadBlock(b, start, n, b_block.data());
     for (size_t i = 0; i < n; ++i) {
-      if (std::isfinite(x[i]) && std::isfinite(y[i])) visit(x[i], y[i]);
+      const bool finite = std::isfinite(x[i]) && std::isfinite(y[i]);
+      if (finite) visit(x[i], y[i], start + static_cast<int64_t>(i));
     }
   }
 }
@@ -49,11 +51,11 @@ void ForEachBlock(const ElementSpan& a, const ElementSpan& b, Visit visit) {
 Moments FiniteMoments(const ElementSpan& a, const ElementSpan& b) {
   Moments m;
   double largest = 0;
-  ForEachBlock(a, b, [&](double x, double y) {
+  ForEachFinitePair(a, b, [&](double x, double y, int64_t) {
     largest = std::max({largest, std::fabs(x), std::fabs(y)});
   });
   if (largest > 0) m.unit = largest;
-  ForEachBlock(a, b, [&](double x, double y) {
+  ForEachFinitePair(a, b, [&](double x, double y, int64_t) {
     const double scaled_x = x / m.unit;
     const double scaled_y = y / m.unit;
     m.count += 1;
@@ -100,8 +102,8 @@ ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit) {
       dims.empty() ? 1 : std::max<int64_t>(channels_first ? dims[1] : dims.back(), 1);
   ErrorSplit split;
   double squares_beyond = 0, squares_within = 0;
-  int64_t within = 0, rows = 0, last_row = -1, index = 0;
-  ForEachBlock(Elements(a), Elements(b), [&](double x, double y) {
+  int64_t within = 0, rows = 0, last_row = -1;
+  ForEachFinitePair(Elements(a), Elements(b), [&](double x, double y, int64_t place) {
     const double difference = std::fabs(x - y);
     if (difference <= limit) {
       squares_within += difference * difference;
@@ -109,10 +111,9 @@ ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit) {
     } else {
       squares_beyond += difference * difference;
       ++split.beyond;
-      if (index / length != last_row) ++rows;
-      last_row = index / length;
+      if (place / length != last_row) ++rows;
+      last_row = place / length;
     }
-    ++index;
   });
   const auto count = static_cast<double>(std::max<int64_t>(a.element_count(), 1));
   // Where channels come first, neighbours in memory are not of one row: each element may be of its

@@ -183,6 +183,12 @@ TEST(ErrorBarTest, ASplitCountsRowsAndSharesOfTheError) {
                    3 * 4 / 40.0);
 }
 
+TEST(SplitErrorsTest, ElementsThatAreNotFiniteDoNotShiftTheRows) {
+  const std::vector<float> a = {kNan, 0, 0, 0, 0, 0, 0, 0};
+  const std::vector<float> b = {0, 0, 0, 1, 1, 0, 0, 0};
+  EXPECT_EQ(SplitErrors(Floats({2, 4}, a), Floats({2, 4}, b), 0.01).rows, 1);
+}
+
 TEST(ErrorBarTest, AnExplicitToleranceWins) {
   ErrorBars bars;
   bars.Set("y", kBar);

@@ -181,6 +181,7 @@ void PairMeasurement::AskForMetrics() {
       case CompareFunction::kIndices:
       case CompareFunction::kKlDivergence:
       case CompareFunction::kPerceptual:
+      case CompareFunction::kScript:
         break;
     }
   }
