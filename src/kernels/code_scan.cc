@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "kernels/chunk_scanner.h"
+#include "kernels/code_blocks.h"
 #include "kernels/rank_sample.h"
 #include "kernels/tolerance_limit.h"
 #include "kernels/weighted_series.h"
@@ -15,75 +16,19 @@
 namespace vernier {
 namespace {
 
-constexpr size_t kPairs = 65536;
-constexpr int64_t kChunk = 64 * static_cast<int64_t>(kBlockSize);
+// Fewer are not worth a second thread's tables.
 constexpr int64_t kChunksAlone = 3;
-
-// Elements [start, start + n) as bytes, one each.
-const uint8_t* LoadCodes(const ElementSpan& elements, int64_t start, size_t n, uint8_t* scratch) {
-  const auto first = static_cast<size_t>(start);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(elements.bytes.data());
-  if (BitsOf(elements.dtype) == 8) return bytes + first;
-  for (size_t i = 0; i < n; ++i) {
-    const size_t place = first + i;
-    scratch[i] = static_cast<uint8_t>((bytes[place / 2] >> (4 * (place % 2))) & 0xf);
-  }
-  return scratch;
-}
-
-// Calls `function(start, a_codes, b_codes, n)` for the blocks of a chunk until it returns false.
-template <typename Function>
-void ForEachCodeBlock(const ElementSpan& a, const ElementSpan& b, int64_t chunk,
-                      Function function) {
-  uint8_t a_scratch[kBlockSize];
-  uint8_t b_scratch[kBlockSize];
-  const int64_t end = std::min(a.count, (chunk + 1) * kChunk);
-  for (int64_t start = chunk * kChunk; start < end; start += static_cast<int64_t>(kBlockSize)) {
-    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, end - start));
-    const uint8_t* a_codes = LoadCodes(a, start, n, a_scratch);
-    const uint8_t* b_codes = LoadCodes(b, start, n, b_scratch);
-    if (!function(start, a_codes, b_codes, n)) return;
-  }
-}
-
-size_t PairOf(uint8_t a, uint8_t b) { return (static_cast<size_t>(a) << 8) | b; }
-
-constexpr size_t kGroup = 64;  // of pairs that are looked at together
-
-// Two tables in turn: the same pair twice in a row would wait for its own store. In one piece,
-// which the allocator keeps for the next comparison.
-struct CodeCounts {
-  std::vector<uint32_t> tables = std::vector<uint32_t>(2 * kPairs);
-
-  void Add(const uint8_t* a, const uint8_t* b, size_t n) {
-    uint32_t* const x = tables.data();
-    uint32_t* const y = x + kPairs;
-    size_t i = 0;
-    for (; i + 2 <= n; i += 2) {
-      ++x[PairOf(a[i], b[i])];
-      ++y[PairOf(a[i + 1], b[i + 1])];
-    }
-    if (i < n) ++x[PairOf(a[i], b[i])];
-  }
-
-  /// Most pairs do not occur in arrays that are not long.
-  bool AnyIn(size_t first) const {
-    uint32_t any = 0;
-    for (size_t i = first; i < first + kGroup; ++i) any |= tables[i] | tables[kPairs + i];
-    return any != 0;
-  }
-};
 
 // What is looked for in the arrays once the counts are known: bits of a set for each pair.
 enum Target : size_t { kFirstNan, kFirstInfinite, kArgmin, kArgmax, kSeriesTargets };
-constexpr size_t kMismatch = kSeriesTargets * kSeriesCount;
+constexpr size_t kMismatch = size_t{kSeriesTargets} * size_t{kSeriesCount};
 constexpr size_t kTargets = kMismatch + 1;
 
 template <typename T>
 class CodeScan {
  public:
   CodeScan(const PairSource<T>& source, const MeasureRequest& request, ThreadPool* pool)
-      : source_(source), request_(request), pool_(pool), flags_(kPairs) {
+      : source_(source), request_(request), pool_(pool), flags_(kCodePairs) {
     places_.fill(-1);
   }
 
@@ -98,7 +43,7 @@ class CodeScan {
 
   Result<PairMeasures> RunElsewhere(CodeArrays& arrays) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, arrays.CountPairs());
-    for (size_t pair = 0; pair < kPairs; ++pair) KeepPair(pair, counts[pair]);
+    for (size_t pair = 0; pair < kCodePairs; ++pair) KeepPair(pair, counts[pair]);
     PairMeasures out = Describe();
     if (wanted_ != 0) {
       VERNIER_ASSIGN_OR_RETURN(const auto places, arrays.FindFirst(flags_, wanted_));
@@ -149,7 +94,10 @@ class CodeScan {
   void FindPlaces();
   void Place(size_t series, ValueStatistics& out) const;
   ProductSums Products(double a_max) const;
+  std::vector<WorstElement> RankPairs() const;
   std::vector<WorstElement> Worst() const;
+  std::vector<WorstElement> CollectWorst(const std::vector<WorstElement>& pairs,
+                                         const std::vector<int32_t>& of_code, int64_t total) const;
 
   const PairSource<T>& source_;
   const MeasureRequest& request_;
@@ -166,8 +114,7 @@ class CodeScan {
 
 template <typename T>
 void CodeScan<T>::CountPairs() {
-  const int64_t chunks = (source_.count() + kChunk - 1) / kChunk;
-  // A thread's tables cost as much as some chunks.
+  const int64_t chunks = (source_.count() + kCodeChunk - 1) / kCodeChunk;
   if (chunks <= kChunksAlone) pool_ = nullptr;
   const size_t threads = pool_ == nullptr ? 1 : pool_->thread_count();
   std::vector<CodeCounts> counts(threads);
@@ -178,7 +125,7 @@ void CodeScan<T>::CountPairs() {
                        return true;
                      });
   });
-  for (size_t first = 0; first < kPairs; first += kGroup) {
+  for (size_t first = 0; first < kCodePairs; first += kPairGroup) {
     const bool any = std::any_of(counts.begin(), counts.end(),
                                  [first](const CodeCounts& some) { return some.AnyIn(first); });
     if (any) TakeGroup(counts, first);
@@ -187,10 +134,10 @@ void CodeScan<T>::CountPairs() {
 
 template <typename T>
 void CodeScan<T>::TakeGroup(const std::vector<CodeCounts>& counts, size_t first) {
-  for (size_t pair = first; pair < first + kGroup; ++pair) {
+  for (size_t pair = first; pair < first + kPairGroup; ++pair) {
     int64_t weight = 0;
     for (const CodeCounts& some : counts) {
-      weight += int64_t{some.tables[pair]} + int64_t{some.tables[kPairs + pair]};
+      weight += int64_t{some.tables[pair]} + int64_t{some.tables[kCodePairs + pair]};
     }
     KeepPair(pair, weight);
   }
@@ -279,7 +226,7 @@ void CodeScan<T>::Judge(DifferenceSummary& out) {
 // The first place of each flag. Chunks are searched in waves, so that one early place ends it.
 template <typename T>
 void CodeScan<T>::FindPlaces() {
-  const int64_t chunks = (source_.count() + kChunk - 1) / kChunk;
+  const int64_t chunks = (source_.count() + kCodeChunk - 1) / kCodeChunk;
   const int64_t wave = pool_ == nullptr ? 1 : 2 * static_cast<int64_t>(pool_->thread_count());
   std::vector<std::array<int64_t, kTargets>> found(static_cast<size_t>(wave));
   for (int64_t first = 0; first < chunks && wanted_ != 0; first += wave) {
@@ -338,13 +285,12 @@ ProductSums CodeScan<T>::Products(double a_max) const {
   return {dot.value(), a_squared.value(), b_squared.value(), difference_squared.value(), a_max};
 }
 
-// Pairs in order of badness until enough elements are among them; then the elements, of which only
-// the first are wanted from the last pairs taken, which are equally bad.
+// The pairs that differ, the worst first; `place`: index among the pairs.
 template <typename T>
-std::vector<WorstElement> CodeScan<T>::Worst() const {
+std::vector<WorstElement> CodeScan<T>::RankPairs() const {
   const Limit<T> absolute_limit(request_.rule.atol);
   const Limit<T> relative_limit(request_.rule.rtol);
-  std::vector<WorstElement> pairs;  // `place`: index among the pairs
+  std::vector<WorstElement> pairs;
   for (size_t i = 0; i < codes_.size(); ++i) {
     if (values_[kAbsolute][i] == 0) continue;
     WorstElement element;
@@ -356,23 +302,39 @@ std::vector<WorstElement> CodeScan<T>::Worst() const {
     pairs.push_back(element);
   }
   std::sort(pairs.begin(), pairs.end(), IsWorse);
-  std::vector<int32_t> of_code(kPairs, -1);
+  return pairs;
+}
+
+// Pairs in order of badness until enough elements are among them; then the elements, of which only
+// the first are wanted from the last pairs taken, which are equally bad.
+template <typename T>
+std::vector<WorstElement> CodeScan<T>::Worst() const {
+  const std::vector<WorstElement> pairs = RankPairs();
+  std::vector<int32_t> of_code(kCodePairs, -1);
   int64_t total = 0;
-  size_t taken = 0;
   const auto equally_bad = [](WorstElement x, WorstElement y) {
     x.place = y.place = 0;
     return !IsWorse(x, y) && !IsWorse(y, x);
   };
   const auto limit = static_cast<int64_t>(request_.worst);
-  for (; taken < pairs.size(); ++taken) {
+  for (size_t taken = 0; taken < pairs.size(); ++taken) {
     if (total >= limit && !equally_bad(pairs[taken], pairs[taken - 1])) break;
     const auto pair = static_cast<size_t>(pairs[taken].place);
     of_code[codes_[pair]] = static_cast<int32_t>(taken);
     total += weights_[pair];
   }
+  return CollectWorst(pairs, of_code, total);
+}
+
+// The `total` elements whose pairs were taken, as far as they are wanted. `of_code`: which of
+// `pairs` a code is; -1: not taken.
+template <typename T>
+std::vector<WorstElement> CodeScan<T>::CollectWorst(const std::vector<WorstElement>& pairs,
+                                                    const std::vector<int32_t>& of_code,
+                                                    int64_t total) const {
   std::vector<WorstElement> out;
   int64_t seen = 0;
-  size_t most = static_cast<size_t>(limit) * 2;
+  const size_t most = request_.worst * 2;
   const auto collect = [&](int64_t start, const uint8_t* a, const uint8_t* b, size_t n) {
     for (size_t i = 0; i < n; ++i) {
       const int32_t pair = of_code[PairOf(a[i], b[i])];

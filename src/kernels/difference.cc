@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "kernels/block_tasks.h"
 #include "kernels/difference_dispatch.h"
 #include "kernels/pair_arithmetic.h"
 #include "kernels/rank_sample.h"
 #include "kernels/tolerance_limit.h"
-#include "util/thread_pool.h"
 
 namespace vernier {
 namespace {
@@ -155,6 +154,10 @@ struct HistogramPair {
     if (absolute.ok()) absolute.Add(absolutes, n);
     if (relative.ok()) relative.Add(relatives, n);
   }
+  void Merge(const HistogramPair& other) {
+    absolute.Merge(other.absolute);
+    relative.Merge(other.relative);
+  }
   DifferenceHistograms histograms() const { return {absolute.histogram(), relative.histogram()}; }
 };
 
@@ -162,27 +165,13 @@ struct HistogramPair {
 template <typename T>
 DifferenceHistograms CountInVectors(const PairSource<T>& source, const HistogramPair& empty,
                                     ThreadPool* pool) {
-  constexpr int64_t kChunk = 64 * static_cast<int64_t>(kBlockSize);
-  ThreadPool* const helpers = source.count() > 3 * kChunk ? pool : nullptr;
-  std::vector<HistogramPair> counts(helpers == nullptr ? 1 : helpers->thread_count(), empty);
-  const int64_t chunks = (source.count() + kChunk - 1) / kChunk;
-  RunTasks(helpers, static_cast<size_t>(chunks), [&](size_t chunk, size_t thread) {
-    const auto scratch = std::make_unique_for_overwrite<PairScratch<T>>();
-    const int64_t begin = static_cast<int64_t>(chunk) * kChunk;
-    const int64_t end = std::min(source.count(), begin + kChunk);
-    for (int64_t start = begin; start < end; start += static_cast<int64_t>(kBlockSize)) {
-      const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, end - start));
-      source.Differences(
-          {source.LoadA(start, n, scratch->a), source.LoadB(start, n, scratch->b), n},
-          scratch->absolute, scratch->relative);
-      counts[thread].Add(scratch->absolute, scratch->relative, n);
-    }
-  });
-  for (size_t i = 1; i < counts.size(); ++i) {
-    counts[0].absolute.Merge(counts[i].absolute);
-    counts[0].relative.Merge(counts[i].relative);
-  }
-  return counts[0].histograms();
+  const auto add = [&](HistogramPair& counts, int64_t start, size_t n) {
+    PairScratch<T> scratch;
+    source.Differences({source.LoadA(start, n, scratch.a), source.LoadB(start, n, scratch.b), n},
+                       scratch.absolute, scratch.relative);
+    counts.Add(scratch.absolute, scratch.relative, n);
+  };
+  return AddUpBlocks(source.count(), pool, empty, add).histograms();
 }
 
 template <typename Reader>

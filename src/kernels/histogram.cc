@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "kernels/block_kernels.h"
+#include "kernels/block_tasks.h"
 #include "kernels/float_formats.h"
 #include "kernels/pair_source.h"
 #include "kernels/rank_sample.h"
 #include "util/number_text.h"
-#include "util/thread_pool.h"
 
 namespace vernier {
 namespace {
@@ -22,10 +22,6 @@ double ToSingle(double value) {
   }
   return static_cast<double>(static_cast<float>(value));
 }
-
-constexpr int64_t kChunk = 64 * static_cast<int64_t>(kBlockSize);
-// Not worth waking threads for.
-constexpr int64_t kAlone = 3 * kChunk;
 
 std::string RangeError(const HistogramRange& range) {
   return std::string(range.given ? "supplied" : "autodetected") + " range of [" +
@@ -163,21 +159,11 @@ namespace {
 template <typename T>
 Histogram CountAll(const ElementSpan& elements, const HistogramBuilder& empty, ThreadPool* pool) {
   const PairSource<T> source(elements, elements, {});
-  const bool alone = pool == nullptr || elements.count <= kAlone;
-  ThreadPool* const helpers = alone ? nullptr : pool;
-  std::vector<HistogramBuilder> builders(alone ? 1 : pool->thread_count(), empty);
-  const int64_t chunks = (elements.count + kChunk - 1) / kChunk;
-  RunTasks(helpers, static_cast<size_t>(chunks), [&](size_t chunk, size_t thread) {
+  const auto add = [&](HistogramBuilder& builder, int64_t start, size_t n) {
     T scratch[kBlockSize];
-    const int64_t begin = static_cast<int64_t>(chunk) * kChunk;
-    const int64_t end = std::min(elements.count, begin + kChunk);
-    for (int64_t start = begin; start < end; start += static_cast<int64_t>(kBlockSize)) {
-      const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, end - start));
-      builders[thread].Add(source.LoadA(start, n, scratch), n);
-    }
-  });
-  for (size_t i = 1; i < builders.size(); ++i) builders[0].Merge(builders[i]);
-  return builders[0].histogram();
+    builder.Add(source.LoadA(start, n, scratch), n);
+  };
+  return AddUpBlocks(elements.count, pool, empty, add).histogram();
 }
 
 }  // namespace

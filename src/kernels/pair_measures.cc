@@ -38,7 +38,8 @@ std::optional<PairMeasures> ScanShortIntegers(const ElementSpan& a, const Elemen
   if (!AsksForVerdictOnly(request) || !IsShortInteger(a.dtype) || !IsShortInteger(b.dtype)) {
     return std::nullopt;
   }
-  const MeasureRequest absolute_only{.rule = {.atol = request.rule.atol, .rtol = -1}};
+  MeasureRequest absolute_only;
+  absolute_only.rule = {.atol = request.rule.atol, .rtol = -1};
   // A start that fails saves going through the rest.
   for (const int64_t count : {std::min<int64_t>(a.count, 65536), a.count}) {
     const auto out =
