@@ -28,8 +28,10 @@ const Json& ListOf(const Json& object, const char* key) {
 
 void AddOutput(const Json& output, RecordDigest& digest) {
   ++digest.outputs;
-  if (!output.value("passed", false)) ++digest.failed;
-  const double times = NumberOf(output.value("times_over_tolerance", Json()));
+  const auto passed = output.find("passed");
+  const auto times_over = output.find("times_over_tolerance");
+  if (passed == output.end() || *passed != true) ++digest.failed;
+  const double times = times_over == output.end() ? 0 : NumberOf(*times_over);
   if (times > digest.worst_times_tolerance) {
     digest.worst_times_tolerance = times;
     digest.worst_output = TextOf(output, "name");
@@ -54,7 +56,9 @@ Result<RecordDigest> ReadRecordDigest(std::string_view text) {
   }
   for (const Json& runner : ListOf(json, "runners")) {
     const std::string failure = TextOf(runner, "failure");
-    if (!failure.empty()) digest.error = failure;
+    if (failure.empty()) continue;
+    digest.error = failure;
+    break;
   }
   if (const std::string error = TextOf(json, "error"); !error.empty()) digest.error = error;
   return digest;

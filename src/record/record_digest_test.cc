@@ -19,8 +19,9 @@ TEST(RecordDigestTest, SaysWhatTheRecordHolds) {
   pair.outputs[1].worst_times_tolerance = 3;
   pair.outputs[2].name = "none";
   record.pairs.push_back(pair);
-  record.runners.resize(1);
-  record.runners[0].failure = "died";
+  record.runners.resize(3);
+  record.runners[1].failure = "died";
+  record.runners[2].failure = "died too";
   const Result<RecordDigest> digest = ReadRecordDigest(ToJson(record));
   ASSERT_TRUE(digest.ok()) << digest.status().message();
   EXPECT_EQ(digest->outputs, 3);
@@ -28,6 +29,14 @@ TEST(RecordDigestTest, SaysWhatTheRecordHolds) {
   EXPECT_EQ(digest->worst_output, "bad");
   EXPECT_EQ(digest->worst_times_tolerance, 3);
   EXPECT_EQ(digest->error, "died");
+}
+
+TEST(RecordDigestTest, WhatHasTheWrongTypeIsNoPass) {
+  const Result<RecordDigest> digest = ReadRecordDigest(R"({"schema_version": 1, "pairs": [{
+      "outputs": [{"passed": null}, {"passed": "yes", "times_over_tolerance": []}, 7]}]})");
+  ASSERT_TRUE(digest.ok()) << digest.status().message();
+  EXPECT_EQ(digest->outputs, 2);
+  EXPECT_EQ(digest->failed, 2);
 }
 
 TEST(RecordDigestTest, RefusesOtherJson) {

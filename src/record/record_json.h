@@ -1,4 +1,4 @@
-// The parts of a record as JSON values. Only for this folder.
+// Numbers and texts of records as JSON values. Only for this folder.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,14 +19,6 @@ RecordJson NumberJson(const std::optional<double>& value);
 
 /// Null for empty text.
 RecordJson TextJson(const std::string& text);
-
-RecordJson ToJsonValue(const RunnerRecord& runner);
-RecordJson ToJsonValue(const OutputRecord& output);
-RecordJson ToJsonValue(const ChartRecord& charts);
-RecordJson ToJsonValue(const GraphRecord& graph);
-RecordJson ToJsonValue(const OriginRecord& origin);
-RecordJson ToJsonValue(const ProfilePoint& point);
-RecordJson ToJsonValue(const ProfileRecord& profile);
 
 /// Names come from models: bytes that are no UTF-8 must not stop the record.
 std::string DumpJson(const RecordJson& json, int indent);

@@ -226,8 +226,9 @@ class Records(Case):
     def test_files_that_are_no_records(self):
         for text in ("", "{", "[]", "{}", '{"schema_version": "x"}', '{"schema_version": 99}',
                      '{"schema_version": 1, "pairs": 3}', '{"schema_version": 1, "pairs": [1]}',
-                     '{"schema_version": 1, "runners": [{"name": 7}]}',
-                     '{"schema_version": 1, "exit_code": 1e99}'):
+                     '{"schema_version": 1, "pairs": [], "runners": [{"name": 7}]}',
+                     '{"schema_version": 1, "culprits": [], "layers": []}',
+                     '{"schema_version": 1, "pairs": [], "exit_code": 1e99}'):
             self.path("bad.json").write_text(text)
             ended = self.vernier("report", "bad.json", "-o", "o.html")
             self.assertEqual(ended.returncode, 3, text)

@@ -1,0 +1,65 @@
+// Fields of a saved record, which may come from anyone: types and ranges are checked. Only for this
+// folder.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/record_json.h"
+
+namespace vernier {
+
+/// The fields of one object. Unknown ones are ignored; absent ones and null read as empty, 0, false
+/// or nothing. The first field that has the wrong type is kept as the error of the whole reading,
+/// so that callers need not look after each.
+class RecordFields {
+ public:
+  /// `path` is what stands before the fields' names in an error: "runners[0]."; empty for the whole
+  /// record. `json` and `error` outlive the object.
+  RecordFields(const RecordJson& json, std::string path, std::string* error);
+
+  std::string Text(const char* key) const;
+  std::vector<std::string> Texts(const char* key) const;
+  bool Flag(const char* key) const;
+
+  /// "nan", "inf" and "-inf" are numbers too.
+  double Number(const char* key) const { return MaybeNumber(key).value_or(0); }
+  std::optional<double> MaybeNumber(const char* key) const;
+
+  int64_t Integer(const char* key) const;
+  std::vector<int64_t> Integers(const char* key) const;
+  /// Within the range of int.
+  int Small(const char* key) const;
+
+  /// Text that does not stand for a number.
+  bool HoldsWords(const char* key) const;
+
+  bool Has(const char* key) const { return Find(key) != nullptr; }
+  /// Makes it an error if one of these is absent.
+  void Require(std::initializer_list<const char*> keys) const;
+
+  RecordFields Object(const char* key) const;
+
+  /// Calls `read` with the fields of each object of a list.
+  template <typename Read>
+  void Each(const char* key, Read read) const {
+    size_t index = 0;
+    for (const RecordJson& item : List(key)) {
+      read(RecordFields(item, path_ + key + "[" + std::to_string(index++) + "].", error_));
+    }
+  }
+
+ private:
+  const RecordJson* Find(const char* key) const;
+  const RecordJson& List(const char* key) const;
+  void Complain(const char* key, const char* expected) const;
+
+  const RecordJson& json_;
+  std::string path_;
+  std::string* error_;
+};
+
+}  // namespace vernier

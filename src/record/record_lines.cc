@@ -1,0 +1,80 @@
+// The record line by line.
+#include "record/blame_record.h"
+#include "record/record_visit.h"
+
+namespace vernier {
+namespace {
+
+using Json = RecordJson;
+
+// A line holds what programs filter by; pictures and long lists stay in the record.
+Json OutputLine(const PairRecord& pair, const OutputRecord& output) {
+  OutputRecord plain = output;
+  plain.figures.charts.reset();
+  Json line = {{"kind", "output"}, {"first", pair.first}, {"second", pair.second}};
+  line.update(WriteFields(plain));
+  line["worst_iteration"].erase("charts");
+  return line;
+}
+
+Json PairLine(const PairRecord& pair) {
+  return {{"kind", "pair"},
+          {"first", pair.first},
+          {"second", pair.second},
+          {"outputs", pair.outputs.size()},
+          {"compared_iterations", pair.compared_iterations},
+          {"expected_iterations", pair.expected_iterations},
+          {"only_in_first", pair.only_in_first},
+          {"only_in_second", pair.only_in_second}};
+}
+
+Json CulpritLine(const BlameCulprit& culprit) {
+  return {{"kind", "culprit"},
+          {"node", culprit.node},
+          {"op_type", culprit.op_type},
+          {"outputs", culprit.outputs},
+          {"total_error", NumberJson(culprit.total_error)},
+          {"own_error", NumberJson(culprit.own_error)},
+          {"why", culprit.why}};
+}
+
+}  // namespace
+
+std::string ToJsonLines(const RunRecord& record) {
+  std::string text;
+  const auto add = [&](const Json& line) { text += DumpJson(line, -1) + "\n"; };
+  add({{"kind", "run"},
+       {"schema_version", kRecordSchemaVersion},
+       {"vernier_version", record.version},
+       {"command", record.command},
+       {"origin", WriteFields(record.origin)},
+       {"notes", record.notes}});
+  for (const RunnerRecord& runner : record.runners) {
+    Json line = {{"kind", "runner"}};
+    line.update(WriteFields(runner));
+    add(line);
+  }
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) add(OutputLine(pair, output));
+    add(PairLine(pair));
+  }
+  if (record.profile) {
+    for (const ProfilePoint& point : record.profile->points) {
+      Json line = {{"kind", "profile"}};
+      line.update(WriteFields(point));
+      add(line);
+    }
+  }
+  if (record.blame) {
+    for (const BlameCulprit& culprit : record.blame->culprits) add(CulpritLine(culprit));
+  }
+  add({{"kind", "verdict"},
+       {"exit_code", record.exit_code},
+       {"complete", record.faults.empty() && record.error.empty()},
+       {"faults", record.faults},
+       {"error", TextJson(record.error)},
+       {"seconds", record.seconds}});
+  return text;
+}
+
+}  // namespace vernier

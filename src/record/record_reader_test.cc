@@ -1,0 +1,148 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "record/run_record.h"
+
+namespace vernier {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+OutputFigures Figures() {
+  OutputFigures figures;
+  figures.iteration = 2;
+  figures.shape = {2, 3};
+  figures.gates = {{"l2", "failed", "far", 0.5, std::nullopt}};
+  figures.first = SideRecord{"float32", -1, 2, 0.5, 0.25, 1, 2, std::vector<int64_t>{0, 1}, {}};
+  figures.second = SideRecord{"float16", -3, kInfinity, 1, 2, 0, 1, {}, std::vector<int64_t>{1, 2}};
+  figures.distances = DistanceRecord{1, 2, 0.5, kInfinity, -kInfinity, 0.125, 7, {1, 0}, 3};
+  figures.worst = {{{1, 2}, 1, 2, {}, {}, 1, 0.5, 4}, {{0, 0}, 0, 0, "a", "b", 1, 1, kInfinity}};
+  figures.suggestion = "transpose it";
+  ChartRecord charts;
+  charts.low = -1;
+  charts.high = 2;
+  charts.first = {1, 2};
+  charts.second = {3, 0};
+  charts.differences = {-7, {4, 5}, 6, 1};
+  charts.heat = {2, 3, 20, 30, 1, 1e-7, 0.5, "AB"};
+  charts.points = "abcd";
+  figures.charts = charts;
+  return figures;
+}
+
+OutputRecord Output() {
+  OutputRecord output;
+  output.name = "y";
+  output.other_name = "z";
+  output.paired_by = "position";
+  output.compared = 3;
+  output.passed = 1;
+  output.worst_times_tolerance = kInfinity;
+  output.not_verified = 1;
+  output.max_absolute_error = 0.5;
+  output.max_relative_error = std::numeric_limits<double>::quiet_NaN();
+  output.mean_absolute_error = 0.25;
+  output.required_absolute = 0.75;
+  output.required_relative = 2;
+  output.elements = 6;
+  output.mismatches = 4;
+  output.not_finite = 2;
+  output.allowed_share = 0.125;
+  output.allowed_excess = 10;
+  output.tolerances_checked = true;
+  output.bar = BarRecord{1, 2, 3, -4, 5, 6, 0.5, 0.25, 7, 8, "float32"};
+  output.vacuous = "no elements";
+  output.figures = Figures();
+  return output;
+}
+
+ProfileRecord Profile() {
+  ProfilePoint point;
+  point.runner = "a";
+  point.shapes = "X:[1,3]";
+  point.batch = 1;
+  point.failure = "died";
+  point.warm_ups = 2;
+  point.first_seconds = 3;
+  point.warm_up_seconds = 4;
+  point.latency = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  point.per_second = 16;
+  point.peak_memory = 17;
+  point.layers = {{"conv", "Conv", 0.5}};
+  point.layers_missing = "not told";
+  point.accuracy = {true, true, "close", 2, 1, 0.5, "y", 0.25};
+  return {{{"a", "identity", "1.0", "CPU", "float32", 0.5}}, {point}};
+}
+
+// Every field has a value that it does not have by default.
+RunRecord Everything() {
+  RunRecord record;
+  record.command = "vernier run";
+  record.version = "1.2";
+  record.origin = {{"vernier", "run"},     "/tmp", "2026-03-01T12:00:00Z", "Linux", "CPU", 8,
+                   {{"--seed", "1", true}}};
+  RunnerRecord runner;
+  runner.name = "a";
+  runner.backend = "identity";
+  runner.framework_version = "1.0";
+  runner.framework_path = "/lib";
+  runner.model = "m.onnx";
+  runner.device = "CPU";
+  runner.precision = "float32";
+  runner.load_seconds = 0.5;
+  runner.latency = LatencyRecord{1, 2, 3};
+  runner.iterations = 3;
+  runner.failure = "died";
+  runner.skipped_outputs = {{"s", "its type"}};
+  record.runners = {runner};
+  record.pairs = {{"a", "b", 3, 1, 4, {Output()}, true, {"p"}, {"q"}}};
+  record.averaged = true;
+  record.error = "given up";
+  record.faults = {"not saved"};
+  record.notes = {"cast"};
+  record.saved = {{"outputs", "out.json"}};
+  record.exit_code = 5;
+  record.seconds = 6;
+  record.graph = GraphRecord{"m.onnx", {"x"}, {"y"}, {{"n", "Relu", {"x"}, {"y"}}}};
+  record.profile = Profile();
+  return record;
+}
+
+TEST(ReadRecord, EverythingComesBack) {
+  const std::string text = ToJson(Everything());
+  const Result<RunRecord> read = ReadRecord(text, "r.json");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(ToJson(*read), text);
+}
+
+TEST(ReadRecord, WhatIsAbsentHasItsDefault) {
+  const Result<RunRecord> read = ReadRecord(R"({"schema_version": 1, "pairs": []})", "r.json");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(ToJson(*read), ToJson(RunRecord()));
+}
+
+TEST(ReadRecord, NamesTheFieldThatHasTheWrongType) {
+  const auto refusal = [](const std::string& text) {
+    return ReadRecord(text, "r.json").status().message();
+  };
+  EXPECT_THAT(refusal(R"({"schema_version": 1, "pairs": [{"outputs": [{"name": 7}]}]})"),
+              HasSubstr("'r.json': field 'pairs[0].outputs[0].name': expected text"));
+  EXPECT_THAT(refusal(R"({"schema_version": 1, "pairs": [3]})"),
+              HasSubstr("field 'pairs[0]': expected an object"));
+  EXPECT_THAT(refusal(R"({"schema_version": 99, "pairs": []})"), HasSubstr("schema version 99"));
+}
+
+// A record of `blame` has a version too.
+TEST(ReadRecord, RefusesTheRecordsOfOtherCommands) {
+  const Status status =
+      ReadRecord(R"({"schema_version": 1, "culprits": [], "layers": []})", "b.json").status();
+  EXPECT_EQ(status.code(), StatusCode::kMalformed);
+  EXPECT_THAT(status.message(), HasSubstr("'b.json' is not the record of a run"));
+}
+
+}  // namespace
+}  // namespace vernier

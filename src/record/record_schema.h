@@ -1,0 +1,294 @@
+// The fields of a record as JSON: keys, in the order in which they are written, and what they stand
+// for. One list for each part, which serves writing and reading. Only for this folder.
+//
+// A list calls `field(key, member)` for each field, and what record_visit.h has for the unusual
+// ones.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+
+#include "record/run_record.h"
+
+namespace vernier {
+
+/// A Record, or one that is only read from.
+template <typename T, typename Record>
+concept Some = std::same_as<std::remove_const_t<T>, Record>;
+
+template <typename Fields>
+void ListFields(Fields& field, Some<LatencyRecord> auto& latency) {
+  field("first", latency.first);
+  field("median", latency.median);
+  field("p95", latency.p95);
+}
+
+/// What a runner is, without what it did.
+template <typename Fields>
+void ListIdentity(Fields& field, Some<RunnerRecord> auto& runner) {
+  field("name", runner.name);
+  field("backend", runner.backend);
+  field("framework_version", runner.framework_version);
+  field("framework_path", runner.framework_path);
+  field("model", runner.model);
+  field("device", runner.device);
+  field("precision", runner.precision);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<RunnerRecord> auto& runner) {
+  ListIdentity(field, runner);
+  field("load_seconds", runner.load_seconds);
+  field("iterations", runner.iterations);
+  field.Text("failure", runner.failure);
+  field.Given("latency_seconds", runner.latency);
+  field.Pairs("skipped_outputs", runner.skipped_outputs, "name", "why");
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ElementRecord> auto& element) {
+  field("index", element.index);
+  field.Values(element);
+  field("absolute_error", element.absolute_error);
+  field("relative_error", element.relative_error);
+  field("times_over_tolerance", element.times_tolerance);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<SideRecord> auto& side) {
+  field("dtype", side.dtype);
+  field("min", side.min);
+  field("max", side.max);
+  field("mean", side.mean);
+  field("std_dev", side.std_dev);
+  field("nan", side.nan_count);
+  field("first_nan", side.first_nan);
+  field("infinite", side.infinite_count);
+  field("first_infinite", side.first_infinite);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<DistanceRecord> auto& distances) {
+  field("l2", distances.l2);
+  field("rmse", distances.rmse);
+  field("cosine_similarity", distances.cosine_similarity);
+  field("psnr", distances.psnr);
+  field("snr", distances.snr);
+  field("kl_divergence", distances.kl_divergence);
+  field("max_ulp", distances.max_ulp);
+  field.If(distances.max_ulp.has_value(), "max_ulp_index", distances.max_ulp_index);
+  field.If(distances.max_ulp.has_value(), "ulp_different", distances.ulp_different);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<GateRecord> auto& gate) {
+  field("function", gate.function);
+  field("verdict", gate.verdict);
+  field.Text("why", gate.why);
+  field("value", gate.value);
+  field("threshold", gate.threshold);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<DecadesRecord> auto& decades) {
+  field("first_decade", decades.first_decade);
+  field("counts", decades.counts);
+  field("equal", decades.equal);
+  field("not_finite", decades.not_finite);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<HeatRecord> auto& heat) {
+  field("rows", heat.rows);
+  field("columns", heat.columns);
+  field("matrix_rows", heat.matrix_rows);
+  field("matrix_columns", heat.matrix_columns);
+  field("row_axes", heat.row_axes);
+  field("least", heat.least);
+  field("most", heat.most);
+  field("cells", heat.cells);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ChartRecord> auto& charts) {
+  field.TextIfAny("missing", charts.missing);
+  if (!charts.missing.empty()) return;
+  field("low", charts.low);
+  field("high", charts.high);
+  field("first", charts.first);
+  field("second", charts.second);
+  field("differences", charts.differences);
+  field("heat", charts.heat);
+  field("points", charts.points);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<OutputFigures> auto& figures) {
+  field("iteration", figures.iteration);
+  field("shape", figures.shape);
+  field("gates", figures.gates);
+  field("first", figures.first);
+  field("second", figures.second);
+  field("distances", figures.distances);
+  field("worst_elements", figures.worst);
+  field.Text("suggestion", figures.suggestion);
+  field("charts", figures.charts);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<BarRecord> auto& bar) {
+  field("bar", bar.bar);
+  field("scale", bar.scale);
+  field("rms_error", bar.rms);
+  field("gain", bar.gain);
+  field("gain_bar", bar.gain_bar);
+  field("clean_bar", bar.clean_bar);
+  field("share_beyond", bar.share_beyond);
+  field("share_allowed", bar.share_allowed);
+  field("element_bar", bar.element_bar);
+  field("times_over", bar.times_over);
+  field("why", bar.why);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<OutputRecord> auto& output) {
+  field("name", output.name);
+  field.TextOr("other_name", output.other_name, output.name);
+  field("paired_by", output.paired_by);
+  field("compared_iterations", output.compared);
+  field("passed_iterations", output.passed);
+  field("not_verified_iterations", output.not_verified);
+  field.Derived("passed", output.compared > 0 && output.passed == output.compared);
+  field("elements", output.elements);
+  field("mismatches", output.mismatches);
+  field("tolerances_checked", output.tolerances_checked);
+  field.If(output.allowed_share > 0, "allowed_mismatch_share", output.allowed_share);
+  field.If(output.allowed_share > 0, "allowed_mismatch_excess", output.allowed_excess);
+  field("not_finite", output.not_finite);
+  field("times_over_tolerance", output.worst_times_tolerance);
+  field("max_absolute_error", output.max_absolute_error);
+  field("max_relative_error", output.max_relative_error);
+  field("mean_absolute_error", output.mean_absolute_error);
+  field("required_absolute_tolerance", output.required_absolute);
+  field("required_relative_tolerance", output.required_relative);
+  field.Text("vacuous", output.vacuous);
+  field("worst_iteration", output.figures);
+  field("auto_tolerance", output.bar);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<PairRecord> auto& pair) {
+  field("first", pair.first);
+  field("second", pair.second);
+  field("compared_iterations", pair.compared_iterations);
+  field("passed_iterations", pair.passed_iterations);
+  field("rejected_by_strict", pair.rejected);
+  field("expected_iterations", pair.expected_iterations);
+  field("outputs", pair.outputs);
+  field("only_in_first", pair.only_in_first);
+  field("only_in_second", pair.only_in_second);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<SettingRecord> auto& setting) {
+  field("option", setting.option);
+  field("value", setting.value);
+  field("given", setting.given);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<OriginRecord> auto& origin) {
+  field("words", origin.words);
+  field("directory", origin.directory);
+  field("started", origin.started);
+  field("system", origin.system);
+  field("processor", origin.processor);
+  field("processors", origin.processors);
+  field("settings", origin.settings);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<NodeRecord> auto& node) {
+  field("name", node.name);
+  field("op_type", node.op_type);
+  field("inputs", node.inputs);
+  field("outputs", node.outputs);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<GraphRecord> auto& graph) {
+  field("model", graph.model);
+  field("inputs", graph.inputs);
+  field("outputs", graph.outputs);
+  field("nodes", graph.nodes);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<LatencyStatistics> auto& latency) {
+  field("count", latency.count);
+  field("mean", latency.mean);
+  field("std_dev", latency.std_dev);
+  field("min", latency.min);
+  field("max", latency.max);
+  field("median", latency.median);
+  field("p90", latency.p90);
+  field("p95", latency.p95);
+  field("p99", latency.p99);
+  field("median_noise", latency.median_noise);
+  field("drift", latency.drift);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<LayerTime> auto& layer) {
+  field("name", layer.name);
+  field("type", layer.kind);
+  field("seconds", layer.seconds);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ProfileAccuracy> auto& accuracy) {
+  field("compared", accuracy.compared);
+  field.If(accuracy.compared, "passed", accuracy.passed);
+  field.Text("why", accuracy.why);
+  field("outputs", accuracy.outputs);
+  field("failed", accuracy.failed);
+  field("times_over_tolerance", accuracy.times_over_tolerance);
+  field.Text("worst_output", accuracy.worst_output);
+  field("max_absolute_error", accuracy.max_absolute_error);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ProfilePoint> auto& point) {
+  field("runner", point.runner);
+  field("shapes", point.shapes);
+  field("batch", point.batch);
+  field.Text("failure", point.failure);
+  field("warm_ups", point.warm_ups);
+  field("first_seconds", point.first_seconds);
+  field("warm_up_seconds", point.warm_up_seconds);
+  field("latency_seconds", point.latency);
+  field("per_second", point.per_second);
+  field("peak_memory_bytes", point.peak_memory);
+  field("layers", point.layers);
+  field.Text("layers_missing", point.layers_missing);
+  field("accuracy", point.accuracy);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ProfileRunner> auto& runner) {
+  field("name", runner.name);
+  field("backend", runner.backend);
+  field("framework_version", runner.framework_version);
+  field("device", runner.device);
+  field("precision", runner.precision);
+  field("load_seconds", runner.load_seconds);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ProfileRecord> auto& profile) {
+  field("runners", profile.runners);
+  field("points", profile.points);
+}
+
+}  // namespace vernier
