@@ -31,8 +31,6 @@ constexpr double kManyFlips = 0.2;
 
 double Safety(double roundoff) { return roundoff > kCoarseRoundoff ? kSafetyCoarse : kSafetyFine; }
 
-bool IsFloat(DType dtype) { return Kind(dtype) == DTypeKind::kFloat; }
-
 // So many flips or more have a chance below kFlipChance.
 double MostFlips(double expected) {
   if (expected > 50) return expected + 3.3 * std::sqrt(expected) + 1;

@@ -1,5 +1,5 @@
-// How rounding errors add up and grow, and how they flip steps: what error_model.cc does to the
-// prediction of one tensor.
+// How rounding errors add up and grow, and how they flip steps: what is done to the prediction of
+// one tensor.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@ inline constexpr double kCoarseRoundoff = 1.0 / (1 << 20);
 inline constexpr double kCoarseError = 2e-5;
 
 inline double Square(double x) { return x * x; }
+
+inline bool IsFloat(DType dtype) { return Kind(dtype) == DTypeKind::kFloat; }
 
 /// The type with the larger roundoff.
 DType Coarser(DType a, DType b);

@@ -79,7 +79,11 @@ int64_t SumLengths::PoolLength(const Place& step) const {
 }
 
 int64_t SumLengths::Of(const OnnxGraph& graph, const OnnxNode& node, ErrorKind kind) const {
-  const Place step{graph, node};
+  // An attribute from a damaged file may be anything.
+  return std::max<int64_t>(LengthOf({graph, node}, kind), 1);
+}
+
+int64_t SumLengths::LengthOf(const Place& step, ErrorKind kind) const {
   switch (kind) {
     case ErrorKind::kMatrix:
       return MatrixLength(step);

@@ -17,7 +17,8 @@ class SumLengths {
   /// Both must outlive the object.
   SumLengths(const OnnxModel& model, const ShapeTracker& shapes) : model_(model), shapes_(shapes) {}
 
-  /// Terms of the longest sum that a node of that kind makes one element from; 1: it sums nothing.
+  /// Terms of the longest sum that a node of that kind makes one element from; never less than 1,
+  /// which it is where nothing is summed.
   int64_t Of(const OnnxGraph& graph, const OnnxNode& node, ErrorKind kind) const;
 
  private:
@@ -25,6 +26,7 @@ class SumLengths {
     const OnnxGraph& graph;
     const OnnxNode& node;
   };
+  int64_t LengthOf(const Place& step, ErrorKind kind) const;
   int64_t MatrixLength(const Place& step) const;
   int64_t GemmLength(const Place& step, const Dims* a, const Dims* b) const;
   int64_t ReducedLength(const Place& step) const;

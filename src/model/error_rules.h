@@ -1,4 +1,5 @@
-// The table behind error_model.cc: what operators do to the rounding errors that pass through them.
+// The table behind error_operators.cc: what operators do to the rounding errors that pass through
+// them.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
-#include <unordered_set>
 
-#include "model/float16_rules.h"
+#include "model/float16_names.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_parser.h"
 #include "model/wire_fields.h"
@@ -15,51 +14,12 @@ namespace vernier {
 namespace {
 
 using M = OnnxMessage;
-constexpr int32_t kFloat = 1, kHalf = 10;
-
-// One graph while it is converted. Bodies see the values of the graphs around them.
-struct Scope {
-  const OnnxGraph& graph;
-  Scope* outer = nullptr;
-  ValueTypes types;
-  std::unordered_set<std::string_view> kept;  // inputs and initializers that stay float32
-  std::unordered_map<std::string_view, std::string> half_names;   // where a value is in float16
-  std::unordered_map<std::string_view, std::string> float_names;  // and where in float32
-  std::vector<bool> node_stays;
-  std::string first_casts;  // node fields for the beginning of the graph
-
-  bool is_main() const { return outer == nullptr; }
-  int32_t TypeOf(std::string_view name) const {
-    const auto found = types.find(name);
-    return found == types.end() ? 0 : found->second;
-  }
-};
-
-std::string CastNode(std::string_view from, std::string_view to, int32_t type) {
-  std::string attribute, node, field;
-  AppendBytesField(attribute, 1, "to");
-  AppendVarintField(attribute, 3, static_cast<uint64_t>(type));
-  AppendVarintField(attribute, 20, 2);  // an integer
-  AppendBytesField(node, 1, from);
-  AppendBytesField(node, 2, to);
-  AppendBytesField(node, 3, to);  // names of values are unique, and so the node's is
-  AppendBytesField(node, 4, "Cast");
-  AppendBytesField(node, 5, attribute);
-  AppendBytesField(field, 1, node);
-  return field;
-}
-
-// A node's inputs and outputs under their new names.
-struct NodeNames {
-  std::vector<std::string> inputs, outputs;
-  std::string casts_before, casts_after;  // node fields
-};
 
 class Converter {
  public:
   Converter(const OnnxModel& model, std::span<const std::string_view> outputs,
             const WeightSources& sources)
-      : model_(model), outputs_(outputs.begin(), outputs.end()) {
+      : model_(model), names_(model, outputs, edit_) {
     edit_.losses = std::make_shared<Float16Losses>();
     for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {
       slices_[model.external_tensors()[i].bytes.data()] = &sources.external->slices[i];
@@ -67,8 +27,6 @@ class Converter {
     for (const ReplacedValues& values : sources.detached) {
       detached_[values.tensor.bytes.data()] = &values.values;
     }
-    CollectNames(model.graph());
-    for (const OnnxGraph& graph : model.contents().subgraphs) CollectNames(graph);
   }
 
   Result<Float16Edit> Convert() {
@@ -78,7 +36,7 @@ class Converter {
     }
     for (const WireField& field : FieldsOf(model_.bytes(), M::kModel)) {
       if (field.number != 7 || field.type != WireType::kBytes) continue;
-      Scope scope{
+      Float16Scope scope{
           model_.graph(), nullptr, InferGraphTypes(model_, model_.graph(), {}), {}, {}, {}, {}, {}};
       VERNIER_TRY(Graph(field.content, scope));
     }
@@ -86,23 +44,14 @@ class Converter {
   }
 
  private:
-  void CollectNames(const OnnxGraph& graph);
-  std::string Unique(std::string name);
-
-  Status Graph(std::string_view bytes, Scope& scope);
-  Status CheckSupported(const Scope& scope) const;
-  void FindKept(Scope& scope);
-  void PlanOutputs(Scope& scope);
-  Status Value(const WireField& field, const Scope& scope);
+  Status Graph(std::string_view bytes, Float16Scope& scope);
+  Status CheckSupported(const Float16Scope& scope) const;
+  Status Value(const WireField& field, const Float16Scope& scope);
   void Type(std::string_view bytes, M message, std::vector<WirePatch>& patches) const;
 
-  std::string HalfName(std::string_view name, Scope& scope);
-  std::string FloatName(std::string_view name, size_t index, Scope& scope, const OnnxNode& node,
-                        std::string& casts);
-  NodeNames NamesOf(const OnnxNode& node, bool stays, Scope& scope);
-  Status Node(std::string_view bytes, size_t index, Scope& scope, NodeNames& names);
-  Status Attribute(const WireField& field, const OnnxNode& node, Scope& scope, size_t& body);
-  Status Body(std::string_view bytes, const OnnxNode& node, Scope& scope, size_t body);
+  Status Node(std::string_view bytes, size_t index, Float16Scope& scope, Float16NodeNames& names);
+  Status Attribute(const WireField& field, const OnnxNode& node, Float16Scope& scope, size_t& body);
+  Status Body(std::string_view bytes, const OnnxNode& node, Float16Scope& scope, size_t body);
   void AddMissingAttributes(std::string_view bytes, const OnnxNode& node);
   Status Tensor(const OnnxTensor& tensor);
   Result<BytePieces> NarrowedValues(const OnnxTensor& tensor) const;
@@ -120,31 +69,15 @@ class Converter {
     AppendVarintField(bytes, field.number, value);
     Replace(field.field, std::move(bytes));
   }
-  bool IsOutput(std::string_view name, const Scope& scope) const {
-    return scope.is_main() && outputs_.contains(name);
-  }
 
   const OnnxModel& model_;
-  std::unordered_set<std::string_view> outputs_;
   std::unordered_map<const char*, const ExternalSlice*> slices_;
   std::unordered_map<const char*, const BytePieces*> detached_;
-  std::unordered_set<std::string> names_;
   Float16Edit edit_;
+  Float16Names names_;
 };
 
-void Converter::CollectNames(const OnnxGraph& graph) {
-  for (const std::string_view name : graph.node_values) names_.emplace(name);
-  for (const OnnxValue& input : graph.inputs) names_.emplace(input.name);
-  for (const OnnxTensor& tensor : graph.initializers) names_.emplace(tensor.name);
-}
-
-std::string Converter::Unique(std::string name) {
-  std::string unique = name;
-  for (int i = 1; !names_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
-  return unique;
-}
-
-Status Converter::CheckSupported(const Scope& scope) const {
+Status Converter::CheckSupported(const Float16Scope& scope) const {
   if (!scope.graph.sparse_initializers.empty()) {
     return Unimplemented("--fp-to-fp16: sparse initializers cannot be converted");
   }
@@ -162,120 +95,6 @@ Status Converter::CheckSupported(const Scope& scope) const {
   return {};
 }
 
-// The inputs of the main graph, and initializers that a node that stays needs.
-void Converter::FindKept(Scope& scope) {
-  std::unordered_set<std::string_view> needed;
-  for (const OnnxNode& node : scope.graph.nodes) {
-    const bool stays = StaysFloat32(model_, scope.graph, node, scope.types);
-    scope.node_stays.push_back(stays);
-    if (!stays) continue;
-    for (const std::string_view name : scope.graph.Inputs(node)) needed.insert(name);
-  }
-  if (scope.is_main()) {
-    for (const OnnxValue& input : scope.graph.inputs) {
-      if (scope.TypeOf(input.name) == kFloat) scope.kept.insert(input.name);
-    }
-  }
-  const auto is_result = [&](std::string_view name) {
-    return std::any_of(scope.graph.outputs.begin(), scope.graph.outputs.end(),
-                       [&](const OnnxValue& output) { return output.name == name; });
-  };
-  for (const OnnxTensor& tensor : scope.graph.initializers) {
-    if (tensor.onnx_type != kFloat) continue;
-    const bool kept = scope.is_main()
-                          ? needed.contains(tensor.name) || outputs_.contains(tensor.name)
-                          : needed.contains(tensor.name) && !is_result(tensor.name);
-    if (kept) scope.kept.insert(tensor.name);
-  }
-}
-
-// Before any node is looked at: which values are where in which type.
-void Converter::PlanOutputs(Scope& scope) {
-  for (size_t n = 0; n < scope.graph.nodes.size(); ++n) {
-    const OnnxNode& node = scope.graph.nodes[n];
-    const std::span<const std::string_view> outputs = scope.graph.Outputs(node);
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const std::string_view name = outputs[i];
-      const bool float_made = scope.node_stays[n] || OutputStaysFloat32(node, i);
-      const int32_t type = scope.TypeOf(name);
-      if (!name.empty() && type == 0 && (float_made || IsOutput(name, scope))) {
-        edit_.untyped.push_back(name);
-      }
-      if (name.empty() || type != kFloat) continue;
-      if (IsOutput(name, scope)) {
-        scope.float_names[name] = name;
-        scope.half_names[name] = Unique(std::string(name) + "_float16");
-      } else if (float_made) {
-        scope.float_names[name] = Unique(std::string(name) + "_float32");
-      }
-    }
-  }
-}
-
-// Where a converted node reads a value.
-std::string Converter::HalfName(std::string_view name, Scope& scope) {
-  for (Scope* at = &scope; at != nullptr; at = at->outer) {
-    const auto found = at->half_names.find(name);
-    if (found != at->half_names.end()) return found->second;
-    if (!at->kept.contains(name)) continue;
-    const std::string half = Unique(std::string(name) + "_float16");
-    at->first_casts += CastNode(name, half, kHalf);
-    at->half_names[name] = half;
-    return half;
-  }
-  return std::string(name);
-}
-
-// Where a node that stays reads a float32 value.
-std::string Converter::FloatName(std::string_view name, size_t index, Scope& scope,
-                                 const OnnxNode& node, std::string& casts) {
-  for (const Scope* at = &scope; at != nullptr; at = at->outer) {
-    if (at->kept.contains(name)) return std::string(name);
-    const auto found = at->float_names.find(name);
-    if (found != at->float_names.end()) return found->second;
-  }
-  const std::string_view owner = node.name.empty() ? node.op_type : node.name;
-  const std::string cast = Unique(std::string(owner) + "_input_cast_" + std::to_string(index));
-  casts += CastNode(HalfName(name, scope), cast, kFloat);
-  return cast;
-}
-
-NodeNames Converter::NamesOf(const OnnxNode& node, bool stays, Scope& scope) {
-  NodeNames names;
-  bool has_floats = false;
-  const std::span<const std::string_view> inputs = scope.graph.Inputs(node);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::string_view name = inputs[i];
-    const bool is_float = !name.empty() && scope.TypeOf(name) == kFloat;
-    has_floats |= is_float;
-    if (stays && !name.empty() && scope.TypeOf(name) == 0 && node.op_type != "Cast") {
-      edit_.untyped.push_back(name);
-    }
-    if (stays) {
-      names.inputs.push_back(is_float ? FloatName(name, i, scope, node, names.casts_before)
-                                      : std::string(name));
-    } else {
-      names.inputs.push_back(name.empty() ? "" : HalfName(name, scope));
-    }
-  }
-  const std::span<const std::string_view> outputs = scope.graph.Outputs(node);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string_view name = outputs[i];
-    names.outputs.emplace_back(name);
-    if (name.empty() || scope.TypeOf(name) != kFloat) continue;
-    has_floats = true;
-    const bool float_made = stays || OutputStaysFloat32(node, i);
-    const bool result = IsOutput(name, scope);
-    if (!float_made && !result) continue;
-    const std::string half = result ? scope.half_names[name] : std::string(name);
-    const std::string& full = scope.float_names[name];
-    names.outputs.back() = float_made ? full : half;
-    names.casts_after += float_made ? CastNode(full, half, kHalf) : CastNode(half, full, kFloat);
-  }
-  if (stays && has_floats) ++edit_.kept_nodes;
-  return names;
-}
-
 void Converter::Type(std::string_view bytes, M message, std::vector<WirePatch>& patches) const {
   struct Inner {
     M message;
@@ -289,9 +108,10 @@ void Converter::Type(std::string_view bytes, M message, std::vector<WirePatch>& 
                               {M::kOptionalType, 1, M::kType}};
   const bool tensor = message == M::kTensorType || message == M::kSparseTensorType;
   for (const WireField& field : FieldsOf(bytes, message)) {
-    if (tensor && field.number == 1 && field.type == WireType::kVarint && field.value == kFloat) {
+    if (tensor && field.number == 1 && field.type == WireType::kVarint &&
+        field.value == kOnnxFloat) {
       std::string number;
-      AppendVarintField(number, 1, kHalf);
+      AppendVarintField(number, 1, kOnnxFloat16);
       BytePieces pieces;
       pieces.AddOwned(std::move(number));
       patches.push_back({field.field, std::move(pieces)});
@@ -303,20 +123,19 @@ void Converter::Type(std::string_view bytes, M message, std::vector<WirePatch>& 
   }
 }
 
-Status Converter::Value(const WireField& field, const Scope& scope) {
+Status Converter::Value(const WireField& field, const Float16Scope& scope) {
   std::string_view name;
   for (const WireField& inner : FieldsOf(field.content, M::kValueInfo)) {
     if (inner.number == 1) name = inner.content;
   }
-  if (scope.kept.contains(name) || IsOutput(name, scope)) return {};
+  if (scope.kept.contains(name) || names_.IsOutput(name, scope)) return {};
   Type(field.content, M::kValueInfo, edit_.patches);
   return {};
 }
 
-Status Converter::Graph(std::string_view bytes, Scope& scope) {
+Status Converter::Graph(std::string_view bytes, Float16Scope& scope) {
   VERNIER_TRY(CheckSupported(scope));
-  FindKept(scope);
-  PlanOutputs(scope);
+  names_.Plan(scope);
   const std::vector<WireField> fields = FieldsOf(bytes, M::kGraph);
   const char* first_node = nullptr;
   size_t node = 0, initializer = 0;
@@ -325,7 +144,7 @@ Status Converter::Graph(std::string_view bytes, Scope& scope) {
     if (field.type != WireType::kBytes) continue;
     if (field.number == 1 && node < scope.graph.nodes.size()) {
       if (first_node == nullptr) first_node = field.field.data();
-      NodeNames names = NamesOf(scope.graph.nodes[node], scope.node_stays[node], scope);
+      Float16NodeNames names = names_.NamesOf(node, scope);
       Insert(field.field.data(), std::move(names.casts_before));
       VERNIER_TRY(Node(field.content, node, scope, names));
       if (!names.casts_after.empty() && i + 1 == fields.size()) {
@@ -346,7 +165,8 @@ Status Converter::Graph(std::string_view bytes, Scope& scope) {
   return {};
 }
 
-Status Converter::Node(std::string_view bytes, size_t index, Scope& scope, NodeNames& names) {
+Status Converter::Node(std::string_view bytes, size_t index, Float16Scope& scope,
+                       Float16NodeNames& names) {
   const OnnxNode& node = scope.graph.nodes[index];
   size_t input = 0, output = 0, body = 0;
   for (const WireField& field : FieldsOf(bytes, M::kNode)) {
@@ -365,7 +185,7 @@ Status Converter::Node(std::string_view bytes, size_t index, Scope& scope, NodeN
   return {};
 }
 
-Status Converter::Attribute(const WireField& attribute, const OnnxNode& node, Scope& scope,
+Status Converter::Attribute(const WireField& attribute, const OnnxNode& node, Float16Scope& scope,
                             size_t& body) {
   const std::vector<WireField> fields = FieldsOf(attribute.content, M::kAttribute);
   std::string_view name;
@@ -377,7 +197,8 @@ Status Converter::Attribute(const WireField& attribute, const OnnxNode& node, Sc
                            (node.op_type == "DequantizeLinear" && name == "output_dtype");
   for (const WireField& field : fields) {
     const bool message = field.type == WireType::kBytes;
-    if (field.number == 3 && type_number && field.value == kFloat) ReplaceNumber(field, kHalf);
+    if (field.number == 3 && type_number && field.value == kOnnxFloat)
+      ReplaceNumber(field, kOnnxFloat16);
     if (message && (field.number == 5 || field.number == 10)) {
       OnnxTensor tensor;
       WireSource source(field.content);
@@ -395,7 +216,8 @@ Status Converter::Attribute(const WireField& attribute, const OnnxNode& node, Sc
   return {};
 }
 
-Status Converter::Body(std::string_view bytes, const OnnxNode& node, Scope& scope, size_t body) {
+Status Converter::Body(std::string_view bytes, const OnnxNode& node, Float16Scope& scope,
+                       size_t body) {
   const std::span<const OnnxSubgraph> bodies = scope.graph.Subgraphs(node);
   if (body >= bodies.size()) return Unimplemented("--fp-to-fp16: a body is given in several parts");
   const OnnxGraph& graph = model_.Subgraph(bodies[body]);
@@ -406,7 +228,7 @@ Status Converter::Body(std::string_view bytes, const OnnxNode& node, Scope& scop
        ++i) {
     outer[graph.inputs[i].name] = scope.TypeOf(inputs[i]);
   }
-  Scope inner{graph, &scope, InferGraphTypes(model_, graph, outer), {}, {}, {}, {}, {}};
+  Float16Scope inner{graph, &scope, InferGraphTypes(model_, graph, outer), {}, {}, {}, {}, {}};
   return Graph(bytes, inner);
 }
 
@@ -423,12 +245,12 @@ void Converter::AddMissingAttributes(std::string_view bytes, const OnnxNode& nod
   AppendBytesField(attribute, 1, name);
   if (zeros) {
     AppendVarintField(tensor, 1, 1);
-    AppendVarintField(tensor, 2, kHalf);
+    AppendVarintField(tensor, 2, kOnnxFloat16);
     AppendBytesField(tensor, 9, std::string_view("\0\0", 2));
     AppendBytesField(attribute, 5, tensor);
     AppendVarintField(attribute, 20, 4);
   } else {
-    AppendVarintField(attribute, 3, kHalf);
+    AppendVarintField(attribute, 3, kOnnxFloat16);
     AppendVarintField(attribute, 20, 2);
   }
   AppendBytesField(field, 5, attribute);
@@ -477,14 +299,14 @@ Result<BytePieces> Converter::NarrowedValues(const OnnxTensor& tensor) const {
 }
 
 Status Converter::Tensor(const OnnxTensor& tensor) {
-  if (tensor.onnx_type != kFloat) return {};
+  if (tensor.onnx_type != kOnnxFloat) return {};
   if (tensor.split) {
     return Unimplemented("--fp-to-fp16: tensor " + QuotePython(tensor.name) +
                          " is given in several parts");
   }
   VERNIER_ASSIGN_OR_RETURN(BytePieces values, NarrowedValues(tensor));
   for (const WireField& field : FieldsOf(tensor.bytes, M::kTensor)) {
-    if (field.number == 2 && field.type == WireType::kVarint) ReplaceNumber(field, kHalf);
+    if (field.number == 2 && field.type == WireType::kVarint) ReplaceNumber(field, kOnnxFloat16);
   }
   if (values.size() > 0) edit_.values.push_back({tensor, std::move(values)});
   return {};

@@ -11,12 +11,6 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
-Names ConstantsOf(const OnnxGraph& graph) {
-  Names names(graph.sparse_initializers.begin(), graph.sparse_initializers.end());
-  for (const OnnxTensor& tensor : graph.initializers) names.insert(tensor.name);
-  return names;
-}
-
 }  // namespace
 
 Result<BranchModel> CutBranch(const OnnxModel& model, uint32_t node, std::string_view branch,
@@ -32,8 +26,8 @@ Result<BranchModel> CutBranch(const OnnxModel& model, uint32_t node, std::string
   for (const OnnxNode& inner : body.nodes) {
     for (const std::string_view name : body.Outputs(inner)) made.insert(name);
   }
-  Names known = ConstantsOf(graph);
-  known.merge(ConstantsOf(body));
+  Names known = InitializerNames(graph);
+  known.merge(InitializerNames(body));
   ModelComposer composer(model);
   composer.OpenBody(body);
   BranchModel result;

@@ -17,9 +17,7 @@ using Names = std::unordered_set<std::string_view>;
 
 // What the main graph defines, and by which node.
 struct Definitions {
-  explicit Definitions(const OnnxGraph& graph) {
-    for (const OnnxTensor& tensor : graph.initializers) constants.insert(tensor.name);
-    for (const std::string_view name : graph.sparse_initializers) constants.insert(name);
+  explicit Definitions(const OnnxGraph& graph) : constants(InitializerNames(graph)) {
     for (const OnnxValue& value : graph.inputs) inputs.insert(value.name);
     for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
       for (const std::string_view name : graph.Outputs(graph.nodes[i])) {

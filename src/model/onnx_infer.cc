@@ -4,8 +4,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "model/onnx_attributes.h"
 #include "model/onnx_infer_rules.h"
 #include "model/onnx_order.h"
+#include "model/operator_list.h"
 
 namespace vernier {
 namespace {
@@ -37,36 +39,15 @@ Known FromValue(const OnnxValue& value) {
   return known;
 }
 
-// The node's attributes, parsed when the first one is asked for.
-class Attributes {
- public:
-  explicit Attributes(const OnnxModel& model, const OnnxNode& node) : model_(model), node_(node) {}
-
-  const OnnxAttribute* Find(std::string_view name) {
-    if (!list_) list_ = model_.Attributes(node_);
-    for (const OnnxAttribute& attribute : *list_) {
-      if (attribute.name == name) return &attribute;
-    }
-    return nullptr;
-  }
-  int64_t Int(std::string_view name, int64_t fallback) {
-    const OnnxAttribute* attribute = Find(name);
-    return attribute != nullptr ? attribute->i : fallback;
-  }
-
- private:
-  const OnnxModel& model_;
-  const OnnxNode& node_;
-  std::optional<std::vector<OnnxAttribute>> list_;
-};
-
 class Inference {
  public:
   explicit Inference(const OnnxModel& model) : Inference(model, model.graph(), {}) {}
 
   Inference(const OnnxModel& model, const OnnxGraph& graph, const ValueTypes& outer)
       : model_(model), graph_(graph) {
-    for (const InferRule& rule : kInferRules) AddRule(rule);
+    for (const InferRule& rule : kInferRules) {
+      ForEachOperator(rule.operators, [&](std::string_view name) { rules_.emplace(name, &rule); });
+    }
     for (const OnnxFunction& function : model.contents().functions) {
       if (IsStandard(function.domain)) rules_.erase(function.name);
     }
@@ -99,15 +80,6 @@ class Inference {
  private:
   static bool IsStandard(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
-  void AddRule(const InferRule& rule) {
-    std::string_view rest = rule.operators;
-    while (!rest.empty()) {
-      const size_t end = std::min(rest.find(' '), rest.size());
-      rules_.emplace(rest.substr(0, end), &rule);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-
   void Declare(const OnnxValue& value) {
     Known known = FromValue(value);
     if (known.type == 0) return;
@@ -120,17 +92,17 @@ class Inference {
 
   void Visit(const OnnxNode& node);
   void VisitControlFlow(const OnnxNode& node);
-  int32_t TypeOf(char code, const OnnxNode& node, Attributes& attributes) const;
-  int32_t AttributeType(char code, const OnnxNode& node, Attributes& attributes) const;
-  int32_t ConstantType(Attributes& attributes) const;
-  std::optional<int64_t> ConstantRank(Attributes& attributes) const;
-  std::optional<int64_t> RankOf(char code, const OnnxNode& node, Attributes& attributes) const;
+  int32_t TypeOf(char code, const OnnxNode& node, NodeAttributes& attributes) const;
+  int32_t AttributeType(char code, const OnnxNode& node, NodeAttributes& attributes) const;
+  int32_t ConstantType(NodeAttributes& attributes) const;
+  std::optional<int64_t> ConstantRank(NodeAttributes& attributes) const;
+  std::optional<int64_t> RankOf(char code, const OnnxNode& node, NodeAttributes& attributes) const;
   std::optional<int64_t> RankFromAxes(char code, const OnnxNode& node,
-                                      Attributes& attributes) const;
-  std::optional<int64_t> ReducedRank(const OnnxNode& node, Attributes& attributes) const;
+                                      NodeAttributes& attributes) const;
+  std::optional<int64_t> ReducedRank(const OnnxNode& node, NodeAttributes& attributes) const;
   std::optional<int64_t> MatrixRank(const Known& a, const Known& b) const;
   std::optional<int64_t> BroadcastRank(const OnnxNode& node) const;
-  std::optional<int64_t> LengthOf(const OnnxNode& node, Attributes& attributes) const;
+  std::optional<int64_t> LengthOf(const OnnxNode& node, NodeAttributes& attributes) const;
 
   Known Input(const OnnxNode& node, size_t index) const {
     const std::span<const std::string_view> inputs = graph_.Inputs(node);
@@ -158,7 +130,7 @@ void Inference::Store(std::string_view name, const Known& inferred) {
   known_[name] = known;
 }
 
-int32_t Inference::ConstantType(Attributes& attributes) const {
+int32_t Inference::ConstantType(NodeAttributes& attributes) const {
   if (const OnnxAttribute* value = attributes.Find("value")) {
     return value->tensor ? value->tensor->onnx_type : 0;
   }
@@ -173,7 +145,8 @@ int32_t Inference::ConstantType(Attributes& attributes) const {
   return 0;
 }
 
-int32_t Inference::AttributeType(char code, const OnnxNode& node, Attributes& attributes) const {
+int32_t Inference::AttributeType(char code, const OnnxNode& node,
+                                 NodeAttributes& attributes) const {
   const auto number = [&](std::string_view name, int64_t fallback) {
     return static_cast<int32_t>(attributes.Int(name, fallback));
   };
@@ -212,7 +185,7 @@ int32_t Inference::AttributeType(char code, const OnnxNode& node, Attributes& at
   }
 }
 
-int32_t Inference::TypeOf(char code, const OnnxNode& node, Attributes& attributes) const {
+int32_t Inference::TypeOf(char code, const OnnxNode& node, NodeAttributes& attributes) const {
   if (code >= '0' && code <= '9') return Input(node, static_cast<size_t>(code - '0')).type;
   switch (code) {
     case 'b':
@@ -250,7 +223,8 @@ std::optional<int64_t> Inference::BroadcastRank(const OnnxNode& node) const {
   return rank;
 }
 
-std::optional<int64_t> Inference::ReducedRank(const OnnxNode& node, Attributes& attributes) const {
+std::optional<int64_t> Inference::ReducedRank(const OnnxNode& node,
+                                              NodeAttributes& attributes) const {
   const std::optional<int64_t> rank = Input(node, 0).rank;
   if (!rank || attributes.Int("keepdims", 1) != 0) return rank;
   if (const OnnxAttribute* axes = attributes.Find("axes")) {
@@ -266,7 +240,7 @@ std::optional<int64_t> Inference::ReducedRank(const OnnxNode& node, Attributes& 
 }
 
 std::optional<int64_t> Inference::RankFromAxes(char code, const OnnxNode& node,
-                                               Attributes& attributes) const {
+                                               NodeAttributes& attributes) const {
   const std::optional<int64_t> rank = Input(node, 0).rank;
   std::optional<int64_t> count = Input(node, 1).length;
   if (const OnnxAttribute* axes = attributes.Find("axes")) {
@@ -276,7 +250,7 @@ std::optional<int64_t> Inference::RankFromAxes(char code, const OnnxNode& node,
   return code == 's' ? *rank - *count : *rank + *count;
 }
 
-std::optional<int64_t> Inference::ConstantRank(Attributes& attributes) const {
+std::optional<int64_t> Inference::ConstantRank(NodeAttributes& attributes) const {
   const OnnxAttribute* value = attributes.Find("value");
   if (value != nullptr && value->tensor) return static_cast<int64_t>(value->tensor->dims.size());
   for (const char* list : {"value_ints", "value_floats", "value_strings"}) {
@@ -289,7 +263,7 @@ std::optional<int64_t> Inference::ConstantRank(Attributes& attributes) const {
 }
 
 std::optional<int64_t> Inference::RankOf(char code, const OnnxNode& node,
-                                         Attributes& attributes) const {
+                                         NodeAttributes& attributes) const {
   if (code >= '0' && code <= '9') return Input(node, static_cast<size_t>(code - '0')).rank;
   if (code >= 'a' && code <= 'e') return code - 'a';
   const Known first = Input(node, 0);
@@ -335,7 +309,7 @@ std::optional<int64_t> Inference::RankOf(char code, const OnnxNode& node,
 }
 
 // Lengths matter for the vectors that shapes are computed with.
-std::optional<int64_t> Inference::LengthOf(const OnnxNode& node, Attributes& attributes) const {
+std::optional<int64_t> Inference::LengthOf(const OnnxNode& node, NodeAttributes& attributes) const {
   const Known first = Input(node, 0);
   if (node.op_type == "Shape") {
     const bool part = attributes.Find("start") != nullptr || attributes.Find("end") != nullptr;
@@ -369,7 +343,7 @@ void Inference::VisitControlFlow(const OnnxNode& node) {
   if (bodies.empty()) return;
   const bool loop = node.op_type == "Loop";
   const bool scan = node.op_type == "Scan";
-  Attributes attributes(model_, node);
+  NodeAttributes attributes(model_, node);
   const int64_t carried = loop   ? int64_t{node.input_count} - 2
                           : scan ? int64_t{node.input_count} - attributes.Int("num_scan_inputs", 0)
                                  : INT64_MAX;
@@ -399,7 +373,7 @@ void Inference::Visit(const OnnxNode& node) {
   if (found == rules_.end()) return;
   std::string_view types = found->second->types;
   if (node.op_type == "Dropout") types = model_.opset() < 10 ? "0" : "0b";
-  Attributes attributes(model_, node);
+  NodeAttributes attributes(model_, node);
   const std::string_view ranks = found->second->ranks;
   const std::span<const std::string_view> outputs = graph_.Outputs(node);
   for (size_t i = 0; i < outputs.size(); ++i) {

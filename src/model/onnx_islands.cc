@@ -11,12 +11,6 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
-Names ConstantsOf(const OnnxGraph& graph) {
-  Names constants(graph.sparse_initializers.begin(), graph.sparse_initializers.end());
-  for (const OnnxTensor& tensor : graph.initializers) constants.insert(tensor.name);
-  return constants;
-}
-
 std::vector<std::string_view> InputsOf(const OnnxModel& model, std::span<const uint32_t> nodes,
                                        const Names& constants) {
   const OnnxGraph& graph = model.graph();
@@ -48,7 +42,7 @@ std::string Mark(const OnnxGraph& graph) {
 Result<IslandsModel> BuildIslands(const OnnxModel& model, std::span<const Island> islands,
                                   const TensorLookup& lookup) {
   const OnnxGraph& graph = model.graph();
-  const Names constants = ConstantsOf(graph);
+  const Names constants = InitializerNames(graph);
   const std::string mark = Mark(graph);
   IslandsModel result;
   ModelComposer composer(model);

@@ -150,11 +150,16 @@ int64_t OnnxModel::opset() const {
   return 0;
 }
 
+std::unordered_set<std::string_view> InitializerNames(const OnnxGraph& graph) {
+  std::unordered_set<std::string_view> names(graph.sparse_initializers.begin(),
+                                             graph.sparse_initializers.end());
+  for (const OnnxTensor& tensor : graph.initializers) names.insert(tensor.name);
+  return names;
+}
+
 std::vector<TensorInfo> OnnxModel::RequiredInputs() const {
   const OnnxGraph& graph = contents_.graph;
-  std::unordered_set<std::string_view> defaults(graph.sparse_initializers.begin(),
-                                                graph.sparse_initializers.end());
-  for (const OnnxTensor& tensor : graph.initializers) defaults.insert(tensor.name);
+  const std::unordered_set<std::string_view> defaults = InitializerNames(graph);
   std::vector<TensorInfo> inputs;
   for (const OnnxValue& value : graph.inputs) {
     if (!defaults.contains(value.name)) inputs.push_back(ToTensorInfo(value));

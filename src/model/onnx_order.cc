@@ -35,10 +35,8 @@ class CaptureCollector {
 
  private:
   void Graph(const OnnxGraph& graph) {
-    Names defined;
+    Names defined = InitializerNames(graph);
     for (const OnnxValue& value : graph.inputs) defined.insert(value.name);
-    for (const OnnxTensor& tensor : graph.initializers) defined.insert(tensor.name);
-    for (const std::string_view name : graph.sparse_initializers) defined.insert(name);
     for (const OnnxNode& node : graph.nodes) {
       for (const std::string_view output : graph.Outputs(node)) defined.insert(output);
     }

@@ -31,6 +31,9 @@ struct Visited {
 
 using Shape = std::optional<Dims>;
 
+// Sums of such sizes do not overflow.
+constexpr int64_t kMostLength = int64_t{1} << 60;
+
 Shape Same(const Visited& v) { return v.Input(0) ? Shape(*v.Input(0)) : std::nullopt; }
 
 Shape BroadcastDims(const Dims& a, const Dims& b) {
@@ -76,7 +79,20 @@ Shape Gemm(const Visited& v) {
 
 // The window of a convolution or a pooling along one axis.
 struct Window {
-  int64_t size = 1, stride = 1, dilation = 1, padding = 0;
+  int64_t size = 1, stride = 1, dilation = 1, before = 0, after = 0;
+
+  // Small enough that nothing computed from them, and from a size that fits, overflows.
+  bool IsPlausible() const {
+    constexpr int64_t kMost = int64_t{1} << 30;
+    const auto fits = [](int64_t value) { return value > -kMost && value < kMost; };
+    return size > 0 && fits(size) && stride > 0 && fits(stride) && fits(dilation) && fits(before) &&
+           fits(after);
+  }
+  int64_t OutputOf(int64_t length, bool same, bool ceil) const {
+    if (same) return (length + stride - 1) / stride;
+    const int64_t room = length + before + after - dilation * (size - 1) - 1;
+    return (room + (ceil ? stride - 1 : 0)) / stride + 1;
+  }
 };
 
 Shape Windowed(const Visited& v, const Dims& kernel, int64_t channels) {
@@ -91,13 +107,15 @@ Shape Windowed(const Visited& v, const Dims& kernel, int64_t channels) {
   Dims out = {(*x)[0], channels};
   for (size_t i = 0; i < kernel.size(); ++i) {
     Window w{.size = kernel[i]};
-    if (i < strides.size()) w.stride = std::max<int64_t>(strides[i], 1);
+    if (i < strides.size()) w.stride = strides[i];
     if (i < dilations.size()) w.dilation = dilations[i];
-    if (i + kernel.size() < pads.size()) w.padding = pads[i] + pads[i + kernel.size()];
+    if (i + kernel.size() < pads.size()) {
+      w.before = pads[i];
+      w.after = pads[i + kernel.size()];
+    }
     const int64_t length = (*x)[i + 2];
-    const int64_t room = length + w.padding - w.dilation * (w.size - 1) - 1;
-    out.push_back(same ? (length + w.stride - 1) / w.stride
-                       : (room + (ceil ? w.stride - 1 : 0)) / w.stride + 1);
+    if (!w.IsPlausible() || length >= kMostLength) return std::nullopt;
+    out.push_back(w.OutputOf(length, same, ceil));
   }
   const bool valid = std::all_of(out.begin(), out.end(), [](int64_t d) { return d >= 0; });
   return valid ? Shape(out) : std::nullopt;
@@ -194,7 +212,10 @@ Shape Concat(const Visited& v) {
   for (size_t i = 1; i < v.inputs.size(); ++i) {
     const Dims* next = v.inputs[i];
     if (next == nullptr || next->size() != out->size()) return std::nullopt;
-    (*out)[static_cast<size_t>(axis)] += (*next)[static_cast<size_t>(axis)];
+    int64_t& size = (*out)[static_cast<size_t>(axis)];
+    const int64_t more = (*next)[static_cast<size_t>(axis)];
+    if (size >= kMostLength || more >= kMostLength) return std::nullopt;
+    size += more;
   }
   return out;
 }

@@ -1,0 +1,81 @@
+// Where each value of a graph is found, in float32 and in float16, while the graph is converted:
+// new names, and the casts that make them. Internal to model.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "model/float16_edit.h"
+#include "model/onnx_infer.h"
+#include "model/onnx_model.h"
+
+namespace vernier {
+
+/// TensorProto.DataType.
+inline constexpr int32_t kOnnxFloat = 1, kOnnxFloat16 = 10;
+
+/// One graph while it is converted. Bodies see the values of the graphs around them.
+struct Float16Scope {
+  const OnnxGraph& graph;
+  Float16Scope* outer = nullptr;
+  ValueTypes types;
+  std::unordered_set<std::string_view> kept;  ///< inputs and initializers that stay float32
+  std::unordered_map<std::string_view, std::string> half_names;   ///< where a value is in float16
+  std::unordered_map<std::string_view, std::string> float_names;  ///< and where in float32
+  std::vector<bool> node_stays;
+  std::string first_casts;  ///< node fields for the beginning of the graph
+
+  bool is_main() const { return outer == nullptr; }
+  int32_t TypeOf(std::string_view name) const {
+    const auto found = types.find(name);
+    return found == types.end() ? 0 : found->second;
+  }
+};
+
+/// A node's inputs and outputs under their new names.
+struct Float16NodeNames {
+  std::vector<std::string> inputs, outputs;
+  std::string casts_before, casts_after;  ///< node fields
+};
+
+class Float16Names {
+ public:
+  /// `outputs` are those of the main graph, which keep their names and types. Nodes that stay
+  /// float32, and values there without a known type, are told to `edit`.
+  Float16Names(const OnnxModel& model, std::span<const std::string_view> outputs,
+               Float16Edit& edit);
+
+  /// Before any node of the graph is named: which nodes stay float32, and which values are where in
+  /// which type.
+  void Plan(Float16Scope& scope);
+
+  /// The names that node `index` of the graph reads and writes. In the order of the file.
+  Float16NodeNames NamesOf(size_t index, Float16Scope& scope);
+
+  bool IsOutput(std::string_view name, const Float16Scope& scope) const {
+    return scope.is_main() && outputs_.contains(name);
+  }
+
+ private:
+  void CollectNames(const OnnxGraph& graph);
+  std::string Unique(std::string name);
+  void FindKept(Float16Scope& scope);
+  void PlanOutputs(Float16Scope& scope);
+  std::string HalfName(std::string_view name, Float16Scope& scope);
+  std::string FloatName(std::string_view name, size_t index, Float16Scope& scope,
+                        const OnnxNode& node, std::string& casts);
+  void NameInputs(const OnnxNode& node, bool stays, Float16Scope& scope, Float16NodeNames& names);
+  void NameOutputs(const OnnxNode& node, bool stays, Float16Scope& scope, Float16NodeNames& names);
+
+  const OnnxModel& model_;
+  std::unordered_set<std::string_view> outputs_;
+  Float16Edit& edit_;
+  std::unordered_set<std::string> names_;
+};
+
+}  // namespace vernier
