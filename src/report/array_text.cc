@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "core/coordinates.h"
 #include "report/numpy_text.h"
 #include "util/number_text.h"
 
@@ -30,12 +31,7 @@ double AsSingle(double value) {
 
 std::string Place(int64_t index, const Dims& dims) {
   if (index < 0) return "0";  // empty arrays
-  Dims place(dims.size());
-  for (size_t axis = dims.size(); axis-- > 0;) {
-    place[axis] = index % dims[axis];
-    index /= dims[axis];
-  }
-  return FormatDims(place);
+  return FormatDims(CoordinatesOf(index, dims));
 }
 
 }  // namespace

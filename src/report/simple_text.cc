@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/coordinates.h"
 #include "report/array_text.h"
 #include "report/comparison_text.h"
 #include "report/numpy_text.h"
@@ -36,11 +37,7 @@ Result<Tensor> PlacesTensor(const std::vector<int64_t>& places, const Dims& dims
       TensorBuffer::Allocate(DType::kInt64, {count, static_cast<int64_t>(dims.size())}));
   const auto rows = buffer.As<int64_t>();
   for (size_t i = 0; i < places.size(); ++i) {
-    int64_t rest = places[i];
-    for (size_t axis = dims.size(); axis-- > 0;) {
-      rows[i * dims.size() + axis] = rest % dims[axis];
-      rest /= dims[axis];
-    }
+    std::ranges::copy(CoordinatesOf(places[i], dims), rows.subspan(i * dims.size()).begin());
   }
   return std::move(buffer).Freeze();
 }

@@ -3,23 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "core/coordinates.h"
 #include "run/chart_figures.h"
 
 namespace vernier {
 namespace {
 
-std::vector<int64_t> Coordinates(int64_t place, const Dims& dims) {
-  std::vector<int64_t> index(dims.size());
-  for (size_t axis = dims.size(); axis-- > 0;) {
-    index[axis] = place % dims[axis];
-    place /= dims[axis];
-  }
-  return index;
-}
-
 std::optional<std::vector<int64_t>> FirstPlace(int64_t place, const Dims& dims) {
   if (place < 0) return std::nullopt;
-  return Coordinates(place, dims);
+  return CoordinatesOf(place, dims);
 }
 
 SideRecord MakeSide(const ValueStatistics& statistics, DType dtype, const Dims& dims) {
@@ -50,7 +42,7 @@ DistanceRecord MakeDistances(const OutputComparison& output) {
     distances.max_ulp = measures.ulp.max;
     distances.ulp_different = measures.ulp.different;
     if (measures.ulp.place_of_max >= 0) {
-      distances.max_ulp_index = Coordinates(measures.ulp.place_of_max, output.a_dims);
+      distances.max_ulp_index = CoordinatesOf(measures.ulp.place_of_max, output.a_dims);
     }
   }
   return distances;
@@ -58,7 +50,7 @@ DistanceRecord MakeDistances(const OutputComparison& output) {
 
 ElementRecord MakeElement(const WorstElement& element, const OutputComparison& output) {
   ElementRecord record;
-  record.index = Coordinates(element.place, output.a_dims);
+  record.index = CoordinatesOf(element.place, output.a_dims);
   record.first = element.a;
   record.second = element.b;
   if (output.a_dtype == DType::kString) {
