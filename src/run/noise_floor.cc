@@ -1,22 +1,13 @@
 #include "run/noise_floor.h"
 
-#include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "compare/error_bar.h"
+#include "run/neutral_settings.h"
 
 namespace vernier {
 namespace {
-
-// Settings that change the order of sums and which kernels run, but not the model.
-struct OtherSetting {
-  std::string_view backend, key, value;
-};
-constexpr OtherSetting kOtherSettings[] = {
-    {"onnxruntime", "intra_op_threads", "1"},
-    {"onnxruntime", "graph_optimization_level", "ORT_DISABLE_ALL"},
-    {"openvino", "threads", "1"},
-};
 
 // Sessions of a worker are told apart by number; runners have their places in the plan.
 constexpr uint64_t kSession = 1'000'000;
@@ -28,15 +19,12 @@ Result<std::unique_ptr<NoiseFloor>> NoiseFloor::Create(const RunnerPlan& referen
   plan.name += ", other settings";
   plan.model.save_path.clear();
   plan.model.print_summary = false;
-  bool any = false;
-  for (const OtherSetting& setting : kOtherSettings) {
-    if (setting.backend != plan.backend) continue;
-    std::erase_if(plan.session_options,
-                  [&](const auto& option) { return option.first == setting.key; });
-    plan.session_options.emplace_back(setting.key, setting.value);
-    any = true;
+  std::set<std::string_view> changed;
+  for (const NeutralSetting& setting : NeutralSettings()) {
+    if (setting.backend != plan.backend || !changed.insert(setting.key).second) continue;
+    ReplaceSetting(plan, setting.key, setting.value);
   }
-  if (!any) {
+  if (changed.empty()) {
     return InvalidArgument("--noise-floor: no settings are known that '" + reference.backend +
                            "' could be measured with; put an ONNX Runtime or OpenVINO runner "
                            "first, or use --tolerance auto alone");

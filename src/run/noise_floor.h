@@ -16,8 +16,9 @@ namespace vernier {
 
 class NoiseFloor {
  public:
-  /// The runner with one thread and without graph optimisations, as far as its backend has such
-  /// options. kInvalidArgument, naming the backend, for one that has none.
+  /// The runner with its neutral settings (neutral_settings.h): one thread, without graph
+  /// optimisations, as far as its backend has such options. kInvalidArgument, naming the backend,
+  /// for one that has none.
   static Result<std::unique_ptr<NoiseFloor>> Create(const RunnerPlan& reference);
 
   const RunnerPlan& plan() const { return plan_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/error_growth.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -14,8 +15,6 @@ constexpr double kElementSteps = 4;
 constexpr double kSampleDeviations = 3;
 // Where flips may have reached a larger share of the elements, the others tell nothing.
 constexpr double kMostReached = 0.9;
-// Above this, an error is one of the short types.
-constexpr double kCoarseError = 2e-5;
 // The noise of one setting is a sample of what settings do.
 constexpr double kNoiseTimes = 8;
 // Where two settings agree to the bit, a bar still allows for this many roundings: fewer of the
@@ -23,7 +22,7 @@ constexpr double kNoiseTimes = 8;
 constexpr double kFloorRoundings = 32;
 constexpr double kFloorRoundingsOfShort = 4;
 
-bool IsFloat(DType dtype) {
+bool HoldsFloats(DType dtype) {
   return Kind(dtype) == DTypeKind::kFloat || Kind(dtype) == DTypeKind::kComplex;
 }
 
@@ -32,8 +31,6 @@ DType PartOf(DType dtype) {
   if (dtype == DType::kComplex64) return DType::kFloat32;
   return dtype == DType::kComplex128 ? DType::kFloat64 : dtype;
 }
-
-DType Coarser(DType a, DType b) { return UnitRoundoff(b) > UnitRoundoff(a) ? b : a; }
 
 // The float type with the largest roundoff in "float32" or "int8+float16".
 DType CoarsestOf(std::string_view precision) {
@@ -93,7 +90,7 @@ std::string Count(int64_t count, std::string_view what) {
 }  // namespace
 
 std::string DescribeBar(const ErrorPrediction& prediction, DType dtype, bool graph_known) {
-  if (!IsFloat(dtype)) {
+  if (!HoldsFloats(dtype)) {
     return prediction.steps ? "quantised integers, one step" : "integers, exact";
   }
   const DType shown =
@@ -112,7 +109,7 @@ ErrorBar MakeBar(const ErrorPrediction& prediction, const Tensor& tensor, bool g
   ErrorBar bar;
   const DType dtype = tensor.dtype();
   bar.why = DescribeBar(prediction, dtype, graph_known);
-  if (IsFloat(dtype)) {
+  if (HoldsFloats(dtype)) {
     // Even what is only copied may lose its subnormal numbers.
     const double floor = std::min(UnitRoundoff(PartOf(dtype)), UnitRoundoff(DType::kFloat32));
     const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
@@ -210,7 +207,7 @@ ErrorBar PairBars::MakeMeasuredBar(Pair pair, DType dtype, double noise) const {
   ErrorBar bar;
   double floor = 0;
   std::string floor_text = "integers, exact";
-  if (IsFloat(dtype)) {
+  if (HoldsFloats(dtype)) {
     const DType coarsest =
         Coarser(Coarser(PartOf(dtype), GraphOf(pair.first).arithmetic.computes_in),
                 GraphOf(pair.second).arithmetic.computes_in);
@@ -220,7 +217,7 @@ ErrorBar PairBars::MakeMeasuredBar(Pair pair, DType dtype, double noise) const {
     floor_text = FormatG(roundings, 3) + " roundings of " + std::string(DTypeName(coarsest));
   }
   bar.rms = std::max(kNoiseTimes * noise, floor);
-  bar.steps = !IsFloat(dtype) && noise > 0;
+  bar.steps = !HoldsFloats(dtype) && noise > 0;
   bar.why = "measured, ";
   bar.why += bar.rms > floor ? FormatG(kNoiseTimes, 3) + " times the noise " + FormatG(noise, 3)
                              : "noise " + FormatG(noise, 3) + ": " + floor_text;
