@@ -19,10 +19,10 @@ SideRecord SideOf(const BlameTensorRecord& tensor, const MagnitudeRecord& values
 OutputRecord OutputOf(const BlameTensorRecord& tensor) {
   OutputRecord output;
   output.name = tensor.name;
-  output.other_name = tensor.candidate_name.empty() ? tensor.name : tensor.candidate_name;
+  output.other_name = tensor.name_in_candidate();
   output.paired_by = "exact";
   output.compared = 1;
-  output.passed = tensor.total_error > 1 || tensor.total_error != tensor.total_error ? 0 : 1;
+  output.passed = tensor.total_error <= 1 ? 1 : 0;  // NaN is no pass
   output.tolerances_checked = true;
   output.worst_times_tolerance = tensor.total_error;
   output.elements = std::max(tensor.reference.elements, tensor.candidate.elements);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "report/text_table.h"
 #include "util/number_text.h"
 #include "vernier/tensor.h"
 
@@ -34,26 +35,8 @@ std::string Join(const std::vector<std::string>& names, size_t most) {
   return text;
 }
 
-using Row = std::vector<std::string>;
-
-// Columns as wide as their widest cell; numbers to the right.
-std::string Table(const std::vector<Row>& rows, size_t numbers) {
-  std::vector<size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()), 0);
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line = "   ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string gap(widths[i] - row[i].size(), ' ');
-      line += " " + (i < numbers ? gap + row[i] : row[i] + gap);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
+// The first columns are numbers.
+TextTable WithNumbers(size_t count) { return {.indent = 4, .gap = 1, .end_number = count}; }
 
 double Worst(const BlameLayerRecord& layer) {
   return std::max({layer.own_error.value_or(0), layer.in_place_error.value_or(0)});
@@ -83,7 +66,7 @@ std::string Ranking(const BlameRecord& record, bool all_layers) {
                      [](const auto* a, const auto* b) { return Worst(*a) > Worst(*b); });
     if (layers.size() > kShownLayers) layers.resize(kShownLayers);
   }
-  std::vector<Row> rows = {{"own", "total", "layer", "operator", "tensors"}};
+  std::vector<TextRow> rows = {{"own", "total", "layer", "operator", "tensors"}};
   for (const BlameLayerRecord* layer : layers) {
     std::vector<std::string> outputs;
     for (const BlameTensorRecord& tensor : layer->outputs) outputs.push_back(tensor.name);
@@ -92,7 +75,7 @@ std::string Ranking(const BlameRecord& record, bool all_layers) {
     rows.push_back({Error(layer->own_error), Error(layer->total_error), Shortened(layer->node), op,
                     Join(outputs, 1)});
   }
-  return title + Table(rows, 2);
+  return title + FormatTable(rows, WithNumbers(2));
 }
 
 std::string Values(const MagnitudeRecord& m) {
@@ -117,7 +100,7 @@ std::string FirstNonFinite(const BlameRecord& record) {
 }
 
 std::string Headroom(const BlameRecord& record) {
-  std::vector<Row> rows;
+  std::vector<TextRow> rows;
   for (const BlameLayerRecord& layer : record.layers) {
     for (const BlameTensorRecord& tensor : layer.outputs) {
       const MagnitudeRecord& m = tensor.reference;
@@ -133,7 +116,7 @@ std::string Headroom(const BlameRecord& record) {
   if (rows.size() > kShownNames) rows.resize(kShownNames);
   rows.insert(rows.begin(), {"overflow", "denormal", "largest", "tensor"});
   return "In float16, " + std::to_string(count) + " tensor" + (count == 1 ? "" : "s") +
-         " would lose values:\n" + Table(rows, 3);
+         " would lose values:\n" + FormatTable(rows, WithNumbers(3));
 }
 
 std::string Unexposed(const BlameRecord& record) {

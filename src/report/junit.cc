@@ -108,7 +108,7 @@ TestSuite ProfileSuite(const ProfileRecord& profile) {
       test.message = point.failure;
     } else if (point.accuracy.compared && !point.accuracy.passed) {
       test.result = CaseResult::kFailure;
-      test.message = "outputs differ from those of " + profile.runners.front().name + ": " +
+      test.message = "outputs differ from those of " + ReferenceOf(profile) + ": " +
                      point.accuracy.why;
     }
     suite.cases.push_back(std::move(test));

@@ -229,15 +229,22 @@ class Formatter {
     return attributes.empty() ? out : out + Indent("---- Attributes ----", 1) + "\n" + attributes;
   }
 
+  // A file may call an attribute a graph and give none, which reads as an empty one.
+  const OnnxGraph& BodyOf(const OnnxGraph& graph, const OnnxNode& node, std::string_view name) {
+    static const OnnxGraph kEmpty;
+    for (const OnnxSubgraph& body : graph.Subgraphs(node)) {
+      if (body.attribute == name) return model_.Subgraph(body);
+    }
+    return kEmpty;
+  }
+
   std::string Attributes(const OnnxGraph& graph, const OnnxNode& node, const Known& known,
                          int level) {
     std::string out;
-    size_t next_body = 0;
     for (const OnnxAttribute& attribute : model_.Attributes(node)) {
       std::string value;
       if (attribute.type == 5) {
-        const OnnxGraph& body = model_.Subgraph(graph.Subgraphs(node)[next_body++]);
-        value = "\n" + Graph(body, known, true, level + 2);
+        value = "\n" + Graph(BodyOf(graph, node, attribute.name), known, true, level + 2);
       } else if (const auto text = Value(attribute)) {
         value = *text;
       } else {

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/text_table.h"
 #include "report/verdict_text.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
-using Row = std::vector<std::string>;
+// Two columns of words, then numbers, and the last is words again.
+std::string FormatNumbers(const std::vector<TextRow>& rows) {
+  return FormatTable(rows, {.first_number = 2, .end_number = rows.front().size() - 1});
+}
 
 std::string Time(double seconds) {
   if (seconds < 1e-3) return FormatG(seconds * 1e6, 3) + " us";
@@ -17,33 +21,12 @@ std::string Time(double seconds) {
   return FormatG(seconds, 4) + " s";
 }
 
-// Two columns of words, then numbers, right-aligned, then words again.
-std::string FormatTable(const std::vector<Row>& rows, size_t words) {
-  std::vector<size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line = "  ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string pad(widths[i] - row[i].size(), ' ');
-      const bool number = i >= words && i + 1 < widths.size();
-      line += (number ? pad + row[i] : row[i] + pad) + "  ";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
 std::string Accuracy(const ProfileAccuracy& accuracy) {
   if (!accuracy.compared) return accuracy.why;
   return accuracy.passed ? "matches" : "DIFFERS, " + accuracy.why;
 }
 
-Row PointRow(const ProfilePoint& point) {
+TextRow PointRow(const ProfilePoint& point) {
   if (!point.failure.empty()) return {point.shapes, point.runner, "FAILED"};
   const LatencyStatistics& l = point.latency;
   return {point.shapes,
@@ -67,14 +50,14 @@ std::string LayerLines(const ProfilePoint& point, size_t most) {
   if (most == 0 || point.layers.empty()) return "";
   double sum = 0;
   for (const LayerTime& layer : point.layers) sum += layer.seconds;
-  std::vector<Row> rows = {{"layer", "type", "time", "share", ""}};
+  std::vector<TextRow> rows = {{"layer", "type", "time", "share", ""}};
   for (size_t i = 0; i < std::min(most, point.layers.size()); ++i) {
     const LayerTime& layer = point.layers[i];
     rows.push_back({layer.name, layer.kind, Time(layer.seconds),
                     FormatG(sum > 0 ? layer.seconds / sum * 100 : 0, 3) + " %", ""});
   }
   return "longest layers of " + point.runner + " with " + point.shapes + ":\n" +
-         FormatTable(rows, 2);
+         FormatNumbers(rows);
 }
 
 }  // namespace
@@ -82,10 +65,10 @@ std::string LayerLines(const ProfilePoint& point, size_t most) {
 std::string FormatProfile(const RunRecord& record, size_t layers) {
   if (!record.profile || record.profile->points.empty()) return "";
   const ProfileRecord& profile = *record.profile;
-  std::vector<Row> rows = {{"shapes", "runner", "median", "noise", "mean", "std dev", "min", "p90",
+  std::vector<TextRow> rows = {{"shapes", "runner", "median", "noise", "mean", "std dev", "min", "p90",
                             "p95", "p99", "max", "per second", "first", "memory", "accuracy"}};
   for (const ProfilePoint& point : profile.points) rows.push_back(PointRow(point));
-  std::string text = FormatTable(rows, 2);
+  std::string text = FormatNumbers(rows);
   for (const ProfilePoint& point : profile.points) {
     if (!point.failure.empty()) {
       text += "  " + point.runner + " with " + point.shapes + ": FAILED, " + point.failure + "\n";

@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "report/findings_text.h"
+#include "report/text_table.h"
 #include "report/threshold_advice.h"
+#include "report/verdict_text.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
 
 namespace vernier {
 namespace {
-
-using Row = std::vector<std::string>;
 
 constexpr size_t kWorstShown = 5;
 // Up to this many outputs the log above is the table.
@@ -25,30 +25,11 @@ std::string FormatSeconds(double seconds) {
   return FormatG(seconds, 3) + " s";
 }
 
-// Left-aligned columns, two blanks apart, no blanks at the end of lines.
-std::string FormatTable(const std::vector<Row>& rows) {
-  std::vector<size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line = "  ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
 std::string RunnerTable(const RunRecord& record, bool interleaved) {
-  std::vector<Row> rows = {{"runner", "framework", "device", "precision", "load", "first", "median",
+  std::vector<TextRow> rows = {{"runner", "framework", "device", "precision", "load", "first", "median",
                             interleaved ? "p95 (while interleaved)" : "p95"}};
   for (const RunnerRecord& runner : record.runners) {
-    Row row = {runner.name, runner.backend + " " + runner.framework_version, runner.device,
+    TextRow row = {runner.name, runner.backend + " " + runner.framework_version, runner.device,
                runner.precision, runner.load_seconds > 0 ? FormatSeconds(runner.load_seconds) : ""};
     if (runner.latency) {
       for (const double seconds :
@@ -62,6 +43,7 @@ std::string RunnerTable(const RunRecord& record, bool interleaved) {
   std::string text = rows.size() > 1 ? FormatTable(rows) : "";
   for (const RunnerRecord& runner : record.runners) {
     if (!runner.failure.empty())
+      // The rest of a failure is in the log above.
       text += "  " + runner.name + ": FAILED, " + FirstLine(runner.failure) + "\n";
     for (const auto& [name, why] : runner.skipped_outputs) {
       text += "  " + runner.name + ": output '" + name + "' was not compared: " + why + "\n";
@@ -77,8 +59,7 @@ struct RankedOutput {
 };
 
 std::string Verdict(const OutputRecord& output) {
-  if (HasFailed(output)) return "FAILED";
-  return output.not_verified > 0 ? "not verified" : "passed";
+  return HasFailed(output) ? "FAILED" : std::string(OutputVerdict(output));
 }
 
 std::string Error(const std::optional<double>& error) { return error ? FormatG(*error, 5) : "-"; }
@@ -92,9 +73,9 @@ std::string TimesOver(const OutputRecord& output) {
   return FormatG(output.worst_times_tolerance, 3) + "x";
 }
 
-Row OutputRow(const RankedOutput& ranked, bool several_pairs) {
+TextRow OutputRow(const RankedOutput& ranked, bool several_pairs) {
   const OutputRecord& output = *ranked.output;
-  Row row = {output.name,
+  TextRow row = {output.name,
              Verdict(output),
              TimesOver(output),
              Error(output.max_absolute_error),
@@ -122,7 +103,7 @@ std::string WorstOutputs(const RunRecord& record) {
     return a.output->worst_times_tolerance > b.output->worst_times_tolerance;
   });
   const bool several = record.pairs.size() > 1;
-  std::vector<Row> rows = {
+  std::vector<TextRow> rows = {
       {"worst outputs", "verdict", "over tolerance", "max abs", "max rel", "elements out"}};
   if (several) rows.front().push_back("runners");
   for (size_t i = 0; i < std::min(kWorstShown, ranked.size()); ++i) {
@@ -147,8 +128,9 @@ std::string ListSome(const std::vector<std::string>& names) {
 std::string VerdictWord(const PairRecord& pair) {
   const bool failed = std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);
   if (pair.outputs.empty()) return "NOTHING COMPARED";
-  const bool unverified = std::any_of(pair.outputs.begin(), pair.outputs.end(),
-                                      [](const auto& output) { return output.not_verified > 0; });
+  const bool unverified =
+      std::any_of(pair.outputs.begin(), pair.outputs.end(),
+                  [](const auto& output) { return OutputVerdict(output) == "not verified"; });
   if (!failed && pair.rejected) return "FAILED by --strict";
   return failed ? "FAILED" : unverified ? "NOT VERIFIED" : "PASSED";
 }

@@ -25,7 +25,7 @@ Counts CountOutputs(const RunRecord& record) {
       ++counts.outputs;
       const bool failed = HasFailed(output);
       counts.failed += failed;
-      counts.unverified += !failed && output.not_verified > 0;
+      counts.unverified += OutputVerdict(output) == "not verified";
       counts.vacuous += !output.vacuous.empty();
     }
   }
@@ -66,7 +66,7 @@ VerdictText ProfileVerdict(const ProfileRecord& profile) {
   if (wrong > 0) {
     return {Outcome::kMismatched, what + "; the outputs of " +
                                       Number(wrong, "measurement differ", "measurements differ") +
-                                      " from those of " + profile.runners.front().name + "."};
+                                      " from those of " + ReferenceOf(profile) + "."};
   }
   if (failed > 0) {
     return {Outcome::kIncomplete,
@@ -101,6 +101,7 @@ VerdictText OutputsVerdict(const RunRecord& record, const Counts& counts) {
 }
 
 VerdictText BlameVerdict(const BlameRecord& blame) {
+  if (blame.compared == 0) return {Outcome::kIncomplete, "Nothing was compared."};
   if (blame.culprits.empty()) return {Outcome::kMatched, "Nothing is to blame."};
   const BlameCulprit& first = blame.culprits.front();
   std::string sentence = first.node + " (" + first.op_type + ") is to blame";
@@ -191,6 +192,10 @@ std::string DescribeFailure(const OutputRecord& output) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + FirstLine(part);
   return text;
+}
+
+std::string ReferenceOf(const ProfileRecord& profile) {
+  return profile.runners.empty() ? "the first runner" : profile.runners.front().name;
 }
 
 }  // namespace vernier

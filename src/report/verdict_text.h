@@ -33,4 +33,7 @@ std::string_view OutputVerdict(const OutputRecord& output);
 /// that failed, or why nothing could be said. Empty for one that passed.
 std::string DescribeFailure(const OutputRecord& output);
 
+/// Who the accuracy of a profile is measured against.
+std::string ReferenceOf(const ProfileRecord& profile);
+
 }  // namespace vernier

@@ -1,0 +1,27 @@
+#include "report/text_table.h"
+
+#include <algorithm>
+
+namespace vernier {
+
+std::string FormatTable(const std::vector<TextRow>& rows, const TextTable& table) {
+  std::vector<size_t> widths;
+  for (const TextRow& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const TextRow& row : rows) {
+    std::string line(table.indent, ' ');
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string pad(widths[i] - row[i].size(), ' ');
+      const bool number = i >= table.first_number && i < table.end_number;
+      line += (number ? pad + row[i] : row[i] + pad) + std::string(table.gap, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace vernier

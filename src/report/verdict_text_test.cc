@@ -1,0 +1,59 @@
+#include "report/verdict_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "record/blame_record.h"
+#include "report/run_summary.h"
+
+namespace vernier {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+RunRecord OnePair(const OutputRecord& output) {
+  RunRecord record;
+  record.pairs = {{"a", "b", 1, 1, 1, {output}, false, {}, {}}};
+  return record;
+}
+
+TEST(DecideVerdict, AnOutputThatWasComparedAndPassedMatches) {
+  OutputRecord output;
+  output.name = "y";
+  output.compared = output.passed = 1;
+  EXPECT_EQ(DecideVerdict(OnePair(output)).outcome, Outcome::kMatched);
+}
+
+TEST(DecideVerdict, AnOutputThatWasNeverComparedIsNoMatch) {
+  OutputRecord output;
+  output.name = "y";
+  const RunRecord record = OnePair(output);
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kIncomplete);
+  EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("a vs. b: NOT VERIFIED"));
+  EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("PASSED")));
+}
+
+TEST(DecideVerdict, BlameThatComparedNothingFindsNobodyInnocent) {
+  RunRecord record;
+  auto blame = std::make_shared<BlameRecord>();
+  record.blame = blame;
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kIncomplete);
+  blame->compared = 1;
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kMatched);
+}
+
+// A saved record may hold anything.
+TEST(DecideVerdict, AProfileWithoutRunnersHasAVerdict) {
+  RunRecord record;
+  record.profile.emplace();
+  ProfilePoint point;
+  point.accuracy.compared = true;
+  record.profile->points = {point};
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kMismatched);
+}
+
+}  // namespace
+}  // namespace vernier
