@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compare/comparator.h"
+#include "core/coordinates.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -17,15 +18,6 @@ bool SameBits(const TensorMap& a, const TensorMap& b) {
   return std::ranges::equal(a, b, [](const NamedTensor& x, const NamedTensor& y) {
     return x.name == y.name && SameBits(x.tensor, y.tensor);
   });
-}
-
-std::string FormatPlace(int64_t place, const Dims& dims) {
-  Dims index(dims.size(), 0);
-  for (size_t axis = dims.size(); axis-- > 0;) {
-    index[axis] = place % dims[axis];
-    place /= dims[axis];
-  }
-  return FormatDims(index);
 }
 
 std::string FormatTimes(double times) {
@@ -49,8 +41,8 @@ std::string DescribeApart(const OutputComparison& output) {
   }
   if (output.measures && !output.measures->worst.empty()) {
     const WorstElement& worst = output.measures->worst.front();
-    text += " at " + FormatPlace(worst.place, output.a_dims) + ": " + FormatG(worst.a, 6) +
-            " against " + FormatG(worst.b, 6);
+    text += " at " + FormatDims(CoordinatesOf(worst.place, output.a_dims)) + ": " +
+            FormatG(worst.a, 6) + " against " + FormatG(worst.b, 6);
   }
   return text + ", " + FormatTimes(TimesOver(output)) + " what is tolerated";
 }

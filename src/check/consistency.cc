@@ -34,6 +34,15 @@ class ErrorsOnly final : public Logger {
   Logger& logger_;
 };
 
+// Nothing would agree with nothing, whatever is tried.
+Status NothingToCompare(const LiveRunner& runner) {
+  std::string why = "it hands out no outputs";
+  for (const SkippedOutput& output : runner.skipped()) {
+    why += "; '" + output.name + "': " + output.why;
+  }
+  return BackendError(why);
+}
+
 class RunnerCheck {
  public:
   RunnerCheck(const RunPlan& plan, const ConsistencyOptions& options, const Probe::Shared& shared,
@@ -56,6 +65,7 @@ class RunnerCheck {
     VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw((*probe)->runner(), {}, 0, shared_.logger));
     const Result<TensorMap> outputs = (*probe)->Infer(feed);
     if (!outputs.ok()) return GiveUp(outputs.status());
+    if (outputs->empty()) return GiveUp(NothingToCompare((*probe)->runner()));
     PairBars bars(plan_.compare);
     if (bars.wanted()) {
       bars.AddRunner(0, (*probe)->runner());

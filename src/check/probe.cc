@@ -1,5 +1,7 @@
 #include "check/probe.h"
 
+#include "run/neutral_settings.h"
+
 namespace vernier {
 namespace {
 
@@ -11,8 +13,7 @@ ExecutionPlan WithEnvironment(ExecutionPlan plan, const Circumstances& circumsta
 
 RunnerPlan WithSettings(RunnerPlan plan, const Circumstances& circumstances) {
   for (const auto& [key, value] : circumstances.settings) {
-    std::erase_if(plan.session_options, [&](const auto& option) { return option.first == key; });
-    plan.session_options.emplace_back(key, value);
+    ReplaceSetting(plan, key, value);
   }
   return plan;
 }

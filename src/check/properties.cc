@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "run/neutral_settings.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -15,20 +16,6 @@ constexpr int64_t kSweepSizes[] = {1, 2, 3, 5, 8};
 constexpr std::string_view kPerturbed[] = {
     "GLIBC_TUNABLES=glibc.malloc.perturb=85:glibc.malloc.mmap_threshold=4294967296",
     "GLIBC_TUNABLES=glibc.malloc.perturb=170:glibc.malloc.mmap_threshold=4294967296"};
-
-// Settings that change how a backend computes, not what.
-struct Setting {
-  std::string_view backend, key, value;
-};
-constexpr Setting kSettings[] = {
-    {"onnxruntime", "intra_op_threads", "1"},
-    {"onnxruntime", "intra_op_threads", "2"},
-    {"onnxruntime", "graph_optimization_level", "ORT_DISABLE_ALL"},
-    {"onnxruntime", "graph_optimization_level", "ORT_ENABLE_BASIC"},
-    {"onnxruntime", "graph_optimization_level", "ORT_ENABLE_EXTENDED"},
-    {"openvino", "threads", "1"},
-    {"openvino", "threads", "2"},
-};
 
 PropertyRecord NotApplicable(std::string why) {
   return {.verdict = PropertyVerdict::kNotApplicable, .detail = std::move(why)};
@@ -255,7 +242,7 @@ PropertyRecord ShapeSweep(Subject& subject) {
 PropertyRecord OtherSettings(Subject& subject) {
   Trial trial(subject);
   bool any = false;
-  for (const Setting& setting : kSettings) {
+  for (const NeutralSetting& setting : NeutralSettings()) {
     if (setting.backend != subject.plan.backend) continue;
     any = true;
     const std::string what = std::string(setting.key) + "=" + std::string(setting.value);

@@ -1,11 +1,11 @@
 #include "record/consistency_record.h"
 
-#include <nlohmann/json.hpp>
+#include "record/record_json.h"
 
 namespace vernier {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = RecordJson;
 
 constexpr int kSchemaVersion = 1;
 
@@ -14,7 +14,8 @@ Json ToJson(const PropertyRecord& property) {
                {"verdict", PropertyVerdictName(property.verdict)},
                {"detail", property.detail}};
   if (property.verdict == PropertyVerdict::kBroken) json["smallest_case"] = property.smallest_case;
-  if (property.verdict == PropertyVerdict::kHolds) json["times_bar"] = property.times_over;
+  if (property.verdict == PropertyVerdict::kHolds)
+    json["times_bar"] = NumberJson(property.times_over);
   return json;
 }
 
@@ -23,7 +24,7 @@ Json ToJson(const ConsistencyRunner& runner) {
                {"backend", runner.backend},
                {"framework_version", runner.framework_version},
                {"precision", runner.precision},
-               {"failure", runner.failure.empty() ? Json() : Json(runner.failure)},
+               {"failure", TextJson(runner.failure)},
                {"properties", Json::array()}};
   for (const PropertyRecord& property : runner.properties) {
     json["properties"].push_back(ToJson(property));
@@ -71,8 +72,7 @@ std::string ToJson(const ConsistencyRecord& record) {
                {"consistent", record.consistent()},
                {"runners", Json::array()}};
   for (const ConsistencyRunner& runner : record.runners) json["runners"].push_back(ToJson(runner));
-  // Names of tensors come from models and need not be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return DumpJson(json, 2) + "\n";
 }
 
 }  // namespace vernier
