@@ -15,6 +15,11 @@ bool IsRandom(std::string_view op) {
   return std::find(std::begin(kRandom), std::end(kRandom), op) != std::end(kRandom);
 }
 
+bool Declares(const std::vector<OnnxValue>& values, std::string_view name) {
+  return std::any_of(values.begin(), values.end(),
+                     [&](const OnnxValue& value) { return value.name == name; });
+}
+
 }  // namespace
 
 Result<BlameGraph> BlameGraph::Make(std::shared_ptr<const OnnxModel> model) {
@@ -36,8 +41,7 @@ Result<BlameGraph> BlameGraph::Make(std::shared_ptr<const OnnxModel> model) {
 }
 
 void BlameGraph::FindConstants() {
-  initializers_.insert(graph().sparse_initializers.begin(), graph().sparse_initializers.end());
-  for (const OnnxTensor& tensor : graph().initializers) initializers_.insert(tensor.name);
+  initializers_ = InitializerNames(graph());
   for (const uint32_t index : order_) {
     const OnnxNode& node = graph().nodes[index];
     const auto is_fixed = [&](std::string_view name) {
@@ -49,6 +53,18 @@ void BlameGraph::FindConstants() {
       if (!name.empty()) constants_.insert(name);
     }
   }
+}
+
+bool BlameGraph::IsInput(std::string_view name) const { return Declares(graph().inputs, name); }
+
+bool BlameGraph::IsOutput(std::string_view name) const { return Declares(graph().outputs, name); }
+
+std::vector<std::string> BlameGraph::OutputNames() const {
+  std::vector<std::string> names;
+  for (const OnnxValue& output : graph().outputs) {
+    if (IsMade(output.name)) names.emplace_back(output.name);
+  }
+  return names;
 }
 
 std::vector<uint32_t> BlameGraph::Targets(const NameSet& visible) const {

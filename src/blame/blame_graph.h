@@ -34,6 +34,13 @@ class BlameGraph {
   /// Made by a node of the main graph.
   bool IsMade(std::string_view name) const { return producers_.contains(name); }
 
+  /// What the graph declares.
+  bool IsInput(std::string_view name) const;
+  bool IsOutput(std::string_view name) const;
+
+  /// The graph's outputs, without what it hands on of its inputs and weights.
+  std::vector<std::string> OutputNames() const;
+
   /// One island for each of `targets`, nodes with a visible output: the node itself and those
   /// before it up to visible tensors, inputs of the graph and initializers. Constant tensors are
   /// visible only if `disputed` has them.

@@ -13,6 +13,7 @@ namespace vernier {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 using testing_model::ExternalTensor;
@@ -84,9 +85,22 @@ TEST(PairTensors, ThroughTheDequantisedTwin) {
              Named("DequantizeLinear", "a", "a_dq") + Named("Relu", "a_dq", "y")));
   const TensorPairs pairs = PairTensors(reference.get(), {}, candidate);
   ASSERT_NE(pairs.Find("y"), nullptr);
-  // 'a2' has no namesake: it meets a float that holds the values of 'a'.
-  EXPECT_TRUE((pairs.Find("a_dq") != nullptr && *pairs.Find("a_dq") == "a2") ||
-              (pairs.Find("other") != nullptr && *pairs.Find("other") == "a2"));
+  // The candidate's 'a' is integers: the float 'a' meets what they were made of, and 'a2', which
+  // has no namesake, the next float that holds the same values.
+  EXPECT_EQ(pairs.Find("a"), nullptr);
+  ASSERT_NE(pairs.Find("other"), nullptr);
+  EXPECT_EQ(*pairs.Find("other"), "a");
+  ASSERT_NE(pairs.Find("a_dq"), nullptr);
+  EXPECT_EQ(*pairs.Find("a_dq"), "a2");
+}
+
+TEST(PairTensors, QuantisedTensorsOfBothSidesMeetByName) {
+  const std::string graph = Named("QuantizeLinear", "x", "q") + Named("DequantizeLinear", "q", "y");
+  const auto reference = Shared(graph);
+  const BlameGraph candidate = *BlameGraph::Make(Shared(graph));
+  EXPECT_NE(PairTensors(reference.get(), {}, candidate).Find("q"), nullptr);
+  const std::vector<std::string> saved = {"q"};
+  EXPECT_NE(PairTensors(nullptr, saved, candidate).Find("q"), nullptr);
 }
 
 TEST(PairTensors, SavedNamesAreEnough) {
@@ -160,6 +174,21 @@ TEST(SearchDisturbance, TwoFusionsNeedTwoProbes) {
   record.plain_error = 9;
   ASSERT_TRUE(SearchDisturbance(graph, tensors, trial, record).ok());
   EXPECT_THAT(record.probes, ElementsAre("t10", "t50"));
+}
+
+TEST(SearchDisturbance, NamesNobodyWhereNoSmallSetHasTheEffect) {
+  std::vector<std::string> tensors;
+  const BlameGraph graph = *BlameGraph::Make(LongChain(64, tensors));
+  const ProbeTrial trial = [](const std::vector<std::string>& probes) -> Result<double> {
+    return probes.size() > 20 ? 0.5 : 9.0;
+  };
+  DisturbanceRecord record;
+  record.plain_error = 9;
+  record.probed_error = 0.5;
+  ASSERT_TRUE(SearchDisturbance(graph, tensors, trial, record).ok());
+  EXPECT_THAT(record.probes, IsEmpty());
+  EXPECT_THAT(record.region, IsEmpty());
+  EXPECT_THAT(record.finding, HasSubstr("No small set"));
 }
 
 TEST(SearchDisturbance, ProbesThatCauseTheFault) {

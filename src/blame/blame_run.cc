@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
+#include "blame/blame_feeds.h"
 #include "blame/blame_graph.h"
 #include "blame/branch_search.h"
 #include "blame/bundle.h"
 #include "blame/disturbance.h"
+#include "blame/exposed_run.h"
 #include "blame/layer_batch.h"
+#include "blame/layer_merge.h"
 #include "blame/plain_outputs.h"
 #include "blame/probe_plan.h"
 #include "blame/probe_side.h"
@@ -21,9 +22,7 @@
 #include "blame/sides.h"
 #include "blame/tensor_pairs.h"
 #include "blame/verdicts.h"
-#include "run/feed_stream.h"
 #include "run/loaded_runs.h"
-#include "run/run_scripts.h"
 
 namespace vernier {
 namespace {
@@ -32,30 +31,6 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Every iteration's largest errors: what is worse replaces what was.
-void Merge(const std::vector<BlameLayerRecord>& more, std::vector<BlameLayerRecord>& into) {
-  if (into.empty()) {
-    into = more;
-    return;
-  }
-  std::unordered_map<std::string, BlameLayerRecord*> known;
-  for (BlameLayerRecord& layer : into) known[layer.outputs.front().name] = &layer;
-  const auto worst = [](const BlameLayerRecord& layer) {
-    return std::max(
-        {layer.total_error, layer.own_error.value_or(0), layer.in_place_error.value_or(0)});
-  };
-  std::vector<const BlameLayerRecord*> added;
-  for (const BlameLayerRecord& layer : more) {
-    const auto same = known.find(layer.outputs.front().name);
-    if (same == known.end()) {
-      added.push_back(&layer);
-    } else if (worst(layer) > worst(*same->second)) {
-      *same->second = layer;
-    }
-  }
-  for (const BlameLayerRecord* layer : added) into.push_back(*layer);
 }
 
 class Investigation {
@@ -98,7 +73,12 @@ class Investigation {
     VERNIER_TRY(ReadModels());
     VERNIER_TRY(RunPlain());
     pairs_ = PairTensors(reference_model_.get(), saved_names_, *graph_);
-    if (pairs_.reference.empty()) return NothingInCommon();
+    if (pairs_.reference.empty()) {
+      GiveUp(
+          "no tensor of the reference has a counterpart in the candidate's graph; names of "
+          "tensors have to agree");
+      return {};
+    }
     unexposed_ = pairs_.one_sided;
     for (const auto& [name, ours] : pairs_.reference) visible_.insert(name);
     VERNIER_TRY(RunBatches());
@@ -128,23 +108,14 @@ class Investigation {
     return {};
   }
 
-  static Result<std::shared_ptr<const OnnxModel>> ReadModel(const RunnerPlan& runner) {
-    if (runner.model.type != "onnx") {
-      return InvalidArgument("blame follows the graph of an ONNX model, but '" + runner.name +
-                             "' runs '" + runner.model.path + "', of type " + runner.model.type);
-    }
-    VERNIER_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(runner.model.path));
-    return std::make_shared<const OnnxModel>(std::move(model));
-  }
-
   Status ReadModels() {
-    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const OnnxModel> model, ReadModel(candidate_->plan()));
+    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const OnnxModel> model, candidate_->ReadModel());
     VERNIER_ASSIGN_OR_RETURN(BlameGraph graph, BlameGraph::Make(model));
     graph_.emplace(std::move(graph));
     if (!reference_) return {};
     reference_model_ = model;
     if (reference_->plan().model.path == candidate_->plan().model.path) return {};
-    VERNIER_ASSIGN_OR_RETURN(reference_model_, ReadModel(reference_->plan()));
+    VERNIER_ASSIGN_OR_RETURN(reference_model_, reference_->ReadModel());
     return {};
   }
 
@@ -182,50 +153,41 @@ class Investigation {
           loaded_->Read(sides_.saved, static_cast<int64_t>(iteration), quiet_));
       outputs = std::move(saved.outputs);
     }
-    std::erase_if(outputs, [&](const NamedTensor& output) {
-      const auto& own = graph_->graph().outputs;
-      return std::none_of(own.begin(), own.end(),
-                          [&](const OnnxValue& value) { return value.name == output.name; });
-    });
+    std::erase_if(outputs,
+                  [&](const NamedTensor& output) { return !graph_->IsOutput(output.name); });
     return outputs;
   }
 
   Status MakeFeeds() {
     feeds_ = plan_.feeds;
     if (!feeds_.empty()) return {};
-    if (RunScripts::Wanted(plan_.run)) {
-      VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, pool_.GetForScripts());
-      VERNIER_ASSIGN_OR_RETURN(scripts_, RunScripts::Open(plan_.run, worker, logger_));
-    }
     const LiveRunner& first = reference_runner_ ? *reference_runner_ : *candidate_runner_;
     const OnnxModel& model = reference_model_ ? *reference_model_ : graph_->model();
     const std::vector<TensorInfo> inputs =
         first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
-                             FeedStream::Open(plan_.run, inputs, {scripts_.feeds(), scripts_.draws()},
-                                              logger_));
-    while (true) {
-      VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
-      if (!feed) break;
-      feeds_.push_back(*std::move(feed));
+    VERNIER_ASSIGN_OR_RETURN(feeds_, CollectFeeds(plan_.run, inputs, pool_, logger_));
+    return reference_ ? Status() : MatchSavedIterations();
+  }
+
+  Status MatchSavedIterations() {
+    const auto saved = static_cast<size_t>(loaded_->runs()[sides_.saved].iterations);
+    if (saved == 0) return InvalidArgument("the saved outputs hold no iteration");
+    if (feeds_.size() != saved) {
+      logger_.Warning("The saved outputs hold " + std::to_string(saved) +
+                      " iterations and the inputs " + std::to_string(feeds_.size()) +
+                      ": only the first " + std::to_string(std::min(saved, feeds_.size())) +
+                      " of both are looked at");
     }
-    if (feeds_.empty()) return InvalidArgument("there are no inputs to run the model with");
-    if (reference_) return {};
-    const auto saved = loaded_->runs()[sides_.saved].iterations;
-    if (static_cast<int64_t>(feeds_.size()) > saved) feeds_.resize(static_cast<size_t>(saved));
-    if (feeds_.empty()) return InvalidArgument("the saved outputs hold no iteration");
+    if (feeds_.size() > saved) feeds_.resize(saved);
     VERNIER_ASSIGN_OR_RETURN(const IterationResult peek, loaded_->Peek(sides_.saved));
     for (const NamedTensor& output : peek.outputs) saved_names_.push_back(output.name);
     return {};
   }
 
-  Status NothingInCommon() {
+  void GiveUp(std::string why) {
     outcome_.faults.incomplete = true;
-    outcome_.record.error =
-        "no tensor of the reference has a counterpart in the candidate's graph; names of tensors "
-        "have to agree";
-    logger_.Error(outcome_.record.error);
-    return {};
+    logger_.Error(why);
+    outcome_.record.error = std::move(why);
   }
 
   ReferenceSource MakeReference() {
@@ -252,15 +214,6 @@ class Investigation {
     outcome_.faults.unsaved = true;
   }
 
-  // The model's outputs, without what it hands on of its inputs and weights.
-  std::vector<std::string> OutputNames() const {
-    std::vector<std::string> names;
-    for (const OnnxValue& output : graph_->graph().outputs) {
-      if (graph_->IsMade(output.name)) names.emplace_back(output.name);
-    }
-    return names;
-  }
-
   BlameScene MakeScene() {
     BlameScene scene;
     scene.graph = &*graph_;
@@ -270,7 +223,7 @@ class Investigation {
     scene.reference_runner = reference_runner_.get();
     scene.candidate_runner = candidate_runner_.get();
     scene.compare = &compare_;
-    scene.outputs = OutputNames();
+    scene.outputs = graph_->OutputNames();
     scene.visible = &visible_;
     scene.disputed = &disputed_;
     scene.unexposed = &unexposed_;
@@ -281,13 +234,19 @@ class Investigation {
   Status Resume() {
     if (plan_.resume.empty()) return {};
     outcome_.record.resume_key = ResumeKey(plan_, sides_);
-    VERNIER_ASSIGN_OR_RETURN(std::optional<BlameRecord> known,
-                             LoadResumeFile(plan_.resume, outcome_.record.resume_key));
+    VERNIER_ASSIGN_OR_RETURN(
+        std::optional<BlameRecord> known,
+        LoadResumeFile(plan_.resume, outcome_.record.resume_key, feeds_.size()));
     if (!known) return {};
     logger_.Info("Going on from '" + plan_.resume + "': " + std::to_string(known->layers.size()) +
                  " layers are known");
     for (const BlameLayerRecord& layer : known->layers) {
-      for (const BlameTensorRecord& tensor : layer.outputs) Remember(tensor);
+      for (const BlameTensorRecord& tensor : layer.outputs) {
+        known_.insert(tensor.name_in_candidate());
+        // Disputed constants are fed further on.
+        const auto found = visible_.find(tensor.name_in_candidate());
+        if (tensor.total_error > 1 && found != visible_.end()) disputed_.insert(*found);
+      }
     }
     outcome_.record.layers = std::move(known->layers);
     outcome_.record.first_nonfinite = std::move(known->first_nonfinite);
@@ -295,14 +254,6 @@ class Investigation {
     unexposed_ = std::move(known->unexposed);
     for (const UnexposedTensor& tensor : unexposed_) visible_.erase(tensor.name);
     return {};
-  }
-
-  // Disputed constants are fed further on.
-  void Remember(const BlameTensorRecord& tensor) {
-    const std::string& name = tensor.candidate_name.empty() ? tensor.name : tensor.candidate_name;
-    known_.insert(name);
-    const auto found = visible_.find(name);
-    if (tensor.total_error > 1 && found != visible_.end()) disputed_.insert(*found);
   }
 
   bool IsKnown(uint32_t target) const {
@@ -334,7 +285,7 @@ class Investigation {
         VERNIER_ASSIGN_OR_RETURN(const std::vector<BlameLayerRecord> found,
                                  batch.Run(feeds_[k], static_cast<int64_t>(k)));
         plain_.Compare(k, batch.probed_outputs(), outcome_.record.disturbance);
-        Merge(found, layers);
+        MergeWorst(found, layers);
       }
       auto& all = outcome_.record.layers;
       all.insert(all.end(), layers.begin(), layers.end());
@@ -344,25 +295,6 @@ class Investigation {
     }
     outcome_.record.batches = static_cast<int64_t>(batches.size());
     return {};
-  }
-
-  // With some tensors exposed, on the iteration that showed the difference.
-  Result<double> TryProbes(const std::vector<std::string>& probes) {
-    VERNIER_TRY(CheckInterrupted());
-    std::vector<std::string> marked = probes;
-    for (const std::string& output : OutputNames()) {
-      const bool there = std::find(marked.begin(), marked.end(), output) != marked.end();
-      if (!there) marked.push_back(output);
-    }
-    const Result<std::unique_ptr<LiveRunner>> session = candidate_->OpenMarked(marked);
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (session.status().code() == StatusCode::kCancelled) return session.status();
-    if (!session.ok()) return kInfinity;
-    const Result<TensorMap> outputs = candidate_->Infer(**session, feeds_[*plain_.disturbed_at()]);
-    if (outputs.status().code() == StatusCode::kCancelled) return outputs.status();
-    (void)(*session)->Close();
-    if (!outputs.ok()) return kInfinity;
-    return plain_.Error(*plain_.disturbed_at(), *outputs);
   }
 
   Status SearchIfDisturbed() {
@@ -377,7 +309,13 @@ class Investigation {
         if (visible_.contains(name)) probes.emplace_back(name);
       }
     }
-    const ProbeTrial trial = [this](const auto& set) { return TryProbes(set); };
+    // On the iteration that showed the difference.
+    const size_t at = *plain_.disturbed_at();
+    const ExposedScene scene{&*candidate_, &plain_, &feeds_[at], at, graph_->OutputNames()};
+    const ProbeTrial trial = [&](const std::vector<std::string>& set) -> Result<double> {
+      VERNIER_TRY(CheckInterrupted());
+      return RunExposed(scene, set);
+    };
     return SearchDisturbance(*graph_, probes, trial, record);
   }
 
@@ -402,13 +340,23 @@ class Investigation {
     SearchBranches(scene, outcome_.record);
   }
 
+  // Silence must not read as a pass.
+  std::string WhyNothingWasCompared() const {
+    std::string text = "nothing was compared: no tensor could be had from both sides";
+    if (!unexposed_.empty()) {
+      text += ", for example '" + unexposed_.front().name + "': " + unexposed_.front().why;
+    }
+    return text;
+  }
+
   void Conclude() {
     BlameRecord& record = outcome_.record;
     record.unexposed = unexposed_;
     for (const BlameLayerRecord& layer : record.layers) {
       record.compared += static_cast<int64_t>(layer.outputs.size());
     }
-    Accuse(graph_ ? OutputNames() : std::vector<std::string>(), record);
+    if (record.compared == 0 && record.error.empty()) GiveUp(WhyNothingWasCompared());
+    Accuse(graph_ ? graph_->OutputNames() : std::vector<std::string>(), record);
     if (!record.culprits.empty()) outcome_.faults.mismatch = true;
     if (reference_ && graph_) FollowBranches();
     record.timing.emplace_back("runtimes", clock_.seconds);
@@ -429,7 +377,6 @@ class Investigation {
   std::shared_ptr<const OnnxModel> reference_model_;
   std::optional<BlameGraph> graph_;
   std::unique_ptr<LiveRunner> reference_runner_, candidate_runner_;
-  RunScripts scripts_;
   std::vector<TensorMap> feeds_;
   std::vector<std::string> saved_names_;
   PlainOutputs plain_;

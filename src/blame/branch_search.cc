@@ -1,7 +1,5 @@
 #include "blame/branch_search.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -9,32 +7,12 @@
 #include "model/onnx_branch.h"
 #include "model/onnx_order.h"
 #include "util/atomic_file.h"
+#include "util/scratch_folder.h"
 
 namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder for the two models, removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string pattern = (fs::temp_directory_path(error) / "vernier-branch-XXXXXX").string();
-    if (!error && ::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 class Search {
  public:
@@ -50,10 +28,11 @@ class Search {
     plan.max_host_bytes = scene_.plan->max_host_bytes;
     plan.max_gpu_bytes = scene_.plan->max_gpu_bytes;
     plan.reference = plan.run.runners[scene_.reference_runner].name;
-    if (folder_.path().empty()) return IoError("no temporary folder");
-    VERNIER_TRY(Cut(*scene_.reference, ours, plan.run.runners[scene_.reference_runner].model, "a"));
-    VERNIER_TRY(
-        Cut(*scene_.candidate, theirs, plan.run.runners[scene_.candidate_runner].model, "b"));
+    VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
+    VERNIER_TRY(Cut(*scene_.reference, ours, folder.path() + "/a.onnx",
+                    plan.run.runners[scene_.reference_runner].model));
+    VERNIER_TRY(Cut(*scene_.candidate, theirs, folder.path() + "/b.onnx",
+                    plan.run.runners[scene_.candidate_runner].model));
     plan.feeds = {inputs_};
     const BlameRecord found = scene_.investigate(plan);
     std::vector<BlameCulprit> culprits = found.culprits;
@@ -112,7 +91,8 @@ class Search {
     return std::string(condition.bytes()[0] != std::byte{0} ? "then_branch" : "else_branch");
   }
 
-  Status Cut(const BlameGraph& graph, uint32_t node, ModelPlan& model, const std::string& name) {
+  // Writes the branch to `path` and has `model` name it.
+  Status Cut(const BlameGraph& graph, uint32_t node, const std::string& path, ModelPlan& model) {
     const OnnxNode& found = graph.graph().nodes[node];
     for (const OnnxSubgraph& body : graph.graph().Subgraphs(found)) {
       if (body.attribute == branch_) VERNIER_TRY(FetchCaptures(graph, body));
@@ -128,7 +108,6 @@ class Search {
     };
     VERNIER_ASSIGN_OR_RETURN(const BranchModel branch,
                              CutBranch(graph.model(), node, branch_, lookup));
-    const std::string path = folder_.path() + "/" + name + ".onnx";
     VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
     VERNIER_TRY(WritePieces(branch.bytes, nullptr, file));
     VERNIER_TRY(file.Commit());
@@ -144,7 +123,7 @@ class Search {
     const OnnxGraph& body = graph.model().Subgraph(link);
     for (const OnnxNode& node : body.nodes) {
       for (const std::string_view name : ValuesReadBy(graph.model(), body, node)) {
-        const bool outside = graph.IsMade(name) || IsInput(graph, name);
+        const bool outside = graph.IsMade(name) || graph.IsInput(name);
         if (!outside || Find(inputs_, name) != nullptr) continue;
         VERNIER_ASSIGN_OR_RETURN(Tensor tensor, Fetch(name));
         inputs_.push_back({std::string(name), std::move(tensor)});
@@ -153,15 +132,8 @@ class Search {
     return {};
   }
 
-  static bool IsInput(const BlameGraph& graph, std::string_view name) {
-    const auto& inputs = graph.graph().inputs;
-    return std::any_of(inputs.begin(), inputs.end(),
-                       [&](const OnnxValue& value) { return value.name == name; });
-  }
-
   const BranchScene& scene_;
   const BlameLayerRecord& layer_;
-  TemporaryFolder folder_;
   std::string branch_;
   TensorMap inputs_;
 };

@@ -46,7 +46,7 @@ class Bundle {
   void FindBoundary() {
     for (const BlameLayerRecord* layer : layers_) {
       for (const BlameTensorRecord& tensor : layer->outputs) {
-        outputs_.push_back(tensor.candidate_name.empty() ? tensor.name : tensor.candidate_name);
+        outputs_.push_back(tensor.name_in_candidate());
       }
     }
     for (const BlameLayerRecord* layer : layers_) {

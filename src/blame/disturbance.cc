@@ -18,11 +18,14 @@ class Search {
       : graph_(graph), trial_(trial), passes_(passes) {}
 
   // Adds the last probe of the shortest prefix that has the effect together with what is known to
-  // be needed, until those suffice. Effects that more probes would undo are not found.
-  Status FindSmallest(std::vector<std::string> probes) {
-    while (needed_.size() < kLargestSet) {
+  // be needed, until those suffice. Effects that more probes would undo are not found. False when
+  // the set would be too large, or the trials are spent.
+  Result<bool> FindSmallest(std::vector<std::string> probes) {
+    while (true) {
       VERNIER_ASSIGN_OR_RETURN(const bool enough, HasEffect({}));
-      if (enough || probes.empty()) break;
+      if (trials_ >= kMostTrials) return false;
+      if (enough) break;
+      if (probes.empty() || needed_.size() >= kLargestSet) return false;
       size_t low = 1, high = probes.size();
       while (low < high) {
         const size_t middle = (low + high) / 2;
@@ -37,7 +40,7 @@ class Search {
       probes.resize(high - 1);
     }
     std::reverse(needed_.begin(), needed_.end());
-    return {};
+    return !needed_.empty();
   }
 
   // Where one probe has the effect, its neighbours may have it too: the region is as large as that.
@@ -81,6 +84,7 @@ class Search {
     return trial_(probes);
   }
 
+  // Once the trials are spent, anything: callers look at their number.
   Result<bool> HasEffect(std::span<const std::string> more) {
     if (trials_ >= kMostTrials) return true;
     std::vector<std::string> probes(more.begin(), more.end());
@@ -139,9 +143,16 @@ Status SearchDisturbance(const BlameGraph& graph, const std::vector<std::string>
                          const ProbeTrial& trial, DisturbanceRecord& record) {
   const bool cures = record.plain_error > 1;
   Search search(graph, trial, cures);
-  VERNIER_TRY(search.FindSmallest(probes));
-  VERNIER_TRY(search.FindRegion());
   record.effect = cures ? "cures" : "causes";
+  VERNIER_ASSIGN_OR_RETURN(const bool found, search.FindSmallest(probes));
+  if (!found) {
+    record.finding = "Probing changed the result: without probes the outputs are " +
+                     FormatG(record.plain_error, 3) + " times their bar, with all of them " +
+                     FormatG(record.probed_error, 3) +
+                     ". No small set of tensors was found that makes the difference.";
+    return {};
+  }
+  VERNIER_TRY(search.FindRegion());
   record.probes = search.needed();
   record.region = search.Region();
   const std::string what = List(record.probes);

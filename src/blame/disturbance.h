@@ -18,8 +18,9 @@ using ProbeTrial = std::function<Result<double>(const std::vector<std::string>& 
 
 /// Searches the smallest set of `probes` (in topological order) with which the outputs pass
 /// although they fail without, or the other way round, as `record` says they do with all of them.
-/// Fills effect, probes, region and finding. Few trials: their number grows with the logarithm of
-/// the number of probes. kCancelled.
+/// Fills effect, probes, region and finding; probes and region stay empty where no small set has
+/// the effect. Few trials: their number grows with the logarithm of the number of probes.
+/// kCancelled.
 Status SearchDisturbance(const BlameGraph& graph, const std::vector<std::string>& probes,
                          const ProbeTrial& trial, DisturbanceRecord& record);
 

@@ -139,23 +139,34 @@ void IslandBench::Split(size_t index, const Status& why) {
   groups_.insert(groups_.begin() + static_cast<ptrdiff_t>(index), std::move(first));
 }
 
+// Islands that cannot be run on these tensors leave their groups; those that left for others and
+// can be run again make a new one.
+void IslandBench::Regroup(const std::vector<IslandResult>& results) {
+  const auto lost = [&](size_t island) { return !results[island].missing.empty(); };
+  std::vector<bool> grouped(islands_.size(), false);
+  for (Group& group : groups_) {
+    if (std::any_of(group.islands.begin(), group.islands.end(), lost)) {
+      std::erase_if(group.islands, lost);
+      group.session.reset();
+    }
+    for (const size_t island : group.islands) grouped[island] = true;
+  }
+  std::erase_if(groups_, [](const Group& group) { return group.islands.empty(); });
+  Group returned;
+  for (size_t i = 0; i < islands_.size(); ++i) {
+    if (!grouped[i] && !lost(i)) returned.islands.push_back(i);
+  }
+  if (!returned.islands.empty()) groups_.push_back(std::move(returned));
+}
+
 Result<std::vector<IslandResult>> IslandBench::Run(const TensorSource& source) {
   kept_.clear();
   // The results point into it.
   kept_.reserve(islands_.size());
   std::vector<IslandResult> results(islands_.size());
   for (size_t i = 0; i < islands_.size(); ++i) results[i].missing = WhyNot(i, source);
-  for (Group& group : groups_) {
-    const auto lost = [&](size_t island) { return !results[island].missing.empty(); };
-    if (std::none_of(group.islands.begin(), group.islands.end(), lost)) continue;
-    std::erase_if(group.islands, lost);
-    group.session.reset();
-  }
+  Regroup(results);
   for (size_t i = 0; i < groups_.size();) {
-    if (groups_[i].islands.empty()) {
-      ++i;
-      continue;
-    }
     const Status status = RunGroup(groups_[i], source, results);
     if (status.ok()) {
       ++i;

@@ -58,6 +58,7 @@ class IslandBench {
   Status Open(Group& group);
   Status Feed(Group& group, const TensorSource& source, TensorMap& feed);
   Status RunGroup(Group& group, const TensorSource& source, std::vector<IslandResult>& results);
+  void Regroup(const std::vector<IslandResult>& results);
   void Split(size_t index, const Status& why);
   std::string WhyNot(size_t island, const TensorSource& source);
   Result<Tensor> Fit(std::string_view name, const Tensor& tensor) const;

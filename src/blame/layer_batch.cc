@@ -42,6 +42,11 @@ LayerBatch::LayerBatch(const BlameScene& scene, std::vector<uint32_t> targets)
       candidate_sessions_(*scene.candidate, *scene.unexposed),
       bench_(*scene.graph, *scene.alone, ArithmeticOf(bars_)) {}
 
+void LayerBatch::FindIslands() {
+  islands_ = scene_.graph->Islands(targets_, *scene_.visible, *scene_.disputed);
+  std::erase_if(islands_, [](const Island& island) { return island.outputs.empty(); });
+}
+
 // Outputs of the islands, and what they are fed with.
 std::vector<std::string_view> LayerBatch::Wanted() const {
   std::vector<std::string_view> names;
@@ -83,13 +88,13 @@ void LayerBatch::DropInvisible(const std::vector<std::string_view>& names) {
   }
 }
 
-// Where a tensor cannot be had, an island grows and may read others.
+// Where a tensor cannot be had, an island grows and may read others. One that lacks an input even
+// after the last round cannot be run, and says so.
 Status LayerBatch::Probe(const TensorMap& feed, int64_t iteration) {
   reference_.clear();
   candidate_.clear();
   for (int round = 0; round < kMostRounds; ++round) {
-    islands_ = scene_.graph->Islands(targets_, *scene_.visible, *scene_.disputed);
-    std::erase_if(islands_, [](const Island& island) { return island.outputs.empty(); });
+    FindIslands();
     std::vector<std::string_view> missing = Wanted();
     std::erase_if(missing, [&](std::string_view name) { return candidate_.contains(name); });
     if (missing.empty()) return {};
@@ -97,6 +102,7 @@ Status LayerBatch::Probe(const TensorMap& feed, int64_t iteration) {
     VERNIER_TRY(ProbeCandidate(missing, feed));
     DropInvisible(missing);
   }
+  FindIslands();
   return {};
 }
 
@@ -197,8 +203,7 @@ void LayerBatch::JudgeInPlace(size_t index, const IslandResult& result) {
 
 Status LayerBatch::MeasureOwn() {
   // Constants that differ are fed, so that only the node that makes them is blamed.
-  islands_ = scene_.graph->Islands(targets_, *scene_.visible, *scene_.disputed);
-  std::erase_if(islands_, [](const Island& island) { return island.outputs.empty(); });
+  FindIslands();
   std::string signature;
   for (const auto& [name, tensor] : reference_) {
     signature += std::string(name) + FormatDims(tensor.dims());

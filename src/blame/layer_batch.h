@@ -39,7 +39,8 @@ class LayerBatch {
   LayerBatch(const BlameScene& scene, std::vector<uint32_t> targets);
 
   /// One feed. Layers come in the order of targets; those without a tensor that both sides hand out
-  /// are left out. kCancelled; kBackend when a side gives no tensor at all.
+  /// are left out, all of them where a side gives nothing. kCancelled, and kMalformed for a damaged
+  /// file of saved outputs.
   Result<std::vector<BlameLayerRecord>> Run(const TensorMap& feed, int64_t iteration);
 
   /// The candidate's outputs of the model, as far as they came with the probes of the last Run.
@@ -47,6 +48,7 @@ class LayerBatch {
 
  private:
   Status Probe(const TensorMap& feed, int64_t iteration);
+  void FindIslands();
   Status ProbeCandidate(const std::vector<std::string_view>& names, const TensorMap& feed);
   std::vector<std::string_view> Wanted() const;
   void DropInvisible(const std::vector<std::string_view>& names);

@@ -55,6 +55,15 @@ ProbeSide::ProbeSide(const RunnerPlan& plan, const std::string& role, WorkerPool
   plan_.model.print_summary = false;
 }
 
+Result<std::shared_ptr<const OnnxModel>> ProbeSide::ReadModel() const {
+  if (plan_.model.type != "onnx") {
+    return InvalidArgument("blame follows the graph of an ONNX model, but '" + plan_.name +
+                           "' runs '" + plan_.model.path + "', of type " + plan_.model.type);
+  }
+  VERNIER_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(plan_.model.path));
+  return std::make_shared<const OnnxModel>(std::move(model));
+}
+
 Result<std::unique_ptr<LiveRunner>> ProbeSide::Open(const ModelSource& model) {
   const Stopwatch watch(clock_);
   ++clock_.opened;

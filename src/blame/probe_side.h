@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/byte_pieces.h"
+#include "model/onnx_model.h"
 #include "record/blame_record.h"
 #include "run/live_runner.h"
 #include "run/worker_pool.h"
@@ -31,6 +32,9 @@ class ProbeSide {
             RuntimeClock& clock);
 
   const RunnerPlan& plan() const { return plan_; }
+
+  /// The graph that blame follows. kInvalidArgument for a model that is not ONNX.
+  Result<std::shared_ptr<const OnnxModel>> ReadModel() const;
 
   /// The model as it is, or with these tensors as its only outputs.
   Result<std::unique_ptr<LiveRunner>> OpenPlain();
@@ -68,8 +72,7 @@ class ProbeSessions {
   /// More tensors; a name that was asked for before is not asked for again.
   void Want(const std::vector<std::string>& names);
 
-  /// The tensors for a feed. What cannot be exposed is missing, and noted once. kCancelled, and
-  /// kInvalidArgument, as the runner gives them.
+  /// The tensors for a feed. What cannot be exposed is missing, and noted once. kCancelled.
   Result<TensorMap> Run(const TensorMap& feed);
 
  private:

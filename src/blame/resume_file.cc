@@ -42,7 +42,8 @@ std::string ResumeKey(const BlamePlan& plan, const Sides& sides) {
   return key;
 }
 
-Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const std::string& key) {
+Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const std::string& key,
+                                                  size_t feeds) {
   std::error_code error;
   if (!fs::exists(path, error)) return std::optional<BlameRecord>();
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
@@ -56,6 +57,15 @@ Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const
     return Malformed("--resume: '" + path +
                      "' is from another command: its models, runners or inputs differ. Name "
                      "another file, or remove it to start over");
+  }
+  // Layers are found by their first outputs, and their inputs by the iteration.
+  for (const BlameLayerRecord& layer : record->layers) {
+    const bool whole = !layer.outputs.empty() && layer.iteration >= 0 &&
+                       static_cast<uint64_t>(layer.iteration) < feeds;
+    if (whole) continue;
+    return Malformed("--resume: '" + path + "' is damaged: layer '" + layer.node +
+                     "' has no outputs, or names an iteration that there is not. Remove the file "
+                     "to start over");
   }
   return std::optional<BlameRecord>(*std::move(record));
 }

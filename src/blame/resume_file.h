@@ -15,8 +15,10 @@ namespace vernier {
 /// count by name, size and time of change.
 std::string ResumeKey(const BlamePlan& plan, const Sides& sides);
 
-/// nullopt when there is no such file yet. kMalformed when it is damaged or from another command.
-Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const std::string& key);
+/// nullopt when there is no such file yet. kMalformed when it is damaged or from another command;
+/// `feeds` is how many iterations there are.
+Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const std::string& key,
+                                                  size_t feeds);
 
 /// kIo.
 Status SaveResumeFile(const std::string& path, const BlameRecord& record);

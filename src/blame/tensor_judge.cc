@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compare/comparison.h"
+#include "core/coordinates.h"
 #include "kernels/magnitudes.h"
 
 namespace vernier {
@@ -96,16 +97,8 @@ MagnitudeRecord RecordMagnitudes(const Tensor& tensor) {
 }
 
 std::vector<int64_t> FirstNotFinite(const Tensor& tensor) {
-  int64_t index = MeasureMagnitudes(Elements(tensor)).first_not_finite;
-  if (index < 0) return {};
-  const Dims& dims = tensor.dims();
-  std::vector<int64_t> place(dims.size(), 0);
-  for (size_t axis = dims.size(); axis-- > 0;) {
-    if (dims[axis] <= 0) continue;
-    place[axis] = index % dims[axis];
-    index /= dims[axis];
-  }
-  return place;
+  const int64_t place = MeasureMagnitudes(Elements(tensor)).first_not_finite;
+  return place < 0 ? Dims() : CoordinatesOf(place, tensor.dims());
 }
 
 }  // namespace vernier

@@ -27,7 +27,8 @@ class Aliases {
       integers_[outputs[0]] = node.op_type == "QuantizeLinear";
       Join(inputs[0], outputs[0]);
     }
-    for (const auto& [name, parent] : parents_) members_[Root(name)].push_back(name);
+    // In the graph's order: who meets whom must not depend on a hash.
+    for (const std::string_view name : names_) members_[Root(name)].push_back(name);
   }
 
   std::vector<std::string_view> Of(std::string_view name) {
@@ -50,11 +51,13 @@ class Aliases {
   }
 
   void Join(std::string_view a, std::string_view b) {
-    parents_.emplace(a, a);
-    parents_.emplace(b, b);
+    for (const std::string_view name : {a, b}) {
+      if (parents_.emplace(name, name).second) names_.push_back(name);
+    }
     parents_[Root(b)] = Root(a);
   }
 
+  std::vector<std::string_view> names_;
   std::unordered_map<std::string_view, std::string_view> parents_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> members_;
   std::unordered_map<std::string_view, bool> integers_;
@@ -77,7 +80,8 @@ class Pairing {
 
   TensorPairs Make() {
     for (const std::string_view name : ours_) {
-      if (const auto same = markable_.find(name); same != markable_.end()) Pair(name, *same);
+      const auto same = markable_.find(name);
+      if (same != markable_.end() && IsOfOneKind(name, *same)) Pair(name, *same);
     }
     for (const std::string_view name : ours_) {
       if (!paired_ours_.contains(name)) PairThroughAliases(name);
@@ -95,6 +99,13 @@ class Pairing {
   }
 
  private:
+  // A quantiser may have taken over the name of the float before it. Of saved tensors nothing is
+  // known but their names.
+  bool IsOfOneKind(std::string_view ours, std::string_view theirs) const {
+    return !reference_aliases_ ||
+           reference_aliases_->IsQuantised(ours) == aliases_.IsQuantised(theirs);
+  }
+
   void Pair(std::string_view ours, std::string_view theirs) {
     paired_ours_.insert(ours);
     pairs_.reference.emplace(theirs, std::string(ours));

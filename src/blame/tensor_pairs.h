@@ -24,10 +24,10 @@ struct TensorPairs {
   }
 };
 
-/// Equal names meet. A tensor without one meets another that holds the same values: behind or
-/// before Identity, Cast, Dropout, QuantizeLinear and DequantizeLinear; a quantised tensor meets a
-/// float through its dequantised twin. Each is paired once. `reference` is null when the reference
-/// is saved; `saved` are then the names that it has.
+/// Equal names meet, but no float meets what a quantiser made. A tensor without a namesake meets
+/// another that holds the same values: behind or before Identity, Cast, Dropout, QuantizeLinear and
+/// DequantizeLinear; a float meets a quantised tensor's dequantised twin. Each is paired once.
+/// `reference` is null when the reference is saved; `saved` are then the names that it has.
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
                         const BlameGraph& candidate);
 

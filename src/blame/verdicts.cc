@@ -24,7 +24,7 @@ class Court {
       : outputs_(outputs.begin(), outputs.end()), record_(record) {
     for (const BlameLayerRecord& layer : record.layers) {
       for (const BlameTensorRecord& tensor : layer.outputs) {
-        totals_[NameInGraph(tensor)] = tensor.total_error;
+        totals_[tensor.name_in_candidate()] = tensor.total_error;
       }
     }
   }
@@ -50,10 +50,6 @@ class Court {
     double error = 0;
   };
 
-  static const std::string& NameInGraph(const BlameTensorRecord& tensor) {
-    return tensor.candidate_name.empty() ? tensor.name : tensor.candidate_name;
-  }
-
   double WorstInput(const BlameLayerRecord& layer) const {
     double worst = 0;
     for (const std::string& name : layer.inputs) {
@@ -65,7 +61,7 @@ class Court {
 
   void FindOutputErrors(const BlameLayerRecord& layer) {
     for (const BlameTensorRecord& tensor : layer.outputs) {
-      if (!outputs_.contains(NameInGraph(tensor))) continue;
+      if (!outputs_.contains(tensor.name_in_candidate())) continue;
       record_.output_error = std::max(record_.output_error, tensor.total_error);
     }
   }
@@ -125,10 +121,11 @@ class Court {
   void BlameWithoutMaker() {
     const bool nan_at_end = std::any_of(
         record_.layers.begin(), record_.layers.end(), [&](const BlameLayerRecord& layer) {
-          return std::any_of(
-              layer.outputs.begin(), layer.outputs.end(), [&](const BlameTensorRecord& tensor) {
-                return outputs_.contains(NameInGraph(tensor)) && tensor.candidate.nan_count > 0;
-              });
+          return std::any_of(layer.outputs.begin(), layer.outputs.end(),
+                             [&](const BlameTensorRecord& tensor) {
+                               return outputs_.contains(tensor.name_in_candidate()) &&
+                                      tensor.candidate.nan_count > 0;
+                             });
         });
     if (nan_at_end && record_.first_nonfinite) {
       AddAlone(record_.first_nonfinite->node,
@@ -143,11 +140,15 @@ class Court {
     }
   }
 
-  // With tensors exposed on both sides all is well, without it is not, and the candidate's probes
-  // are not the reason.
+  // With tensors exposed on both sides all is well, without it is not. Where the candidate's probes
+  // are the reason, the search has said so; else the reference's are.
   void BlameReferenceProbes() {
     if (record_.layers.empty()) return;
     DisturbanceRecord& found = record_.disturbance;
+    if (!found.effect.empty()) {
+      AddAlone(record_.layers.back().node, found.finding);
+      return;
+    }
     if (found.plain_error <= kClearly) {
       AddAlone(record_.layers.back().node, "no single layer makes the error of the outputs (" +
                                                Times(found.plain_error) + " without probes)");

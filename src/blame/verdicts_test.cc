@@ -103,6 +103,17 @@ TEST(Accuse, OutputsThatDifferOnlyWithoutProbesAreNoPass) {
   EXPECT_THAT(record.culprits[0].why, HasSubstr("reference"));
 }
 
+TEST(Accuse, DoesNotAccuseTheReferenceWhereTheCandidatesProbesCure) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.1, 0.1), Layer("c", "a_out", 0.1, 0.1)};
+  record.disturbance.measured = true;
+  record.disturbance.plain_error = 7;
+  record.disturbance.effect = "cures";
+  record.disturbance.finding = "No small set";
+  EXPECT_THAT(Accused(record), ElementsAre("c"));
+  EXPECT_EQ(record.culprits[0].why, "No small set");
+}
+
 TEST(Accuse, TheRegionThatProbesCureComesFirst) {
   BlameRecord record;
   record.layers = {Layer("a", "x", 0.1, 0.1), Layer("b", "a_out", 0.1, 0.1)};

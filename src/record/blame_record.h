@@ -43,6 +43,10 @@ struct BlameTensorRecord {
   std::string bar_why;  ///< of the own error's bar, or of the total error's where there is none
   MagnitudeRecord reference;
   MagnitudeRecord candidate;
+
+  const std::string& name_in_candidate() const {
+    return candidate_name.empty() ? name : candidate_name;
+  }
 };
 
 /// A node of the candidate's graph, or a group of nodes between tensors that both sides have.
