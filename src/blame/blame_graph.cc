@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/initializer_names.h"
 #include "model/onnx_order.h"
 
 namespace vernier {

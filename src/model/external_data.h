@@ -27,7 +27,7 @@ struct ExternalDataOptions {
   std::string directory;  ///< instead of the model's folder; empty: the model's
   LinkPolicy links = LinkPolicy::kFollowInside;
   /// Locations that begin so name no file: tensors that DetachWeights emptied. Empty: none.
-  std::string detached = {};
+  std::string detached;
 };
 
 /// A file opened for reading; closed with the object.

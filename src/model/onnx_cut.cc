@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "model/initializer_names.h"
 #include "model/model_composer.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_order.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "model/initializer_names.h"
 #include "model/model_composer.h"
 #include "model/onnx_order.h"
 

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "model/file_kind.h"
+#include "model/initializer_names.h"
 #include "model/onnx_parser.h"
 #include "model/wire_reader.h"
 #include "util/mapped_file.h"
@@ -148,13 +149,6 @@ int64_t OnnxModel::opset() const {
     if (opset.domain.empty() || opset.domain == "ai.onnx") return opset.version;
   }
   return 0;
-}
-
-std::unordered_set<std::string_view> InitializerNames(const OnnxGraph& graph) {
-  std::unordered_set<std::string_view> names(graph.sparse_initializers.begin(),
-                                             graph.sparse_initializers.end());
-  for (const OnnxTensor& tensor : graph.initializers) names.insert(tensor.name);
-  return names;
 }
 
 std::vector<TensorInfo> OnnxModel::RequiredInputs() const {

@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "util/mapped_file.h"
@@ -99,9 +98,6 @@ struct OnnxGraph {
   std::vector<std::string_view> node_values;  ///< inputs, then outputs, of one node after another
   std::vector<OnnxSubgraph> node_subgraphs;
 };
-
-/// Of the graph's initializers, sparse ones included. Views into the model.
-std::unordered_set<std::string_view> InitializerNames(const OnnxGraph& graph);
 
 struct OnnxOpset {
   std::string_view domain;  ///< empty: ai.onnx

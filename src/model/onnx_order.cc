@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "model/initializer_names.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -137,9 +137,9 @@ struct PairRecord {
   std::string second;
   int64_t compared_iterations = 0;
   int64_t passed_iterations = 0;
-  int64_t expected_iterations = 0;    ///< as many as the longer side has
-  std::vector<OutputRecord> outputs;  ///< in the first runner's order
-  bool rejected = false;              ///< by --strict: some of what agrees shows nothing
+  int64_t expected_iterations = 0;  ///< as many as the longer side has
+  std::vector<OutputRecord> outputs;          ///< in the first runner's order
+  bool rejected = false;  ///< by --strict: some of what agrees shows nothing
   std::vector<std::string> only_in_first;
   std::vector<std::string> only_in_second;
 };

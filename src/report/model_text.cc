@@ -181,8 +181,10 @@ class Formatter {
   }
 
   Result<Tensor> ReadExternal(const OnnxTensor& tensor) const {
+    ExternalDataOptions place;
+    place.directory = options_.external_data_dir;
     VERNIER_ASSIGN_OR_RETURN(const ExternalFolder folder,
-                             ExternalFolder::Open(model_.path(), {options_.external_data_dir, {}}));
+                             ExternalFolder::Open(model_.path(), place));
     VERNIER_ASSIGN_OR_RETURN(const ExternalFile file, folder.OpenFile(tensor.location));
     VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer,
                              TensorBuffer::Allocate(tensor.dtype, tensor.dims));

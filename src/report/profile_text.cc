@@ -65,8 +65,9 @@ std::string LayerLines(const ProfilePoint& point, size_t most) {
 std::string FormatProfile(const RunRecord& record, size_t layers) {
   if (!record.profile || record.profile->points.empty()) return "";
   const ProfileRecord& profile = *record.profile;
-  std::vector<TextRow> rows = {{"shapes", "runner", "median", "noise", "mean", "std dev", "min", "p90",
-                            "p95", "p99", "max", "per second", "first", "memory", "accuracy"}};
+  std::vector<TextRow> rows = {{"shapes", "runner", "median", "noise", "mean", "std dev", "min",
+                                "p90", "p95", "p99", "max", "per second", "first", "memory",
+                                "accuracy"}};
   for (const ProfilePoint& point : profile.points) rows.push_back(PointRow(point));
   std::string text = FormatNumbers(rows);
   for (const ProfilePoint& point : profile.points) {

@@ -26,11 +26,12 @@ std::string FormatSeconds(double seconds) {
 }
 
 std::string RunnerTable(const RunRecord& record, bool interleaved) {
-  std::vector<TextRow> rows = {{"runner", "framework", "device", "precision", "load", "first", "median",
-                            interleaved ? "p95 (while interleaved)" : "p95"}};
+  std::vector<TextRow> rows = {{"runner", "framework", "device", "precision", "load", "first",
+                                "median", interleaved ? "p95 (while interleaved)" : "p95"}};
   for (const RunnerRecord& runner : record.runners) {
     TextRow row = {runner.name, runner.backend + " " + runner.framework_version, runner.device,
-               runner.precision, runner.load_seconds > 0 ? FormatSeconds(runner.load_seconds) : ""};
+                   runner.precision,
+                   runner.load_seconds > 0 ? FormatSeconds(runner.load_seconds) : ""};
     if (runner.latency) {
       for (const double seconds :
            {runner.latency->first, runner.latency->median, runner.latency->p95}) {
@@ -76,13 +77,13 @@ std::string TimesOver(const OutputRecord& output) {
 TextRow OutputRow(const RankedOutput& ranked, bool several_pairs) {
   const OutputRecord& output = *ranked.output;
   TextRow row = {output.name,
-             Verdict(output),
-             TimesOver(output),
-             Error(output.max_absolute_error),
-             Error(output.max_relative_error),
-             output.tolerances_checked
-                 ? std::to_string(output.mismatches) + "/" + std::to_string(output.elements)
-                 : "-"};
+                 Verdict(output),
+                 TimesOver(output),
+                 Error(output.max_absolute_error),
+                 Error(output.max_relative_error),
+                 output.tolerances_checked
+                     ? std::to_string(output.mismatches) + "/" + std::to_string(output.elements)
+                     : "-"};
   if (several_pairs) row.push_back(ranked.pair->first + " vs. " + ranked.pair->second);
   return row;
 }

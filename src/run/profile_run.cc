@@ -15,7 +15,6 @@
 #include "run/profile_accuracy.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
-#include "util/text_lines.h"
 #include "util/thread_pool.h"
 
 namespace vernier {
