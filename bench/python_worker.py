@@ -8,6 +8,8 @@ vernier, so that the figures are the worker's alone.
 """
 
 import argparse
+import fcntl
+import json
 import os
 import pathlib
 import socket
@@ -91,25 +93,39 @@ class Worker:
             answered = self.call(wire.RUN, request, memory)
             seconds.append(time.perf_counter() - begin)
             if answered is not None:
-                os.close(answered)
+                self.give_back(answered)
         return seconds
+
+    def give_back(self, memory):
+        """As vernier does with outputs that have been read."""
+        request = wire.Writer()
+        request.u64(1)
+        request.u64(os.fstat(memory).st_ino)
+        is_lent = fcntl.fcntl(memory, fcntl.F_GET_SEALS) & fcntl.F_SEAL_WRITE == 0
+        os.close(memory)
+        if is_lent:
+            self.channel.send(wire.TAKE_BACK, request.finish())
 
     def close(self):
         self.channel.socket.close()
         self.process.wait()
 
 
-def say(name, values, unit, goal):
-    print(f"{name:28} {statistics.median(values):8.3f} {unit:5} "
-          f"[{min(values):.3f} - {max(values):.3f}]   goal {goal}")
+def as_line(name, values, unit, goal):
+    return (f"{name:28} {statistics.median(values):8.3f} {unit:5} "
+            f"[{min(values):.3f} - {max(values):.3f}]   goal {goal or 'none'}")
 
 
-def measure_native(options, array):
+def as_json(name, values, unit, goal):
+    return json.dumps({"what": name, "values": values, "unit": unit, "goal": goal})
+
+
+def measure_native(options, array, say):
     """The same of `vernier worker` with the identity plug-in, where they have been built."""
     program = pathlib.Path(options.vernier).resolve()
     plugin = program.parents[1] / "lib/vernier/backends/libvernier_backend_identity.so"
     if not plugin.exists():
-        print(f"native worker: not measured, '{plugin}' has not been built")
+        sys.stderr.write(f"native worker: not measured, '{plugin}' has not been built\n")
         return
     starts = []
     for _ in range(options.rounds):
@@ -122,7 +138,7 @@ def measure_native(options, array):
     trips = [s * 1e3 for s in worker.seconds_of([("x", array[:0])], 5000)]
     say("native: empty feed", trips, "ms", GOALS["native round trip"])
     speeds = [array.nbytes / s / 1e9 for s in worker.seconds_of([("x", array)], options.rounds)]
-    say(f"native: {options.megabytes} MB", speeds, "GB/s", GOALS["tensor"])
+    say(f"native: {options.megabytes} MB", speeds, "GB/s", "")
     worker.close()
 
 
@@ -131,7 +147,13 @@ def main():
     parser.add_argument("--megabytes", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--vernier", default=str(ROOT / "build/release/bin/vernier"))
+    parser.add_argument("--json", action="store_true", help="one object for each figure")
     options = parser.parse_args()
+    form = as_json if options.json else as_line
+
+    def say(*figure):
+        print(form(*figure), flush=True)
+
     starts = []
     for _ in range(options.rounds):
         worker = Worker()
@@ -149,10 +171,13 @@ def main():
         speeds = [array.nbytes / s / 1e9 for s in worker.seconds_of([("x", array)], options.rounds)]
         say(f"{options.megabytes} MB through identity", speeds, "GB/s", GOALS["tensor"])
         seconds = worker.seconds_of([("new", array)], options.rounds)
+        # With a copy by the script itself.
         say(f"{options.megabytes} MB, made anew", [array.nbytes / s / 1e9 for s in seconds], "GB/s",
-            "none: with a copy by the script")
+            GOALS["tensor"])
     worker.close()
-    measure_native(options, array)
+    measure_native(options, array, say)
+    if options.json:
+        return
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, "
           f"Python {sys.version.split()[0]}, NumPy {np.__version__}")
 

@@ -29,6 +29,7 @@ enum class MessageType : uint32_t {
   kRunAndKeep = 12,   ///< kRun whose outputs on a device may stay in the worker
   kInferShapes = 13,  ///< Python workers only, see shape_inference.h
   kDraw = 14,         ///< Python workers only: random numbers, see script_client.h
+  kTakeBack = 15,     ///< Python workers only, without an answer: memory that was lent, see loans.h
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

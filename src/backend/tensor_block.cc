@@ -31,11 +31,30 @@ struct ArrivedBytes {
   std::shared_ptr<const void> owner;
 };
 
-Result<ArrivedBytes> MapSealed(const UniqueFd& memory) {
+// Told of when nobody reads the map any more.
+struct Loan {
+  Loan(std::shared_ptr<const MappedFile> lent, std::shared_ptr<Loans> book, uint64_t inode)
+      : map(std::move(lent)), loans(std::move(book)), number(inode) {}
+  ~Loan() {
+    map.reset();
+    loans->Return(number);
+  }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+
+  std::shared_ptr<const MappedFile> map;
+  std::shared_ptr<Loans> loans;
+  uint64_t number;
+};
+
+bool HasSeals(int seals, int wanted) { return seals >= 0 && (seals & wanted) == wanted; }
+
+Result<ArrivedBytes> MapSealed(const UniqueFd& memory, const std::shared_ptr<Loans>& loans) {
   struct stat info {};
   const int seals = ::fcntl(memory.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & SharedMemory::kSeals) != SharedMemory::kSeals ||
-      ::fstat(memory.get(), &info) != 0) {
+  const bool sealed = HasSeals(seals, SharedMemory::kSeals);
+  const bool lent = !sealed && loans != nullptr && HasSeals(seals, SealsOfLoans());
+  if ((!sealed && !lent) || ::fstat(memory.get(), &info) != 0) {
     return BackendError("a worker sent memory that is not sealed");
   }
   VERNIER_ASSIGN_OR_RETURN(
@@ -44,7 +63,8 @@ Result<ArrivedBytes> MapSealed(const UniqueFd& memory) {
                                  "tensors of a worker"));
   const std::span<const std::byte> bytes = map->bytes();
   MapPages(bytes);
-  return ArrivedBytes{bytes, std::move(map)};
+  if (!lent) return ArrivedBytes{bytes, std::move(map)};
+  return ArrivedBytes{bytes, std::make_shared<const Loan>(std::move(map), loans, info.st_ino)};
 }
 
 Result<ArrivedBytes> CopyInline(MessageReader& reader) {
@@ -255,14 +275,17 @@ Result<TensorBlock> EncodeTensors(const TensorMap& tensors) {
   return builder.Finish();
 }
 
-Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, UniqueFd memory) {
+int SealsOfLoans() { return F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL; }
+
+Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, UniqueFd memory,
+                                   const std::shared_ptr<Loans>& loans) {
   MessageReader reader(description);
   std::vector<ArrivedEntry> entries(reader.Count(kLeastEntry));
   for (ArrivedEntry& entry : entries) entry = ReadEntry(reader);
   const bool is_inline = reader.Number<uint8_t>() != 0;
   if (reader.failed()) return BackendError("a worker sent a malformed description of tensors");
   VERNIER_ASSIGN_OR_RETURN(const ArrivedBytes arrived,
-                           is_inline ? CopyInline(reader) : MapSealed(memory));
+                           is_inline ? CopyInline(reader) : MapSealed(memory, loans));
   if (!reader.finished()) return BackendError("a worker sent a malformed description of tensors");
   DecodedBlock block;
   for (ArrivedEntry& entry : entries) {

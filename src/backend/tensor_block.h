@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "backend/loans.h"
 #include "backend/wire.h"
 #include "util/shared_memory.h"
 #include "util/unique_fd.h"
@@ -92,7 +94,9 @@ struct DecodedBlock {
 };
 
 /// The tensors of a block, mapped read-only, no copy. kBackend when the description is malformed,
-/// reaches outside the memory, or the memory is not sealed (its sender could still change it).
-Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, UniqueFd memory);
+/// reaches outside the memory, or the memory is not sealed (its sender could still change it). With
+/// `loans` the memory may be lent: it is returned there when the last of the tensors has ended.
+Result<DecodedBlock> DecodeTensors(std::span<const std::byte> description, UniqueFd memory,
+                                   const std::shared_ptr<Loans>& loans = nullptr);
 
 }  // namespace vernier

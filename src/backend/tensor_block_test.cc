@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -335,6 +336,46 @@ TEST(TensorBlock, KeptTensorsAreHandlesInTheirPlace) {
   EXPECT_EQ(decoded->kept[0].dims, (Dims{2, 3}));
   EXPECT_EQ(decoded->kept[0].handle, 77u);
   EXPECT_EQ(decoded->kept[0].position, 1u);
+}
+
+// As a worker lends it: mapped there for writing before nobody else can.
+UniqueFd MakeLentMemory(size_t size) {
+  UniqueFd memory = MakeMemory(size, 0);
+  void* const map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+  EXPECT_NE(map, MAP_FAILED);
+  EXPECT_EQ(::fcntl(memory.get(), F_ADD_SEALS, SealsOfLoans()), 0);
+  ::munmap(map, size);
+  return memory;
+}
+
+TEST(LentBlock, IsReturnedWithTheLastOfItsTensors) {
+  const UniqueFd memory = MakeLentMemory(64);
+  struct stat info {};
+  ASSERT_EQ(::fstat(memory.get(), &info), 0);
+  const auto loans = std::make_shared<Loans>();
+  Result<DecodedBlock> decoded = DecodeTensors(DescribeOne(0, 16), Duplicate(memory), loans);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  Tensor kept = decoded->tensors[0].tensor;
+  decoded->tensors.clear();
+  EXPECT_TRUE(loans->Take().empty());
+  // Nobody else may map memory that will change.
+  EXPECT_EQ(kept.memory(), nullptr);
+  kept = Tensor();
+  EXPECT_EQ(loans->Take(), std::vector<uint64_t>{info.st_ino});
+  EXPECT_TRUE(loans->Take().empty());
+}
+
+TEST(LentBlock, IsRefusedWhereNobodyWouldReturnIt) {
+  EXPECT_FALSE(DecodeTensors(DescribeOne(0, 16), MakeLentMemory(64)).ok());
+  const auto loans = std::make_shared<Loans>();
+  for (const int seal : {F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_FUTURE_WRITE, F_SEAL_SEAL}) {
+    const int seals = SealsOfLoans() & ~seal;
+    EXPECT_FALSE(DecodeTensors(DescribeOne(0, 16), MakeMemory(64, seals), loans).ok()) << seal;
+  }
+  EXPECT_TRUE(loans->Take().empty());
+  // What is sealed for good is nobody's to return.
+  EXPECT_TRUE(DecodeTensors(DescribeOne(0, 16), MakeMemory(64, kAllSeals), loans).ok());
+  EXPECT_TRUE(loans->Take().empty());
 }
 
 TEST(HostileBlock, TensorOutsideItsMemoryIsRefused) {

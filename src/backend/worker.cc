@@ -106,11 +106,12 @@ std::vector<char*> Environment(std::vector<std::string>& more) {
 // Owns the attributes of one posix_spawn call.
 class SpawnSettings {
  public:
-  SpawnSettings(int channel) {
+  SpawnSettings(int channel, int log) {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     // What a framework prints must not mix with our results on stdout.
-    ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, log, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, log, STDERR_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions_, channel, kWorkerFd);
     ::posix_spawnattr_init(&attributes_);
     // A group of its own: Ctrl-C goes to the parent, which ends its workers in order.
@@ -156,7 +157,8 @@ Status Worker::Spawn(Channel child) {
   // dup2 onto the same number would leave close-on-exec set: move the descriptor away first.
   const UniqueFd moved(::fcntl(child.descriptor(), F_DUPFD_CLOEXEC, kWorkerFd + 1));
   if (!moved.valid()) return Internal(std::string("no descriptors left: ") + std::strerror(errno));
-  const SpawnSettings settings(moved.get());
+  VERNIER_ASSIGN_OR_RETURN(said_, StderrRelay::Start());
+  const SpawnSettings settings(moved.get(), said_->write_end());
   const std::string executable = OwnExecutable();
   std::vector<std::string> words = {"vernier", "worker", std::to_string(kWorkerFd),
                                     std::to_string(::getpid())};
@@ -164,6 +166,7 @@ Status Worker::Spawn(Channel child) {
   const int error =
       ::posix_spawn(&pid_, executable.c_str(), settings.actions(), settings.attributes(),
                     Pointers(words).data(), Environment(options_.environment).data());
+  said_->CloseWriteEnd();
   if (error != 0) {
     pid_ = -1;
     return Internal(std::string("a worker cannot be started: ") + std::strerror(error));
@@ -189,12 +192,13 @@ Status Worker::Finish() {
     if (options_.interrupted->load() != 0) {
       (void)EndBy(Cancelled("interrupted while unloading the framework"));
     } else if (SecondsSince(request.start) > limit) {
-      (void)EndBy(BackendError("hung while unloading the framework"));
+      (void)EndBy(BackendError("hung while unloading the framework" + LastWords()));
     }
   }
   const std::optional<int> wait_status = Reap();
   if (death_.ok() && wait_status.value_or(0) != 0) {
-    death_ = BackendError(DescribeEnd(*wait_status) + " while unloading the framework");
+    death_ =
+        BackendError(DescribeEnd(*wait_status) + " while unloading the framework" + LastWords());
   }
   return was_alive ? death_ : Status();
 }
@@ -242,7 +246,7 @@ Status Worker::WaitForChannel(short events, const Request& request) {
     const double limit = options_.timeout_s;
     if (limit > 0 && SecondsSince(request.start) >= limit) {
       return EndBy(BackendError("hung while " + std::string(request.stage) + ": no answer within " +
-                                FormatG(limit, 4) + " s (--timeout)"));
+                                FormatG(limit, 4) + " s (--timeout)" + LastWords()));
     }
     // Asked first: what it said before its end still counts, but a process that it left behind
     // may keep the connection open without ever answering.
@@ -288,8 +292,14 @@ Status Worker::Bury(std::string_view stage) {
     const std::optional<int> wait_status = Reap();
     if (ended && wait_status) how = DescribeEnd(*wait_status);
   }
-  death_ = BackendError(how + " while " + std::string(stage));
+  death_ = BackendError(how + " while " + std::string(stage) + LastWords());
   return death_;
+}
+
+// For the end of a verdict, after its first line: what the process wrote before it ended.
+std::string Worker::LastWords() {
+  const std::string lines = said_ == nullptr ? std::string() : said_->Stop();
+  return lines.empty() ? lines : "\nThe last it wrote to standard error:\n" + lines;
 }
 
 void Worker::ReleaseLog() {
@@ -345,6 +355,16 @@ Result<SessionDescription> Worker::Open(const OpenRequest& request, const Unique
   return description;
 }
 
+// Memory of outputs that nobody reads any more. There is no answer to wait for.
+Status Worker::GiveBack(std::string_view stage) {
+  const std::vector<uint64_t> numbers = loans_->Take();
+  if (numbers.empty()) return {};
+  MessageWriter body;
+  body.Number<uint64_t>(numbers.size());
+  for (const uint64_t number : numbers) body.Number(number);
+  return Post(MessageType::kTakeBack, body, -1, {stage});
+}
+
 Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
                                     std::string_view stage, OutputPlace place) {
   MessageWriter body;
@@ -353,6 +373,7 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   } else {
     body.Number(session);
   }
+  VERNIER_TRY(GiveBack(stage));
   const MessageType type =
       place == OutputPlace::kDevice ? MessageType::kRunAndKeep : MessageType::kRun;
   body.Append(feed.description);
@@ -362,7 +383,7 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   Outcome outcome;
   outcome.inference_seconds = in.Number<double>();
   if (in.failed()) return BadAnswer("answer");
-  VERNIER_ASSIGN_OR_RETURN(outcome.outputs, DecodeTensors(in.rest(), std::move(frame.fd)));
+  VERNIER_ASSIGN_OR_RETURN(outcome.outputs, DecodeTensors(in.rest(), std::move(frame.fd), loans_));
   return outcome;
 }
 

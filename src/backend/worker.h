@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "backend/channel.h"
+#include "backend/loans.h"
 #include "backend/messages.h"
+#include "backend/stderr_relay.h"
 #include "kernels/pair_measures.h"
 #include "util/log.h"
 #include "vernier/status.h"
@@ -111,8 +113,10 @@ class Worker {
   Status WaitForChannel(short events, const Request& request);
   bool HasEnded() const;
   void ForwardLog(const Frame& frame);
+  Status GiveBack(std::string_view stage);
   Status Bury(std::string_view stage);
   Status EndBy(Status why);
+  std::string LastWords();
   std::optional<int> Reap();
   void Kill();
 
@@ -123,9 +127,11 @@ class Worker {
   Channel channel_;
   std::thread thread_;  // in_process
   pid_t pid_ = -1;
-  UniqueFd process_;  // pidfd
+  UniqueFd process_;                   // pidfd
+  std::unique_ptr<StderrRelay> said_;  // not in_process
   std::optional<Result<BackendInfo>> loaded_;
   std::vector<uint64_t> released_;
+  std::shared_ptr<Loans> loans_ = std::make_shared<Loans>();
   Status death_;
 };
 

@@ -77,6 +77,11 @@ struct FrameHeader {
   uint64_t body_size;
 };
 
+void Say(std::string_view word) {
+  const std::string line = std::string(word) + "\n";
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
+
 void Scribble(std::string_view how) {
   constexpr uint32_t kMagic = 0x31524e56;
   constexpr uint32_t kReply = 100;
@@ -130,6 +135,7 @@ int32_t Behaviour::ActAt(const Place& place) const {
   if (!Get("orphan").empty()) LeaveOrphan();
   if (const int64_t rest = Number("sleep", 0); rest > 0) Sleep(rest);
   if (!Get("flood").empty()) Flood();
+  if (!Get("say").empty()) Say(Get("say"));
   if (!Get("scribble").empty()) Scribble(Get("scribble"));
   if (!Get("crash").empty()) Crash(Get("crash"));
   if (!Get("hang").empty()) Hang();

@@ -5,6 +5,7 @@
 //   hang=1            stays for ever, deaf to SIGTERM
 //   sleep=MS          goes on after that long
 //   flood=stdout|stderr, bytes=N
+//   say=WORD          a line on standard error
 //   fail=CODE         a status with that code
 //   scribble=garbage|huge|partial    writes on the worker's own connection
 //   orphan=1          leaves a child process behind that holds everything open, then goes on

@@ -1,5 +1,6 @@
 """A framework that dies is a verdict, and nobody else's end."""
 
+import json
 import os
 import signal
 import subprocess
@@ -45,6 +46,28 @@ class Crashes(FaultTest):
                 ended = self.run_pair(behaviour=f"crash={crash}")
                 self.assertEqual(ended.code, 6, ended)
                 self.assert_failed_line(ended, words, "while running iteration 0")
+
+    def test_the_last_that_it_wrote_is_in_the_verdict(self):
+        record = self.folder / "record.json"
+        for how in ("crash=SIGSEGV", "crash=SIGABRT", "crash=SIGKILL", "crash=exit=3", "hang=1"):
+            with self.subTest(how=how):
+                ended = self.run_pair(
+                    "--iterations", "3", "--timeout", "2", "--save-record", record,
+                    behaviour=f"flood=stderr bytes=4000 say=out_of_cheese {how} iteration=1")
+                self.assertEqual(ended.code, 6, ended)
+                self.assert_failed_line(ended, "while running iteration 1")
+                # On standard error as it came, and at the end of the verdict.
+                lines = [line.rstrip("\n") for _, line in ended.lines]
+                self.assertEqual(lines.count("out_of_cheese"), 1, ended)
+                failure = json.loads(record.read_text())["runners"][1]["failure"].splitlines()
+                self.assertIn("while running iteration 1", failure[0])
+                self.assertEqual(failure[-1], "out_of_cheese")
+                self.assertLessEqual(len(failure), 22)
+                self.assertEqual(lines.count("    out_of_cheese"), 1, ended)
+
+    def test_one_that_said_nothing_is_not_quoted(self):
+        ended = self.run_pair(behaviour="crash=SIGSEGV")
+        self.assertNotIn("standard error", ended.err)
 
     def test_death_is_noticed_at_once(self):
         for stage in STAGES:

@@ -145,7 +145,7 @@ class Runner:
         out.text(str(getattr(self.model, "device", "") or "CPU"))
         out.f64(seconds)
 
-    def run(self, feed, out):
+    def run(self, feed, out, pool):
         """One inference; the time includes that the outputs have arrived as arrays."""
         with scripts.guard(self.where):
             start = time.perf_counter()
@@ -153,7 +153,7 @@ class Runner:
             arrays = [(name, tensors.to_numpy(value, f"output '{name}' of {self.where}"))
                       for name, value in items]
             seconds = time.perf_counter() - start
-            description, memory = tensors.encode(arrays, f"{self.where}: output")
+            description, memory = tensors.encode(arrays, f"{self.where}: output", pool)
         out.f64(seconds)
         out.raw(description)
         return memory

@@ -37,6 +37,7 @@ class Server:
         self.channel = channel
         self.console = console.Console(channel)
         self.sessions = {}
+        self.pool = None  # memory for their outputs
         self.handlers = {
             wire.LOAD: self.load, wire.OPEN: self.open, wire.RUN: self.run,
             wire.CLOSE: self.close, wire.OPEN_SCRIPT: self.open_script,
@@ -58,6 +59,9 @@ class Server:
             return 0
 
     def answer(self, kind, body, memory):
+        if kind == wire.TAKE_BACK:
+            self.take_back(wire.Reader(body))
+            return
         out = wire.Writer()
         out.i32(wire.OK)
         out.text("")
@@ -112,9 +116,16 @@ class Server:
         self.sessions[request.session] = opened
 
     def run(self, reader, memory, out):
-        from . import tensors
+        from . import loans, tensors
+        if self.pool is None:
+            self.pool = loans.Pool()
         session = self.sessions[reader.u64()]
-        return session.run(tensors.decode(reader, memory), out)
+        return session.run(tensors.decode(reader, memory), out, self.pool)
+
+    def take_back(self, reader):
+        """Memory of outputs that the parent has read; it waits for no answer."""
+        for _ in range(reader.u64()):
+            self.pool.take_back(reader.u64())
 
     def close(self, reader, _memory, _out):
         session = self.sessions.pop(reader.u64(), None)

@@ -163,10 +163,11 @@ def _pass_on(named, codes):
     return out.finish(), os.dup(block.descriptor)
 
 
-def encode(items, what):
+def encode(items, what, pool=None):
     """Encodes (name, value) pairs; `what` says of what they are: "output".
 
-    Returns the description and the descriptor of their memory, which may be None.
+    Returns the description and the descriptor of their memory, which may be None. A pool lends its
+    memory where they are many bytes.
     """
     named = [(name, to_numpy(value, f"{what} '{name}'")) for name, value in items]
     codes = [code_of(array.dtype, f"{what} '{name}'") for name, array in named]
@@ -185,7 +186,8 @@ def encode(items, what):
     is_inline = total <= INLINE_LIMIT
     out.u8(is_inline)
     if not is_inline:
-        return out.finish(), _write_memory(pieces, total)
+        lent = None if pool is None else pool.lend(pieces, total)
+        return out.finish(), _write_memory(pieces, total) if lent is None else lent
     out.u64(total)
     for offset, data in pieces:
         out.raw(data)

@@ -1,0 +1,54 @@
+// What a worker writes to its standard output and error: passed on at once, and its last lines kept
+// for the verdict when it dies.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "util/unique_fd.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// The last lines of a text for a message: at most `max_lines`, without blank ones at the end, each
+/// cut to `max_line_bytes` from its end. Control characters and what is no UTF-8 become '?', tabs
+/// blanks. Of a line that is written anew with '\r', the last state. Lines are joined with '\n';
+/// empty when there are none.
+std::string LastLines(std::string_view text, size_t max_lines, size_t max_line_bytes);
+
+/// A pipe whose bytes a thread writes to this process's standard error. Memory does not grow with
+/// what comes through.
+class StderrRelay {
+ public:
+  static Result<std::unique_ptr<StderrRelay>> Start();
+
+  ~StderrRelay() { (void)Stop(); }
+  StderrRelay(const StderrRelay&) = delete;
+  StderrRelay& operator=(const StderrRelay&) = delete;
+
+  /// For the process to write to. Close it here once that has been started.
+  int write_end() const { return write_end_.get(); }
+  void CloseWriteEnd() { write_end_.Reset(); }
+
+  /// Passes on what the pipe holds, ends the thread, and returns the last lines of all that came;
+  /// asked again, the same. Does not wait for processes that still hold the other end.
+  std::string Stop();
+
+ private:
+  StderrRelay(UniqueFd read_end, UniqueFd write_end, UniqueFd stop);
+
+  void Serve();
+  bool PassOn();
+  void Write(std::string_view bytes);
+
+  UniqueFd read_end_, write_end_;
+  UniqueFd stop_;         // an eventfd: readable when Serve should end
+  std::string tail_;      // of Serve's thread until that has ended
+  bool is_mute_ = false;  // our own standard error does not take any more
+  std::thread thread_;
+};
+
+}  // namespace vernier
