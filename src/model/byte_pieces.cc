@@ -62,10 +62,23 @@ class SliceSource {
 // Multiples of eight floats, small beside the caches.
 constexpr size_t kChunk = size_t{256} * 1024;
 
+constexpr size_t kReadAhead = size_t{16} << 20;
+
+// Of a file that is mapped: asks for what comes next. Pages that are not there yet are otherwise
+// fetched a few at a time, each time they are missed.
+void AskFor(std::string_view bytes, size_t at) {
+  if (at % kReadAhead != 0 || bytes.size() < kReadAhead) return;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const size_t size = std::min(2 * kReadAhead, bytes.size() - at);
+  const auto address = reinterpret_cast<uintptr_t>(bytes.data() + at);
+  const uintptr_t begin = address / page * page;
+  (void)::madvise(reinterpret_cast<void*>(begin), size + (address - begin), MADV_WILLNEED);
+}
+
 // Gives a piece to `write` chunk by chunk, as it is to be written.
 template <typename Write>
 Status ForEachChunk(const BytePiece& piece, SliceSource& source, const Write& write) {
-  if (!piece.external && !piece.narrowing) {
+  if (!piece.external && !piece.narrowing && piece.bytes.size() < kReadAhead) {
     return write(std::as_bytes(std::span(piece.bytes.data(), piece.bytes.size())));
   }
   std::vector<std::byte> chunk(std::min<uint64_t>(kChunk, piece.source_size()));
@@ -76,6 +89,7 @@ Status ForEachChunk(const BytePiece& piece, SliceSource& source, const Write& wr
     if (piece.external) {
       VERNIER_TRY(source.Read(*piece.external, at, std::span(chunk.data(), size)));
     } else {
+      AskFor(piece.bytes, at);
       bytes = std::as_bytes(std::span(piece.bytes.substr(at, size)));
     }
     if (piece.narrowing) {
