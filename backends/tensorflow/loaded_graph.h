@@ -51,9 +51,10 @@ Result<std::string> GraphDefOf(const Api& api, TF_Graph* graph);
 Result<std::vector<TensorHandle>> Fetch(const Api& api, TF_Session* session,
                                         const std::vector<TF_Output>& fetches);
 
-/// A SavedModel's folder, with its "serve" graph and its signature. kMalformed as TensorFlow says.
+/// A SavedModel's folder, with its "serve" graph and the signature of that name; without a name
+/// `serving_default`, else the only one. kMalformed as TensorFlow says, kNotFound for the name.
 Result<LoadedGraph> LoadSavedModel(const Api& api, const std::string& folder,
-                                   const SessionConfig& config);
+                                   std::string_view signature, const SessionConfig& config);
 bool IsSavedModel(const std::string& folder);
 
 /// A checkpoint `folder`/`name`.meta with its variables; without a name the one that the folder's

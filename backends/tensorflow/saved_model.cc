@@ -32,19 +32,23 @@ std::vector<NamedMessage> MapEntries(std::string_view message, uint32_t field) {
   return entries;
 }
 
-Result<std::string_view> ChooseSignature(std::string_view meta_graph) {
+Result<std::string_view> ChooseSignature(std::string_view meta_graph, std::string_view wanted) {
   std::string names;
   std::vector<NamedMessage> signatures;
   for (const NamedMessage& signature : MapEntries(meta_graph, kSignatureDef)) {
-    if (signature.name == kServingSignature) return signature.message;
+    if (signature.name == (wanted.empty() ? kServingSignature : wanted)) return signature.message;
     if (signature.name == kInitSignature) continue;
     names += (names.empty() ? "'" : ", '") + std::string(signature.name) + "'";
     signatures.push_back(signature);
   }
+  if (!wanted.empty()) {
+    return NotFound("--tf-signature: the SavedModel has no signature '" + std::string(wanted) +
+                    "'" + (names.empty() ? "" : ", only " + names));
+  }
   if (signatures.size() == 1) return signatures.front().message;
   if (signatures.empty()) return std::string_view();
   return Malformed("the SavedModel has no signature 'serving_default', and several others: " +
-                   names + "; save it with one of that name");
+                   names + "; --tf-signature chooses one");
 }
 
 Status AddTensors(const Api& api, TF_Graph* graph, std::string_view signature, uint32_t field,
@@ -123,7 +127,7 @@ bool IsSavedModel(const std::string& folder) {
 }
 
 Result<LoadedGraph> LoadSavedModel(const Api& api, const std::string& folder,
-                                   const SessionConfig& config) {
+                                   std::string_view signature, const SessionConfig& config) {
   LoadedGraph loaded(api);
   const Outcome outcome(api);
   const Handle<TF_SessionOptions> options = OptionsFrom(api, config, outcome);
@@ -136,9 +140,9 @@ Result<LoadedGraph> LoadSavedModel(const Api& api, const std::string& folder,
       {&api});
   VERNIER_TRY(outcome.Check(StatusCode::kMalformed, "loading the SavedModel '" + folder + "'"));
   const std::string_view bytes(static_cast<const char*>(meta_graph->data), meta_graph->length);
-  VERNIER_ASSIGN_OR_RETURN(const std::string_view signature, ChooseSignature(bytes));
-  VERNIER_TRY(AddTensors(api, loaded.graph.get(), signature, kSignatureInputs, loaded.inputs));
-  VERNIER_TRY(AddTensors(api, loaded.graph.get(), signature, kSignatureOutputs, loaded.outputs));
+  VERNIER_ASSIGN_OR_RETURN(const std::string_view chosen, ChooseSignature(bytes, signature));
+  VERNIER_TRY(AddTensors(api, loaded.graph.get(), chosen, kSignatureInputs, loaded.inputs));
+  VERNIER_TRY(AddTensors(api, loaded.graph.get(), chosen, kSignatureOutputs, loaded.outputs));
   return loaded;
 }
 

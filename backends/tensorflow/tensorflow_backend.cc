@@ -19,6 +19,7 @@ class TensorFlowBackend {
         Row("xla", "switch", "compile graphs with XLA"),
         Row("model_type", "word", "frozen or ckpt, where the path does not tell"),
         Row("ckpt", "name", "checkpoint in the folder, without an extension"),
+        Row("signature", "name", "signature of a SavedModel; default serving_default"),
         Row("outputs", "name", "tensors to hand out, repeated; * for all"),
         Row("freeze_graph", "switch", "constants in place of variables"),
         Row("save_pb", "path", "where the graph is saved"),

@@ -59,13 +59,14 @@ Result<LoadedGraph> Load(const Api& api, const vn_model& model, const sdk::Optio
   std::error_code error;
   const bool in_memory = model.bytes != nullptr;
   const std::string ckpt(options.Get("ckpt"));
+  const std::string_view signature = options.Get("signature");
   if (!in_memory && ckpt.empty() && IsSavedModel(path.string())) {
-    return LoadSavedModel(api, path.string(), config);
+    return LoadSavedModel(api, path.string(), signature, config);
   }
   // The file that makes a folder a SavedModel, named itself.
   if (!in_memory && path.filename() == "saved_model.pb" &&
       IsSavedModel(path.parent_path().string())) {
-    return LoadSavedModel(api, path.parent_path().string(), config);
+    return LoadSavedModel(api, path.parent_path().string(), signature, config);
   }
   const bool folder = !in_memory && fs::is_directory(path, error);
   if (!ckpt.empty() || folder || options.Get("model_type") == "ckpt") {
@@ -81,6 +82,10 @@ Result<std::unique_ptr<sdk::Session>> TfModelSession::Open(const Api& api, const
                                                            const sdk::Host& host) {
   VERNIER_ASSIGN_OR_RETURN(const SessionConfig config, ConfigFrom(options));
   VERNIER_ASSIGN_OR_RETURN(LoadedGraph loaded, Load(api, model, options, config));
+  if (!options.Get("signature").empty() && loaded.outputs.empty()) {
+    host.Warning("--tf-signature has no effect on '" + std::string(sdk::View(model.path)) +
+                 "', which is no SavedModel");
+  }
   std::unique_ptr<TfModelSession> session(new TfModelSession(api, std::move(loaded)));
   VERNIER_TRY(session->ChooseTensors(model, options));
   if (!options.Get("freeze_graph").empty()) VERNIER_TRY(session->Freeze(config));

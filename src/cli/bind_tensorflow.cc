@@ -15,6 +15,7 @@ struct Passed {
 };
 constexpr Passed kPassedOn[] = {
     {"ckpt", "ckpt"},
+    {"tf_signature", "signature"},
     {"save_frozen_graph_path", "save_pb"},
     {"save_tensorboard_path", "save_tensorboard"},
     {"freeze_graph", "freeze_graph"},
@@ -38,6 +39,11 @@ void SetOutputs(const std::vector<std::string>& words, RunnerPlan& runner) {
   for (const std::string& word : words) runner.session_options.emplace_back("outputs", word);
 }
 
+bool HasOption(const RunnerPlan& runner, std::string_view key) {
+  return std::any_of(runner.session_options.begin(), runner.session_options.end(),
+                     [&](const auto& option) { return option.first == key; });
+}
+
 bool HasOption(const RunnerPlan& runner, std::string_view key, std::string_view value) {
   return std::any_of(
       runner.session_options.begin(), runner.session_options.end(),
@@ -54,9 +60,7 @@ bool IsTensorFlowDest(std::string_view dest) {
 
 void BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner) {
   if (runner.backend != "tensorflow") {
-    for (const char* key : {"opset", "ckpt"}) {
-      if (const auto value = args.Value(key)) runner.session_options.emplace_back(key, *value);
-    }
+    BindTensorFlowConversion(args, runner);
     return;
   }
   for (const GivenOption& given : args.given()) {
@@ -76,6 +80,22 @@ void BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner) {
   if (args.Has("mark_all")) SetOutputs({"*"}, runner);
 }
 
+void BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner) {
+  constexpr Passed kOfConversion[] = {
+      {"opset", "opset"}, {"ckpt", "ckpt"}, {"tf_signature", "signature"}};
+  for (const Passed& passed : kOfConversion) {
+    if (const auto value = args.Value(passed.dest)) {
+      runner.session_options.emplace_back(passed.key, *value);
+    }
+  }
+  if (!args.Has("tf_outputs")) return;
+  std::erase_if(runner.session_options,
+                [](const auto& option) { return option.first == "tf_outputs"; });
+  for (const std::string& word : OutputWords(args.List("tf_outputs"))) {
+    runner.session_options.emplace_back("tf_outputs", word);
+  }
+}
+
 bool IsTensorFlowModel(ModelType type) {
   return type == ModelType::kFrozen || type == ModelType::kKeras ||
          type == ModelType::kCheckpoint || type == ModelType::kSavedModel;
@@ -84,7 +104,9 @@ bool IsTensorFlowModel(ModelType type) {
 void ResolveTensorFlow(ModelType type, RunnerPlan& runner) {
   // A graph of functions has to be taken apart for constants and for tensors inside of them.
   const bool inside = HasOption(runner, "freeze_graph", "1") || HasOption(runner, "outputs", "*");
-  if (type == ModelType::kSavedModel && inside) {
+  // Keras has no traces; its graph has.
+  const bool traced = HasOption(runner, "save_timeline");
+  if ((type == ModelType::kSavedModel && inside) || (type == ModelType::kKeras && traced)) {
     runner.session_options.emplace_back(kConvertOption, "frozen");
     return;
   }

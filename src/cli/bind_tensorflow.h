@@ -15,11 +15,16 @@ bool IsTensorFlowDest(std::string_view dest);
 /// Adds the options given to a TensorFlow runner; to any other, those of converting its model.
 void BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner);
 
+/// The options of converting a TensorFlow model: --opset, --ckpt, --tf-signature and
+/// --tf-outputs.
+void BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner);
+
 /// Is this one of TensorFlow's formats?
 bool IsTensorFlowModel(ModelType type);
 
 /// What a TensorFlow runner does with a model of this type: Keras models are given to the Python
-/// part, and SavedModels of which more than the outputs is wanted are frozen there.
+/// part, and SavedModels of which more than the outputs is wanted are frozen there, as are Keras
+/// models whose inferences are to be traced.
 void ResolveTensorFlow(ModelType type, RunnerPlan& runner);
 
 /// Has the model converted for a runner that reads ONNX.

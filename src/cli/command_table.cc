@@ -47,7 +47,7 @@ OptionTable ConvertOptionTable() {
   std::vector<CommandGroup> groups = {GeneralOptions(), ConvertOptions(), LoggingOptions(),
                                       Without(ModelOptions(), {"model_file"})};
   for (const OptionGroup& group : TensorFlowOptions()) {
-    groups.push_back(Only(group, {"ckpt", "tf_outputs", "freeze_graph", "opset"}));
+    groups.push_back(Only(group, {"ckpt", "tf_outputs", "tf_signature", "freeze_graph", "opset"}));
   }
   groups.push_back(OnnxShapeInferenceOptions());
   groups.push_back(OnnxLoadOptions());
@@ -215,8 +215,9 @@ constexpr CommandEntry kCommands[] = {
       .summary = "write a model in another form: edited, in float16, with external weights",
       .about = "Write an ONNX model with other outputs, inferred shapes, float16 in place of"
                " float32, or its weights in another place. Weights are not loaded: a model of any"
-               " size can be converted. Or build a TensorRT engine. What is written follows from the"
-               " extension of FILE."},
+               " size can be converted. TensorFlow models are converted by the tf2onnx of your"
+               " Python. Or build a TensorRT engine. What is written follows from the extension of"
+               " FILE."},
      ConvertOptionTable},
     {"check accuracy",
      {.command = "vernier check accuracy",

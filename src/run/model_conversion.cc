@@ -1,8 +1,11 @@
 #include "run/model_conversion.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <utility>
+#include <vector>
 
 #include "model/model_type.h"
 #include "run/live_runner.h"
@@ -20,6 +23,23 @@ std::string OptionOf(const RunnerPlan& runner, std::string_view key) {
   return value;
 }
 
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+// The options that decide what comes out. Outputs of a TensorFlow runner are its own business,
+// but for all of its tensors there is no word in the converted model.
+Options ChoicesOf(const RunnerPlan& runner) {
+  constexpr std::array<std::string_view, 4> kChoices = {"opset", "ckpt", "signature", "tf_outputs"};
+  Options choices;
+  for (const auto& [key, value] : runner.session_options) {
+    if (std::find(kChoices.begin(), kChoices.end(), key) != kChoices.end()) {
+      choices.emplace_back(key, value);
+    } else if (key == "outputs" && value != "*") {
+      choices.emplace_back("tf_outputs", value);
+    }
+  }
+  return choices;
+}
+
 // A runner of the Python worker, whose one output is the converted model.
 RunnerPlan Converter(const RunnerPlan& runner, const std::string& target) {
   RunnerPlan converter;
@@ -30,9 +50,8 @@ RunnerPlan Converter(const RunnerPlan& runner, const std::string& target) {
   converter.backend_options.emplace_back("module", target == "onnx" ? "tf2onnx" : "tensorflow");
   converter.session_options = {
       {"script", "builtin:tf2onnx"}, {"model_type", runner.model.type}, {"target", target}};
-  for (const char* key : {"opset", "ckpt"}) {
-    const std::string value = OptionOf(runner, key);
-    if (!value.empty()) converter.session_options.emplace_back(key, value);
+  for (auto& choice : ChoicesOf(runner)) {
+    converter.session_options.push_back(std::move(choice));
   }
   return converter;
 }
@@ -44,8 +63,9 @@ Status CheckFolder(const RunnerPlan& runner) {
   const bool checkpoint = runner.model.type == ModelTypeName(ModelType::kCheckpoint);
   if (!checkpoint || !fs::is_directory(folder, error)) return {};
   if (fs::exists(folder / "checkpoint", error) || !OptionOf(runner, "ckpt").empty()) return {};
-  return Malformed("'" + runner.model.path +
-                   "' is a folder, and neither a SavedModel nor checkpoints of TensorFlow are in it");
+  return Malformed(
+      "'" + runner.model.path +
+      "' is a folder, and neither a SavedModel nor checkpoints of TensorFlow are in it");
 }
 
 }  // namespace
@@ -55,7 +75,7 @@ Result<ModelPlan> ModelConversions::ModelOf(const RunnerPlan& runner) {
   ModelPlan model = runner.model;
   if (target.empty()) return model;
   std::string key = target + '\n' + model.path;
-  for (const char* option : {"opset", "ckpt"}) key += '\n' + OptionOf(runner, option);
+  for (const auto& [option, value] : ChoicesOf(runner)) key += '\n' + option + '=' + value;
   if (converted_.find(key) == converted_.end()) {
     VERNIER_ASSIGN_OR_RETURN(converted_[key], Convert(runner, target));
   }
@@ -84,8 +104,8 @@ Result<std::string> ModelConversions::Convert(const RunnerPlan& runner, const st
     VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
     folder_.emplace(std::move(folder));
   }
-  const std::string path =
-      folder_->path() + "/" + std::to_string(converted_.size()) + (target == "onnx" ? ".onnx" : ".pb");
+  const std::string path = folder_->path() + "/" + std::to_string(converted_.size()) +
+                           (target == "onnx" ? ".onnx" : ".pb");
   const std::span<const std::byte> bytes = result.outputs.front().tensor.bytes();
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()),

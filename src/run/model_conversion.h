@@ -14,8 +14,8 @@
 
 namespace vernier {
 
-/// The key of RunnerPlan::session_options that asks for it: "onnx" or "frozen". "opset" and "ckpt"
-/// say more.
+/// The key of RunnerPlan::session_options that asks for it: "onnx" or "frozen". "opset", "ckpt",
+/// "signature" and "tf_outputs", or a TensorFlow runner's "outputs", say more.
 inline constexpr std::string_view kConvertOption = "convert";
 
 class ModelConversions {

@@ -3,11 +3,13 @@
 Usage: make_tensorflow_models.py FOLDER (with a Python that has tensorflow, keras, tf2onnx and onnx)
 
   saved/          a SavedModel, written by TensorFlow 2: its graph calls a function
+  signatures/     a SavedModel with the signatures `both` and `double`, and no serving_default
   frozen.pb       a frozen graph
   other.pb        the same with other weights
   ckpt/           a checkpoint `model` with its graph, of TensorFlow 1's kind
   ckpt2/          a checkpoint of TensorFlow 2's kind: values without a graph
   mlp.keras, mlp.h5
+  weights.npz     w0 to w3, of all of the above
   mlp.onnx        from onnx.helper: nothing of TensorFlow was involved
   onnx.pb         the same file under a name that does not tell
   conv.pb         a frozen graph with a convolution and a pooling
@@ -51,6 +53,10 @@ class Network(tf.Module):
 def write_saved_model(folder):
     network = Network()
     tf.saved_model.save(network, f"{folder}/saved", signatures=network.__call__)
+    double = tf.function(lambda x: {"doubled": x + x},
+                         input_signature=[tf.TensorSpec([None, INPUTS], tf.float32, name="x")])
+    tf.saved_model.save(network, f"{folder}/signatures",
+                        signatures={"both": network.__call__, "double": double})
     tf.train.Checkpoint(network=network).write(f"{folder}/ckpt2/model")
 
 
@@ -108,6 +114,7 @@ def write_keras(folder):
 
 
 def write_onnx(folder):
+    np.savez(f"{folder}/weights.npz", **{f"w{i}": w for i, w in enumerate(weights())})
     helper, float32 = onnx.helper, onnx.TensorProto.FLOAT
     names = ["w0", "b0", "w1", "b1"]
     nodes = [helper.make_node("MatMul", ["x", "w0"], ["h0"]),

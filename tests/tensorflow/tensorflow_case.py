@@ -52,6 +52,12 @@ class TensorFlowCase(unittest.TestCase):
         return Done(subprocess.run(command, cwd=self.folder, env=environment, capture_output=True,
                                    text=True, timeout=PATIENCE_S, check=False))
 
+    def convert(self, *words):
+        command = [VERNIER, "convert", *map(str, words), "--python", sys.executable]
+        environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
+        return Done(subprocess.run(command, cwd=self.folder, env=environment, capture_output=True,
+                                   text=True, timeout=PATIENCE_S, check=False))
+
     def assert_passes(self, done, *words):
         self.assertEqual(done.code, 0, str(done))
         for word in words:

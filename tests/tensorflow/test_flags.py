@@ -136,6 +136,15 @@ class Flags(TensorFlowCase):
             self.assertTrue(any("Conv2D" in e["name"] for e in events), events)
             self.assertTrue(all(e["dur"] >= 0 for e in events if e["ph"] == "X"))
 
+    def test_timeline_of_a_keras_model(self):
+        for words in ([], ["--tf-outputs", "hidden"]):
+            with self.subTest(words=words):
+                done = self.vernier(self.models / "mlp.keras", "--tf", "--save-timeline", "t",
+                                    "--runner", f"plain=tf {self.models}/mlp.h5", *words)
+                self.assert_passes(done, "PASSED, compared ")
+                events = json.loads((self.folder / "t" / "run-0").read_text())["traceEvents"]
+                self.assertTrue(any("MatMul" in e["name"] for e in events), events)
+
     def test_xla_compiles_and_agrees(self):
         done = self.vernier(self.models / "conv.pb", "--tf", "--runner",
                             f"xla=tf {self.models}/conv.pb --xla")

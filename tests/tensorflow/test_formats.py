@@ -1,6 +1,149 @@
 """The same network in every format, and what is a format at all."""
 
+import os
+import subprocess
+import textwrap
+
+import numpy as np
+import onnx
+
 from tensorflow_case import TensorFlowCase
+
+# The network of make_tensorflow_models.py in the words of torch, for an interpreter that has it.
+IN_TORCH = """
+import sys, numpy, torch
+w = [torch.from_numpy(value) for value in map(numpy.load(sys.argv[1]).get, ("w0", "w1", "w2", "w3"))]
+
+class Network(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w0, self.w1, self.w2, self.w3 = map(torch.nn.Parameter, w)
+
+    def forward(self, x):
+        scores = torch.relu(x @ self.w0 + self.w1) @ self.w2 + self.w3
+        return scores, torch.softmax(scores, -1)
+
+torch.jit.save(torch.jit.script(Network().eval()), sys.argv[2])
+"""
+IN_NUMPY = """
+import numpy as np
+
+def load(model_path):
+    w = list(map(np.load("{weights}").get, ("w0", "w1", "w2", "w3")))
+
+    def infer(feed):
+        scores = np.maximum(feed["x"] @ w[0] + w[1], 0) @ w[2] + w[3]
+        powers = np.exp(scores - scores.max(-1, keepdims=True))
+        return {{"logits": scores, "probabilities": powers / powers.sum(-1, keepdims=True)}}
+    return infer
+"""
+
+
+class EveryForm(TensorFlowCase):
+    """ONNX, TorchScript, SavedModel, frozen graph, checkpoint, Keras and Python in one command."""
+
+    def test_pair_by_pair(self):
+        m = self.models
+        (self.folder / "in_numpy.py").write_text(
+            textwrap.dedent(IN_NUMPY).format(weights=m / "weights.npz"))
+        forms = {"saved": f"tf {m}/saved", "frozen": f"tf {m}/frozen.pb", "ckpt": f"tf {m}/ckpt",
+                 "keras": f"tf {m}/mlp.keras", "numpy": "in_numpy.py"}
+        # Set where the TorchScript plug-in is built.
+        if torch := os.environ.get("VERNIER_TORCH_PYTHON"):
+            clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+            (self.folder / "in_torch.py").write_text(IN_TORCH)  # whose source torch looks at
+            subprocess.run([torch, "in_torch.py", m / "weights.npz", "mlp.pt"], check=True,
+                           env=clean, cwd=self.folder)
+            forms["script"] = "torch mlp.pt --torch-outputs logits probabilities --torch-in plugin"
+        words = [word for label, text in forms.items() for word in ("--runner", f"{label}={text}")]
+        done = self.vernier(m / "mlp.onnx", "--onnxrt", *words, "--pairs", "all", "--iterations", 3,
+                            "--input-shapes", "x:[4,16]")
+        self.assert_passes(done)
+        passed = done.out.count("PASSED, compared 2 outputs in 3 iterations")
+        self.assertEqual(passed, len(forms) * (len(forms) + 1) // 2, str(done))
+        # One that is wrong in a single weight stands out in all of its pairs, and nowhere else.
+        done = self.vernier(m / "mlp.onnx", "--onnxrt", *words, "--runner",
+                            f"wrong=tf {m}/other.pb", "--pairs", "all", "--input-shapes",
+                            "x:[4,16]")
+        self.assertEqual(done.code, 1, str(done))
+        verdicts = [line for line in done.out.splitlines() if " vs. " in line and "compared" in line]
+        failed = [line for line in verdicts if "FAILED" in line]
+        self.assertEqual(len(failed), len(forms) + 1, str(done))
+        self.assertTrue(all("wrong" in line for line in failed), str(done))
+
+
+class Converting(TensorFlowCase):
+    """vernier convert, through tf2onnx."""
+
+    def test_every_format_becomes_the_same_model(self):
+        m = self.models
+        for model in ("saved", "frozen.pb", "ckpt", "mlp.keras"):
+            with self.subTest(model):
+                done = self.convert(m / model, "-o", "c.onnx", "--opset", 15)
+                self.assertEqual(done.code, 0, str(done))
+                converted = onnx.load(self.folder / "c.onnx")
+                onnx.checker.check_model(converted, full_check=True)
+                self.assertEqual(converted.opset_import[0].version, 15)
+                done = self.vernier(m / "mlp.onnx", "--onnxrt", "--runner", "c=onnxrt c.onnx",
+                                    "--input-shapes", "x:[3,16]")
+                self.assert_passes(done, "PASSED, compared 2 outputs")
+
+    def test_the_options_for_onnx_files_hold(self):
+        done = self.convert(self.models / "saved", "-o", "c.onnx", "--fp-to-fp16",
+                            "--save-external-data", "weights.bin", "--external-data-size-threshold",
+                            "0")
+        self.assertEqual(done.code, 0, str(done))
+        halfs = [w for w in onnx.load(self.folder / "c.onnx").graph.initializer
+                 if w.data_type == onnx.TensorProto.FLOAT16]
+        self.assertTrue(halfs)
+        self.assertTrue((self.folder / "weights.bin").stat().st_size > 0)
+
+    def test_named_tensors(self):
+        m = self.models
+        for model, name in (("frozen.pb", "hidden:0"), ("mlp.keras", "hidden"),
+                            ("saved", "probabilities")):
+            with self.subTest(model):
+                done = self.convert(m / model, "-o", "c.onnx", "--tf-outputs", name)
+                self.assertEqual(done.code, 0, str(done))
+                outputs = [value.name for value in onnx.load(self.folder / "c.onnx").graph.output]
+                self.assertEqual(outputs, [name])
+        done = self.convert(m / "frozen.pb", "-o", "c.onnx", "--tf-outputs", "hiden")
+        self.assert_fails(done, 1, "--tf-outputs: the graph has no tensor 'hiden'")
+
+    def test_a_model_that_is_none_leaves_nothing(self):
+        (self.folder / "broken.pb").write_bytes(b"\x0a\xffgarbage")
+        done = self.convert("broken.pb", "-o", "c.onnx")
+        self.assertNotEqual(done.code, 0, str(done))
+        self.assertIn("Is this a valid TensorFlow model?", done.err)
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["broken.pb"])
+
+
+class Signatures(TensorFlowCase):
+    def test_the_named_one_is_run(self):
+        model = self.models / "signatures"
+        done = self.vernier(model, "--tf", "--onnxrt", "--tf-signature", "double", "--save-outputs",
+                            "o.npz", "--save-inputs", "i.npz")
+        self.assert_passes(done, "compared 1 output", "{doubled [dtype=float32")
+        with np.load(self.folder / "o.npz") as o, np.load(self.folder / "i.npz") as i:
+            doubled = next(o[name] for name in o if name.endswith("doubled"))
+            given = next(i[name] for name in i if name.endswith("x"))
+        np.testing.assert_array_equal(doubled, given + given)
+        done = self.vernier("--runner", f"named=tf {model} --tf-signature both", "--runner",
+                            f"other=tf {self.models}/saved")
+        self.assert_passes(done, "compared 2 outputs")
+
+    def test_none_or_a_wrong_one(self):
+        model = self.models / "signatures"
+        for runner in ("--tf", "--onnxrt"):
+            with self.subTest(runner):
+                done = self.vernier(model, runner)
+                self.assertNotEqual(done.code, 0, str(done))
+                self.assertRegex(done.err, "no signature 'serving_default'.*'both', 'double'; "
+                                 "--tf-signature chooses one")
+                done = self.vernier(model, runner, "--tf-signature", "duoble")
+                self.assert_fails(done, 1, "no signature 'duoble', only 'both', 'double'")
+        done = self.vernier(self.models / "frozen.pb", "--tf", "--tf-signature", "double")
+        self.assert_passes(done, "--tf-signature has no effect on")
 
 
 class Formats(TensorFlowCase):

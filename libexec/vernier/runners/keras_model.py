@@ -22,7 +22,7 @@ def _layer_output(model, name):
                          f"{known}") from None
 
 
-def _with_outputs(model, words):
+def with_outputs(model, words):
     """The same model with the outputs of these layers; "*" takes those of all."""
     names = [layer.name for layer in model.layers] if words == ["*"] else words
     outputs = {}
@@ -98,9 +98,6 @@ def _save(model, names, options):
 def load(model_path, options=None):
     """A model that was saved with model.save()."""
     options = options or {}
-    if options.get("save_timeline"):
-        raise ValueError("--save-timeline: not for Keras models; save the model as a SavedModel "
-                         "with model.export(), and run that")
     model = keras.models.load_model(model_path, compile=False)
     if not getattr(model, "inputs", None):
         raise ValueError("the model does not say what it takes: build it before it is saved, or "
@@ -109,6 +106,6 @@ def load(model_path, options=None):
                                                           for i in range(len(model.outputs))])
     words = options.get("tf_outputs", "")
     if words:
-        model, names = _with_outputs(model, words.split("\n"))
+        model, names = with_outputs(model, words.split("\n"))
     _save(model, names, options)
     return KerasModel(model, names)

@@ -9,7 +9,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before TensorFlow loads
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")  # converting needs no GPU
 
 import numpy as np  # noqa: E402
-from vernier_worker import quiet  # noqa: E402
+from vernier_worker import quiet, wire  # noqa: E402
 
 with quiet.without_notes():
     import tensorflow as tf
@@ -73,25 +73,57 @@ def _freeze(function, output_names):
     return graph.as_graph_def(), [tensor.name for tensor in frozen.inputs], outputs
 
 
-def _from_saved_model(folder):
+def _from_saved_model(folder, wanted):
     model = tf.saved_model.load(folder)
     signatures = dict(model.signatures)
-    function = signatures.get("serving_default")
+    function = signatures.get(wanted or "serving_default")
+    if function is None and wanted:
+        raise wire.Failure(wire.NOT_FOUND, f"--tf-signature: the SavedModel has no signature "
+                           f"'{wanted}', only {str(sorted(signatures))[1:-1]}")
     if function is None and len(signatures) == 1:
         function = next(iter(signatures.values()))
     if function is None:
         raise ValueError(f"the SavedModel has no signature 'serving_default', only "
-                         f"{sorted(signatures)}")
+                         f"{str(sorted(signatures))[1:-1]}; --tf-signature chooses one")
     return _freeze(function, sorted(function.structured_outputs))
 
 
-def _from_keras(path):
+def _from_keras(path, wanted):
     import keras
     model = keras.models.load_model(path, compile=False)
+    names = list(model.output_names)
+    if wanted:
+        model, names = _beside("keras_model").with_outputs(model, wanted)
     specs = [tf.TensorSpec(t.shape, t.dtype, name=t.name) for t in model.inputs]
     function = tf.function(lambda *tensors: model(
         list(tensors) if len(tensors) > 1 else tensors[0], training=False))
-    return _freeze(function.get_concrete_function(*specs), list(model.output_names))
+    return _freeze(function.get_concrete_function(*specs), names)
+
+
+def _beside(name):
+    """Another of the scripts in this folder."""
+    from importlib import util
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
+    spec = util.spec_from_file_location(name, path)
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _chosen(graph_def, outputs, wanted):
+    """The tensors of --tf-outputs: of the model's own outputs, or any of the graph."""
+    if wanted == ["*"]:
+        print("[W] --tf-outputs takes every tensor of TensorFlow's graph; those of the converted "
+              "model are marked by --onnx-outputs mark all")
+        return outputs
+    known = {node.name for node in graph_def.node}
+    chosen = []
+    for name in wanted:
+        tensor = name if ":" in name else name + ":0"
+        if tensor not in outputs and tensor.split(":")[0] not in known:
+            raise wire.Failure(wire.NOT_FOUND, f"--tf-outputs: the graph has no tensor '{name}'")
+        chosen.append(tensor)
+    return chosen
 
 
 def _strip(model):
@@ -105,16 +137,21 @@ def _strip(model):
             names[:] = [plain.get(name, name) for name in names]
 
 
-def convert(path, kind, target, ckpt, opset):
-    readers = {"frozen": lambda: _from_frozen(path), "keras": lambda: _from_keras(path),
-               "saved-model": lambda: _from_saved_model(path),
-               "ckpt": lambda: _from_checkpoint(path, ckpt)}
+def convert(path, options, wanted):
+    """The bytes of the model that the options ask for."""
+    kind, target = options["model_type"], options["target"]
+    readers = {"frozen": lambda: _from_frozen(path), "keras": lambda: _from_keras(path, wanted),
+               "saved-model": lambda: _from_saved_model(path, options.get("signature")),
+               "ckpt": lambda: _from_checkpoint(path, options.get("ckpt"))}
     graph_def, inputs, outputs = readers[kind]()
     if not outputs:
         raise ValueError("the graph has no outputs")
     if target == "frozen":
         return graph_def.SerializeToString()
+    if wanted and kind != "keras":
+        outputs = _chosen(graph_def, outputs, wanted)
     import tf2onnx
+    opset = int(options["opset"]) if options.get("opset") else None
     model, _ = tf2onnx.convert.from_graph_def(graph_def, input_names=inputs, output_names=outputs,
                                               opset=opset)
     if kind in ("saved-model", "keras"):
@@ -122,8 +159,7 @@ def convert(path, kind, target, ckpt, opset):
     return model.SerializeToString()
 
 
-def load(model_path, options):
+def load(model_path, options, lists):
     """A "model" that is given nothing and gives the converted one."""
-    opset = int(options["opset"]) if options.get("opset") else None
-    data = convert(model_path, options["model_type"], options["target"], options.get("ckpt"), opset)
+    data = convert(model_path, options, lists.get("tf_outputs", []))
     return lambda feed: {"model": np.frombuffer(data, np.uint8)}

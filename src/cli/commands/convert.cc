@@ -2,12 +2,14 @@
 
 #include "cli/bind_model.h"
 #include "cli/bind_run.h"
+#include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "model/model_type.h"
 #include "run/engine_build.h"
+#include "run/model_conversion.h"
 #include "run/model_source.h"
 #include "run/worker_pool.h"
 
@@ -70,12 +72,21 @@ void WarnOfEngineOptions(const Conversion& conversion) {
   }
 }
 
-Status ConvertToOnnx(Conversion& conversion) {
+// TensorFlow's formats become ONNX first, in a file that lives as long as `conversions`.
+Status LeaveTensorFlow(Conversion& conversion, ModelConversions& conversions) {
+  const std::optional<ModelType> type = ModelTypeFromName(conversion.model.type);
+  if (!type || !IsTensorFlowModel(*type)) return {};
+  RunnerPlan reader;
+  reader.model = conversion.model;
+  BindTensorFlowConversion(conversion.args, reader);
+  ConvertToOnnx(reader);
+  VERNIER_ASSIGN_OR_RETURN(conversion.model, conversions.ModelOf(reader));
+  return {};
+}
+
+Status WriteOnnx(Conversion& conversion, WorkerPool& pool) {
   WarnOfEngineOptions(conversion);
   conversion.model.save_path = conversion.output;
-  ExecutionPlan execution;
-  VERNIER_TRY(BindWorkers(conversion.args, execution));
-  WorkerPool pool(execution, WatchSignals(), conversion.log);
   return ModelSource::Save(conversion.model, conversion.log, [&] { return pool.GetForScripts(); });
 }
 
@@ -91,9 +102,14 @@ Status Convert(const ParsedArgs& args, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, log));
   Conversion conversion{args, std::move(model), output, log};
+  ExecutionPlan execution;
+  VERNIER_TRY(BindWorkers(args, execution));
+  WorkerPool pool(execution, WatchSignals(), log);
+  ModelConversions conversions(pool, log);
+  VERNIER_TRY(LeaveTensorFlow(conversion, conversions));
   switch (target) {
     case Target::kOnnx:
-      return ConvertToOnnx(conversion);
+      return WriteOnnx(conversion, pool);
     case Target::kEngine:
       return ConvertToEngine(conversion);
     case Target::kOnnxLike:

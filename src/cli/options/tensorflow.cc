@@ -36,7 +36,8 @@ constexpr OptionRow kLoad[] = {
      .help = "Name of the checkpoint to load, without an extension. Makes the model a checkpoint"
              " folder.",
      .standing = Standing::kBetter,
-     .note = "Runs with the checkpoint's values; Polygraphy 0.53.6 initializes the variables anew."},
+     .note =
+         "Runs with the checkpoint's values; Polygraphy 0.53.6 initializes the variables anew."},
     {.flags = {"--tf-outputs"},
      .dest = "tf_outputs",
      .arity = Arity::kPlus,
@@ -55,6 +56,12 @@ constexpr OptionRow kLoad[] = {
     {.flags = {"--freeze-graph"},
      .dest = "freeze_graph",
      .help = "Turn variables into constants before running."},
+    {.flags = {"--tf-signature"},
+     .dest = "tf_signature",
+     .arity = Arity::kOne,
+     .metavar = "NAME",
+     .help = "The signature of a SavedModel to run. Default: serving_default, else its only one.",
+     .origin = Origin::kOurs},
     {.flags = {"--tf-lib"},
      .dest = "tf_lib",
      .arity = Arity::kOne,
@@ -73,9 +80,7 @@ constexpr OptionRow kSession[] = {
     {.flags = {"--allow-growth"},
      .dest = "allow_growth",
      .help = "Let TensorFlow take GPU memory as it needs it."},
-    {.flags = {"--xla"},
-     .dest = "xla",
-     .help = "Compile the TensorFlow graph with XLA."},
+    {.flags = {"--xla"}, .dest = "xla", .help = "Compile the TensorFlow graph with XLA."},
 };
 
 constexpr OptionRow kInference[] = {
