@@ -13,9 +13,11 @@ import sys
 import tempfile
 
 import cases
+import framework_cases
 import measure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+CASES = {**cases.CASES, **framework_cases.CASES}
 
 
 def parse_options():
@@ -29,7 +31,7 @@ def parse_options():
     parser.add_argument("--quick", action="store_true", help="fewer and smaller runs")
     parser.add_argument("--full", action="store_true",
                         help="also save 10,000 iterations: 28 GB of disk, minutes")
-    parser.add_argument("--case", action="append", choices=cases.CASES,
+    parser.add_argument("--case", action="append", choices=CASES,
                         help="only this case; may be repeated")
     parser.add_argument("--rounds", type=int, help="runs of each command (default: 5; quick: 3)")
     parser.add_argument("--work-dir", type=pathlib.Path,
@@ -111,8 +113,8 @@ def bench(setting, names, say):
     failed = False
     for name in names:
         try:
-            say(as_markdown(cases.CASES[name](setting)))
-        except measure.CommandFailed as error:
+            say(as_markdown(CASES[name](setting)))
+        except (measure.CommandFailed, subprocess.CalledProcessError) as error:
             failed = True
             say(f"## {name}: failed\n\n```\n{error}\n```\n")
     say(f"Load average at the end: {' '.join(f'{load:.2f}' for load in os.getloadavg())}")
@@ -142,7 +144,7 @@ def main():
         report.append(text)
 
     try:
-        failed = bench(setting, options.case or list(cases.CASES), say)
+        failed = bench(setting, options.case or list(CASES), say)
     finally:
         if options.work_dir is None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""What vernier's TensorFlow and TorchScript runners add to their library's own time.
+
+    .deps/tensorflow/bin/python bench/framework_overhead.py tensorflow [--vernier FILE] [--rounds N]
+    /usr/bin/python3 bench/framework_overhead.py torch
+
+Runs perceptrons of several sizes in a bare program that calls the library and nothing else
+(bench/tensorflow_bare.c, bench/torch_bare.cc), and in vernier, with the same library, in turns, and
+compares the medians of an inference: of the program that of handing over the input, running and
+taking the result; of vernier the time that it reports. The bare program fills its input with other
+numbers each time, and reads its output, as anything that runs a model does.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+
+import numpy as np  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Width of the layers, how many, and rows of the input.
+SIZES = {"small": (64, 2, 1), "medium": (512, 6, 32), "large": (1024, 12, 64)}
+TURNS = 5
+
+
+def weights(width, layers):
+    random = np.random.default_rng(1)
+    return [random.standard_normal((width, width)).astype(np.float32) / np.float32(width ** 0.5)
+            for _ in range(layers)]
+
+
+class TensorFlow:
+    suffix = "pb"
+    input_name = "x:0"
+
+    def __init__(self, folder):
+        import tensorflow as tf
+        self.tf = tf
+        self.library = pathlib.Path(tf.__file__).parent / "libtensorflow_cc.so.2"
+        self.words = ("--tf", "--tf-lib", self.library)
+        self.program = folder / "bare"
+        subprocess.run(["cc", "-O2", "-o", self.program, ROOT / "bench/tensorflow_bare.c", "-ldl"],
+                       check=True)
+
+    def write(self, path, width, layers):
+        tf = self.tf
+        with tf.Graph().as_default() as graph:
+            x = tf.compat.v1.placeholder(tf.float32, [None, width], name="x")
+            for w in weights(width, layers):
+                x = tf.nn.relu(x @ tf.constant(w))
+            tf.identity(x, name="y")
+        path.write_bytes(graph.as_graph_def().SerializeToString())
+
+    def bare(self, model, rounds, shape):
+        return [self.program, self.library, model, "x", "y", rounds, *shape]
+
+
+class Torch:
+    suffix = "pt"
+    words = ("--torch", "--torch-in", "plugin")
+    input_name = "input"
+
+    def __init__(self, folder):
+        import torch
+        self.torch = torch
+        self.program = folder / "bare"
+        subprocess.run([os.environ.get("CXX", "g++"), "-O2", "-std=c++17", "-w", "-o", self.program,
+                        ROOT / "bench/torch_bare.cc", "-ltorch", "-ltorch_cpu", "-lc10"],
+                       check=True)
+
+    def write(self, path, width, layers):
+        torch = self.torch
+        modules = []
+        for w in weights(width, layers):
+            modules.append(torch.nn.Linear(width, width, bias=False))
+            modules[-1].weight = torch.nn.Parameter(torch.from_numpy(w.T.copy()))
+            modules.append(torch.nn.ReLU())
+        torch.jit.save(torch.jit.script(torch.nn.Sequential(*modules).eval()), str(path))
+
+    def bare(self, model, rounds, shape):
+        return [self.program, model, rounds, *shape]
+
+
+FRAMEWORKS = {"tensorflow": TensorFlow, "torch": Torch}
+
+
+def in_vernier(framework, vernier, model, rounds, shape, folder):
+    """The median of an inference, in seconds."""
+    record = folder / "record.json"
+    shapes = f"{framework.input_name}:{list(shape)}".replace(" ", "")
+    subprocess.run([vernier, "run", model, *framework.words, "--iterations", str(rounds),
+                    "--input-shapes", shapes, "--save-record", record, "-qqq"], check=True,
+                   capture_output=True)
+    return json.loads(record.read_text())["runners"][0]["latency_seconds"]["median"]
+
+
+def measure(framework, options, folder):
+    """(size, seconds of the bare program, of vernier) for each size: the turn of the median ratio."""
+    for name, (width, layers, rows) in SIZES.items():
+        model, shape = folder / f"{name}.{framework.suffix}", (rows, width)
+        framework.write(model, width, layers)
+        pairs = []
+        for _ in range(TURNS):  # in turns: other work on the machine meets both
+            words = map(str, framework.bare(model, options.rounds, shape))
+            done = subprocess.run(list(words), check=True, capture_output=True, text=True)
+            own = float(done.stdout)
+            inference = in_vernier(framework, options.vernier, model, options.rounds, shape, folder)
+            pairs.append((inference / own, own, inference))
+        _, own, inference = sorted(pairs)[TURNS // 2]
+        yield name, own, inference
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("framework", choices=FRAMEWORKS)
+    parser.add_argument("--vernier", default=ROOT / "build/release/bin/vernier")
+    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--json", action="store_true", help="one object for each size, in seconds")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        framework = FRAMEWORKS[options.framework](folder)
+        for name, own, inference in measure(framework, options, folder):
+            if options.json:
+                print(json.dumps({"size": name, "bare": own, "vernier": inference}), flush=True)
+                continue
+            print(f"{name:8} bare {own * 1e6:9.1f} us   vernier {inference * 1e6:9.1f} us   "
+                  f"{(inference / own - 1) * 100:+.1f} % (goal: at most +5 %)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
