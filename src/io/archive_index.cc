@@ -110,10 +110,13 @@ Result<ArchiveIndex> IndexArchive(const TensorArchive& archive) {
   return index;
 }
 
-Result<TensorMap> ReadMembers(const TensorArchive& archive, const std::vector<Member>& members) {
+Result<TensorMap> ReadMembers(const TensorArchive& archive, const std::vector<Member>& members,
+                              ArchiveAccess access) {
   TensorMap tensors;
   for (const Member& member : members) {
-    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, archive.Read(member.index));
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, access == ArchiveAccess::kMap
+                                                ? archive.Map(member.index)
+                                                : archive.Read(member.index));
     tensors.push_back({member.name, std::move(tensor)});
   }
   return tensors;

@@ -10,8 +10,8 @@ namespace {
 
 class ArchiveResults final : public ResultsReader::Source {
  public:
-  ArchiveResults(std::unique_ptr<TensorArchive> archive, ArchiveIndex index)
-      : archive_(std::move(archive)), index_(std::move(index)) {
+  ArchiveResults(std::unique_ptr<TensorArchive> archive, ArchiveIndex index, ArchiveAccess access)
+      : archive_(std::move(archive)), index_(std::move(index)), access_(access) {
     for (ArchiveIndex::Run& run : index_.runs) {
       if (!index_.is_results) NameRun(run);
       runs_.push_back({run.name, run.iterations.size()});
@@ -25,9 +25,12 @@ class ArchiveResults final : public ResultsReader::Source {
     IterationResult result;
     result.runner_name = source.details[iteration].runner_name;
     result.runtime_s = source.details[iteration].runtime_s;
-    VERNIER_ASSIGN_OR_RETURN(result.outputs, ReadMembers(*archive_, source.iterations[iteration]));
+    VERNIER_ASSIGN_OR_RETURN(result.outputs,
+                             ReadMembers(*archive_, source.iterations[iteration], access_));
     return result;
   }
+
+  Status CheckIntact() const override { return archive_->CheckIntact(); }
 
  private:
   static void NameRun(ArchiveIndex::Run& run) {
@@ -37,17 +40,19 @@ class ArchiveResults final : public ResultsReader::Source {
 
   std::unique_ptr<TensorArchive> archive_;
   ArchiveIndex index_;
+  ArchiveAccess access_;
   std::vector<SavedRun> runs_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<ResultsReader::Source>> OpenArchiveResults(const std::string& path,
-                                                                  ArchiveFormat format) {
+                                                                  ArchiveFormat format,
+                                                                  ArchiveAccess access) {
   VERNIER_ASSIGN_OR_RETURN(auto archive, TensorArchive::Open(path, format));
   VERNIER_ASSIGN_OR_RETURN(ArchiveIndex index, IndexArchive(*archive));
   return std::unique_ptr<ResultsReader::Source>(
-      std::make_unique<ArchiveResults>(std::move(archive), std::move(index)));
+      std::make_unique<ArchiveResults>(std::move(archive), std::move(index), access));
 }
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "io/archive_index.h"
 #include "io/results_reader.h"
 #include "io/tensor_archive.h"
 #include "vernier/status.h"
@@ -11,7 +12,7 @@
 namespace vernier {
 
 /// A file without runners in its names is read as runner `custom_runner`.
-Result<std::unique_ptr<ResultsReader::Source>> OpenArchiveResults(const std::string& path,
-                                                                  ArchiveFormat format);
+Result<std::unique_ptr<ResultsReader::Source>> OpenArchiveResults(
+    const std::string& path, ArchiveFormat format, ArchiveAccess access = ArchiveAccess::kRead);
 
 }  // namespace vernier

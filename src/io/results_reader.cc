@@ -11,7 +11,8 @@
 namespace vernier {
 namespace {
 
-Result<std::unique_ptr<ResultsReader::Source>> OpenSource(const std::string& path) {
+Result<std::unique_ptr<ResultsReader::Source>> OpenSource(const std::string& path,
+                                                          ArchiveAccess access) {
   if (IsPartialFolder(path)) {
     return Malformed("'" + path +
                      "' holds parts of outputs that a run did not finish saving; `vernier data "
@@ -21,9 +22,9 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenSource(const std::string& pat
   VERNIER_ASSIGN_OR_RETURN(const FileKind kind, DetectFileKind(path));
   switch (kind) {
     case FileKind::kNpz:
-      return OpenArchiveResults(path, ArchiveFormat::kNpz);
+      return OpenArchiveResults(path, ArchiveFormat::kNpz, access);
     case FileKind::kSafetensors:
-      return OpenArchiveResults(path, ArchiveFormat::kSafetensors);
+      return OpenArchiveResults(path, ArchiveFormat::kSafetensors, access);
     case FileKind::kJson:
       return OpenJsonResults(path);
     case FileKind::kNpy:
@@ -38,7 +39,12 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenSource(const std::string& pat
 }  // namespace
 
 Result<std::unique_ptr<ResultsReader>> ResultsReader::Open(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(auto source, OpenSource(path));
+  VERNIER_ASSIGN_OR_RETURN(auto source, OpenSource(path, ArchiveAccess::kRead));
+  return std::unique_ptr<ResultsReader>(new ResultsReader(std::move(source)));
+}
+
+Result<std::unique_ptr<ResultsReader>> ResultsReader::OpenMapped(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(auto source, OpenSource(path, ArchiveAccess::kMap));
   return std::unique_ptr<ResultsReader>(new ResultsReader(std::move(source)));
 }
 

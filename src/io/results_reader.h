@@ -29,6 +29,7 @@ class ResultsReader {
     virtual ~Source() = default;
     virtual const std::vector<Run>& runs() const = 0;
     virtual Result<IterationResult> Read(size_t run, size_t iteration) = 0;
+    virtual Status CheckIntact() const { return {}; }
   };
 
   /// Opens a JSON, npz or safetensors file (known by its extension, else by its content) or a
@@ -36,6 +37,9 @@ class ResultsReader {
   /// records where everything lies; tensors are decoded by Read. kMalformed, naming the file, when
   /// it is missing, damaged or holds something else.
   static Result<std::unique_ptr<ResultsReader>> Open(const std::string& path);
+
+  /// The same; tensors of .npz and .safetensors files are maps of them where that is possible.
+  static Result<std::unique_ptr<ResultsReader>> OpenMapped(const std::string& path);
 
   /// A reader of something else that has runs and iterations.
   static std::unique_ptr<ResultsReader> Of(std::unique_ptr<Source> source) {
@@ -48,6 +52,9 @@ class ResultsReader {
   /// Outputs in the file's order. kInvalidArgument for an index out of range; kMalformed when an
   /// array is damaged.
   Result<IterationResult> Read(size_t run, size_t iteration);
+
+  /// Where tensors are maps of the file: whether all that was looked at was the file's.
+  Status CheckIntact() const { return source_->CheckIntact(); }
 
  private:
   explicit ResultsReader(std::unique_ptr<Source> source) : source_(std::move(source)) {}

@@ -1,5 +1,6 @@
 #include "io/tensor_archive.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -27,14 +28,17 @@ class NpzArchive final : public TensorArchive {
     if (Status status = content->Finish(); !status.ok()) return status;
     return tensor;
   }
+  std::optional<StoredPlace> PlaceOf(size_t index, const StoredType* type) const override;
 
  private:
+  std::shared_ptr<const InputFile> file_;
   std::optional<ZipReader> reader_;
   std::vector<ZipMember> members_;
 };
 
 Status NpzArchive::Load(const std::shared_ptr<const InputFile>& file) {
   path_ = file->path();
+  file_ = file;
   VERNIER_ASSIGN_OR_RETURN(reader_, ZipReader::Open(file));
   for (const ZipMember& member : reader_->members()) {
     if (member.name == kNpzMetadataMember) {
@@ -51,12 +55,44 @@ Status NpzArchive::Load(const std::shared_ptr<const InputFile>& file) {
   return {};
 }
 
+// The header of a stored member; nullopt where there is anything unusual about it.
+std::optional<NpyHeader> HeaderOf(const InputFile& file, const ZipMember& member,
+                                  uint64_t& preamble) {
+  constexpr uint64_t kEnough = 1024;
+  std::vector<std::byte> start(static_cast<size_t>(std::min(kEnough, member.size)));
+  if (member.deflated || !file.ReadAt(member.data_offset, start).ok()) return std::nullopt;
+  const Result<uint64_t> size = NpyPreambleSize(start);
+  if (!size.ok() || *size > start.size()) return std::nullopt;
+  preamble = *size;
+  Result<NpyHeader> header = ParseNpyHeader(start);
+  return header.ok() ? std::optional(*std::move(header)) : std::nullopt;
+}
+
+std::optional<TensorArchive::StoredPlace> NpzArchive::PlaceOf(size_t index,
+                                                              const StoredType* type) const {
+  const ZipMember& member = members_[index];
+  uint64_t preamble = 0;
+  const std::optional<NpyHeader> header = HeaderOf(*file_, member, preamble);
+  if (!header || header->big_endian || header->kind == 'U' || header->kind == 'S') {
+    return std::nullopt;
+  }
+  if (header->fortran_order && header->shape.size() > 1) return std::nullopt;
+  const Result<DType> dtype =
+      NpyElementType(*header, type == nullptr ? std::nullopt : std::optional(type->dtype));
+  if (!dtype.ok()) return std::nullopt;
+  if (static_cast<uint64_t>(BitsOf(*dtype)) != header->item_bytes * 8) return std::nullopt;
+  const Result<uint64_t> size = NpyDataSize(*header, member.size - preamble);
+  if (!size.ok()) return std::nullopt;
+  return StoredPlace{member.data_offset + preamble, *size, *dtype, header->shape};
+}
+
 class SafetensorsArchive final : public TensorArchive {
  public:
   Status Load(const std::shared_ptr<const InputFile>& file);
 
  protected:
   Result<Tensor> ReadStored(size_t index, const StoredType* type) const override;
+  std::optional<StoredPlace> PlaceOf(size_t index, const StoredType* type) const override;
 
  private:
   std::shared_ptr<const InputFile> file_;
@@ -84,6 +120,15 @@ Result<Tensor> SafetensorsArchive::ReadStored(size_t index, const StoredType* ty
   return ReadRawTensor(source, pool_.get(), dtype, dims);
 }
 
+std::optional<TensorArchive::StoredPlace> SafetensorsArchive::PlaceOf(
+    size_t index, const StoredType* type) const {
+  const SafetensorsEntry& entry = header_.entries[index];
+  const DType dtype = type == nullptr ? entry.dtype : type->dtype;
+  if (dtype == DType::kString) return std::nullopt;
+  return StoredPlace{header_.data_offset + entry.begin, entry.end - entry.begin, dtype,
+                     type == nullptr ? entry.dims : type->dims};
+}
+
 template <typename Archive>
 Result<std::unique_ptr<TensorArchive>> OpenAs(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
@@ -101,9 +146,30 @@ Result<std::unique_ptr<TensorArchive>> TensorArchive::Open(const std::string& pa
                                        : OpenAs<SafetensorsArchive>(path);
 }
 
-Result<Tensor> TensorArchive::Read(size_t index) const {
+const StoredType* TensorArchive::TypeOf(size_t index) const {
   const auto type = metadata_.types.find(names_[index]);
-  return ReadStored(index, type == metadata_.types.end() ? nullptr : &type->second)
+  return type == metadata_.types.end() ? nullptr : &type->second;
+}
+
+Result<Tensor> TensorArchive::Read(size_t index) const {
+  return ReadStored(index, TypeOf(index))
+      .Annotate("'" + path_ + "': tensor '" + names_[index] + "'");
+}
+
+Result<Tensor> TensorArchive::Map(size_t index) const {
+  const std::optional<StoredPlace> place = PlaceOf(index, TypeOf(index));
+  if (!place || place->size == 0) return Read(index);
+  if (map_ == nullptr) {
+    Result<std::shared_ptr<const MappedFile>> map = MappedFile::Open(path_);
+    if (!map.ok()) return Read(index);  // reading says better what is wrong, if anything is
+    map_ = *std::move(map);
+  }
+  const std::span<const std::byte> bytes = map_->bytes();
+  if (place->begin > bytes.size() || place->size > bytes.size() - place->begin) return Read(index);
+  return Tensor::Wrap(
+             place->dtype, place->dims,
+             bytes.subspan(static_cast<size_t>(place->begin), static_cast<size_t>(place->size)),
+             map_)
       .Annotate("'" + path_ + "': tensor '" + names_[index] + "'");
 }
 

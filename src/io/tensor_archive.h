@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "io/part_file.h"
 #include "io/tensor_pool.h"
 #include "util/atomic_file.h"
+#include "util/mapped_file.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -34,13 +36,34 @@ class TensorArchive {
   /// the file and the tensor.
   Result<Tensor> Read(size_t index) const;
 
+  /// The same without a copy where the file holds the tensor as memory does: its bytes are those of
+  /// a map of the file, which they keep alive. Checksums are not looked at, and elements may stand
+  /// at any address. What is deflated, in another order or in a type that NumPy lacks is read.
+  Result<Tensor> Map(size_t index) const;
+
+  /// Whether what was mapped is still the file's: see MappedFile.
+  Status CheckIntact() const { return map_ == nullptr ? Status() : map_->CheckIntact(); }
+
  protected:
+  /// Where the bytes of a tensor lie in the file.
+  struct StoredPlace {
+    uint64_t begin = 0;
+    uint64_t size = 0;
+    DType dtype = DType::kUndefined;
+    Dims dims;
+  };
+  /// nullopt for a tensor that has to be read.
+  virtual std::optional<StoredPlace> PlaceOf(size_t index, const StoredType* type) const = 0;
   virtual Result<Tensor> ReadStored(size_t index, const StoredType* type) const = 0;
 
   std::string path_;
   std::vector<std::string> names_;
   ArchiveMetadata metadata_;
   std::shared_ptr<TensorPool> pool_ = TensorPool::Create();
+  mutable std::shared_ptr<const MappedFile> map_;  // made by the first Map()
+
+ private:
+  const StoredType* TypeOf(size_t index) const;
 };
 
 /// Collects tensors in a spool file; memory grows with their number, not their size.
