@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "util/own_program.h"
+
 namespace vernier {
 namespace {
 
@@ -47,11 +49,8 @@ std::vector<std::string> BackendSearchPath(const std::vector<std::string>& extra
   if (const char* variable = std::getenv("VERNIER_BACKEND_PATH")) {
     AppendColonSeparated(variable, path);
   }
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    path.push_back((executable.parent_path().parent_path() / "lib/vernier/backends").string());
-  }
+  const fs::path prefix = OwnPrefix();
+  if (!prefix.empty()) path.push_back((prefix / "lib/vernier/backends").string());
   return path;
 }
 

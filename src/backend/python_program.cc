@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "util/own_program.h"
+
 namespace vernier {
 namespace {
 
@@ -58,9 +60,8 @@ Result<std::string> FindPython(const std::string& given) {
 Result<std::vector<std::string>> PythonWorkerProgram(const std::string& given) {
   VERNIER_ASSIGN_OR_RETURN(std::string python, FindPython(given));
   std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  const fs::path script = executable.parent_path().parent_path() / "libexec/vernier/worker.py";
-  if (error || !fs::exists(script, error)) {
+  const fs::path script = OwnPrefix() / "libexec/vernier/worker.py";
+  if (!fs::exists(script, error)) {
     return Unavailable("this installation lacks its Python part: there is no '" + script.string() +
                        "'");
   }

@@ -19,6 +19,7 @@
 #include "backend/measure_messages.h"
 #include "backend/worker_server.h"
 #include "util/number_text.h"
+#include "util/own_program.h"
 
 extern char** environ;
 
@@ -69,9 +70,8 @@ std::string DescribeEnd(int wait_status) {
 }
 
 std::string OwnExecutable() {
-  std::array<char, 4096> path;
-  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
-  return size > 0 ? std::string(path.data(), static_cast<size_t>(size)) : "/proc/self/exe";
+  const std::string path = OwnProgram().string();
+  return path.empty() ? "/proc/self/exe" : path;
 }
 
 double SecondsSince(Clock::time_point start) {
@@ -139,6 +139,11 @@ class SpawnSettings {
 }  // namespace
 
 Result<std::unique_ptr<Worker>> Worker::Start(WorkerOptions options, Logger& logger) {
+  if (options.served.valid()) {
+    Channel channel(std::move(options.served));
+    return Load(
+        std::unique_ptr<Worker>(new Worker(std::move(options), logger, std::move(channel))));
+  }
   VERNIER_ASSIGN_OR_RETURN(auto ends, Channel::CreatePair());
   std::unique_ptr<Worker> worker(new Worker(std::move(options), logger, std::move(ends.first)));
   if (worker->options_.in_process) {
@@ -147,6 +152,10 @@ Result<std::unique_ptr<Worker>> Worker::Start(WorkerOptions options, Logger& log
   } else {
     VERNIER_TRY(worker->Spawn(std::move(ends.second)));
   }
+  return Load(std::move(worker));
+}
+
+Result<std::unique_ptr<Worker>> Worker::Load(std::unique_ptr<Worker> worker) {
   MessageWriter body;
   worker->options_.load.Encode(body);
   VERNIER_TRY(worker->Post(MessageType::kLoad, body, -1, {kLoading}));

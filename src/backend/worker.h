@@ -29,6 +29,8 @@ struct WorkerOptions {
   /// descriptor of the channel is added as the last one. Empty: `vernier worker` itself.
   std::vector<std::string> program;
   std::vector<std::string> environment;  ///< "NAME=value", beside this process's own; not in_process
+  /// A connection that another part of this process serves already: nothing is started.
+  UniqueFd served;
   bool in_process = false;  ///< serve in a thread of this process: a crash takes everything along
   double timeout_s = 0;     ///< for one request; 0 waits for ever
   /// Set by a signal handler: the number of a signal that should end the run. Not null.
@@ -107,6 +109,7 @@ class Worker {
   };
 
   Status Spawn(Channel child);
+  static Result<std::unique_ptr<Worker>> Load(std::unique_ptr<Worker> worker);
   Status Post(MessageType type, const MessageWriter& body, int fd, const Request& request);
   Result<Frame> Await(const Request& request);
   Result<Frame> Call(MessageType type, const MessageWriter& body, int fd, std::string_view stage);

@@ -25,12 +25,12 @@ namespace {
 class Execution {
  public:
   Execution(const RunPlan& plan, Logger& logger, RunObserver& observer,
-            const std::atomic<int>& interrupted)
+            const std::atomic<int>& interrupted, const CallerObjects* caller)
       : plan_(plan),
         logger_(logger),
         observer_(observer),
         interrupted_(interrupted),
-        live_(plan, interrupted, logger),
+        live_(plan, interrupted, logger, caller),
         bars_(plan.compare) {}
 
   RunOutcome Run() {
@@ -140,6 +140,7 @@ class Execution {
       logger_.Info("Streaming iteration " + std::to_string(i) + "\n---- Inference Input(s) ----\n" +
                    FormatTensorTable(*feed));
       VERNIER_TRY(savers_->AddFeed(*feed));
+      observer_.FeedMade(i, *feed);
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, InferAll(*feed, i));
       ++live_iterations_;
       live_.ForgetFeed();
@@ -204,6 +205,7 @@ class Execution {
         VERNIER_TRY(savers_->AddFeed(*feed));
         ++feeds_saved_;
       }
+      observer_.FeedMade(i, *feed);
       VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
                                InferOne(index, *feed, i));
       if (!result) return {};
@@ -318,6 +320,7 @@ class Execution {
     logger_.Once(Severity::kInfo, PadName(live_[index].name()) +
                                       "\n---- Inference Output(s) ----\n" +
                                       FormatTensorTable(result->outputs));
+    observer_.OutputsMade(iteration, *result);
     VERNIER_TRY(savers_->AddResult(index, *result));
     if (!noise_ || index != 0) return {};
     return noise_->Measure(feed, iteration, *result, bars_);
@@ -426,8 +429,8 @@ class Execution {
 }  // namespace
 
 RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer,
-                      const std::atomic<int>& interrupted) {
-  return Execution(plan, logger, observer, interrupted).Run();
+                      const std::atomic<int>& interrupted, const CallerObjects* caller) {
+  return Execution(plan, logger, observer, interrupted, caller).Run();
 }
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "record/run_record.h"
+#include "run/caller_objects.h"
 #include "run/exit_code.h"
 #include "run/run_observer.h"
 #include "util/log.h"
@@ -17,8 +18,9 @@ struct RunOutcome {
 };
 
 /// Runs the plan to its end, whatever happens on the way: a runner that fails leaves the others
-/// going, and what was finished is published. `interrupted` is set by a signal handler.
+/// going, and what was finished is published. `interrupted` is set by a signal handler. `caller`
+/// may be null.
 RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer,
-                      const std::atomic<int>& interrupted);
+                      const std::atomic<int>& interrupted, const CallerObjects* caller = nullptr);
 
 }  // namespace vernier

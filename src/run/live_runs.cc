@@ -74,13 +74,15 @@ std::string PadName(const std::string& name) {
   return name + std::string(name.size() < kNameColumn ? kNameColumn - name.size() : 0, ' ');
 }
 
-LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
+LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
+                   const CallerObjects* caller)
     : plan_(plan),
       logger_(logger),
       interrupted_(interrupted),
-      pool_(plan.execution, interrupted, logger),
+      pool_(plan.execution, interrupted, logger, caller),
       devices_(logger),
-      may_stay_on_device_(OutputsAreOnlyCompared(plan)) {
+      may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
+                          (caller == nullptr || !caller->keeps_outputs)) {
   for (const RunnerPlan& runner : plan.runners) {
     runners_.emplace_back(runner);
     marked_ |= runner.model.edited();

@@ -26,7 +26,9 @@ namespace vernier {
 
 class LiveRuns {
  public:
-  LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger);
+  /// All must outlive it; `caller` may be null.
+  LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
+           const CallerObjects* caller = nullptr);
 
   size_t size() const { return runners_.size(); }
   LiveRunner& operator[](size_t index) { return runners_[index]; }

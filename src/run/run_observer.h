@@ -23,6 +23,12 @@ class RunObserver {
   /// How much detail the reports of a comparison need.
   virtual ComparisonDetail DetailWanted() = 0;
 
+  /// What every runner is given in an iteration, and what one of them computed. Sequential runs
+  /// tell of a feed once for each runner. Of outputs on a device only where the plan says that they
+  /// are kept.
+  virtual void FeedMade(int64_t /*iteration*/, const TensorMap& /*feed*/) {}
+  virtual void OutputsMade(int64_t /*iteration*/, const IterationResult& /*outputs*/) {}
+
   virtual void ComparisonsStarted(std::span<const RunnerPair> pairs) = 0;
   virtual void IterationStarted(int64_t iteration) = 0;
   virtual void PairCompared(const IterationComparison& comparison) = 0;

@@ -1,5 +1,7 @@
 #include "run/worker_pool.h"
 
+#include <algorithm>
+
 #include "backend/backend_path.h"
 #include "backend/python_program.h"
 
@@ -8,6 +10,11 @@ namespace {
 
 bool InPython(const RunnerPlan& runner) {
   return IsPythonBackend(runner.backend) && runner.place != RunnerPlace::kPlugin;
+}
+
+bool IsCallers(const RunnerPlan& runner) {
+  return std::any_of(runner.backend_options.begin(), runner.backend_options.end(),
+                     [](const auto& option) { return option.first == kServedByCaller; });
 }
 
 std::string SharingKey(const RunnerPlan& runner, bool alone) {
@@ -25,6 +32,11 @@ Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
   if (std::shared_ptr<Worker> running = slot.lock()) return running;
   LoadRequest load{{}, runner.backend_options};
   std::vector<std::string> program;
+  if (IsCallers(runner)) {
+    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, StartAtCaller());
+    slot = worker;
+    return worker;
+  }
   if (InPython(runner)) {
     VERNIER_ASSIGN_OR_RETURN(program, PythonWorkerProgram(plan_.python));
   } else {
@@ -44,9 +56,24 @@ bool WorkerPool::HasPluginToo(const RunnerPlan& runner) const {
 
 Result<std::shared_ptr<Worker>> WorkerPool::GetForScripts() {
   if (scripts_ != nullptr) return scripts_;
+  if (caller_ != nullptr && caller_->serves_scripts) {
+    VERNIER_ASSIGN_OR_RETURN(scripts_, StartAtCaller());
+    return scripts_;
+  }
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> program, PythonWorkerProgram(plan_.python));
   VERNIER_ASSIGN_OR_RETURN(scripts_, Start({}, std::move(program)));
   return scripts_;
+}
+
+Result<std::shared_ptr<Worker>> WorkerPool::StartAtCaller() {
+  WorkerOptions options;
+  if (caller_ != nullptr && caller_->connect) options.served.Reset(caller_->connect());
+  if (!options.served.valid()) return Internal("the calling program serves no objects");
+  options.timeout_s = plan_.timeout_s;
+  options.interrupted = &interrupted_;
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker,
+                           Worker::Start(std::move(options), logger_));
+  return std::shared_ptr<Worker>(std::move(worker));
 }
 
 Result<std::shared_ptr<Worker>> WorkerPool::Start(LoadRequest load,

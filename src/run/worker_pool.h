@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backend/worker.h"
+#include "run/caller_objects.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -15,8 +16,10 @@ namespace vernier {
 class WorkerPool {
  public:
   /// `interrupted` is set by a signal handler; it must outlive the pool.
-  WorkerPool(const ExecutionPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
-      : plan_(plan), interrupted_(interrupted), logger_(logger) {}
+  /// `caller` (may be null) must outlive it, too.
+  WorkerPool(const ExecutionPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
+             const CallerObjects* caller = nullptr)
+      : plan_(plan), interrupted_(interrupted), logger_(logger), caller_(caller) {}
 
   /// The worker for a runner, started if need be; it loads its framework in the meantime. Runners
   /// of one backend with the same backend options share one. `runner.place` says who serves a
@@ -30,11 +33,13 @@ class WorkerPool {
   Result<std::shared_ptr<Worker>> GetForScripts();
 
  private:
+  Result<std::shared_ptr<Worker>> StartAtCaller();
   Result<std::shared_ptr<Worker>> Start(LoadRequest load, std::vector<std::string> program);
 
   const ExecutionPlan& plan_;
   const std::atomic<int>& interrupted_;
   Logger& logger_;
+  const CallerObjects* caller_;
   std::map<std::string, std::weak_ptr<Worker>> workers_;
   std::shared_ptr<Worker> scripts_;
 };

@@ -120,8 +120,8 @@ class Runner:
         self.inputs = request.inputs if own is None else own
 
     def _load(self, name, symbol, request):
-        if name == "infer":
-            return symbol  # a script that is the model itself
+        if name == "infer" or self.path in scripts.given:
+            return symbol  # a script, or an object, that is the model itself
         arguments = {}
         if scripts.accepts(symbol, "outputs"):
             arguments["outputs"] = list(request.outputs)

@@ -61,8 +61,8 @@ def guard(where, code=wire.BACKEND):
             raise wire.Failure(
                 wire.UNAVAILABLE, f"{where} needs the Python module '{missing}', which "
                 f"{sys.executable} does not have: install it there, or name another interpreter "
-                f"with --python\n{describe(error)}") from None
-        raise wire.Failure(code, f"{where}: {describe(error)}") from None
+                f"with --python\n{describe(error)}", error) from None
+        raise wire.Failure(code, f"{where}: {describe(error)}", error) from None
 
 
 def _load_module(path):
@@ -88,8 +88,14 @@ def polygraphys_words(path, name):
     return f"Could not import symbol: {name} from script: {path}\nNote: Error was"
 
 
+# Objects of the program that serves itself (the Python package), by paths that no file has.
+given = {}
+
+
 def find(path, names, where, code=wire.MALFORMED):
     """The first of `names` that the script has, with its name; `where` begins what goes wrong."""
+    if path in given:
+        return names[0], given[path]
     folder = os.path.dirname(os.path.abspath(path))
     if folder not in sys.path:
         sys.path.insert(0, folder)  # stays: modules beside the script may be imported late

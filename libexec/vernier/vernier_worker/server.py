@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from . import console, scripts, wire
+from . import console, results, scripts, wire
 
 VERSION = "1"
 
@@ -31,10 +31,16 @@ def _version_of(module):
 
 
 class Server:
-    """The state of a worker: its open sessions, by number."""
+    """The state of a worker: its open sessions, by number.
 
-    def __init__(self, channel):
+    A program that serves its own objects is told what they raise by `note`, and has them given
+    iterations made by `make_iteration`.
+    """
+
+    def __init__(self, channel, note=None, make_iteration=results.make):
         self.channel = channel
+        self.note = note
+        self.make_iteration = make_iteration
         self.console = console.Console(channel)
         self.sessions = {}
         self.pool = None  # memory for their outputs
@@ -73,6 +79,8 @@ class Server:
                     raise wire.Failure(wire.INTERNAL, f"unknown request {kind}")
                 sent = handler(wire.Reader(body), memory, out)
         except wire.Failure as failure:
+            if self.note is not None and failure.raised is not None:
+                self.note(failure.raised)
             out = wire.Writer()
             out.i32(failure.code)
             out.text(failure.message)
@@ -174,13 +182,13 @@ class Server:
         return name, runtime, reader.u64()
 
     def compare(self, reader, memory, out):
-        from . import results, tensors
+        from . import tensors
         session = self.sessions[reader.u64()]
         sides = [self._header(reader), self._header(reader)]
         arrays = tensors.decode(reader, memory)
         iterations = []
         for name, runtime, count in sides:
-            iterations.append(results.make(arrays[:count], runtime, name))
+            iterations.append(self.make_iteration(arrays[:count], runtime, name))
             arrays = arrays[count:]
         session.compare(iterations[0], iterations[1], out)
 
@@ -200,11 +208,11 @@ class Server:
         return sent
 
     def postprocess(self, reader, memory, out):
-        from . import results, tensors
+        from . import tensors
         session = self.sessions[reader.u64()]
         name, runtime, _ = self._header(reader)
         outputs = tensors.decode(reader, memory)
-        description, sent = session.apply(results.make(outputs, runtime, name))
+        description, sent = session.apply(self.make_iteration(outputs, runtime, name))
         out.raw(description)
         return sent
 

@@ -29,12 +29,13 @@ _F64 = struct.Struct("=d")
 
 
 class Failure(Exception):
-    """An error with a code of its own, for the parent."""
+    """An error with a code of its own, for the parent, and what a script raised, if it did."""
 
-    def __init__(self, code, message):
+    def __init__(self, code, message, raised=None):
         super().__init__(message)
         self.code = code
         self.message = message
+        self.raised = raised
 
 
 class Writer:

@@ -1,0 +1,27 @@
+#include "util/own_program.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <system_error>
+
+namespace vernier {
+
+namespace fs = std::filesystem;
+
+fs::path OwnProgram() {
+  Dl_info info{};
+  link_map* map = nullptr;
+  const void* here = reinterpret_cast<const void*>(&OwnProgram);
+  // The main program's entry in the list of loaded files has no name.
+  if (::dladdr1(here, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0 &&
+      map != nullptr && map->l_name != nullptr && *map->l_name != '\0') {
+    return fs::path(map->l_name).parent_path() / "_program/bin/vernier";
+  }
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
+fs::path OwnPrefix() { return OwnProgram().parent_path().parent_path(); }
+
+}  // namespace vernier
