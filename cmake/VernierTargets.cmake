@@ -43,6 +43,7 @@ function(vernier_add_backend name)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/vernier/backends
     LINK_DEPENDS ${export_list})
   if(NOT ARG_NO_INSTALL)
+    set_property(GLOBAL APPEND PROPERTY VERNIER_BACKEND_TARGETS ${target})
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/vernier/backends)
   endif()
 endfunction()

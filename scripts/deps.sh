@@ -20,6 +20,7 @@ source scripts/environments.sh
 readonly sets='
 tensorflow|wheels|scripts/python-tensorflow.txt|1.6 GB|--tf: TensorFlow, Keras and tf2onnx, in .deps/tensorflow
 torch|debian|scripts/apt-torch.txt|600 MB|--torch: PyTorch of the distribution, installed by apt
+wheel|wheelhouse|scripts/python-wheel.txt|60 MB|the Python package: what builds it, and its tests, in .deps/wheel
 python|peer|scripts/python-tests.txt|200 MB|--onnxref and scripts: NumPy, onnx, ONNX Runtime and Polygraphy, in .deps/peer
 '
 
@@ -42,6 +43,10 @@ get() {
   case $how in
     debian) if has_packages "$list" "$name"; then install_packages "$list" "$name"; fi ;;
     wheels) environment "$name" "$list" "$name" ;;
+    wheelhouse)
+      environment "$name" "$list" "$name"
+      wheelhouse "$name" "$list"
+      ;;
     *) environment "$how" "$list" "$name" ;;
   esac
 }

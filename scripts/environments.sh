@@ -125,6 +125,18 @@ environment() {
   step "$3: fetched into .deps/$1"
 }
 
+# wheelhouse NAME LIST: the same packages as files in .deps/NAME/wheels, from which tests fill
+# environments of their own without a network.
+wheelhouse() {
+  local folder=$deps/$1 log=$deps/logs/$1.log cache=()
+  if [[ -e $folder/wheels/.complete ]]; then return; fi
+  if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
+  "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
+    --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels" --requirement "$2" \
+    >>"$log" 2>&1 || fail "$1: $(reason "$log"); see $log"
+  touch "$folder/wheels/.complete"
+}
+
 # Others may be installing into .deps/ at the same time: waits for them.
 lock_deps() {
   mkdir -p "$deps/logs"

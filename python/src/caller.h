@@ -1,0 +1,44 @@
+// Objects of the Python program that take part in a run: callables as runners, feeds, comparison
+// functions. They are served in this process, in the protocol of Python workers.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <vector>
+
+#include "named_tensors.h"
+#include "run/caller_objects.h"
+#include "vernier/run_plan.h"
+
+namespace vernier::python {
+
+/// A callable as a runner: its place among the runners, its name, and how it is found.
+struct CallerRunner {
+  size_t position = 0;
+  std::string name;
+  std::string path;
+  std::string function;
+};
+
+/// What a run has of the Python program. `connect` gives a socket at whose other end that program's
+/// objects are served.
+struct Caller {
+  nanobind::object connect;
+  std::vector<CallerRunner> runners;
+  ScriptFunction feeds;
+  ScriptFunction comparison;
+  ScriptFunction postprocessing;
+
+  /// From the package's dictionary: "connect", "runners" (a list of four), "feeds", "comparison"
+  /// and "postprocessing" (pairs of path and function).
+  static Caller From(const nanobind::dict& said);
+
+  /// Has them take part in the plan. `model` is the run's, for runners that want to know it.
+  void JoinPlan(const ModelPlan& model, RunPlan& plan) const;
+
+  /// For the run of that plan; this must outlive it.
+  CallerObjects Objects(bool keeps_outputs) const;
+};
+
+}  // namespace vernier::python

@@ -1,0 +1,134 @@
+// Arrays of the Python program against each other: ComparisonRun, one iteration at a time.
+#include "run/comparison_run.h"
+
+#include "bindings.h"
+#include "caller.h"
+#include "cli/bind_run.h"
+#include "cli/version.h"
+#include "compare/postprocess.h"
+#include "comparison_report.h"
+#include "comparison_scripts.h"
+#include "option_words.h"
+#include "own_thread.h"
+#include "python_logger.h"
+#include "record/run_record.h"
+#include "run/output_names.h"
+#include "status_error.h"
+
+namespace nb = nanobind;
+
+namespace vernier::python {
+namespace {
+
+using Sides = std::vector<std::optional<IterationTuple>>;
+
+class Comparison {
+ public:
+  Comparison(std::vector<std::string> words, std::vector<std::string> names, const nb::dict& said,
+             nb::object log, int threshold)
+      : logger_(std::move(log), threshold), caller_(Caller::From(said)), names_(std::move(names)) {
+    words.insert(words.begin(), "arrays");  // the command wants a file
+    words_ = Check(ParseWords("compare", std::move(words)));
+    plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
+    Check(CheckAverageOptions(plan_.compare));
+    plan_.load_outputs.clear();
+    plan_.comparison_asked = true;
+    caller_.JoinPlan({}, plan_);
+    reporter_.emplace(logger_, plan_);
+    bars_.emplace(plan_.compare);
+    objects_ = caller_.Objects(false);
+    scripts_.emplace(plan_, thread_, logger_, objects_);
+    run_.emplace(Check(ComparisonRun::Create(plan_, names_, false, reporter_->observer())));
+    if (bars_->wanted()) run_->UseBars(*bars_);
+  }
+
+  // False when nothing more is to be compared.
+  bool Add(Sides sides) {
+    IterationOutputs outputs;
+    for (std::optional<IterationTuple>& side : sides) {
+      outputs.push_back(side ? std::optional(ToResult(*std::move(side))) : std::nullopt);
+    }
+    Result<bool> go_on = Internal("not done");
+    thread_.Do([&] { go_on = Compare(outputs); });
+    // Arrays of Python are let go here, where the GIL is held.
+    outputs.clear();
+    return Check(std::move(go_on));
+  }
+
+  // The record as JSON, and the exit code.
+  std::pair<std::string, int> Finish(const std::vector<int64_t>& lengths) {
+    RunRecord record;
+    RunFaults faults;
+    record.command = words_.invocation.command;
+    record.version = kVersion;
+    record.averaged = plan_.compare.check_average;
+    record.pairs = run_->Finish(lengths, Coverage::kJudged, faults, record.faults);
+    if (plan_.strict) {
+      for (PairRecord& pair : record.pairs) {
+        for (const OutputRecord& output : pair.outputs) pair.rejected |= !output.vacuous.empty();
+      }
+    }
+    const Status written = reporter_->Finish(!faults.any());
+    if (!written.ok()) {
+      faults.Add(written);
+      record.faults.push_back(written.message());
+    }
+    record.exit_code = ExitCode(faults, false);
+    return {ToJson(record), record.exit_code};
+  }
+
+ private:
+  Result<bool> Compare(IterationOutputs& outputs) {
+    if (iteration_ == 0) VERNIER_TRY(Begin(outputs));
+    if (thread_.interrupted() != 0) return Cancelled("interrupted");
+    return run_->Compare(iteration_++, outputs);
+  }
+
+  Status Begin(const IterationOutputs& outputs) {
+    std::vector<std::string> known;
+    for (const auto& side : outputs) {
+      if (!side) continue;
+      for (const NamedTensor& output : side->outputs) known.push_back(output.name);
+    }
+    if (!plan_.lenient) VERNIER_TRY(CheckOutputNames(plan_, known));
+    return scripts_->Open(plan_, *run_);
+  }
+
+  PythonLogger logger_;
+  Caller caller_;
+  CallerObjects objects_;
+  std::vector<std::string> names_;
+  Words words_;
+  RunPlan plan_;
+  OwnThread thread_;
+  std::optional<ComparisonReport> reporter_;
+  std::optional<PairBars> bars_;
+  std::optional<ComparisonScripts> scripts_;
+  std::optional<ComparisonRun> run_;
+  int64_t iteration_ = 0;
+};
+
+// The outputs of one iteration as --postprocess makes them.
+NamedTensors Postprocess(std::vector<std::string> list, NamedTensors outputs) {
+  PythonLogger logger(nb::none(), static_cast<int>(Severity::kCritical) + 1);
+  const Words words = Check(ParseWords("run", std::move(list)));
+  const RunPlan plan = Check(BindRun(words.args, words.invocation, logger));
+  TensorMap map = ToMap(std::move(outputs));
+  Check(PostprocessTopK(map, plan.postprocess));
+  return FromMap(map);
+}
+
+}  // namespace
+
+void BindComparison(nb::module_& module) {
+  nb::class_<Comparison>(module, "Comparison")
+      .def(nb::init<std::vector<std::string>, std::vector<std::string>, const nb::dict&, nb::object,
+                    int>(),
+           nb::arg("words"), nb::arg("names"), nb::arg("caller"), nb::arg("log"),
+           nb::arg("threshold"))
+      .def("add", &Comparison::Add)
+      .def("finish", &Comparison::Finish, nb::arg("lengths"));
+  module.def("postprocess", &Postprocess, nb::arg("words"), nb::arg("outputs"));
+}
+
+}  // namespace vernier::python

@@ -1,0 +1,30 @@
+// Functions of the Python program that judge or change outputs, where no run opens them.
+#pragma once
+
+#include <memory>
+
+#include "own_thread.h"
+#include "run/caller_objects.h"
+#include "run/comparison_run.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier::python {
+
+class ComparisonScripts {
+ public:
+  /// All must outlive it.
+  ComparisonScripts(const RunPlan& plan, const OwnThread& thread, Logger& logger,
+                    const CallerObjects& objects);
+  ~ComparisonScripts();
+
+  /// Opens what the plan names, and has the run use it.
+  Status Open(const RunPlan& plan, ComparisonRun& run);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace vernier::python

@@ -1,0 +1,33 @@
+#include "python_logger.h"
+
+namespace nb = nanobind;
+
+namespace vernier::python {
+
+PythonLogger::PythonLogger(nb::object write, int threshold)
+    : write_(std::move(write)), threshold_(threshold) {}
+
+PythonLogger::~PythonLogger() {
+  const nb::gil_scoped_acquire gil;
+  write_.reset();
+}
+
+void PythonLogger::Write(Severity severity, std::string_view text, LogColor, bool once) {
+  if (once && !logged_once_.emplace(text).second) return;
+  const std::string indent(static_cast<size_t>(indent_) * 4, ' ');
+  std::string line = indent + std::string(text);
+  for (size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n', at + 1)) {
+    line.insert(at + 1, indent);
+  }
+  const nb::gil_scoped_acquire gil;
+  try {
+    // Frameworks may say anything; Python wants UTF-8.
+    const nb::object decoded = nb::steal(
+        PyUnicode_DecodeUTF8(line.data(), static_cast<Py_ssize_t>(line.size()), "replace"));
+    write_(static_cast<int>(severity), decoded, nb::str(area_.data(), area_.size()));
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("vernier's log");
+  }
+}
+
+}  // namespace vernier::python

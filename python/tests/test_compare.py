@@ -1,0 +1,146 @@
+"""Arrays against arrays."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import vernier
+
+
+def outputs(**arrays):
+    return {name: np.asarray(value, dtype=np.float32) for name, value in arrays.items()}
+
+
+def test_equal_arrays_pass():
+    record = vernier.compare(outputs(y=[1, 2, 3]), outputs(y=[1, 2, 3]))
+    assert record and record.passed and record.exit_code == 0
+    assert record.mismatched() == []
+    assert record.output("y")["elements"] == 3
+
+
+def test_mismatch_is_data():
+    record = vernier.compare(outputs(y=[1, 2, 3], z=[0]), outputs(y=[1, 2, 4], z=[0]))
+    assert not record and record.exit_code == 1
+    assert record.mismatched() == ["y"]
+    assert record.output("y")["mismatches"] == 1
+    assert record.output("y")["max_absolute_error"] == 1.0
+    assert "y" in record.summary()
+
+
+@pytest.mark.parametrize("options, passes", [
+    ({"atol": 0.5}, False), ({"atol": 1.0}, True), ({"rtol": 0.2}, False), ({"rtol": 0.25}, True),
+    ({"atol": {"y": 1}}, True), ({"atol": {"": 1, "y": 0.1}}, False),
+    ({"compare": ["simple", "cosine_similarity"], "atol": 1}, True),
+    ({"check_error_stat": "mean", "atol": 0.4}, True),
+])
+def test_options_are_those_of_the_command(options, passes):
+    record = vernier.compare(outputs(y=[1, 2, 3]), outputs(y=[1, 2, 4]), **options)
+    assert record.passed == passes
+
+
+def test_nan_never_passes():
+    assert not vernier.compare(outputs(y=[np.nan]), outputs(y=[np.nan]), atol=1e9)
+
+
+def test_nothing_in_common_is_no_pass():
+    record = vernier.compare(outputs(y=[1], z=[2]), outputs(u=[[1]], v=[[2]]))
+    assert record.exit_code == 4
+    assert record.faults
+
+
+def test_fewer_iterations_are_no_pass():
+    record = vernier.compare([outputs(y=[1])] * 3, [outputs(y=[1])] * 2)
+    assert record.exit_code == 4
+    assert "only 2 of 3 iterations" in record.faults[0]
+
+
+def test_files_against_arrays(tmp_path):
+    results = vernier.RunResults()
+    results.add([outputs(y=[1, 2])], runner_name="saved")
+    results.save(tmp_path / "r.npz")
+    assert vernier.compare(tmp_path / "r.npz", outputs(y=[1, 2]))
+    record = vernier.compare(str(tmp_path / "r.npz"), outputs(y=[1, 5]), names=["old", "new"])
+    assert (record.pairs[0]["first"], record.pairs[0]["second"]) == ("old", "new")
+    assert not record
+
+
+def test_unknown_option_and_output():
+    with pytest.raises(vernier.InvalidArgument, match="no option 'rtoll'; did you mean 'rtol'"):
+        vernier.compare(outputs(y=[1]), outputs(y=[1]), rtoll=1)
+    with pytest.raises(vernier.InvalidArgument, match="-1"):
+        vernier.compare(outputs(y=[1]), outputs(y=[1]), rtol=-1)
+    with pytest.raises(vernier.NotFound, match="logits"):
+        vernier.compare(outputs(y=[1]), outputs(y=[1]), rtol={"logits": 1})
+
+
+def test_what_is_no_array():
+    with pytest.raises(vernier.InvalidArgument, match="'y' is a object"):
+        vernier.compare({"y": object()}, {"y": object()})
+    with pytest.raises(vernier.InvalidArgument, match="cannot compare a int"):
+        vernier.compare(3, {"y": [1]})
+
+
+def test_own_function_judges():
+    seen = []
+
+    def close_enough(a, b):
+        seen.append((a.runner_name, b.runner_name, type(a).__name__))
+        return {name: bool(np.abs(a[name] - b[name]).max() < 2) for name in a}
+
+    record = vernier.compare(outputs(y=[1, 2, 3]), outputs(y=[1, 2, 4]), func=close_enough)
+    assert record.passed
+    assert seen == [("a", "b", "IterationResult")]
+    assert not vernier.compare(outputs(y=[1]), outputs(y=[9]), func=close_enough)
+
+
+def test_function_that_raises_keeps_its_traceback():
+    def broken(a, b):
+        raise ZeroDivisionError("on purpose")
+
+    with pytest.raises(vernier.BackendError, match="on purpose") as caught:
+        vernier.compare(outputs(y=[1]), outputs(y=[1]), func=broken)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    frames = []
+    traceback = caught.value.__cause__.__traceback__
+    while traceback:
+        frames.append(traceback.tb_frame.f_code.co_name)
+        traceback = traceback.tb_next
+    assert "broken" in frames
+
+
+def test_log_is_pythons(caplog):
+    with caplog.at_level(logging.INFO, logger="vernier"):
+        vernier.compare(outputs(y=[1, 2, 3]), outputs(y=[1, 2, 4]))
+    text = "\n".join(entry.getMessage() for entry in caplog.records)
+    assert "Comparing Output: 'y' (dtype=float32, shape=(3,))" in text
+    assert "FAILED | Output: 'y'" in text
+    assert {entry.name for entry in caplog.records} == {"vernier"}
+
+
+def test_record_is_saved_and_reported(tmp_path):
+    record = vernier.compare(outputs(y=[1, 2, 3]), outputs(y=[1, 2, 4]))
+    record.save(tmp_path / "record.json")
+    again = vernier.load_record(tmp_path / "record.json")
+    assert again.mismatched() == ["y"] and again.exit_code == 1
+    for name in ("page.html", "junit.xml", "lines.jsonl", "page.md"):
+        record.report(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 0
+    with pytest.raises(vernier.InvalidArgument, match="page.pdf"):
+        record.report(tmp_path / "page.pdf")
+
+
+def test_notebook_view():
+    record = vernier.compare(outputs(y=[1, 2, 3]), outputs(y=[1, 2, 4]))
+    html = record._repr_html_()
+    assert "<table>" in html and "FAILED" in html
+    assert html.count("<svg") == 1  # a heat map of what failed
+    assert "<svg" not in vernier.compare(outputs(y=[1]), outputs(y=[1]))._repr_html_()
+
+
+def test_arrays_in_any_layout():
+    square = np.arange(16, dtype=np.float32).reshape(4, 4)
+    assert vernier.compare({"y": square.T}, {"y": np.ascontiguousarray(square.T)})
+    assert vernier.compare({"y": square[::2, ::-1]}, {"y": square[::2, ::-1].copy()})
+    assert vernier.compare({"y": square.astype(">f4")}, {"y": square})
+    assert not vernier.compare({"y": square.T}, {"y": square})

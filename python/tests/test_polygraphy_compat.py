@@ -1,0 +1,197 @@
+"""Polygraphy's documented Python examples, in our words: each runs through Polygraphy itself, where
+the tests have one, and through vernier with changed imports, and prints the same."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from models import small_model
+
+PEER = os.environ.get("VERNIER_PEER", "")
+LOG = re.compile(r"\[[A-Z!]\] |    ")
+
+# Each prints what it found; PREFIX is the package.
+EXAMPLES = {
+    "inference": """
+        import numpy as np
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+
+        with OnnxrtRunner(SessionFromOnnx("small.onnx")) as runner:
+            print(list(runner.get_input_metadata()))
+            for scale in (1, -1):
+                feed = np.arange(6, dtype=np.float32).reshape(2, 3) * scale
+                outputs = runner.infer(feed_dict={"x": feed})
+                print(outputs["y"].tolist())
+            print(runner.last_inference_time() > 0)
+        """,
+    "comparing two runners, saving and loading": """
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+        from PREFIX.comparator import Comparator, CompareFunc, DataLoader, RunResults
+
+        build = SessionFromOnnx("small.onnx")
+        runners = [OnnxrtRunner(build, name="first"), OnnxrtRunner(build, name="second")]
+        loader = DataLoader(seed=5, iterations=2, val_range=(-2.0, 2.0))
+        results = Comparator.run(runners, data_loader=loader)
+        print([(name, len(iterations)) for name, iterations in results.items()])
+        print(results["first"][1]["y"].tolist())
+        accuracy = Comparator.compare_accuracy(results, compare_func=CompareFunc.simple(atol=1e-6))
+        print(bool(accuracy))
+        print(Comparator.validate(results, check_nan=True, check_inf=True))
+
+        results.save("outputs.json")
+        again = RunResults.load("outputs.json")
+        print([(name, len(iterations)) for name, iterations in again.items()])
+        print(again["second"][0]["y"].tolist())
+        """,
+    "a data set as a generator": """
+        import numpy as np
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+        from PREFIX.comparator import Comparator
+
+        def load_data():
+            for level in range(3):
+                yield {"x": np.full((1, 3), level, dtype=np.float32)}
+
+        results = Comparator.run([OnnxrtRunner(SessionFromOnnx("small.onnx"), name="ort")],
+                                 data_loader=load_data())
+        print([iteration["y"].tolist() for iteration in results["ort"]])
+        """,
+    "custom results against a framework": """
+        import numpy as np
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+        from PREFIX.comparator import Comparator, CompareFunc, RunResults
+
+        feeds = [{"x": np.eye(3, dtype=np.float32)}]
+        results = Comparator.run([OnnxrtRunner(SessionFromOnnx("small.onnx"), name="ort")],
+                                 data_loader=feeds)
+        custom = RunResults()
+        custom.add([{"y": results["ort"][0]["y"] + 0.25}], runner_name="custom")
+        results.append(("custom", custom["custom"]))
+        for atol in (0.1, 0.5):
+            found = Comparator.compare_accuracy(
+                results, compare_func=CompareFunc.simple(atol=atol, rtol=0.0))
+            print(atol, bool(found))
+            for result in found:
+                for pair, iterations in result.items():
+                    print(pair, [{n: bool(v) for n, v in it.items()} for it in iterations])
+        """,
+    "a comparison of one's own": """
+        import numpy as np
+        from PREFIX.comparator import Comparator, IterationResult, RunResults
+
+        results = RunResults()
+        results.add([{"y": np.ones(3, dtype=np.float32)}], runner_name="a")
+        results.add([{"y": np.zeros(3, dtype=np.float32)}], runner_name="b")
+
+        def same_shape(a, b):
+            return {name: a[name].shape == b[name].shape for name in a.keys()}
+
+        print(bool(Comparator.compare_accuracy(results, compare_func=same_shape)))
+        print(bool(Comparator.compare_accuracy(results)))
+        """,
+    "inputs and outputs by hand": """
+        import numpy as np
+        from PREFIX.comparator import IterationResult, RunResults
+        from PREFIX.json import load_json, save_json
+
+        save_json([{"x": np.arange(3, dtype=np.float32)}], "inputs.json")
+        for feed in load_json("inputs.json"):
+            print({name: array.tolist() for name, array in feed.items()})
+        results = RunResults()
+        results.append(("hand", [IterationResult({"y": np.zeros((2, 1))}, runner_name="hand")]))
+        save_json(results, "hand.json")
+        print([list(it.keys()) for it in load_json("hand.json")["hand"]])
+        save_json({"scale": np.float32([1.5]), "names": ["a", "b"]}, "any.json")
+        loaded = load_json("any.json")
+        print(loaded["scale"].tolist(), loaded["names"])
+        """,
+    "top k": """
+        import numpy as np
+        from PREFIX.comparator import Comparator, IterationResult, PostprocessFunc, RunResults
+
+        results = RunResults()
+        results.add([{"y": np.array([[0.1, 0.7, 0.2]], dtype=np.float32)}], runner_name="a")
+        results = Comparator.postprocess(results, PostprocessFunc.top_k(k=2))
+        print(results["a"][0]["y"].tolist())
+        """,
+    "a runner of one's own": """
+        import numpy as np
+        from PREFIX.backend.base import BaseRunner
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+        from PREFIX.common import TensorMetadata
+        from PREFIX.comparator import Comparator, DataLoader
+
+        class Doubled(BaseRunner):
+            def activate_impl(self):
+                self.scale = 2
+
+            def get_input_metadata_impl(self):
+                return TensorMetadata().add("x", np.dtype(np.float32), (1, 3))
+
+            def infer_impl(self, feed_dict):
+                self.inference_time = 0.001
+                return {"y": feed_dict["x"][:, :2] * self.scale}
+
+            def deactivate_impl(self):
+                print("closed")
+
+        results = Comparator.run([Doubled(name="doubled")], data_loader=DataLoader(seed=2))
+        print(results["doubled"][0]["y"].tolist())
+        """,
+}
+
+
+def run(python, prefix, text, folder):
+    (folder / "small.onnx").write_bytes(small_model())
+    script = folder / "example.py"
+    script.write_text(textwrap.dedent(text).replace("PREFIX", prefix))
+    done = subprocess.run([python, script.name], cwd=folder, capture_output=True, text=True,
+                          timeout=120, env={**os.environ, "PYTHONWARNINGS": "ignore"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Polygraphy's log is on standard output, too.
+    return [line for line in done.stdout.splitlines() if not LOG.match(line)]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name, tmp_path):
+    ours = tmp_path / "ours"
+    ours.mkdir()
+    printed = run(sys.executable, "vernier.polygraphy_compat", EXAMPLES[name], ours)
+    assert printed
+    if not PEER:
+        pytest.skip("no Polygraphy to compare with")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    expected = run(PEER, "polygraphy", EXAMPLES[name], theirs)
+    assert printed == expected
+
+
+def test_every_name_is_there():
+    import vernier.polygraphy_compat as compat
+    for name in compat.__all__:
+        assert getattr(compat, name) is not None
+    with pytest.raises(AttributeError, match="NoSuchName"):
+        compat.NoSuchName
+
+
+def test_tensorrt_is_asked_for_what_was_said():
+    from vernier.polygraphy_compat import (CreateConfig, EngineFromNetwork, NetworkFromOnnxPath,
+                                           Profile, SaveEngine, TrtRunner)
+    profile = Profile().add("x", min=(1, 3), opt=(2, 3), max=(8, 3))
+    engine = SaveEngine(EngineFromNetwork(NetworkFromOnnxPath("small.onnx"),
+                                          config=CreateConfig(fp16=True, profiles=[profile])),
+                        path="small.engine")
+    words = TrtRunner(engine, name="engine").vernier_runner()._words()
+    for word in ("--fp16", "x:[1, 3]", "x:[8, 3]", "small.engine"):
+        assert word in words[1]
+
+
+def test_what_there_is_no_option_for_is_refused():
+    from vernier import Unimplemented
+    from vernier.polygraphy_compat import CreateConfig
+    with pytest.raises(Unimplemented, match="no_such_setting"):
+        CreateConfig(no_such_setting=True)

@@ -1,0 +1,23 @@
+"""The plug-in in a pytest of its own."""
+
+
+def test_check_passes_and_fails(pytester):
+    pytester.makepyfile("""
+        import numpy as np
+        from vernier.pytest_plugin import assert_outputs_match
+
+        def test_same():
+            assert_outputs_match({"y": np.ones(3)}, {"y": np.ones(3)})
+
+        def test_differs():
+            assert_outputs_match({"y": np.ones(3)}, {"y": np.zeros(3)}, atol=0.5)
+
+        def test_fixture(vernier):
+            vernier.assert_outputs_match({"y": np.ones(3)}, {"y": np.ones(3) + 0.1}, atol=0.2)
+            assert not vernier.compare({"y": np.ones(3)}, {"y": np.zeros(3)})
+            record = vernier.run(None, [lambda f: f, lambda f: f], {"x": np.ones(2)})
+            assert len(record.results) == 2
+    """)
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*outputs do not match*", "*y*"])

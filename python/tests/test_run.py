@@ -1,0 +1,226 @@
+"""vernier.run and runners alone, with ONNX Runtime and with callables."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import vernier
+from models import WEIGHTS, expected, small_model
+
+
+def reference(feed):
+    return {"y": expected(feed["x"])}
+
+
+def test_framework_against_a_callable(model):
+    record = vernier.run(model, ["onnxrt", reference], iterations=3)
+    assert record.passed
+    assert [runner["name"] for runner in record.runners][1] == "reference"
+    assert [len(its) for its in record.results.values()] == [3, 3]
+    for (x, _), theirs, ours in zip(((f["x"], 0) for f in record.inputs),
+                                    *record.results.values()):
+        np.testing.assert_allclose(theirs["y"], ours["y"], rtol=1e-5)
+        np.testing.assert_array_equal(ours["y"], expected(x))
+    assert record.output("y")["compared_iterations"] == 3
+
+
+def test_wrong_callable_is_a_mismatch(model):
+    record = vernier.run(model, {"good": vernier.OnnxRuntime(),
+                                 "bad": lambda feed: {"y": expected(feed["x"]) + 1}})
+    assert record.exit_code == 1 and record.mismatched() == ["y"]
+    assert list(record.results.keys()) == ["good", "bad"]
+
+
+def test_order_of_runners_is_kept(model):
+    record = vernier.run(model, [reference, "onnxrt", reference])
+    names = [runner["name"] for runner in record.runners]
+    assert names[0] == "reference" and "onnxrt" in names[1] and names[2] == "reference-1"
+    assert [(p["first"], p["second"]) for p in record.pairs] == list(zip(names, names[1:]))
+
+
+def test_feeds_of_every_kind(model, tmp_path):
+    x = np.array([[1, -2, 3]], dtype=np.float32)
+    feeds = [{"x": x}, {"x": x * 2}]
+    vernier.save_inputs(feeds, tmp_path / "feeds.npz")
+
+    def generator():
+        yield from feeds
+
+    for inputs, count in ((feeds[0], 1), (feeds, 2), (generator(), 2), (generator, 2),
+                          (iter(feeds), 2), (tmp_path / "feeds.npz", 2)):
+        record = vernier.run(model, ["onnxrt"], inputs)
+        iterations = record.results[0][1]
+        assert len(iterations) == count
+        np.testing.assert_allclose(iterations[-1]["y"], expected(feeds[count - 1]["x"]), rtol=1e-5)
+
+
+def test_model_as_bytes():
+    record = vernier.run(small_model(), ["onnxrt"], {"x": np.ones((2, 3), np.float32)})
+    np.testing.assert_allclose(record.results[0][1][0]["y"], expected(np.ones((2, 3))), rtol=1e-5)
+
+
+def test_callables_without_a_model():
+    record = vernier.run(None, [reference, lambda feed: {"y": feed["x"] @ WEIGHTS}],
+                         {"x": np.ones((1, 3), np.float32)})
+    assert record.passed
+
+
+def test_own_comparison_and_postprocessing(model):
+    def halve(result):
+        return {name: value / 2 for name, value in result.items()}
+
+    record = vernier.run(model, [reference, lambda feed: {"y": expected(feed["x"]) + 1}],
+                         postprocess_func=halve, atol=0.5)
+    assert record.passed
+    record = vernier.run(model, [reference, lambda feed: {"y": expected(feed["x"]) + 1}],
+                         compare_func=lambda a, b: {"y": np.allclose(a["y"] + 1, b["y"])})
+    assert record.passed
+
+
+def test_outputs_need_not_be_kept(model):
+    record = vernier.run(model, ["onnxrt", reference], iterations=2, keep_outputs=False)
+    assert record.passed and len(record.results) == 0 and record.inputs == []
+
+
+def test_progress(model):
+    seen = []
+    vernier.run(model, ["onnxrt"], iterations=3, progress=lambda *now: seen.append(now))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_saved_outputs_as_a_runner(model, tmp_path):
+    path = tmp_path / "o.npz"
+    vernier.run(model, {"old": "onnxrt"}, seed=3, save_outputs=path)
+    assert vernier.run(model, ["onnxrt", path], seed=3).passed
+    assert not vernier.run(model, ["onnxrt", path], seed=4).passed
+
+
+def test_callable_that_raises_keeps_its_traceback(model):
+    def broken(feed):
+        return feed["no such input"]
+
+    with pytest.raises(vernier.BackendError, match="no such input") as caught:
+        vernier.run(model, ["onnxrt", broken])
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert caught.value.exit_code == 6
+    # What the other runner did is still there.
+    assert len(caught.value.record.results[0][1]) == 1
+
+
+def test_loader_that_raises(model):
+    def feeds():
+        yield {"x": np.ones((1, 3), np.float32)}
+        raise OSError("the disk is gone")
+
+    with pytest.raises(vernier.Error, match="the disk is gone") as caught:
+        vernier.run(model, ["onnxrt"], feeds())
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+@pytest.mark.parametrize("words, error, text", [
+    ({"model": "/nowhere/m.onnx", "runners": ["onnxrt"]}, vernier.Malformed, "m.onnx"),
+    ({"runners": []}, vernier.InvalidArgument, "runner"),
+    ({"runners": ["no such runner"]}, vernier.InvalidArgument, "no such runner"),
+    ({"runners": [3]}, vernier.InvalidArgument, "int"),
+    ({"runners": ["onnxrt"], "iterationz": 3}, vernier.InvalidArgument, "iterations"),
+    ({"runners": [vernier.Runner(backend="nonsense")]}, vernier.Unavailable, "nonsense"),
+])
+def test_bad_input(model, words, error, text):
+    with pytest.raises(error, match=text):
+        vernier.run(**{"model": model, **words})
+
+
+def test_damaged_model(tmp_path):
+    (tmp_path / "m.onnx").write_bytes(b"\xff" * 100)
+    with pytest.raises(vernier.Malformed, match="m.onnx"):
+        vernier.run(tmp_path / "m.onnx", ["onnxrt"])
+
+
+def test_runner_alone(model):
+    with vernier.OnnxRuntime(model, intra_op_threads=1) as runner:
+        assert runner.inputs == {"x": ("float32", ("n", 3))}
+        for batch in (1, 4):
+            x = np.arange(3 * batch, dtype=np.float32).reshape(batch, 3) - 4
+            result = runner.infer({"x": x})
+            np.testing.assert_allclose(result["y"], expected(x), rtol=1e-5)
+            assert result.runtime > 0
+    np.testing.assert_allclose(result["y"], expected(x), rtol=1e-5)  # outlives its runner
+    with pytest.raises(vernier.InvalidArgument, match="not open"):
+        runner.infer({"x": x})
+
+
+def test_runner_refuses_wrong_feeds(model):
+    with vernier.OnnxRuntime(model) as runner:
+        with pytest.raises(vernier.Malformed, match="x"):
+            runner.infer({"x": np.ones((1, 3), np.int64)})
+        assert runner.infer({"x": np.ones((1, 3), np.float32)})["y"].shape == (1, 2)
+
+
+def test_runner_outlives_the_thread_that_opened_it(model):
+    runner = vernier.OnnxRuntime(model)
+    thread = threading.Thread(target=runner.activate)
+    thread.start()
+    thread.join()
+    assert runner.infer({"x": np.ones((1, 3), np.float32)})["y"].shape == (1, 2)
+    runner.deactivate()
+
+
+def test_missing_model_and_framework():
+    with pytest.raises(vernier.Malformed, match="/nowhere/m.onnx"):
+        vernier.OnnxRuntime("/nowhere/m.onnx").activate()
+    with pytest.raises(vernier.InvalidArgument, match="model"):
+        vernier.OnnxRuntime().activate()
+
+
+def test_other_threads_run_meanwhile(model):
+    counter = []
+    stop = threading.Event()
+
+    def count():
+        while not stop.wait(0.001):
+            counter.append(1)
+
+    started = threading.Event()
+
+    def slow(feed):
+        started.set()
+        stop.wait(0.3)
+        return reference(feed)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    vernier.run(model, [slow])
+    stop.set()
+    thread.join()
+    assert started.is_set() and len(counter) > 20
+
+
+def test_interrupt_ends_a_run(model):
+    script = textwrap.dedent("""
+        import sys, time
+        import vernier
+
+        def slow(feed):
+            print("running", flush=True)
+            time.sleep(0.05)
+            return {"y": feed["x"]}
+
+        try:
+            vernier.run(sys.argv[1], [slow], iterations=10000)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+            sys.exit(9)
+    """)
+    with subprocess.Popen([sys.executable, "-c", script, str(model)], stdout=subprocess.PIPE,
+                          text=True, start_new_session=True) as child:
+        assert child.stdout.readline() == "running\n"
+        os.kill(child.pid, signal.SIGINT)
+        rest = child.stdout.read()
+        assert child.wait(timeout=30) == 9
+    assert rest.endswith("interrupted\n")

@@ -1,0 +1,150 @@
+"""NumPy arrays and what speaks DLPack to tensors of the libraries and back, without a copy."""
+
+import numpy as np
+
+from . import _native
+from ._errors import InvalidArgument
+
+NUMPY_TYPES = frozenset((
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16",
+    "uint32", "uint64", "bool", "complex64", "complex128"))
+# Types that NumPy knows through ml_dtypes only, and their bytes without it.
+EXTRA_TYPES = {"bfloat16": "V2", "float8_e4m3fn": "V1", "float8_e4m3fnuz": "V1",
+               "float8_e5m2": "V1", "float8_e5m2fnuz": "V1", "int4": "V1", "uint4": "V1",
+               "float4_e2m1fn": "V1"}
+PACKED = frozenset(("int4", "uint4", "float4_e2m1fn"))  # two elements a byte in the libraries
+CPU = 1  # DLPack's number
+
+
+def numpy_type(name):
+    """NumPy's type of an element type; raw bytes where neither it nor ml_dtypes has one."""
+    if name in NUMPY_TYPES:
+        return np.dtype(name)
+    try:
+        import ml_dtypes
+        return np.dtype(getattr(ml_dtypes, name))
+    except (ImportError, AttributeError):
+        return np.dtype(EXTRA_TYPES[name])
+
+
+def _unpacked(raw, name, shape):
+    nibbles = np.empty(raw.size * 2, np.uint8)
+    nibbles[0::2], nibbles[1::2] = raw & 0xF, raw >> 4
+    if name == "int4":  # sign-extended, as ml_dtypes keeps it
+        nibbles = (nibbles ^ 8) - np.uint8(8)
+    return nibbles[:int(np.prod(shape, dtype=np.int64))].view(numpy_type(name)).reshape(shape)
+
+
+def to_array(tensor):
+    """The array of a tensor. It shares the bytes, and cannot be written to."""
+    name, shape = tensor.dtype, tensor.shape
+    if name == "string":
+        return np.array(tensor.texts(), dtype=np.str_).reshape(shape)
+    raw = tensor.data()
+    if name in PACKED:
+        return _unpacked(raw, name, shape)
+    if raw.size == 0:
+        return np.empty(shape, numpy_type(name))
+    return raw.view(numpy_type(name)).reshape(shape)
+
+
+def _of_torch(value, who):
+    """A tensor of PyTorch, whose small floats NumPy has no words for."""
+    value = value.detach().cpu().contiguous()
+    name = str(value.dtype).replace("torch.", "")
+    if name not in EXTRA_TYPES:
+        return value.numpy(), None
+    import torch
+    bits = torch.int16 if name == "bfloat16" else torch.uint8
+    return value.view(bits).numpy(), name
+
+
+def _of_dlpack(value, who):
+    try:
+        if value.__dlpack_device__()[0] != CPU:
+            return np.from_dlpack(_ToHost(value))
+        return np.from_dlpack(value)
+    except Exception as error:
+        raise InvalidArgument(f"{who}: its __dlpack__ could not be used: {error}") from error
+
+
+class _ToHost:
+    """Asks another library's array for its bytes on this side of the bus."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __dlpack__(self, **words):
+        return self.value.__dlpack__(**{**words, "stream": None, "dl_device": (CPU, 0)})
+
+    def __dlpack_device__(self):
+        return (CPU, 0)
+
+
+def _numpy_of(value, who):
+    """The array, and the element type where the array itself does not tell it."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value), None
+    if callable(getattr(value, "detach", None)) and callable(getattr(value, "cpu", None)):
+        return _of_torch(value, who)
+    if hasattr(value, "__cuda_array_interface__") and callable(getattr(value, "get", None)):
+        return np.asarray(value.get()), None  # CuPy
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return _of_dlpack(value, who), None
+    if callable(getattr(value, "numpy", None)):  # TensorFlow, Polygraphy's device views
+        return np.asarray(value.numpy()), None
+    if hasattr(value, "__array__") or isinstance(value, (int, float, bool, complex, list, tuple)):
+        return np.asarray(value), None
+    raise InvalidArgument(f"{who} is a {type(value).__name__}; expected a NumPy array, a tensor of "
+                          "torch, JAX or TensorFlow, or anything with __dlpack__")
+
+
+def _texts(array, who):
+    texts = []
+    for element in array.reshape(-1).tolist():
+        if isinstance(element, bytes):
+            element = element.decode("utf-8", "replace")
+        if not isinstance(element, str):
+            raise InvalidArgument(f"{who} holds a {type(element).__name__}; an array of Python "
+                                  "objects may hold texts only")
+        texts.append(element)
+    return _native.text_tensor(list(array.shape), texts)
+
+
+def to_tensor(value, who):
+    """The tensor of an array, which it keeps and must not be changed. `who` is for messages."""
+    if isinstance(value, _native.Tensor):
+        return value
+    array, name = _numpy_of(value, who)
+    if array.dtype.kind in "USOT":
+        return _texts(array, who)
+    name = name or array.dtype.name
+    if array.dtype.kind == "V" and name not in EXTRA_TYPES:  # as Polygraphy has what NumPy lacks
+        name = {1: "uint8", 2: "bfloat16"}.get(array.dtype.itemsize)
+    if name not in NUMPY_TYPES and name not in EXTRA_TYPES:
+        raise InvalidArgument(f"{who} has NumPy's type {array.dtype}, which no runner has; convert "
+                              "it with astype()")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    shape = list(array.shape)
+    flat = np.require(array, requirements=["C", "A"]).reshape(-1).view(np.uint8)
+    if name in PACKED:
+        nibbles = np.append(flat & 0xF, np.zeros(flat.size % 2, np.uint8))
+        flat = nibbles[0::2] | nibbles[1::2] << 4
+    return _native.tensor(name, shape, flat)
+
+
+def to_pairs(mapping, who):
+    """The (name, tensor) pairs of a mapping of names to arrays."""
+    own = getattr(mapping, "_tensors", None)
+    if own is not None:
+        return own()
+    try:
+        items = list(mapping.items())
+    except (AttributeError, TypeError):
+        raise InvalidArgument(f"{who} is a {type(mapping).__name__}; expected a mapping of names to "
+                              "arrays") from None
+    for name, _ in items:
+        if not isinstance(name, str):
+            raise InvalidArgument(f"{who} has the name {name!r}; names are texts")
+    return [(name, to_tensor(value, f"{who}: '{name}'")) for name, value in items]

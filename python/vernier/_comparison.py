@@ -1,0 +1,91 @@
+"""vernier.compare: arrays against arrays."""
+
+from . import _native
+from ._callables import Callables
+from ._errors import InvalidArgument
+from ._logging import sink
+from ._record import Record
+from ._results import IterationResult, Iterations, RunResults, _as_iteration, load_results
+from ._words import words
+
+NAMES = ("a", "b", "c", "d", "e", "f", "g", "h")
+
+
+def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options):
+    """Compares outputs as `vernier compare` does, and returns a Record.
+
+    Each side is a mapping of names to arrays, a list of such mappings (iterations), an
+    IterationResult, a RunResults or a file of saved outputs, each runner of which is a side. Arrays
+    are NumPy's, torch's, or anything with __dlpack__. Neighbours are compared; `names` are the sides'.
+
+    `func(a, b)` may judge instead: it gets two IterationResults and returns a mapping of output names
+    to verdicts. Options are those of `vernier compare`, in Python: rtol=1e-3,
+    rtol={"logits": 1e-2, "": 1e-4}, compare=["simple", "l2"], tolerance="auto", ...
+    """
+    sides = [side for value in (a, b, *more) for side in _sides(value)]
+    labels = _names(sides, names)
+    callables = Callables()
+    if func is not None:
+        callables.add_function("comparison", func)
+    if postprocess_func is not None:
+        callables.add_function("postprocessing", postprocess_func)
+    with callables:
+        write, level = sink()
+        run = _native.Comparison(words("compare", options), labels, callables.said(), write, level)
+        try:
+            for index in range(max((len(its) for _, its in sides), default=0)):
+                if not run.add([_at(its, index, label) for (_, its), label in zip(sides, labels)]):
+                    break
+        except Exception as error:
+            raise callables.cause_of(error)
+        text, code = run.finish([len(iterations) for _, iterations in sides])
+    for value in (a, b, *more):
+        if isinstance(value, RunResults):
+            value.check_intact()
+    results = RunResults((label, [_as_iteration(its[i]) for i in range(len(its))]
+                          if not isinstance(its, Iterations) else its)
+                         for (_, its), label in zip(sides, labels))
+    return Record(text, code, results)
+
+
+def _at(iterations, index, label):
+    if index >= len(iterations):
+        return None
+    fresh = iterations.fresh(index) if isinstance(iterations, Iterations) else iterations[index]
+    if isinstance(fresh, IterationResult):
+        return (label, fresh.runtime, fresh._tensors())
+    from ._arrays import to_pairs
+    return (label, None, to_pairs(fresh, label))
+
+
+def _sides(value):
+    """(name or None, iterations) of each side that a value is."""
+    if isinstance(value, (str, bytes)) or hasattr(value, "__fspath__"):
+        value = load_results(value)
+    if isinstance(value, RunResults):
+        if not len(value):
+            raise InvalidArgument("there is nothing to compare: the results have no runners")
+        return list(value.items())
+    if isinstance(value, IterationResult):
+        return [(value.runner_name, [value])]
+    if isinstance(value, (Iterations, list, tuple)):
+        return [(getattr(value, "_name", None), value)]
+    if hasattr(value, "items"):
+        return [(None, [value])]
+    raise InvalidArgument(f"cannot compare a {type(value).__name__}; expected a mapping of names to "
+                          "arrays, a list of them, RunResults, or a file")
+
+
+def _names(sides, names):
+    if names is not None:
+        names = list(names)
+        if len(names) != len(sides):
+            raise InvalidArgument(f"names: expected {len(sides)}, got {len(names)}")
+        return names
+    labels = []
+    for index, (name, _) in enumerate(sides):
+        label = name or (NAMES[index] if index < len(NAMES) else f"side {index}")
+        while label in labels:
+            label += "'"
+        labels.append(label)
+    return labels

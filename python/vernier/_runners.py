@@ -1,0 +1,143 @@
+"""Runners: frameworks as objects, for vernier.run or alone."""
+
+import os
+import shlex
+import sys
+
+from . import _native
+from ._errors import InvalidArgument
+from ._logging import sink
+from ._results import IterationResult
+from ._words import words
+
+
+def environment():
+    """Of workers: frameworks are looked for where this Python has its packages."""
+    if "VIRTUAL_ENV" in os.environ or sys.prefix == sys.base_prefix:
+        return []
+    return ["VIRTUAL_ENV=" + sys.prefix]
+
+
+class Runner:
+    """A framework with a model, in a process of its own.
+
+        with vernier.OnnxRuntime("model.onnx") as runner:
+            outputs = runner.infer({"x": x})
+
+    In vernier.run the model may be left out: it is the run's. Options are those of the program, as
+    providers="cuda" for --providers cuda. `backend` names any plug-in.
+    """
+
+    backend = None
+
+    def __init__(self, model=None, *, name=None, backend=None, **options):
+        self.backend = backend or self.backend
+        if not self.backend:
+            raise InvalidArgument("Runner: backend: expected the name of a backend")
+        self.model = None if model is None else os.fspath(model)
+        self.name = name
+        self.options = options
+        self._open = None
+
+    def _definition(self):
+        """BACKEND [MODEL] [OPTIONS], as --runner takes it."""
+        parts = [self.backend] + ([self.model] if self.model else [])
+        return shlex.join(parts + words("run", self.options))
+
+    def _words(self):
+        """The words that add this runner to a run."""
+        return ["--runner", f"{self.name or self.backend}={self._definition()}"]
+
+    def activate(self):
+        """Opens the model. `with` does it, too."""
+        if self._open is not None:
+            return
+        if self.model is None:
+            raise InvalidArgument(f"{type(self).__name__}: model: expected the path of a model")
+        write, level = sink()
+        self._open = _native.OpenRunner(self._words(), environment(), sys.executable, write, level)
+
+    def deactivate(self):
+        """Closes the model and ends its process."""
+        opened, self._open = self._open, None
+        if opened is not None:
+            opened.close()
+
+    def infer(self, feed):
+        """The IterationResult of one feed, a mapping of input names to arrays."""
+        from ._arrays import to_pairs
+        return IterationResult._of(self._session().infer(to_pairs(feed, "the feed")))
+
+    def _session(self):
+        if self._open is None:
+            raise InvalidArgument(f"the runner '{self.name or self.backend}' is not open: use it "
+                                  "in a with statement, or call activate()")
+        return self._open
+
+    @property
+    def inputs(self):
+        """Name to (type, shape) of each input, as far as the framework tells."""
+        return {name: (dtype, shape) for name, dtype, shape in self._session().inputs()}
+
+    @property
+    def outputs(self):
+        return {name: (dtype, shape) for name, dtype, shape in self._session().outputs()}
+
+    def __enter__(self):
+        self.activate()
+        return self
+
+    def __exit__(self, *_):
+        self.deactivate()
+
+    def __repr__(self):
+        state = "open" if self._open is not None else "not open"
+        return f"<{type(self).__name__} {self._definition()!r}, {state}>"
+
+
+class OnnxRuntime(Runner):
+    """ONNX Runtime (--onnxrt)."""
+
+    backend = "onnxrt"
+
+
+class OpenVino(Runner):
+    """OpenVINO (--openvino)."""
+
+    backend = "openvino"
+
+
+class TensorRt(Runner):
+    """TensorRT (--trt); options as fp16=True, save_engine="m.engine"."""
+
+    backend = "trt"
+
+
+class TensorFlow(Runner):
+    """TensorFlow (--tf)."""
+
+    backend = "tf"
+
+
+class Torch(Runner):
+    """PyTorch (--torch)."""
+
+    backend = "torch"
+
+
+class OnnxReference(Runner):
+    """ONNX's reference evaluator (--onnxref), in this Python."""
+
+    backend = "onnxref"
+
+
+class PluginReference(Runner):
+    """TensorRT's plugins by their definitions (--pluginref)."""
+
+    backend = "pluginref"
+
+
+class Identity(Runner):
+    """Returns its inputs; for trying things out."""
+
+    backend = "identity"

@@ -1,0 +1,161 @@
+"""vernier.run: a model under several runners, on the same inputs, compared."""
+
+import contextlib
+import os
+import sys
+import tempfile
+
+from . import _native
+from ._callables import Callables
+from ._errors import InvalidArgument, of_exit
+from ._logging import sink
+from ._record import Record
+from ._results import IterationResult, RunResults
+from ._runners import Runner, environment
+from ._words import words
+
+# Exit codes of runs that did what was asked and found something.
+FINDINGS = (0, 1, 4)
+# Names of runners, as people write them.
+SWITCHES = {"onnxrt": "--onnxrt", "onnxruntime": "--onnxrt", "openvino": "--openvino",
+            "trt": "--trt", "tensorrt": "--trt", "tf": "--tf", "tensorflow": "--tf",
+            "torch": "--torch", "onnxref": "--onnxref", "pluginref": "--pluginref",
+            "identity": "--identity"}
+
+
+def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_func=None,
+        keep_outputs=True, progress=None, **options):
+    """Runs, compares and returns a Record.
+
+    model: a path, an onnx.ModelProto or its bytes. runners: names ("onnxrt"), Runner objects, paths
+    of saved outputs, callables that take a feed and return outputs, or a dictionary of those by
+    label. inputs: a feed (a mapping of input names to arrays), an iterable of feeds, a function that
+    returns one, or a file; else random numbers, as `vernier run` draws them (seed=, iterations=,
+    val_range=, input_shapes=).
+
+    compare_func(a, b) and postprocess_func(result) take part as --compare-func-script and
+    --postprocess-func-script do. Outputs of all iterations stay in the record's `results`;
+    keep_outputs=False drops them as soon as they are compared. pairs=[("a", "b")] says which runners
+    are compared (else each with the next), pairs=[] none. progress(done, total) is called after
+    each iteration. All other options are those of the program: rtol=1e-3, tolerance="auto",
+    iterations=10, save_outputs="o.npz", report="page.html", ...
+
+    Mismatches are in the record. What kept the run from being done is an exception with the record:
+    InvalidArgument, Malformed, Unavailable, BackendError, SaveError. Of a callable that raised, the
+    exception is the cause. Ctrl-C ends a run cleanly.
+    """
+    callables = Callables()
+    with contextlib.ExitStack() as stack:
+        line = _model_words(model, stack)
+        line += _runner_words(runners, callables)
+        options = _inputs(inputs, options, callables)
+        if compare_func is not None:
+            callables.add_function("comparison", compare_func)
+        if postprocess_func is not None:
+            callables.add_function("postprocessing", postprocess_func)
+        compare = options.get("pairs") is None or len(options["pairs"]) > 0
+        line += words("run", _pairs(options))
+        stack.enter_context(callables)
+        write, level = sink()
+        settings = {"keep": bool(keep_outputs), "environment": environment(),
+                    "python": sys.executable, "compare": compare}
+        try:
+            answer = _native.run(line, callables.said(), settings, write, level, progress)
+        except Exception as error:
+            raise callables.cause_of(error)
+        return _conclude(answer, callables)
+
+
+def _conclude(answer, callables):
+    results = RunResults()
+    for iteration in answer.results:
+        name = iteration[0]
+        if name not in results:
+            results.append((name, []))
+        results[name].append(IterationResult._of(iteration))
+    inputs = [IterationResult(dict(feed), None, "inputs") for feed in answer.feeds]
+    record = Record(answer.record, answer.exit_code, results, inputs)
+    if answer.exit_code > 128:
+        raise KeyboardInterrupt(record.data["error"])
+    failed = any(runner.get("failure") for runner in record.runners)
+    code = answer.exit_code
+    if code in FINDINGS:
+        if not failed and not record.data["error"]:
+            return record
+        code = 6 if failed else 1  # beside a mismatch
+    error = of_exit(code, _reason(record))
+    error.record = record
+    raise callables.cause_of(error)
+
+
+def _reason(record):
+    """Why a run was not done: its own error, or what its runners said."""
+    if record.data["error"]:
+        return record.data["error"]
+    failures = [f"{r['name']}: {r['failure']}" for r in record.runners if r.get("failure")]
+    return "\n".join(failures or record.faults or [f"the run ended with {record.exit_code}"])
+
+
+def _model_words(model, stack):
+    if model is None:
+        return []
+    if hasattr(model, "SerializeToString"):
+        model = model.SerializeToString()
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="vernier-"))
+        path = os.path.join(folder, "model.onnx")
+        with open(path, "wb") as file:
+            file.write(model)
+        return [path]
+    return [os.fspath(model)]
+
+
+def _runner_words(runners, callables):
+    """The words of the runners. Callables take the places between them."""
+    if isinstance(runners, (str, Runner)) or callable(runners):
+        runners = [runners]
+    labelled = runners.items() if hasattr(runners, "items") else ((None, r) for r in runners)
+    line, loaded, position = [], [], 0
+    for label, runner in labelled:
+        if isinstance(runner, Runner):
+            line += ["--runner", f"{label or runner.name or runner.backend}={runner._definition()}"]
+        elif isinstance(runner, str) and runner in SWITCHES:
+            line += ["--runner", f"{label}={runner}"] if label else [SWITCHES[runner]]
+        elif isinstance(runner, (str, os.PathLike)):
+            path = os.fspath(runner)
+            if path.endswith(".py") or ".py:" in path:
+                line += ["--runner", f"{label}={path}"] if label else ["--model-runner", path]
+            elif os.path.exists(path):
+                loaded.append(path)
+                continue
+            else:
+                raise InvalidArgument(f"runners: '{path}' is neither a runner ({', '.join(SWITCHES)})"
+                                      " nor a file of saved outputs")
+        elif callable(runner) or callable(getattr(runner, "infer", None)):
+            callables.add_runner(position, label, runner)
+        else:
+            raise InvalidArgument(f"runners: a {type(runner).__name__} is no runner: expected a name,"
+                                  " a Runner, a file of saved outputs, or a callable")
+        position += 1
+    return line + (["--load-outputs", *loaded] if loaded else [])
+
+
+def _pairs(options):
+    """`pairs` may be a list of two names each; an empty one is for the libraries to know."""
+    pairs = options.get("pairs")
+    if pairs is None or isinstance(pairs, str):
+        return options
+    text = ",".join(f"{first}:{second}" for first, second in pairs)
+    return {**options, "pairs": text or None}
+
+
+def _inputs(inputs, options, callables):
+    """Adds where feeds come from; returns the options."""
+    if inputs is None:
+        return options
+    if isinstance(inputs, (str, os.PathLike)):
+        return {"load_inputs": os.fspath(inputs), **options}
+    if hasattr(inputs, "keys"):
+        inputs = [inputs]
+    callables.add_feeds(inputs)
+    return options

@@ -1,0 +1,76 @@
+"""Keywords of Python to words of a command line: the option rows of the program say how."""
+
+import difflib
+import functools
+import os
+
+from . import _native
+from ._errors import InvalidArgument
+
+NONE, ONE, OPTIONAL, STAR, PLUS = range(5)  # Arity in src/cli/option_table.h
+STORE, APPEND, COUNT, RUNNER, HELP = range(5)  # OptionAction
+
+
+@functools.lru_cache(maxsize=None)
+def keywords(command):
+    """Every keyword of a command with its row: the names of flags with underscores, and dests."""
+    found = {}
+    for dest, flags, arity, action, about in _native.option_rows(command):
+        if not flags or action in (RUNNER, HELP):
+            continue
+        row = (flags[0], arity, action, about)
+        for flag in flags:
+            if flag.startswith("--"):
+                found[flag[2:].replace("-", "_")] = row
+        found.setdefault(dest, row)
+    return found
+
+
+def _text(value):
+    if isinstance(value, tuple):
+        value = list(value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def _values(value):
+    """The words of a value: a dictionary has one for each entry."""
+    if isinstance(value, dict):
+        return [(f"{name}:" if name else "") + _text(entry) for name, entry in value.items()]
+    if isinstance(value, (list, tuple, set)):
+        return [_text(entry) for entry in value]
+    return [_text(value)]
+
+
+def words(command, options, switches=True):
+    """The words of a dictionary of keywords."""
+    known = keywords(command)
+    out = []
+    for keyword, value in options.items():
+        row = known.get(keyword)
+        if row is None:
+            near = difflib.get_close_matches(keyword, known, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise InvalidArgument(f"there is no option '{keyword}'{hint}")
+        if value is None or value is False:
+            continue
+        out += _row_words(row, value)
+    return out
+
+
+def _row_words(row, value):
+    flag, arity, action, _ = row
+    if action == COUNT:
+        return [flag] * int(value)
+    if value is True and arity in (NONE, OPTIONAL, STAR):
+        return [flag]
+    if arity == NONE:
+        raise InvalidArgument(f"{flag}: expected True or False, got {value!r}")
+    values = _values(value)
+    if action == APPEND:
+        many = [values] if arity in (STAR, PLUS) else [[v] for v in values]
+        return [word for entry in many for word in [flag, *entry]]
+    if arity in (ONE, OPTIONAL):
+        if len(values) != 1:
+            raise InvalidArgument(f"{flag}: expected one value, got {value!r}")
+        return [f"{flag}={values[0]}"]
+    return [flag, *values]

@@ -1,0 +1,1 @@
+"""Frameworks, at Polygraphy's places."""

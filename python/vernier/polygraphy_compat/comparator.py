@@ -1,0 +1,288 @@
+"""Comparator, data loaders and comparison functions."""
+
+from collections import OrderedDict
+
+import vernier
+from vernier import InvalidArgument
+from vernier._logging import logger
+from vernier._results import IterationResult, RunResults
+
+from .backend.base import FrameworkRunner
+
+
+class DataLoader:
+    """Random feeds, drawn by the program from the same numbers as Polygraphy's."""
+
+    def __init__(self, seed=None, iterations=None, input_metadata=None, val_range=None,
+                 data_loader_backend_module=None):
+        self.seed = 1 if seed is None else seed
+        self.iterations = 1 if iterations is None else iterations
+        self.user_input_metadata = input_metadata or {}
+        self.val_range = val_range
+        self.data_loader_backend_module = data_loader_backend_module
+
+    def options(self):
+        options = {"seed": self.seed, "iterations": self.iterations,
+                   "data_loader_backend_module": self.data_loader_backend_module}
+        if self.val_range is not None:
+            ranges = self.val_range if hasattr(self.val_range, "items") else {"": self.val_range}
+            options["val_range"] = {name: list(pair) for name, pair in ranges.items()}
+        shapes = [f"{name}:{list(shape)}" for name, (_, shape) in self.user_input_metadata.items()
+                  if shape is not None]
+        if shapes:
+            options["input_shapes"] = shapes
+        return options
+
+
+class OutputCompareResult:
+    """The verdict on one output of one iteration; true where it matched."""
+
+    def __init__(self, output):
+        self.passed = output["passed"]
+        self.data = output
+        self.max_absdiff = output["max_absolute_error"]
+        self.max_reldiff = output["max_relative_error"]
+        self.mean_absdiff = output["mean_absolute_error"]
+        for gate in output["worst_iteration"]["gates"]:
+            if gate["value"] is not None:
+                setattr(self, {"l2": "l2_norm", "perceptual_metrics": "lpips"}.get(
+                    gate["function"], gate["function"]), gate["value"])
+
+    def __bool__(self):
+        return self.passed
+
+    def __repr__(self):
+        return (f"OutputCompareResult(passed={self.passed}, max_absdiff={self.max_absdiff}, "
+                f"max_reldiff={self.max_reldiff})")
+
+
+class _Function:
+    """A comparison function of the program, called with two IterationResults."""
+
+    name = "simple"
+
+    def __init__(self, **options):
+        self.options = {key: value for key, value in options.items() if value is not None}
+        if callable(self.options.pop("find_output_func", None)):
+            raise vernier.Unimplemented("find_output_func: outputs are paired by vernier's rules")
+        self.fail_fast = bool(self.options.get("fail_fast"))
+
+    def record(self, a, b):
+        return vernier.compare([a], [b], names=(a.runner_name, b.runner_name), compare=self.name,
+                               lenient=True, **self.options)
+
+    def __call__(self, iter_result0, iter_result1):
+        record = self.record(iter_result0, iter_result1)
+        return OrderedDict((output["name"], OutputCompareResult(output))
+                           for _, _, output in record.outputs())
+
+
+class SimpleCompareFunc(_Function):
+    def __init__(self, check_shapes=None, rtol=None, atol=None, fail_fast=None,
+                 find_output_func=None, check_error_stat=None, infinities_compare_equal=None,
+                 save_heatmaps=None, show_heatmaps=None, save_error_metrics_plot=None,
+                 show_error_metrics_plot=None, error_quantile=None):
+        super().__init__(
+            no_shape_check=True if check_shapes is False else None, rtol=rtol, atol=atol,
+            fail_fast=fail_fast, find_output_func=find_output_func,
+            check_error_stat=check_error_stat, error_quantile=error_quantile,
+            infinities_compare_equal=infinities_compare_equal)
+        if any((save_heatmaps, show_heatmaps, save_error_metrics_plot, show_error_metrics_plot)):
+            raise vernier.Unimplemented("CompareFunc.simple: pictures are drawn by vernier.run "
+                                        "(save_heatmaps=...) and the program")
+
+
+class IndicesCompareFunc(_Function):
+    name = "indices"
+
+    def __init__(self, index_tolerance=None, fail_fast=None):
+        super().__init__(index_tolerance=index_tolerance, fail_fast=fail_fast)
+
+
+def _single(function, threshold):
+    """A class of a function with one threshold, whose parameter has Polygraphy's name."""
+    class Single(_Function):
+        name = function
+
+        def __init__(self, *values, check_shapes=None, fail_fast=None, find_output_func=None,
+                     **named):
+            if values:
+                named[threshold] = values[0]
+            super().__init__(no_shape_check=True if check_shapes is False else None,
+                             fail_fast=fail_fast, find_output_func=find_output_func, **named)
+    return Single
+
+
+L2CompareFunc = _single("l2", "l2_threshold")
+CosineSimilarityCompareFunc = _single("cosine_similarity", "cosine_similarity_threshold")
+PsnrCompareFunc = _single("psnr", "psnr_threshold")
+SnrCompareFunc = _single("snr", "snr_threshold")
+PerceptualMetricsCompareFunc = _single("perceptual_metrics", "lpips_threshold")
+
+
+class CompareFunc:
+    """The older names."""
+
+    simple = SimpleCompareFunc
+    indices = IndicesCompareFunc
+    perceptual_metrics = PerceptualMetricsCompareFunc
+
+
+class TopKPostprocessFunc:
+    """Outputs become the indices of their largest values: k, (k, axis), or those by output name."""
+
+    def __init__(self, k=None):
+        k = 10 if k is None else k
+        self.k = k if hasattr(k, "items") else {"": k}
+
+    def __call__(self, iter_result):
+        words = []
+        for name, value in self.k.items():
+            count, axis = value if isinstance(value, (tuple, list)) else (value, None)
+            words.append((f"{name}:" if name else "") + f"top-{count}"
+                         + ("" if axis is None else f",axis={axis}"))
+        from vernier import _native
+        pairs = _native.postprocess(["--postprocess", *words], iter_result._tensors())
+        return IterationResult(dict(pairs), iter_result.runtime, iter_result.runner_name)
+
+
+class PostprocessFunc:
+    top_k = TopKPostprocessFunc
+
+
+class AccuracyResult(OrderedDict):
+    """Pairs of runner names to the verdicts of their iterations, under one function."""
+
+    def __bool__(self):
+        return all(bool(match) for iterations in self.values() for verdicts in iterations
+                   for match in verdicts.values())
+
+    def stats(self, runner_pair=None):
+        iterations = self[runner_pair or next(iter(self))]
+        matched = sum(all(map(bool, verdicts.values())) for verdicts in iterations)
+        return matched, len(iterations) - matched, len(iterations)
+
+    def percentage(self, runner_pair=None):
+        if not self:
+            return 1.0
+        matched, _, total = self.stats(runner_pair)
+        return matched / total if total else 1.0
+
+
+class AccuracyResults(list):
+    """One AccuracyResult for each comparison function."""
+
+    def __bool__(self):
+        return all(bool(result) for result in self)
+
+    def __getattr__(self, name):
+        # As the single result that older scripts expect.
+        if name in ("items", "keys", "values", "stats", "percentage") and len(self) == 1:
+            return getattr(self[0], name)
+        raise AttributeError(name)
+
+    def __getitem__(self, key):
+        if isinstance(key, tuple) and len(self) == 1:
+            return super().__getitem__(0)[key]
+        return super().__getitem__(key)
+
+
+def _runner_for_run(runner):
+    """A runner of vernier's, closed, or an object that the run serves itself."""
+    return runner.vernier_runner() if isinstance(runner, FrameworkRunner) else runner
+
+
+class Comparator:
+    @staticmethod
+    def run(runners, data_loader=None, warm_up=None, use_subprocess=None,
+            subprocess_timeout=None, subprocess_polling_interval=None, save_inputs_path=None,
+            save_outputs_path=None, save_input_blob_path=None, streaming=None):
+        """The RunResults of all runners; with streaming=True a generator of single iterations."""
+        runners = [runner() if isinstance(runner, type) else runner for runner in runners]
+        loader = DataLoader() if data_loader is None else data_loader
+        options = loader.options() if isinstance(loader, DataLoader) else {}
+        labelled = OrderedDict()
+        for runner in runners:
+            labelled[getattr(runner, "name", None) or type(runner).__name__] = (
+                _runner_for_run(runner))
+        if len(labelled) != len(runners):
+            raise InvalidArgument("runners: each needs a name of its own")
+        record = vernier.run(
+            None, labelled, None if options else loader, lenient=True, pairs=(),
+            warm_up=warm_up, use_subprocess=use_subprocess, timeout=subprocess_timeout,
+            save_inputs=save_inputs_path, save_outputs=save_outputs_path,
+            save_input_blob=save_input_blob_path, **options)
+        return record.results.split() if streaming else record.results
+
+    @staticmethod
+    def compare_accuracy(run_results, fail_fast=False, comparisons=None, compare_func=None,
+                         check_average=False):
+        """Each runner against the next one, or the pairs of indices in `comparisons`."""
+        if check_average:
+            raise vernier.Unimplemented("check_average: vernier.compare(check_average=True) has it")
+        run_results = _joined(run_results)
+        functions = compare_func if isinstance(compare_func, (list, tuple)) else [compare_func]
+        pairs = comparisons or [(i, i + 1) for i in range(len(run_results) - 1)]
+        results = AccuracyResults()
+        for function in functions:
+            result = AccuracyResult()
+            for first, second in pairs:
+                verdicts, stopped = _compare_pair(run_results[first], run_results[second],
+                                                  function or SimpleCompareFunc(), fail_fast)
+                result[(run_results[first][0], run_results[second][0])] = verdicts
+                if stopped:
+                    break
+            results.append(result)
+        return results
+
+    @staticmethod
+    def postprocess(run_results, postprocess_func):
+        if not isinstance(run_results, RunResults):
+            return (Comparator.postprocess(single, postprocess_func) for single in run_results)
+        for index, (name, iterations) in enumerate(run_results.lst):
+            run_results.lst[index] = (name, [postprocess_func(it) for it in iterations])
+        return run_results
+
+    @staticmethod
+    def validate(run_results, check_inf=None, check_nan=None, fail_fast=None):
+        """Whether no output has a NaN (unless check_nan=False) or, if asked for, an infinity."""
+        import numpy as np
+        check_nan = True if check_nan is None else check_nan
+        valid = True
+        for name, iterations in run_results.items():
+            for iteration in iterations:
+                for output, array in iteration.items():
+                    if array.dtype.kind not in "fc":
+                        continue
+                    bad = (check_nan and np.isnan(array).any()) or (
+                        check_inf and np.isinf(array).any())
+                    if bad:
+                        logger().error(
+                            "%s | Output '%s' has values that are not finite", name, output)
+                        valid = False
+                        if fail_fast:
+                            return False
+        return valid
+
+
+def _joined(run_results):
+    """One RunResults of a stream or a list of them."""
+    if isinstance(run_results, RunResults):
+        return run_results
+    runs = list(run_results)
+    if all(isinstance(run, RunResults) for run in runs) and isinstance(run_results, (list, tuple)):
+        return RunResults(entry for run in runs for entry in run)
+    return RunResults.concat(runs)
+
+
+def _compare_pair(a, b, function, fail_fast):
+    if len(a[1]) != len(b[1]):
+        raise InvalidArgument(f"'{a[0]}' has {len(a[1])} iterations and '{b[0]}' {len(b[1])}")
+    verdicts = []
+    for left, right in zip(a[1], b[1]):
+        verdicts.append(OrderedDict(function(left, right)))
+        if not verdicts[-1]:
+            raise InvalidArgument(f"'{a[0]}' and '{b[0]}' have no outputs in common to compare")
+        if fail_fast and not all(map(bool, verdicts[-1].values())):
+            return verdicts, True
+    return verdicts, False
