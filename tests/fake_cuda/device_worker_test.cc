@@ -24,7 +24,7 @@ class DeviceWorker : public testing::Test {
     options.load.plugin_paths = {VERNIER_IDENTITY_PLUGIN};
     options.in_process = true;
     options.interrupted = &interrupted_;
-    Result<std::unique_ptr<Worker>> worker = Worker::Start(options, log_);
+    Result<std::unique_ptr<Worker>> worker = Worker::Start(std::move(options), log_);
     ASSERT_TRUE(worker.ok()) << worker.status().message();
     worker_ = *std::move(worker);
     for (const uint64_t session : {1, 2}) {
