@@ -87,7 +87,8 @@ Status Restore(const Api& api, const LoadedGraph& loaded, std::string_view saver
   vn_tensor text{};
   text.data = arrow.data();
   text.dtype_code = VN_DTYPE_STRING;
-  VERNIER_ASSIGN_OR_RETURN(const TensorHandle value, ToTensor(api, text));
+  VERNIER_ASSIGN_OR_RETURN(const TensorHandle value,
+                           FedTensors().Make(api, text, FedTensors::Memory::kCopy));
   TF_Tensor* const values[] = {value.get()};
   const Outcome outcome(api);
   api.TF_SessionRun(loaded.session.get(), nullptr, &filename, values, 1, nullptr, nullptr, 0,

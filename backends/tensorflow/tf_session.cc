@@ -252,10 +252,11 @@ Status TfModelSession::SaveTrace(const TF_Buffer& metadata) {
 
 Result<sdk::RunOutcome> TfModelSession::Run(std::span<const vn_tensor* const> inputs) {
   std::vector<const vn_tensor*> fed;
+  FedTensors tensors;
   std::vector<TensorHandle> values;
   for (const GraphTensor& input : inputs_) {
     VERNIER_ASSIGN_OR_RETURN(const vn_tensor* tensor, InputFor(input, inputs));
-    VERNIER_ASSIGN_OR_RETURN(TensorHandle value, ToTensor(api_, *tensor));
+    VERNIER_ASSIGN_OR_RETURN(TensorHandle value, tensors.Make(api_, *tensor, memory_));
     fed.push_back(tensor);
     values.push_back(std::move(value));
   }
@@ -263,6 +264,7 @@ Result<sdk::RunOutcome> TfModelSession::Run(std::span<const vn_tensor* const> in
   const auto start = std::chrono::steady_clock::now();
   VERNIER_TRY(Infer(values, results));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  values.clear();
   ++runs_;
   sdk::RunOutcome outcome;
   outcome.inference_seconds = elapsed.count();
@@ -275,7 +277,19 @@ Result<sdk::RunOutcome> TfModelSession::Run(std::span<const vn_tensor* const> in
     outcome.outputs.push_back(FromTensor(api_, output.spec.name, std::move(*result++)));
     for (const vn_tensor* tensor : fed) DetachFrom(*tensor, outcome.outputs.back());
   }
+  VERNIER_TRY(CheckReturned(tensors));
   return outcome;
+}
+
+// The host's memory is ours for the length of a run.
+Status TfModelSession::CheckReturned(const FedTensors& fed) {
+  using std::chrono_literals::operator""ms;
+  if (memory_ == FedTensors::Memory::kLend) {
+    if (fed.AllReturned(1000ms)) return {};
+    return BackendError("the graph keeps an input in this run, and did not in the first one");
+  }
+  if (runs_ == 1 && fed.AllReturned(20ms)) memory_ = FedTensors::Memory::kLend;
+  return {};
 }
 
 }  // namespace vernier::tf

@@ -37,6 +37,7 @@ class TfModelSession final : public sdk::Session {
                                     std::span<const vn_tensor* const> feed) const;
   Status Infer(const std::vector<TensorHandle>& values, std::vector<TensorHandle>& results);
   Status SaveTrace(const TF_Buffer& metadata);
+  Status CheckReturned(const FedTensors& fed);
   size_t FedInput(TF_Output output) const;
 
   const Api& api_;
@@ -49,6 +50,8 @@ class TfModelSession final : public sdk::Session {
   std::vector<TF_Output> feeds_, fetches_;
   std::string timeline_folder_;
   int64_t runs_ = 0;
+  // The first run is given copies: it tells whether the graph keeps what it is fed.
+  FedTensors::Memory memory_ = FedTensors::Memory::kCopy;
 };
 
 }  // namespace vernier::tf

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <thread>
 
 namespace vernier::tf {
 namespace {
@@ -17,7 +18,17 @@ size_t ElementCount(const vn_tensor& tensor) {
   return count;
 }
 
-void LeaveBorrowed(void*, size_t, void*) {}
+// What TensorFlow gives back when it lets go of a tensor.
+struct Fed {
+  std::shared_ptr<std::atomic<int>> held;
+  void* owned = nullptr;  // a copy
+};
+
+void LetGo(void*, size_t, void* argument) {
+  const std::unique_ptr<Fed> fed(static_cast<Fed*>(argument));
+  if (fed->owned != nullptr) ::operator delete(fed->owned, kAlignment);
+  --*fed->held;
+}
 
 void FreeStrings(void* data, size_t size, void* argument) {
   const Api& api = *static_cast<const Api*>(argument);
@@ -65,7 +76,7 @@ void Own(sdk::OutputTensor& output, std::shared_ptr<std::vector<char>> bytes) {
 
 }  // namespace
 
-Result<TensorHandle> ToTensor(const Api& api, const vn_tensor& tensor) {
+Result<TensorHandle> FedTensors::Make(const Api& api, const vn_tensor& tensor, Memory memory) {
   const DType dtype = FromAbi(tensor.dtype_code, tensor.dtype_bits).value_or(DType::kUndefined);
   const TF_DataType type = ToTf(dtype);
   if (type == 0) {
@@ -76,9 +87,25 @@ Result<TensorHandle> ToTensor(const Api& api, const vn_tensor& tensor) {
   // TensorFlow wants an address, also of nothing.
   static char nothing[64];
   void* data = tensor.byte_size == 0 ? nothing : tensor.data;
+  auto fed = std::make_unique<Fed>(Fed{held_});
+  if (memory == Memory::kCopy && tensor.byte_size > 0) {
+    fed->owned = ::operator new(tensor.byte_size, kAlignment);
+    std::memcpy(fed->owned, data, tensor.byte_size);
+    data = fed->owned;
+  }
+  ++*held_;
   return TensorHandle(api.TF_NewTensor(type, tensor.shape, static_cast<int>(tensor.rank), data,
-                                       tensor.byte_size, &LeaveBorrowed, nullptr),
+                                       tensor.byte_size, &LetGo, fed.release()),
                       api.TF_DeleteTensor);
+}
+
+bool FedTensors::AllReturned(std::chrono::milliseconds patience) const {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (*held_ > 0) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return true;
 }
 
 sdk::OutputTensor FromTensor(const Api& api, std::string name, TensorHandle tensor) {

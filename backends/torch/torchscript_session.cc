@@ -3,8 +3,11 @@
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/cuda.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
+#include <string_view>
 
 #include "torch_tensor.h"
 
@@ -12,21 +15,31 @@ namespace vernier {
 namespace {
 
 // PyTorch's convention: an operator whose name ends in one underscore changes its first argument.
-bool WritesInPlace(const torch::jit::Block& block) {
+bool WritesInPlace(std::string_view name) {
+  return name.size() > 2 && name.back() == '_' && name[name.size() - 2] != '_';
+}
+
+// What a tensor outlives the run in: attributes of the module, and lists and dictionaries there.
+bool Keeps(std::string_view name) {
+  constexpr std::string_view kKeepers[] = {"SetAttr", "append", "insert", "extend", "_set_item"};
+  return std::find(std::begin(kKeepers), std::end(kKeepers), name) != std::end(kKeepers);
+}
+
+bool NeedsItsOwnInputs(const torch::jit::Block& block) {
   for (const torch::jit::Node* node : block.nodes()) {
     const std::string name = node->kind().toUnqualString();
-    if (name.size() > 2 && name.back() == '_' && name[name.size() - 2] != '_') return true;
+    if (WritesInPlace(name) || Keeps(name)) return true;
     for (const torch::jit::Block* inner : node->blocks()) {
-      if (WritesInPlace(*inner)) return true;
+      if (NeedsItsOwnInputs(*inner)) return true;
     }
   }
   return false;
 }
 
-bool MayWriteInputs(const torch::jit::Module& module) {
+bool NeedsItsOwnInputs(const torch::jit::Module& module) {
   const auto graph = module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
-  return WritesInPlace(*graph->block());
+  return NeedsItsOwnInputs(*graph->block());
 }
 
 bool IsTensor(const c10::TypePtr& type) { return type->kind() == c10::TypeKind::TensorType; }
@@ -85,7 +98,7 @@ Result<std::unique_ptr<sdk::Session>> TorchScriptSession::Create(torch::jit::Mod
   std::unique_ptr<TorchScriptSession> session(new TorchScriptSession(std::move(module)));
   VERNIER_TRY(session->ReadArguments());
   VERNIER_TRY(session->ReadResults(names));
-  session->writes_inputs_ = MayWriteInputs(session->module_);
+  session->needs_own_inputs_ = NeedsItsOwnInputs(session->module_);
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
 
@@ -155,7 +168,7 @@ Result<std::vector<c10::IValue>> TorchScriptSession::Arguments(
   for (size_t i = 0; i < inputs_.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(at::Tensor tensor,
                              Borrow(by_name ? *named(inputs_[i].name) : *feed[i]));
-    if (writes_inputs_ && !device_.is_cuda()) tensor = tensor.clone();
+    if (needs_own_inputs_ && !device_.is_cuda()) tensor = tensor.clone();
     arguments.emplace_back(tensor.to(device_));
   }
   return arguments;

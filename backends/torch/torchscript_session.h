@@ -35,7 +35,7 @@ class TorchScriptSession final : public sdk::Session {
 
   torch::jit::Module module_;
   at::Device device_;
-  bool writes_inputs_ = false;  ///< some operator may: then it gets copies
+  bool needs_own_inputs_ = false;  ///< it may write to them or keep them: then it gets copies
   std::vector<sdk::TensorSpec> inputs_, outputs_;
 };
 

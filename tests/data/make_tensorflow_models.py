@@ -13,6 +13,7 @@ Usage: make_tensorflow_models.py FOLDER (with a Python that has tensorflow, kera
   mlp.onnx        from onnx.helper: nothing of TensorFlow was involved
   onnx.pb         the same file under a name that does not tell
   conv.pb         a frozen graph with a convolution and a pooling
+  delay/          a checkpoint whose output is the input of the run before: a variable keeps it
   types.pb        a frozen graph that gives back a string, an int64 and a scalar bool
 """
 
@@ -101,6 +102,20 @@ def write_more_graphs(folder):
     write(graph.as_graph_def(), f"{folder}/types.pb")
 
 
+def write_delay(folder):
+    with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+        x = v1.placeholder(tf.float32, [400, 400], name="x")
+        kept = v1.get_variable("kept", initializer=np.zeros((400, 400), np.float32),
+                               use_resource=True)
+        before = tf.identity(kept.read_value())
+        with tf.control_dependencies([before]):
+            assigned = kept.assign(x, read_value=False)
+        with tf.control_dependencies([assigned]):
+            tf.identity(before, name="before")
+        session.run(v1.global_variables_initializer())
+        v1.train.Saver().save(session, f"{folder}/delay/model")
+
+
 def write_keras(folder):
     x = keras.Input((INPUTS,), name="x")
     hidden = keras.layers.Dense(HIDDEN, activation="relu", name="hidden")(x)
@@ -136,7 +151,8 @@ def write_onnx(folder):
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
-    for part in (write_saved_model, write_graphs, write_more_graphs, write_keras, write_onnx):
+    for part in (write_saved_model, write_graphs, write_more_graphs, write_delay,
+                 write_keras, write_onnx):
         part(folder)
 
 

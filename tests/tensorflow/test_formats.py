@@ -193,6 +193,18 @@ class Formats(TensorFlowCase):
                      "positive:0 [dtype=bool, shape=()]"):
             self.assertIn(text, done.out, str(done))
 
+    def test_a_graph_that_keeps_what_it_is_fed(self):
+        done = self.vernier(self.models / "delay", "--tf", "--tf-outputs", "before", "--iterations",
+                            5, "--save-inputs", "i.npz", "--save-outputs", "o.npz")
+        self.assert_passes(done)
+        with np.load(self.folder / "i.npz") as i, np.load(self.folder / "o.npz") as o:
+            given = [i[name] for name in sorted(i) if not name.startswith("__")]
+            kept = [o[name] for name in sorted(o) if not name.startswith("__")]
+        self.assertEqual(len(kept), 5)
+        self.assertFalse(kept[0].any())
+        for before, after in zip(given, kept[1:]):
+            np.testing.assert_array_equal(after, before)
+
     def test_tf2onnx_feeds_onnx_runners(self):
         m = self.models
         for model in ("frozen.pb", "saved", "ckpt", "mlp.keras", "conv.pb"):

@@ -39,6 +39,19 @@ class InPlace(torch.nn.Module):
         return x.add_(1)
 
 
+class Delay(torch.nn.Module):
+    """Gives what it was given the time before."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = torch.zeros(300, 300)
+
+    def forward(self, x):
+        before = self.kept
+        self.kept = x
+        return before
+
+
 class Count(torch.nn.Module):
     def forward(self, x, n: int):
         return x * n
@@ -55,7 +68,7 @@ save(net, "net.pt")
 torch.jit.save(torch.jit.trace(net, (torch.randn(2, 6), torch.randn(3))), f"{FOLDER}/traced.pt")
 save(net.double(), "double.pt")
 for module, name in ((ByName(), "dict.pt"), (Several(), "several.pt"), (InPlace(), "inplace.pt"),
-                     (Count(), "count.pt")):
+                     (Count(), "count.pt"), (Delay(), "delay.pt")):
     save(module, name)
 net = net.float()
 torch.save(net.state_dict(), f"{FOLDER}/weights.pt")

@@ -68,6 +68,21 @@ class Script(TorchCase):
                                    "x:[300,300]", "--iterations", "2")
                 self.assertIn("compared 1 output in 2 iterations", done.out)
 
+    def test_a_module_that_keeps_its_input(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                # Large enough for shared memory, which is lent for one run.
+                self.passes("delay.pt", "--torch", "--torch-in", place, "--input-shapes",
+                            "x:[300,300]", "--iterations", "4", "--save-inputs", "i.npz",
+                            "--save-outputs", "o.npz")
+                with np.load(self.folder / "i.npz") as i, np.load(self.folder / "o.npz") as o:
+                    given = [i[name] for name in sorted(i) if not name.startswith("__")]
+                    kept = [o[name] for name in sorted(o) if not name.startswith("__")]
+                self.assertEqual(len(kept), 4)
+                self.assertFalse(kept[0].any())
+                for before, after in zip(given, kept[1:]):
+                    np.testing.assert_array_equal(after, before)
+
     def test_precisions_are_those_of_the_weights(self):
         for place in PLACES:
             with self.subTest(place=place):
