@@ -76,6 +76,20 @@ class Convert(Case):
             self.assertIn("[W] size_threshold is set, but external data path has not been set.",
                           ended.out)
 
+    def test_uff_and_caffe_are_answered_with_what_can_be_done(self):
+        for name, words in (("m.uff", ["tf2onnx", "trtexec --uff"]),
+                            ("m.prototxt", ["caffe2onnx", "trtexec --deploy"])):
+            self.path(name).write_bytes(b"whatever")
+            for command in (["convert", name, "-o", "o.onnx"], ["convert", name, "-o", "o.engine"],
+                            ["run", name, "--onnxrt"], ["run", name, "--tf"],
+                            ["run", "m.onnx", "--onnxrt", "--model-type",
+                             "uff" if name == "m.uff" else "caffe"]):
+                ended = self.vernier(*command)
+                self.assertEqual(ended.code, 2, ended.out + ended.err)
+                for word in ["could not be converted", *words]:
+                    self.assertIn(word, ended.err)
+            self.assertFalse(self.path("o.onnx").exists())
+
     def test_the_target(self):
         ended = self.vernier("convert", "m.onnx", "-o", "o.bin")
         self.assertEqual(ended.code, 2)

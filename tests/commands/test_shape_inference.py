@@ -1,5 +1,6 @@
 """--shape-inference: the shapes that the peer finds, on models whose weights are not sent along."""
 
+import importlib.util
 import subprocess
 import sys
 import unittest
@@ -25,6 +26,28 @@ def deep(shape_outside=False):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def symbolic():
+    """Reshaped by a size that is computed from the input's."""
+    nodes = [helper.make_node("Shape", ["x"], ["s"]),
+             helper.make_node("Gather", ["s", "first"], ["n"]),
+             helper.make_node("Mul", ["n", "two"], ["twice"]),
+             helper.make_node("Concat", ["twice", "four"], ["shape"], axis=0),
+             helper.make_node("Reshape", ["x", "shape"], ["r"]),
+             helper.make_node("Relu", ["r"], ["y"])]
+    values = {"first": [0], "two": [2], "four": [4]}
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(np.array(value), name) for name, value in values.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def symbols(path):
+    proto = onnx.load(str(path))
+    return {v.name: [d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim]
+            for v in proto.graph.value_info}
+
+
 def shapes(path):
     proto = onnx.load(str(path))
     return {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
@@ -42,12 +65,12 @@ class ShapeInference(Case):
         for words in ([], ["--no-onnxruntime-shape-inference"]):
             onnx.save(deep(), str(self.path("m.onnx")))
             self.convert(*words)
-            ended = self.peer("convert", "m.onnx", "-o", "peer.onnx", "--shape-inference",
-                              "--no-onnxruntime-shape-inference")
+            ended = self.peer("convert", "m.onnx", "-o", "peer.onnx", "--shape-inference", *words)
             self.assertEqual(ended.code, 0, ended.err)
             self.assertEqual(shapes(self.path("o.onnx")), shapes(self.path("peer.onnx")))
-            self.assertEqual(shapes(self.path("o.onnx")),
-                             {"h": [2, 64], "r": [4, 4, 8], "t": [8, 4, 4]})
+            inner = {"h": [2, 64], "r": [4, 4, 8], "t": [8, 4, 4]}
+            found = shapes(self.path("o.onnx"))
+            self.assertEqual({name: found.get(name) for name in inner}, inner)
 
     def test_weights_come_back(self):
         onnx.save(deep(), str(self.path("m.onnx")))
@@ -82,6 +105,34 @@ class ShapeInference(Case):
                              "--save-onnx", "s.onnx", "--python", sys.executable)
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertIn("t", shapes(self.path("s.onnx")))
+
+    def test_symbolic_shapes_as_the_peer_has_them(self):
+        """Found by ONNX Runtime's tool alone: a size that is computed from a named one."""
+        onnx.save(symbolic(), str(self.path("m.onnx")))
+        ended = self.convert("-v")
+        if importlib.util.find_spec("sympy") is None:  # an environment from before it was listed
+            self.assertIn("Falling back to `onnx.shape_inference`", ended.out)
+            self.assertIn("-m pip install onnxruntime sympy' adds them", ended.out)
+            return
+        self.assertIn("Inferred shapes in the model with `onnxruntime.tools.symbolic_shape_infer`.",
+                      ended.out)
+        found = symbols(self.path("o.onnx"))
+        self.assertEqual(found["r"], ["2*n", 4])
+        done = self.peer("convert", "m.onnx", "-o", "peer.onnx", "--shape-inference")
+        self.assertEqual(done.code, 0, done.err)
+        self.assertEqual(found, symbols(self.path("peer.onnx")))
+        ended = self.convert("-v", "--no-onnxruntime-shape-inference")
+        self.assertNotIn("symbolic_shape_infer", ended.out)
+        self.assertNotEqual(symbols(self.path("o.onnx")).get("r"), ["2*n", 4])
+
+    def test_where_the_symbolic_tool_fails_the_other_is_used(self):
+        model = symbolic()
+        model.graph.node[0].domain = "nobody.knows"
+        model.graph.node[0].op_type = "Strange"
+        model.opset_import.append(helper.make_opsetid("nobody.knows", 1))
+        onnx.save(model, str(self.path("m.onnx")))
+        ended = self.convert()
+        self.assertIn("Falling back to `onnx.shape_inference`", ended.out)
 
     def test_without_onnx_it_says_how(self):
         onnx.save(deep(), str(self.path("m.onnx")))

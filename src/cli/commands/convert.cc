@@ -57,6 +57,10 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, Logger& log) {
   const ModelPath path = SplitModelPath(model.path);
   if (!path.exists) WarnOfMissingModel(path.path, log);
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(path.path, hints));
+  if (const std::string_view way_out = WayOut(type); !way_out.empty()) {
+    return InvalidArgument("Model type: " + std::string(ModelTypeName(type)) +
+                           " could not be converted.\nNote: " + std::string(way_out));
+  }
   model.path = path.path;
   model.type = std::string(ModelTypeName(type));
   return model;
