@@ -39,6 +39,11 @@ class CudaDevice {
   Status CopyToHost(void* to, cuda::DevicePointer from, size_t bytes, cuda::Stream stream) const;
   Status Synchronize(cuda::Stream stream) const;
 
+  /// Success, or kBackend with what was being done and the driver's reason.
+  Status Check(cuda::Code code, std::string_view doing) const {
+    return driver().Check(code, doing);
+  }
+
  private:
   explicit CudaDevice(cuda::PrimaryContext context)
       : context_(std::make_shared<const cuda::PrimaryContext>(std::move(context))),

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "builder_config.h"
+#include "debug_tensors.h"
 #include "engine_files.h"
 #include "network_edits.h"
 #include "option_words.h"
@@ -90,6 +91,7 @@ Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
   if (parsed.network == nullptr) {
     return BackendError("TensorRT made no network: " + logger.TakeError());
   }
+  VERNIER_TRY(MarkUnfusedTensors(*parsed.network, options));
   VERNIER_ASSIGN_OR_RETURN(parsed.parser, library.CreateParser(*parsed.network, logger));
   if (parsed.parser == nullptr) return BackendError("TensorRT made no ONNX parser");
   VERNIER_TRY(SetParserFlags(*parsed.parser, options, logger));

@@ -66,9 +66,11 @@ std::string_view PrecisionOfLayer(std::string_view json) {
 }
 
 LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine,
+                                    const nvinfer1::IExecutionContext& context,
                                     std::span<const AskedPrecision> asked) {
   LayerPrecisions result;
   const Owned<nvinfer1::IEngineInspector> inspector(engine.createEngineInspector());
+  if (inspector != nullptr) (void)inspector->setExecutionContext(&context);
   std::vector<std::pair<std::string, int>> counts;
   int total = 0;
   for (int32_t i = 0; inspector != nullptr && i < engine.getNbLayers(); ++i) {

@@ -255,6 +255,52 @@ Status SetTensorFormats(INetworkDefinition& network, const sdk::Options& options
   return {};
 }
 
+// --mark-debug: tensors that are handed out while the engine runs.
+Status MarkDebug(INetworkDefinition& network, const sdk::Options& options, Logger& logger) {
+  const auto words = WordsOf(options, "mark_debug");
+  if (!words) return {};
+  return [&](auto& each) -> Status {
+    if constexpr (requires(ITensor & tensor) { each.markDebug(tensor); }) {
+      std::vector<ITensor*> tensors = AllTensors(each);
+      Append(InputsAndOutputs(each), tensors);
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<ITensor*> chosen,
+                               Select(tensors, *words, "--mark-debug", logger));
+      for (ITensor* tensor : chosen) {
+        if (each.markDebug(*tensor)) continue;
+        return BackendError("--mark-debug: TensorRT refused '" + std::string(tensor->getName()) +
+                            "': " + logger.TakeError());
+      }
+      return {};
+    } else {
+      return Unavailable("--mark-debug is not available in TensorRT " +
+                         VersionText(kHeaderVersion));
+    }
+  }(network);
+}
+
+// --decomposable-attentions: each attention has a layer at its start.
+Status SetDecomposable(INetworkDefinition& network, const sdk::Options& options) {
+  if (!IsOn(options, "decomposable_attentions")) return {};
+  constexpr auto kType = VERNIER_TRT_ENUMERATOR(LayerType, kATTENTION_INPUT);
+  if (!kType) {
+    return Unavailable("--decomposable-attentions is not available in TensorRT " +
+                       VersionText(kHeaderVersion));
+  }
+#if VERNIER_TRT_AT_LEAST(11, 0)
+  for (ILayer* layer : Layers(network)) {
+    if (static_cast<int32_t>(layer->getType()) != *kType) continue;
+    auto* boundary = static_cast<nvinfer1::IAttentionBoundaryLayer*>(layer);
+    if (!boundary->getAttention()->setDecomposable(true)) {
+      return BackendError("--decomposable-attentions: TensorRT refused it for '" +
+                          std::string(layer->getName()) + "'");
+    }
+  }
+#else
+  (void)network;
+#endif
+  return {};
+}
+
 }  // namespace
 
 std::vector<AskedPrecision> AskedPrecisions(const INetworkDefinition& network) {
@@ -276,8 +322,10 @@ Status EditNetwork(INetworkDefinition& network, const sdk::Options& options, Log
   VERNIER_TRY(MarkOutputsByType(network, options));
   VERNIER_TRY(ExcludeOutputs(network, options, logger));
   VERNIER_TRY(SetLayerPrecisions(network, options, logger));
+  VERNIER_TRY(SetDecomposable(network, options));
   VERNIER_TRY(SetTensorTypes(network, options, logger));
-  return SetTensorFormats(network, options, logger);
+  VERNIER_TRY(SetTensorFormats(network, options, logger));
+  return MarkDebug(network, options, logger);
 }
 
 }  // namespace vernier::trt

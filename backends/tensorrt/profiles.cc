@@ -31,6 +31,7 @@ std::vector<std::string_view> SplitAt(std::string_view text, char separator) {
 }
 
 bool IsDynamic(const Dims& dims) {
+  if (dims.nbDims < 0) return true;
   return std::any_of(dims.d, dims.d + dims.nbDims, [](auto d) { return d < 0; });
 }
 
@@ -111,10 +112,9 @@ Status FillProfile(nvinfer1::IOptimizationProfile& profile, int64_t index,
                    const nvinfer1::INetworkDefinition& network, Logger& logger) {
   for (int32_t i = 0; i < network.getNbInputs(); ++i) {
     const nvinfer1::ITensor& input = *network.getInput(i);
-    if (!NeedsProfile(input)) continue;
     const std::string name = input.getName();
     std::vector<int64_t> shape = DefaultShape(input);
-    if (Find(entries, index, "min", name) == nullptr) {
+    if (NeedsProfile(input) && Find(entries, index, "min", name) == nullptr) {
       logger.host().Warning("Input tensor: " + name +
                             " | No shapes provided; its dynamic dimensions"
                             " become 1 and static (give --trt-min/opt/max-shapes)");
@@ -131,6 +131,19 @@ Status FillProfile(nvinfer1::IOptimizationProfile& profile, int64_t index,
   if (profile.isValid()) return {};
   return InvalidArgument("optimization profile " + std::to_string(index) +
                          " is not valid: " + logger.TakeError());
+}
+
+// Shapes inside of the network that follow from data, as of NonZero, want a profile even where all
+// inputs are static.
+bool DependsOnData(const nvinfer1::INetworkDefinition& network) {
+  for (int32_t i = 0; i < network.getNbLayers(); ++i) {
+    const nvinfer1::ILayer& layer = *network.getLayer(i);
+    for (int32_t k = 0; k < layer.getNbOutputs(); ++k) {
+      const nvinfer1::ITensor* tensor = layer.getOutput(k);
+      if (tensor != nullptr && IsDynamic(tensor->getDimensions())) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -167,7 +180,7 @@ Status AddProfiles(nvinfer1::IBuilder& builder, const nvinfer1::INetworkDefiniti
     entries.push_back(std::move(entry));
   }
   VERNIER_TRY(CheckNames(entries, network));
-  bool dynamic = false;
+  bool dynamic = DependsOnData(network);
   for (int32_t i = 0; i < network.getNbInputs(); ++i) dynamic |= NeedsProfile(*network.getInput(i));
   if (!dynamic) return {};
   nvinfer1::IOptimizationProfile* profile = nullptr;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "vernier/backend_sdk.hpp"
 
@@ -20,6 +21,7 @@ class Logger final : public nvinfer1::ILogger {
     switch (severity) {
       case Severity::kINTERNAL_ERROR:
       case Severity::kERROR:
+        if (first_error_.empty()) first_error_ = text;
         last_error_ = text;
         host_.Log(40, text);
         break;
@@ -38,11 +40,13 @@ class Logger final : public nvinfer1::ILogger {
 
   const sdk::Host& host() const { return host_; }
 
-  /// What TensorRT complained of last, as the reason of a failure; empties it.
+  /// What TensorRT complained of, as the reason of a failure: first what went wrong, then what came
+  /// of it in the end. Forgets both.
   std::string TakeError() {
     const std::lock_guard lock(mutex_);
-    std::string error;
-    error.swap(last_error_);
+    std::string error = std::exchange(first_error_, {});
+    const std::string last = std::exchange(last_error_, {});
+    if (last != error) error += "; " + last;
     return error;
   }
 
@@ -50,6 +54,7 @@ class Logger final : public nvinfer1::ILogger {
   const sdk::Host& host_;
   std::mutex mutex_;
   std::set<std::string> warned_;
+  std::string first_error_;
   std::string last_error_;
 };
 

@@ -169,7 +169,9 @@ TrtSession::~TrtSession() {
   const cuda::CurrentContext current = shared_.device->Enter();
   if (stream_ != nullptr) shared_.device->DestroyStream(stream_);
   // In this order, and in the device's context, which members are not destroyed in.
+  graph_.reset();
   context_.reset();
+  debug_.reset();
   outputs_.clear();
   engine_.reset();
   runtime_.reset();
@@ -273,12 +275,16 @@ Status TrtSession::Activate(const sdk::Options& options) {
       return BackendError("TensorRT refused the memory for output '" + output->name_ + "'");
     }
   }
+  debug_ = DebugTensors::Listen(*context_, *shared_.device, shared_.logger);
+  if (IsOn(options, "cuda_graphs")) {
+    VERNIER_ASSIGN_OR_RETURN(graph_, CudaGraph::Make(*shared_.device));
+  }
   ReportPrecisions(options);
   return {};
 }
 
 void TrtSession::ReportPrecisions(const sdk::Options& options) {
-  const LayerPrecisions layers = ReadLayerPrecisions(*engine_, asked_);
+  const LayerPrecisions layers = ReadLayerPrecisions(*engine_, *context_, asked_);
   const sdk::Host& host = shared_.logger.host();
   precision_ = layers.summary;
   host.Log(10, "Precision of each layer, as built:\n" + layers.table);
@@ -302,6 +308,7 @@ Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
     size = input.host_bytes.size();
   }
   VERNIER_ASSIGN_OR_RETURN(const nvinfer1::Dims dims, DimsOf(tensor));
+  input.shape.assign(tensor.shape, tensor.shape + tensor.rank);
   if (!context_->setInputShape(input.name.c_str(), dims)) {
     return InvalidArgument("input '" + input.name +
                            "': the engine does not take this shape: " + shared_.logger.TakeError());
@@ -339,6 +346,65 @@ Status TrtSession::SetInputs(std::span<const vn_tensor* const> inputs) {
     const vn_tensor* tensor = FindInput(inputs, input.name);
     if (tensor == nullptr) return InvalidArgument("input '" + input.name + "' was not supplied");
     VERNIER_TRY(SetInput(input, *tensor));
+  }
+  return {};
+}
+
+// What a recording is made for: it has the addresses of all tensors in it. Empty: something that it
+// would write into is still read by somebody, host memory is read while TensorRT enqueues, or a
+// shape depends on data, which a recording would not tell.
+std::string TrtSession::RecordingKey() const {
+  std::string key;
+  const auto add = [&](auto value) { key += std::to_string(value) + ' '; };
+  for (const Input& input : inputs_) {
+    if (input.host) return {};
+    add(reinterpret_cast<uintptr_t>(input.buffer->data()));
+    for (const int64_t extent : input.shape) add(extent);
+  }
+  for (const auto& output : outputs_) {
+    const std::vector<int64_t> shape = ShapeOf(context_->getTensorShape(output->name_.c_str()));
+    const bool open = std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < 0; });
+    if (open || output->buffer_ == nullptr || output->buffer_.use_count() > 1) return {};
+    add(reinterpret_cast<uintptr_t>(output->buffer_->data()));
+  }
+  return key;
+}
+
+// The second inference with the same addresses and shapes is recorded, from then on the recording
+// is launched.
+Status TrtSession::Enqueue() {
+  const auto enqueue = [this] { return context_->enqueueV3(stream_); };
+  const std::string key = graph_ == nullptr ? std::string() : RecordingKey();
+  if (!key.empty() && graph_->Has(key)) return graph_->Launch(stream_);
+  if (!key.empty() && key == last_key_) {
+    VERNIER_TRY(shared_.device->Synchronize(stream_));
+    const Status recorded = graph_->Record(key, stream_, enqueue);
+    if (recorded.ok() && RecordingKey() == key) return graph_->Launch(stream_);
+    shared_.logger.host().Warning("--cuda-graphs: this engine's inferences are not recorded: " +
+                                  recorded.message());
+    graph_.reset();
+  }
+  const bool enqueued = enqueue();
+  for (const auto& output : outputs_) VERNIER_TRY(output->failure_);
+  if (!enqueued) {
+    return BackendError("TensorRT could not run the engine: " + shared_.logger.TakeError());
+  }
+  if (graph_ != nullptr) last_key_ = RecordingKey();
+  return {};
+}
+
+// The same name takes the place of an output.
+Status TrtSession::AddDebugTensors(std::vector<sdk::OutputTensor>& outputs) {
+  if (debug_ == nullptr) return {};
+  VERNIER_ASSIGN_OR_RETURN(std::vector<sdk::OutputTensor> tensors, debug_->Take());
+  for (sdk::OutputTensor& tensor : tensors) {
+    const auto same = std::find_if(outputs.begin(), outputs.end(),
+                                   [&](const auto& output) { return output.name == tensor.name; });
+    if (same != outputs.end()) {
+      *same = std::move(tensor);
+    } else {
+      outputs.push_back(std::move(tensor));
+    }
   }
   return {};
 }
@@ -399,17 +465,14 @@ Result<sdk::RunOutcome> TrtSession::Run(std::span<const vn_tensor* const> inputs
   const auto start = std::chrono::steady_clock::now();
   VERNIER_TRY(SetInputs(inputs));
   VERNIER_TRY(context_memory_.Prepare(*engine_, *context_));
-  const bool enqueued = context_->enqueueV3(stream_);
-  for (const auto& output : outputs_) VERNIER_TRY(output->failure_);
-  if (!enqueued) {
-    return BackendError("TensorRT could not run the engine: " + shared_.logger.TakeError());
-  }
+  VERNIER_TRY(Enqueue());
   sdk::RunOutcome outcome;
   for (const auto& output : outputs_) {
     VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor tensor, Fetch(*output));
     outcome.outputs.push_back(std::move(tensor));
   }
   VERNIER_TRY(shared_.device->Synchronize(stream_));
+  VERNIER_TRY(AddDebugTensors(outcome.outputs));
   // Polygraphy's time for a TensorRT runner includes the copies, too: here of what is copied.
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   outcome.inference_seconds = elapsed.count();

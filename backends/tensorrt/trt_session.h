@@ -8,6 +8,8 @@
 
 #include "context_memory.h"
 #include "cuda_device.h"
+#include "cuda_graph.h"
+#include "debug_tensors.h"
 #include "network_edits.h"
 #include "tensor_layout.h"
 #include "trt_library.h"
@@ -48,6 +50,7 @@ class TrtSession final : public sdk::Session {
     Layout layout;
     std::shared_ptr<cuda::DeviceMemory> buffer;  ///< only ever grows
     std::vector<std::byte> host_bytes;
+    std::vector<int64_t> shape;  ///< of the last inference
   };
   class Output;
 
@@ -60,7 +63,10 @@ class TrtSession final : public sdk::Session {
   Result<Layout> LayoutOfTensor(const char* name) const;
   Status SetInput(Input& input, const vn_tensor& tensor);
   Status SetInputs(std::span<const vn_tensor* const> inputs);
+  std::string RecordingKey() const;
+  Status Enqueue();
   Result<sdk::OutputTensor> Fetch(Output& output);
+  Status AddDebugTensors(std::vector<sdk::OutputTensor>& outputs);
   Status CopyOutput(Output& output, sdk::OutputTensor& tensor);
 
   Shared shared_;
@@ -69,6 +75,9 @@ class TrtSession final : public sdk::Session {
   Owned<nvinfer1::ICudaEngine> engine_;
   Owned<nvinfer1::IExecutionContext> context_;
   ContextMemory context_memory_;
+  std::unique_ptr<DebugTensors> debug_;
+  std::unique_ptr<CudaGraph> graph_;  ///< with --cuda-graphs, until one cannot be recorded
+  std::string last_key_;
   cuda::Stream stream_ = nullptr;
   std::vector<AskedPrecision> asked_;
   std::vector<Input> inputs_;

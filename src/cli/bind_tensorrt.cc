@@ -62,6 +62,10 @@ constexpr std::string_view kPassedOn[] = {
     "load_runtime",
     "weight_streaming_budget",
     "allocation_strategy",
+    "decomposable_attentions",
+    "mark_debug",
+    "mark_unfused_tensors_as_debug_tensors",
+    "cuda_graphs",
 };
 
 constexpr std::string_view kProfileDests[] = {"trt_min_shapes", "trt_opt_shapes", "trt_max_shapes"};
@@ -71,9 +75,6 @@ constexpr std::string_view kNotYet[] = {
     "trt_config_script",
     "trt_config_postprocess_script",
     "trt_network_postprocess_script",
-    "decomposable_attentions",
-    "mark_debug",
-    "mark_unfused_tensors_as_debug_tensors",
     "dla_workspace_allocation_strategy",
 };
 

@@ -77,9 +77,16 @@ TEST(BindTensorRt, DynamicDimensionsBecomeOneWithAWarning) {
 
 // By the plug-in, so that it is this runner's failure and no other's.
 TEST(BindTensorRt, WhatIsNotOfferedIsHandedOverByName) {
-  for (const std::string flag : {"--trt-config-script", "--mark-debug"}) {
+  for (const std::string flag : {"--trt-config-script", "--trt-npps"}) {
     EXPECT_THAT(Bind({flag, "x"}).options, ElementsAre(Pair("not_offered", flag)));
   }
+}
+
+TEST(BindTensorRt, DebugTensorsAndGraphsAreThePlugInsToOffer) {
+  EXPECT_THAT(Bind({"--mark-debug", "x", "y"}).options, ElementsAre(Pair("mark_debug", "x\ny")));
+  EXPECT_THAT(Bind({"--mark-unfused-tensors-as-debug-tensors"}).options,
+              ElementsAre(Pair("mark_unfused_tensors_as_debug_tensors", "1")));
+  EXPECT_THAT(Bind({"--cuda-graphs"}).options, ElementsAre(Pair("cuda_graphs", "1")));
 }
 
 TEST(BindTensorRt, CalibrationOptionsMatterWithInt8Alone) {
@@ -87,9 +94,9 @@ TEST(BindTensorRt, CalibrationOptionsMatterWithInt8Alone) {
   EXPECT_TRUE(idle.status.ok());
   EXPECT_EQ(idle.warnings.size(), 1u);
   EXPECT_THAT(idle.options, ElementsAre());
-  EXPECT_THAT(Bind({"--int8", "--quantile", "0.9", "--calibration-cache", "c"}).options,
-              ElementsAre(Pair("int8", "1"), Pair("quantile", "0.9"),
-                          Pair("calibration_cache", "c")));
+  EXPECT_THAT(
+      Bind({"--int8", "--quantile", "0.9", "--calibration-cache", "c"}).options,
+      ElementsAre(Pair("int8", "1"), Pair("quantile", "0.9"), Pair("calibration_cache", "c")));
 }
 
 TEST(BindTensorRt, LeanRuntimeNeedsVersionCompatibility) {

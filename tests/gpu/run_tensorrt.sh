@@ -4,7 +4,7 @@
 # Usage: VERNIER=.../vernier MODELS=.../models [TENSORRT_ROOT=...] tests/gpu/run_tensorrt.sh [FOLDER]
 #
 # MODELS has dynamic_identity.onnx, conv.onnx, matmul_2layer.onnx, matmul.fp16.onnx, reducable.onnx
-# and qdq_conv.onnx. Prints a line for each command with its seconds; logs go to FOLDER. Exit code 1
+# and qdq_conv.onnx; python3 must have onnx. Prints a line for each command with its seconds; logs go to FOLDER. Exit code 1
 # when one of them ended otherwise.
 set -uo pipefail
 
@@ -113,6 +113,19 @@ check runtime_library 5 "--load-runtime is not available in TensorRT 8.5.3" run 
   "$folder/conv.engine" --trt --load-runtime x.so
 check asked_precision 0 "asked for" run "$models/conv.onnx" --trt --onnxrt --fp16 --atol 1 -v \
   --layer-precisions conv:float32 --precision-constraints obey
+check several_profiles 0 "PASSED" run "$identity" --trt --onnxrt \
+  --trt-min-shapes 'X:[1,2,1,1]' --trt-opt-shapes 'X:[1,2,2,2]' --trt-max-shapes 'X:[1,2,3,3]' \
+  --trt-min-shapes 'X:[1,2,4,4]' --trt-opt-shapes 'X:[1,2,5,5]' --trt-max-shapes 'X:[1,2,6,6]' \
+  --optimization-profile 1 --input-shapes 'X:[1,2,6,6]'
+# A shape that follows from data, and one that is an input.
+python3 "$(dirname "$0")/shape_models.py" "$folder"
+check data_dependent 0 "PASSED" run "$folder/places.onnx" --trt --onnxrt --iterations 4 --cuda-graphs
+check shape_tensor 0 "PASSED" run "$folder/expand.onnx" --trt --onnxrt --val-range 'shape:[6,6]' \
+  --trt-min-shapes 'shape:[1,6]' --trt-opt-shapes 'shape:[6,6]' --trt-max-shapes 'shape:[8,6]'
+check cuda_graphs 0 "PASSED" run "$folder/conv.engine" --trt --cuda-graphs --load-inputs \
+  "$folder/inputs.json" --load-outputs "$folder/outputs.json" --lenient --atol 1e-3
+check debug_tensors 5 "--mark-debug is not available in TensorRT 8.5.3" run "$identity" --trt \
+  --mark-debug Y
 # 256 MiB in, 256 MiB out, compared where they lie.
 check large_on_device 0 "PASSED" run "$identity" --trt --trt \
   --input-shapes 'X:[1,2,4096,8192]'

@@ -51,9 +51,7 @@ constexpr OptionRow kNetwork[] = {
      .help = "Precision of single layers, for example conv1:float16. See --precision-constraints."},
     {.flags = {"--decomposable-attentions"},
      .dest = "decomposable_attentions",
-     .help = "Allow attention layers to be taken apart when no fused kernel fits.",
-     .standing = Standing::kLater,
-     .note = kNotYet},
+     .help = "Allow attention layers to be taken apart when no fused kernel fits."},
     {.flags = {"--tensor-dtypes", "--tensor-datatypes"},
      .dest = "tensor_dtypes",
      .arity = Arity::kPlus,
@@ -88,14 +86,10 @@ constexpr OptionRow kNetwork[] = {
      .dest = "mark_debug",
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help = "Mark these tensors as debug tensors and compare them too.",
-     .standing = Standing::kLater,
-     .note = kNotYet},
+     .help = "Mark these tensors as debug tensors and compare them too."},
     {.flags = {"--mark-unfused-tensors-as-debug-tensors"},
      .dest = "mark_unfused_tensors_as_debug_tensors",
-     .help = "Mark every tensor that survives fusion as a debug tensor.",
-     .standing = Standing::kLater,
-     .note = kNotYet},
+     .help = "Mark every tensor that survives fusion as a debug tensor."},
 };
 
 constexpr OptionRow kEngine[] = {

@@ -38,6 +38,11 @@ constexpr OptionRow kInference[] = {
      .help = "Let an engine file run host code that it carries (version-compatible engines do)."
              " Engines that this run builds need no leave.",
      .origin = Origin::kOurs},
+    {.flags = {"--cuda-graphs"},
+     .dest = "cuda_graphs",
+     .help = "Record an engine's inference once as a CUDA graph and launch that, as long as shapes"
+             " stay the same. Saves the time of starting kernels one by one.",
+     .origin = Origin::kOurs},
 };
 
 }  // namespace
