@@ -60,7 +60,8 @@ TEST(HelpText, ReportsUsageErrorsInTwoLines) {
 TEST(HelpText, SaysDefaultsAndWhatIsMissing) {
   const OptionTable table = RunOptionTable();
   EXPECT_TRUE(FormatRowHelp(*table.Find("--rtol")->row).ends_with(" Default: 1e-5."));
-  EXPECT_TRUE(FormatRowHelp(*table.Find("--mark-debug")->row).ends_with(" [not in this version]"));
+  EXPECT_TRUE(
+      FormatRowHelp(*table.Find("--trt-config-script")->row).ends_with(" [not in this version]"));
 }
 
 class Completion : public testing::TestWithParam<const char*> {};
