@@ -19,12 +19,14 @@ constexpr int kWidth = Policy::kWidth;
 // Groups loaded before the first is used; which is fastest depends on the registers that there are.
 constexpr bool kSixteenBitFloats = kWidth == 8 && sizeof(Relative) == 4;
 constexpr int kRankUnroll = kWidth == 1 ? 1 : 2;
-constexpr int kMomentUnroll = kSixteenBitFloats || kWidth <= 2 ? kRankUnroll : kAhead;
+constexpr bool kLongIntegers = kWidth == 2 && !Limits<Absolute>::kFloating;
+constexpr int kMomentUnroll =
+    kLongIntegers || (kWidth > 2 && !kSixteenBitFloats) ? kAhead : kRankUnroll;
 // The same where little is done to each element, and registers are few.
 constexpr int kLightUnroll = kWidth == 8 ? kAhead : kRankUnroll;
 
 // Blocks that share a multiprocessor: what moments need in registers.
-constexpr int kMomentBlocks = Policy::kWhole && kWidth == 8 ? 2 : 3;
+constexpr int kMomentBlocks = kLongIntegers ? 2 : 3;
 // Elements that are worked on together: float64 takes two registers each.
 constexpr int kStep = kWidth == 8 && sizeof(Relative) == 8 ? 4 : kWidth;
 

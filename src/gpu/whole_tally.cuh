@@ -264,26 +264,26 @@ struct WholeTally {
   template <int kCount>
   __device__ void AddAbsolute(const Number* x, int64_t start, const NumberExtent& extent) {
     absolute_sums.template Add<kCount>(x, absolute_pilot);
-    const bool higher = Numbers::OrderOf(extent.high) >= bounds->absolute.High() &&
-                        Numbers::WholeOf(extent.high) > places->absolute_max;
-    if (!higher && Numbers::WholeOf(extent.low) >= places->absolute_min) return;
-#pragma unroll 1
-    for (int i = 0; i < kCount; ++i) {
-      AddAbsoluteExtremum(Numbers::WholeOf(Pick<kCount>(x, i)), start + i, places, bounds);
+    const uint32_t high = Numbers::WholeOf(extent.high);
+    const uint32_t low = Numbers::WholeOf(extent.low);
+    if (Numbers::OrderOf(extent.high) >= bounds->absolute.High() && high > places->absolute_max) {
+      places->absolute_max = high;
+      places->absolute_argmax = start + FirstOf<kCount>(x, extent.high);
+      bounds->absolute.Tell(Numbers::OrderOf(extent.high), INT32_MAX);
+    }
+    if (low < places->absolute_min) {
+      places->absolute_min = low;
+      places->absolute_argmin = start + FirstOf<kCount>(x, extent.low);
     }
   }
 
-  static __device__ void AddAbsoluteExtremum(uint32_t value, int64_t place, WholePlaces* places,
-                                             PairBounds* bounds) {
-    if (value < places->absolute_min) {
-      places->absolute_min = value;
-      places->absolute_argmin = place;
-    }
-    if (value > places->absolute_max) {
-      places->absolute_max = value;
-      places->absolute_argmax = place;
-      bounds->absolute.Tell(OrderOf(value), INT32_MAX);
-    }
+  // Where a number of the group is.
+  template <int kCount>
+  static __device__ int FirstOf(const Number* values, Number wanted) {
+    int first = 0;
+#pragma unroll
+    for (int i = kCount - 1; i > 0; --i) first = values[i] == wanted ? i : first;
+    return values[0] == wanted ? 0 : first;
   }
 
   template <int kCount>
