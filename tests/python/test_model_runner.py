@@ -175,6 +175,27 @@ class ModelRunner(ScriptCase):
         self.assertEqual(done.code, 0, str(done))
         self.assertIn("compared 1 output in 1 iteration", done.out)
 
+    def test_large_outputs_stay_what_they_were(self):
+        """Their memory is used again, but not while anything reads or saves them."""
+        self.write("model.py", """
+            import numpy as np
+            def infer(feed):
+                x = feed["x"]
+                return {"y": np.maximum(x, 0) + x, "z": x + 0}
+            """)
+        for words in ([], ["--sequential-runners"], ["--parallel"]):
+            with self.subTest(words=words):
+                done = self.vernier("m.onnx", "--onnxrt", "--runner", "mine=model.py",
+                                    "--iterations", "6", "--input-shapes", "x:[200000,3]",
+                                    "--val-range", "[-1,1]", "--atol", "0", "--rtol", "0",
+                                    "--save-outputs", "o.safetensors", *words)
+                self.assertEqual(done.code, 0, str(done))
+                self.assertIn("compared 2 outputs in 6 iterations", done.out)
+                done = self.vernier("m.onnx", "--onnxrt", "--iterations", "6", "--input-shapes",
+                                    "x:[200000,3]", "--val-range", "[-1,1]", "--atol", "0",
+                                    "--rtol", "0", "--load-outputs", "o.safetensors")
+                self.assertEqual(done.code, 0, str(done))
+
     def test_wrong_answers(self):
         for answer, words in {
             "{'y': feed['x']}": "1 output has no counterpart",
