@@ -234,7 +234,9 @@ std::optional<uint64_t> NeededBytes(const OnnxTensor& tensor) {
   return ByteSize(tensor.dtype, static_cast<uint64_t>(*count));
 }
 
-Result<ExternalSlice> LocateTensor(const OnnxTensor& tensor, uint64_t file_size) {
+}  // namespace
+
+Result<ExternalSlice> LocateExternal(const OnnxTensor& tensor, uint64_t file_size) {
   VERNIER_ASSIGN_OR_RETURN(const Extent extent, ReadExtent(tensor));
   if (!ElementCount(tensor.dims)) {
     return Malformed("its shape " + FormatDims(tensor.dims) + " is impossible");
@@ -255,8 +257,6 @@ Result<ExternalSlice> LocateTensor(const OnnxTensor& tensor, uint64_t file_size)
   }
   return ExternalSlice{std::string(tensor.location), extent.offset, needed};
 }
-
-}  // namespace
 
 Result<ExternalDataReport> CheckExternalData(const OnnxModel& model,
                                              const ExternalDataOptions& options) {
@@ -282,7 +282,7 @@ Result<ExternalDataReport> CheckExternalData(const OnnxModel& model,
           {std::string(tensor.location), file->path(), file->size(), file->hard_links()});
     }
     const ExternalFileInfo& info = report.files[place->second];
-    Result<ExternalSlice> slice = LocateTensor(tensor, info.size);
+    Result<ExternalSlice> slice = LocateExternal(tensor, info.size);
     if (!slice.ok()) {
       return std::move(slice).status().Annotate("'" + model.path() + "': tensor " + tensor_name +
                                                 " in '" + info.location + "'");

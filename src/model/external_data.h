@@ -98,6 +98,10 @@ struct ExternalDataReport {
   uint64_t total_bytes = 0;             ///< sum over the slices
 };
 
+/// Where in a file of that size the tensor's values lie. kMalformed, without names, when its offset,
+/// length or shape make no sense or the file is too short.
+Result<ExternalSlice> LocateExternal(const OnnxTensor& tensor, uint64_t file_size);
+
 /// Checks every external tensor of the model: its file (see ExternalFolder), that offset and length
 /// lie within it, and that the length is what dtype and dims need. kMalformed, one sentence that
 /// names the tensor and the file. A model without external data gives an empty report.

@@ -284,8 +284,9 @@ std::optional<Dims> FixedDims(const OnnxValue& value) {
 
 }  // namespace
 
-ShapeTracker::ShapeTracker(const OnnxModel& model, std::span<const InputDims> inputs)
-    : model_(model) {
+ShapeTracker::ShapeTracker(const OnnxModel& model, std::span<const InputDims> inputs,
+                           ShapeTrust trust)
+    : model_(model), trust_(trust) {
   Declare(model.graph());
   for (const OnnxValue& value : model.graph().inputs) {
     const auto fed = std::find_if(inputs.begin(), inputs.end(),
@@ -295,13 +296,20 @@ ShapeTracker::ShapeTracker(const OnnxModel& model, std::span<const InputDims> in
 }
 
 void ShapeTracker::Declare(const OnnxGraph& graph) {
-  for (const auto* values : {&graph.value_info, &graph.outputs, &graph.inputs}) {
-    for (const OnnxValue& value : *values) Store(value.name, FixedDims(value));
+  if (trust_ == ShapeTrust::kAll) {
+    for (const auto* values : {&graph.value_info, &graph.outputs}) {
+      for (const OnnxValue& value : *values) Store(value.name, FixedDims(value));
+    }
   }
+  for (const OnnxValue& value : graph.inputs) Store(value.name, FixedDims(value));
   for (const OnnxTensor& tensor : graph.initializers) {
     Store(tensor.name, tensor.dims);
     if (!tensor.external && !tensor.split) constants_[tensor.name] = tensor;
   }
+}
+
+void ShapeTracker::Assume(const OnnxValue& value) {
+  if (Find(value.name) == nullptr) Store(value.name, FixedDims(value));
 }
 
 void ShapeTracker::Store(std::string_view name, std::optional<Dims> dims) {

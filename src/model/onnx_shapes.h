@@ -2,6 +2,7 @@
 // sums of a graph are. What the rules do not cover stays unknown; nothing here has to be complete.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,17 +21,27 @@ struct InputDims {
   Dims dims;
 };
 
+/// Which of a model's declarations are taken for true from the start.
+enum class ShapeTrust : uint8_t {
+  kAll,     ///< inputs, outputs and what is annotated between them
+  kInputs,  ///< inputs alone: for whoever checks the others
+};
+
 /// Follows sizes from node to node, in the order in which Visit is called. Views into the model.
 class ShapeTracker {
  public:
   /// Starts from initializers, fixed sizes in the model's declarations, and `inputs`, which win.
-  ShapeTracker(const OnnxModel& model, std::span<const InputDims> inputs);
+  ShapeTracker(const OnnxModel& model, std::span<const InputDims> inputs,
+               ShapeTrust trust = ShapeTrust::kAll);
 
   /// The initializers and declarations of a sub-graph.
   void Declare(const OnnxGraph& graph);
 
   /// Finds the sizes of the node's outputs.
   void Visit(const OnnxGraph& graph, const OnnxNode& node);
+
+  /// Takes the sizes of a tensor that no rule finds as told, if they are complete.
+  void Assume(const OnnxValue& value);
 
   /// nullptr while unknown.
   const Dims* Find(std::string_view name) const;
@@ -45,6 +56,7 @@ class ShapeTracker {
   void Store(std::string_view name, std::optional<Dims> dims);
 
   const OnnxModel& model_;
+  const ShapeTrust trust_;
   std::unordered_map<std::string_view, Dims> dims_;
   std::unordered_map<std::string_view, OnnxTensor> constants_;
 };

@@ -1,0 +1,333 @@
+#include "check/lint_run.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "inputs/coerce_feed.h"
+#include "lint/rules.h"
+#include "model/model_composer.h"
+#include "model/onnx_infer.h"
+#include "model/onnx_order.h"
+#include "model/wire_reader.h"
+#include "run/feed_stream.h"
+#include "run/live_runner.h"
+#include "run/model_source.h"
+#include "run/worker_pool.h"
+
+namespace vernier {
+namespace {
+
+/// Collects a framework's warnings; passes on what is not above.
+class WarningCollector final : public Logger {
+ public:
+  explicit WarningCollector(Logger& logger) : logger_(logger) {}
+
+  bool Enabled(Severity severity) const override {
+    return severity >= Severity::kWarning || logger_.Enabled(severity);
+  }
+  void Write(Severity severity, std::string_view text, LogColor color, bool once) override {
+    if (severity == Severity::kWarning) warnings_.emplace_back(text);
+    if (severity < Severity::kWarning) logger_.Write(severity, text, color, once);
+  }
+  void Indent(int levels) override { logger_.Indent(levels); }
+
+  std::vector<std::string> Take() { return std::exchange(warnings_, {}); }
+
+ private:
+  Logger& logger_;
+  std::vector<std::string> warnings_;
+};
+
+// The smallest model of the same versions: y = Identity(x).
+BytePieces SmallestModel(const OnnxModel& model) {
+  TensorInfo x{"x", DType::kFloat32, std::vector<Dim>{{1, {}}}};
+  TensorInfo y = x;
+  y.name = "y";
+  std::string node, graph, bytes;
+  AppendBytesField(node, 1, "x");
+  AppendBytesField(node, 2, "y");
+  AppendBytesField(node, 4, "Identity");
+  AppendBytesField(graph, 1, node);
+  AppendBytesField(graph, 2, "smallest");
+  AppendBytesField(graph, 11, MakeValueInfo(x));
+  AppendBytesField(graph, 12, MakeValueInfo(y));
+  AppendVarintField(bytes, 1, static_cast<uint64_t>(model.contents().ir_version));
+  for (const OnnxOpset& opset : model.contents().opsets) {
+    std::string import;
+    AppendBytesField(import, 1, opset.domain);
+    AppendVarintField(import, 2, static_cast<uint64_t>(opset.version));
+    AppendBytesField(bytes, 8, import);
+  }
+  AppendBytesField(bytes, 7, graph);
+  BytePieces pieces;
+  pieces.AddOwned(std::move(bytes));
+  return pieces;
+}
+
+// The first line of a framework's message, without what is about its own sources.
+std::string Prune(std::string_view message) {
+  std::string text(message.substr(0, message.find('\n')));
+  const auto drop_through = [&](std::string_view end) {
+    if (const size_t at = text.rfind(end); at != std::string::npos) text.erase(0, at + end.size());
+  };
+  if (const size_t at = text.find("[ONNXRuntimeError] : "); at != std::string::npos) {
+    // "[ONNXRuntimeError] : <number> : <its name> : <message>"
+    size_t begin = at;
+    for (int i = 0; i < 3 && begin != std::string::npos; ++i) {
+      begin = text.find(" : ", begin == at ? at : begin + 1);
+    }
+    if (begin != std::string::npos) text.erase(0, begin + 3);
+  }
+  drop_through("Status Message: ");
+  for (const std::string_view part :
+       {"This is an invalid model. ", "Error: ", "Failed to load model with error: ",
+        "Exception caught: ", "Exception during loading: "}) {
+    if (const size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
+  }
+  return text;
+}
+
+std::string Quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+
+class SilentLogger final : public Logger {
+ public:
+  bool Enabled(Severity) const override { return false; }
+  void Write(Severity, std::string_view, LogColor, bool) override {}
+  void Indent(int) override {}
+};
+
+class NodeBench {
+ public:
+  NodeBench(const RunPlan& plan, size_t index, const LintedModel& linted,
+            const Probe::Shared& shared, Findings& findings)
+      : plan_(plan),
+        runner_(plan.runners[index]),
+        linted_(linted),
+        model_(linted.model),
+        graph_(linted.model.graph()),
+        findings_(findings),
+        logger_(shared.logger),
+        collector_(shared.logger),
+        pool_(shared.execution, shared.interrupted, collector_) {
+    result_.runs.assign(graph_.nodes.size(), LintRun::kNotRun);
+  }
+
+  Result<LintRunResult> Run() {
+    VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(runner_));
+    VERNIER_ASSIGN_OR_RETURN(const BackendInfo backend, worker_->AwaitLoad());
+    result_.runner = runner_.backend + " " + backend.framework_version;
+    VERNIER_ASSIGN_OR_RETURN(const bool takes_opsets, TryOpsets());
+    if (!takes_opsets || graph_.nodes.empty()) return result_;
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, Draw());
+    const bool whole = linted_.faultless && !graph_.outputs.empty();
+    Status refused;
+    if (whole) {
+      refused = RunWhole(feed);
+      if (refused.code() == StatusCode::kCancelled) return refused;
+      if (refused.ok()) return result_;
+      logger_.Verbose("the model as a whole: " + refused.message());
+    }
+    VERNIER_TRY(RunNodes(std::move(feed)));
+    const bool explained = std::any_of(result_.runs.begin(), result_.runs.end(),
+                                       [](LintRun run) { return run != LintRun::kPassed; });
+    if (whole && !explained) {
+      findings_.AddOfRunner(
+          lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
+          "every node runs alone, but not the model as a whole: " + Prune(refused.message()), {});
+    }
+    return result_;
+  }
+
+ private:
+  // A session in a worker that lives: one that died with the last model is replaced.
+  Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& source) {
+    if (!worker_->death().ok()) {
+      worker_.reset();
+      VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(runner_));
+    }
+    auto live = std::make_unique<LiveRunner>(runner_);
+    live->Attach(worker_, ++sessions_);
+    VERNIER_TRY(live->Open(source));
+    return live;
+  }
+
+  Result<TensorMap> Infer(LiveRunner& live, const TensorMap& feed) {
+    VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, CoerceFeed(feed, live.session().inputs,
+                                                             {Strictness::kStrict, {}}, silence_));
+    VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
+    VERNIER_ASSIGN_OR_RETURN(IterationResult result, live.Infer(block, 0));
+    return std::move(result.outputs);
+  }
+
+  Result<bool> TryOpsets() {
+    const BytePieces bytes = SmallestModel(model_);
+    VERNIER_ASSIGN_OR_RETURN(
+        const std::shared_ptr<const ModelSource> source,
+        ModelSource::Assemble(runner_.model, bytes,
+                              {{"x", DType::kFloat32, std::vector<Dim>{{1, {}}}}}, {"y"}));
+    const Result<std::unique_ptr<LiveRunner>> live = Open(*source);
+    collector_.Take();
+    if (live.ok()) {
+      (void)(*live)->Close();
+      return true;
+    }
+    if (live.status().code() == StatusCode::kCancelled) return live.status();
+    std::string versions =
+        "version " + std::to_string(model_.contents().ir_version) + " of the format";
+    for (const OnnxOpset& opset : model_.contents().opsets) {
+      versions += ", opset " + std::to_string(opset.version) + " of " +
+                  Quoted(opset.domain.empty() ? "ai.onnx" : opset.domain);
+    }
+    findings_.AddOfRunner(
+        lint_rule::kUnsupportedOpset, LintLevel::kException, runner_.backend,
+        result_.runner + " takes no model of " + versions + ": " + Prune(live.status().message()),
+        {});
+    return false;
+  }
+
+  Result<TensorMap> Draw() {
+    const std::vector<TensorInfo> inputs = model_.RequiredInputs();
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
+                             FeedStream::Open(plan_, inputs, {}, logger_));
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
+    if (!feed) return Malformed("the inputs hold no iteration");
+    VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
+                             CoerceFeed(*feed, inputs, {Strictness::kStrict, {}}, logger_));
+    return std::move(coerced.tensors);
+  }
+
+  Status RunWhole(const TensorMap& feed) {
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> source,
+                             ModelSource::Prepare(runner_.model, silence_));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> live, Open(*source));
+    VERNIER_TRY(Infer(*live, feed).status());
+    (void)live->Close();
+    for (const std::string& warning : collector_.Take()) {
+      findings_.AddOfRunner(lint_rule::kRunnerWarning, LintLevel::kWarning, runner_.backend,
+                            Prune(warning), {});
+    }
+    std::fill(result_.runs.begin(), result_.runs.end(), LintRun::kPassed);
+    return {};
+  }
+
+  Status RunNodes(TensorMap feed) {
+    std::vector<uint32_t> order(graph_.nodes.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
+    Result<std::vector<uint32_t>> sorted = TopologicalOrder(model_);
+    if (sorted.ok()) order = *std::move(sorted);
+    types_ = InferGraphTypes(model_, graph_, {});
+    for (const OnnxTensor& tensor : graph_.initializers) constants_.insert(tensor.name);
+    constants_.insert(graph_.sparse_initializers.begin(), graph_.sparse_initializers.end());
+    for (NamedTensor& tensor : feed) values_.emplace(tensor.name, std::move(tensor.tensor));
+    std::unordered_map<std::string_view, size_t> readers;
+    for (const uint32_t i : order) {
+      for (const std::string_view name : ValuesReadBy(model_, graph_, graph_.nodes[i])) {
+        ++readers[name];
+      }
+    }
+    for (const uint32_t i : order) {
+      VERNIER_TRY(RunNode(i));
+      for (const std::string_view name : ValuesReadBy(model_, graph_, graph_.nodes[i])) {
+        if (--readers[name] == 0) values_.erase(std::string(name));
+      }
+    }
+    return {};
+  }
+
+  // Only that the run was interrupted is an error.
+  Status RunNode(uint32_t index) {
+    if (linted_.failed[index]) return {};
+    const OnnxNode& node = graph_.nodes[index];
+    TensorMap feed;
+    for (const std::string_view name : ValuesReadBy(model_, graph_, node)) {
+      if (constants_.contains(name)) continue;
+      const auto found = values_.find(std::string(name));
+      if (found == values_.end()) return {};  // behind a node that failed
+      feed.push_back({std::string(name), found->second});
+    }
+    Result<TensorMap> outputs = Compute(node, feed);
+    if (outputs.status().code() == StatusCode::kCancelled) return outputs.status();
+    collector_.Take();
+    if (!outputs.ok()) {
+      Tell(index, outputs.status());
+      return {};
+    }
+    result_.runs[index] = LintRun::kPassed;
+    for (NamedTensor& output : *outputs) values_[output.name] = std::move(output.tensor);
+    for (const std::string_view name : graph_.Outputs(node)) {
+      if (name.empty() || values_.contains(std::string(name))) continue;
+      result_.limits = "values that are no tensors, such as " + Quoted(name) +
+                       ", cannot be handed on: nodes behind them were not run";
+    }
+    return {};
+  }
+
+  void Tell(uint32_t index, const Status& why) {
+    // A rule has warned of an operator of the model's own, as Polygraphy does.
+    for (const LintFinding& finding : findings_.list()) {
+      const bool own = finding.rule == lint_rule::kCustomOperator.name &&
+                       finding.nodes == std::vector{findings_.NameOf(index)};
+      if (own) return;
+    }
+    result_.runs[index] = LintRun::kFailed;
+    findings_.AddOfRunner(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
+                          Prune(why.message()), index);
+  }
+
+  Result<TensorMap> Compute(const OnnxNode& node, const TensorMap& feed) {
+    ModelComposer composer(model_);
+    std::vector<TensorInfo> inputs;
+    for (const NamedTensor& value : feed) {
+      TensorInfo info{value.name, value.tensor.dtype(), std::vector<Dim>()};
+      for (const int64_t size : value.tensor.dims()) info.shape->push_back({size, {}});
+      composer.AddInput(info);
+      inputs.push_back(std::move(info));
+    }
+    std::vector<std::string> outputs;
+    for (const std::string_view name : graph_.Outputs(node)) {
+      if (name.empty()) continue;
+      const auto type = types_.find(name);
+      const int32_t number = type == types_.end() ? 0 : type->second;
+      composer.AddOutput(
+          {std::string(name), DTypeFromOnnx(number).value_or(DType::kUndefined), {}});
+      outputs.emplace_back(name);
+    }
+    composer.AddNode(graph_, node);
+    VERNIER_ASSIGN_OR_RETURN(const BytePieces bytes, composer.Finish());
+    VERNIER_ASSIGN_OR_RETURN(
+        const std::shared_ptr<const ModelSource> source,
+        ModelSource::Assemble(runner_.model, bytes, std::move(inputs), std::move(outputs)));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> live, Open(*source));
+    Result<TensorMap> computed = Infer(*live, feed);
+    if (worker_->death().ok()) (void)live->Close();
+    return computed;
+  }
+
+  const RunPlan& plan_;
+  const RunnerPlan& runner_;
+  const LintedModel& linted_;
+  const OnnxModel& model_;
+  const OnnxGraph& graph_;
+  Findings& findings_;
+  Logger& logger_;
+  SilentLogger silence_;
+  WarningCollector collector_;
+  WorkerPool pool_;
+  std::shared_ptr<Worker> worker_;
+  uint64_t sessions_ = 0;
+  LintRunResult result_;
+  ValueTypes types_;
+  std::unordered_set<std::string_view> constants_;
+  std::unordered_map<std::string, Tensor> values_;
+};
+
+}  // namespace
+
+Result<LintRunResult> LintWithRunner(const RunPlan& plan, size_t index, const LintedModel& linted,
+                                     const Probe::Shared& shared, Findings& findings) {
+  return NodeBench(plan, index, linted, shared, findings).Run();
+}
+
+}  // namespace vernier

@@ -1,0 +1,217 @@
+// The faults of an ONNX model by itself: by rules, and by what runners say.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+#include "check/lint_run.h"
+#include "cli/bind_run.h"
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/comparison_session.h"
+#include "cli/commands/interruption.h"
+#include "inputs/shape_spec.h"
+#include "lint/lint.h"
+#include "lint/rules.h"
+#include "model/model_type.h"
+#include "util/atomic_file.h"
+
+namespace vernier {
+namespace {
+
+/// What the command line asks for.
+struct LintPlan {
+  std::string path;
+  std::string output;
+  bool strict = false;
+  bool default_runner = false;  ///< none was named: that there is none is no fault
+  LintOptions options;
+  RunPlan run;
+};
+
+/// Polygraphy asks ONNX Runtime; without a runner's name so do we.
+std::vector<std::string> WithDefaultRunner(std::span<const std::string> words) {
+  std::vector<std::string> all = {"--onnxrt"};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+Result<std::vector<InputDims>> GivenSizes(const RunPlan& run) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
+                           ParseShapeSpecs(run.inputs.shape_words, Strictness::kStrict));
+  std::vector<InputDims> sizes;
+  for (const ShapeSpec& spec : specs) {
+    if (!spec.shape) continue;
+    InputDims input{spec.name, {}};
+    for (const Dim& dim : *spec.shape) input.dims.push_back(dim.value);
+    const bool open = std::any_of(spec.shape->begin(), spec.shape->end(),
+                                  [](const Dim& dim) { return dim.dynamic(); });
+    if (!open) sizes.push_back(std::move(input));
+  }
+  return sizes;
+}
+
+Result<LintPlan> Bind(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  LintPlan plan;
+  plan.path = std::string(args.Value("model_file").value_or(""));
+  if (plan.path.empty()) return InvalidArgument("no model is named");
+  plan.output = std::string(args.Value("output").value_or(""));
+  plan.strict = args.Has("strict");
+  const auto skip = args.List("skip");
+  plan.options.skip.assign(skip.begin(), skip.end());
+  VERNIER_TRY(CheckRuleNames(plan.options));
+  plan.options.external_data_dir = std::string(args.Value("external_data_dir").value_or(""));
+  if (args.Has("ignore_external_data")) plan.options.skip.emplace_back("external-data");
+  ModelTypeHints hints;
+  if (const auto type = args.Value("model_type")) hints.given = ModelTypeFromName(*type);
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(plan.path, hints));
+  if (type != ModelType::kOnnx) {
+    return Unimplemented("check lint checks ONNX models, and '" + plan.path + "' is of type " +
+                         std::string(ModelTypeName(type)));
+  }
+  if (!std::filesystem::exists(plan.path)) {
+    return Malformed("cannot open '" + plan.path + "': No such file or directory");
+  }
+  VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
+  VERNIER_ASSIGN_OR_RETURN(plan.options.inputs, GivenSizes(plan.run));
+  return plan;
+}
+
+void Tell(const LintFinding& finding, Logger& log) {
+  std::string scope;
+  if (finding.nodes.size() == 1) {
+    scope = "Name: " + finding.nodes.front() + ", Op: " + finding.op + " | ";
+  }
+  const std::string line =
+      "LINT | " + scope + finding.message + " [" + std::string(finding.rule) + "]";
+  switch (finding.level) {
+    case LintLevel::kException:
+      return log.Error(line);
+    case LintLevel::kWarning:
+      return log.Warning(line);
+    case LintLevel::kInfo:
+      return log.Info(line);
+  }
+}
+
+std::string Counted(size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+void Summarise(const LintReport& report, size_t nodes, Logger& log) {
+  std::string line = Counted(report.Count(LintLevel::kException), "exception") + ", " +
+                     Counted(report.Count(LintLevel::kWarning), "warning") + ", " +
+                     Counted(report.Count(LintLevel::kInfo), "remark") + " | of " +
+                     Counted(nodes, "node") + " " + std::to_string(report.passing.size()) +
+                     " passed and " + std::to_string(report.failing.size()) + " failed";
+  std::string who;
+  for (const std::string& runner : report.runners) who += (who.empty() ? "" : ", ") + runner;
+  if (who.empty()) {
+    line += " by rules; none was run";
+  } else {
+    line += "; " + std::to_string(nodes - report.not_run.size()) + " ran in " + who;
+  }
+  log.Info(line);
+}
+
+// Polygraphy adds up what its parts say; here a runner that is not there is told of.
+Status AskRunners(const LintPlan& plan, const OnnxModel& model, Logger& log, Findings& findings,
+                  LintReport& told, std::vector<LintRun>& runs) {
+  LintedModel linted{model, !findings.AnyException(), {}};
+  for (uint32_t i = 0; i < model.graph().nodes.size(); ++i) {
+    linted.failed.push_back(findings.Failed(i));
+  }
+  const Probe::Shared shared{plan.run.execution, WatchSignals(), log};
+  for (size_t i = 0; i < plan.run.runners.size(); ++i) {
+    Result<LintRunResult> result = LintWithRunner(plan.run, i, linted, shared, findings);
+    if (!result.ok()) {
+      const StatusCode code = result.status().code();
+      if (code != StatusCode::kUnavailable || !plan.default_runner) return result.status();
+      log.Warning("ONNX Runtime cannot be asked here, so nodes were not run: " +
+                  result.status().message());
+      continue;
+    }
+    told.runners.push_back(result->runner);
+    if (!result->limits.empty()) log.Warning(result->limits);
+    runs.resize(result->runs.size(), LintRun::kNotRun);
+    for (size_t node = 0; node < runs.size(); ++node) {
+      if (result->runs[node] == LintRun::kPassed) runs[node] = LintRun::kPassed;
+    }
+  }
+  return {};
+}
+
+Result<LintReport> Lint(const LintPlan& plan, Logger& log) {
+  log.Info("Loading model: " + std::filesystem::absolute(plan.path).lexically_normal().string());
+  Result<OnnxModel> model = OnnxModel::Open(plan.path);
+  if (!model.ok()) {
+    LintReport report = UnreadableReport(model.status());
+    Tell(report.findings.front(), log);
+    return report;
+  }
+  Findings findings(*model, plan.options.skip);
+  LintModel(*model, plan.options, findings);
+  LintReport told;
+  std::vector<LintRun> runs;
+  const Status asked = AskRunners(plan, *model, log, findings, told, runs);
+  for (const LintFinding& finding : findings.list()) Tell(finding, log);
+  VERNIER_TRY(asked);
+  VERNIER_TRY(model->CheckIntact());
+  LintReport report = MakeLintReport(*model, std::move(findings), runs);
+  report.runners = std::move(told.runners);
+  Summarise(report, model->graph().nodes.size(), log);
+  return report;
+}
+
+void PrintRules() {
+  for (const LintRule* rule : lint_rule::All()) {
+    std::printf("%-20s %-10s %s\n", std::string(rule->name).c_str(),
+                std::string(LintLevelName(rule->level)).c_str(),
+                std::string(rule->meaning).c_str());
+  }
+}
+
+int CarryOutLint(const LintPlan& plan, const Invocation& invocation, ConsoleLog& log) {
+  const auto begin = std::chrono::steady_clock::now();
+  log.Start("RUNNING | Command: " + invocation.command);
+  const Result<LintReport> report = Lint(plan, log);
+  if (report.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
+  RunFaults faults;
+  if (!report.ok()) {
+    log.Critical(report.status().message());
+    faults.Add(report.status());
+  } else {
+    faults.mismatch = !report->valid() || (plan.strict && report->Count(LintLevel::kWarning) > 0);
+    if (!plan.output.empty()) {
+      log.Info("Saving linting report to " + plan.output);
+      const Status saved = WriteFileAtomically(plan.output, ToJson(*report));
+      if (!saved.ok()) log.Critical(saved.message());
+      if (!saved.ok()) faults.Add(saved);
+    }
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  return EndWithBanner(log, elapsed.count(), faults, invocation);
+}
+
+}  // namespace
+
+int CheckLintCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandEntry& command = *FindCommand("check lint");
+  CommandStart start = StartCommand(command, words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  if (start.args.Has("list_rules")) {
+    PrintRules();
+    return 0;
+  }
+  const bool named = !start.args.Runners().empty();
+  if (!named && !start.args.Has("no_run")) {
+    start = StartCommand(command, WithDefaultRunner(words), invocation);
+    if (start.exit_code) return *start.exit_code;
+  }
+  Result<LintPlan> plan = Bind(start.args, invocation, *start.log);
+  if (!plan.ok()) return EndCommand(plan.status(), invocation, *start.log);
+  plan->default_runner = !named;
+  return CarryOutLint(*plan, invocation, *start.log);
+}
+
+}  // namespace vernier

@@ -1,0 +1,162 @@
+#include "lint/lint.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "io/json_writer.h"
+#include "lint/rule_groups.h"
+#include "model/onnx_order.h"
+
+namespace vernier {
+namespace {
+
+using Names = std::unordered_set<std::string_view>;
+
+// Nodes that wait, over any number of steps, for one that failed.
+std::vector<bool> BehindFailing(const OnnxModel& model, const Findings& findings) {
+  const OnnxGraph& graph = model.graph();
+  std::vector<bool> behind(graph.nodes.size(), false);
+  std::unordered_map<std::string_view, std::vector<uint32_t>> readers;
+  std::vector<uint32_t> waiting;
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const std::string_view name : ValuesReadBy(model, graph, graph.nodes[i])) {
+      readers[name].push_back(i);
+    }
+    if (findings.Failed(i)) waiting.push_back(i);
+  }
+  while (!waiting.empty()) {
+    const uint32_t node = waiting.back();
+    waiting.pop_back();
+    for (const std::string_view name : graph.Outputs(graph.nodes[node])) {
+      const auto found = readers.find(name);
+      if (name.empty() || found == readers.end()) continue;
+      for (const uint32_t reader : found->second) {
+        if (behind[reader]) continue;
+        behind[reader] = true;
+        waiting.push_back(reader);
+      }
+    }
+  }
+  return behind;
+}
+
+Names NodesWith(const LintRule& rule, std::span<const LintFinding> findings) {
+  Names nodes;
+  for (const LintFinding& finding : findings) {
+    if (finding.rule == rule.name) nodes.insert(finding.nodes.begin(), finding.nodes.end());
+  }
+  return nodes;
+}
+
+void WriteNames(JsonWriter& json, std::string_view key, const std::vector<std::string>& names) {
+  json.Key(key);
+  json.BeginArray();
+  for (const std::string& name : names) json.String(name);
+  json.EndArray();
+}
+
+void WriteFinding(JsonWriter& json, const LintFinding& finding) {
+  json.BeginObject();
+  json.Key("level");
+  json.String(LintLevelName(finding.level));
+  json.Key("source");
+  json.String(finding.source);
+  json.Key("message");
+  json.String(finding.message);
+  if (!finding.nodes.empty()) WriteNames(json, "nodes", finding.nodes);
+  json.Key("rule");
+  json.String(finding.rule);
+  json.EndObject();
+}
+
+}  // namespace
+
+Status CheckRuleNames(const LintOptions& options) {
+  for (const std::string& name : options.skip) {
+    const auto rules = lint_rule::All();
+    const bool known = std::any_of(rules.begin(), rules.end(),
+                                   [&](const LintRule* rule) { return rule->name == name; });
+    if (known) continue;
+    std::string all;
+    for (const LintRule* rule : rules) all += (all.empty() ? "" : ", ") + std::string(rule->name);
+    return InvalidArgument("there is no rule '" + name + "'; there are " + all);
+  }
+  return {};
+}
+
+void LintModel(const OnnxModel& model, const LintOptions& options, Findings& findings) {
+  const OperatorTable table;
+  const LintSubject subject{model, table, findings, options.inputs, options.external_data_dir};
+  CheckModel(subject);
+  CheckNames(subject);
+  CheckOperators(subject);
+  CheckTypes(subject);
+  CheckShapes(subject);
+  CheckWeights(subject);
+  CheckUsage(subject);
+}
+
+size_t LintReport::Count(LintLevel level) const {
+  return static_cast<size_t>(
+      std::count_if(findings.begin(), findings.end(),
+                    [&](const LintFinding& finding) { return finding.level == level; }));
+}
+
+LintReport MakeLintReport(const OnnxModel& model, Findings findings,
+                          const std::vector<LintRun>& runs) {
+  LintReport report;
+  const std::vector<bool> behind = BehindFailing(model, findings);
+  const Names unused = NodesWith(lint_rule::kUnusedNode, findings.list());
+  Names listed;  // names may repeat
+  const auto list = [&](uint32_t i, std::vector<std::string>& names) {
+    if (listed.insert(findings.NameOf(i)).second) names.push_back(findings.NameOf(i));
+  };
+  const auto count = static_cast<uint32_t>(model.graph().nodes.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    if (findings.Failed(i)) list(i, report.failing);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const bool ran = !runs.empty() && runs[i] == LintRun::kPassed;
+    if (!ran) report.not_run.push_back(findings.NameOf(i));
+    if (ran || (!behind[i] && !unused.contains(findings.NameOf(i)))) list(i, report.passing);
+  }
+  report.findings = std::move(findings).Take();
+  return report;
+}
+
+LintReport UnreadableReport(const Status& why) {
+  LintReport report;
+  const LintRule& rule = lint_rule::kUnreadable;
+  report.findings.push_back(
+      {rule.level, std::string(rule.source), rule.name, why.message(), {}, {}});
+  return report;
+}
+
+std::string ToJson(const LintReport& report) {
+  StringSink sink;
+  JsonWriter json(sink);
+  json.BeginObject();
+  json.Key("summary");
+  json.BeginObject();
+  WriteNames(json, "passing", report.passing);
+  WriteNames(json, "failing", report.failing);
+  json.EndObject();
+  json.Key("lint_entries");
+  json.BeginArray();
+  for (const LintFinding& finding : report.findings) WriteFinding(json, finding);
+  json.EndArray();
+  json.Key("vernier");
+  json.BeginObject();
+  json.Key("schema_version");
+  json.Integer(1);
+  WriteNames(json, "runners", report.runners);
+  WriteNames(json, "not_run", report.not_run);
+  json.EndObject();
+  json.EndObject();
+  // A string takes everything.
+  (void)json.Finish();
+  return sink.text() + "\n";
+}
+
+}  // namespace vernier

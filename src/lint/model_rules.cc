@@ -1,0 +1,140 @@
+// What a model says of itself: versions, imports, metadata, what goes in and out.
+#include <map>
+#include <set>
+
+#include "lint/rule_groups.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr int64_t kFirstIrWithImports = 3;
+constexpr int64_t kFirstIrWithFreeWeights = 4;
+
+void CheckVersions(const LintSubject& subject) {
+  const OnnxContents& contents = subject.model.contents();
+  const int64_t ir = contents.ir_version;
+  if (ir <= 0) {
+    subject.findings.Add(lint_rule::kIrVersion,
+                         "The model does not have an ir_version set properly.");
+  } else if (ir > subject.table.newest_ir()) {
+    subject.findings.Add(lint_rule::kIrVersion, "Your model ir_version " + std::to_string(ir) +
+                                                    " is higher than the checker's (" +
+                                                    std::to_string(subject.table.newest_ir()) +
+                                                    ").");
+  }
+  if (contents.opsets.empty() && (ir <= 0 || ir >= kFirstIrWithImports)) {
+    subject.findings.Add(lint_rule::kOpsetImport,
+                         "model with IR version >= 3 must specify opset_import for ONNX");
+  }
+}
+
+void CheckImports(const LintSubject& subject) {
+  std::map<std::string_view, int64_t> seen;
+  for (const OnnxOpset& opset : subject.model.contents().opsets) {
+    const std::string_view domain = OperatorTable::Domain(opset.domain);
+    const std::string name = QuotePython(domain.empty() ? "ai.onnx" : domain);
+    if (opset.version < 1) {
+      subject.findings.Add(lint_rule::kOpsetImport, "domain " + name + " is imported in version " +
+                                                        std::to_string(opset.version));
+    }
+    const auto [first, added] = seen.emplace(domain, opset.version);
+    if (!added) {
+      subject.findings.Add(lint_rule::kImportTwice, "domain " + name +
+                                                        " is imported twice, in versions " +
+                                                        std::to_string(first->second) + " and " +
+                                                        std::to_string(opset.version));
+    }
+    const int64_t newest = subject.table.NewestOpset(domain);
+    if (!subject.table.Complete(domain) || opset.version <= newest) continue;
+    subject.findings.Add(lint_rule::kNewerOpset,
+                         "opset " + std::to_string(opset.version) + " of " + name +
+                             " is newer than what this version knows (" + std::to_string(newest) +
+                             "): its operators are checked as of that one");
+  }
+}
+
+void CheckUnusedImports(const LintSubject& subject) {
+  std::set<std::string_view> used;
+  ForEachLintNode(subject.model,
+                  [&](const LintNode& at) { used.insert(OperatorTable::Domain(at.node.domain)); });
+  for (const OnnxFunction& function : subject.model.contents().functions) {
+    for (const OnnxNode& node : function.body.nodes) {
+      used.insert(OperatorTable::Domain(node.domain));
+    }
+  }
+  for (const OnnxOpset& opset : subject.model.contents().opsets) {
+    // Every runtime wants ONNX's own domain to be there.
+    const std::string_view domain = OperatorTable::Domain(opset.domain);
+    if (domain.empty() || !used.insert(domain).second) continue;
+    subject.findings.Add(lint_rule::kUnusedImport,
+                         "domain " + QuotePython(domain) + " is imported, and no node is of it");
+  }
+}
+
+void CheckMetadata(const LintSubject& subject) {
+  std::set<std::string_view> keys;
+  for (const OnnxEntry& entry : subject.model.contents().metadata) {
+    if (keys.insert(entry.key).second) continue;
+    subject.findings.Add(
+        lint_rule::kDuplicateMetadata,
+        "Your model has duplicate keys in metadata_props: " + QuotePython(entry.key));
+  }
+}
+
+void CheckValueType(const LintSubject& subject, const OnnxValue& value, std::string_view what) {
+  const std::string name = std::string(what) + " " + QuotePython(value.name);
+  if (value.kind == OnnxValueKind::kUntyped) {
+    subject.findings.Add(lint_rule::kUnknownType,
+                         "Field 'type' of 'value_info' is required but missing: " + name);
+  } else if (value.kind == OnnxValueKind::kTensor && !subject.table.KnowsType(value.onnx_type)) {
+    subject.findings.Add(lint_rule::kUnknownType, name + " has the element type " +
+                                                      std::to_string(value.onnx_type) +
+                                                      ", which ONNX does not have");
+  }
+}
+
+void CheckValues(const LintSubject& subject) {
+  const OnnxGraph& graph = subject.model.graph();
+  for (const OnnxValue& value : graph.inputs) CheckValueType(subject, value, "input");
+  for (const OnnxValue& value : graph.outputs) {
+    // Runtimes infer the type of an output that declares none.
+    if (value.kind != OnnxValueKind::kUntyped) CheckValueType(subject, value, "output");
+  }
+  for (const auto* values : {&graph.inputs, &graph.outputs}) {
+    for (const OnnxValue& value : *values) {
+      if (!value.name.empty()) continue;
+      subject.findings.Add(lint_rule::kEmptyName,
+                           "Field 'name' of 'value_info' is required to be non-empty.");
+    }
+  }
+}
+
+}  // namespace
+
+void CheckModel(const LintSubject& subject) {
+  const OnnxGraph& graph = subject.model.graph();
+  CheckVersions(subject);
+  CheckImports(subject);
+  CheckUnusedImports(subject);
+  CheckMetadata(subject);
+  if (graph.name.empty()) {
+    subject.findings.Add(lint_rule::kGraphName,
+                         "Field 'name' of 'graph' is required to be non-empty.");
+  }
+  if (graph.nodes.empty()) subject.findings.Add(lint_rule::kNoNodes, "ONNX model has no nodes");
+  if (graph.outputs.empty()) {
+    subject.findings.Add(lint_rule::kNoOutputs, "the graph has no outputs: nothing is computed");
+  }
+  CheckValues(subject);
+  if (subject.model.contents().ir_version >= kFirstIrWithFreeWeights) return;
+  std::set<std::string_view> inputs;
+  for (const OnnxValue& value : graph.inputs) inputs.insert(value.name);
+  for (const OnnxTensor& tensor : graph.initializers) {
+    if (subject.model.contents().ir_version <= 0 || inputs.contains(tensor.name)) continue;
+    subject.findings.Add(lint_rule::kWeightNotInput,
+                         std::string(tensor.name) + " in initializer but not in graph input");
+  }
+}
+
+}  // namespace vernier

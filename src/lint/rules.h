@@ -1,0 +1,66 @@
+// Every rule of the linter. docs/lint.md lists them.
+#pragma once
+
+#include <span>
+
+#include "lint/finding.h"
+
+namespace vernier::lint_rule {
+
+using enum LintLevel;
+using namespace lint_source;
+
+// clang-format off
+inline constexpr LintRule kUnreadable{"unreadable", kException, kLoader, "the file is no ONNX model, or is damaged"};
+inline constexpr LintRule kNoNodes{"no-nodes", kWarning, kLoader, "the graph has no nodes"};
+inline constexpr LintRule kIrVersion{"ir-version", kException, kChecker, "no version of the format is given, or one that is not known"};
+inline constexpr LintRule kOpsetImport{"opset-import", kException, kChecker, "no opset is imported, or one below 1"};
+inline constexpr LintRule kImportTwice{"import-twice", kWarning, kChecker, "a domain is imported twice: runtimes differ in which version they take"};
+inline constexpr LintRule kNewerOpset{"newer-opset", kWarning, kVernier, "an opset is newer than the operators that this version knows"};
+inline constexpr LintRule kDuplicateMetadata{"duplicate-metadata", kWarning, kChecker, "a key of the metadata occurs twice"};
+inline constexpr LintRule kGraphName{"graph-name", kException, kChecker, "the graph has no name"};
+inline constexpr LintRule kNoOutputs{"no-outputs", kWarning, kVernier, "the graph has no outputs"};
+inline constexpr LintRule kEmptyName{"empty-name", kException, kChecker, "an input or output has no name"};
+inline constexpr LintRule kUnnamedWeight{"unnamed-weight", kWarning, kVernier, "an initializer has no name"};
+inline constexpr LintRule kUnnamedNode{"unnamed-node", kInfo, kVernier, "nodes have no names"};
+inline constexpr LintRule kDuplicateNodeName{"duplicate-node-name", kException, kGraph, "nodes share a name"};
+inline constexpr LintRule kDuplicateValue{"duplicate-value", kException, kChecker, "several inputs or nodes define one tensor"};
+inline constexpr LintRule kDuplicateWeight{"duplicate-weight", kWarning, kVernier, "initializers share a name: runtimes differ in which one they take"};
+inline constexpr LintRule kDuplicateOutput{"duplicate-output", kWarning, kVernier, "an output is listed twice"};
+inline constexpr LintRule kShadowedName{"shadowed-name", kException, kChecker, "a body defines a name of the graph around it again"};
+inline constexpr LintRule kDanglingInput{"dangling-input", kException, kChecker, "a node reads what nothing makes"};
+inline constexpr LintRule kDanglingOutput{"dangling-output", kException, kChecker, "nothing makes an output of the graph"};
+inline constexpr LintRule kNotSorted{"not-sorted", kException, kChecker, "a node stands before one that it reads from"};
+inline constexpr LintRule kCycle{"cycle", kException, kChecker, "nodes wait for each other's outputs"};
+inline constexpr LintRule kMissingImport{"missing-import", kWarning, kChecker, "a node is of a domain that is not imported"};
+inline constexpr LintRule kUnknownOperator{"unknown-operator", kException, kChecker, "a domain of ONNX has no operator of that name"};
+inline constexpr LintRule kCustomOperator{"custom-operator", kWarning, kChecker, "an operator is nobody's but the model's own: runners need a library that has it"};
+inline constexpr LintRule kOperatorVersion{"operator-version", kException, kChecker, "the operator is not in the opset that is imported"};
+inline constexpr LintRule kOperatorInputs{"operator-inputs", kException, kChecker, "too few or too many inputs, or a required one is left out"};
+inline constexpr LintRule kOperatorOutputs{"operator-outputs", kException, kChecker, "too few or too many outputs"};
+inline constexpr LintRule kAttribute{"attribute", kException, kChecker, "an attribute is missing, unknown, given twice or of another type"};
+inline constexpr LintRule kUnknownType{"unknown-type", kException, kChecker, "a type is missing or is not one of ONNX's"};
+inline constexpr LintRule kTypeMismatch{"type-mismatch", kException, kChecker, "an operator does not take such a type, or not these together"};
+inline constexpr LintRule kDeclaredType{"declared-type", kException, kChecker, "a tensor is declared with another type than its node makes"};
+inline constexpr LintRule kShapeMismatch{"shape-mismatch", kException, kChecker, "shapes that an operator cannot take together"};
+inline constexpr LintRule kDeclaredShape{"declared-shape", kWarning, kVernier, "a tensor is declared with another shape than its node makes"};
+inline constexpr LintRule kBadDimension{"bad-dimension", kException, kChecker, "a dimension is negative, or there are too many elements"};
+inline constexpr LintRule kWeightSize{"weight-size", kException, kChecker, "an initializer holds fewer or more bytes than its shape and type need"};
+inline constexpr LintRule kWeightNotInput{"weight-not-input", kException, kChecker, "before version 4 of the format, initializers have to be inputs too"};
+inline constexpr LintRule kExternalData{"external-data", kException, kLoader, "a file of weights is missing, too short or outside of the model's folder"};
+inline constexpr LintRule kUnusedNode{"unused-node", kWarning, kGraph, "no output depends on the node"};
+inline constexpr LintRule kUnusedInput{"unused-input", kWarning, kGraph, "no output depends on the input"};
+inline constexpr LintRule kUnusedWeight{"unused-weight", kWarning, kVernier, "nothing reads the initializer"};
+inline constexpr LintRule kUnusedImport{"unused-import", kInfo, kVernier, "no node is of the imported domain"};
+inline constexpr LintRule kFloat16Overflow{"float16-overflow", kWarning, kVernier, "float32 weights that are infinite in float16"};
+inline constexpr LintRule kFloat16Underflow{"float16-underflow", kInfo, kVernier, "float32 weights that are zero in float16"};
+inline constexpr LintRule kNonFiniteWeight{"non-finite-weight", kWarning, kVernier, "weights are NaN or infinite"};
+inline constexpr LintRule kUnsupportedOpset{"unsupported-opset", kException, {}, "a runner takes no model of these opsets and this version of the format"};
+inline constexpr LintRule kRunnerFailed{"runner-failed", kException, {}, "a runner cannot load or run the node"};
+inline constexpr LintRule kRunnerWarning{"runner-warning", kWarning, {}, "a runner warns of the model"};
+// clang-format on
+
+/// In the order of docs/lint.md.
+std::span<const LintRule* const> All();
+
+}  // namespace vernier::lint_rule

@@ -1,0 +1,179 @@
+// Initializers and constants: their types, sizes, files and values.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "io/tensor_proto.h"
+#include "lint/rule_groups.h"
+#include "model/external_data.h"
+#include "model/onnx_attributes.h"
+#include "util/input_file.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// What rounds to infinity, and what rounds to zero, in float16 (to nearest, ties to even).
+constexpr float kInfiniteInFloat16 = 65520.0F;
+constexpr float kZeroInFloat16 = 0x1p-25F;
+constexpr size_t kBlockBytes = size_t{1} << 20;
+
+struct ValueCounts {
+  uint64_t count = 0, nan = 0, infinite = 0, too_large = 0, too_small = 0;
+  float largest = 0;
+
+  // `bytes`: little-endian float32 without alignment.
+  void Add(std::string_view bytes) {
+    for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
+      float value = 0;
+      std::memcpy(&value, bytes.data() + at, sizeof value);
+      const float size = std::fabs(value);
+      ++count;
+      nan += std::isnan(value) ? 1 : 0;
+      infinite += std::isinf(value) ? 1 : 0;
+      too_large += size >= kInfiniteInFloat16 && !std::isinf(value) ? 1 : 0;
+      too_small += size <= kZeroInFloat16 && size > 0 ? 1 : 0;
+      if (std::isfinite(value)) largest = std::max(largest, size);
+    }
+  }
+};
+
+class WeightCheck {
+ public:
+  explicit WeightCheck(const LintSubject& subject) : subject_(subject) {}
+
+  void Run() {
+    for (const OnnxTensor& tensor : subject_.model.graph().initializers) {
+      Tensor(tensor, "initializer " + QuotePython(tensor.name));
+    }
+    for (const OnnxGraph& body : subject_.model.contents().subgraphs) {
+      for (const OnnxTensor& tensor : body.initializers) {
+        Tensor(tensor, "initializer " + QuotePython(tensor.name));
+      }
+    }
+    ForEachLintNode(subject_.model, [&](const LintNode& at) {
+      if (at.node.op_type != "Constant" || !OperatorTable::Domain(at.node.domain).empty()) return;
+      NodeAttributes attributes(subject_.model, at.node);
+      const OnnxAttribute* value = attributes.Find("value");
+      if (value == nullptr || !value->tensor) return;
+      Tensor(*value->tensor, "constant of node " + subject_.findings.Describe(at));
+    });
+  }
+
+ private:
+  void Tensor(const OnnxTensor& tensor, const std::string& name) {
+    if (!subject_.table.KnowsType(tensor.onnx_type)) {
+      return subject_.findings.Add(
+          lint_rule::kUnknownType,
+          name + " has the element type " + std::to_string(tensor.onnx_type) +
+              (tensor.onnx_type == 0 ? ", which is none" : ", which ONNX does not have"));
+    }
+    const std::optional<int64_t> count = ElementCount(tensor.dims);
+    if (!count) {
+      const bool negative =
+          std::any_of(tensor.dims.begin(), tensor.dims.end(), [](int64_t dim) { return dim < 0; });
+      return subject_.findings.Add(lint_rule::kBadDimension,
+                                   (negative ? "Negative dimension value"
+                                             : "Too many elements in " + FormatDims(tensor.dims)) +
+                                       std::string(" (tensor name: ") + std::string(tensor.name) +
+                                       ")");
+    }
+    if (tensor.external) return External(tensor, name);
+    Embedded(tensor, name, *count);
+  }
+
+  void Embedded(const OnnxTensor& tensor, const std::string& name, int64_t count) {
+    ValueCounts counts;
+    const std::optional<uint64_t> needed = ByteSize(tensor.dtype, static_cast<uint64_t>(count));
+    if (!tensor.raw_data.empty() && needed) {
+      if (tensor.raw_data.size() != *needed) return WrongSize(tensor, *needed);
+      if (tensor.dtype == DType::kFloat32) counts.Add(tensor.raw_data);
+    } else if (tensor.dtype != DType::kUndefined && !tensor.split) {
+      const std::string_view bytes = tensor.bytes;
+      const Result<NamedTensor> parsed = ParseTensorProto(std::as_bytes(std::span(bytes)));
+      if (!parsed.ok()) {
+        return subject_.findings.Add(lint_rule::kWeightSize,
+                                     name + ": " + parsed.status().message());
+      }
+      if (tensor.dtype == DType::kFloat32) {
+        const std::span<const std::byte> values = parsed->tensor.bytes();
+        counts.Add({reinterpret_cast<const char*>(values.data()), values.size()});
+      }
+    }
+    Values(counts, name);
+  }
+
+  void WrongSize(const OnnxTensor& tensor, uint64_t needed) {
+    const size_t size = tensor.raw_data.size();
+    subject_.findings.Add(
+        lint_rule::kWeightSize,
+        "TensorProto (tensor name: " + std::string(tensor.name) + ") raw_data size (" +
+            std::to_string(size) + " bytes) is too " + (size < needed ? "small" : "large") +
+            " for the declared shape and type (" + std::to_string(needed) + " bytes required).");
+  }
+
+  void External(const OnnxTensor& tensor, const std::string& name) {
+    ValueCounts counts;
+    const Status read = ReadExternal(tensor, counts);
+    if (!read.ok()) {
+      return subject_.findings.Add(lint_rule::kExternalData,
+                                   "external data of " + name + ": " + read.message());
+    }
+    Values(counts, name);
+  }
+
+  Status ReadExternal(const OnnxTensor& tensor, ValueCounts& counts) {
+    if (!folder_) {
+      VERNIER_ASSIGN_OR_RETURN(
+          ExternalFolder folder,
+          ExternalFolder::Open(subject_.model.path(),
+                               {.directory = subject_.external_data_dir, .detached = {}}));
+      folder_.emplace(std::move(folder));
+    }
+    VERNIER_ASSIGN_OR_RETURN(const ExternalFile file, folder_->OpenFile(tensor.location));
+    VERNIER_ASSIGN_OR_RETURN(const ExternalSlice slice, LocateExternal(tensor, file.size()));
+    if (tensor.dtype != DType::kFloat32) return {};
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const InputFile> input,
+                             InputFile::FromDescriptor(file.fd(), file.path()));
+    std::vector<std::byte> block(std::min<uint64_t>(kBlockBytes, slice.size));
+    for (uint64_t at = 0; at < slice.size; at += block.size()) {
+      const std::span<std::byte> part =
+          std::span(block).first(std::min<uint64_t>(block.size(), slice.size - at));
+      VERNIER_TRY(input->ReadAt(slice.offset + at, part));
+      counts.Add({reinterpret_cast<const char*>(part.data()), part.size()});
+    }
+    return {};
+  }
+
+  void Values(const ValueCounts& counts, const std::string& name) {
+    const auto of_all = [&](uint64_t number) {
+      return std::to_string(number) + " of " + std::to_string(counts.count) + " values of " + name;
+    };
+    if (counts.nan + counts.infinite > 0) {
+      subject_.findings.Add(lint_rule::kNonFiniteWeight, of_all(counts.nan + counts.infinite) +
+                                                             " are not finite (" +
+                                                             std::to_string(counts.nan) + " NaN)");
+    }
+    if (counts.too_large > 0) {
+      subject_.findings.Add(lint_rule::kFloat16Overflow,
+                            of_all(counts.too_large) + " do not fit float16: the largest is " +
+                                FormatG(counts.largest, 6) + ", float16 ends at 65504");
+    }
+    if (counts.too_small > 0) {
+      subject_.findings.Add(lint_rule::kFloat16Underflow,
+                            of_all(counts.too_small) + " are zero in float16");
+    }
+  }
+
+  const LintSubject& subject_;
+  std::optional<ExternalFolder> folder_;
+};
+
+}  // namespace
+
+void CheckWeights(const LintSubject& subject) { WeightCheck(subject).Run(); }
+
+}  // namespace vernier

@@ -1,0 +1,190 @@
+"""vernier check lint: every rule finds the model that breaks it, and nothing in one that does not."""
+
+import json
+import pathlib
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+import lint_models
+from lint_models import BESIDE, BROKEN, all_models, model, node, value, weight
+from program import Case
+
+# What Polygraphy said of the same models, recorded by lint_models.py.
+PEER = json.loads((pathlib.Path(__file__).parent / "lint_peer.json").read_text())
+
+# Models of which the exit code or the failing nodes differ on purpose.
+STRICTER = {
+    "external-data-0": "Polygraphy gives up without a report",
+    "unknown-type-0": "Polygraphy ends with a traceback",
+    "unknown-type-1": "Polygraphy ends with a traceback",
+    "unknown-type-2": "Polygraphy ends with a traceback",
+    "cycle-0": "the nodes of the cycle are named",
+    "dangling-input-0": "the node is named",
+    "not-sorted-0": "the node is named",
+    "duplicate-value-0": "the node is named",
+    "duplicate-value-3": "the node of the second definition is named, once",
+    "duplicate-node-name-0": "both nodes are checked all the same",
+    "missing-import-0": "no runner takes the operator: it is told as a warning, as there",
+    "opset-import-0": "no node can be run",
+    "ir-version-1": "no node can be run",
+    "newer-opset-0": "no node can be run",
+    "weight-size-0": "told of the initializer, not of its reader",
+    "bad-dimension-0": "told of the initializer, not of its reader",
+}
+
+INFO = {"unnamed-node", "unused-import", "float16-underflow"}
+WARNINGS = {"import-twice", "newer-opset", "duplicate-metadata", "no-nodes", "no-outputs",
+            "unnamed-weight", "duplicate-weight", "duplicate-output", "missing-import",
+            "custom-operator", "declared-shape", "unused-node", "unused-input", "unused-weight",
+            "float16-overflow", "non-finite-weight"}
+# Made by runners, or of no model that can be built: tests of their own below.
+ELSEWHERE = {"unreadable", "unsupported-opset", "runner-failed", "runner-warning"}
+
+
+class CheckLint(Case):
+    def lint(self, made, *words):
+        raw = made if isinstance(made, bytes) else made.SerializeToString()
+        self.path("m.onnx").write_bytes(raw)
+        report = self.path("report.json")
+        report.unlink(missing_ok=True)
+        ended = self.vernier("check", "lint", "m.onnx", "-o", "report.json", *words)
+        said = json.loads(report.read_text()) if report.exists() else None
+        return ended, said
+
+    def rules(self, said, level=None):
+        return {entry["rule"] for entry in said["lint_entries"]
+                if level is None or entry["level"] == level}
+
+    def test_a_faultless_model_has_no_findings(self):
+        for words in ((), ("--no-run",), ("--onnxrt", "--openvino")):
+            with self.subTest(words):
+                ended, said = self.lint(lint_models.good(), *words)
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                self.assertEqual(said["lint_entries"], [])
+                self.assertEqual(said["summary"], {"passing": ["MatMul_of_h", "Relu_of_y"],
+                                                   "failing": []})
+
+    def test_each_rule_finds_the_model_that_breaks_it(self):
+        for rule, makers in BROKEN.items():
+            for i, make in enumerate(makers):
+                with self.subTest(f"{rule}-{i}"):
+                    ended, said = self.lint(make(), "--no-run")
+                    found = self.rules(said)
+                    self.assertIn(rule, found, ended.out + ended.err)
+                    self.assertLessEqual(found, {rule} | BESIDE.get(rule, set()))
+                    fault = "exception" in {e["level"] for e in said["lint_entries"]}
+                    self.assertEqual(ended.code, 1 if fault else 0, ended.out + ended.err)
+                    level = ("info" if rule in INFO else
+                             "warning" if rule in WARNINGS else "exception")
+                    self.assertIn(rule, self.rules(said, level))
+                    self.assertIn(f"[{rule}]", ended.out + ended.err)
+
+    def test_every_rule_has_a_model(self):
+        listed = {line.split()[0]
+                  for line in self.vernier("check", "lint", "--list-rules").out.splitlines()}
+        self.assertEqual(listed, set(BROKEN) | ELSEWHERE)
+
+    def test_polygraphy_says_the_same(self):
+        for name, raw in all_models():
+            peer = PEER[name]
+            with self.subTest(name):
+                ended, said = self.lint(raw)
+                if name not in STRICTER:
+                    self.assertEqual(ended.code, peer["code"], ended.out + ended.err)
+                    self.assertEqual(sorted(said["summary"]["failing"]), peer["failing"])
+                    self.assertLessEqual(set(peer["passing"]), set(said["summary"]["passing"]))
+                else:
+                    self.assertGreaterEqual(ended.code, peer["code"], ended.out + ended.err)
+                for entry in said["lint_entries"]:
+                    self.assertLessEqual({"level", "source", "message"}, set(entry))
+
+    def test_a_rule_can_be_skipped(self):
+        made = BROKEN["unused-node"][0]()
+        ended, said = self.lint(made, "--no-run", "--skip", "unused-node")
+        self.assertEqual((ended.code, said["lint_entries"]), (0, []))
+        ended, _ = self.lint(made, "--no-run", "--skip", "no-such-rule")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("there is no rule 'no-such-rule'", ended.out + ended.err)
+
+    def test_warnings_fail_where_strictness_is_asked_for(self):
+        made = BROKEN["unused-input"][0]()
+        self.assertEqual(self.lint(made, "--no-run")[0].code, 0)
+        self.assertEqual(self.lint(made, "--no-run", "--strict")[0].code, 1)
+
+    def test_files_that_are_no_models(self):
+        for raw in (b"", b"\x08\x08garbage", lint_models.good().SerializeToString()[:-7]):
+            ended, said = self.lint(raw, "--no-run", "--model-type", "onnx")
+            self.assertEqual(ended.code, 1, ended.out + ended.err)
+            self.assertEqual(self.rules(said), {"unreadable"})
+            self.assertEqual(said["lint_entries"][0]["source"], "onnx_loader")
+        ended = self.vernier("check", "lint", "nowhere.onnx")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("nowhere.onnx", ended.out + ended.err)
+        ended = self.vernier("check", "lint")
+        self.assertEqual(ended.code, 2)
+
+    def test_a_node_that_only_fails_when_it_runs(self):
+        # Indices are known at run time only; behind it, a node is left out.
+        made = model([node("Abs", ["x"], ["h"]), node("Gather", ["h", "i"], ["g"]),
+                      node("Neg", ["g"], ["y"]), node("Relu", ["h"], ["z"])],
+                     inputs=[value("x"), value("i", (1,), TensorProto.INT64)],
+                     outputs=[value("y", None), value("z")])
+        ended, said = self.lint(made, "--onnxrt", "--val-range", "i:[7,7]")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(said["summary"], {"passing": ["Abs_of_h", "Relu_of_z"],
+                                           "failing": ["Gather_of_g"]})
+        self.assertEqual([(e["rule"], e["source"], e["nodes"]) for e in said["lint_entries"]],
+                         [("runner-failed", "onnxruntime", ["Gather_of_g"])])
+        self.assertEqual(set(said["vernier"]["not_run"]), {"Gather_of_g", "Neg_of_y"})
+        # Legal indices, from the graph.
+        ended, said = self.lint(made, "--onnxrt", "--inputs-from-graph")
+        self.assertEqual((ended.code, said["lint_entries"]), (0, []), ended.out + ended.err)
+
+    def test_an_opset_that_a_runner_does_not_take(self):
+        ended, said = self.lint(model([lint_models.relu()], opset=99), "--onnxrt")
+        self.assertEqual(ended.code, 1)
+        self.assertIn("unsupported-opset", self.rules(said, "exception"))
+        text = next(e["message"] for e in said["lint_entries"] if e["rule"] == "unsupported-opset")
+        self.assertIn("opset 99 of 'ai.onnx'", text)
+
+    def test_bodies_and_functions_are_looked_into(self):
+        inner = helper.make_graph([node("Add", ["h", "nobody"], ["t"])], "b", [], [value("t")])
+        other = helper.make_graph([node("Identity", ["h"], ["e"])], "o", [], [value("e")])
+        made = model([node("Abs", ["x"], ["h"]),
+                      node("If", ["c"], ["y"], then_branch=inner, else_branch=other)],
+                     inputs=[value("x"), value("c", (), TensorProto.BOOL)])
+        ended, said = self.lint(made, "--no-run")
+        self.assertEqual(self.rules(said), {"dangling-input"})
+        self.assertEqual(said["summary"]["failing"], ["If_of_y"])
+        self.assertIn("in a body of If_of_y", said["lint_entries"][0]["message"])
+
+    def test_external_weights_are_read_where_they_lie(self):
+        made = model([node("Add", ["x", "w"], ["y"])],
+                     weights=[weight("w", np.array([1, 7e4, np.nan], "f4"))])
+        onnx.save(made, str(self.path("m.onnx")), save_as_external_data=True, location="w.bin",
+                  size_threshold=0)
+        ended = self.vernier("check", "lint", "m.onnx", "--no-run")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for rule in ("float16-overflow", "non-finite-weight"):
+            self.assertIn(f"[{rule}]", ended.out)
+        self.path("w.bin").write_bytes(b"1234")
+        ended = self.vernier("check", "lint", "m.onnx", "--no-run")
+        self.assertEqual(ended.code, 1)
+        self.assertIn("[external-data]", ended.out + ended.err)
+
+    def test_without_a_runner_the_rules_are_enough(self):
+        ended, said = self.lint(lint_models.good(), "--onnxrt-lib", "/nowhere/libonnxruntime.so")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("nodes were not run", ended.out)
+        self.assertEqual(said["vernier"]["runners"], [])
+        # One that was asked for by name has to be there.
+        ended, _ = self.lint(lint_models.good(), "--onnxrt", "--onnxrt-lib",
+                             "/nowhere/libonnxruntime.so")
+        self.assertEqual(ended.code, 5, ended.out + ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
