@@ -260,6 +260,12 @@ Result<Tensor> RandomFeeds::MakeInput(const Input& input, int64_t iteration, Num
     VERNIER_ASSIGN_OR_RETURN(Tensor tensor, IntegerTensor(dtype, *shape.values));
     return place != nullptr ? MoveTo(*place, tensor) : Result<Tensor>(std::move(tensor));
   }
+  const auto sample = std::find_if(options_.samples.begin(), options_.samples.end(),
+                                   [&](const NamedSample& s) { return s.name == input.info.name; });
+  if (sample != options_.samples.end()) {
+    VERNIER_ASSIGN_OR_RETURN(Tensor drawn, sample->values.Draw(dtype, shape.dims, random));
+    return place != nullptr ? MoveTo(*place, drawn) : Result<Tensor>(std::move(drawn));
+  }
   const ValueRange range = Announce(input, logger);
   Result<Tensor> tensor = DrawTensor(dtype, shape.dims, range, random, place);
   if (tensor.ok() || tensor.status().code() != StatusCode::kInternal) return tensor;

@@ -9,6 +9,7 @@
 #include "inputs/feed_drawer.h"
 #include "inputs/feed_shape.h"
 #include "inputs/numpy_random.h"
+#include "inputs/sample_values.h"
 #include "inputs/shape_spec.h"
 #include "inputs/strictness.h"
 #include "inputs/value_ranges.h"
@@ -28,6 +29,8 @@ struct RandomFeedOptions {
   /// kStrict: what cannot be applied (a name that no input has, a shape that does not fit) is an
   /// error. kPeer: the peer's warning.
   Strictness strictness = Strictness::kStrict;
+  /// Inputs that are drawn like a sample, whatever their range.
+  std::vector<NamedSample> samples = {};
   /// Draws in the place of NumPy's generator; must outlive the feeds.
   FeedDrawer* drawer = nullptr;
 };

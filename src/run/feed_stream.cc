@@ -1,5 +1,7 @@
 #include "run/feed_stream.h"
 
+#include "run/feed_plan.h"
+
 namespace vernier {
 
 Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
@@ -23,6 +25,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
   options.drawer = python.drawer;
   VERNIER_ASSIGN_OR_RETURN(options.ranges, ParseValueRanges(plan.inputs.range_words));
   VERNIER_ASSIGN_OR_RETURN(options.shapes, ParseShapeSpecs(plan.inputs.shape_words, strictness));
+  VERNIER_TRY(AddFeedSources(plan, inputs, options, logger));
   VERNIER_ASSIGN_OR_RETURN(RandomFeeds feeds,
                            RandomFeeds::Create(std::move(options), {inputs.begin(), inputs.end()}));
   stream->random_.emplace(std::move(feeds));

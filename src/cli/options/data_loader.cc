@@ -38,6 +38,20 @@ constexpr OptionRow kInputs[] = {
      .standing = Standing::kBetter,
      .note = "The same numbers for the same torch and seed, drawn by the Python of --python; its"
              " floats are in --val-range too, which Polygraphy leaves out."},
+    {.flags = {"--inputs-from-graph"},
+     .dest = "inputs_from_graph",
+     .help = "Draw integers from the range that the ONNX graph demands of them: indices, positions,"
+             " lengths, masks, sizes. Each range is told with its reason.",
+     .origin = Origin::kOurs,
+     .excludes = {"load_inputs_paths", "data_loader_script"}},
+    {.flags = {"--like"},
+     .dest = "like",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Draw each input like the values of a real sample: any file that --load-inputs reads;"
+             " its first iteration counts.",
+     .origin = Origin::kOurs,
+     .excludes = {"load_inputs_paths", "data_loader_script"}},
     {.flags = {"--load-inputs", "--load-input-data"},
      .dest = "load_inputs_paths",
      .arity = Arity::kPlus,

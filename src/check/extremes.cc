@@ -1,0 +1,205 @@
+#include "check/extremes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "inputs/coerce_feed.h"
+#include "kernels/element_blocks.h"
+#include "run/feed_stream.h"
+
+namespace vernier {
+namespace {
+
+// What an element is, as far as this check goes.
+enum class Class : uint8_t { kOther, kZero, kDenormal, kPlusInf, kMinusInf, kNan };
+
+Class Classify(double value, double smallest_normal) {
+  if (std::isnan(value)) return Class::kNan;
+  if (std::isinf(value)) return value > 0 ? Class::kPlusInf : Class::kMinusInf;
+  if (value == 0) return Class::kZero;
+  return std::fabs(value) < smallest_normal ? Class::kDenormal : Class::kOther;
+}
+
+bool IsFinite(Class c) { return c < Class::kPlusInf; }
+
+// Calls `take(index, class)` for every element of a float tensor.
+template <typename Take>
+void ForEachClass(const Tensor& tensor, const Take& take) {
+  const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
+  const double normal = SmallestNormal(tensor.dtype());
+  std::array<double, kBlockSize> scratch;
+  for (int64_t begin = 0; begin < elements.count; begin += static_cast<int64_t>(kBlockSize)) {
+    const auto size = static_cast<size_t>(
+        std::min<int64_t>(static_cast<int64_t>(kBlockSize), elements.count - begin));
+    const double* block = LoadBlock(elements, begin, size, scratch.data());
+    for (size_t i = 0; i < size; ++i) {
+      take(begin + static_cast<int64_t>(i), Classify(block[i], normal));
+    }
+  }
+}
+
+bool IsFloat(const Tensor& tensor) { return Kind(tensor.dtype()) == DTypeKind::kFloat; }
+
+void Count(const TensorMap& outputs, ExtremeAnswer& answer) {
+  for (const NamedTensor& output : outputs) {
+    answer.elements += output.tensor.element_count();
+    if (!IsFloat(output.tensor)) continue;
+    ForEachClass(output.tensor, [&](int64_t, Class c) {
+      answer.nan += c == Class::kNan ? 1 : 0;
+      answer.infinite += c == Class::kPlusInf || c == Class::kMinusInf ? 1 : 0;
+      answer.denormal += c == Class::kDenormal ? 1 : 0;
+      answer.zero += c == Class::kZero ? 1 : 0;
+    });
+  }
+}
+
+void HoldElement(Class here, Class there, ExtremeAnswer& answer) {
+  answer.only_here_not_finite += !IsFinite(here) && IsFinite(there) ? 1 : 0;
+  answer.only_here_finite += IsFinite(here) && !IsFinite(there) ? 1 : 0;
+  answer.other_kind += !IsFinite(here) && !IsFinite(there) && here != there ? 1 : 0;
+  answer.flushed += here == Class::kZero && there == Class::kDenormal ? 1 : 0;
+  answer.kept += here == Class::kDenormal && there == Class::kZero ? 1 : 0;
+}
+
+void HoldAgainstFirst(const TensorMap& first, const TensorMap& outputs, ExtremeAnswer& answer) {
+  for (const NamedTensor& output : outputs) {
+    const Tensor* other = Find(first, output.name);
+    const bool fits = other != nullptr && other->dims() == output.tensor.dims() &&
+                      IsFloat(*other) == IsFloat(output.tensor);
+    if (!fits) {
+      answer.not_compared.push_back(output.name);
+      continue;
+    }
+    answer.compared += output.tensor.element_count();
+    if (!IsFloat(output.tensor)) continue;
+    const bool agreed = !answer.disagrees();
+    std::vector<Class> theirs;
+    theirs.reserve(static_cast<size_t>(other->element_count()));
+    ForEachClass(*other, [&](int64_t, Class c) { theirs.push_back(c); });
+    ForEachClass(output.tensor, [&](int64_t index, Class c) {
+      HoldElement(c, theirs[static_cast<size_t>(index)], answer);
+    });
+    if (agreed && answer.disagrees()) answer.output = output.name;
+  }
+  for (const NamedTensor& output : first) {
+    if (Find(outputs, output.name) == nullptr) answer.not_compared.push_back(output.name);
+  }
+}
+
+class ExtremesCheck {
+ public:
+  ExtremesCheck(const RunPlan& plan, const Probe::Shared& shared, const ExtremeObserver& observer)
+      : plan_(plan), shared_(shared), observer_(observer) {}
+
+  Result<ExtremesRecord> Run(std::span<const ExtremeSetRow> sets) {
+    for (const RunnerPlan& runner : plan_.runners) VERNIER_TRY(Add(runner));
+    if (!feed_) return record_;
+    for (const ExtremeSetRow& set : sets) VERNIER_TRY(Try(set));
+    return record_;
+  }
+
+ private:
+  struct Side {
+    const RunnerPlan* plan;
+    std::shared_ptr<const ModelSource> model;
+    std::unique_ptr<Probe> probe;  // null: it could not be opened, or died
+    std::vector<TensorInfo> inputs;
+  };
+
+  Status Add(const RunnerPlan& runner) {
+    ExtremeRunner record{runner.name, runner.backend, {}, {}, false};
+    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelSource> model,
+                             ModelSource::Prepare(runner.model, shared_.logger));
+    Result<std::unique_ptr<Probe>> probe = Probe::Open(shared_, runner, *model);
+    if (probe.status().code() == StatusCode::kCancelled) return probe.status();
+    Side side{&runner, std::move(model), nullptr, {}};
+    if (probe.ok()) {
+      side.probe = *std::move(probe);
+      side.inputs = side.probe->runner().session().inputs;
+      record.framework_version = side.probe->runner().backend().framework_version;
+      if (!feed_) VERNIER_TRY(Draw(side.inputs));
+    } else {
+      record.failure = probe.status().message();
+      record.unavailable = probe.status().code() == StatusCode::kUnavailable;
+    }
+    record_.runners.push_back(std::move(record));
+    sides_.push_back(std::move(side));
+    return {};
+  }
+
+  Status Draw(const std::vector<TensorInfo>& inputs) {
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
+                             FeedStream::Open(plan_, inputs, {}, shared_.logger));
+    VERNIER_ASSIGN_OR_RETURN(feed_, stream->Next());
+    return feed_ ? Status() : Malformed("the inputs hold no iteration");
+  }
+
+  // The feed with the set in every input that takes it; nullopt if none does.
+  Result<std::optional<TensorMap>> FeedWith(ExtremeSet set) const {
+    NumpyRandom random(static_cast<uint32_t>(plan_.inputs.seed));
+    TensorMap feed = *feed_;
+    bool any = false;
+    for (NamedTensor& input : feed) {
+      const bool takes =
+          TakesExtremes(input.tensor.dtype(), set) && input.tensor.element_count() > 0;
+      if (!takes) continue;
+      VERNIER_ASSIGN_OR_RETURN(input.tensor, MakeExtreme(input.tensor, set, random));
+      any = true;
+    }
+    return any ? std::optional(std::move(feed)) : std::nullopt;
+  }
+
+  Status Try(const ExtremeSetRow& set) {
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, FeedWith(set.set));
+    if (!feed) return {};
+    std::optional<TensorMap> first;
+    for (Side& side : sides_) {
+      const size_t index = static_cast<size_t>(&side - sides_.data());
+      if (!record_.runners[index].failure.empty()) continue;
+      ExtremeAnswer answer;
+      answer.set = set.name;
+      answer.runner = side.plan->name;
+      Result<TensorMap> outputs = Infer(side, *feed);
+      if (outputs.status().code() == StatusCode::kCancelled) return outputs.status();
+      if (shared_.interrupted.load() != 0) return Cancelled("interrupted");
+      if (outputs.ok()) {
+        Count(*outputs, answer);
+        if (first) HoldAgainstFirst(*first, *outputs, answer);
+        if (!first) first = *std::move(outputs);
+      } else {
+        answer.failure = outputs.status().message();
+        side.probe.reset();
+      }
+      observer_(answer);
+      record_.answers.push_back(std::move(answer));
+    }
+    return {};
+  }
+
+  Result<TensorMap> Infer(Side& side, const TensorMap& feed) {
+    if (side.probe == nullptr) {  // it died of an earlier set
+      VERNIER_ASSIGN_OR_RETURN(side.probe, Probe::Open(shared_, *side.plan, *side.model));
+    }
+    VERNIER_ASSIGN_OR_RETURN(
+        const CoercedFeed coerced,
+        CoerceFeed(feed, side.inputs, {Strictness::kStrict, {}}, shared_.logger));
+    return side.probe->Infer(coerced.tensors);
+  }
+
+  const RunPlan& plan_;
+  const Probe::Shared& shared_;
+  const ExtremeObserver& observer_;
+  std::optional<TensorMap> feed_;
+  std::vector<Side> sides_;
+  ExtremesRecord record_;
+};
+
+}  // namespace
+
+Result<ExtremesRecord> CheckExtremes(const RunPlan& plan, std::span<const ExtremeSetRow> sets,
+                                     const Probe::Shared& shared, const ExtremeObserver& observer) {
+  return ExtremesCheck(plan, shared, observer).Run(sets);
+}
+
+}  // namespace vernier

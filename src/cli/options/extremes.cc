@@ -1,0 +1,27 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kSetNames[] = {"denormals", "zeros", "large", "nan", "inf"};
+
+constexpr OptionRow kExtremes[] = {
+    {.flags = {"--sets", "--adversarial"},
+     .dest = "sets",
+     .arity = Arity::kPlus,
+     .choices = kSetNames,
+     .fallback = "denormals zeros large nan inf",
+     .metavar = "SET",
+     .help = "Which sets of values: denormals, zeros (+0 and -0), large, nan, inf.",
+     .origin = Origin::kOurs},
+    {.flags = {"--strict"},
+     .dest = "strict",
+     .help = "Denormals that one runner flushes to zero and another does not are exit code 1 too.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup ExtremesCheckOptions() { return {"Extreme values", "what is put in", kExtremes}; }
+
+}  // namespace vernier

@@ -1,0 +1,398 @@
+#include "model/input_ranges.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "io/tensor_proto.h"
+#include "model/onnx_attributes.h"
+#include "model/onnx_order.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr int64_t kAnything = std::numeric_limits<int64_t>::max();
+// Sizes, counts and divisors that are legal, and small enough to be computed with.
+constexpr int64_t kSmallCount = 4;
+constexpr int64_t kSmallDivisor = 16;
+// A way through a graph is not followed further than this.
+constexpr size_t kLongestWay = 64;
+
+struct Use {
+  const OnnxGraph& graph;
+  const OnnxNode& node;
+  size_t input;
+};
+
+// What a use allows: [low, high], or nothing that could be drawn.
+struct Allowed {
+  int64_t low = 0, high = kAnything;
+  std::string what;      // completes "<what> of Gather 'emb'"
+  bool possible = true;  // false: `what` says why not
+};
+
+// An input's value on its way: with `shift` added, and possibly turned into another kind.
+struct Way {
+  std::string_view name;
+  int64_t shift = 0;
+  bool integer = false;  // the input is an integer, or became one
+  bool mask = false;     // it went through bool
+  size_t length = 0;
+};
+
+std::string Sized(std::string_view name, int64_t size) {
+  return " into " + QuotePython(name) + " of size " + std::to_string(size);
+}
+
+class RangeFinder {
+ public:
+  RangeFinder(const OnnxModel& model, std::span<const InputDims> sizes)
+      : model_(model), shapes_(model, sizes) {
+    Collect(model.graph());
+    Result<std::vector<uint32_t>> order = TopologicalOrder(model);
+    if (!order.ok()) return;
+    for (const uint32_t i : *order) shapes_.Visit(model.graph(), model.graph().nodes[i]);
+  }
+
+  GraphRanges Find() {
+    GraphRanges found;
+    std::unordered_set<std::string_view> constants;
+    for (const OnnxTensor& tensor : model_.graph().initializers) constants.insert(tensor.name);
+    for (const OnnxValue& input : model_.graph().inputs) {
+      const DTypeKind kind = Kind(input.dtype);
+      const bool integer = kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
+      if (constants.contains(input.name) || (!integer && kind != DTypeKind::kFloat)) continue;
+      low_ = std::numeric_limits<int64_t>::min();
+      high_ = kAnything;
+      reason_.clear();
+      impossible_.clear();
+      seen_.clear();
+      Follow({.name = input.name, .integer = integer});
+      Conclude(input, found);
+    }
+    return found;
+  }
+
+ private:
+  void Collect(const OnnxGraph& graph) {
+    for (const OnnxNode& node : graph.nodes) {
+      const auto inputs = graph.Inputs(node);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].empty()) uses_[inputs[i]].push_back({graph, node, i});
+      }
+      for (const OnnxSubgraph& link : graph.Subgraphs(node)) Collect(model_.Subgraph(link));
+    }
+  }
+
+  void Conclude(const OnnxValue& input, GraphRanges& found) {
+    const std::string name(input.name);
+    if (!impossible_.empty()) return found.unranged.push_back({name, impossible_});
+    if (reason_.empty()) return;
+    if (low_ > high_)
+      return found.unranged.push_back({name, "uses exclude each other: " + reason_});
+    const int bits = BitsOf(input.dtype);
+    const bool small = Kind(input.dtype) != DTypeKind::kFloat && bits < 64;
+    const bool has_sign = Kind(input.dtype) != DTypeKind::kUnsignedInt;
+    const int64_t most = small ? (int64_t{1} << (bits - (has_sign ? 1 : 0))) - 1 : kAnything;
+    if (!has_sign) low_ = std::max<int64_t>(low_, 0);
+    found.ranges.push_back({name, low_, std::min(high_, most), reason_});
+  }
+
+  void Follow(const Way& way) {
+    if (way.length > kLongestWay || !seen_.insert(way.name).second) return;
+    const auto found = uses_.find(way.name);
+    if (found == uses_.end()) return;
+    for (const Use& use : found->second) {
+      if (std::optional<Allowed> allowed = Judge(use, way)) {
+        Narrow(use, way, *allowed);
+      } else {
+        GoOn(use, way);
+      }
+    }
+  }
+
+  void Narrow(const Use& use, const Way& way, const Allowed& allowed) {
+    std::string text = allowed.what + " of " + std::string(use.node.op_type);
+    if (!use.node.name.empty()) text += " " + QuotePython(use.node.name);
+    if (!allowed.possible) {
+      if (impossible_.empty()) impossible_ = std::move(text);
+      return;
+    }
+    const int64_t low = allowed.low - way.shift;
+    const int64_t high = allowed.high == kAnything ? kAnything : allowed.high - way.shift;
+    if (low <= low_ && high >= high_) return;  // no news
+    low_ = std::max(low_, low);
+    high_ = std::min(high_, high);
+    reason_ += (reason_.empty() ? "" : "; ") + text;
+  }
+
+  // Operators whose output has the values of their first input.
+  static bool KeepsValues(std::string_view op) {
+    constexpr std::string_view kKeeping[] = {
+        "Cast",      "CastLike", "Identity",     "Reshape",      "Unsqueeze", "Squeeze", "Flatten",
+        "Transpose", "Expand",   "Tile",         "Slice",        "Gather",    "Concat",  "Split",
+        "Dropout",   "Clip",     "DepthToSpace", "SpaceToDepth", "Pad"};
+    return std::find(std::begin(kKeeping), std::end(kKeeping), op) != std::end(kKeeping);
+  }
+
+  void GoOn(const Use& use, Way way) {
+    const std::string_view op = use.node.op_type;
+    const bool first = use.input == 0 || op == "Concat";
+    if (first && KeepsValues(op)) {
+      NodeAttributes attributes(model_, use.node);
+      if (op == "Cast") ThroughCast(attributes.Int("to", 0), way);
+      return Further(use, way);
+    }
+    if (op == "Where" && use.input > 0) return Further(use, way);
+    if (op != "Add" && op != "Sub") return;
+    const auto inputs = use.graph.Inputs(use.node);
+    if (inputs.size() != 2 || (op == "Sub" && use.input != 0)) return;
+    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(inputs[1 - use.input]);
+    if (!constant || constant->size() != 1) return;
+    const int64_t shift = op == "Sub" ? -constant->front() : constant->front();
+    if (__builtin_add_overflow(way.shift, shift, &way.shift)) return;
+    Further(use, way);
+  }
+
+  static void ThroughCast(int64_t to, Way& way) {
+    const DType type = DTypeFromOnnx(static_cast<int32_t>(to)).value_or(DType::kUndefined);
+    const DTypeKind kind = Kind(type);
+    if (kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt) way.integer = true;
+    if (kind == DTypeKind::kBool) way.mask = true;
+  }
+
+  void Further(const Use& use, const Way& way) {
+    for (const std::string_view output : use.graph.Outputs(use.node)) {
+      if (output.empty()) continue;
+      Way next = way;
+      next.name = output;
+      next.length = way.length + 1;
+      Follow(next);
+    }
+  }
+
+  std::optional<Allowed> Judge(const Use& use, const Way& way) {
+    // A mask of truth values: whoever reads it.
+    if (way.mask && way.integer) return Allowed{0, 1, "a mask", true};
+    if (!way.integer) return std::nullopt;
+    const std::string_view op = use.node.op_type;
+    for (const auto rule : {&RangeFinder::Index, &RangeFinder::Length, &RangeFinder::Position,
+                            &RangeFinder::Shape, &RangeFinder::Arithmetic}) {
+      if (std::optional<Allowed> allowed = (this->*rule)(use, op)) return allowed;
+    }
+    return std::nullopt;
+  }
+
+  std::string_view NameOf(const Use& use, size_t input) const {
+    const auto inputs = use.graph.Inputs(use.node);
+    return input < inputs.size() ? inputs[input] : std::string_view();
+  }
+
+  // The size of an input along an axis; nullopt while unknown.
+  std::optional<int64_t> SizeOf(std::string_view name, int64_t axis) const {
+    const Dims* dims = shapes_.Find(name);
+    if (dims == nullptr) return std::nullopt;
+    if (axis < 0) axis += static_cast<int64_t>(dims->size());
+    if (axis < 0 || axis >= static_cast<int64_t>(dims->size())) return std::nullopt;
+    return (*dims)[static_cast<size_t>(axis)];
+  }
+
+  Allowed IndexInto(std::string_view name, std::optional<int64_t> size, std::string what) const {
+    if (!size || *size < 1) {
+      return {0, 0, std::move(what) + " into " + QuotePython(name) + ", whose size is not known,",
+              true};
+    }
+    return {0, *size - 1, std::move(what) + Sized(name, *size), true};
+  }
+
+  // com.microsoft's operators: which input are indices into the rows of which.
+  struct TableLookup {
+    std::string_view op;
+    size_t indices, table;
+    std::string_view what;
+  };
+  static constexpr TableLookup kLookups[] = {
+      {"EmbedLayerNormalization", 0, 2, "token ids"},
+      {"EmbedLayerNormalization", 1, 4, "segment ids"},
+      {"EmbedLayerNormalization", 8, 3, "position ids"},
+      {"RotaryEmbedding", 1, 2, "position ids"},
+      {"GatherBlockQuantized", 1, 0, "indices"},
+  };
+
+  std::optional<Allowed> Index(const Use& use, std::string_view op) {
+    NodeAttributes attributes(model_, use.node);
+    const bool gathers = op == "Gather" || op == "GatherElements" || op == "ScatterElements";
+    if (gathers && use.input == 1) {
+      const std::string_view data = NameOf(use, 0);
+      return IndexInto(data, SizeOf(data, attributes.Int("axis", 0)), "indices");
+    }
+    if ((op == "GatherND" || op == "ScatterND") && use.input == 1) return TupleIndex(use);
+    if (op == "OneHot" && use.input == 0) {
+      const auto depth = shapes_.Ints(NameOf(use, 1));
+      const bool known = depth && depth->size() == 1;
+      return IndexInto(NameOf(use, 1), known ? std::optional(depth->front()) : std::nullopt,
+                       "classes");
+    }
+    if (op == "RoiAlign" && use.input == 2) {
+      return IndexInto(NameOf(use, 0), SizeOf(NameOf(use, 0), 0), "batch indices");
+    }
+    for (const TableLookup& lookup : kLookups) {
+      if (op != lookup.op || use.input != lookup.indices) continue;
+      const std::string_view table = NameOf(use, lookup.table);
+      return IndexInto(table, SizeOf(table, 0), std::string(lookup.what));
+    }
+    return std::nullopt;
+  }
+
+  // Tuples of indices share one tensor: the smallest dimension that they select from.
+  std::optional<Allowed> TupleIndex(const Use& use) const {
+    const std::string_view data = NameOf(use, 0);
+    const Dims* dims = shapes_.Find(data);
+    const Dims* indices = shapes_.Find(NameOf(use, 1));
+    std::optional<int64_t> least;
+    if (dims != nullptr && !dims->empty()) {
+      const bool known = indices != nullptr && !indices->empty() && indices->back() > 0;
+      const size_t count =
+          known ? std::min(dims->size(), static_cast<size_t>(indices->back())) : dims->size();
+      least = *std::min_element(dims->begin(), dims->begin() + static_cast<ptrdiff_t>(count));
+    }
+    return IndexInto(data, least, "indices");
+  }
+
+  std::optional<Allowed> Length(const Use& use, std::string_view op) {
+    const bool recurrent = op == "LSTM" || op == "GRU" || op == "RNN";
+    if (recurrent && use.input == 4) {
+      return Allowed{1, SizeOf(NameOf(use, 0), 0).value_or(1), "sequence lengths", true};
+    }
+    if (op == "ReverseSequence" && use.input == 1) {
+      NodeAttributes attributes(model_, use.node);
+      const int64_t axis = attributes.Int("time_axis", 0);
+      return Allowed{1, SizeOf(NameOf(use, 0), axis).value_or(1), "sequence lengths", true};
+    }
+    if (op == "TopK" && use.input == 1) {
+      NodeAttributes attributes(model_, use.node);
+      const int64_t size = SizeOf(NameOf(use, 0), attributes.Int("axis", -1)).value_or(1);
+      return Allowed{1, std::max<int64_t>(size, 1), "the count", true};
+    }
+    if (op == "Loop" && use.input == 0)
+      return Allowed{1, kSmallCount, "the number of rounds", true};
+    if (op == "NonMaxSuppression" && use.input == 2) {
+      return Allowed{1, kSmallCount, "the number of boxes", true};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Allowed> Position(const Use& use, std::string_view op) {
+    if (op == "Slice" && use.input > 0) return Bounds(use);
+    if (op == "Trilu" && use.input == 1) return Allowed{-1, 1, "the diagonal", true};
+    const bool axes =
+        op == "Squeeze" || op == "Unsqueeze" || op == "CumSum" || op.starts_with("Reduce");
+    if (axes && use.input == 1) return Allowed{0, 0, "axes", true};
+    if (op == "SequenceAt" && use.input == 1) return Allowed{0, 0, "a position", true};
+    return std::nullopt;
+  }
+
+  // Starts lie before the middle and ends behind it, so that something is left.
+  std::optional<Allowed> Bounds(const Use& use) const {
+    constexpr size_t kStarts = 1, kEnds = 2, kAxes = 3, kSteps = 4;
+    if (use.input == kAxes) return Allowed{0, 0, "axes", true};
+    if (use.input == kSteps) return Allowed{1, 1, "steps", true};
+    const std::string_view data = NameOf(use, 0);
+    const Dims* dims = shapes_.Find(data);
+    const auto axes = shapes_.Ints(NameOf(use, kAxes));
+    int64_t least = 1;
+    if (dims != nullptr && !dims->empty()) {
+      least = *std::min_element(dims->begin(), dims->end());
+      if (axes && axes->size() == 1) least = SizeOf(data, axes->front()).value_or(least);
+    }
+    const int64_t middle = std::max<int64_t>(least, 1) / 2;
+    if (use.input == kStarts) return Allowed{0, middle, "starts" + Sized(data, least), true};
+    if (use.input != kEnds) return std::nullopt;
+    return Allowed{middle + 1, std::max<int64_t>(least, middle + 1), "ends" + Sized(data, least),
+                   true};
+  }
+
+  std::optional<Allowed> Shape(const Use& use, std::string_view op) {
+    if (op == "ConstantOfShape" && use.input == 0) return Allowed{1, kSmallCount, "sizes", true};
+    if (op == "Expand" && use.input == 1) return Allowed{1, 1, "sizes", true};
+    if (op == "Tile" && use.input == 1) return Allowed{1, 2, "repeats", true};
+    if (op == "Range") {
+      const bool limit = use.input == 1;
+      return Allowed{limit            ? 1
+                     : use.input == 0 ? 0
+                                      : 1,
+                     limit            ? kSmallCount
+                     : use.input == 0 ? 0
+                                      : 1,
+                     limit            ? "the limit"
+                     : use.input == 0 ? "the start"
+                                      : "the step",
+                     true};
+    }
+    if (op == "Pad" && use.input == 1) return Allowed{0, 1, "paddings", true};
+    if (op == "Reshape" && use.input == 1) {
+      const Dims* dims = shapes_.Find(NameOf(use, 1));
+      if (dims != nullptr && *dims == Dims{1}) return Allowed{-1, -1, "the shape", true};
+      return Allowed{0, 0, "a shape whose product is given: load it with --load-inputs, the target",
+                     false};
+    }
+    const bool sizes = (op == "Split" && use.input == 1) || (op == "Resize" && use.input == 3);
+    if (!sizes) return std::nullopt;
+    return Allowed{0, 0, "sizes that depend on each other: load them with --load-inputs, those",
+                   false};
+  }
+
+  std::optional<Allowed> Arithmetic(const Use& use, std::string_view op) {
+    if ((op == "Div" || op == "Mod") && use.input == 1) {
+      return Allowed{1, kSmallDivisor, "the divisor", true};
+    }
+    if (op == "BitShift" && use.input == 1) return Allowed{0, 7, "the distance", true};
+    // 1 - mask, as attention masks are turned round.
+    if (op != "Sub" || use.input != 1 || !IsOne(NameOf(use, 0))) return std::nullopt;
+    return Allowed{0, 1, "a mask", true};
+  }
+
+  // A constant that is 1 in any type.
+  bool IsOne(std::string_view name) {
+    if (const auto ints = shapes_.Ints(name)) return ints->size() == 1 && ints->front() == 1;
+    if (constants_.empty()) CollectConstants();
+    const auto found = constants_.find(name);
+    if (found == constants_.end() || found->second.external) return false;
+    const std::string_view bytes = found->second.bytes;
+    const Result<NamedTensor> parsed = ParseTensorProto(std::as_bytes(std::span(bytes)));
+    if (!parsed.ok() || parsed->tensor.element_count() != 1) return false;
+    if (parsed->tensor.dtype() == DType::kFloat32) return parsed->tensor.As<float>()[0] == 1.0F;
+    return parsed->tensor.dtype() == DType::kFloat16 && parsed->tensor.As<uint16_t>()[0] == 0x3C00;
+  }
+
+  void CollectConstants() {
+    for (const OnnxTensor& tensor : model_.graph().initializers) constants_[tensor.name] = tensor;
+    for (const OnnxNode& node : model_.graph().nodes) {
+      const auto outputs = model_.graph().Outputs(node);
+      if (node.op_type != "Constant" || outputs.empty()) continue;
+      NodeAttributes attributes(model_, node);
+      const OnnxAttribute* value = attributes.Find("value");
+      if (value != nullptr && value->tensor) constants_[outputs[0]] = *value->tensor;
+    }
+  }
+
+  const OnnxModel& model_;
+  ShapeTracker shapes_;
+  std::unordered_map<std::string_view, std::vector<Use>> uses_;
+  std::unordered_map<std::string_view, OnnxTensor> constants_;
+  // Of the input that is looked at.
+  int64_t low_ = 0, high_ = 0;
+  std::string reason_, impossible_;
+  std::unordered_set<std::string_view> seen_;
+};
+
+}  // namespace
+
+GraphRanges FindInputRanges(const OnnxModel& model, std::span<const InputDims> sizes) {
+  return RangeFinder(model, sizes).Find();
+}
+
+}  // namespace vernier

@@ -1,0 +1,56 @@
+#include "record/extremes_record.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace vernier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json ToJson(const ExtremeAnswer& answer) {
+  return {{"set", answer.set},
+          {"runner", answer.runner},
+          {"failure", TextOrNull(answer.failure)},
+          {"elements", answer.elements},
+          {"nan", answer.nan},
+          {"infinite", answer.infinite},
+          {"denormal", answer.denormal},
+          {"zero", answer.zero},
+          {"compared", answer.compared},
+          {"only_here_not_finite", answer.only_here_not_finite},
+          {"only_here_finite", answer.only_here_finite},
+          {"other_kind", answer.other_kind},
+          {"flushed", answer.flushed},
+          {"kept", answer.kept},
+          {"output", TextOrNull(answer.output)},
+          {"not_compared", answer.not_compared}};
+}
+
+}  // namespace
+
+bool ExtremesRecord::agree() const {
+  return std::none_of(answers.begin(), answers.end(),
+                      [](const ExtremeAnswer& answer) { return answer.disagrees(); });
+}
+
+std::string ToJson(const ExtremesRecord& record) {
+  Json json = {{"schema_version", kSchemaVersion}, {"vernier_version", record.version},
+               {"command", record.command},        {"agree", record.agree()},
+               {"runners", Json::array()},         {"answers", Json::array()}};
+  for (const ExtremeRunner& runner : record.runners) {
+    json["runners"].push_back({{"name", runner.name},
+                               {"backend", runner.backend},
+                               {"framework_version", runner.framework_version},
+                               {"failure", TextOrNull(runner.failure)}});
+  }
+  for (const ExtremeAnswer& answer : record.answers) json["answers"].push_back(ToJson(answer));
+  // Names of tensors come from models and need not be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace vernier

@@ -1,0 +1,49 @@
+// What runners made of extreme inputs, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vernier {
+
+/// The outputs of one runner for one set of inputs, counted over all of them.
+struct ExtremeAnswer {
+  std::string set;  ///< "denormals"
+  std::string runner;
+  std::string failure;  ///< why there is no answer; empty: there is one
+  int64_t elements = 0;
+  int64_t nan = 0, infinite = 0;
+  int64_t denormal = 0, zero = 0;
+  // Against the first runner, element by element.
+  int64_t compared = 0;              ///< elements; 0 for the first runner itself
+  int64_t only_here_not_finite = 0;  ///< NaN or infinite here, finite there
+  int64_t only_here_finite = 0;
+  int64_t other_kind = 0;                 ///< NaN against infinity, or infinities of other signs
+  int64_t flushed = 0;                    ///< zero here, denormal there
+  int64_t kept = 0;                       ///< denormal here, zero there
+  std::string output;                     ///< the first output with a difference in what is finite
+  std::vector<std::string> not_compared;  ///< outputs without a counterpart of that shape
+
+  bool disagrees() const { return only_here_not_finite + only_here_finite > 0; }
+};
+
+struct ExtremeRunner {
+  std::string name, backend, framework_version;
+  std::string failure;  ///< why it was not asked at all
+  bool unavailable = false;
+};
+
+struct ExtremesRecord {
+  std::string version, command;
+  std::vector<ExtremeRunner> runners;
+  std::vector<ExtremeAnswer> answers;  ///< set by set, in each the runners in their order
+
+  /// Do all answers have the same elements finite?
+  bool agree() const;
+};
+
+/// JSON with a schema_version.
+std::string ToJson(const ExtremesRecord& record);
+
+}  // namespace vernier

@@ -1,0 +1,127 @@
+#include "run/feed_plan.h"
+
+#include <algorithm>
+
+#include "inputs/feed_shape.h"
+#include "io/feed_reader.h"
+#include "model/input_ranges.h"
+#include "model/model_type.h"
+#include "model/onnx_model.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+template <typename Named>
+bool HasOwn(std::span<const Named> list, std::string_view name) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Named& entry) { return entry.name == name; });
+}
+
+const ShapeSpec* SpecFor(std::span<const ShapeSpec> specs, std::string_view name) {
+  for (const ShapeSpec& spec : specs) {
+    if (spec.name == name) return &spec;
+  }
+  return nullptr;
+}
+
+// The sizes with which the first feed will be made.
+std::vector<InputDims> SizesToFeed(std::span<const TensorInfo> inputs,
+                                   const RandomFeedOptions& options) {
+  std::vector<InputDims> sizes;
+  for (const TensorInfo& input : inputs) {
+    const Result<FeedShape> shape =
+        ResolveFeedShape(input, SpecFor(options.shapes, input.name), options.strictness);
+    if (shape.ok() && !shape->values) sizes.push_back({input.name, shape->dims});
+  }
+  return sizes;
+}
+
+Status AddGraphRanges(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                      RandomFeedOptions& options, Logger& logger) {
+  const auto runner = std::find_if(
+      plan.runners.begin(), plan.runners.end(),
+      [](const RunnerPlan& r) { return r.model.type == ModelTypeName(ModelType::kOnnx); });
+  if (runner == plan.runners.end()) {
+    return Unimplemented("--inputs-from-graph reads ONNX models, and no runner has one");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(runner->model.path));
+  const GraphRanges found = FindInputRanges(model, SizesToFeed(inputs, options));
+  VERNIER_TRY(model.CheckIntact());
+  size_t used = 0;
+  for (const InputRange& range : found.ranges) {
+    const std::string bounds =
+        "[" + std::to_string(range.low) + ", " + std::to_string(range.high) + "]";
+    if (HasOwn<NamedRange>(options.ranges, range.input)) {
+      logger.Once(Severity::kInfo, "Input tensor: " + range.input + " | --val-range wins over " +
+                                       bounds + " of the graph: " + range.reason);
+      continue;
+    }
+    logger.Once(Severity::kInfo, "Input tensor: " + range.input + " | Drawn from " + bounds +
+                                     " because of the graph: " + range.reason);
+    options.ranges.push_back({range.input, {WideInt{range.low}, WideInt{range.high}}});
+    ++used;
+  }
+  for (const UnrangedInput& input : found.unranged) {
+    logger.Once(Severity::kWarning,
+                "Input tensor: " + input.input + " | No range makes it legal: " + input.reason);
+  }
+  if (used == 0 && found.ranges.empty() && found.unranged.empty()) {
+    logger.Once(Severity::kInfo,
+                "--inputs-from-graph: no input is used as an index, length, mask or size");
+  }
+  return {};
+}
+
+// Shapes that a model leaves open are the sample's.
+void TakeShape(const TensorInfo& input, const Tensor& sample, RandomFeedOptions& options) {
+  const bool open = !input.shape || std::any_of(input.shape->begin(), input.shape->end(),
+                                                [](const Dim& dim) { return dim.dynamic(); });
+  if (!open || SpecFor(options.shapes, input.name) != nullptr) return;
+  ShapeSpec spec{input.name, std::vector<Dim>()};
+  for (const int64_t size : sample.dims()) spec.shape->push_back({size, {}});
+  options.shapes.push_back(std::move(spec));
+}
+
+Status AddSample(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                 RandomFeedOptions& options, Logger& logger) {
+  const std::string& path = plan.inputs.like;
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedReader> reader, FeedReader::Open({path}));
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> sample, reader->Next());
+  if (!sample) return Malformed("--like: '" + path + "' holds no inputs");
+  for (const TensorInfo& input : inputs) {
+    const Tensor* tensor = Find(*sample, input.name);
+    if (tensor == nullptr) {
+      const std::string text = "--like: '" + path + "' has no input " + QuotePython(input.name);
+      if (!plan.lenient) return Malformed(text);
+      logger.Once(Severity::kWarning, text + "; it is drawn as without");
+      continue;
+    }
+    Result<SampleValues> values = SampleValues::Learn(*tensor);
+    if (!values.ok()) {
+      return std::move(values).Annotate("--like: input " + QuotePython(input.name)).status();
+    }
+    logger.Once(Severity::kInfo, "Input tensor: " + input.name + " | Drawn like " +
+                                     values->Describe() + " in " + path);
+    TakeShape(input, *tensor, options);
+    options.samples.push_back({input.name, *std::move(values)});
+  }
+  for (const NamedTensor& tensor : *sample) {
+    if (HasOwn<TensorInfo>(inputs, tensor.name)) continue;
+    logger.Once(Severity::kWarning, "--like: the model has no input " + QuotePython(tensor.name) +
+                                        ", which '" + path + "' holds");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status AddFeedSources(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                      RandomFeedOptions& options, Logger& logger) {
+  // First the sample: its shapes decide which indices are legal.
+  if (!plan.inputs.like.empty()) VERNIER_TRY(AddSample(plan, inputs, options, logger));
+  if (plan.inputs.from_graph) VERNIER_TRY(AddGraphRanges(plan, inputs, options, logger));
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,294 @@
+"""Inputs that mean something: --inputs-from-graph, --like, check extremes, and received bytes."""
+
+import json
+import sys
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+from polygraphy.json import load_json
+
+from lint_models import model, node, value, weight
+from program import Case
+
+INT32, INT64, BOOL, FLOAT = TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL, TensorProto.FLOAT
+
+
+def ids(name="ids", shape=(64,), dtype=INT64):
+    return value(name, shape, dtype)
+
+
+def table(rows=50):
+    return weight("table", np.arange(rows * 2, dtype="f4").reshape(rows, 2))
+
+
+def gather(first=(), source="ids", inputs=None, **more):
+    return model([*first, node("Gather", ["table", source], ["y"])],
+                 inputs=[ids()] if inputs is None else inputs, outputs=[value("y", None)],
+                 weights=[table(), *more.pop("weights", [])], **more)
+
+
+# name -> (model, input, low, high): what may be drawn, and reaches both ends in 64 draws or more.
+RANGES = {
+    "gather": (gather(), "ids", 0, 49),
+    "int32 indices": (gather(inputs=[ids(dtype=INT32)]), "ids", 0, 49),
+    "through Cast and Reshape": (
+        gather([node("Cast", ["ids"], ["a"], to=INT64), node("Reshape", ["a", "flat"], ["b"])], "b",
+               [ids(shape=(8, 8), dtype=INT32)], weights=[weight("flat", np.array([-1]))]),
+        "ids", 0, 49),
+    "through Unsqueeze and Concat": (
+        gather([node("Unsqueeze", ["ids", "zero"], ["a"]),
+                node("Concat", ["a", "a"], ["b"], axis=0)], "b",
+               weights=[weight("zero", np.array([0]))]), "ids", 0, 49),
+    "an added offset": (
+        gather([node("Add", ["ids", "two"], ["a"])], "a", weights=[weight("two", np.array(2))]),
+        "ids", -2, 47),
+    "floats that become indices": (
+        gather([node("Cast", ["ids"], ["a"], to=INT64)], "a", [value("ids", (64,))]), "ids", 0, 49),
+    "the axis that is asked for": (
+        model([node("Gather", ["x", "ids"], ["y"], axis=1)], inputs=[value("x", (9, 5)), ids()],
+              outputs=[value("y", None)]), "ids", 0, 4),
+    "two tables, the smaller one": (
+        model([node("Gather", ["table", "ids"], ["a"]), node("Gather", ["small", "ids"], ["b"]),
+               node("Add", ["a", "b"], ["y"])], inputs=[ids()], outputs=[value("y", None)],
+              weights=[table(), weight("small", np.ones((7, 2), "f4"))]), "ids", 0, 6),
+    "one-hot": (
+        model([node("OneHot", ["ids", "depth", "values"], ["y"])], inputs=[ids()],
+              outputs=[value("y", None)],
+              weights=[weight("depth", np.array(5)), weight("values", np.array([0, 1], "f4"))]),
+        "ids", 0, 4),
+    "a mask cast to bool": (
+        model([node("Cast", ["ids"], ["b"], to=BOOL), node("Where", ["b", "x", "x"], ["y"])],
+              inputs=[value("x", (64,)), ids()], outputs=[value("y", None)]), "ids", 0, 1),
+    "a mask taken from 1": (
+        model([node("Cast", ["ids"], ["f"], to=FLOAT), node("Sub", ["one", "f"], ["y"])],
+              inputs=[ids()], outputs=[value("y", None)],
+              weights=[weight("one", np.array(1, "f4"))]), "ids", 0, 1),
+    "a divisor": (
+        model([node("Div", ["n", "ids"], ["y"])], inputs=[ids("n"), ids()],
+              outputs=[value("y", None, INT64)]), "ids", 1, 16),
+}
+
+
+class InputsFromGraph(Case):
+    def drawn(self, made, *words):
+        onnx.save(made, str(self.path("m.onnx")))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--save-inputs", "in.json",
+                             "--iterations", "4", *words)
+        return ended, load_json(str(self.path("in.json"))) if ended.code == 0 else None
+
+    def test_draws_from_the_legal_range_and_says_why(self):
+        for name, (made, which, low, high) in RANGES.items():
+            with self.subTest(name):
+                ended, feeds = self.drawn(made, "--inputs-from-graph")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                values = np.concatenate([np.asarray(feed[which]).ravel() for feed in feeds])
+                self.assertGreaterEqual(values.min(), low)
+                self.assertLessEqual(values.max(), high)
+                self.assertLess(np.abs(values.min() - low), 2)
+                self.assertLess(np.abs(values.max() - high), 3)
+                self.assertIn(f"Input tensor: {which} | Drawn from [{low}, {high}] because of the "
+                              "graph: ", ended.out)
+
+    def test_the_default_stays_polygraphys(self):
+        _, feeds = self.drawn(gather())
+        self.assertLessEqual(np.asarray(feeds[0]["ids"]).max(), 1)
+
+    def test_a_range_by_name_wins(self):
+        ended, feeds = self.drawn(gather(), "--inputs-from-graph", "--val-range", "ids:[3,3]")
+        self.assertTrue((np.asarray(feeds[0]["ids"]) == 3).all())
+        self.assertIn("--val-range wins over [0, 49]", ended.out)
+
+    def test_slices_are_never_empty(self):
+        made = model([node("Slice", ["x", "s", "e"], ["y"])],
+                     inputs=[value("x", (9, 4)), ids("s", (1,)), ids("e", (1,))],
+                     outputs=[value("y", None)])
+        ended, feeds = self.drawn(made, "--inputs-from-graph")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for feed in feeds:
+            self.assertLess(np.asarray(feed["s"])[0], np.asarray(feed["e"])[0])
+
+    def test_a_shape_that_no_range_makes_legal_is_told(self):
+        made = model([node("Reshape", ["x", "s"], ["y"])],
+                     inputs=[value("x", (4, 4)), ids("s", (2,))], outputs=[value("y", None)])
+        ended, _ = self.drawn(made, "--inputs-from-graph")
+        self.assertIn("Input tensor: s | No range makes it legal: ", ended.out)
+
+    def test_a_model_without_such_inputs_says_so(self):
+        ended, _ = self.drawn(model([node("Relu", ["x"], ["y"])]), "--inputs-from-graph")
+        self.assertIn("no input is used as an index", ended.out)
+
+
+class Like(Case):
+    def setUp(self):
+        super().setUp()
+        onnx.save(model([node("Gather", ["table", "ids"], ["g"]),
+                         node("Add", ["g", "x"], ["y"])],
+                        inputs=[ids(shape=("n",)), value("x", ("n", 2))],
+                        outputs=[value("y", None)], weights=[table()]), str(self.path("m.onnx")))
+        self.sample = {"ids": np.array([7, 7, 49, 3] * 100),
+                       "x": np.concatenate([np.zeros(400), np.linspace(5, 9, 400)])
+                       .astype("f4").reshape(400, 2)}
+
+    def run_like(self, name, *words):
+        return self.vernier("run", "m.onnx", "--onnxrt", "--like", name, "--save-inputs", "in.json",
+                            *words)
+
+    def test_values_are_spread_like_those_of_the_sample(self):
+        np.savez(self.path("s.npz"), **self.sample)
+        self.save_feeds("s.json", [self.sample])
+        for name in ("s.npz", "s.json"):
+            ended = self.run_like(name)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            feed = load_json(str(self.path("in.json")))[0]
+            drawn, x = np.asarray(feed["ids"]), np.asarray(feed["x"])
+            self.assertEqual((drawn.shape, x.shape), ((400,), (400, 2)))
+            self.assertEqual(set(drawn), {3, 7, 49})
+            self.assertAlmostEqual((drawn == 7).mean(), 0.5, delta=0.12)
+            self.assertAlmostEqual((x == 0).mean(), 0.5, delta=0.12)
+            self.assertGreater(np.median(x[x > 0]), 6)
+            self.assertLessEqual(x.max(), 9)
+            self.assertIn("Input tensor: x | Drawn like 800 values from 0 to 9", ended.out)
+            self.assertFalse((x == self.sample["x"]).all())
+
+    def test_the_seed_holds(self):
+        np.savez(self.path("s.npz"), **self.sample)
+        feeds = []
+        for words in ((), (), ("--seed", "2")):
+            self.assertEqual(self.run_like("s.npz", *words).code, 0)
+            feeds.append(np.asarray(load_json(str(self.path("in.json")))[0]["x"]))
+        self.assertTrue((feeds[0] == feeds[1]).all())
+        self.assertFalse((feeds[0] == feeds[2]).all())
+
+    def test_what_cannot_be_imitated_is_a_sentence(self):
+        np.savez(self.path("half.npz"), x=self.sample["x"])
+        np.savez(self.path("nan.npz"), ids=self.sample["ids"], x=np.full((4, 2), np.nan, "f4"))
+        for name, says in {"half.npz": "has no input 'ids'", "nan.npz": "no finite values",
+                           "nowhere.npz": "nowhere.npz"}.items():
+            ended = self.run_like(name)
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn(says, ended.out + ended.err)
+
+
+FLUSHING = """
+import numpy as np
+
+def infer(feed):
+    x = feed['x'].astype(np.float32)
+    x = np.where(np.abs(x) < np.finfo(np.float32).tiny, np.float32(0), x)
+    return {'y': np.nan_to_num(x) if GENTLE else x}
+"""
+
+
+class Extremes(Case):
+    def setUp(self):
+        super().setUp()
+        onnx.save(model([node("Identity", ["x"], ["y"])], inputs=[value("x", (2, 16))],
+                        outputs=[value("y", (2, 16))]), str(self.path("m.onnx")))
+
+    def check(self, *words):
+        ended = self.vernier("check", "extremes", "m.onnx", "--save-record", "r.json", *words)
+        if not self.path("r.json").exists():
+            return ended, None
+        return ended, json.loads(self.path("r.json").read_text())
+
+    def script(self, gentle):
+        self.path("other.py").write_text(f"GENTLE = {gentle}\n" + FLUSHING)
+        return "--model-runner", "other.py", "--python", sys.executable
+
+    def test_counts_what_came_out(self):
+        ended, record = self.check("--onnxrt")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        rows = {answer["set"]: answer for answer in record["answers"]}
+        self.assertEqual(list(rows), ["denormals", "zeros", "large", "nan", "inf"])
+        self.assertEqual(rows["denormals"]["denormal"], 32)
+        self.assertEqual(rows["zeros"]["zero"], 32)
+        self.assertEqual(rows["nan"]["nan"], 2)
+        self.assertEqual(rows["inf"]["infinite"], 2)
+        self.assertEqual(rows["large"]["infinite"], 0)
+
+    def test_flushed_denormals_are_told(self):
+        words = ("--onnxrt", *self.script(False))
+        ended, record = self.check(*words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        flushed = {a["set"]: a["flushed"] for a in record["answers"] if a["compared"]}
+        self.assertEqual(flushed, {"denormals": 32, "zeros": 0, "large": 0, "nan": 0, "inf": 0})
+        self.assertIn("32 denormals flushed to zero", ended.out)
+        self.assertEqual(self.check(*words, "--strict")[0].code, 1)
+
+    def test_finite_on_one_side_only_is_a_mismatch(self):
+        ended, record = self.check("--onnxrt", *self.script(True), "--sets", "nan", "inf")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        others = [a for a in record["answers"] if a["compared"]]
+        self.assertEqual([(a["set"], a["only_here_finite"], a["output"]) for a in others],
+                         [("nan", 2, "y"), ("inf", 2, "y")])
+        self.assertFalse(record["agree"])
+        self.assertIn("runners differ in what is finite with: inf, nan", ended.out + ended.err)
+
+    def test_a_runner_that_fails_with_a_set_is_told_and_the_others_go_on(self):
+        self.path("other.py").write_text(
+            "import numpy as np\ndef infer(feed):\n"
+            "    if np.isnan(feed['x']).any():\n        raise ValueError('no NaN, please')\n"
+            "    return {'y': feed['x']}\n")
+        ended, record = self.check("--onnxrt", "--model-runner", "other.py", "--python",
+                                   sys.executable)
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        failed = [a["set"] for a in record["answers"] if a["failure"]]
+        self.assertEqual(failed, ["nan"])
+        self.assertEqual(len(record["answers"]), 10)
+        self.assertIn("no NaN, please", ended.out + ended.err)
+
+    def test_a_model_without_floats_has_nothing_to_try(self):
+        onnx.save(gather(), str(self.path("m.onnx")))
+        ended, _ = self.check("--onnxrt")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("nothing was tried", ended.out + ended.err)
+
+
+class ReceivedBytes(Case):
+    def setUp(self):
+        super().setUp()
+        onnx.save(model([node("Relu", ["x"], ["y"])]), str(self.path("m.onnx")))
+
+    def received(self, *words):
+        ended = self.vernier("run", "m.onnx", "--save-record", "r.json", *words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        record = json.loads(self.path("r.json").read_text())
+        return ended, [runner.get("received") for runner in record["runners"]]
+
+    def test_runners_received_the_same_bytes(self):
+        ended, received = self.received("--onnxrt", "--openvino", "-v", "--iterations", "3")
+        self.assertEqual(received[0], received[1])
+        self.assertEqual(received[0]["iterations"], 3)
+        first = received[0]["first_iteration"]["x"]
+        self.assertRegex(first, "^[0-9a-f]{16}$")
+        self.assertEqual(ended.out.count(f"Received bytes with XXH3: x {first}"), 2)
+
+    def test_the_hash_follows_the_bytes(self):
+        _, one = self.received("--onnxrt")
+        _, again = self.received("--onnxrt")
+        _, other = self.received("--onnxrt", "--seed", "5")
+        self.assertEqual(one, again)
+        self.assertNotEqual(one, other)
+
+    def test_large_inputs_in_shared_memory_too(self):
+        onnx.save(model([node("Relu", ["x"], ["y"])], inputs=[value("x", (512, 1024))],
+                        outputs=[value("y", (512, 1024))]), str(self.path("m.onnx")))
+        _, received = self.received("--onnxrt", "--openvino")
+        self.assertEqual(received[0], received[1])
+
+    def test_scripts_tell_it_too_where_they_can(self):
+        try:
+            import ctypes
+            ctypes.CDLL("libxxhash.so.0")
+        except OSError:
+            self.skipTest("no libxxhash.so.0 here")
+        self.path("s.py").write_text("def infer(feed):\n    return {'y': feed['x']}\n")
+        ended, received = self.received("--onnxrt", "--model-runner", "s.py", "--python",
+                                        sys.executable, "--val-range", "[0,1]")
+        self.assertEqual(received[0], received[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
