@@ -161,6 +161,23 @@ RunAndKeepRequest RunAndKeepRequest::Decode(MessageReader& in) {
   return request;
 }
 
+void EncodeHashes(const InputHashes& hashes, MessageWriter& out) {
+  out.Number<uint64_t>(hashes.size());
+  for (const auto& [name, hash] : hashes) {
+    out.Text(name);
+    out.Number(hash);
+  }
+}
+
+InputHashes DecodeHashes(MessageReader& in) {
+  InputHashes hashes(in.Count(2 * sizeof(uint64_t)));
+  for (auto& [name, hash] : hashes) {
+    name = in.Text();
+    hash = in.Number<uint64_t>();
+  }
+  return hashes;
+}
+
 void EncodeStatus(const Status& status, MessageWriter& out) {
   out.Number(static_cast<int32_t>(status.code()));
   out.Text(status.message());

@@ -30,6 +30,7 @@ enum class MessageType : uint32_t {
   kInferShapes = 13,  ///< Python workers only, see shape_inference.h
   kDraw = 14,         ///< Python workers only: random numbers, see script_client.h
   kTakeBack = 15,     ///< Python workers only, without an answer: memory that was lent, see loans.h
+  kHashInputs = 16,   ///< of a session: from now on its runs tell hashes of what they received
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };
@@ -109,7 +110,13 @@ struct RunAndKeepRequest {
   static RunAndKeepRequest Decode(MessageReader& in);
 };
 
-/// The answer to kRun; the rest of the message is a TensorBlock's description.
+/// A hash of each input of one run, by name: XXH3 with 64 bits of its bytes as they lie in memory.
+using InputHashes = std::vector<std::pair<std::string, uint64_t>>;
+
+void EncodeHashes(const InputHashes& hashes, MessageWriter& out);
+InputHashes DecodeHashes(MessageReader& in);
+
+/// The answer to kRun, then the hashes where they were asked for; the rest of the message is a TensorBlock's description.
 struct RunReply {
   double inference_seconds = 0;
 };

@@ -374,6 +374,14 @@ Status Worker::GiveBack(std::string_view stage) {
   return Post(MessageType::kTakeBack, body, -1, {stage});
 }
 
+Status Worker::HashInputs(uint64_t session) {
+  MessageWriter body;
+  body.Number(session);
+  VERNIER_TRY(Ask(MessageType::kHashInputs, body, -1, "opening the model").status());
+  hashing_.insert(session);
+  return {};
+}
+
 Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
                                     std::string_view stage, OutputPlace place) {
   MessageWriter body;
@@ -391,6 +399,7 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   VERNIER_TRY(DecodeStatus(in));
   Outcome outcome;
   outcome.inference_seconds = in.Number<double>();
+  if (hashing_.contains(session)) outcome.received = DecodeHashes(in);
   if (in.failed()) return BadAnswer("answer");
   VERNIER_ASSIGN_OR_RETURN(outcome.outputs, DecodeTensors(in.rest(), std::move(frame.fd), loans_));
   return outcome;

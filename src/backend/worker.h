@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -54,8 +55,13 @@ class Worker {
   /// `model` holds an edited model's bytes when request.model_bytes > 0, else it is not valid.
   Result<SessionDescription> Open(const OpenRequest& request, const UniqueFd& model);
 
+  /// Lets the runs of a session tell hashes of the inputs that they received. kInternal for a worker
+  /// that cannot.
+  Status HashInputs(uint64_t session);
+
   struct Outcome {
     double inference_seconds = 0;
+    InputHashes received;  ///< where HashInputs asked for it
     DecodedBlock outputs;
   };
   /// `stage` says what is being done, for the message when the worker dies: "iteration 3". With
@@ -133,6 +139,7 @@ class Worker {
   UniqueFd process_;                   // pidfd
   std::unique_ptr<StderrRelay> said_;  // not in_process
   std::optional<Result<BackendInfo>> loaded_;
+  std::set<uint64_t> hashing_;  // sessions
   std::vector<uint64_t> released_;
   std::shared_ptr<Loans> loans_ = std::make_shared<Loans>();
   Status death_;

@@ -13,12 +13,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "backend/device_tensors.h"
 #include "backend/measure_messages.h"
 #include "backend/messages.h"
 #include "backend/plugin.h"
+#include "io/checksum.h"
 #include "util/mapped_file.h"
 
 namespace vernier {
@@ -28,6 +31,16 @@ constexpr int kCannotExecute = 127;  // as shells say it
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+InputHashes HashesOf(const TensorMap& tensors) {
+  InputHashes hashes;
+  for (const NamedTensor& input : tensors) {
+    Checksum checksum;
+    checksum.Add(input.tensor.bytes());
+    hashes.emplace_back(input.name, checksum.value());
+  }
+  return hashes;
 }
 
 struct Reply {
@@ -81,8 +94,12 @@ class WorkerServer {
         for (const uint64_t handle : request.released) devices_.Release(handle);
         return Run(frame, in, {devices_, OutputPlace::kDevice, request.session});
       }
+      case MessageType::kHashInputs:
+        hashing_.insert(in.Number<uint64_t>());
+        return Reply{};
       case MessageType::kClose: {
         const auto session = in.Number<uint64_t>();
+        hashing_.erase(session);
         devices_.ReleaseSession(session);
         sessions_.erase(session);
         return Reply{};
@@ -136,11 +153,15 @@ class WorkerServer {
     const auto found = sessions_.find(devices.session);
     if (found == sessions_.end()) return Internal("run of a session that is not open");
     VERNIER_ASSIGN_OR_RETURN(DecodedBlock feed, DecodeTensors(in.rest(), std::move(frame.fd)));
+    // Before the framework has them, and of the memory that it reads.
+    std::optional<InputHashes> hashes;
+    if (hashing_.contains(devices.session)) hashes = HashesOf(feed.tensors);
     VERNIER_ASSIGN_OR_RETURN(PluginSession::Outcome outcome,
                              found->second.session->Run(feed.tensors, devices));
     Reply reply;
     reply.feed = std::move(feed.tensors);
     reply.body.Number(outcome.inference_seconds);
+    if (hashes) EncodeHashes(*hashes, reply.body);
     reply.body.Append(outcome.outputs.description);
     reply.memory = std::move(outcome.outputs.memory);
     return reply;
@@ -185,6 +206,7 @@ class WorkerServer {
   Channel channel_;
   std::mutex sending_;  // frameworks log from threads of their own
   std::unique_ptr<Plugin> plugin_;
+  std::set<uint64_t> hashing_;                // sessions
   std::map<uint64_t, OpenSession> sessions_;  // after plugin_: closed before it is destroyed
   DeviceTensors devices_;                     // after sessions_: its tensors go before those
 };

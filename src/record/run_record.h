@@ -22,6 +22,13 @@ struct LatencyRecord {
   double p95 = 0;
 };
 
+/// The bytes of its inputs that a runner really received, as its own process saw them.
+struct ReceivedRecord {
+  int64_t iterations = 0;
+  std::string all;  ///< XXH3 (64 bits, hexadecimal) of the hashes of all of them in order
+  std::vector<std::pair<std::string, std::string>> first;  ///< input, XXH3 of its bytes; iteration 0
+};
+
 struct RunnerRecord {
   std::string name;
   std::string backend;
@@ -35,6 +42,7 @@ struct RunnerRecord {
   int64_t iterations = 0;
   std::string failure;  ///< empty: it did everything asked of it
   std::vector<std::pair<std::string, std::string>> skipped_outputs;  ///< name, why
+  std::optional<ReceivedRecord> received;  ///< where it was asked for and the worker can tell
 };
 
 /// One element that differs.

@@ -56,6 +56,13 @@ void AddOutputTypes(std::span<const TensorInfo> outputs, OptionList& options) {
 
 }  // namespace
 
+std::string HexadecimalHash(uint64_t hash) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text(16, '0');
+  for (size_t i = 0; i < text.size(); ++i) text[text.size() - 1 - i] = kDigits[hash >> 4 * i & 15];
+  return text;
+}
+
 Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
   VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
   VERNIER_TRY(CheckPluginOptions(plan_, backend_));
@@ -77,8 +84,9 @@ Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
 
 bool LiveRunner::inputs_unknown() const {
   if (!IsPythonBackend(plan_.backend)) return false;
-  const bool untyped = std::any_of(session_.inputs.begin(), session_.inputs.end(),
-                                   [](const TensorInfo& i) { return i.dtype == DType::kUndefined; });
+  const bool untyped =
+      std::any_of(session_.inputs.begin(), session_.inputs.end(),
+                  [](const TensorInfo& i) { return i.dtype == DType::kUndefined; });
   return untyped ||
          (session_.inputs.empty() && plan_.model.type != ModelTypeName(ModelType::kOnnx));
 }
@@ -90,6 +98,8 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
       Worker::Outcome outcome,
       worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration),
                    may_stay ? OutputPlace::kDevice : OutputPlace::kHost));
+  received_ = std::move(outcome.received);
+  if (hashes_ && iteration >= 0) Remember();
   if (latencies_.size() < kLatencyLimit) latencies_.push_back(outcome.inference_seconds);
   total_seconds_ += outcome.inference_seconds;
   ++iterations_;
@@ -124,6 +134,20 @@ RunnerRecord LiveRunner::Describe() const {
   record.load_seconds = session_.load_seconds;
   record.iterations = iterations_;
   return record;
+}
+
+void LiveRunner::Remember() {
+  for (const auto& [name, hash] : received_) {
+    all_received_.Add(std::as_bytes(std::span(&hash, 1)));
+    if (hashed_iterations_ == 0) first_received_.emplace_back(name, HexadecimalHash(hash));
+  }
+  ++hashed_iterations_;
+}
+
+std::optional<ReceivedRecord> LiveRunner::AllReceived() const {
+  if (hashed_iterations_ == 0) return std::nullopt;
+  return ReceivedRecord{hashed_iterations_, HexadecimalHash(all_received_.value()),
+                        first_received_};
 }
 
 void LiveRunner::ForgetLatencies() {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/worker.h"
+#include "io/checksum.h"
 #include "record/run_record.h"
 #include "run/device_outputs.h"
 #include "run/model_source.h"
@@ -14,6 +17,9 @@
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+/// 16 digits.
+std::string HexadecimalHash(uint64_t hash);
 
 class LiveRunner {
  public:
@@ -35,6 +41,15 @@ class LiveRunner {
   /// there if another runner of the same worker may have its own there.
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
                                 DeviceOutputs* devices = nullptr);
+
+  /// From now on Infer() learns what the framework's process received. A worker that cannot tell is
+  /// no failure.
+  void HashInputs() { hashes_ = worker_->HashInputs(session_id_).ok(); }
+
+  /// What the last inference received; empty where that is not known.
+  const InputHashes& received() const { return received_; }
+  /// The same of all inferences, warm-ups not included.
+  std::optional<ReceivedRecord> AllReceived() const;
 
   /// Between these, what the framework says waits: for inferences on several threads.
   void HoldLog() { worker_->HoldLog(); }
@@ -75,6 +90,8 @@ class LiveRunner {
   }
 
  private:
+  void Remember();
+
   const RunnerPlan& plan_;
   std::shared_ptr<Worker> worker_;
   uint64_t session_id_ = 0;
@@ -87,6 +104,11 @@ class LiveRunner {
   std::vector<double> latencies_;
   int64_t iterations_ = 0;
   double total_seconds_ = 0;
+  bool hashes_ = false;
+  InputHashes received_;
+  Checksum all_received_;
+  int64_t hashed_iterations_ = 0;
+  std::vector<std::pair<std::string, std::string>> first_received_;
 };
 
 }  // namespace vernier

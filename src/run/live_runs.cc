@@ -139,9 +139,8 @@ Status LiveRuns::Open(size_t index) {
     Fail(runner, plan.status());
     return {};
   }
-  VERNIER_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const ModelSource> model,
-      ModelSource::Prepare(*plan, logger_, [this] { return ScriptWorker(); }));
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           ModelSource::Prepare(*plan, logger_, [this] { return ScriptWorker(); }));
   VERNIER_ASSIGN_OR_RETURN(
       const CalibrationFeeds calibration,
       CalibrationFeeds::Make(plan_, runner.plan(), *model, python_feeds_, logger_));
@@ -151,6 +150,7 @@ Status LiveRuns::Open(size_t index) {
   if (may_try_python) status = OpenInPython(index, *model, status);
   switch (status.code()) {
     case StatusCode::kOk:
+      if (plan_.execution.hash_inputs) runner.HashInputs();
       return {};
     case StatusCode::kInvalidArgument:
     case StatusCode::kCancelled:
@@ -165,23 +165,21 @@ Status LiveRuns::Open(size_t index) {
 Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
                               const Status& why_not_plugin) {
   LiveRunner& runner = runners_[index];
-  logger_.Verbose(PadName(runner.name()) + " | the plug-in is not used: " +
-                  why_not_plugin.message());
+  logger_.Verbose(PadName(runner.name()) +
+                  " | the plug-in is not used: " + why_not_plugin.message());
   (void)runner.Close();
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker,
-                           WorkerFor(runner, RunnerPlace::kPython));
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, WorkerFor(runner, RunnerPlace::kPython));
   runner.Attach(std::move(worker), index);
   const Status status = runner.Open(model);
   if (status.code() != StatusCode::kUnavailable) return status;
-  return Unavailable(status.message() + "\nNote: its plug-in cannot be used either: " +
-                     why_not_plugin.message());
+  return Unavailable(status.message() +
+                     "\nNote: its plug-in cannot be used either: " + why_not_plugin.message());
 }
 
 Status LiveRuns::OpenTwin(NoiseFloor& noise) {
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan plan, conversions_.ModelOf(noise.plan()));
-  VERNIER_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const ModelSource> model,
-      ModelSource::Prepare(plan, logger_, [this] { return ScriptWorker(); }));
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           ModelSource::Prepare(plan, logger_, [this] { return ScriptWorker(); }));
   return noise.Open(pool_, *model);
 }
 
@@ -272,9 +270,41 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
   return own;
 }
 
+void LiveRuns::TellReceived(const LiveRunner& runner) {
+  if (runner.received().empty() || !logger_.Enabled(Severity::kVerbose)) return;
+  std::string text;
+  for (const auto& [name, hash] : runner.received()) {
+    text += (text.empty() ? "" : ", ") + name + " " + HexadecimalHash(hash);
+  }
+  logger_.Verbose(PadName(runner.name()) + " | Received bytes with XXH3: " + text);
+}
+
+// Runners that were sent the same memory must have read the same bytes.
+void LiveRuns::CheckReceived(const LiveRunner& runner, int64_t iteration) {
+  const InputHashes& received = runner.received();
+  if (received.empty()) return;
+  if (received_iteration_ != iteration || received_first_.empty()) {
+    received_iteration_ = iteration;
+    received_first_ = received;
+    received_by_ = runner.name();
+    return;
+  }
+  for (size_t i = 0; i < received.size() && i < received_first_.size(); ++i) {
+    if (received[i] == received_first_[i]) continue;
+    const std::string note = runner.name() + " received other bytes for input '" +
+                             received[i].first + "' than " + received_by_ + " in iteration " +
+                             std::to_string(iteration) + ", though both were sent the same";
+    logger_.Error(note);
+    notes_.push_back(note);
+  }
+}
+
 Result<std::optional<IterationResult>> LiveRuns::Finish(LiveRunner& runner,
                                                         Result<IterationResult> result) {
-  if (result.ok()) return std::optional<IterationResult>(*std::move(result));
+  if (result.ok()) {
+    TellReceived(runner);
+    return std::optional<IterationResult>(*std::move(result));
+  }
   if (result.status().code() == StatusCode::kCancelled) return result.status();
   // Whatever code a framework gives while it computes: it is the one that failed.
   Fail(runner, BackendError(result.status().message()));
@@ -287,8 +317,10 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   if (!runner.alive()) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   TellInputs(runner);
-  return Finish(runner,
-                runner.Infer(own.block(), iteration, may_stay_on_device_ ? &devices_ : nullptr));
+  Result<IterationResult> result =
+      runner.Infer(own.block(), iteration, may_stay_on_device_ ? &devices_ : nullptr);
+  if (result.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
+  return Finish(runner, std::move(result));
 }
 
 Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMap& feed,
@@ -323,6 +355,7 @@ std::vector<RunnerRecord> LiveRuns::Records() const {
   for (const LiveRunner& runner : runners_) {
     RunnerRecord record = runner.Describe();
     record.latency = SummariseLatencies(runner.latencies());
+    record.received = runner.AllReceived();
     record.failure = runner.failure().message();
     for (const SkippedOutput& output : runner.skipped()) {
       record.skipped_outputs.emplace_back(output.name, output.why);

@@ -97,6 +97,8 @@ class LiveRuns {
   Result<RunnerFeed> FeedFor(LiveRunner& runner, const TensorMap& feed, int64_t iteration);
   void TellInputs(const LiveRunner& runner);
   Result<std::optional<IterationResult>> Finish(LiveRunner& runner, Result<IterationResult> result);
+  void TellReceived(const LiveRunner& runner);
+  void CheckReceived(const LiveRunner& runner, int64_t iteration);
   void Fail(LiveRunner& runner, const Status& why);
   Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
@@ -115,6 +117,11 @@ class LiveRuns {
   bool marked_ = false;
   PythonFeeds python_feeds_;
   std::vector<std::string> notes_;
+
+  // What the first runner of an iteration received of the shared block.
+  int64_t received_iteration_ = -1;
+  InputHashes received_first_;
+  std::string received_by_;
 
   // The block of the last feed: runners with the same inputs share it.
   std::optional<TensorBlock> block_;

@@ -10,6 +10,8 @@ namespace {
 
 void AddOutput(const OutputComparison& output, ProfileAccuracy& accuracy) {
   ++accuracy.outputs;
+  accuracy.elements += output.a.element_count();
+  accuracy.vacuous += output.vacuous.empty() ? 0 : 1;
   const FunctionResult* function = output.Find(CompareFunction::kSimple);
   const auto* simple = function == nullptr ? nullptr : std::get_if<SimpleResult>(&function->data);
   const bool failed = !output.passed();

@@ -145,8 +145,9 @@ class Runner:
         out.text(str(getattr(self.model, "device", "") or "CPU"))
         out.f64(seconds)
 
-    def run(self, feed, out, pool):
-        """One inference; the time includes that the outputs have arrived as arrays."""
+    def run(self, feed, out, pool, received=None):
+        """One inference; the time includes that the outputs have arrived as arrays. `received`: the
+        hashes of the inputs, where they were asked for."""
         with scripts.guard(self.where):
             start = time.perf_counter()
             items = self._items(self.call(dict(feed)))
@@ -155,6 +156,11 @@ class Runner:
             seconds = time.perf_counter() - start
             description, memory = tensors.encode(arrays, f"{self.where}: output", pool)
         out.f64(seconds)
+        if received is not None:
+            out.u64(len(received))
+            for name, value in received:
+                out.text(name)
+                out.u64(value)
         out.raw(description)
         return memory
 

@@ -44,6 +44,7 @@ class Server:
         self.console = console.Console(channel)
         self.sessions = {}
         self.pool = None  # memory for their outputs
+        self.hashing = {}  # sessions whose inputs are hashed, with the function
         self.handlers = {
             wire.LOAD: self.load, wire.OPEN: self.open, wire.RUN: self.run,
             wire.CLOSE: self.close, wire.OPEN_SCRIPT: self.open_script,
@@ -51,6 +52,7 @@ class Server:
             wire.POSTPROCESS: self.postprocess, wire.MEASURE: self.measure,
             wire.INFER_SHAPES: self.infer_shapes,
             wire.DRAW: self.draw,
+            wire.HASH_INPUTS: self.hash_inputs,
         }
 
     def serve(self):
@@ -127,16 +129,27 @@ class Server:
         from . import loans, tensors
         if self.pool is None:
             self.pool = loans.Pool()
-        session = self.sessions[reader.u64()]
-        return session.run(tensors.decode(reader, memory), out, self.pool)
+        number = reader.u64()
+        feed = tensors.decode(reader, memory)
+        received = None
+        if number in self.hashing:
+            received = [(name, self.hashing[number](tensors.bytes_of(array, f"input '{name}'")))
+                        for name, array in feed]
+        return self.sessions[number].run(feed, out, self.pool, received)
 
     def take_back(self, reader):
         """Memory of outputs that the parent has read; it waits for no answer."""
         for _ in range(reader.u64()):
             self.pool.take_back(reader.u64())
 
+    def hash_inputs(self, reader, _memory, _out):
+        from . import hashes
+        self.hashing[reader.u64()] = hashes.xxh3()
+
     def close(self, reader, _memory, _out):
-        session = self.sessions.pop(reader.u64(), None)
+        number = reader.u64()
+        self.hashing.pop(number, None)
+        session = self.sessions.pop(number, None)
         if session is not None and hasattr(session, "close"):
             session.close()
 

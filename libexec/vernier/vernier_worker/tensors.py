@@ -114,6 +114,11 @@ def _bytes_of(array, code, who):
     return memoryview(flat.view(np.uint8)) if flat.size else b""
 
 
+def bytes_of(array, who):
+    """An array's bytes as they lie in a block."""
+    return _bytes_of(array, code_of(array.dtype, who), who)
+
+
 def _align(offset):
     return (offset + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
