@@ -110,7 +110,13 @@ peer_test(commands
   DIRECTORY commands
   ENVIRONMENT "VERNIER=${vernier}"
   LABELS oracle
-  SECONDS 300)
+  SECONDS 600)
+
+# The linter's table of operators against the onnx package.
+peer_test(oracle.operators
+  COMMAND ${PROJECT_SOURCE_DIR}/scripts/operator-table.py --check
+  LABELS oracle
+  SECONDS 60)
 
 peer_test(oracle.python
   COMMAND -B -m unittest discover

@@ -68,6 +68,8 @@ struct InputPlan {
   ScriptFunction script;                ///< --data-loader-script
   std::vector<std::string> shape_words;
   std::vector<std::string> range_words;
+  bool from_graph = false;  ///< --inputs-from-graph: ranges that the model's graph demands
+  std::string like;         ///< --like: a sample whose values are imitated; empty: none
   int64_t seed = 1;
   bool torch_numbers = false;  ///< random inputs are drawn by the user's torch
   std::optional<int64_t> iterations;  ///< not given: 1, or as many as the files hold
@@ -117,6 +119,7 @@ struct ExecutionPlan {
   double timeout_s = 0;
   std::vector<std::string> backend_dirs;
   std::string python;  ///< --python: the interpreter of scripts; empty: found
+  bool hash_inputs = false;  ///< workers tell hashes of the bytes that their runners receive
   std::vector<std::string> environment;  ///< "NAME=value", for workers beside the parent's own
 };
 

@@ -86,6 +86,11 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(inputs.iterations, args.Int("iterations"));
   inputs.seed = seed.value_or(1);
   inputs.torch_numbers = args.Value("data_loader_backend_module") == "torch";
+  inputs.from_graph = args.Has("inputs_from_graph");
+  inputs.like = TextOf(args, "like");
+  if (!inputs.like.empty() && inputs.torch_numbers) {
+    return InvalidArgument("--like draws by itself: leave --data-loader-backend-module torch out");
+  }
   inputs.script = BindScript(args, "data_loader_script", "load_data");
   if (args.Has("data_loader_func_name")) {
     if (!inputs.script.given()) {
@@ -279,6 +284,8 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   BindScripts(args, plan, logger);
   BindSaving(args, plan);
   VERNIER_TRY(BindReports(args, plan.save));
+  plan.execution.hash_inputs = logger.Enabled(Severity::kVerbose) || !plan.save.record.empty() ||
+                               !plan.save.reports.empty();
   VERNIER_TRY(BindPictures(args, plan.pictures));
   WarnOfIdleFlags(args, logger);
   return plan;

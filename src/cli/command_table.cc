@@ -94,7 +94,7 @@ OptionTable ExtractOptionTable() {
 }
 
 // What `run` has for runners, models and inputs; nothing is compared with another runner or saved.
-OptionTable CheckConsistencyOptionTable() {
+std::vector<CommandGroup> RunnersAndInputs() {
   std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(),
                                       Without(RunnerOptions(), {"pairs", "reference"}),
                                       ModelOptions(), OnnxLoadOptions()};
@@ -103,12 +103,40 @@ OptionTable CheckConsistencyOptionTable() {
   groups.push_back(TensorRtRunOptions());
   groups.push_back(Without(DataLoaderOptions(), {"iterations", "data_loader_backend_module",
                                                  "data_loader_script", "data_loader_func_name"}));
+  return groups;
+}
+
+OptionTable CheckExtremesOptionTable() {
+  std::vector<CommandGroup> groups = RunnersAndInputs();
+  groups.push_back(ExtremesCheckOptions());
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  groups.push_back(Only(ReportOptions(), {"save_record"}));
+  return OptionTable(std::move(groups));
+}
+
+OptionTable CheckConsistencyOptionTable() {
+  std::vector<CommandGroup> groups = RunnersAndInputs();
   groups.push_back(ConsistencyCheckOptions());
   for (const OptionGroup& group : CompareOptions()) {
     groups.push_back(Only(group, {"rtol", "atol", "tolerance"}));
   }
   groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
   groups.push_back(Only(ReportOptions(), {"save_record"}));
+  return OptionTable(std::move(groups));
+}
+
+OptionTable CheckLintOptionTable() {
+  std::vector<CommandGroup> groups = {
+      GeneralOptions(), LoggingOptions(), LintCheckOptions(),
+      Without(RunnerOptions(), {"pairs", "reference", "runner"}),
+      Without(ModelOptions(), {"onnx_graphsurgeon"}),
+      Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data"})};
+  groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
+  for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
+  groups.push_back(TensorRtRunOptions());
+  groups.push_back(Without(DataLoaderOptions(), {"data_loader_backend_module",
+                                                 "data_loader_script", "data_loader_func_name"}));
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
   return OptionTable(std::move(groups));
 }
 
@@ -154,7 +182,8 @@ OptionTable ProfileOptionTable() {
       TensorRtConfigOptions()};
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
   groups.push_back(TensorRtRunOptions());
-  groups.push_back(Only(DataLoaderOptions(), {"seed", "val_range", "load_inputs_paths"}));
+  groups.push_back(Only(DataLoaderOptions(), {"seed", "val_range", "inputs_from_graph", "like",
+                                              "load_inputs_paths"}));
   for (CommandGroup& group : AccuracyGroups()) groups.push_back(std::move(group));
   groups.push_back(WorkerOptions());
   groups.push_back(Without(ReportOptions(), {"save_record"}));
@@ -238,6 +267,24 @@ constexpr CommandEntry kCommands[] = {
                " broken is exit code 1, with the smallest case that breaks it. The bar is that of"
                " --tolerance auto unless tolerances are given."},
      CheckConsistencyOptionTable},
+    {"check extremes",
+     {.command = "vernier check extremes",
+      .operands = "[model_file] [runners ...] [options ...]",
+      .summary = "show what runners make of denormals, zeros, large values, NaN and infinity",
+      .about = "Put sets of extreme values into the float inputs, run every runner on each, and"
+               " tell in a table what came out: NaN, infinities, denormals, zeros, and where one"
+               " runner is finite and the first is not. That they differ in what is finite is exit"
+               " code 1; that one flushes denormals to zero is told."},
+     CheckExtremesOptionTable},
+    {"check lint",
+     {.command = "vernier check lint",
+      .operands = "model_file [runners ...] [options ...]",
+      .summary = "find the faults of an ONNX model by itself, each by a rule with a name",
+      .about = "Check names, order, operators, types, shapes and weights of an ONNX model without a"
+               " framework, then let a runner run it: ONNX Runtime where it is installed, or those"
+               " that are named. Where the model does not run as a whole, its nodes are run one by"
+               " one. An exception is exit code 1."},
+     CheckLintOptionTable},
     {"data concat",
      {.command = "vernier data concat",
       .operands = "paths ... -o FILE [options ...]",

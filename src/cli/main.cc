@@ -32,6 +32,8 @@ constexpr NamedCommand kCommands[] = {
     {"convert", ConvertCommand},
     {"check accuracy", CheckAccuracyCommand},
     {"check consistency", CheckConsistencyCommand},
+    {"check extremes", CheckExtremesCommand},
+    {"check lint", CheckLintCommand},
     {"data concat", DataConcatCommand},
     {"data merge", DataMergeCommand},
     {"data to-input", DataMergeCommand},  // its name in older releases of the peer

@@ -31,6 +31,11 @@ void AddOutput(const Json& output, RecordDigest& digest) {
   const auto passed = output.find("passed");
   const auto times_over = output.find("times_over_tolerance");
   if (passed == output.end() || *passed != true) ++digest.failed;
+  if (!TextOf(output, "vacuous").empty()) ++digest.vacuous;
+  const auto elements = output.find("elements");
+  if (elements != output.end() && elements->is_number_integer()) {
+    digest.elements += elements->get<int64_t>();
+  }
   const double times = times_over == output.end() ? 0 : NumberOf(*times_over);
   if (times > digest.worst_times_tolerance) {
     digest.worst_times_tolerance = times;
@@ -47,6 +52,8 @@ Result<RecordDigest> ReadRecordDigest(std::string_view text) {
   }
   RecordDigest digest;
   for (const Json& pair : ListOf(json, "pairs")) {
+    digest.one_sided += static_cast<int64_t>(ListOf(pair, "only_in_first").size() +
+                                             ListOf(pair, "only_in_second").size());
     for (const Json& output : ListOf(pair, "outputs")) {
       if (output.is_object()) AddOutput(output, digest);
     }

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "record/coverage.h"
 #include "record/run_record.h"
 
 namespace vernier {
@@ -22,6 +23,13 @@ void ListFields(Fields& field, Some<LatencyRecord> auto& latency) {
   field("first", latency.first);
   field("median", latency.median);
   field("p95", latency.p95);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ReceivedRecord> auto& received) {
+  field("iterations", received.iterations);
+  field("all", received.all);
+  field.Pairs("first_iteration", received.first, "input", "xxh3_64");
 }
 
 /// What a runner is, without what it did.
@@ -43,6 +51,7 @@ void ListFields(Fields& field, Some<RunnerRecord> auto& runner) {
   field("iterations", runner.iterations);
   field.Text("failure", runner.failure);
   field.Given("latency_seconds", runner.latency);
+  field.Given("received", runner.received);
   field.Pairs("skipped_outputs", runner.skipped_outputs, "name", "why");
 }
 
@@ -178,9 +187,20 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<CoverageCount> auto& count) {
+  field("outputs", count.outputs);
+  field("outputs_on_one_side", count.one_sided);
+  field("elements", count.elements);
+  field("vacuous_outputs", count.vacuous_outputs);
+  field("vacuous_elements", count.vacuous_elements);
+  field("not_verified", count.not_verified);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("first", pair.first);
   field("second", pair.second);
+  field.Computed("coverage", CountCoverage(pair));
   field("compared_iterations", pair.compared_iterations);
   field("passed_iterations", pair.passed_iterations);
   field("rejected_by_strict", pair.rejected);
@@ -253,6 +273,8 @@ void ListFields(Fields& field, Some<ProfileAccuracy> auto& accuracy) {
   field.Text("why", accuracy.why);
   field("outputs", accuracy.outputs);
   field("failed", accuracy.failed);
+  field("elements", accuracy.elements);
+  field("vacuous", accuracy.vacuous);
   field("times_over_tolerance", accuracy.times_over_tolerance);
   field.Text("worst_output", accuracy.worst_output);
   field("max_absolute_error", accuracy.max_absolute_error);

@@ -47,6 +47,10 @@ class FieldWriter {
   }
   /// What readers of the file want to have and we can tell from the rest.
   void Derived(const char* key, bool value) { json_[key] = value; }
+  template <typename Record>
+  void Computed(const char* key, const Record& record) {
+    json_[key] = JsonOf(record);
+  }
 
   void Pairs(const char* key, const TextPairs& pairs, const char* first, const char* second) {
     json_[key] = RecordJson::array();
@@ -137,6 +141,8 @@ class FieldReader {
     (*this)(key, value);
   }
   void Derived(const char*, bool) {}
+  template <typename Record>
+  void Computed(const char*, const Record&) {}
 
   void Pairs(const char* key, TextPairs& pairs, const char* first, const char* second) {
     fields_.Each(key, [&](const RecordFields& part) {

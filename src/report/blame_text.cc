@@ -128,12 +128,33 @@ std::string Unexposed(const BlameRecord& record) {
          record.unexposed.front().why + (names.size() > 1 ? ", ..." : "") + "\n";
 }
 
+// How much was compared, and how much of that has one value only.
+std::string Covered(const BlameRecord& record) {
+  int64_t elements = 0, constant = 0;
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      const int64_t count = ElementCount(tensor.shape).value_or(0);
+      elements += count;
+      const MagnitudeRecord& values = tensor.reference;
+      constant += count > 1 && values.min == values.max && values.nan_count == 0 ? 1 : 0;
+    }
+  }
+  std::string text;
+  if (elements > 0) text = ", " + std::to_string(elements) + " elements";
+  if (constant > 0) {
+    text += "; shows little: " + std::to_string(constant) +
+            (constant == 1 ? " tensor holds one value only" : " tensors hold one value only");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   std::string text = "Blame: " + record.candidate + " against " + record.reference + ", " +
                      std::to_string(record.compared) + " tensors of " +
-                     std::to_string(record.layers.size()) + " layers compared\n";
+                     std::to_string(record.layers.size()) + " layers compared" + Covered(record) +
+                     "\n";
   text += Culprits(record);
   text += Ranking(record, all_layers);
   if (!record.first_divergence.empty()) {

@@ -23,7 +23,12 @@ std::string Time(double seconds) {
 
 std::string Accuracy(const ProfileAccuracy& accuracy) {
   if (!accuracy.compared) return accuracy.why;
-  return accuracy.passed ? "matches" : "DIFFERS, " + accuracy.why;
+  std::string covers =
+      std::to_string(accuracy.outputs) + (accuracy.outputs == 1 ? " output, " : " outputs, ") +
+      std::to_string(accuracy.elements) + (accuracy.elements == 1 ? " element" : " elements");
+  if (accuracy.vacuous > 0) covers += "; " + std::to_string(accuracy.vacuous) + " show nothing";
+  return (accuracy.passed ? std::string("matches") : "DIFFERS, " + accuracy.why) + " (" + covers +
+         ")";
 }
 
 TextRow PointRow(const ProfilePoint& point) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "record/coverage.h"
 #include "report/findings_text.h"
 #include "report/text_table.h"
 #include "report/threshold_advice.h"
@@ -155,6 +156,12 @@ std::string FormatCoverage(const PairRecord& pair) {
            : std::string()) +
       (std::max(pair.compared_iterations, pair.expected_iterations) == 1 ? " iteration"
                                                                          : " iterations");
+  const CoverageCount count = CountCoverage(pair);
+  if (count.elements > 0) {
+    text += ", " + std::to_string(count.elements) +
+            (count.elements == 1 ? " element" : " elements") +
+            (pair.compared_iterations > 1 ? " in each" : "");
+  }
   if (!pair.only_in_first.empty()) {
     text += "; only in " + pair.first + ": " + ListSome(pair.only_in_first);
   }
@@ -170,7 +177,11 @@ std::string FormatCoverage(const PairRecord& pair) {
     if (!output.vacuous.empty()) vacuous.push_back(output.name + " (" + output.vacuous + ")");
   }
   if (!inexact.empty()) text += "; paired by likeness: " + ListSome(inexact);
-  if (!vacuous.empty()) text += "; shows nothing: " + ListSome(vacuous);
+  if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);
+  if (!vacuous.empty()) {
+    text += "; shows nothing: " + ListSome(vacuous) + ", " +
+            std::to_string(count.vacuous_elements) + " of the elements";
+  }
   return text;
 }
 

@@ -47,6 +47,29 @@ std::string Detail(const BatchResult& result) {
   return FirstLine(result.messages.empty() ? digest.error : result.messages.front());
 }
 
+std::string Counted(int64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// What all of it rests on.
+std::string Coverage(std::span<const BatchResult> results) {
+  RecordDigest all;
+  int64_t without = 0;  // models of which nothing was compared
+  for (const BatchResult& result : results) {
+    all.outputs += result.digest.outputs;
+    all.elements += result.digest.elements;
+    all.vacuous += result.digest.vacuous;
+    all.one_sided += result.digest.one_sided;
+    without += result.digest.outputs == 0 ? 1 : 0;
+  }
+  std::string text =
+      "compared " + Counted(all.outputs, "output") + ", " + Counted(all.elements, "element");
+  if (all.one_sided > 0) text += "; on one side only: " + Counted(all.one_sided, "output");
+  if (all.vacuous > 0) text += "; shows nothing: " + Counted(all.vacuous, "output");
+  if (without > 0) text += "; nothing was compared of " + Counted(without, "model");
+  return text + "\n";
+}
+
 std::string Seconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.2f", seconds);
@@ -110,7 +133,7 @@ std::string FormatBatch(std::span<const BatchResult> results) {
   for (const auto& [verdict, count] : sums) {
     if (verdict != "passed") text += ", " + std::to_string(count) + " " + verdict;
   }
-  text += "\n";
+  text += "\n" + Coverage(results);
   for (const BatchResult& result : results) {
     if (result.started && result.exit_code != 0) text += "repro: " + result.command + "\n";
   }

@@ -1,6 +1,7 @@
 // Saved measures against other thresholds, without what they were measured on.
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
@@ -116,6 +117,7 @@ class AccuracyCheck {
       return;
     }
     if (plan_.lenient) return;
+    TellCoverage(judged);
     if (dropped_simple) {
       log_.Error(
           "simple was not checked: say which statistic must be within which tolerance,"
@@ -127,6 +129,36 @@ class AccuracyCheck {
                  " was not checked: its verdicts cannot be made again from what was saved");
       faults_.incomplete = true;
     }
+  }
+
+  // What the verdict rests on. How many elements the outputs had was not saved.
+  void TellCoverage(const Reevaluation& judged) {
+    std::set<std::string> outputs;
+    size_t measures = 0, pairs = 0, bare = 0;
+    for (const SavedFunction& function : judged.results.functions) {
+      pairs = std::max(pairs, function.pairs.size());
+      for (const SavedPair& pair : function.pairs) {
+        for (const SavedIteration& iteration : pair.iterations) {
+          measures += iteration.size();
+          for (const SavedOutput& output : iteration) {
+            outputs.insert(output.name);
+            bare += std::holds_alternative<bool>(output.result) ? 1 : 0;
+          }
+        }
+      }
+    }
+    const auto counted = [](size_t count, const std::string& what) {
+      return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    };
+    std::string text = "checked " + counted(measures, "saved measure") + " of " +
+                       counted(outputs.size(), "output") + " in " + std::to_string(pairs) +
+                       (pairs == 1 ? " pair" : " pairs") + " of runners";
+    if (bare > 0) text += "; bare verdicts, without a measure: " + std::to_string(bare);
+    if (!judged.ignored.empty()) {
+      text += "; not checked: " + counted(judged.ignored.size(), "kind") +
+              " of measures without a threshold";
+    }
+    log_.Info(text);
   }
 
   const ParsedArgs& args_;

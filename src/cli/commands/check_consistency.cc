@@ -93,6 +93,24 @@ Result<ConsistencyRecord> Check(const RunPlan& plan, const ConsistencyOptions& o
   return record;
 }
 
+// What the verdict rests on.
+void TellCoverage(const ConsistencyRecord& record, Logger& log) {
+  for (const ConsistencyRunner& runner : record.runners) {
+    if (!runner.failure.empty()) continue;
+    size_t held = 0, broken = 0;
+    std::string not_tried;
+    for (const PropertyRecord& property : runner.properties) {
+      held += property.verdict == PropertyVerdict::kHolds ? 1 : 0;
+      broken += property.verdict == PropertyVerdict::kBroken ? 1 : 0;
+      if (property.verdict != PropertyVerdict::kNotApplicable) continue;
+      not_tried += (not_tried.empty() ? "" : ", ") + std::string(property.name);
+    }
+    log.Info(runner.name + ": of " + std::to_string(runner.properties.size()) + " properties " +
+             std::to_string(held) + " hold and " + std::to_string(broken) + " are broken" +
+             (not_tried.empty() ? "" : "; not tried: " + not_tried));
+  }
+}
+
 RunFaults Judge(const ConsistencyRecord& record, Logger& log) {
   RunFaults faults;
   faults.mismatch = !record.consistent();
@@ -100,6 +118,7 @@ RunFaults Judge(const ConsistencyRecord& record, Logger& log) {
     faults.unavailable |= runner.unavailable;
     faults.backend |= !runner.failure.empty() && !runner.unavailable;
   }
+  TellCoverage(record, log);
   if (record.tried() == 0 && !faults.any()) {
     log.Error("nothing was tried: no property applies to this model and these inputs");
     faults.incomplete = true;

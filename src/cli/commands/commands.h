@@ -37,6 +37,12 @@ Command CheckAccuracyCommand;
 /// Tries what must hold of each runner by itself.
 Command CheckConsistencyCommand;
 
+/// Shows what runners make of denormals, zeros, large values, NaN and infinity.
+Command CheckExtremesCommand;
+
+/// Finds the faults of a model by itself.
+Command CheckLintCommand;
+
 /// Appends the iterations of files to each other.
 Command DataConcatCommand;
 

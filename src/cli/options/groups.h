@@ -38,6 +38,8 @@ OptionGroup ConvertOptions();
 OptionGroup BatchOptions();
 OptionGroup AccuracyFileOptions();
 OptionGroup ConsistencyCheckOptions();
+OptionGroup LintCheckOptions();
+OptionGroup ExtremesCheckOptions();
 OptionGroup BackendListOptions();
 OptionGroup DataFilesOptions();
 OptionGroup DataConvertOptions();

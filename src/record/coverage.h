@@ -1,0 +1,25 @@
+// How much a comparison covers: what was compared, and how much of that shows anything.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "record/run_record.h"
+
+namespace vernier {
+
+struct CoverageCount {
+  int64_t outputs = 0;    ///< compared
+  int64_t one_sided = 0;  ///< outputs without a counterpart
+  int64_t elements = 0;   ///< of one iteration, over the compared outputs
+  int64_t vacuous_outputs = 0;
+  int64_t vacuous_elements = 0;           ///< of outputs whose agreement shows nothing
+  std::vector<std::string> not_verified;  ///< outputs that could not be judged in some iteration
+
+  void Add(const CoverageCount& other);
+};
+
+CoverageCount CountCoverage(const PairRecord& pair);
+
+}  // namespace vernier
