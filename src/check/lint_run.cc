@@ -120,7 +120,14 @@ class NodeBench {
     result_.runner = runner_.backend + " " + backend.framework_version;
     VERNIER_ASSIGN_OR_RETURN(const bool takes_opsets, TryOpsets());
     if (!takes_opsets || graph_.nodes.empty()) return result_;
-    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, Draw());
+    Result<TensorMap> drawn = Draw();
+    if (!drawn.ok()) {
+      // A fault of the model may be why: it is told already.
+      if (linted_.faultless) return drawn.status();
+      result_.limits = "nodes were not run: " + drawn.status().message();
+      return result_;
+    }
+    TensorMap feed = *std::move(drawn);
     const bool whole = linted_.faultless && !graph_.outputs.empty();
     Status refused;
     if (whole) {

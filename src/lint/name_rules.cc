@@ -26,6 +26,9 @@ std::vector<uint32_t> FindCycle(const OnnxModel& model) {
       if (!name.empty()) producers.emplace(name, i);
     }
   }
+  // What is there from the start has nobody to wait for, whoever defines it again.
+  for (const OnnxValue& input : graph.inputs) producers.erase(input.name);
+  for (const OnnxTensor& tensor : graph.initializers) producers.erase(tensor.name);
   enum class Mark : uint8_t { kNew, kOpen, kDone };
   std::vector<Mark> marks(graph.nodes.size(), Mark::kNew);
   struct Visit {

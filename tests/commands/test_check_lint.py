@@ -21,6 +21,7 @@ STRICTER = {
     "unknown-type-0": "Polygraphy ends with a traceback",
     "unknown-type-1": "Polygraphy ends with a traceback",
     "unknown-type-2": "Polygraphy ends with a traceback",
+    "duplicate-output-0": "both are wanted, and a runner may refuse that",
     "cycle-0": "the nodes of the cycle are named",
     "dangling-input-0": "the node is named",
     "not-sorted-0": "the node is named",
