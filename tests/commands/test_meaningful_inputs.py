@@ -261,7 +261,9 @@ class ReceivedBytes(Case):
         ended, received = self.received("--onnxrt", "--openvino", "-v", "--iterations", "3")
         self.assertEqual(received[0], received[1])
         self.assertEqual(received[0]["iterations"], 3)
-        first = received[0]["first_iteration"]["x"]
+        (entry,) = received[0]["first_iteration"]
+        self.assertEqual(entry["input"], "x")
+        first = entry["xxh3_64"]
         self.assertRegex(first, "^[0-9a-f]{16}$")
         self.assertEqual(ended.out.count(f"Received bytes with XXH3: x {first}"), 2)
 
