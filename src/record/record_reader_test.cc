@@ -74,7 +74,7 @@ ProfileRecord Profile() {
   point.peak_memory = 17;
   point.layers = {{"conv", "Conv", 0.5}};
   point.layers_missing = "not told";
-  point.accuracy = {true, true, "close", 2, 1, 0.5, "y", 0.25};
+  point.accuracy = {true, true, "close", 2, 1, 30, 1, 0.5, "y", 0.25};
   return {{{"a", "identity", "1.0", "CPU", "float32", 0.5}}, {point}};
 }
 
@@ -98,6 +98,7 @@ RunRecord Everything() {
   runner.iterations = 3;
   runner.failure = "died";
   runner.skipped_outputs = {{"s", "its type"}};
+  runner.received = ReceivedRecord{3, "0123456789abcdef", {{"x", "fedcba9876543210"}}};
   record.runners = {runner};
   record.pairs = {{"a", "b", 3, 1, 4, {Output()}, true, {"p"}, {"q"}}};
   record.averaged = true;
