@@ -42,6 +42,26 @@ double Worst(const BlameLayerRecord& layer) {
   return std::max({layer.own_error.value_or(0), layer.in_place_error.value_or(0)});
 }
 
+// How much was compared, and how much of that has one value only.
+std::string Covered(const BlameRecord& record) {
+  int64_t elements = 0, constant = 0;
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      const int64_t count = ElementCount(tensor.shape).value_or(0);
+      elements += count;
+      const MagnitudeRecord& values = tensor.reference;
+      constant += count > 1 && values.min == values.max && values.nan_count == 0 ? 1 : 0;
+    }
+  }
+  std::string text;
+  if (elements > 0) text = ", " + std::to_string(elements) + " elements";
+  if (constant > 0) {
+    text += "; shows little: " + std::to_string(constant) +
+            (constant == 1 ? " tensor holds one value only" : " tensors hold one value only");
+  }
+  return text;
+}
+
 std::string Culprits(const BlameRecord& record) {
   if (record.culprits.empty()) return "";
   std::string text = "To blame:\n";
@@ -126,26 +146,6 @@ std::string Unexposed(const BlameRecord& record) {
   return "Not looked at: " + std::to_string(names.size()) + " tensor" +
          (names.size() == 1 ? "" : "s") + " (" + Join(names, kShownNames) + "); " +
          record.unexposed.front().why + (names.size() > 1 ? ", ..." : "") + "\n";
-}
-
-// How much was compared, and how much of that has one value only.
-std::string Covered(const BlameRecord& record) {
-  int64_t elements = 0, constant = 0;
-  for (const BlameLayerRecord& layer : record.layers) {
-    for (const BlameTensorRecord& tensor : layer.outputs) {
-      const int64_t count = ElementCount(tensor.shape).value_or(0);
-      elements += count;
-      const MagnitudeRecord& values = tensor.reference;
-      constant += count > 1 && values.min == values.max && values.nan_count == 0 ? 1 : 0;
-    }
-  }
-  std::string text;
-  if (elements > 0) text = ", " + std::to_string(elements) + " elements";
-  if (constant > 0) {
-    text += "; shows little: " + std::to_string(constant) +
-            (constant == 1 ? " tensor holds one value only" : " tensors hold one value only");
-  }
-  return text;
 }
 
 }  // namespace
