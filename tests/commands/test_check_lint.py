@@ -30,6 +30,7 @@ STRICTER = {
     "duplicate-node-name-0": "both nodes are checked all the same",
     "missing-import-0": "no runner takes the operator: it is told as a warning, as there",
     "opset-import-0": "no node can be run",
+    "ir-version-0": "the runner refuses its nodes too",
     "ir-version-1": "no node can be run",
     "newer-opset-0": "no node can be run",
     "weight-size-0": "told of the initializer, not of its reader",
