@@ -21,8 +21,9 @@ std::vector<RowTuple> OptionRows(const std::string& command) {
   if (entry == nullptr || entry->options == nullptr) {
     throw StatusError{InvalidArgument("there is no command '" + command + "' with options")};
   }
+  const OptionTable table = entry->options();
   std::vector<RowTuple> rows;
-  for (const OptionRow* row : entry->options().rows()) {
+  for (const OptionRow* row : table.rows()) {
     std::vector<std::string> flags;
     for (const std::string_view flag : row->AllFlags()) flags.emplace_back(flag);
     rows.emplace_back(row->dest, std::move(flags), static_cast<int>(row->arity),

@@ -21,8 +21,10 @@ Result<std::unique_ptr<ResultsReader>> OpenAny(const std::string& path, bool inp
   if (!folder && !inputs) {
     const Result<FileKind> kind = DetectFileKind(path);
     if (!kind.ok()) return kind.status();
-    const bool archive = *kind == FileKind::kNpz || *kind == FileKind::kSafetensors;
-    if (archive) return ResultsReader::OpenMapped(path);
+    // Inputs in JSON are refused, in Polygraphy's words.
+    const bool results =
+        *kind == FileKind::kNpz || *kind == FileKind::kSafetensors || *kind == FileKind::kJson;
+    if (results) return ResultsReader::OpenMapped(path);
   }
   VERNIER_ASSIGN_OR_RETURN(
       SavedTensors saved,

@@ -128,7 +128,7 @@ void BindTensors(nb::module_& module) {
       .def_prop_ro("shape", [](const Tensor& t) { return nb::tuple(nb::cast(t.dims())); })
       .def("data", &BytesOf, "The bytes as a NumPy array that shares them.")
       .def("texts", &TextsOf)
-      .def("dlpack", &ForDlpack, "An object with __dlpack__ that shares the bytes.");
+      .def("dlpack", &ForDlpack, "A DLPack capsule that shares the bytes.");
   module.def("tensor", &FromBytes, nb::arg("dtype"), nb::arg("shape"), nb::arg("data"));
   module.def("text_tensor", &FromTexts, nb::arg("shape"), nb::arg("texts"));
 }

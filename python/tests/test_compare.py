@@ -31,7 +31,8 @@ def test_mismatch_is_data():
 @pytest.mark.parametrize("options, passes", [
     ({"atol": 0.5}, False), ({"atol": 1.0}, True), ({"rtol": 0.2}, False), ({"rtol": 0.25}, True),
     ({"atol": {"y": 1}}, True), ({"atol": {"": 1, "y": 0.1}}, False),
-    ({"compare": ["simple", "cosine_similarity"], "atol": 1}, True),
+    ({"compare": ["simple", "l2"], "atol": 1}, False),
+    ({"compare": ["simple", "l2"], "atol": 1, "l2_threshold": 2}, True),
     ({"check_error_stat": "mean", "atol": 0.4}, True),
 ])
 def test_options_are_those_of_the_command(options, passes):

@@ -68,6 +68,19 @@ def _of_dlpack(value, who):
         raise InvalidArgument(f"{who}: its __dlpack__ could not be used: {error}") from error
 
 
+class DlpackView:
+    """A tensor for other libraries: torch.from_dlpack(view) shares its memory."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+
+    def __dlpack__(self, **_):
+        return self._tensor.dlpack()
+
+    def __dlpack_device__(self):
+        return (CPU, 0)
+
+
 class _ToHost:
     """Asks another library's array for its bytes on this side of the bus."""
 

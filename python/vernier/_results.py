@@ -107,9 +107,9 @@ class IterationResult(MutableMapping):
 
     def dlpack(self, name):
         """An object with __dlpack__ that shares an output's memory, in the output's own type."""
-        from ._arrays import to_tensor
+        from ._arrays import DlpackView, to_tensor
         self[name]  # that it is there
-        return to_tensor(self._outputs[name], f"output '{name}'").dlpack()
+        return DlpackView(to_tensor(self._outputs[name], f"output '{name}'"))
 
     def _tensors(self):
         from ._arrays import to_tensor

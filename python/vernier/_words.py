@@ -57,6 +57,15 @@ def words(command, options, switches=True):
     return out
 
 
+def _occurrences(arity, value):
+    """The words of each occurrence of a flag that may be repeated: of lists in a list, one each."""
+    if arity not in (STAR, PLUS):
+        return [[word] for word in _values(value)]
+    nested = isinstance(value, (list, tuple)) and value and all(
+        isinstance(entry, (list, tuple, dict)) for entry in value)
+    return [_values(entry) for entry in (value if nested else [value])]
+
+
 def _row_words(row, value):
     flag, arity, action, _ = row
     if action == COUNT:
@@ -65,10 +74,9 @@ def _row_words(row, value):
         return [flag]
     if arity == NONE:
         raise InvalidArgument(f"{flag}: expected True or False, got {value!r}")
-    values = _values(value)
     if action == APPEND:
-        many = [values] if arity in (STAR, PLUS) else [[v] for v in values]
-        return [word for entry in many for word in [flag, *entry]]
+        return [word for entry in _occurrences(arity, value) for word in [flag, *entry]]
+    values = _values(value)
     if arity in (ONE, OPTIONAL):
         if len(values) != 1:
             raise InvalidArgument(f"{flag}: expected one value, got {value!r}")
