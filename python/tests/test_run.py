@@ -179,26 +179,21 @@ def test_missing_model_and_framework():
 
 
 def test_other_threads_run_meanwhile(model):
-    counter = []
-    stop = threading.Event()
+    asked, answered = threading.Event(), threading.Event()
 
-    def count():
-        while not stop.wait(0.001):
-            counter.append(1)
+    def other():
+        assert asked.wait(60)
+        answered.set()
 
-    started = threading.Event()
-
-    def slow(feed):
-        started.set()
-        stop.wait(0.3)
+    def slow(feed):  # ends when another thread has had its turn
+        asked.set()
+        assert answered.wait(60)
         return reference(feed)
 
-    thread = threading.Thread(target=count)
+    thread = threading.Thread(target=other)
     thread.start()
-    vernier.run(model, [slow])
-    stop.set()
+    assert len(vernier.run(model, [slow]).results) == 1
     thread.join()
-    assert started.is_set() and len(counter) > 20
 
 
 def test_interrupt_ends_a_run(model):

@@ -14,6 +14,8 @@ def logger():
 def sink():
     """What writes a line, and the lowest number that is wanted at all."""
     log = logger()
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())  # silent until the program sets logging up
     for number, name in NAMES.items():
         if logging.getLevelName(number) == f"Level {number}":
             logging.addLevelName(number, name)

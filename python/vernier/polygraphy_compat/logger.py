@@ -22,7 +22,8 @@ class Logger:
         if isinstance(severity, dict):
             severity = severity.get("", self.INFO)
         logger().setLevel(max(severity, LOWEST))
-        if not logging.getLogger().handlers and not logger().handlers:
+        own = [h for h in logger().handlers if not isinstance(h, logging.NullHandler)]
+        if not logging.getLogger().handlers and not own:
             handler = logging.StreamHandler()
             handler.setFormatter(logging.Formatter("[%(levelname).1s] %(message)s"))
             logger().addHandler(handler)
