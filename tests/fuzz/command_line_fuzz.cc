@@ -5,6 +5,8 @@
 #include "cli/arg_parser.h"
 #include "cli/word_split.h"
 #include "fuzz_target.h"
+#include "inputs/shape_spec.h"
+#include "inputs/value_ranges.h"
 #include "util/cast_grammar.h"
 
 namespace vernier {
@@ -16,6 +18,11 @@ void ReadValues(std::span<const std::string> words) {
     (void)ParseByteCount(word);
   }
   (void)ParseKeyedValues(words);
+  (void)ParseValueRanges(words);
+  for (const Strictness strictness : {Strictness::kStrict, Strictness::kPeer}) {
+    const auto shapes = ParseShapeSpecs(words, strictness);
+    fuzz::Require(shapes.ok() || !shapes.status().message().empty(), "a refusal says why");
+  }
 }
 
 }  // namespace

@@ -58,6 +58,22 @@ def arrays():
         with archive.open("large.npy", "w", force_zip64=True) as member:
             member.write(npy(ARRAYS["float"]))
     write("npz", "zip64", out.getvalue())
+    hostile_archives()
+
+
+def hostile_archives():
+    """A bomb, and two members that are the same bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        archive.writestr("bomb.npy", npy(np.zeros(200_000, np.uint8)))
+    write("npz", "bomb", out.getvalue())
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("x.npy", npy(ARRAYS["float"]))
+        archive.writestr("y.npy", npy(ARRAYS["float"]))
+        archive.filelist[1].header_offset = archive.filelist[0].header_offset
+        archive.filelist[1].filename = archive.filelist[0].filename
+    write("npz", "overlap", out.getvalue())
 
 
 def safetensors(entries, metadata=None):
@@ -155,6 +171,18 @@ def messages():
     write("worker_messages", "block", b"b" + number(1) + tensor + b"\x01" + number(8) + bytes(8))
 
 
+def journal():
+    """`run`, `blame` and `accuracy` of that folder are what vernier wrote itself."""
+    lines = [{"layout": 0, "tensors": [{"name": "y", "dtype": "float32", "shape": [2],
+                                        "bytes": 8}]},
+             {"runner": 0, "iteration": 0, "begin": 0, "end": 8, "layout": 0, "runtime": 0.5,
+              "xxh3": "0123456789abcdef"},
+             {"runner": 1, "iteration": 0, "begin": 8, "end": 16, "layout": 0,
+              "runner_name": "b"},
+             {"runner": 0, "iteration": 1, "begin": 16, "end": 24}]
+    write("records", "journal", "j" + "".join(json.dumps(line) + "\n" for line in lines))
+
+
 def main():
     global ROOT
     if len(sys.argv) > 1:
@@ -164,6 +192,7 @@ def main():
         {"a": ("F32", [2], bytes(8)), "b": ("I64", [], bytes(8))}, {"format": "pt"}))
     write("safetensors", "none", safetensors({}))
     base64_texts()
+    journal()
     saved_json()
     models()
     tensors()

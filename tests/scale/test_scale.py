@@ -32,9 +32,21 @@ NO_LIMIT = float("inf")
 class Scale:
     """One folder, one table."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, table=None):
         self.folder = pathlib.Path(folder)
         self.failed = False
+        self.table = table
+
+    def tell(self, title, before):
+        """One line for many quiet runs."""
+        fine = before or not self.failed
+        print(f"{title}: {'ok' if fine else 'FAILED'}", flush=True)
+        self.add_row(title, "", "", fine)
+
+    def add_row(self, title, seconds, mib, fine):
+        if self.table:
+            with open(self.table, "a", encoding="utf-8") as file:
+                file.write(f"| {title} | {seconds} | {mib} | {'right' if fine else 'WRONG'} |\n")
 
     def run(self, title, args, expect=0, seconds=NO_LIMIT, mib=NO_LIMIT, says=(), quiet=False):
         out = self.folder / "out.txt"
@@ -58,10 +70,12 @@ class Scale:
         problems += [f"no '{word}'" for word in says if word not in text]
         self.failed |= bool(problems)
         if quiet and not problems:
-            return
+            return used
+        self.add_row(title, f"{took:.2f}", f"{used:.0f}", not problems)
         limits = f"{self.limit(seconds)} s {self.limit(mib)} MiB"
         print(f"{title:44}{took:8.2f} s{used:9.0f} MiB   of {limits:20}"
               f"{'; '.join(problems) or 'ok'}", flush=True)
+        return used
 
     @staticmethod
     def limit(value):
@@ -97,21 +111,29 @@ class Scale:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def many_elements(scale):
+def many_elements(scale, dtype, item, one):
     """More elements than an int counts: where they differ is said exactly."""
-    for dtype, item, one in (("U8", 1, b"\1"), ("F16", 2, b"\0\x3c")):
-        count = 2**31 + 5
-        last = count - 2
-        scale.safetensors("a.safetensors", dtype, item, count, {last: one})
-        scale.safetensors("b.safetensors", dtype, item, count, {last: one})
-        scale.safetensors("c.safetensors", dtype, item, count, {})
-        memory = 2 * count * item / MIB + 64
-        load = ["run", "--load-outputs", "a.safetensors"]
-        scale.run(f"2^31 + 5 {dtype}, equal", [*load, "b.safetensors"], 0, mib=memory,
-                  says=[f"max=1 at ({last},)"])
-        scale.run(f"2^31 + 5 {dtype}, one apart", [*load, "c.safetensors"], 1, mib=memory,
-                  says=[f"max=1 at ({last},)"])
+    count = 2**31 + 5
+    last = count - 2
+    scale.safetensors("a.safetensors", dtype, item, count, {last: one})
+    scale.safetensors("b.safetensors", dtype, item, count, {last: one})
+    scale.safetensors("c.safetensors", dtype, item, count, {})
+    memory = 2 * count * item / MIB + 64
+    load = ["run", "--load-outputs", "a.safetensors"]
+    scale.run(f"2^31 + 5 {dtype}, equal", [*load, "b.safetensors"], 0, mib=memory,
+              says=[f"max=1 at ({last},)"])
+    scale.run(f"2^31 + 5 {dtype}, one apart", [*load, "c.safetensors"], 1, mib=memory,
+              says=[f"max=1 at ({last},)"])
     scale.remove("a.safetensors", "b.safetensors", "c.safetensors")
+
+
+def many_bytes(scale):
+    many_elements(scale, "U8", 1, b"\1")
+
+
+def many_halves(scale):
+    """Beyond 4 GiB, too."""
+    many_elements(scale, "F16", 2, b"\0\x3c")
 
 
 def long_string(scale):
@@ -179,6 +201,7 @@ def large_weights(scale):
 
 
 def ranks(scale):
+    before = scale.failed
     for rank in range(33):
         scale.write("rank.onnx", lambda: wire.identity(dims=(1,) * rank))
         for suffix in ("json", "npz", "safetensors"):
@@ -189,7 +212,23 @@ def ranks(scale):
                       [*run, "--save-outputs", files[0], "--save-inputs", files[1]], quiet=True)
             scale.run(f"rank {rank} from {suffix}",
                       [*run, "--load-outputs", files[0], "--load-inputs", files[1]], quiet=True)
-    print("ranks 0 to 32 in three formats, saved and loaded")
+    scale.tell("ranks 0 to 32 in three formats, saved and loaded", before)
+
+
+def empty_dimensions(scale):
+    """No elements, in every place of a shape: saved, loaded, and said to be vacuous."""
+    before = scale.failed
+    for dims in ((0,), (0, 3), (3, 0), (2, 0, 4), (0, 0), (1, 2, 3, 0)):
+        scale.write("empty.onnx", lambda: wire.identity(dims=dims))
+        for suffix in ("json", "npz", "safetensors"):
+            scale.remove(f"e.{suffix}", f"i.{suffix}")
+            run = ["run", "empty.onnx", "--identity", "--identity"]
+            scale.run(f"shape {dims} to {suffix}", [*run, "--save-outputs", f"e.{suffix}",
+                                                    "--save-inputs", f"i.{suffix}"], quiet=True)
+            scale.run(f"shape {dims} from {suffix}",
+                      [*run, "--load-outputs", f"e.{suffix}", "--load-inputs", f"i.{suffix}"],
+                      quiet=True, says=["vacuous"])
+    scale.tell("dimensions of size 0 in three formats", before)
 
 
 def long_names(scale):
@@ -217,13 +256,30 @@ def iterations(scale):
         scale.remove(f"mib.{suffix}")
 
 
-CHECKS = (many_elements, long_string, many_outputs, many_nodes, large_weights, ranks, long_names,
-          iterations)
+def many_iterations(scale):
+    """A hundred thousand of them need no more memory than a thousand."""
+    scale.write("small.onnx", lambda: wire.identity(dims=(4,)))
+    run = ["run", "small.onnx", "--identity", "--identity", "-qq"]
+    for suffix in ("json", "npz", "safetensors"):
+        few = scale.run(f"1,000 iterations to {suffix}",
+                        [*run, "--iterations", 1000, "--save-outputs", f"it.{suffix}"], mib=200)
+        # What each iteration costs is its place in the index of the file.
+        scale.run(f"100,000 iterations to {suffix}",
+                  [*run, "--iterations", 100000, "--save-outputs", f"it.{suffix}"],
+                  mib=few + 200)
+        scale.run(f"100,000 iterations from {suffix}",
+                  ["run", "--load-outputs", f"it.{suffix}", "-qq"], mib=few + 200)
+        scale.remove(f"it.{suffix}")
+
+
+CHECKS = (many_bytes, many_halves, long_string, many_outputs, many_nodes, large_weights, ranks,
+          empty_dimensions, long_names, iterations, many_iterations)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--work", type=pathlib.Path, help="where the large files go")
+    parser.add_argument("--table", type=pathlib.Path, help="add rows of Markdown to this file")
     parser.add_argument("names", nargs="*", help=", ".join(c.__name__ for c in CHECKS))
     options = parser.parse_args()
     chosen = [c for c in CHECKS if not options.names or c.__name__ in options.names]
@@ -232,7 +288,7 @@ def main():
     failed = False
     for check in chosen:
         with tempfile.TemporaryDirectory(dir=options.work) as folder:
-            scale = Scale(folder)
+            scale = Scale(folder, options.table)
             check(scale)
             failed |= scale.failed
     return 1 if failed else 0

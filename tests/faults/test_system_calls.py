@@ -1,0 +1,62 @@
+"""The first system calls of saving fail one after another, and runs are killed at random moments.
+
+save_faults.py, run as a program, does this for every call.
+"""
+
+import random
+import tempfile
+import unittest
+
+from save_faults import FORMATS, WAYS, Lost, Scene
+
+FIRST_CALLS = 40
+KILLS = 50
+
+
+class SystemCalls(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory(prefix="vernier-saving-")
+        cls.addClassCleanup(cls.holder.cleanup)
+        cls.scene = Scene(cls.holder.name)
+
+    def test_the_first_calls_fail_one_after_another(self):
+        """Each in one format and one way, by turns; the program tries every combination."""
+        ways = list(WAYS)
+        made = 0
+        for number in range(1, FIRST_CALLS + 1):
+            name, way = FORMATS[number % len(FORMATS)], ways[number % len(ways)]
+            with self.subTest(name=name, number=number, way=way):
+                made += self.scene.fail_call(name, number, way) is not None
+        self.assertEqual(made, FIRST_CALLS)
+
+    def test_the_calls_of_publishing_fail_one_after_another(self):
+        """The last ones, which make the file of the parts."""
+        for name in FORMATS:
+            total = self.scene.count_calls(name)
+            for number in range(total - 9, total + 1):
+                with self.subTest(name=name, number=number):
+                    self.scene.fail_call(name, number, "EIO")
+
+    def test_killed_at_random_moments(self):
+        chance = random.Random(8)
+        for kill in range(KILLS):
+            name = FORMATS[kill % len(FORMATS)]
+            with self.subTest(kill=kill, name=name):
+                self.scene.kill_at_random(name, chance)
+
+    def test_what_is_lost_is_noticed(self):
+        """The checks themselves: a byte of the results is changed."""
+        self.scene.prepare("saved.npz")
+        code, _ = self.scene.run("place/saved.npz")
+        self.scene.check_target("saved.npz", code)
+        wrong = dict(self.scene.truth)
+        name, data = next(iter(wrong.items()))
+        self.scene.truth = {**wrong, name: bytes(len(data))}
+        self.addCleanup(setattr, self.scene, "truth", wrong)
+        with self.assertRaises(Lost):
+            self.scene.check_target("saved.npz", code)
+
+
+if __name__ == "__main__":
+    unittest.main()
