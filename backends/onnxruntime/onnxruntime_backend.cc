@@ -67,6 +67,8 @@ class OnnxRuntimeBackend {
          sdk::Str("execution providers in order of priority")},
         {sizeof(vn_option_info), sdk::Str("graph_optimization_level"), sdk::Str("word"),
          sdk::Str("ORT_ENABLE_ALL"), sdk::Str("how much the graph is rewritten")},
+        {sizeof(vn_option_info), sdk::Str("optimized_model"), sdk::Str("path"), {},
+         sdk::Str("where to save the graph as it was rewritten")},
         {sizeof(vn_option_info), sdk::Str("intra_op_threads"), sdk::Str("int"), {},
          sdk::Str("threads within an operator; default: the CPUs of this process")},
         {sizeof(vn_option_info), sdk::Str("inter_op_threads"), sdk::Str("int"), {},

@@ -69,6 +69,11 @@ Status Configure(const Api& api, OrtSessionOptions* session, const vn_model& mod
   VERNIER_TRY(
       Take(api, api.table->AddSessionConfigEntry(session, "session.force_spinning_stop", "1")));
   VERNIER_TRY(SetOptimizationLevel(api, session, options));
+  if (const std::string path(options.Get("optimized_model")); !path.empty()) {
+    VERNIER_TRY(Take(api, api.table->SetOptimizedModelFilePath(session, path.c_str())));
+    // It warns that the file is good for this machine only.
+    VERNIER_TRY(Take(api, api.table->SetSessionLogSeverityLevel(session, ORT_LOGGING_LEVEL_ERROR)));
+  }
   if (const std::string path(options.Get("layer_times")); !path.empty()) {
     VERNIER_TRY(Take(api, api.table->EnableProfiling(session, path.c_str())));
   }

@@ -107,4 +107,21 @@ LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine,
   return result;
 }
 
+std::vector<sdk::LayerTime> ReadLayerNames(nvinfer1::ICudaEngine& engine) {
+  std::vector<sdk::LayerTime> layers;
+  const Owned<nvinfer1::IEngineInspector> inspector(engine.createEngineInspector());
+  for (int32_t i = 0; inspector != nullptr && i < engine.getNbLayers(); ++i) {
+    const char* text = inspector->getLayerInformation(i, nvinfer1::LayerInformationFormat::kJSON);
+    if (text == nullptr) continue;
+    const std::string_view json(text);
+    // Where names are all that the engine knows, each is a string of its own.
+    const size_t open = json.find('"'), close = json.rfind('"');
+    const bool is_name = json.find('{') == std::string_view::npos || json.find('{') > open;
+    const std::string_view bare =
+        is_name && open < close ? json.substr(open + 1, close - open - 1) : std::string_view();
+    layers.push_back({std::string(bare.empty() ? NameOfLayer(json) : bare), "layer", 0});
+  }
+  return layers;
+}
+
 }  // namespace vernier::trt

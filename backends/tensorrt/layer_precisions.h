@@ -8,6 +8,7 @@
 
 #include "network_edits.h"
 #include "trt_library.h"
+#include "vernier/layer_times.hpp"
 
 namespace vernier::trt {
 
@@ -24,6 +25,10 @@ struct LayerPrecisions {
 LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine,
                                     const nvinfer1::IExecutionContext& context,
                                     std::span<const AskedPrecision> asked);
+
+/// Every layer of the engine by its name, without times. Engines that were built without detailed
+/// profiling have names too.
+std::vector<sdk::LayerTime> ReadLayerNames(nvinfer1::ICudaEngine& engine);
 
 /// The type in the inspector's JSON of one layer: of its first output. Empty when it tells none.
 std::string_view PrecisionOfLayer(std::string_view json);

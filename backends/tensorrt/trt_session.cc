@@ -280,6 +280,9 @@ Status TrtSession::Activate(const sdk::Options& options) {
     VERNIER_ASSIGN_OR_RETURN(graph_, CudaGraph::Make(*shared_.device));
   }
   ReportPrecisions(options);
+  if (const std::string path(options.Get("layer_names")); !path.empty()) {
+    sdk::WriteLayerTimes(path, ReadLayerNames(*engine_));
+  }
   return {};
 }
 

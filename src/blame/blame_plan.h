@@ -19,6 +19,7 @@ struct BlamePlan {
   std::string save;             ///< --save-blame; empty: not saved, like the next two
   std::string bundle;
   std::string resume;
+  bool charts = false;           ///< of every tensor, for a page
   std::vector<TensorMap> feeds;  ///< instead of those that the run's plan asks for; empty: those
   /// For --bundle, runner by runner: the words of a command line that run it on another model.
   std::vector<std::string> runner_words;

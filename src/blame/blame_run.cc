@@ -12,6 +12,7 @@
 #include "blame/bundle.h"
 #include "blame/disturbance.h"
 #include "blame/exposed_run.h"
+#include "blame/fused_tensors.h"
 #include "blame/layer_batch.h"
 #include "blame/layer_merge.h"
 #include "blame/plain_outputs.h"
@@ -23,6 +24,7 @@
 #include "blame/tensor_pairs.h"
 #include "blame/verdicts.h"
 #include "run/loaded_runs.h"
+#include "util/thread_pool.h"
 
 namespace vernier {
 namespace {
@@ -71,6 +73,9 @@ class Investigation {
   Status Investigate() {
     VERNIER_TRY(ChooseWho());
     VERNIER_TRY(ReadModels());
+    for (std::optional<ProbeSide>* side : {&reference_, &candidate_, &alone_}) {
+      if (*side) (*side)->Start();
+    }
     VERNIER_TRY(RunPlain());
     pairs_ = PairTensors(reference_model_.get(), saved_names_, *graph_);
     if (pairs_.reference.empty()) {
@@ -125,7 +130,7 @@ class Investigation {
     if (reference_) {
       VERNIER_ASSIGN_OR_RETURN(reference_runner_, reference_->OpenPlain());
     }
-    VERNIER_ASSIGN_OR_RETURN(candidate_runner_, candidate_->OpenPlain());
+    VERNIER_TRY(OpenCandidate());
     VERNIER_TRY(MakeFeeds());
     plain_.SetRunners(reference_runner_.get(), *candidate_runner_);
     for (size_t i = 0; i < feeds_.size(); ++i) {
@@ -134,12 +139,32 @@ class Investigation {
       VERNIER_ASSIGN_OR_RETURN(TensorMap theirs, candidate_->Infer(*candidate_runner_, feeds_[i]));
       plain_.Add(feeds_[i], std::move(ours), std::move(theirs));
     }
+    if (fusion_ && fusion_->wants_two_inferences() && feeds_.size() == 1) {
+      VERNIER_TRY(candidate_->Infer(*candidate_runner_, feeds_[0]).status());
+    }
     // What they told of themselves is needed further on, their memory is not.
     for (LiveRunner* runner : {reference_runner_.get(), candidate_runner_.get()}) {
       if (runner == nullptr) continue;
       outcome_.record.runners.push_back(runner->Describe());
       (void)runner->Close();
     }
+    if (fusion_) fused_away_ = fusion_->FusedAway(*graph_);
+    return {};
+  }
+
+  // Asked how it fuses the graph, if it can tell: a session more would be a compile more.
+  Status OpenCandidate() {
+    fusion_ = FusionQuestion::Make(candidate_->plan().backend, graph_->model());
+    if (fusion_) {
+      Result<std::unique_ptr<LiveRunner>> told = candidate_->OpenPlain(fusion_->options());
+      if (told.ok()) {
+        candidate_runner_ = *std::move(told);
+        return {};
+      }
+      if (told.status().code() == StatusCode::kCancelled) return told.status();
+      fusion_.reset();
+    }
+    VERNIER_ASSIGN_OR_RETURN(candidate_runner_, candidate_->OpenPlain());
     return {};
   }
 
@@ -223,6 +248,9 @@ class Investigation {
     scene.reference_runner = reference_runner_.get();
     scene.candidate_runner = candidate_runner_.get();
     scene.compare = &compare_;
+    scene.threads = &threads_;
+    scene.charts = plan_.charts;
+    scene.fused_away = &fused_away_;
     scene.outputs = graph_->OutputNames();
     scene.visible = &visible_;
     scene.disputed = &disputed_;
@@ -267,8 +295,8 @@ class Investigation {
     for (const NamedTensor& input : feeds_.front()) {
       dims.push_back({input.name, input.tensor.dims()});
     }
-    std::vector<ProbeBatch> batches =
-        PlanBatches(*graph_, visible_, dims, {plan_.max_host_bytes, plan_.max_gpu_bytes});
+    std::vector<ProbeBatch> batches = PlanBatches(
+        *graph_, visible_, dims, {plan_.max_host_bytes, plan_.max_gpu_bytes}, fused_away_);
     const BlameScene scene = MakeScene();
     VERNIER_TRY(Resume());
     for (size_t i = 0; i < batches.size(); ++i) {
@@ -337,7 +365,20 @@ class Investigation {
     scene.investigate = [this](const BlamePlan& plan) {
       return ExecuteBlame(plan, quiet_, interrupted_).record;
     };
+    scene.infer = [this](const RunnerPlan& plan, const TensorMap& feed) -> Result<TensorMap> {
+      ProbeSide side(plan, "a body", pool_, quiet_, clock_);
+      VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> runner, side.OpenPlain());
+      return side.Infer(*runner, feed);
+    };
     SearchBranches(scene, outcome_.record);
+  }
+
+  void NoteFusedAway() {
+    for (const uint32_t node : graph_->order()) {
+      for (const std::string_view name : graph_->graph().Outputs(graph_->graph().nodes[node])) {
+        if (fused_away_.contains(name)) outcome_.record.fused_away.emplace_back(name);
+      }
+    }
   }
 
   // Silence must not read as a pass.
@@ -352,6 +393,7 @@ class Investigation {
   void Conclude() {
     BlameRecord& record = outcome_.record;
     record.unexposed = unexposed_;
+    if (graph_) NoteFusedAway();
     for (const BlameLayerRecord& layer : record.layers) {
       record.compared += static_cast<int64_t>(layer.outputs.size());
     }
@@ -370,6 +412,7 @@ class Investigation {
   WorkerPool pool_;
   RuntimeClock clock_;
   CompareOptions compare_;
+  ThreadPool threads_;
   BlameOutcome outcome_;
   Sides sides_;
   std::optional<LoadedRuns> loaded_;
@@ -381,7 +424,8 @@ class Investigation {
   std::vector<std::string> saved_names_;
   PlainOutputs plain_;
   TensorPairs pairs_;
-  NameSet visible_, disputed_;
+  std::optional<FusionQuestion> fusion_;
+  NameSet visible_, disputed_, fused_away_;
   std::vector<UnexposedTensor> unexposed_;
   std::unordered_set<std::string> known_;  // tensors of a search that was interrupted
 };

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 
+#include "blame/body_rounds.h"
 #include "io/tensor_proto.h"
 #include "model/onnx_branch.h"
 #include "model/onnx_order.h"
@@ -14,6 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Where the search cannot tell what later rounds are fed with, or there are many, it looks at
+// these.
+constexpr size_t kMostRounds = 8;
+constexpr std::string_view kBody = "body";
+
+bool HasBody(std::string_view op) { return op == "If" || op == "Loop" || op == "Scan"; }
+
 class Search {
  public:
   Search(const BranchScene& scene, const BlameLayerRecord& layer) : scene_(scene), layer_(layer) {}
@@ -21,19 +31,24 @@ class Search {
   Result<std::vector<BlameCulprit>> Run() {
     VERNIER_ASSIGN_OR_RETURN(const uint32_t theirs, FindNode(*scene_.candidate));
     VERNIER_ASSIGN_OR_RETURN(const uint32_t ours, FindNode(*scene_.reference));
-    VERNIER_ASSIGN_OR_RETURN(branch_, TakenBranch(theirs));
+    VERNIER_ASSIGN_OR_RETURN(branch_, BodyOf(theirs));
+    VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
     BlamePlan plan;
     plan.run = scene_.plan->run;
     plan.run.load_outputs.clear();
     plan.max_host_bytes = scene_.plan->max_host_bytes;
     plan.max_gpu_bytes = scene_.plan->max_gpu_bytes;
-    plan.reference = plan.run.runners[scene_.reference_runner].name;
-    VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
-    VERNIER_TRY(Cut(*scene_.reference, ours, folder.path() + "/a.onnx",
-                    plan.run.runners[scene_.reference_runner].model));
+    RunnerPlan& reference = plan.run.runners[scene_.reference_runner];
+    plan.reference = reference.name;
+    VERNIER_TRY(FetchCaptures(*scene_.reference, ours));
+    VERNIER_TRY(FetchCaptures(*scene_.candidate, theirs));
+    std::optional<BodyRounds> rounds;
+    if (branch_ == kBody) VERNIER_TRY(StartRounds(ours, rounds));
+    VERNIER_TRY(Cut(*scene_.reference, ours, folder.path() + "/a.onnx", reference.model));
     VERNIER_TRY(Cut(*scene_.candidate, theirs, folder.path() + "/b.onnx",
                     plan.run.runners[scene_.candidate_runner].model));
     plan.feeds = {inputs_};
+    if (rounds) VERNIER_TRY(AddRounds(reference, *rounds, plan.feeds));
     const BlameRecord found = scene_.investigate(plan);
     std::vector<BlameCulprit> culprits = found.culprits;
     for (BlameCulprit& culprit : culprits) {
@@ -51,14 +66,20 @@ class Search {
   Result<uint32_t> FindNode(const BlameGraph& graph) const {
     const std::string& output = layer_.outputs.front().name;
     for (const uint32_t node : graph.order()) {
-      const bool is_if = graph.graph().nodes[node].op_type == "If";
-      if (is_if && Makes(graph, node, output)) return node;
+      const bool same = graph.graph().nodes[node].op_type == layer_.op_type;
+      if (same && Makes(graph, node, output)) return node;
     }
-    return NotFound("no such If");
+    return NotFound("no such " + layer_.op_type);
   }
 
   // A tensor that the reference has, or is fed.
   Result<Tensor> Fetch(std::string_view name) {
+    for (const OnnxTensor& tensor : scene_.reference->graph().initializers) {
+      if (tensor.name != name) continue;
+      VERNIER_ASSIGN_OR_RETURN(NamedTensor value,
+                               ParseTensorProto(std::as_bytes(std::span(tensor.bytes))));
+      return std::move(value.tensor);
+    }
     const TensorMap& feed = (*scene_.feeds)[static_cast<size_t>(layer_.iteration)];
     if (const Tensor* fed = Find(feed, name)) return *fed;
     if (scene_.source.pairs->Find(name) == nullptr) return NotFound("not a tensor of both sides");
@@ -71,16 +92,11 @@ class Search {
     return found->second;
   }
 
-  Result<std::string> TakenBranch(uint32_t node) {
+  // The attribute that holds the body that was run.
+  Result<std::string> BodyOf(uint32_t node) {
     const OnnxGraph& graph = scene_.candidate->graph();
-    const std::string_view name = graph.Inputs(graph.nodes[node])[0];
-    for (const OnnxTensor& tensor : graph.initializers) {
-      if (tensor.name != name) continue;
-      VERNIER_ASSIGN_OR_RETURN(const NamedTensor value,
-                               ParseTensorProto(std::as_bytes(std::span(tensor.bytes))));
-      return Branch(value.tensor);
-    }
-    VERNIER_ASSIGN_OR_RETURN(const Tensor value, Fetch(name));
+    if (graph.nodes[node].op_type != "If") return std::string(kBody);
+    VERNIER_ASSIGN_OR_RETURN(const Tensor value, Fetch(graph.Inputs(graph.nodes[node])[0]));
     return Branch(value);
   }
 
@@ -91,12 +107,8 @@ class Search {
     return std::string(condition.bytes()[0] != std::byte{0} ? "then_branch" : "else_branch");
   }
 
-  // Writes the branch to `path` and has `model` name it.
+  // Writes the body to `path` and has `model` name it.
   Status Cut(const BlameGraph& graph, uint32_t node, const std::string& path, ModelPlan& model) {
-    const OnnxNode& found = graph.graph().nodes[node];
-    for (const OnnxSubgraph& body : graph.graph().Subgraphs(found)) {
-      if (body.attribute == branch_) VERNIER_TRY(FetchCaptures(graph, body));
-    }
     const TensorLookup lookup = [this](std::string_view wanted) {
       TensorInfo info;
       if (const Tensor* tensor = Find(inputs_, wanted)) {
@@ -119,23 +131,62 @@ class Search {
     return {};
   }
 
-  Status FetchCaptures(const BlameGraph& graph, const OnnxSubgraph& link) {
-    const OnnxGraph& body = graph.model().Subgraph(link);
-    for (const OnnxNode& node : body.nodes) {
-      for (const std::string_view name : ValuesReadBy(graph.model(), body, node)) {
-        const bool outside = graph.IsMade(name) || graph.IsInput(name);
-        if (!outside || Find(inputs_, name) != nullptr) continue;
-        VERNIER_ASSIGN_OR_RETURN(Tensor tensor, Fetch(name));
-        inputs_.push_back({std::string(name), std::move(tensor)});
+  // What the body reads of the graph around it; that of the other side may read more.
+  Status FetchCaptures(const BlameGraph& graph, uint32_t index) {
+    for (const OnnxSubgraph& link : graph.graph().Subgraphs(graph.graph().nodes[index])) {
+      if (link.attribute != branch_) continue;
+      const OnnxGraph& body = graph.model().Subgraph(link);
+      for (const OnnxNode& node : body.nodes) {
+        for (const std::string_view name : ValuesReadBy(graph.model(), body, node)) {
+          const bool outside = graph.IsMade(name) || IsInput(graph, name);
+          if (!outside || Find(inputs_, name) != nullptr) continue;
+          VERNIER_ASSIGN_OR_RETURN(Tensor tensor, Fetch(name));
+          inputs_.push_back({std::string(name), std::move(tensor)});
+        }
       }
     }
     return {};
   }
 
+  // A Loop's or a Scan's body has inputs of its own, as they are in the first round.
+  Status StartRounds(uint32_t index, std::optional<BodyRounds>& rounds) {
+    const OnnxModel& model = scene_.reference->model();
+    const OnnxNode& node = model.graph().nodes[index];
+    for (const OnnxSubgraph& link : model.graph().Subgraphs(node)) {
+      if (link.attribute != kBody) continue;
+      captured_ = inputs_;
+      rounds.emplace(model, node, model.Subgraph(link));
+      VERNIER_ASSIGN_OR_RETURN(
+          TensorMap own, rounds->First([this](std::string_view name) { return Fetch(name); }));
+      std::move(own.begin(), own.end(), std::back_inserter(inputs_));
+      return {};
+    }
+    return NotFound("no body");
+  }
+
+  // Later rounds, from what the reference makes of the rounds before.
+  Status AddRounds(const RunnerPlan& reference, BodyRounds& rounds, std::vector<TensorMap>& feeds) {
+    while (feeds.size() < kMostRounds) {
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap made, scene_.infer(reference, feeds.back()));
+      Result<TensorMap> next = rounds.Next(feeds.back(), made);
+      if (!next.ok()) return {};
+      feeds.push_back(captured_);
+      std::move(next->begin(), next->end(), std::back_inserter(feeds.back()));
+    }
+    return {};
+  }
+
+  static bool IsInput(const BlameGraph& graph, std::string_view name) {
+    const auto& inputs = graph.graph().inputs;
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const OnnxValue& value) { return value.name == name; });
+  }
+
   const BranchScene& scene_;
   const BlameLayerRecord& layer_;
   std::string branch_;
-  TensorMap inputs_;
+  TensorMap inputs_;    // of the first round
+  TensorMap captured_;  // those of them that stay the same
 };
 
 }  // namespace
@@ -145,7 +196,7 @@ void SearchBranches(const BranchScene& scene, BlameRecord& record) {
   for (BlameCulprit& culprit : record.culprits) {
     const auto layer =
         std::find_if(record.layers.begin(), record.layers.end(), [&](const auto& candidate) {
-          return candidate.node == culprit.node && candidate.op_type == "If";
+          return candidate.node == culprit.node && HasBody(candidate.op_type);
         });
     if (layer != record.layers.end()) {
       Result<std::vector<BlameCulprit>> inner = Search(scene, *layer).Run();

@@ -1,4 +1,5 @@
-// A culprit that is an If: the search goes on within the branch that was taken.
+// A culprit with a body: the search goes on within an If's branch that was taken, or in the rounds
+// of a Loop or a Scan.
 #pragma once
 
 #include <functional>
@@ -17,6 +18,9 @@ namespace vernier {
 /// Investigates two models; ExecuteBlame.
 using Investigate = std::function<BlameRecord(const BlamePlan& plan)>;
 
+/// One inference of a runner that is opened for it.
+using InferOnce = std::function<Result<TensorMap>(const RunnerPlan& runner, const TensorMap& feed)>;
+
 struct BranchScene {
   const BlamePlan* plan = nullptr;
   const BlameGraph* candidate = nullptr;
@@ -26,11 +30,12 @@ struct BranchScene {
   size_t candidate_runner = 0;
   const std::vector<TensorMap>* feeds = nullptr;
   Investigate investigate;
+  InferOnce infer;
 };
 
-/// Both sides' branch as models, fed with what the reference feeds it: culprits within are put
-/// before the If itself, their `why` says where they are. Does nothing where the branch cannot be
-/// followed.
+/// Both sides' bodies as models, fed with what the reference feeds them, of a Loop or a Scan in its
+/// first rounds: culprits within are put before the node itself, their `why` says where they are.
+/// Does nothing where a body cannot be followed.
 void SearchBranches(const BranchScene& scene, BlameRecord& record);
 
 }  // namespace vernier

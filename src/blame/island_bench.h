@@ -41,6 +41,9 @@ class IslandBench {
   /// be opened or run, says so. kCancelled.
   Result<std::vector<IslandResult>> Run(const TensorSource& source);
 
+  /// Gives the results' memory back.
+  void DropResults() { kept_.clear(); }
+
   const std::vector<Island>& islands() const { return islands_; }
 
   /// What faultless runtimes may differ by on an output of an island, rounding of its inputs

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
-#include "blame/tensor_judge.h"
+#include "compare/comparator.h"
+#include "run/pair_recorder.h"
 
 namespace vernier {
 namespace {
 
 constexpr int kMostRounds = 8;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 constexpr size_t kReferenceStream = 0;
 constexpr size_t kCandidateStream = 1;
@@ -40,7 +43,27 @@ LayerBatch::LayerBatch(const BlameScene& scene, std::vector<uint32_t> targets)
       bars_(MakeBars(scene)),
       reference_probe_(scene.reference, *scene.unexposed),
       candidate_sessions_(*scene.candidate, *scene.unexposed),
-      bench_(*scene.graph, *scene.alone, ArithmeticOf(bars_)) {}
+      bench_(*scene.graph, *scene.alone, ArithmeticOf(bars_)),
+      fused_bench_(*scene.graph, *scene.alone, ArithmeticOf(bars_)) {}
+
+void LayerBatch::FindIslands() {
+  const BlameGraph& graph = *scene_.graph;
+  islands_ = graph.Islands(targets_, *scene_.visible, *scene_.disputed);
+  std::erase_if(islands_, [](const Island& island) { return island.outputs.empty(); });
+  fused_islands_.clear();
+  fused_layers_.clear();
+  if (scene_.fused_away->empty()) return;
+  unfused_ = *scene_.visible;
+  for (const std::string_view name : *scene_.fused_away) unfused_.erase(name);
+  for (size_t i = 0; i < islands_.size(); ++i) {
+    const std::vector<Island> fused =
+        graph.Islands(std::span(&islands_[i].nodes.back(), 1), unfused_, *scene_.disputed);
+    const bool is_kernel = fused[0].outputs.size() == islands_[i].outputs.size();
+    if (!is_kernel || fused[0].nodes.size() <= islands_[i].nodes.size()) continue;
+    fused_islands_.push_back(fused[0]);
+    fused_layers_.push_back(i);
+  }
+}
 
 void LayerBatch::FindIslands() {
   islands_ = scene_.graph->Islands(targets_, *scene_.visible, *scene_.disputed);
@@ -54,20 +77,28 @@ std::vector<std::string_view> LayerBatch::Wanted() const {
   const auto add = [&](std::string_view name) {
     if (scene_.visible->contains(name) && seen.insert(name).second) names.push_back(name);
   };
-  for (const Island& island : islands_) {
-    for (const std::string_view name : scene_.graph->InputsOf(island)) add(name);
-    for (const std::string_view name : island.outputs) add(name);
+  for (const auto* islands : {&islands_, &fused_islands_}) {
+    for (const Island& island : *islands) {
+      for (const std::string_view name : scene_.graph->InputsOf(island)) add(name);
+      for (const std::string_view name : island.outputs) add(name);
+    }
   }
   return names;
 }
 
 Status LayerBatch::ProbeCandidate(const std::vector<std::string_view>& names,
                                   const TensorMap& feed) {
-  std::vector<std::string> wanted(names.begin(), names.end());
+  // What a fusion has swallowed is asked for in a session of its own, so that the others are as
+  // they are without probes.
+  std::vector<std::string> wanted, fused_away;
+  for (const std::string_view name : names) {
+    (scene_.fused_away->contains(name) ? fused_away : wanted).emplace_back(name);
+  }
   for (const std::string& output : scene_.outputs) {
     if (std::find(names.begin(), names.end(), output) == names.end()) wanted.push_back(output);
   }
   candidate_sessions_.Want(wanted);
+  candidate_sessions_.Want(fused_away);
   VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, candidate_sessions_.Run(feed));
   probed_outputs_.clear();
   for (const std::string& output : scene_.outputs) {
@@ -106,43 +137,95 @@ Status LayerBatch::Probe(const TensorMap& feed, int64_t iteration) {
   return {};
 }
 
-void LayerBatch::JudgeTotals(const TensorMap& feed) {
-  bars_.SetFeed(feed);
-  TensorMap ours;
-  for (const Island& island : islands_) {
-    for (const std::string_view name : island.outputs) {
-      ours.push_back({*scene_.reference.pairs->Find(name), reference_.at(name)});
-    }
-  }
-  const ErrorBars& bars = bars_.For(kReferenceStream, kCandidateStream, ours);
+void LayerBatch::Judge(std::vector<Judging>& all) const {
+  scene_.threads->Run(all.size(), [&](size_t i, size_t) {
+    all[i].judged = JudgeTensor(*all[i].reference, *all[i].candidate, all[i].bar);
+  });
+}
+
+// All but errors and magnitudes.
+void LayerBatch::DescribeTotals() {
   for (const Island& island : islands_) {
     BlameLayerRecord layer;
     const uint32_t target = island.nodes.back();
     layer.node = scene_.graph->NodeName(target);
     layer.op_type = std::string(scene_.graph->graph().nodes[target].op_type);
     for (const std::string_view name : island.outputs) {
-      const std::string& ours_name = *scene_.reference.pairs->Find(name);
-      const Tensor& a = reference_.at(name);
-      const Tensor& b = candidate_.at(name);
-      const ErrorBar bar = bars.Find(ours_name) != nullptr ? *bars.Find(ours_name) : ErrorBar();
-      const TensorJudgement judged = JudgeTensor(a, b, bar);
       BlameTensorRecord tensor;
-      tensor.name = ours_name;
-      if (name != ours_name) tensor.candidate_name = std::string(name);
-      tensor.dtype = std::string(DTypeName(b.dtype()));
-      tensor.shape = b.dims();
-      tensor.total_error = judged.times;
-      tensor.total_rms = judged.rms;
-      tensor.total_bar = bar.rms;
-      tensor.bar_why = bar.why;
-      tensor.reference = RecordMagnitudes(a);
-      tensor.candidate = RecordMagnitudes(b);
-      layer.total_error = std::max(layer.total_error, judged.times);
-      if (judged.times > 1) scene_.disputed->insert(name);
+      tensor.name = *scene_.reference.pairs->Find(name);
+      if (name != tensor.name) tensor.candidate_name = std::string(name);
+      tensor.dtype = std::string(DTypeName(candidate_.at(name).dtype()));
+      tensor.shape = candidate_.at(name).dims();
       layer.outputs.push_back(std::move(tensor));
     }
     layers_.push_back(std::move(layer));
   }
+}
+
+// As `run` compares outputs.
+void LayerBatch::CompareForCharts(std::span<const NamedTensor> ours,
+                                  std::span<const std::string_view> names,
+                                  const ErrorBars& bars) {
+  CompareOptions options = *scene_.compare;
+  options.tolerance.fallback = ToleranceRule::kAuto;
+  ComparisonDetail detail;
+  detail.differences = detail.sides = StatisticsLevel::kMoments;
+  detail.distances = true;
+  detail.pool = scene_.threads;
+  detail.bars = &bars;
+  size_t next = 0;
+  for (BlameLayerRecord& layer : layers_) {
+    for (BlameTensorRecord& tensor : layer.outputs) {
+      IterationComparison comparison;
+      comparison.outputs.push_back(CompareOutputs(
+          ours[next], {ours[next].name, candidate_.at(names[next])}, options, detail));
+      PairRecorder recorder("", "", Charts::kWanted);
+      recorder.Add(comparison);
+      tensor.compared =
+          std::make_shared<const OutputRecord>(std::move(recorder.Finish(1).outputs.front()));
+      ++next;
+    }
+  }
+}
+
+void LayerBatch::JudgeTotals(const TensorMap& feed) {
+  bars_.SetFeed(feed);
+  DescribeTotals();
+  TensorMap ours;
+  std::vector<std::string_view> names;
+  for (const Island& island : islands_) {
+    for (const std::string_view name : island.outputs) {
+      ours.push_back({*scene_.reference.pairs->Find(name), reference_.at(name)});
+      names.push_back(name);
+    }
+  }
+  const ErrorBars& bars = bars_.For(kReferenceStream, kCandidateStream, ours);
+  std::vector<Judging> all;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const ErrorBar* bar = bars.Find(ours[i].name);
+    all.push_back({&ours[i].tensor, &candidate_.at(names[i]), bar ? *bar : ErrorBar(), {}});
+  }
+  Judge(all);
+  std::vector<MagnitudeRecord> magnitudes(2 * all.size());
+  scene_.threads->Run(magnitudes.size(), [&](size_t i, size_t) {
+    magnitudes[i] = RecordMagnitudes(i % 2 == 0 ? *all[i / 2].reference : *all[i / 2].candidate);
+  });
+  size_t next = 0;
+  for (BlameLayerRecord& layer : layers_) {
+    for (BlameTensorRecord& tensor : layer.outputs) {
+      const auto& [reference, candidate, bar, judged] = all[next];
+      tensor.total_error = judged.times;
+      tensor.total_rms = judged.rms;
+      tensor.total_bar = bar.rms;
+      tensor.bar_why = bar.why;
+      tensor.reference = magnitudes[2 * next];
+      tensor.candidate = magnitudes[2 * next + 1];
+      layer.total_error = std::max(layer.total_error, judged.times);
+      if (judged.times > 1) scene_.disputed->insert(names[next]);
+      ++next;
+    }
+  }
+  if (scene_.charts) CompareForCharts(ours, names, bars);
 }
 
 TensorSource LayerBatch::From(const TensorsByName& tensors, const TensorMap& feed) const {
@@ -168,19 +251,27 @@ TensorLookup LayerBatch::AsFed() const {
   };
 }
 
-void LayerBatch::JudgeOwn(size_t index, const IslandResult& result) {
-  BlameLayerRecord& layer = layers_[index];
-  const Island& island = islands_[index];
-  layer.own_missing = result.missing;
-  for (size_t i = 0; i < result.outputs.size(); ++i) {
-    const Tensor* alone = result.outputs[i];
-    if (alone == nullptr) {
-      layer.own_missing = "its output is not handed out when it runs alone";
-      continue;
+void LayerBatch::JudgeOwn(const std::vector<IslandResult>& results) {
+  std::vector<Judging> all;
+  std::vector<std::pair<size_t, size_t>> places;
+  for (size_t i = 0; i < results.size(); ++i) {
+    layers_[i].own_missing = results[i].missing;
+    for (size_t k = 0; k < results[i].outputs.size(); ++k) {
+      const Tensor* alone = results[i].outputs[k];
+      if (alone == nullptr) {
+        layers_[i].own_missing = "its output is not handed out when it runs alone";
+        continue;
+      }
+      const Tensor& ours = reference_.at(islands_[i].outputs[k]);
+      all.push_back({&ours, alone, bench_.BarOf(i, k, *alone), {}});
+      places.emplace_back(i, k);
     }
-    BlameTensorRecord& tensor = layer.outputs[i];
-    const ErrorBar bar = bench_.BarOf(index, i, *alone);
-    const TensorJudgement judged = JudgeTensor(reference_.at(island.outputs[i]), *alone, bar);
+  }
+  Judge(all);
+  for (size_t next = 0; next < all.size(); ++next) {
+    const auto& [reference, alone, bar, judged] = all[next];
+    BlameLayerRecord& layer = layers_[places[next].first];
+    BlameTensorRecord& tensor = layer.outputs[places[next].second];
     tensor.own_error = judged.times;
     tensor.own_rms = judged.rms;
     tensor.own_bar = bar.rms;
@@ -189,57 +280,110 @@ void LayerBatch::JudgeOwn(size_t index, const IslandResult& result) {
   }
 }
 
-void LayerBatch::JudgeInPlace(size_t index, const IslandResult& result) {
-  BlameLayerRecord& layer = layers_[index];
-  if (layer.total_error <= 1 || layer.own_error.value_or(0) > 1) return;
-  for (size_t i = 0; i < result.outputs.size(); ++i) {
-    const Tensor* alone = result.outputs[i];
-    if (alone == nullptr) continue;
-    const ErrorBar bar = bench_.BarOf(index, i, *alone);
-    const double times = JudgeTensor(candidate_.at(islands_[index].outputs[i]), *alone, bar).times;
-    layer.in_place_error = std::max(layer.in_place_error.value_or(0), times);
+void LayerBatch::JudgeFused(const std::vector<IslandResult>& results) {
+  std::vector<Judging> all;
+  std::vector<size_t> owners;
+  for (size_t i = 0; i < results.size(); ++i) {
+    for (size_t k = 0; k < results[i].outputs.size(); ++k) {
+      const Tensor* alone = results[i].outputs[k];
+      if (alone == nullptr) continue;
+      const Tensor& ours = reference_.at(fused_islands_[i].outputs[k]);
+      all.push_back({&ours, alone, fused_bench_.BarOf(i, k, *alone), {}});
+      owners.push_back(fused_layers_[i]);
+    }
+  }
+  Judge(all);
+  for (size_t next = 0; next < all.size(); ++next) {
+    std::optional<double>& error = layers_[owners[next]].fused_error;
+    error = std::max(error.value_or(0), all[next].judged.times);
   }
 }
 
-Status LayerBatch::MeasureOwn() {
+// Without those that only make constants; empty for a single one.
+std::vector<std::string> LayerBatch::NodesOf(const Island& island) const {
+  const BlameGraph& graph = *scene_.graph;
+  std::vector<std::string> names;
+  for (const uint32_t node : island.nodes) {
+    const auto outputs = graph.graph().Outputs(graph.graph().nodes[node]);
+    const bool constant = !outputs.empty() && graph.IsConstant(outputs[0]);
+    if (!constant) names.push_back(graph.NodeName(node));
+  }
+  if (names.size() == 1) names.clear();
+  return names;
+}
+
+void LayerBatch::NameGroups() {
+  for (size_t i = 0; i < islands_.size(); ++i) {
+    for (const std::string_view name : scene_.graph->InputsOf(islands_[i])) {
+      layers_[i].inputs.emplace_back(name);
+    }
+    layers_[i].group = NodesOf(islands_[i]);
+  }
+  for (size_t i = 0; i < fused_islands_.size(); ++i) {
+    layers_[fused_layers_[i]].fused = NodesOf(fused_islands_[i]);
+  }
+}
+
+void LayerBatch::TakeIslands() {
   // Constants that differ are fed, so that only the node that makes them is blamed.
   FindIslands();
   std::string signature;
   for (const auto& [name, tensor] : reference_) {
     signature += std::string(name) + FormatDims(tensor.dims());
   }
-  if (signature != bench_signature_ || bench_.islands().size() != islands_.size()) {
-    bench_.Take(islands_, AsFed());
-    bench_signature_ = signature;
-  }
-  for (size_t i = 0; i < islands_.size(); ++i) {
-    BlameLayerRecord& layer = layers_[i];
-    for (const std::string_view name : scene_.graph->InputsOf(islands_[i])) {
-      layer.inputs.emplace_back(name);
-    }
-    if (islands_[i].nodes.size() == 1) continue;
-    for (const uint32_t node : islands_[i].nodes) {
-      const auto outputs = scene_.graph->graph().Outputs(scene_.graph->graph().nodes[node]);
-      const bool constant = !outputs.empty() && scene_.graph->IsConstant(outputs[0]);
-      if (!constant) layer.group.push_back(scene_.graph->NodeName(node));
-    }
-    if (layer.group.size() == 1) layer.group.clear();
-  }
+  const bool same = signature == bench_signature_ && bench_.islands().size() == islands_.size() &&
+                    fused_bench_.islands().size() == fused_islands_.size();
+  if (same) return;
+  bench_.Take(islands_, AsFed());
+  fused_bench_.Take(fused_islands_, AsFed());
+  bench_signature_ = signature;
+}
+
+Status LayerBatch::MeasureOwn() {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results,
                            bench_.Run(From(reference_, *feed_)));
-  for (size_t i = 0; i < results.size(); ++i) JudgeOwn(i, results[i]);
+  JudgeOwn(results);
+  bench_.DropResults();
   return {};
 }
 
-// Whether a node does the same alone as within the model, where its own error explains nothing.
-Status LayerBatch::MeasureInPlace() {
-  const bool wanted = std::any_of(layers_.begin(), layers_.end(), [](const auto& layer) {
-    return layer.total_error > 1 && layer.own_error && *layer.own_error <= 1;
-  });
-  if (!wanted) return {};
+Status LayerBatch::MeasureFused() {
+  if (fused_islands_.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results,
-                           bench_.Run(From(candidate_, *feed_)));
-  for (size_t i = 0; i < results.size(); ++i) JudgeInPlace(i, results[i]);
+                           fused_bench_.Run(From(reference_, *feed_)));
+  JudgeFused(results);
+  fused_bench_.DropResults();
+  return {};
+}
+
+// Whether nodes do the same alone as within the model, where their own errors explain nothing: as
+// they are fused there, if they are.
+Status LayerBatch::MeasureInPlace() {
+  VERNIER_TRY(MeasureInPlaceOn(bench_, false));
+  return MeasureInPlaceOn(fused_bench_, true);
+}
+
+Status LayerBatch::MeasureInPlaceOn(IslandBench& bench, bool fused) {
+  const auto wanted = [&](const BlameLayerRecord& layer) {
+    return layer.fused.empty() != fused && layer.total_error > 1 &&
+           layer.own_error.value_or(kInfinity) <= 1 && layer.fused_error.value_or(0) <= 1;
+  };
+  if (std::none_of(layers_.begin(), layers_.end(), wanted)) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results,
+                           bench.Run(From(candidate_, *feed_)));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const size_t index = fused ? fused_layers_[i] : i;
+    if (!wanted(layers_[index])) continue;
+    for (size_t k = 0; k < results[i].outputs.size(); ++k) {
+      const Tensor* alone = results[i].outputs[k];
+      if (alone == nullptr) continue;
+      const Tensor& within = candidate_.at(islands_[index].outputs[k]);
+      const double times = JudgeTensor(within, *alone, bench.BarOf(i, k, *alone)).times;
+      std::optional<double>& error = layers_[index].in_place_error;
+      error = std::max(error.value_or(0), times);
+    }
+  }
+  bench.DropResults();
   return {};
 }
 
@@ -279,7 +423,10 @@ Result<std::vector<BlameLayerRecord>> LayerBatch::Run(const TensorMap& feed, int
   layers_.clear();
   VERNIER_TRY(Probe(feed, iteration));
   JudgeTotals(feed);
+  TakeIslands();
+  NameGroups();
   VERNIER_TRY(MeasureOwn());
+  VERNIER_TRY(MeasureFused());
   VERNIER_TRY(MeasureInPlace());
   for (size_t i = 0; i < layers_.size(); ++i) {
     layers_[i].iteration = iteration;

@@ -10,9 +10,11 @@
 #include "blame/island_bench.h"
 #include "blame/probe_side.h"
 #include "blame/reference_probe.h"
+#include "blame/tensor_judge.h"
 #include "blame/tensor_pairs.h"
 #include "record/blame_record.h"
 #include "run/pair_bars.h"
+#include "util/thread_pool.h"
 
 namespace vernier {
 
@@ -25,7 +27,10 @@ struct BlameScene {
   const LiveRunner* reference_runner = nullptr;  ///< how the sides compute; null: saved
   const LiveRunner* candidate_runner = nullptr;
   const CompareOptions* compare = nullptr;
-  std::vector<std::string> outputs;  ///< of the candidate's model, marked with every batch
+  ThreadPool* threads = nullptr;
+  bool charts = false;
+  const NameSet* fused_away = nullptr;  ///< tensors that the candidate makes only when it has to
+  std::vector<std::string> outputs;     ///< of the candidate's model, marked with every batch
   /// Tensors that both sides are believed to hand out; those that they do not are removed.
   NameSet* visible = nullptr;
   NameSet* disputed = nullptr;  ///< those whose total errors are over their bars
@@ -47,23 +52,41 @@ class LayerBatch {
   const TensorMap& probed_outputs() const { return probed_outputs_; }
 
  private:
+  struct Judging {
+    const Tensor* reference;
+    const Tensor* candidate;
+    ErrorBar bar;
+    TensorJudgement judged;
+  };
+  void Judge(std::vector<Judging>& all) const;
   Status Probe(const TensorMap& feed, int64_t iteration);
   void FindIslands();
   Status ProbeCandidate(const std::vector<std::string_view>& names, const TensorMap& feed);
   std::vector<std::string_view> Wanted() const;
   void DropInvisible(const std::vector<std::string_view>& names);
   void JudgeTotals(const TensorMap& feed);
+  void DescribeTotals();
+  void CompareForCharts(std::span<const NamedTensor> ours,
+                        std::span<const std::string_view> names, const ErrorBars& bars);
+  void NameGroups();
+  void TakeIslands();
+  std::vector<std::string> NodesOf(const Island& island) const;
   Status MeasureOwn();
+  Status MeasureFused();
   Status MeasureInPlace();
-  void JudgeOwn(size_t index, const IslandResult& result);
-  void JudgeInPlace(size_t index, const IslandResult& result);
+  void JudgeOwn(const std::vector<IslandResult>& results);
+  void JudgeFused(const std::vector<IslandResult>& results);
+  Status MeasureInPlaceOn(IslandBench& bench, bool fused);
   void NoteNonFinite(size_t index);
   TensorLookup AsFed() const;
   TensorSource From(const TensorsByName& tensors, const TensorMap& feed) const;
 
   const BlameScene scene_;
   std::vector<uint32_t> targets_;
+  NameSet unfused_;  // what stays of the visible tensors within the candidate's kernels
   std::vector<Island> islands_;
+  std::vector<Island> fused_islands_;  // several nodes that the candidate computes as one
+  std::vector<size_t> fused_layers_;   // the layers that these end with
   std::vector<BlameLayerRecord> layers_;
   TensorsByName reference_, candidate_;  // of one iteration
   TensorMap probed_outputs_;
@@ -71,7 +94,7 @@ class LayerBatch {
   PairBars bars_;
   ReferenceProbe reference_probe_;
   ProbeSessions candidate_sessions_;
-  IslandBench bench_;
+  IslandBench bench_, fused_bench_;
   std::string bench_signature_;
 };
 

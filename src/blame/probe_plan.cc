@@ -64,7 +64,8 @@ class Sizes {
 }  // namespace
 
 std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visible,
-                                    std::span<const InputDims> feed, ProbeLimits limits) {
+                                    std::span<const InputDims> feed, ProbeLimits limits,
+                                    const NameSet& fused_away) {
   const Sizes sizes(graph, feed);
   uint64_t most = (limits.host_bytes > 0 ? limits.host_bytes : HalfOfFreeMemory()) / kHostCopies;
   if (limits.gpu_bytes > 0) most = std::min(most, limits.gpu_bytes / kDeviceCopies);
@@ -73,9 +74,18 @@ std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visi
   uint64_t bytes = 0;
   const std::vector<uint32_t> targets = graph.Targets(visible);
   const std::vector<Island> islands = graph.Islands(targets, visible, {});
+  NameSet unfused = visible;
+  for (const std::string_view name : fused_away) unfused.erase(name);
+  const std::vector<Island> fused = graph.Islands(targets, unfused, {});
   for (size_t i = 0; i < targets.size(); ++i) {
     std::vector<std::string_view> names = graph.InputsOf(islands[i]);
     names.insert(names.end(), islands[i].outputs.begin(), islands[i].outputs.end());
+    if (!fused[i].outputs.empty() && fused[i].nodes.size() > islands[i].nodes.size()) {
+      for (const std::string_view name : graph.InputsOf(fused[i])) {
+        const bool there = std::find(names.begin(), names.end(), name) != names.end();
+        if (!there) names.push_back(name);
+      }
+    }
     const auto added = [&] {
       uint64_t sum = 0;
       for (const std::string_view name : names) sum += held.contains(name) ? 0 : sizes.Of(name);

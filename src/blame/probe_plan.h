@@ -23,8 +23,10 @@ struct ProbeBatch {
 /// Neighbouring nodes share a batch as long as their tensors, inputs included, stay within the
 /// limits on all sides: as a framework's own, on their way to us, and as what islands are fed. A
 /// node that alone needs more has a batch of its own. Tensors of unknown size count as the largest
-/// known one.
+/// known one. What nodes that are computed as one read counts too: `fused_away` are the tensors
+/// between them.
 std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visible,
-                                    std::span<const InputDims> feed, ProbeLimits limits);
+                                    std::span<const InputDims> feed, ProbeLimits limits,
+                                    const NameSet& fused_away = {});
 
 }  // namespace vernier

@@ -64,23 +64,31 @@ Result<std::shared_ptr<const OnnxModel>> ProbeSide::ReadModel() const {
   return std::make_shared<const OnnxModel>(std::move(model));
 }
 
-Result<std::unique_ptr<LiveRunner>> ProbeSide::Open(const ModelSource& model) {
+void ProbeSide::Start() {
+  // What is wrong with it shows when a session is opened.
+  if (Result<std::shared_ptr<Worker>> worker = pool_.Get(plan_); worker.ok()) worker_ = *worker;
+}
+
+Result<std::unique_ptr<LiveRunner>> ProbeSide::Open(const ModelSource& model,
+                                                    const OptionList& more) {
   const Stopwatch watch(clock_);
   ++clock_.opened;
   auto session = std::make_unique<LiveRunner>(plan_);
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool_.Get(plan_));
+  worker_ = worker;
   session->Attach(std::move(worker), next_session_++);
-  const Status opened = session->Open(model);
+  const Status opened = session->Open(model, more);
   if (opened.ok()) return session;
+  worker_.reset();
   (void)session->Close();
   return opened;
 }
 
-Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenPlain() {
+Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenPlain(const OptionList& more) {
   VERNIER_ASSIGN_OR_RETURN(
       const std::shared_ptr<const ModelSource> model,
       ModelSource::Prepare(plan_.model, logger_, [this] { return pool_.GetForScripts(); }));
-  return Open(*model);
+  return Open(*model, more);
 }
 
 Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenMarked(const std::vector<std::string>& outputs) {
@@ -114,8 +122,10 @@ Result<TensorMap> ProbeSide::Infer(LiveRunner& session, const TensorMap& feed) {
 Result<TensorMap> ProbeSide::InferAsIs(LiveRunner& session, const TensorMap& feed) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
   const Stopwatch watch(clock_);
-  VERNIER_ASSIGN_OR_RETURN(IterationResult result, session.Infer(block, 0, nullptr));
-  return std::move(result.outputs);
+  Result<IterationResult> result = session.Infer(block, 0, nullptr);
+  if (result.ok()) return std::move(result->outputs);
+  worker_.reset();
+  return result.status();
 }
 
 void ProbeSessions::Want(const std::vector<std::string>& names) {

@@ -33,11 +33,16 @@ class ProbeSide {
 
   const RunnerPlan& plan() const { return plan_; }
 
+  /// Starts the worker, which loads its framework in the meantime. It stays for all sessions, until
+  /// one fails.
+  void Start();
+
   /// The graph that blame follows. kInvalidArgument for a model that is not ONNX.
   Result<std::shared_ptr<const OnnxModel>> ReadModel() const;
 
-  /// The model as it is, or with these tensors as its only outputs.
-  Result<std::unique_ptr<LiveRunner>> OpenPlain();
+  /// The model as it is, with `more` options of the session, or with these tensors as its only
+  /// outputs.
+  Result<std::unique_ptr<LiveRunner>> OpenPlain(const OptionList& more = {});
   Result<std::unique_ptr<LiveRunner>> OpenMarked(const std::vector<std::string>& outputs);
 
   /// A model made of parts of this runner's.
@@ -53,12 +58,13 @@ class ProbeSide {
   Result<TensorMap> InferAsIs(LiveRunner& session, const TensorMap& feed);
 
  private:
-  Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model);
+  Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model, const OptionList& more = {});
 
   RunnerPlan plan_;
   WorkerPool& pool_;
   Logger& logger_;
   RuntimeClock& clock_;
+  std::shared_ptr<Worker> worker_;
   uint64_t next_session_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "compare/comparison.h"
 #include "core/coordinates.h"
 #include "kernels/magnitudes.h"
+#include "kernels/pair_measures.h"
 
 namespace vernier {
 namespace {
@@ -49,10 +50,11 @@ Result<WithoutSharedNan> DropSharedNan(const Tensor& a, const Tensor& b) {
 
 Result<TensorJudgement> Judge(const Tensor& a, const Tensor& b, const ErrorBar& bar) {
   VERNIER_ASSIGN_OR_RETURN(BarVerdict verdict, MeasureAgainstBar(a, b, bar));
-  DifferenceRule rule{verdict.atol, verdict.rtol, true};
-  VERNIER_ASSIGN_OR_RETURN(const DifferenceSummary difference,
-                           SummariseDifferences(Elements(a), Elements(b), rule, {}));
-  CloseVerdict(difference, difference.mismatches == 0, verdict);
+  MeasureRequest request;
+  request.rule = {verdict.atol, verdict.rtol, true};
+  VERNIER_ASSIGN_OR_RETURN(const PairMeasures measures,
+                           MeasurePair(Elements(a), Elements(b), request));
+  CloseVerdict(measures.difference, measures.difference.mismatches == 0, verdict);
   return TensorJudgement{verdict.times_over, verdict.rms};
 }
 
@@ -64,17 +66,17 @@ TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, co
   if (SameBytes(reference, candidate)) return {};
   const bool text = reference.dtype() == DType::kString || candidate.dtype() == DType::kString;
   if (text) return kCannotAgree;
-  const bool shared_nan =
-      Kind(candidate.dtype()) == DTypeKind::kFloat && HasNan(candidate) && HasNan(reference);
   ErrorBar used = bar;
   // That most elements agree to the bit holds where both sides round to the same type.
   if (reference.dtype() != candidate.dtype()) used.clean = 0;
-  Result<TensorJudgement> judged = kCannotAgree;
-  if (shared_nan) {
+  Result<TensorJudgement> judged = Judge(reference, candidate, used);
+  if (!judged.ok()) return kCannotAgree;
+  // With a NaN on both sides it is infinite.
+  const bool may_share_nan =
+      std::isinf(judged->times) && Kind(candidate.dtype()) == DTypeKind::kFloat;
+  if (may_share_nan && HasNan(candidate) && HasNan(reference)) {
     const Result<WithoutSharedNan> rest = DropSharedNan(reference, candidate);
-    if (rest.ok()) judged = Judge(rest->a, rest->b, used);
-  } else {
-    judged = Judge(reference, candidate, used);
+    judged = rest.ok() ? Judge(rest->a, rest->b, used) : kCannotAgree;
   }
   return judged.ok() ? *judged : kCannotAgree;
 }

@@ -23,6 +23,7 @@ class Court {
   Court(const std::vector<std::string>& outputs, BlameRecord& record)
       : outputs_(outputs.begin(), outputs.end()), record_(record) {
     for (const BlameLayerRecord& layer : record.layers) {
+      own_[layer.node] = layer.own_error.value_or(0);
       for (const BlameTensorRecord& tensor : layer.outputs) {
         totals_[tensor.name_in_candidate()] = tensor.total_error;
       }
@@ -75,6 +76,7 @@ class Court {
       if (!layer.group.empty()) why += " (" + std::to_string(layer.group.size()) + " nodes as one)";
       return why;
     }
+    if (const std::string why = WhyFused(layer); !why.empty()) return why;
     const double in_place = layer.in_place_error.value_or(0);
     if (layer.total_error > 1 && in_place > (worst_input > 1 ? kClearly : 1)) {
       return "fusion or interaction: alone it is right (" + FormatG(own, 3) +
@@ -89,13 +91,30 @@ class Court {
     return {};
   }
 
+  // The nodes are right one by one, and wrong as the candidate's runtime computes them together.
+  std::string WhyFused(const BlameLayerRecord& layer) const {
+    const double fused = layer.fused_error.value_or(0);
+    const bool over = fused > kClearly || (fused > 1 && layer.total_error > 1);
+    const bool by_one =
+        std::any_of(layer.fused.begin(), layer.fused.end(), [&](const std::string& node) {
+          const auto found = own_.find(node);
+          return found != own_.end() && found->second > 1;
+        });
+    if (!over || by_one) return {};
+    std::string nodes;
+    for (const std::string& node : layer.fused) nodes += (nodes.empty() ? "" : " + ") + node;
+    return "fusion or interaction: " + nodes + ", which the candidate computes as one, are " +
+           Times(fused) + " from the reference's inputs; each of them alone is right";
+  }
+
   void Blame(const BlameLayerRecord& layer, const std::string& why) {
     Ranked ranked;
     ranked.culprit = {layer.node, layer.op_type, {}, layer.total_error, layer.own_error, why};
     for (const BlameTensorRecord& tensor : layer.outputs) {
       ranked.culprit.outputs.push_back(tensor.name);
     }
-    ranked.error = std::max(layer.own_error.value_or(0), layer.in_place_error.value_or(0));
+    ranked.error = std::max({layer.own_error.value_or(0), layer.in_place_error.value_or(0),
+                             layer.fused_error.value_or(0)});
     if (!layer.own_error) ranked.error = layer.total_error;
     ranked_.push_back(std::move(ranked));
   }
@@ -171,7 +190,7 @@ class Court {
 
   std::unordered_set<std::string> outputs_;
   BlameRecord& record_;
-  std::unordered_map<std::string, double> totals_;
+  std::unordered_map<std::string, double> totals_, own_;
   std::vector<Ranked> ranked_;
 };
 

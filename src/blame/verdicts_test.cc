@@ -76,6 +76,25 @@ TEST(Accuse, FusionWhereTheNodeAloneIsRight) {
   EXPECT_THAT(record.culprits[0].why, HasSubstr("fusion or interaction"));
 }
 
+TEST(Accuse, NodesThatAreRightOneByOneAndWrongAsTheyAreFused) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.5, 0.1), Layer("b", "a_out", 40, 0.2),
+                   Layer("c", "b_out", 40, 0.2)};
+  record.layers[1].fused = {"a", "b"};
+  record.layers[1].fused_error = 38;
+  EXPECT_THAT(Accused(record), ElementsAre("b"));
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("fusion or interaction: a + b"));
+  EXPECT_EQ(record.culprits[0].own_error, 0.2);
+}
+
+TEST(Accuse, ANodeThatIsWrongAloneAndNotItsGroup) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 40, 38), Layer("b", "a_out", 40, 0.2)};
+  record.layers[1].fused = {"a", "b"};
+  record.layers[1].fused_error = 38;
+  EXPECT_THAT(Accused(record), ElementsAre("a"));
+}
+
 TEST(Accuse, SaysThatNoSingleLayerMakesTheErrorOfTheOutputs) {
   BlameRecord record;
   record.layers = {Layer("a", "x", 0.9, 0.8), Layer("b", "a_out", 1.2, 0.9),

@@ -1,4 +1,4 @@
-// The body of an If as a model of its own.
+// The body of an If, a Loop or a Scan as a model of its own.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ namespace vernier {
 
 struct BranchModel {
   BytePieces bytes;
-  std::vector<std::string> inputs;  ///< what the body reads from the graph around it
+  std::vector<std::string> inputs;  ///< what the body reads
 };
 
-/// `branch` is "then_branch" or "else_branch" of a node of the main graph. What the body captures
-/// becomes inputs, apart from initializers, which come along; `lookup` tells their types and
-/// shapes. kNotFound when the node has no such body or the body hands on a tensor that it does not
-/// make; kUnimplemented as ModelComposer::Finish. `model` must outlive the result.
+/// `branch` is "then_branch", "else_branch" or "body" of a node of the main graph. Its own inputs
+/// that it reads, and what it captures, become inputs, apart from initializers, which come along;
+/// `lookup` tells their types and shapes. Outputs that it hands on without making them are left
+/// out. kNotFound when the node has no such body or nothing is left; kUnimplemented as ModelComposer::Finish. `model` must outlive the result.
 Result<BranchModel> CutBranch(const OnnxModel& model, uint32_t node, std::string_view branch,
                               const TensorLookup& lookup);
 

@@ -57,6 +57,8 @@ Json ToJson(const BlameLayerRecord& layer) {
                {"own_error", Number(layer.own_error)},
                {"own_missing", Text(layer.own_missing)},
                {"in_place_error", Number(layer.in_place_error)},
+               {"fused", layer.fused},
+               {"fused_error", Number(layer.fused_error)},
                {"iteration", layer.iteration}};
   json["outputs"] = Json::array();
   for (const BlameTensorRecord& tensor : layer.outputs) json["outputs"].push_back(ToJson(tensor));
@@ -112,7 +114,7 @@ Json Runners(const BlameRecord& record) {
   return runners;
 }
 
-// Reading, for --resume: what is missing or of another type is malformed.
+// Reading: what is missing or of another type is malformed.
 double NumberFrom(const Json& json) {
   if (json.is_number()) return json.get<double>();
   const std::string text = json.is_string() ? json.get<std::string>() : "";
@@ -175,6 +177,8 @@ BlameLayerRecord LayerFrom(const Json& json) {
   layer.own_error = MaybeNumberFrom(json.at("own_error"));
   layer.own_missing = TextFrom(json.at("own_missing"));
   layer.in_place_error = MaybeNumberFrom(json.at("in_place_error"));
+  if (json.contains("fused")) layer.fused = ListFrom<std::string>(json.at("fused"));
+  if (json.contains("fused_error")) layer.fused_error = MaybeNumberFrom(json.at("fused_error"));
   layer.iteration = json.value("iteration", int64_t{0});
   for (const Json& tensor : json.at("outputs")) layer.outputs.push_back(TensorFrom(tensor));
   return layer;
@@ -202,7 +206,58 @@ DisturbanceRecord DisturbanceFrom(const Json& json) {
   record.plain_error = NumberFrom(json.at("plain_error"));
   record.probed_error = NumberFrom(json.at("probed_error"));
   record.moved = NumberFrom(json.at("moved"));
+  record.effect = TextFrom(json.at("effect"));
+  record.probes = ListFrom<std::string>(json.at("probes"));
+  record.region = ListFrom<std::string>(json.at("region"));
+  record.finding = TextFrom(json.at("finding"));
   return record;
+}
+
+BlameCulprit CulpritFrom(const Json& json) {
+  BlameCulprit culprit;
+  culprit.node = TextFrom(json.at("node"));
+  culprit.op_type = TextFrom(json.at("op_type"));
+  culprit.outputs = ListFrom<std::string>(json.at("outputs"));
+  culprit.total_error = NumberFrom(json.at("total_error"));
+  culprit.own_error = MaybeNumberFrom(json.at("own_error"));
+  culprit.why = TextFrom(json.at("why"));
+  return culprit;
+}
+
+RunnerRecord RunnerFrom(const Json& json) {
+  RunnerRecord runner;
+  runner.name = TextFrom(json.at("name"));
+  runner.backend = TextFrom(json.at("backend"));
+  runner.framework_version = TextFrom(json.at("framework_version"));
+  runner.framework_path = TextFrom(json.at("framework_path"));
+  runner.model = TextFrom(json.at("model"));
+  runner.device = TextFrom(json.at("device"));
+  runner.precision = TextFrom(json.at("precision"));
+  return runner;
+}
+
+void ReadSummary(const Json& json, BlameRecord& record) {
+  record.first_divergence = TextFrom(json.at("first_divergence"));
+  record.output_error = NumberFrom(json.at("output_error"));
+  record.compared = json.value("compared", int64_t{0});
+  record.command = TextFrom(json.at("command"));
+  record.version = TextFrom(json.at("version"));
+  record.model = TextFrom(json.at("model"));
+  record.reference = TextFrom(json.at("reference"));
+  record.candidate = TextFrom(json.at("candidate"));
+  record.batches = json.value("batches", int64_t{0});
+  record.planned_bytes = json.value("planned_bytes", uint64_t{0});
+  record.error = TextFrom(json.at("error"));
+  record.resume_key = TextFrom(json.at("resume_key"));
+  record.notes = ListFrom<std::string>(json.at("notes"));
+  record.seconds = NumberFrom(json.at("seconds"));
+  record.exit_code = json.value("exit_code", 0);
+  if (json.contains("fused_away")) {
+    record.fused_away = ListFrom<std::string>(json.at("fused_away"));
+  }
+  for (const auto& [what, seconds] : json.at("timing_seconds").items()) {
+    record.timing.emplace_back(what, NumberFrom(seconds));
+  }
 }
 
 }  // namespace
@@ -216,6 +271,7 @@ std::string ToJson(const BlameRecord& record) {
   for (const UnexposedTensor& tensor : record.unexposed) {
     json["unexposed"].push_back({{"name", tensor.name}, {"why", tensor.why}});
   }
+  json["fused_away"] = record.fused_away;
   json["disturbed"] = record.disturbance.changed;
   json["disturbance"] = ToJson(record.disturbance);
   json["first_divergence"] = Text(record.first_divergence);
@@ -246,7 +302,11 @@ Result<BlameRecord> BlameFromJson(std::string_view json) {
     const Json parsed = Json::parse(json);
     if (parsed.at("schema_version") != kSchemaVersion) return Malformed("another schema version");
     BlameRecord record;
-    record.resume_key = TextFrom(parsed.at("resume_key"));
+    ReadSummary(parsed, record);
+    for (const Json& culprit : parsed.at("culprits")) {
+      record.culprits.push_back(CulpritFrom(culprit));
+    }
+    for (const Json& runner : parsed.at("runners")) record.runners.push_back(RunnerFrom(runner));
     for (const Json& layer : parsed.at("layers")) record.layers.push_back(LayerFrom(layer));
     for (const Json& tensor : parsed.at("unexposed")) {
       record.unexposed.push_back({TextFrom(tensor.at("name")), TextFrom(tensor.at("why"))});
@@ -259,6 +319,19 @@ Result<BlameRecord> BlameFromJson(std::string_view json) {
   } catch (const std::exception& error) {
     return Malformed(error.what());
   }
+}
+
+RunRecord RecordOf(BlameRecord blame) {
+  RunRecord record;
+  record.command = blame.command;
+  record.version = blame.version;
+  record.runners = blame.runners;
+  record.error = blame.error;
+  record.notes = blame.notes;
+  record.exit_code = blame.exit_code;
+  record.seconds = blame.seconds;
+  record.blame = std::make_shared<const BlameRecord>(std::move(blame));
+  return record;
 }
 
 }  // namespace vernier

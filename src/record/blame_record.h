@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ struct BlameTensorRecord {
   std::string bar_why;  ///< of the own error's bar, or of the total error's where there is none
   MagnitudeRecord reference;
   MagnitudeRecord candidate;
+  /// With charts, for a page; not saved. Null: not asked for.
+  std::shared_ptr<const OutputRecord> compared;
 
   const std::string& name_in_candidate() const {
     return candidate_name.empty() ? name : candidate_name;
@@ -62,6 +65,10 @@ struct BlameLayerRecord {
   /// The node alone on the candidate's tensors, against what it computed within the model. Only
   /// measured where that decides something.
   std::optional<double> in_place_error;
+  /// The nodes that the candidate's runtime computes as one with this as the last; empty: none, or
+  /// it does not tell. `fused_error` is theirs as one, from the reference's tensors.
+  std::vector<std::string> fused;
+  std::optional<double> fused_error;
   int64_t iteration = 0;  ///< in which its total error was the largest
 };
 
@@ -120,6 +127,8 @@ struct BlameRecord {
   std::optional<NonFiniteRecord> first_nonfinite;
   std::string first_divergence;  ///< the first node whose total error is above 1; empty: none
   std::vector<UnexposedTensor> unexposed;
+  /// Tensors that the candidate's runtime makes only when they are asked for; compared all the same.
+  std::vector<std::string> fused_away;
   DisturbanceRecord disturbance;
   std::vector<BlameLayerRecord> layers;  ///< in topological order
   double output_error = 0;               ///< the largest total error of the model's own outputs
@@ -137,8 +146,10 @@ struct BlameRecord {
 /// JSON with a schema_version; non-finite numbers are the strings "nan", "inf" and "-inf".
 std::string ToJson(const BlameRecord& record);
 
-/// What --resume needs of a record that ToJson wrote, also of one that was not finished: layers,
-/// unexposed tensors, first_nonfinite, disturbance and resume_key. kMalformed.
+/// What ToJson wrote, also of a search that was not finished. kMalformed.
 Result<BlameRecord> BlameFromJson(std::string_view json);
+
+/// A record of a run that did nothing else.
+RunRecord RecordOf(BlameRecord blame);
 
 }  // namespace vernier

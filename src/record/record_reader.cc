@@ -1,3 +1,4 @@
+#include "record/blame_record.h"
 #include "record/record_fields.h"
 #include "record/record_visit.h"
 
@@ -26,13 +27,20 @@ RunRecord ReadWhole(const RecordFields& fields) {
   return record;
 }
 
+Result<RunRecord> ReadBlame(const Json& json, const std::string& what) {
+  Result<BlameRecord> blame = BlameFromJson(json.dump());
+  if (blame.ok()) return RecordOf(*std::move(blame));
+  return Malformed("'" + what + "' is no record of blame: " + blame.status().message());
+}
+
 }  // namespace
 
 Result<RunRecord> ReadRecord(const std::string& text, const std::string& what) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("schema_version")) {
-    return Malformed("'" + what + "' is not a record: it is what --save-record writes");
+    return Malformed("'" + what + "' is not a record: it is what --save-record, --save-profile or --save-blame writes");
   }
+  if (json.contains("culprits")) return ReadBlame(json, what);
   std::string error;
   const RecordFields fields(json, "", &error);
   const int64_t version = fields.Integer("schema_version");
@@ -46,6 +54,9 @@ Result<RunRecord> ReadRecord(const std::string& text, const std::string& what) {
   }
   RunRecord record = ReadWhole(fields);
   if (!error.empty()) return Malformed("'" + what + "': " + error);
+  if (!json.contains("blame")) return record;
+  VERNIER_ASSIGN_OR_RETURN(const RunRecord blamed, ReadBlame(json["blame"], what));
+  record.blame = blamed.blame;
   return record;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "record/blame_record.h"
 #include "record/record_json.h"
 #include "record/record_visit.h"
 
@@ -73,7 +74,10 @@ std::string ToJson(const RunRecord& record) {
       {"pairs", Json::array()},
   };
   for (const RunnerRecord& runner : record.runners) json["runners"].push_back(WriteFields(runner));
-  for (const PairRecord& pair : record.pairs) json["pairs"].push_back(WriteFields(pair));
+  for (const PairRecord& pair : record.pairs) {
+    if (!pair.by_layer) json["pairs"].push_back(WriteFields(pair));
+  }
+  if (record.blame) json["blame"] = Json::parse(ToJson(*record.blame));
   json["inference_results"] = InferenceResults(record);
   json["comparison_results"] = ComparisonResults(record);
   json["saved"] = Json::array();

@@ -150,6 +150,7 @@ struct PairRecord {
   bool rejected = false;  ///< by --strict: some of what agrees shows nothing
   std::vector<std::string> only_in_first;
   std::vector<std::string> only_in_second;
+  bool by_layer = false;  ///< what `blame` compared; made of `RunRecord::blame`, not saved
 };
 
 /// One option of the command line, or one that has its default.
@@ -187,7 +188,7 @@ struct RunRecord {
   double seconds = 0;
   std::optional<GraphRecord> graph;  ///< of the first ONNX model
   std::optional<ProfileRecord> profile;
-  std::shared_ptr<const BlameRecord> blame;  ///< for reports of blame; not part of the JSON
+  std::shared_ptr<const BlameRecord> blame;  ///< of `blame`, and of `run --blame`
 };
 
 /// A RunRecord from what ToJson made of it; what is absent keeps its default. `what` names the

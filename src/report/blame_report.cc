@@ -1,7 +1,8 @@
 #include "report/blame_report.h"
 
 #include <algorithm>
-#include <memory>
+
+#include "record/blame_record.h"
 
 namespace vernier {
 namespace {
@@ -17,7 +18,7 @@ SideRecord SideOf(const BlameTensorRecord& tensor, const MagnitudeRecord& values
 }
 
 OutputRecord OutputOf(const BlameTensorRecord& tensor) {
-  OutputRecord output;
+  OutputRecord output = tensor.compared ? *tensor.compared : OutputRecord();
   output.name = tensor.name;
   output.other_name = tensor.name_in_candidate();
   output.paired_by = "exact";
@@ -34,34 +35,39 @@ OutputRecord OutputOf(const BlameTensorRecord& tensor) {
     output.figures.gates.push_back(
         {"own error", own ? "failed" : "passed", tensor.bar_why, *tensor.own_error, 1.0});
   }
+  if (tensor.compared) return output;
   output.figures.first = SideOf(tensor, tensor.reference);
   output.figures.second = SideOf(tensor, tensor.candidate);
   return output;
 }
 
+GraphRecord GraphOf(const BlameRecord& blame) {
+  GraphRecord graph;
+  graph.model = blame.model;
+  for (const BlameLayerRecord& layer : blame.layers) {
+    NodeRecord node{layer.node, layer.op_type, layer.inputs, {}};
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      node.outputs.push_back(tensor.candidate_name.empty() ? tensor.name : tensor.candidate_name);
+    }
+    graph.nodes.push_back(std::move(node));
+  }
+  return graph;
+}
+
 }  // namespace
 
-RunRecord MakeBlameReport(BlameRecord blame, OriginRecord origin,
-                          std::optional<GraphRecord> graph) {
-  RunRecord record;
-  record.command = blame.command;
-  record.version = blame.version;
-  record.origin = std::move(origin);
-  record.runners = blame.runners;
-  record.error = blame.error;
-  record.notes = blame.notes;
-  record.exit_code = blame.exit_code;
-  record.seconds = blame.seconds;
-  record.graph = std::move(graph);
+RunRecord WithLayers(RunRecord record) {
+  const BlameRecord& blame = *record.blame;
+  if (!record.graph) record.graph = GraphOf(blame);
   PairRecord pair;
   pair.first = blame.reference;
   pair.second = blame.candidate;
+  pair.by_layer = true;
   pair.compared_iterations = pair.expected_iterations = 1;
   for (const BlameLayerRecord& layer : blame.layers) {
     for (const BlameTensorRecord& tensor : layer.outputs) pair.outputs.push_back(OutputOf(tensor));
   }
   record.pairs.push_back(std::move(pair));
-  record.blame = std::make_shared<const BlameRecord>(std::move(blame));
   return record;
 }
 

@@ -39,7 +39,8 @@ std::string Join(const std::vector<std::string>& names, size_t most) {
 TextTable WithNumbers(size_t count) { return {.indent = 4, .gap = 1, .end_number = count}; }
 
 double Worst(const BlameLayerRecord& layer) {
-  return std::max({layer.own_error.value_or(0), layer.in_place_error.value_or(0)});
+  return std::max({layer.own_error.value_or(0), layer.in_place_error.value_or(0),
+                   layer.fused_error.value_or(0)});
 }
 
 // How much was compared, and how much of that has one value only.
@@ -148,6 +149,14 @@ std::string Unexposed(const BlameRecord& record) {
          record.unexposed.front().why + (names.size() > 1 ? ", ..." : "") + "\n";
 }
 
+std::string Fused(const BlameRecord& record) {
+  if (record.fused_away.empty()) return "";
+  const size_t count = record.fused_away.size();
+  return "Fused away in the candidate: " + std::to_string(count) + " tensor" +
+         (count == 1 ? "" : "s") + " (" + Join(record.fused_away, kShownNames) +
+         "), compared in a session of their own\n";
+}
+
 }  // namespace
 
 std::string FormatBlame(const BlameRecord& record, bool all_layers) {
@@ -162,6 +171,7 @@ std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   }
   text += FirstNonFinite(record);
   text += Headroom(record);
+  text += Fused(record);
   text += Unexposed(record);
   if (record.disturbance.measured) text += record.disturbance.finding + "\n";
   if (record.culprits.empty()) {

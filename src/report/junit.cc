@@ -85,7 +85,8 @@ TestCase OutputCase(const OutputRecord& output) {
 }
 
 TestSuite PairSuite(const PairRecord& pair) {
-  TestSuite suite{pair.first + " vs. " + pair.second, {}};
+  TestSuite suite{pair.first + " vs. " + pair.second + (pair.by_layer ? ", layer by layer" : ""),
+                  {}};
   for (const OutputRecord& output : pair.outputs) suite.cases.push_back(OutputCase(output));
   for (const auto& [names, runner] : {std::pair(&pair.only_in_first, &pair.first),
                                       std::pair(&pair.only_in_second, &pair.second)}) {
@@ -164,8 +165,8 @@ std::string FormatCase(const TestSuite& suite, const TestCase& test) {
     text += "      <system-out>" + XmlText(test.text) + "</system-out>\n";
   } else {
     const std::string tag = TagOf(test.result);
-    text += "      <" + tag + Attribute("message", test.message) + ">" + XmlText(test.text) +
-            "</" + tag + ">\n";
+    text += "      <" + tag + Attribute("message", test.message) + ">" + XmlText(test.text) + "</" +
+            tag + ">\n";
   }
   return text + "    </testcase>\n";
 }

@@ -8,13 +8,20 @@
 #include <vector>
 
 #include "io/tensor_proto.h"
+#include "kernels/magnitudes.h"
+#include "kernels/pair_measures.h"
 #include "model/external_data.h"
+#include "model/onnx_infer.h"
+#include "model/onnx_order.h"
+#include "model/onnx_shapes.h"
+#include "report/array_text.h"
 #include "report/numpy_text.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
+constexpr double kShownQuantiles[] = {0.9, 0.95, 0.99};
 constexpr std::string_view kTypeAttributes[] = {"to", "dtype", "target_type"};
 
 // The peer's indent_block: every line, blank ones too, and no newline at the end.
@@ -114,7 +121,52 @@ class Formatter {
     return Indent(out, level);
   }
 
+  // A node of `graph`, which is the main graph or a body.
+  std::optional<std::string> Layer(const OnnxGraph& graph, std::string_view name) {
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      const OnnxNode& node = graph.nodes[i];
+      const auto made = graph.Outputs(node);
+      const bool wanted = !name.empty() && (node.name == name || std::find(made.begin(), made.end(),
+                                                                           name) != made.end());
+      if (!wanted) continue;
+      Known known = Declarations(model_.graph(), {});
+      AddInferred(graph, node, known);
+      known.merge(Declarations(graph, {}));
+      std::unordered_set<std::string_view> constants;
+      std::string weights;
+      for (const OnnxGraph* home : {&graph, &model_.graph()}) {
+        for (const OnnxTensor& tensor : home->initializers) {
+          const auto read = graph.Inputs(node);
+          const bool used = std::find(read.begin(), read.end(), tensor.name) != read.end();
+          if (used && constants.insert(tensor.name).second) weights += Initializer(tensor);
+        }
+      }
+      return Node(graph, i, known, constants, 0) + (weights.empty() ? "" : "\n" + weights);
+    }
+    return std::nullopt;
+  }
+
  private:
+  // Types that follow from the operators, where the model declares none.
+  void AddInferred(const OnnxGraph& graph, const OnnxNode& node, Known& known) const {
+    if (&graph != &model_.graph()) return;
+    ShapeTracker shapes(model_, {});
+    const Result<std::vector<uint32_t>> order = TopologicalOrder(model_);
+    if (!order.ok()) return;
+    for (const uint32_t index : *order) shapes.Visit(graph, graph.nodes[index]);
+    std::vector<std::string_view> names(graph.Inputs(node).begin(), graph.Inputs(node).end());
+    names.insert(names.end(), graph.Outputs(node).begin(), graph.Outputs(node).end());
+    const std::vector<InferredType> types = InferTypes(model_, names);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const Dims* dims = shapes.Find(names[i]);
+      if (names[i].empty() || known.contains(names[i]) || dims == nullptr) continue;
+      TensorInfo info{std::string(names[i]), DType::kUndefined, std::vector<Dim>()};
+      info.dtype = DTypeFromOnnx(types[i].onnx_type).value_or(DType::kUndefined);
+      for (const int64_t dim : *dims) info.shape->push_back({dim, {}});
+      known[names[i]] = std::move(info);
+    }
+  }
+
   static ShownTensor Show(const OnnxValue& value) {
     return {std::string(value.name), ToTensorInfo(value), true};
   }
@@ -151,13 +203,8 @@ class Formatter {
   std::string Initializers(const OnnxGraph& graph) const {
     std::string out =
         "---- " + std::to_string(graph.initializers.size()) + " Initializer(s) ----\n";
-    if (options_.weights) {
-      for (const OnnxTensor& tensor : graph.initializers) {
-        out += "Initializer | " + std::string(tensor.name) +
-               " [dtype=" + std::string(DTypeName(tensor.dtype)) +
-               ", shape=" + FormatDimsAsList(tensor.dims) + "] | Values:\n" +
-               Indent(ValuesOf(tensor), 1) + "\n\n";
-      }
+    if (options_.weights || options_.statistics) {
+      for (const OnnxTensor& tensor : graph.initializers) out += Initializer(tensor);
       return out + (graph.initializers.empty() ? "{}\n\n" : "");
     }
     if (!options_.layers) return out + "\n";
@@ -168,10 +215,42 @@ class Formatter {
     return out + List(shown) + "\n\n";
   }
 
+  std::string Initializer(const OnnxTensor& tensor) const {
+    const std::string title = "Initializer | " + std::string(tensor.name) +
+                              " [dtype=" + std::string(DTypeName(tensor.dtype)) +
+                              ", shape=" + FormatDimsAsList(tensor.dims) + "]";
+    std::string out;
+    if (options_.statistics) out += title + " | Stats: " + StatisticsOf(tensor) + "\n\n";
+    if (options_.weights) out += title + " | Values:\n" + Indent(ValuesOf(tensor), 1) + "\n\n";
+    return out;
+  }
+
+  std::string StatisticsOf(const OnnxTensor& tensor) const {
+    const Result<Tensor> values = Read(tensor);
+    if (!values.ok()) return NotLoaded(values.status());
+    if (values->dtype() == DType::kString) return "strings have none";
+    const ValueStatistics statistics =
+        MeasureValues(Elements(*values), StatisticsLevel::kRanks, kShownQuantiles);
+    const Magnitudes magnitudes = MeasureMagnitudes(Elements(*values));
+    std::string text = FormatStatistics(statistics, values->dtype(), values->dims());
+    if (magnitudes.nan_count > 0) text += ", " + std::to_string(magnitudes.nan_count) + " NaN";
+    if (magnitudes.infinite_count > 0) {
+      text += ", " + std::to_string(magnitudes.infinite_count) + " infinite";
+    }
+    return text;
+  }
+
+  Result<Tensor> Read(const OnnxTensor& tensor) const {
+    return tensor.external ? ReadExternal(tensor) : Parse(tensor);
+  }
+
+  static std::string NotLoaded(const Status& why) {
+    return "<error: failed to load weights>: " + why.message();
+  }
+
   std::string ValuesOf(const OnnxTensor& tensor) const {
-    const Result<Tensor> values = tensor.external ? ReadExternal(tensor) : Parse(tensor);
-    if (values.ok()) return FormatNumpyArray(*values);
-    return "<error: failed to load weights>: " + values.status().message();
+    const Result<Tensor> values = Read(tensor);
+    return values.ok() ? FormatNumpyArray(*values) : NotLoaded(values.status());
   }
 
   static Result<Tensor> Parse(const OnnxTensor& tensor) {
@@ -294,6 +373,7 @@ class Formatter {
   std::string TensorText(const OnnxTensor& tensor) const {
     std::string text = "Tensor: [dtype=" + std::string(DTypeName(tensor.dtype)) +
                        ", shape=" + FormatDimsAsList(tensor.dims) + "]";
+    if (options_.statistics) text += " | Stats: " + StatisticsOf(tensor);
     if (options_.weights) text += " | Values:\n" + Indent(ValuesOf(tensor), 1);
     return text;
   }
@@ -308,6 +388,22 @@ std::string FormatModel(const OnnxModel& model, const ModelTextOptions& options)
   std::string text = Formatter(model, options).Graph(model.graph(), {}, false, 0);
   text.erase(text.find_last_not_of(" \n") + 1);
   return text;
+}
+
+Result<std::string> FormatLayer(const OnnxModel& model, ModelTextOptions options,
+                                const std::string& name) {
+  options.layers = options.attributes = options.statistics = true;
+  Formatter formatter(model, options);
+  std::optional<std::string> text = formatter.Layer(model.graph(), name);
+  for (const OnnxGraph& body : model.contents().subgraphs) {
+    if (!text) text = formatter.Layer(body, name);
+  }
+  if (!text) {
+    return NotFound("--layer: no node of '" + model.path() + "' is called '" + name +
+                    "' or makes a tensor of that name");
+  }
+  text->erase(text->find_last_not_of(" \n") + 1);
+  return *std::move(text);
 }
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "model/onnx_model.h"
+#include "vernier/status.h"
 
 namespace vernier {
 
@@ -11,11 +12,17 @@ struct ModelTextOptions {
   bool layers = false;
   bool attributes = false;  ///< of layers
   bool weights = false;     ///< values
+  bool statistics = false;  ///< of weights
   std::string external_data_dir;
 };
 
 /// The text behind "==== ONNX Model ====". Weights are read only where they are shown; one that
 /// cannot be read says so in its place.
 std::string FormatModel(const OnnxModel& model, const ModelTextOptions& options);
+
+/// One node, which has this name or makes a tensor of it, of the graph or of a body, with its
+/// attributes and the statistics of the weights that it reads. kNotFound.
+Result<std::string> FormatLayer(const OnnxModel& model, ModelTextOptions options,
+                                const std::string& name);
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "report/blame_report.h"
 #include "report/html/page.h"
 #include "report/junit.h"
 #include "report/markdown.h"
@@ -64,6 +65,9 @@ Result<ReportFile> ReportFileFor(const std::string& flag, const std::string& pat
 }
 
 Status WriteReport(const ReportFile& report, const RunRecord& record) {
+  if (record.blame) {
+    return WriteFileAtomically(report.path, Format(WithLayers(record), report.format));
+  }
   return WriteFileAtomically(report.path, Format(record, report.format));
 }
 

@@ -21,6 +21,7 @@ struct Counts {
 Counts CountOutputs(const RunRecord& record) {
   Counts counts;
   for (const PairRecord& pair : record.pairs) {
+    if (pair.by_layer) continue;
     for (const OutputRecord& output : pair.outputs) {
       ++counts.outputs;
       const bool failed = HasFailed(output);
@@ -112,8 +113,15 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
 }
 
 VerdictText FromParts(const RunRecord& record) {
-  if (record.blame) return BlameVerdict(*record.blame);
   const Counts counts = CountOutputs(record);
+  if (record.blame) {
+    const VerdictText blame = BlameVerdict(*record.blame);
+    if (counts.outputs == 0) return blame;
+    VerdictText both = OutputsVerdict(record, counts);
+    both.sentence += " " + blame.sentence;
+    if (blame.outcome == Outcome::kMismatched) both.outcome = blame.outcome;
+    return both;
+  }
   if (counts.outputs > 0) return OutputsVerdict(record, counts);
   if (record.profile) return ProfileVerdict(*record.profile);
   if (!record.pairs.empty()) return {Outcome::kIncomplete, "Nothing was compared."};

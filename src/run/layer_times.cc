@@ -36,9 +36,9 @@ LayerTimesFile::~LayerTimesFile() {
   if (!folder_.empty()) fs::remove_all(folder_, ignored);
 }
 
-std::vector<LayerTime> LayerTimesFile::Read() const {
+std::vector<LayerTime> ReadLayerTimes(const std::string& path) {
   std::vector<LayerTime> layers;
-  std::ifstream file(path());
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const size_t first = line.find('\t');
     const size_t second = first == std::string::npos ? first : line.find('\t', first + 1);

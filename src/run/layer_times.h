@@ -13,6 +13,10 @@ namespace vernier {
 /// Whether the backend understands the session option `layer_times`.
 bool HasLayerTimes(std::string_view backend);
 
+/// What a plug-in wrote: longest first; empty when nothing was. Lines that make no sense are left
+/// out.
+std::vector<LayerTime> ReadLayerTimes(const std::string& path);
+
 /// A file in a temporary folder, which is removed with the object.
 class LayerTimesFile {
  public:
@@ -24,9 +28,7 @@ class LayerTimesFile {
 
   std::string path() const { return folder_ + "/layers"; }
 
-  /// What was written: longest first; empty when nothing was. Lines that make no sense are left
-  /// out.
-  std::vector<LayerTime> Read() const;
+  std::vector<LayerTime> Read() const { return ReadLayerTimes(path()); }
 
  private:
   explicit LayerTimesFile(std::string folder) : folder_(std::move(folder)) {}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import onnx
@@ -15,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 import planted
 from test_planted import VERNIER, Planted, blame, two_models
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 FUSING = str(Path(__file__).with_name("fusing_runner.py"))
 
 
@@ -166,6 +168,36 @@ class Blame(Planted):
         self.assertEqual(found["culprits"][0]["node"], network.culprits[0])
         self.assertIn("To blame:", ended.stdout)
 
+    def test_one_report_of_a_run_and_its_blame(self):
+        network = planted.plant(1, "wrong_epsilon")
+        culprit = network.culprits[0]
+        ended = subprocess.run([VERNIER, "run", *two_models(network), "--blame", "--save-blame",
+                                "b.json", "--save-record", "r.json", "--report", "o.html", "o.xml",
+                                "o.md", "-qq"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        page = json.loads(Path("o.html").read_text().split('id="record">')[1].split("</script>")[0])
+        self.assertEqual(page["blame"]["culprits"][0]["node"], culprit)
+        self.assertEqual([len(pair["outputs"]) for pair in page["pairs"]],
+                         [1, len(network.bad.graph.node)])
+        for output in page["pairs"][1]["outputs"]:
+            self.assertIn("charts", output, output["name"])
+            self.assertIn("own", output)
+        self.assertIn("does not match", page["sentence"])
+        self.assertIn(f"{culprit} (LayerNormalization) is to blame", page["sentence"])
+        self.assertIn(culprit, Path("o.md").read_text())
+        suites = ElementTree.parse("o.xml").getroot().findall("testsuite")
+        self.assertEqual([suite.get("name") for suite in suites][1:],
+                         ["gold vs. new", "gold vs. new, layer by layer", "blame", "run"])
+        for record in ("b.json", "r.json"):
+            again = subprocess.run([VERNIER, "report", record, "-o", "later.html", "later.md"],
+                                   capture_output=True, text=True)
+            self.assertEqual(again.returncode, 0, again.stderr)
+            later = Path("later.html").read_text().split('id="record">')[1].split("</script>")[0]
+            self.assertEqual(json.loads(later)["blame"], page["blame"])
+            self.assertEqual(len(json.loads(later)["pairs"][-1]["outputs"]),
+                             len(network.bad.graph.node))
+            self.assertIn(culprit, Path("later.md").read_text())
+
     def test_float32_against_float16(self):
         """One feed for both; own errors know of the shorter type."""
         good, half = chain(), onnx.ModelProto()
@@ -188,6 +220,15 @@ class Blame(Planted):
             over = [layer["node"] for layer in found["layers"] if layer["own_error"] > 1]
             self.assertEqual(over, guilty, ended.stdout + ended.stderr)
             self.assertEqual([c["node"] for c in found["culprits"]][:len(guilty)], guilty)
+
+    def test_the_same_network_in_float16_is_nobodys_fault(self):
+        """Its weights are rounded, and ONNX Runtime computes it in float32 all the same."""
+        for candidate in ("onnxrt", "openvino"):
+            ended, found = blame(self.folder.name, "--runner", f"gold=onnxrt {EXAMPLES}/digits.onnx",
+                                 "--runner", f"new={candidate} {EXAMPLES}/digits_fp16.onnx",
+                                 "--reference", "gold")
+            self.assertEqual(found["culprits"], [], candidate)
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
 
     def test_the_node_within_a_branch(self):
         network = planted.plant(7, "in_body")

@@ -79,3 +79,49 @@ def network(layers, first_bad, names=None):
                        "only_in_first": [], "only_in_second": []}],
             "graph": {"model": "net.onnx", "inputs": ["input"], "outputs": [names[-1]],
                       "nodes": nodes}}
+
+
+def magnitudes(**more):
+    return {"elements": 4096, "nan_count": 0, "infinite_count": 0, "min": -3.25, "max": 4.125,
+            "largest": 4.125, "float16_overflow": 0.0, "float16_denormal": 0.001, **more}
+
+
+def blame(layers, guilty):
+    """What `blame` saves: a chain in which one layer makes an error that the others inherit."""
+    def layer(i):
+        total, own = (0.02, 0.01) if i < guilty else (40.0 + i, 41.0 if i == guilty else 0.3)
+        return {"node": f"layer_{i}", "op_type": OPERATORS[i % 6], "group": [],
+                "inputs": [f"t{i - 1}" if i else "x"], "total_error": total, "own_error": own,
+                "own_missing": None, "in_place_error": None, "fused": [], "fused_error": None,
+                "iteration": 0,
+                "outputs": [{"name": f"t{i}", "candidate_name": None, "dtype": "float32",
+                             "shape": [8, 512], "total_error": total, "own_error": own,
+                             "total_rms": 1e-5, "own_rms": 1e-6, "total_bar": 1e-6, "own_bar": 1e-6,
+                             "bar_why": "float32, longest sum 512, 3 layers",
+                             "reference": magnitudes(), "candidate": magnitudes()}]}
+
+    runner = {"framework_version": "1.2", "framework_path": "/lib.so", "model": "net.onnx",
+              "device": "CPU", "precision": "float32"}
+    return {"schema_version": 1, "command": "vernier blame net.onnx", "version": "0.1.0",
+            "culprits": [{"node": f"layer_{guilty}", "op_type": OPERATORS[guilty % 6],
+                          "outputs": [f"t{guilty}"], "total_error": 40.0 + guilty, "own_error": 41.0,
+                          "why": "its own error, from the reference's inputs, is 41 times the bar"},
+                         {"node": HOSTILE, "op_type": "Relu", "outputs": [f"t{guilty + 2}"],
+                          "total_error": "inf", "own_error": None,
+                          "why": "fusion or interaction: " + HOSTILE}],
+            "first_nonfinite": {"node": f"layer_{guilty + 2}", "op_type": "Relu",
+                                "output": f"t{guilty + 2}", "side": "candidate", "nan_count": 3,
+                                "infinite_count": 1, "first": [0, 7],
+                                "operands": [{"name": f"t{guilty + 1}", **magnitudes(max=6.5e4)}]},
+            "unexposed": [{"name": "mask", "why": "'new' did not hand it out"}],
+            "fused_away": ["t1", HOSTILE], "disturbed": True,
+            "disturbance": {"changed": True, "plain_error": 40, "probed_error": 0.2, "moved": 40,
+                            "effect": "cures", "probes": ["t5"], "region": ["layer_5", "layer_6"],
+                            "finding": "Probing changed the result: the fault is in a fusion."},
+            "first_divergence": f"layer_{guilty}", "output_error": 40.0 + layers,
+            "compared": layers, "model": "net.onnx", "reference": "gold", "candidate": "new",
+            "runners": [{"name": "gold", "backend": "onnxruntime", **runner},
+                        {"name": "new", "backend": "openvino", **runner}],
+            "batches": 1, "planned_bytes": 1 << 20, "error": None, "resume_key": "", "notes": [],
+            "seconds": 1.5, "timing_seconds": {"runtimes": 1.0}, "exit_code": 1,
+            "layers": [layer(i) for i in range(layers)]}

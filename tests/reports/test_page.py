@@ -194,6 +194,62 @@ class Page(Case):
         self.show(record)
         self.assertIn("No charts: it holds strings", self.browser.ask("document.body.innerText"))
 
+    def test_what_is_to_blame(self):
+        self.show(records.blame(40, guilty=12))
+        self.assertEqual(self.browser.ask("document.querySelector('h1').textContent"),
+                         "layer_12 (Conv) is to blame first, 1 node after it.")
+        self.assertEqual(self.browser.ask("document.getElementById('blame-title').textContent"),
+                         "To blame")
+        culprits = "document.querySelectorAll('#blame table')[0].querySelectorAll('tbody tr')"
+        self.assertEqual(self.browser.ask(culprits + ".length"), 2)
+        text = self.browser.ask("document.getElementById('blame').innerText")
+        for words in ("its own error, from the reference's inputs, is 41 times the bar", records.HOSTILE,
+                      "3 NaN and 1 infinite", "[0, 7]", "Looking changed the result", "layer_5, layer_6",
+                      "The candidate fuses 2 tensors away", "1 tensors could not be looked at"):
+            self.assertIn(words, text)
+        # A dot a layer for its total error, a ring for its own.
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#layers circle.dot').length"), 40)
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#layers circle.own').length"), 40)
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#layers circle.failed').length"), 28)
+        self.assertGreater(self.browser.ask("document.querySelector('canvas.graph').width"), 100)
+        self.assertIsNone(self.browser.ask("window.hacked"))
+        self.picture()
+
+    def test_choosing_a_culprit_and_sorting_by_own_error(self):
+        self.show(records.blame(40, guilty=12))
+        self.browser.click("#outputs tbody tr:nth-child(3) button")
+        self.assertEqual(self.browser.ask(CHOSEN), "t2")
+        self.browser.click("#blame table tbody tr:nth-child(1) button")
+        self.assertEqual(self.browser.ask(CHOSEN), "t12")
+        self.assertIn("own error", self.browser.ask("document.getElementById('panel').innerText"))
+        own = self.browser.ask("[...document.querySelectorAll('#outputs th')]"
+                               ".findIndex((th) => th.textContent === 'own error')")
+        self.browser.click(f"#outputs th:nth-child({own + 1}) button")
+        self.assertEqual(self.browser.ask(NAMES)[0], "t12")
+        self.choose("verdict", "failed")
+        self.assertEqual(self.browser.ask(ROWS + ".length"), 28)
+
+    def test_a_run_and_what_is_to_blame_in_one_page(self):
+        record = records.network(3, first_bad=2)
+        record["blame"] = records.blame(40, guilty=12)
+        self.show(record)
+        self.assertEqual(self.browser.ask("document.querySelector('h1').textContent"),
+                         "1 of 3 outputs does not match. layer_12 (Conv) is to blame first, 1 node after it.")
+        self.assertEqual(self.browser.ask(ROWS + ".length"), 40)
+        self.choose("pair", "0")
+        self.assertEqual(self.browser.ask(ROWS + ".length"), 3)
+        self.browser.click("#blame table tbody tr:nth-child(1) button")
+        self.assertEqual(self.browser.ask(CHOSEN), "t12")
+        self.assertEqual(self.browser.ask("document.getElementById('pair').value"), "1")
+
+    def test_nothing_to_blame(self):
+        record = records.blame(10, guilty=10)
+        record.update(culprits=[], first_nonfinite=None, unexposed=[], disturbance=None, exit_code=0,
+                      disturbed=False, fused_away=[])
+        self.show(record)
+        self.assertEqual(self.browser.ask("document.querySelector('h1').textContent"), "Nothing is to blame.")
+        self.assertEqual(self.browser.ask("document.querySelectorAll('#blame table').length"), 0)
+
     def test_a_profile(self):
         record = records.network(1, first_bad=1)
         record["pairs"], record["graph"] = [], None

@@ -9,7 +9,6 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
-#include "report/blame_report.h"
 #include "report/blame_text.h"
 #include "report/report_files.h"
 #include "run/model_graph.h"
@@ -22,9 +21,9 @@ namespace {
 void WriteReports(const BlamePlan& plan, const OriginRecord& origin, BlameOutcome& outcome,
                   ConsoleLog& log) {
   if (plan.run.save.reports.empty()) return;
-  const RunRecord record = MakeBlameReport(
-      outcome.record, origin,
-      plan.run.save.WantsPage() ? FindModelGraph(plan.run) : std::optional<GraphRecord>());
+  RunRecord record = RecordOf(outcome.record);
+  record.origin = origin;
+  if (plan.run.save.WantsPage()) record.graph = FindModelGraph(plan.run);
   for (const ReportFile& report : plan.run.save.reports) {
     log.Info("Saving report to " + report.path);
     if (const Status status = WriteReport(report, record); !status.ok()) {
@@ -36,8 +35,8 @@ void WriteReports(const BlamePlan& plan, const OriginRecord& origin, BlameOutcom
 
 }  // namespace
 
-RunFaults Blame(const BlamePlan& plan, const OriginRecord& origin, const Invocation& invocation,
-                ConsoleLog& log) {
+BlameOutcome Blame(const BlamePlan& plan, const OriginRecord& origin, const Invocation& invocation,
+                   ConsoleLog& log) {
   BlameOutcome outcome = ExecuteBlame(plan, log, WatchSignals());
   BlameRecord& record = outcome.record;
   record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
@@ -49,7 +48,7 @@ RunFaults Blame(const BlamePlan& plan, const OriginRecord& origin, const Invocat
   }
   WriteReports(plan, origin, outcome, log);
   if (!record.layers.empty()) log.Plain(FormatBlame(record, log.Enabled(Severity::kVerbose)));
-  return outcome.faults;
+  return outcome;
 }
 
 int BlameCommand(std::span<const std::string> words, const Invocation& invocation) {
@@ -58,8 +57,9 @@ int BlameCommand(std::span<const std::string> words, const Invocation& invocatio
   ConsoleLog& log = *start.log;
   Result<RunPlan> run = BindRun(start.args, invocation, log);
   if (!run.ok()) return EndCommand(run.status(), invocation, log);
-  const Result<BlamePlan> plan = BindBlame(start.args, *std::move(run));
+  Result<BlamePlan> plan = BindBlame(start.args, *std::move(run));
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
+  plan->charts = plan->run.save.WantsPage();
   log.Start("RUNNING | Command: " + invocation.command);
   const auto begin = std::chrono::steady_clock::now();
   RunFaults faults;
@@ -69,7 +69,7 @@ int BlameCommand(std::span<const std::string> words, const Invocation& invocatio
   } else {
     const OriginRecord origin =
         DescribeOrigin(start.args, FindCommand("blame")->options(), invocation);
-    faults = Blame(*plan, origin, invocation, log);
+    faults = Blame(*plan, origin, invocation, log).faults;
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, seconds.count(), faults, invocation);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "blame/blame_plan.h"
+#include "blame/blame_run.h"
 #include "cli/bind_run.h"
 #include "record/run_record.h"
 #include "report/console_log.h"
@@ -9,9 +10,9 @@
 
 namespace vernier {
 
-/// Investigates, prints, saves, and writes the plan's reports, which tell of `origin`. The faults say how it went; a mismatch is that something is to
-/// blame.
-RunFaults Blame(const BlamePlan& plan, const OriginRecord& origin, const Invocation& invocation,
-                ConsoleLog& log);
+/// Investigates, prints, saves, and writes the plan's reports, which tell of `origin`. The faults
+/// say how it went; a mismatch is that something is to blame.
+BlameOutcome Blame(const BlamePlan& plan, const OriginRecord& origin, const Invocation& invocation,
+                   ConsoleLog& log);
 
 }  // namespace vernier

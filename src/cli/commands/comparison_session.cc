@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <memory>
 
 #include "cli/bind_blame.h"
 #include "cli/commands/blame_session.h"
@@ -20,17 +21,23 @@ namespace vernier {
 namespace {
 
 void BlameAfterwards(const RunPlan& run, const ParsedArgs& args, const Invocation& invocation,
-                     ConsoleLog& log, RunFaults& faults) {
-  // The reports that were asked for are those of the run.
+                     ConsoleLog& log, RunOutcome& outcome) {
+  RunFaults& faults = outcome.faults;
+  // Reports tell of both, and are written last.
   RunPlan blamed = run;
   blamed.save.reports.clear();
-  const Result<BlamePlan> plan = BindBlame(args, std::move(blamed));
+  Result<BlamePlan> plan = BindBlame(args, std::move(blamed));
   if (!plan.ok()) {
     log.Critical(plan.status().message());
     faults.Add(plan.status());
     return;
   }
-  faults.Add(Blame(*plan, {}, invocation, log));
+  plan->charts = run.save.WantsPage();
+  BlameOutcome blame = Blame(*plan, {}, invocation, log);
+  if (!blame.record.layers.empty()) {
+    outcome.record.blame = std::make_shared<const BlameRecord>(std::move(blame.record));
+  }
+  faults.Add(blame.faults);
 }
 
 // Last of all, where a workflow looks for it.
@@ -51,16 +58,15 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const CommandEntry& com
     log.Critical(status.message());
     outcome.faults.Add(status);
   }
-  CompleteRecord(outcome, plan, args, command, invocation);
-  SaveRecordAndReports(plan.save, outcome.record, outcome.faults, log);
   // Frameworks that failed would only fail again.
   const bool ran = outcome.faults.signal == 0 && !outcome.faults.backend;
-  if (args.Has("blame") && ran) BlameAfterwards(plan, args, invocation, log, outcome.faults);
+  if (args.Has("blame") && ran) BlameAfterwards(plan, args, invocation, log, outcome);
+  CompleteRecord(outcome, plan, args, command, invocation);
+  SaveRecordAndReports(plan.save, outcome.record, outcome.faults, log);
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
   const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
-  const std::string summary =
-      FormatRunSummary(outcome.record, {interleaved, log.Enabled(Severity::kVerbose),
-                                        ReproCommand(invocation)});
+  const std::string summary = FormatRunSummary(
+      outcome.record, {interleaved, log.Enabled(Severity::kVerbose), ReproCommand(invocation)});
   if (!summary.empty()) log.Plain(summary);
   if (!invocation.as_peer) TellWorkflow(outcome.record, log);
   if (code == 0 && !log.Close()) {

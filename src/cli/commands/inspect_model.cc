@@ -34,7 +34,13 @@ Status Inspect(const ParsedArgs& args, ConsoleLog& log) {
   options.attributes = shows("attrs");
   options.weights = shows("weights");
   options.external_data_dir = std::string(args.Value("external_data_dir").value_or(""));
-  const std::string text = FormatModel(model, options);
+  options.statistics = shows("stats");
+  std::string text;
+  if (const auto layer = args.Value("layer")) {
+    VERNIER_ASSIGN_OR_RETURN(text, FormatLayer(model, options, std::string(*layer)));
+  } else {
+    text = FormatModel(model, options);
+  }
   VERNIER_TRY(model.CheckIntact());
   log.Info("==== ONNX Model ====\n" + text);
   return {};

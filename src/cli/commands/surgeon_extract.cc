@@ -1,4 +1,5 @@
 // A part of a model, cut out between tensors.
+#include <algorithm>
 #include <chrono>
 
 #include "cli/commands/command_start.h"
@@ -7,7 +8,9 @@
 #include "inputs/shape_spec.h"
 #include "model/onnx_cut.h"
 #include "model/onnx_model.h"
+#include "model/onnx_order.h"
 #include "model/onnx_save.h"
+#include "model/onnx_shapes.h"
 #include "model/onnx_summary.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
@@ -50,6 +53,38 @@ Result<TensorInfo> ParseOutput(const std::string& word) {
   return info;
 }
 
+// Shapes that are not given: from those of the model's inputs, operator by operator. What no rule
+// covers stays unknown.
+Status FollowShapes(const ParsedArgs& args, const OnnxModel& model,
+                    std::vector<TensorInfo>& inputs) {
+  std::vector<InputDims> fed;
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
+                           ParseShapeSpecs(args.List("model_input_shapes"), Strictness::kStrict));
+  for (const ShapeSpec& spec : specs) {
+    const std::vector<TensorInfo> known = model.RequiredInputs();
+    const bool there = std::any_of(known.begin(), known.end(),
+                                   [&](const auto& input) { return input.name == spec.name; });
+    if (!there) {
+      return NotFound("--model-input-shapes: the model has no input '" + spec.name + "'");
+    }
+    if (!spec.shape) continue;
+    InputDims& dims = fed.emplace_back(InputDims{spec.name, {}});
+    for (const Dim& dim : *spec.shape) dims.dims.push_back(dim.value);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> order, TopologicalOrder(model));
+  ShapeTracker shapes(model, fed);
+  for (const uint32_t index : order) shapes.Visit(model.graph(), model.graph().nodes[index]);
+  for (TensorInfo& input : inputs) {
+    const bool declared = DescribeTensors(model, std::span(&input.name, 1))[0].shape.has_value();
+    const Dims* dims = shapes.Find(input.name);
+    const bool wanted = !declared || args.Has("force_fallback_shape_inference");
+    if (input.shape || dims == nullptr || !wanted) continue;
+    input.shape.emplace();
+    for (const int64_t dim : *dims) input.shape->push_back({dim, {}});
+  }
+  return {};
+}
+
 Result<CutPlan> BindCut(const ParsedArgs& args, const OnnxModel& model) {
   CutPlan plan;
   for (const std::string& word : args.List("input_meta")) {
@@ -60,6 +95,7 @@ Result<CutPlan> BindCut(const ParsedArgs& args, const OnnxModel& model) {
     VERNIER_ASSIGN_OR_RETURN(TensorInfo info, ParseOutput(word));
     plan.outputs.push_back(std::move(info));
   }
+  VERNIER_TRY(FollowShapes(args, model, plan.inputs));
   if (!args.Has("input_meta")) plan.inputs = model.RequiredInputs();
   if (!args.Has("output_meta")) plan.outputs = model.Outputs();
   return plan;

@@ -3,7 +3,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kShown[] = {"layers", "attrs", "weights"};
+constexpr std::string_view kShown[] = {"layers", "attrs", "weights", "stats"};
 constexpr std::string_view kDisplayAs[] = {"trt"};
 
 constexpr OptionRow kInspect[] = {
@@ -19,9 +19,16 @@ constexpr OptionRow kInspect[] = {
      .dest = "show",
      .arity = Arity::kPlus,
      .choices = kShown,
+     .own_choices = 1,
      .metavar = "WHAT",
      .help = "layers: each node with its tensors; attrs: with its attributes; weights: values of"
-             " initializers, and of constants among the attributes."},
+             " initializers, and of constants among the attributes; stats: the statistics of those."},
+    {.flags = {"--layer"},
+     .dest = "layer",
+     .arity = Arity::kOne,
+     .metavar = "NAME",
+     .help = "Show only this node, named by itself or by a tensor that it makes, with its attributes,"
+             " the types of its tensors and the statistics of its weights."},
 };
 
 }  // namespace

@@ -16,6 +16,18 @@ constexpr OptionRow kExtract[] = {
      .metavar = "NAME:DTYPE",
      .help = "Tensors that the part ends with, for example y:float32 or y:auto. Default: the"
              " model's outputs."},
+    {.flags = {"--model-input-shapes", "--model-inputs"},
+     .dest = "model_input_shapes",
+     .arity = Arity::kPlus,
+     .metavar = "NAME:SHAPE",
+     .help =
+         "Shapes of the whole model's inputs, for example x:[1,3,224,224]. The shapes of tensors"
+         " that are auto and that the model does not declare follow from them, operator by"
+         " operator."},
+    {.flags = {"--force-fallback-shape-inference"},
+     .dest = "force_fallback_shape_inference",
+     .help = "Let shapes follow from --model-input-shapes also where the model declares others,"
+             " such as symbolic ones."},
     {.flags = {"-o", "--output"},
      .dest = "output",
      .arity = Arity::kOne,

@@ -12,6 +12,13 @@ function blameSection() {
   if (culprits.length) section.append(culpritTable(culprits));
   if (blame.nonFinite) section.append(...nonFiniteParts(blame.nonFinite));
   if (blame.disturbance) section.append(...disturbanceParts(blame.disturbance));
+  if (blame.fusedAway) {
+    section.append(make('details', {},
+        make('summary', {}, `The candidate fuses ${count(blame.fusedAway.length)} tensors away`),
+        make('p', {class: 'hint'}, 'It makes them only when they are asked for. Their errors are of ' +
+            'a session of their own; the errors of all others were measured with the fusions in place.'),
+        make('p', {class: 'name'}, blame.fusedAway.join(', '))));
+  }
   if (blame.unexposed) {
     section.append(make('details', {},
         make('summary', {}, `${blame.unexposed.length} tensors could not be looked at`),
@@ -25,10 +32,11 @@ function culpritTable(culprits) {
   const columns = [{title: 'node', words: true}, {title: 'operator'},
     {title: 'own error', number: true}, {title: 'total error', number: true},
     {title: 'why', words: true}];
+  const pair = pairs.findIndex((p) => p.byLayer);
   const rows = culprits.map((c) => {
-    const index = outputsOf(0).findIndex((output) => (c.outputs || []).includes(output.name));
+    const index = outputsOf(pair).findIndex((output) => (c.outputs || []).includes(output.name));
     const name = index < 0 ? c.node : make('button', {type: 'button', class: 'link',
-      onclick: () => change('output', {output: index})}, c.node);
+      onclick: () => showOutput(pair, index)}, c.node);
     return [name, c.op || '', c.own === undefined ? '\u2013' : show(c.own), show(number(c.total)), c.why || ''];
   });
   return plainTable(columns, rows, 'What is to blame, the worst first');

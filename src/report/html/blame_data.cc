@@ -61,6 +61,7 @@ void AddBlame(PageJson& page, const BlameRecord& blame) {
   });
   if (blame.first_nonfinite) AddNonFinite(page, *blame.first_nonfinite);
   AddDisturbance(page, blame.disturbance);
+  page.Texts("fusedAway", blame.fused_away);
   page.Objects("unexposed", blame.unexposed, [&](const UnexposedTensor& tensor) {
     page.Text("name", tensor.name);
     page.Text("why", tensor.why);

@@ -3,7 +3,7 @@
 
 function coverage() {
   const box = document.getElementById('coverage');
-  const lines = pairs.map((pair) => make('p', {}, make('strong', {}, `${pair.a} vs. ${pair.b}`),
+  const lines = pairs.map((pair) => make('p', {}, make('strong', {}, pair.title),
       ': ' + pair.coverage));
   if (record.error) lines.push(make('p', {class: 'wrong'}, 'The run was given up: ' + record.error));
   for (const runner of record.runners || []) {
@@ -28,7 +28,10 @@ function pairChoice() {
     change('pair', {output: -1});
     chooseFirst();
   }}, ...pairs.map((pair, i) => make('option', {value: i, selected: i === state.pair},
-    `${pair.a} vs. ${pair.b}`)));
+    pair.title)));
+  state.listeners.push((what) => {
+    if (what === 'pair') choice.value = state.pair;
+  });
   return make('div', {class: 'bar'}, make('label', {for: 'pair'}, 'runners'), choice);
 }
 

@@ -172,9 +172,10 @@ void AddPair(PageJson& page, const PairRecord& pair, const OwnErrors& own) {
   page.Text("coverage", FormatCoverage(pair));
   page.Texts("onlyFirst", pair.only_in_first);
   page.Texts("onlySecond", pair.only_in_second);
+  page.Flag("byLayer", pair.by_layer);
   page.Objects("outputs", pair.outputs, [&](const OutputRecord& output) {
     AddOutput(page, output);
-    if (const auto found = own.find(output.name); found != own.end()) {
+    if (const auto found = own.find(output.name); pair.by_layer && found != own.end()) {
       page.Number("own", found->second);
     }
   });

@@ -19,6 +19,7 @@ function shortName(name) {
 for (const pair of pairs) {
   pair.a = shortName(pair.first);
   pair.b = shortName(pair.second);
+  pair.title = `${pair.a} vs. ${pair.b}` + (pair.byLayer ? ', layer by layer' : '');
 }
 
 // What the reader has chosen. `listeners` are called with the name of what changed.
@@ -26,10 +27,17 @@ const state = {pair: 0, output: -1, listeners: []};
 // Of several pairs the first that differs is looked at first.
 state.pair = Math.max(0, pairs.findIndex((pair) =>
   (pair.outputs || []).some((output) => output.verdict === 'failed')));
+// What is to blame is seen where the layers are.
+if (record.blame && record.blame.culprits) state.pair = pairs.findIndex((pair) => pair.byLayer);
 
 function change(what, values) {
   Object.assign(state, values);
   for (const listener of state.listeners) listener(what);
+}
+
+function showOutput(pair, output) {
+  if (state.pair !== pair) change('pair', {pair, output: -1});
+  change('output', {output});
 }
 
 function number(value) {

@@ -2,6 +2,10 @@
 
 const firstRows = 200;
 
+// A saved record of blame has the layers' errors and no more.
+const hasDifferences = () => !record.blame ||
+    pairs.some((pair) => (pair.outputs || []).some((output) => output.abs !== undefined));
+
 const outputColumns = [
   {key: 'place', title: 'order', number: true, of: (entry) => entry.position},
   {key: 'name', title: 'output', of: (entry) => entry.output.name},
@@ -10,8 +14,8 @@ const outputColumns = [
   {key: 'over', title: 'times over', number: true, of: (entry) => measures.over.of(entry.output)},
   {key: 'own', title: 'own error', number: true, when: () => Boolean(record.blame),
     of: (entry) => entry.output.own === undefined ? undefined : number(entry.output.own)},
-  {key: 'abs', title: 'max abs', when: () => !record.blame, number: true, of: (entry) => measures.abs.of(entry.output)},
-  {key: 'out', title: 'out', number: true, when: () => !record.blame,
+  {key: 'abs', title: 'max abs', when: hasDifferences, number: true, of: (entry) => measures.abs.of(entry.output)},
+  {key: 'out', title: 'out', number: true, when: hasDifferences,
     of: (entry) => entry.output.checked ? entry.output.out || 0 : undefined},
 ];
 

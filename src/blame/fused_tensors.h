@@ -1,0 +1,54 @@
+// Which tensors of a graph are gone once the candidate's runtime has fused nodes, where it tells.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backend/messages.h"
+#include "blame/blame_graph.h"
+#include "run/layer_times.h"
+#include "util/scratch_folder.h"
+
+namespace vernier {
+
+/// From the graph that a runtime made of this one: tensors that no node of it makes. Names of nodes
+/// count where a layout of the runtime's own has taken the place of tensors. The result are views
+/// into `graph`.
+NameSet FusedAwayIn(const OnnxModel& optimised, const BlameGraph& graph);
+
+/// From the names of a runtime's kernels, which are those of the first or the last of the nodes
+/// that they are made of. Only what names and operators show is taken for fused.
+NameSet FusedAwayByKernels(std::span<const LayerTime> kernels, const BlameGraph& graph);
+
+/// From names that list the nodes that they are made of: "conv1 + relu1", "PWN(add2, relu2)".
+/// What a region "{ForeignNode[a...b]}" is made of is not told.
+NameSet FusedAwayByLists(std::span<const LayerTime> kernels, const BlameGraph& graph);
+
+/// A session that is asked, while it is opened, how it fuses the graph.
+class FusionQuestion {
+ public:
+  /// nullopt: this backend does not tell, the model is too large for its way of telling, or there
+  /// is no folder for the answer.
+  static std::optional<FusionQuestion> Make(std::string_view backend, const OnnxModel& model);
+
+  /// For the session.
+  OptionList options() const;
+
+  /// The answer comes with the second inference only.
+  bool wants_two_inferences() const;
+
+  /// Once the session is closed. Empty: nothing is fused, or nothing was told.
+  NameSet FusedAway(const BlameGraph& graph) const;
+
+ private:
+  struct Way;
+  FusionQuestion(const Way& way, ScratchFolder folder) : way_(&way), folder_(std::move(folder)) {}
+  std::string path() const;
+
+  const Way* way_;
+  ScratchFolder folder_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,107 @@
+"""`vernier blame` where the candidate's runtime tells which nodes it fuses."""
+
+import subprocess
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from test_planted import VERNIER, Planted, blame
+
+
+def network(scale=1.0):
+    """Conv, Relu, Conv + shortcut, Relu, pool, Gemm, Tanh: both runtimes fuse most of it."""
+    random = np.random.default_rng(5)
+    weights = []
+
+    def weight(name, *shape):
+        fan = int(np.prod(shape[1:])) if len(shape) > 1 else 1
+        values = (random.normal(size=shape) * (2 / fan) ** 0.5).astype(np.float32)
+        if name == "w2":
+            values = (values * scale).astype(np.float32)
+        weights.append(numpy_helper.from_array(values, name))
+        return name
+
+    def node(op, inputs, output, **attributes):
+        return helper.make_node(op, inputs, [output], name=output + "_node", **attributes)
+
+    pads = {"kernel_shape": [3, 3], "pads": [1] * 4}
+    nodes = [node("Conv", ["x", weight("w1", 16, 3, 3, 3), weight("b1", 16)], "c1", **pads),
+             node("Relu", ["c1"], "r1"),
+             node("Conv", ["r1", weight("w2", 16, 16, 3, 3), weight("b2", 16)], "c2", **pads),
+             node("Add", ["c2", "r1"], "a2"),
+             node("Relu", ["a2"], "r2"),
+             node("GlobalAveragePool", ["r2"], "p"),
+             node("Flatten", ["p"], "f"),
+             node("Gemm", ["f", weight("w3", 16, 10), weight("b3", 10)], "g"),
+             node("Tanh", ["g"], "y")]
+    graph = helper.make_graph(
+        nodes, "fused", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 16, 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 10])], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class Fusion(Planted):
+    test_the_culprit_is_named = None
+    test_nobody_is_blamed_without_a_fault = None
+    test_what_is_not_finite_is_found_where_it_begins = None
+    test_two_faults_are_both_named = None
+
+    def groups(self, candidate, *words):
+        onnx.save(network(), "good.onnx")
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             f"new={candidate} good.onnx", "--reference", "gold", *words)
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertEqual(found["compared"], 9)
+        layers = {layer["node"]: layer for layer in found["layers"]}
+        for layer in layers.values():
+            self.assertEqual(bool(layer["fused"]), layer["fused_error"] is not None, layer)
+            self.assertLess(layer["fused_error"] or 0, 1)
+        return found, layers
+
+    def test_onnx_runtime_tells_its_graph(self):
+        found, layers = self.groups("onnxrt")
+        # c2 to r2 are one node of its own layout, whose tensors have other names.
+        self.assertEqual(found["fused_away"], ["c1", "c2", "a2", "g"])
+        self.assertEqual(layers["r1_node"]["fused"], ["c1_node", "r1_node"])
+        self.assertEqual(layers["r2_node"]["fused"], ["c2_node", "a2_node", "r2_node"])
+        self.assertEqual(layers["y_node"]["fused"], ["g_node", "y_node"])
+        self.assertEqual(layers["p_node"]["fused"], [])
+
+    def test_without_optimisation_nothing_is_fused(self):
+        found, _ = self.groups("onnxrt --graph-optimization-level ORT_DISABLE_ALL")
+        self.assertEqual(found["fused_away"], [])
+
+    def test_openvino_tells_its_kernels(self):
+        found, layers = self.groups("openvino")
+        self.assertEqual(found["fused_away"], ["c1", "c2", "a2", "g"])
+        self.assertEqual(layers["r2_node"]["fused"], ["c2_node", "a2_node", "r2_node"])
+
+    def test_a_node_within_a_fused_group_is_still_named(self):
+        onnx.save(network(), "good.onnx")
+        onnx.save(network(scale=1.05), "bad.onnx")
+        for candidate in ("onnxrt", "openvino"):
+            ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                                 f"new={candidate} bad.onnx", "--reference", "gold")
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            self.assertEqual([culprit["node"] for culprit in found["culprits"]], ["c2_node"])
+
+    def test_groups_are_planned_for(self):
+        """Batches of a node or two, whose groups read what lies before the batch."""
+        found, layers = self.groups("onnxrt", "--max-host-mem", "600K")
+        self.assertGreater(found["batches"], 2)
+        self.assertLessEqual(found["planned_bytes"], 600 << 10)
+        self.assertEqual(layers["r2_node"]["fused"], ["c2_node", "a2_node", "r2_node"])
+
+    def test_the_log_stays_quiet(self):
+        onnx.save(network(), "good.onnx")
+        ended = subprocess.run([VERNIER, "blame", "good.onnx", "--onnxrt", "--openvino",
+                                "--reference", "openvino"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertNotIn("[W]", ended.stdout)
+        self.assertIn("Fused away in the candidate: 4 tensors (c1, c2, a2, g)", ended.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

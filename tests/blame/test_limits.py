@@ -1,0 +1,107 @@
+"""`vernier blame` with little memory, and after it was killed."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import planted
+from test_planted import VERNIER, Planted, blame, two_models
+
+MIB = 1 << 20
+
+
+def large_chain(path, layers, elements):
+    """Cheap nodes with large tensors; one of the bad model's is wrong."""
+    for name, factor in (("good", 1.0), ("bad", 1.01)):
+        nodes, tip = [], "x"
+        for i in range(layers):
+            scale = "wrong" if i == layers // 2 else "scale"
+            nodes.append(helper.make_node("Mul" if i % 2 else "Tanh",
+                                          [tip, scale] if i % 2 else [tip], [f"t{i}"], name=f"n{i}"))
+            tip = f"t{i}"
+        weights = [numpy_helper.from_array(np.float32(1.5), "scale"),
+                   numpy_helper.from_array(np.float32(1.5 * factor), "wrong")]
+        graph = helper.make_graph(
+            nodes, "large", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [elements])],
+            [helper.make_tensor_value_info(tip, TensorProto.FLOAT, [elements])], weights)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), path / f"{name}.onnx")
+
+
+class Limits(Planted):
+    test_the_culprit_is_named = None
+    test_nobody_is_blamed_without_a_fault = None
+    test_what_is_not_finite_is_found_where_it_begins = None
+    test_two_faults_are_both_named = None
+
+    words = ["--runner", "gold=onnxrt good.onnx", "--runner", "new=onnxrt bad.onnx",
+             "--reference", "gold"]
+
+    def peak(self, *words):
+        """The most memory that vernier itself held, its workers not included."""
+        process = subprocess.Popen([VERNIER, "blame", *self.words, *words, "-qq", "--save-blame",
+                                    "b.json"], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 1)
+        return usage.ru_maxrss * 1024, json.loads(Path("b.json").read_text())
+
+    def test_activations_that_exceed_memory(self):
+        layers = 42
+        large_chain(Path("."), layers, MIB)  # 4 MiB each, 42 of them on two sides and more
+        limit = 64 * MIB
+        used, found = self.peak("--max-host-mem", "64M")
+        self.assertEqual(found["compared"], layers)
+        self.assertGreater(found["batches"], layers // 3)
+        self.assertLessEqual(found["planned_bytes"], limit)
+        self.assertEqual([culprit["node"] for culprit in found["culprits"]], ["n21"])
+        # Tensors are dropped: all at once would be 168 MiB a side.
+        self.assertLess(used, limit + 64 * MIB)
+        more, whole = self.peak("--max-host-mem", "8G")
+        self.assertEqual(whole["batches"], 1)
+        self.assertGreater(more, used)
+
+    def test_a_device_with_little_memory(self):
+        large_chain(Path("."), 8, MIB)
+        _, found = self.peak("--max-gpu-mem", "24M", "--max-host-mem", "8G")
+        self.assertGreater(found["batches"], 2)
+        self.assertEqual(found["compared"], 8)
+        for words in (("--max-gpu-mem", "0"), ("--max-host-mem", "some"), ("--max-gpu-mem", "-1G")):
+            ended, _ = blame(self.folder.name, *self.words, *words)
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn(words[0], ended.stderr)
+
+    def test_killed_and_resumed(self):
+        network = planted.plant(0, "scale_weights")
+        words = [VERNIER, "blame", *two_models(network), "--max-host-mem", "16K", "--resume",
+                 "state.json", "--save-blame", "b.json"]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        state = Path("state.json")
+        end = time.monotonic() + 60
+        while not state.exists() and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.assertEqual(process.returncode, -signal.SIGKILL, "it had ended before")
+        known = [layer["node"] for layer in json.loads(state.read_text())["layers"]]
+        self.assertGreater(len(known), 0)
+        again = subprocess.run(words, capture_output=True, text=True)
+        self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
+        self.assertIn(f"Going on from 'state.json': {len(known)} layers are known", again.stdout)
+        found = json.loads(Path("b.json").read_text())
+        self.assertEqual(found["culprits"][0]["node"], network.culprits[0])
+        nodes = [layer["node"] for layer in found["layers"]]
+        self.assertEqual(len(nodes), len(set(nodes)))
+        self.assertEqual(len(nodes), len(network.bad.graph.node))
+
+
+if __name__ == "__main__":
+    unittest.main()
