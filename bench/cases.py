@@ -7,27 +7,12 @@ import pathlib
 import shutil
 import subprocess
 
+import blame_cases
 import measure
+from rows import Row, Section
 
 MIB = 1 << 20
 PASSED = ("PASSED",)
-
-
-@dataclasses.dataclass
-class Row:
-    what: str
-    peer: str
-    ours: str
-    ratio: str = ""
-    goal: str = ""
-    verdict: str = ""  # "met", "missed", "open", or nothing where no goal is set
-
-
-@dataclasses.dataclass
-class Section:
-    title: str
-    note: str
-    rows: list
 
 
 @dataclasses.dataclass
@@ -397,4 +382,4 @@ def external_weights(setting):
 
 CASES = {"start": start_to_end, "iterations": iterations, "tensors": every_tensor,
          "load": load_and_compare, "save": saving, "limits": limits, "external": external_weights,
-         "files": file_speed}
+         "files": file_speed, "blame": blame_cases.blame, "report": blame_cases.report}

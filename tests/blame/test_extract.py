@@ -101,6 +101,36 @@ class Extract(unittest.TestCase):
         value = np.ones((2, 3), np.float32)
         np.testing.assert_array_equal(tensors_of("part.onnx", {"r": value}, ["y"])["y"], 2 * value)
 
+    def test_shapes_follow_from_the_models_inputs(self):
+        graph = helper.make_graph(
+            [helper.make_node("Conv", ["x", "w"], ["c"], name="conv", kernel_shape=[3, 3],
+                              strides=[2, 2]),
+             helper.make_node("Relu", ["c"], ["r"], name="relu")], "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, "H", "W"])],
+            [helper.make_tensor_value_info("r", TensorProto.FLOAT, ["N", 4, "h", "w"])],
+            [numpy_helper.from_array(np.ones((4, 3, 3, 3), np.float32), "w")])
+        onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[
+            helper.make_opsetid("", 17)]), "model.onnx")
+
+        def shape(*words, tensor="c"):
+            ended = self.extract("model.onnx", "--inputs", f"{tensor}:auto:auto", "-o", "part.onnx",
+                                 *words)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            found = onnx.load("part.onnx").graph.input[0].type.tensor_type
+            if not found.HasField("shape"):
+                return None
+            return [d.dim_value or d.dim_param for d in found.shape.dim]
+
+        self.assertEqual(shape("--model-inputs", "x:[2,3,15,11]"), [2, 4, 7, 5])
+        self.assertEqual(shape(tensor="x"), ["N", 3, "H", "W"])
+        self.assertEqual(shape("--model-input-shapes", "x:[2,3,15,11]", tensor="x"),
+                         ["N", 3, "H", "W"])
+        self.assertEqual(shape("--model-input-shapes", "x:[2,3,15,11]",
+                               "--force-fallback-shape-inference", tensor="x"), [2, 3, 15, 11])
+        ended = self.extract("model.onnx", "--inputs", "c:auto:auto", "-o", "part.onnx",
+                             "--model-inputs", "nosuch:[1]")
+        self.assertIn("no input 'nosuch'", ended.stderr)
+
     def test_what_cannot_be_cut_is_refused_in_a_sentence(self):
         onnx.save(planted.make(0), "model.onnx")
         for code, sentence, words in (

@@ -83,6 +83,36 @@ class InspectModel(Case):
         missing = self.vernier("inspect", "model", "e.onnx", "--show", "weights")
         self.assertIn("failed to load weights", missing.out)
 
+    def test_statistics_of_weights(self):
+        weight = np.array([[1, -3], [2, np.nan]], np.float32)
+        onnx.save(model([helper.make_node("MatMul", ["x", "w"], ["y"], name="the_node"),
+                         helper.make_node("Relu", ["y"], ["z"], name="other")],
+                        [value("x", [5, 2])], [value("z", None)],
+                        [numpy_helper.from_array(weight, "w"),
+                         numpy_helper.from_array(np.arange(3.0), "unused")]), self.folder / "m.onnx")
+        shown = self.vernier("inspect", "model", "m.onnx", "--show", "stats").out
+        self.assertIn("Initializer | w [dtype=float32, shape=[2, 2]] | Stats: mean=", shown)
+        self.assertIn(", 1 NaN", shown)
+        self.assertIn("Initializer | unused [dtype=float64, shape=[3]] | Stats: mean=1, "
+                      "std-dev=0.8165, var=0.66667, median=1, min=0 at (0,), max=2 at (2,)", shown)
+        for name in ("the_node", "y"):
+            layer = self.vernier("inspect", "model", "m.onnx", "--layer", name).out
+            self.assertIn("the_node [Op: MatMul]", layer)
+            self.assertIn("{y [dtype=float32, shape=(5, 2)]}", layer)
+            self.assertIn("Initializer | w [dtype=float32, shape=[2, 2]] | Stats:", layer)
+            self.assertNotIn("unused", layer)
+            self.assertNotIn("other", layer)
+
+    def test_a_layer_of_a_body(self):
+        onnx.save(branches(), self.folder / "m.onnx")
+        body = next(node for node in branches().graph.node if node.op_type == "If").attribute[0].g
+        ended = self.vernier("inspect", "model", "m.onnx", "--layer", body.node[0].output[0])
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertIn(f"[Op: {body.node[0].op_type}]", ended.out)
+        missing = self.vernier("inspect", "model", "m.onnx", "--layer", "nosuch")
+        self.assertEqual(missing.code, 1)
+        self.assertIn("'nosuch'", missing.err)
+
     def test_what_cannot_be_shown(self):
         self.assertEqual(self.vernier("inspect", "model", "missing.onnx").code, 3)
         (self.folder / "m.engine").write_bytes(b"x")

@@ -1,0 +1,20 @@
+"""What a case of the bench reports."""
+
+import dataclasses
+
+
+@dataclasses.dataclass
+class Row:
+    what: str
+    peer: str
+    ours: str
+    ratio: str = ""
+    goal: str = ""
+    verdict: str = ""  # "met", "missed", "open", or nothing where no goal is set
+
+
+@dataclasses.dataclass
+class Section:
+    title: str
+    note: str
+    rows: list
