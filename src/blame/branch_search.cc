@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <unordered_set>
 
 #include "blame/body_rounds.h"
 #include "io/tensor_proto.h"
@@ -49,6 +50,7 @@ class Search {
                     plan.run.runners[scene_.candidate_runner].model));
     plan.feeds = {inputs_};
     if (rounds) VERNIER_TRY(AddRounds(reference, *rounds, plan.feeds));
+    for (TensorMap& feed : plan.feeds) feed = Read(std::move(feed));
     const BlameRecord found = scene_.investigate(plan);
     std::vector<BlameCulprit> culprits = found.culprits;
     for (BlameCulprit& culprit : culprits) {
@@ -120,6 +122,7 @@ class Search {
     };
     VERNIER_ASSIGN_OR_RETURN(const BranchModel branch,
                              CutBranch(graph.model(), node, branch_, lookup));
+    read_.insert(branch.inputs.begin(), branch.inputs.end());
     VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
     VERNIER_TRY(WritePieces(branch.bytes, nullptr, file));
     VERNIER_TRY(file.Commit());
@@ -164,10 +167,16 @@ class Search {
     return NotFound("no body");
   }
 
+  // Without what no body reads, such as a counter that nobody looks at.
+  TensorMap Read(TensorMap feed) const {
+    std::erase_if(feed, [&](const NamedTensor& input) { return !read_.contains(input.name); });
+    return feed;
+  }
+
   // Later rounds, from what the reference makes of the rounds before.
   Status AddRounds(const RunnerPlan& reference, BodyRounds& rounds, std::vector<TensorMap>& feeds) {
     while (feeds.size() < kMostRounds) {
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap made, scene_.infer(reference, feeds.back()));
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap made, scene_.infer(reference, Read(feeds.back())));
       Result<TensorMap> next = rounds.Next(feeds.back(), made);
       if (!next.ok()) return {};
       feeds.push_back(captured_);
@@ -187,6 +196,7 @@ class Search {
   std::string branch_;
   TensorMap inputs_;    // of the first round
   TensorMap captured_;  // those of them that stay the same
+  std::unordered_set<std::string> read_;
 };
 
 }  // namespace

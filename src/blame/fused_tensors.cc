@@ -278,6 +278,26 @@ NameSet FusedAwayByLists(std::span<const LayerTime> kernels, const BlameGraph& g
   return gone;
 }
 
+std::vector<FusedIsland> FindFusedIslands(const BlameGraph& graph, std::span<const Island> islands,
+                                          const NameSet& visible, const NameSet& disputed,
+                                          const NameSet& fused_away) {
+  std::vector<FusedIsland> found;
+  if (fused_away.empty()) return found;
+  NameSet left = visible;
+  for (const std::string_view name : fused_away) left.erase(name);
+  for (size_t i = 0; i < islands.size(); ++i) {
+    const auto& outputs = islands[i].outputs;
+    const bool ends_kernel = std::none_of(outputs.begin(), outputs.end(),
+                                          [&](auto name) { return fused_away.contains(name); });
+    if (!ends_kernel || outputs.empty()) continue;
+    std::vector<Island> whole =
+        graph.Islands(std::span(&islands[i].nodes.back(), 1), left, disputed);
+    if (whole[0].nodes.size() <= islands[i].nodes.size()) continue;
+    found.push_back({i, std::move(whole[0])});
+  }
+  return found;
+}
+
 struct FusionQuestion::Way {
   std::string_view backend;
   std::string_view option;  ///< of the session: a path

@@ -52,16 +52,10 @@ void LayerBatch::FindIslands() {
   std::erase_if(islands_, [](const Island& island) { return island.outputs.empty(); });
   fused_islands_.clear();
   fused_layers_.clear();
-  if (scene_.fused_away->empty()) return;
-  unfused_ = *scene_.visible;
-  for (const std::string_view name : *scene_.fused_away) unfused_.erase(name);
-  for (size_t i = 0; i < islands_.size(); ++i) {
-    const std::vector<Island> fused =
-        graph.Islands(std::span(&islands_[i].nodes.back(), 1), unfused_, *scene_.disputed);
-    const bool is_kernel = fused[0].outputs.size() == islands_[i].outputs.size();
-    if (!is_kernel || fused[0].nodes.size() <= islands_[i].nodes.size()) continue;
-    fused_islands_.push_back(fused[0]);
-    fused_layers_.push_back(i);
+  for (FusedIsland& fused :
+       FindFusedIslands(graph, islands_, *scene_.visible, *scene_.disputed, *scene_.fused_away)) {
+    fused_islands_.push_back(std::move(fused.island));
+    fused_layers_.push_back(fused.layer);
   }
 }
 
@@ -164,8 +158,7 @@ void LayerBatch::DescribeTotals() {
 
 // As `run` compares outputs.
 void LayerBatch::CompareForCharts(std::span<const NamedTensor> ours,
-                                  std::span<const std::string_view> names,
-                                  const ErrorBars& bars) {
+                                  std::span<const std::string_view> names, const ErrorBars& bars) {
   CompareOptions options = *scene_.compare;
   options.tolerance.fallback = ToleranceRule::kAuto;
   ComparisonDetail detail;

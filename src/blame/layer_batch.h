@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "blame/blame_graph.h"
+#include "blame/fused_tensors.h"
 #include "blame/island_bench.h"
 #include "blame/probe_side.h"
 #include "blame/reference_probe.h"
@@ -66,8 +67,8 @@ class LayerBatch {
   void DropInvisible(const std::vector<std::string_view>& names);
   void JudgeTotals(const TensorMap& feed);
   void DescribeTotals();
-  void CompareForCharts(std::span<const NamedTensor> ours,
-                        std::span<const std::string_view> names, const ErrorBars& bars);
+  void CompareForCharts(std::span<const NamedTensor> ours, std::span<const std::string_view> names,
+                        const ErrorBars& bars);
   void NameGroups();
   void TakeIslands();
   std::vector<std::string> NodesOf(const Island& island) const;
@@ -83,7 +84,6 @@ class LayerBatch {
 
   const BlameScene scene_;
   std::vector<uint32_t> targets_;
-  NameSet unfused_;  // what stays of the visible tensors within the candidate's kernels
   std::vector<Island> islands_;
   std::vector<Island> fused_islands_;  // several nodes that the candidate computes as one
   std::vector<size_t> fused_layers_;   // the layers that these end with

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "blame/fused_tensors.h"
 #include "model/onnx_infer.h"
 
 namespace vernier {
@@ -74,14 +75,13 @@ std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visi
   uint64_t bytes = 0;
   const std::vector<uint32_t> targets = graph.Targets(visible);
   const std::vector<Island> islands = graph.Islands(targets, visible, {});
-  NameSet unfused = visible;
-  for (const std::string_view name : fused_away) unfused.erase(name);
-  const std::vector<Island> fused = graph.Islands(targets, unfused, {});
+  const std::vector<FusedIsland> fused = FindFusedIslands(graph, islands, visible, {}, fused_away);
+  size_t next_fused = 0;
   for (size_t i = 0; i < targets.size(); ++i) {
     std::vector<std::string_view> names = graph.InputsOf(islands[i]);
     names.insert(names.end(), islands[i].outputs.begin(), islands[i].outputs.end());
-    if (!fused[i].outputs.empty() && fused[i].nodes.size() > islands[i].nodes.size()) {
-      for (const std::string_view name : graph.InputsOf(fused[i])) {
+    if (next_fused < fused.size() && fused[next_fused].layer == i) {
+      for (const std::string_view name : graph.InputsOf(fused[next_fused++].island)) {
         const bool there = std::find(names.begin(), names.end(), name) != names.end();
         if (!there) names.push_back(name);
       }

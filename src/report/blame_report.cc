@@ -23,6 +23,7 @@ OutputRecord OutputOf(const BlameTensorRecord& tensor) {
   output.other_name = tensor.name_in_candidate();
   output.paired_by = "exact";
   output.compared = 1;
+  output.not_verified = 0;
   output.passed = tensor.total_error <= 1 ? 1 : 0;  // NaN is no pass
   output.tolerances_checked = true;
   output.worst_times_tolerance = tensor.total_error;

@@ -236,6 +236,50 @@ class Blame(Planted):
         self.assertEqual(found["culprits"][0]["node"], network.culprits[1])
         self.assertIn("then_branch", found["culprits"][0]["why"])
 
+    def aliased(self, path, prefix, through, wrong=None):
+        """A chain whose sums have other names, and the common ones behind an operator."""
+        model = chain(3)
+        for i, node in enumerate([n for n in model.graph.node if n.op_type == "Add"]):
+            common, own = node.output[0], f"{prefix}{i}"
+            node.output[0] = own
+            place = list(model.graph.node).index(node) + 1
+            if through == "quantised":
+                model.graph.initializer.extend(
+                    [numpy_helper.from_array(np.float32(0.02), f"s{i}"),
+                     numpy_helper.from_array(np.int8(0), f"z{i}")])
+                new = [helper.make_node("QuantizeLinear", [own, f"s{i}", f"z{i}"], [own + "_q"]),
+                       helper.make_node("DequantizeLinear", [own + "_q", f"s{i}", f"z{i}"],
+                                        [common])]
+            elif through == "Cast":
+                new = [helper.make_node("Cast", [own], [common], to=TensorProto.FLOAT)]
+            else:
+                new = [helper.make_node(through, [own], [common])]
+            for offset, made in enumerate(new):
+                model.graph.node.insert(place + offset, made)
+        if wrong:
+            weight = next(w for w in model.graph.initializer if w.name == wrong)
+            weight.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weight) * np.float32(1.05),
+                                                    wrong))
+        onnx.save(model, path)
+
+    def test_tensors_meet_through_what_hands_them_on(self):
+        self.aliased("good.onnx", "a", "Identity")
+        for through in ("Identity", "Cast", "quantised"):
+            with self.subTest(through):
+                self.aliased("bad.onnx", "b", through, wrong="w1")
+                ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx",
+                                     "--runner", "new=onnxrt bad.onnx")
+                met = {tensor["name"]: tensor["candidate_name"]
+                       for layer in found["layers"] for tensor in layer["outputs"]}
+                self.assertEqual({name: met.get(name) for name in ("a0", "a1", "a2", "t1m")},
+                                 {"a0": "b0", "a1": "b1", "a2": "b2", "t1m": None})
+                self.assertEqual(ended.returncode, 1)
+                guilty = [c["node"] for c in found["culprits"]]
+                self.assertEqual(guilty[0] if through != "quantised" else "MatMul_1", "MatMul_1")
+                self.assertIn("MatMul_1", guilty)
+                alone = {tensor["name"] for tensor in found["unexposed"]}
+                self.assertEqual("b0_q" in alone, through == "quantised")
+
     def test_quantised_twins_meet(self):
         """The float model against the same with quantisers: names end differently."""
         good = chain(3)
