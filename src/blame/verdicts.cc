@@ -136,6 +136,15 @@ class Court {
     record_.culprits.insert(record_.culprits.begin(), std::move(culprit));
   }
 
+  // What rounding to a shorter type does on the way is known to a factor only.
+  double CertainBar() const {
+    const auto& runners = record_.runners;
+    const bool mixed = std::any_of(runners.begin(), runners.end(), [&](const RunnerRecord& runner) {
+      return runner.precision != runners.front().precision;
+    });
+    return mixed ? kClearly : 1;
+  }
+
   // Something is wrong at the end although no layer makes an error by itself.
   void BlameWithoutMaker() {
     const bool nan_at_end = std::any_of(
@@ -150,11 +159,11 @@ class Court {
       AddAlone(record_.first_nonfinite->node,
                "it makes values that are not finite from finite inputs, on both sides, and NaN "
                "reaches the model's outputs");
-    } else if (record_.output_error > 1) {
+    } else if (record_.output_error > CertainBar()) {
       AddAlone(record_.first_divergence,
                "no single layer makes the error of the outputs (" + Times(record_.output_error) +
                    "): rounding grows on the way; here it is first over the bar");
-    } else if (record_.disturbance.measured && record_.disturbance.plain_error > 1) {
+    } else if (record_.disturbance.measured && record_.disturbance.plain_error > CertainBar()) {
       BlameReferenceProbes();
     }
   }

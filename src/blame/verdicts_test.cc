@@ -103,6 +103,17 @@ TEST(Accuse, SaysThatNoSingleLayerMakesTheErrorOfTheOutputs) {
   EXPECT_THAT(record.culprits[0].why, HasSubstr("no single layer"));
 }
 
+TEST(Accuse, BetweenFloatTypesOnlyWhatIsClearlyTooLarge) {
+  BlameRecord record;
+  record.runners.resize(2);
+  record.runners[0].precision = "float32";
+  record.runners[1].precision = "float16";
+  record.layers = {Layer("a", "x", 0.9, 0.8), Layer("c", "a_out", 1.5, 0.9)};
+  EXPECT_THAT(Accused(record), IsEmpty());
+  record.layers[1] = Layer("c", "a_out", 3.5, 0.9);
+  EXPECT_THAT(Accused(record), ElementsAre("c"));
+}
+
 TEST(Accuse, NanOnBothSidesThatReachesTheOutput) {
   BlameRecord record;
   record.layers = {Layer("a", "x", 0, 0), Layer("c", "a_out", 0, 0)};

@@ -14,7 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import planted
-from test_planted import VERNIER, Planted, blame, two_models
+from program import VERNIER, Case, blame, two_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FUSING = str(Path(__file__).with_name("fusing_runner.py"))
@@ -39,14 +39,7 @@ def chain(length=6, names="t"):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-class Blame(Planted):
-    """In a folder of its own; the inherited tests are not repeated."""
-
-    test_the_culprit_is_named = None
-    test_nobody_is_blamed_without_a_fault = None
-    test_what_is_not_finite_is_found_where_it_begins = None
-    test_two_faults_are_both_named = None
-
+class Blame(Case):
     def fusing(self, *words, **environment):
         onnx.save(chain(), "chain.onnx")
         os.environ.update(environment)
@@ -172,8 +165,8 @@ class Blame(Planted):
         network = planted.plant(1, "wrong_epsilon")
         culprit = network.culprits[0]
         ended = subprocess.run([VERNIER, "run", *two_models(network), "--blame", "--save-blame",
-                                "b.json", "--save-record", "r.json", "--report", "o.html", "o.xml",
-                                "o.md", "-qq"], capture_output=True, text=True)
+                                "b.json", "--save-record", "r.json", "--report", "o.html", "--report",
+                                "o.xml", "--report", "o.md", "-qq"], capture_output=True, text=True)
         self.assertEqual(ended.returncode, 1, ended.stderr)
         page = json.loads(Path("o.html").read_text().split('id="record">')[1].split("</script>")[0])
         self.assertEqual(page["blame"]["culprits"][0]["node"], culprit)
@@ -189,7 +182,8 @@ class Blame(Planted):
         self.assertEqual([suite.get("name") for suite in suites][1:],
                          ["gold vs. new", "gold vs. new, layer by layer", "blame", "run"])
         for record in ("b.json", "r.json"):
-            again = subprocess.run([VERNIER, "report", record, "-o", "later.html", "later.md"],
+            again = subprocess.run([VERNIER, "report", record, "-o", "later.html", "-o",
+                                    "later.md"],
                                    capture_output=True, text=True)
             self.assertEqual(again.returncode, 0, again.stderr)
             later = Path("later.html").read_text().split('id="record">')[1].split("</script>")[0]
@@ -266,19 +260,19 @@ class Blame(Planted):
         self.aliased("good.onnx", "a", "Identity")
         for through in ("Identity", "Cast", "quantised"):
             with self.subTest(through):
-                self.aliased("bad.onnx", "b", through, wrong="w1")
+                self.aliased("bad.onnx", "u", through, wrong="w1")
                 ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx",
                                      "--runner", "new=onnxrt bad.onnx")
                 met = {tensor["name"]: tensor["candidate_name"]
                        for layer in found["layers"] for tensor in layer["outputs"]}
                 self.assertEqual({name: met.get(name) for name in ("a0", "a1", "a2", "t1m")},
-                                 {"a0": "b0", "a1": "b1", "a2": "b2", "t1m": None})
+                                 {"a0": "u0", "a1": "u1", "a2": "u2", "t1m": None})
                 self.assertEqual(ended.returncode, 1)
                 guilty = [c["node"] for c in found["culprits"]]
                 self.assertEqual(guilty[0] if through != "quantised" else "MatMul_1", "MatMul_1")
                 self.assertIn("MatMul_1", guilty)
                 alone = {tensor["name"] for tensor in found["unexposed"]}
-                self.assertEqual("b0_q" in alone, through == "quantised")
+                self.assertEqual("u0_q" in alone, through == "quantised")
 
     def test_quantised_twins_meet(self):
         """The float model against the same with quantisers: names end differently."""

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from test_planted import Planted, blame
+from program import Case, blame
 
 ROWS, WIDTH, ROUNDS = 4, 8, 5
 
@@ -75,12 +75,7 @@ def only_later(path, wrong):
           "most": np.array(5.5 if wrong else 1000, np.float32)})
 
 
-class Bodies(Planted):
-    test_the_culprit_is_named = None
-    test_nobody_is_blamed_without_a_fault = None
-    test_what_is_not_finite_is_found_where_it_begins = None
-    test_two_faults_are_both_named = None
-
+class Bodies(Case):
     def search(self, candidate="onnxrt"):
         ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
                              f"new={candidate} bad.onnx", "--reference", "gold")

@@ -1,7 +1,6 @@
 """`vernier blame` with little memory, and after it was killed."""
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -13,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import planted
-from test_planted import VERNIER, Planted, blame, two_models
+from program import VERNIER, Case, blame, two_models
 
 MIB = 1 << 20
 
@@ -29,6 +28,7 @@ def large_chain(path, layers, elements):
             tip = f"t{i}"
         weights = [numpy_helper.from_array(np.float32(1.5), "scale"),
                    numpy_helper.from_array(np.float32(1.5 * factor), "wrong")]
+        assert layers // 2 % 2, "the node in the middle has to multiply"
         graph = helper.make_graph(
             nodes, "large", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [elements])],
             [helper.make_tensor_value_info(tip, TensorProto.FLOAT, [elements])], weights)
@@ -36,12 +36,16 @@ def large_chain(path, layers, elements):
                                     ir_version=8), path / f"{name}.onnx")
 
 
-class Limits(Planted):
-    test_the_culprit_is_named = None
-    test_nobody_is_blamed_without_a_fault = None
-    test_what_is_not_finite_is_found_where_it_begins = None
-    test_two_faults_are_both_named = None
+def high_water(pid):
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            return next((int(line.split()[1]) * 1024 for line in file
+                         if line.startswith("VmHWM:")), 0)
+    except OSError:
+        return 0
 
+
+class Limits(Case):
     words = ["--runner", "gold=onnxrt good.onnx", "--runner", "new=onnxrt bad.onnx",
              "--reference", "gold"]
 
@@ -49,10 +53,13 @@ class Limits(Planted):
         """The most memory that vernier itself held, its workers not included."""
         process = subprocess.Popen([VERNIER, "blame", *self.words, *words, "-qq", "--save-blame",
                                     "b.json"], stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        peak = 0
+        while process.poll() is None:
+            # Not wait4's figure: that of the process that forked is carried over into it.
+            peak = max(peak, high_water(process.pid))
+            time.sleep(0.002)
         self.assertEqual(process.returncode, 1)
-        return usage.ru_maxrss * 1024, json.loads(Path("b.json").read_text())
+        return peak, json.loads(Path("b.json").read_text())
 
     def test_activations_that_exceed_memory(self):
         layers = 42
@@ -67,13 +74,13 @@ class Limits(Planted):
         self.assertLess(used, limit + 64 * MIB)
         more, whole = self.peak("--max-host-mem", "8G")
         self.assertEqual(whole["batches"], 1)
-        self.assertGreater(more, used)
+        self.assertGreater(more, 2 * used)
 
     def test_a_device_with_little_memory(self):
-        large_chain(Path("."), 8, MIB)
+        large_chain(Path("."), 10, MIB)
         _, found = self.peak("--max-gpu-mem", "24M", "--max-host-mem", "8G")
         self.assertGreater(found["batches"], 2)
-        self.assertEqual(found["compared"], 8)
+        self.assertEqual(found["compared"], 10)
         for words in (("--max-gpu-mem", "0"), ("--max-host-mem", "some"), ("--max-gpu-mem", "-1G")):
             ended, _ = blame(self.folder.name, *self.words, *words)
             self.assertEqual(ended.returncode, 2)

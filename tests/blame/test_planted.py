@@ -3,44 +3,18 @@
 VERNIER is the program, PLANTED how many networks to try (the whole family is 200).
 """
 
-import json
 import os
-import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
 import onnx
 
 import planted
+from program import Case, blame, two_models
 
-VERNIER = os.environ["VERNIER"]
 COUNT = int(os.environ.get("PLANTED", "200"))
 
 
-def blame(folder, *words):
-    saved = Path(folder) / "blame.json"
-    ended = subprocess.run([VERNIER, "blame", *words, "--save-blame", str(saved), "-qq"],
-                           capture_output=True, text=True, cwd=folder)
-    found = json.loads(saved.read_text()) if saved.exists() else None
-    return ended, found
-
-
-def two_models(network, candidate="onnxrt"):
-    onnx.save(network.good, "good.onnx")
-    onnx.save(network.bad, "bad.onnx")
-    return ["--runner", "gold=onnxrt good.onnx", "--runner", f"new={candidate} bad.onnx",
-            "--reference", "gold"]
-
-
-class Planted(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        before = os.getcwd()
-        self.addCleanup(os.chdir, before)
-        os.chdir(self.folder.name)
-
+class Planted(Case):
     def test_the_culprit_is_named(self):
         first = 0
         for seed in range(COUNT):

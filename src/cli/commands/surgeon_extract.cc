@@ -75,7 +75,10 @@ Status FollowShapes(const ParsedArgs& args, const OnnxModel& model,
   ShapeTracker shapes(model, fed);
   for (const uint32_t index : order) shapes.Visit(model.graph(), model.graph().nodes[index]);
   for (TensorInfo& input : inputs) {
-    const bool declared = DescribeTensors(model, std::span(&input.name, 1))[0].shape.has_value();
+    const auto known = DescribeTensors(model, std::span(&input.name, 1))[0].shape;
+    const bool declared = known && std::none_of(known->begin(), known->end(), [](const Dim& dim) {
+                            return dim.dynamic() && dim.symbol.empty();
+                          });
     const Dims* dims = shapes.Find(input.name);
     const bool wanted = !declared || args.Has("force_fallback_shape_inference");
     if (input.shape || dims == nullptr || !wanted) continue;
