@@ -141,7 +141,7 @@ class Search {
       const OnnxGraph& body = graph.model().Subgraph(link);
       for (const OnnxNode& node : body.nodes) {
         for (const std::string_view name : ValuesReadBy(graph.model(), body, node)) {
-          const bool outside = graph.IsMade(name) || IsInput(graph, name);
+          const bool outside = graph.IsMade(name) || graph.IsInput(name);
           if (!outside || Find(inputs_, name) != nullptr) continue;
           VERNIER_ASSIGN_OR_RETURN(Tensor tensor, Fetch(name));
           inputs_.push_back({std::string(name), std::move(tensor)});
@@ -183,12 +183,6 @@ class Search {
       std::move(next->begin(), next->end(), std::back_inserter(feeds.back()));
     }
     return {};
-  }
-
-  static bool IsInput(const BlameGraph& graph, std::string_view name) {
-    const auto& inputs = graph.graph().inputs;
-    return std::any_of(inputs.begin(), inputs.end(),
-                       [&](const OnnxValue& value) { return value.name == name; });
   }
 
   const BranchScene& scene_;

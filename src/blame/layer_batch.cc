@@ -59,11 +59,6 @@ void LayerBatch::FindIslands() {
   }
 }
 
-void LayerBatch::FindIslands() {
-  islands_ = scene_.graph->Islands(targets_, *scene_.visible, *scene_.disputed);
-  std::erase_if(islands_, [](const Island& island) { return island.outputs.empty(); });
-}
-
 // Outputs of the islands, and what they are fed with.
 std::vector<std::string_view> LayerBatch::Wanted() const {
   std::vector<std::string_view> names;

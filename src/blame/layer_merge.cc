@@ -8,8 +8,8 @@ namespace vernier {
 namespace {
 
 double WorstError(const BlameLayerRecord& layer) {
-  return std::max(
-      {layer.total_error, layer.own_error.value_or(0), layer.in_place_error.value_or(0)});
+  return std::max({layer.total_error, layer.own_error.value_or(0), layer.in_place_error.value_or(0),
+                   layer.fused_error.value_or(0)});
 }
 
 }  // namespace

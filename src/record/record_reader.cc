@@ -38,7 +38,9 @@ Result<RunRecord> ReadBlame(const Json& json, const std::string& what) {
 Result<RunRecord> ReadRecord(const std::string& text, const std::string& what) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("schema_version")) {
-    return Malformed("'" + what + "' is not a record: it is what --save-record, --save-profile or --save-blame writes");
+    return Malformed(
+        "'" + what +
+        "' is not a record: it is what --save-record, --save-profile or --save-blame writes");
   }
   if (json.contains("culprits")) return ReadBlame(json, what);
   std::string error;

@@ -137,12 +137,18 @@ TEST(ReadRecord, NamesTheFieldThatHasTheWrongType) {
   EXPECT_THAT(refusal(R"({"schema_version": 99, "pairs": []})"), HasSubstr("schema version 99"));
 }
 
-// A record of `blame` has a version too.
+// They have versions too.
 TEST(ReadRecord, RefusesTheRecordsOfOtherCommands) {
+  const Status status = ReadRecord(R"({"schema_version": 1, "checks": []})", "c.json").status();
+  EXPECT_EQ(status.code(), StatusCode::kMalformed);
+  EXPECT_THAT(status.message(), HasSubstr("'c.json' is not the record of a run"));
+}
+
+TEST(ReadRecord, RefusesARecordOfBlameThatLacksFields) {
   const Status status =
       ReadRecord(R"({"schema_version": 1, "culprits": [], "layers": []})", "b.json").status();
   EXPECT_EQ(status.code(), StatusCode::kMalformed);
-  EXPECT_THAT(status.message(), HasSubstr("'b.json' is not the record of a run"));
+  EXPECT_THAT(status.message(), HasSubstr("'b.json' is no record of blame"));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ GraphRecord GraphOf(const BlameRecord& blame) {
   for (const BlameLayerRecord& layer : blame.layers) {
     NodeRecord node{layer.node, layer.op_type, layer.inputs, {}};
     for (const BlameTensorRecord& tensor : layer.outputs) {
-      node.outputs.push_back(tensor.candidate_name.empty() ? tensor.name : tensor.candidate_name);
+      node.outputs.push_back(tensor.name_in_candidate());
     }
     graph.nodes.push_back(std::move(node));
   }
