@@ -6,7 +6,6 @@
 #include "inputs/cast_tensor.h"
 #include "run/pair_bars.h"
 #include "util/first_line.h"
-#include "util/unique_fd.h"
 
 namespace vernier {
 namespace {
@@ -14,13 +13,6 @@ namespace {
 constexpr int64_t kMostFailures = 64;
 
 bool IsFloat(DType dtype) { return Kind(dtype) == DTypeKind::kFloat; }
-
-// A parsed view of what will be opened, without a copy of the weights.
-Result<OnnxModel> Parse(const BytePieces& pieces) {
-  VERNIER_ASSIGN_OR_RETURN(const int memory, ToMemfd(pieces));
-  const UniqueFd owned(memory);
-  return OnnxModel::Open("/proc/self/fd/" + std::to_string(memory));
-}
 
 }  // namespace
 
@@ -54,13 +46,14 @@ Status IslandBench::Open(Group& group) {
   for (const auto& names : model.outputs) {
     outputs.insert(outputs.end(), names.begin(), names.end());
   }
-  VERNIER_ASSIGN_OR_RETURN(const OnnxModel parsed, Parse(model.bytes));
-  Result<ErrorPredictions> predictions = PredictErrors(
-      parsed, dims, arithmetic_.reference, arithmetic_.candidate, outputs, FedInputs::kRounded);
-  if (predictions.ok()) group.predictions = *std::move(predictions);
+  const auto predict = [&](const OnnxModel& parts) {
+    Result<ErrorPredictions> predictions = PredictErrors(
+        parts, dims, arithmetic_.reference, arithmetic_.candidate, outputs, FedInputs::kRounded);
+    if (predictions.ok()) group.predictions = *std::move(predictions);
+  };
+  VERNIER_ASSIGN_OR_RETURN(group.session, side_.OpenParts(model.bytes, infos, outputs, predict));
   group.inputs = std::move(model.inputs);
   group.outputs = std::move(model.outputs);
-  VERNIER_ASSIGN_OR_RETURN(group.session, side_.OpenParts(model.bytes, infos, outputs));
   return {};
 }
 

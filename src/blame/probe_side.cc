@@ -7,6 +7,7 @@
 #include "inputs/cast_tensor.h"
 #include "inputs/coerce_feed.h"
 #include "run/model_source.h"
+#include "util/unique_fd.h"
 #include "util/first_line.h"
 
 namespace vernier {
@@ -102,12 +103,22 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenMarked(const std::vector<std:
   return Open(*model);
 }
 
-Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenParts(const BytePieces& model,
-                                                         std::vector<TensorInfo> inputs,
-                                                         std::vector<std::string> outputs) {
+Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenParts(
+    const BytePieces& model, std::vector<TensorInfo> inputs, std::vector<std::string> outputs,
+    const std::function<void(const OnnxModel& model)>& look) {
   VERNIER_ASSIGN_OR_RETURN(
       const std::shared_ptr<const ModelSource> source,
       ModelSource::Assemble(plan_.model, model, std::move(inputs), std::move(outputs)));
+  // Its bytes lie in memory already, unless they are too many.
+  UniqueFd copied;
+  int memory = source->edited_bytes().get();
+  if (memory < 0) {
+    VERNIER_ASSIGN_OR_RETURN(memory, ToMemfd(model));
+    copied = UniqueFd(memory);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const OnnxModel assembled,
+                           OnnxModel::Open("/proc/self/fd/" + std::to_string(memory)));
+  look(assembled);
   return Open(*source);
 }
 

@@ -1,6 +1,7 @@
 // One runner that is opened again and again: with other tensors marked, or with other models.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -45,10 +46,10 @@ class ProbeSide {
   Result<std::unique_ptr<LiveRunner>> OpenPlain(const OptionList& more = {});
   Result<std::unique_ptr<LiveRunner>> OpenMarked(const std::vector<std::string>& outputs);
 
-  /// A model made of parts of this runner's.
-  Result<std::unique_ptr<LiveRunner>> OpenParts(const BytePieces& model,
-                                                std::vector<TensorInfo> inputs,
-                                                std::vector<std::string> outputs);
+  /// A model made of parts of this runner's. `look` is shown it before it is opened.
+  Result<std::unique_ptr<LiveRunner>> OpenParts(
+      const BytePieces& model, std::vector<TensorInfo> inputs, std::vector<std::string> outputs,
+      const std::function<void(const OnnxModel& model)>& look);
 
   /// One inference; the feed is made to fit the session's inputs, floats of another width too. The
   /// outputs of a runner that failed are its error.
