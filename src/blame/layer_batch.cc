@@ -145,6 +145,8 @@ void LayerBatch::DescribeTotals() {
       if (name != tensor.name) tensor.candidate_name = std::string(name);
       tensor.dtype = std::string(DTypeName(candidate_.at(name).dtype()));
       tensor.shape = candidate_.at(name).dims();
+      const DType ours = reference_.at(name).dtype();
+      if (ours != candidate_.at(name).dtype()) tensor.reference_dtype = DTypeName(ours);
       layer.outputs.push_back(std::move(tensor));
     }
     layers_.push_back(std::move(layer));

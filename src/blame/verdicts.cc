@@ -26,6 +26,7 @@ class Court {
       own_[layer.node] = layer.own_error.value_or(0);
       for (const BlameTensorRecord& tensor : layer.outputs) {
         totals_[tensor.name_in_candidate()] = tensor.total_error;
+        mixed_ |= !tensor.reference_dtype.empty();
       }
     }
   }
@@ -71,7 +72,7 @@ class Court {
   std::string Why(const BlameLayerRecord& layer) const {
     const double own = layer.own_error.value_or(0);
     const double worst_input = WorstInput(layer);
-    if (own > kClearly || (own > 1 && layer.total_error > 1)) {
+    if (own > kClearly || (own > CertainBar() && layer.total_error > 1)) {
       std::string why = "its own error, from the reference's inputs, is " + Times(own);
       if (!layer.group.empty()) why += " (" + std::to_string(layer.group.size()) + " nodes as one)";
       return why;
@@ -84,7 +85,7 @@ class Court {
              " away from what it computes alone from the same inputs";
     }
     const bool fine_inputs = worst_input <= 1;
-    if (layer.total_error > 1 && fine_inputs && !layer.own_error) {
+    if (layer.total_error > CertainBar() && fine_inputs && !layer.own_error) {
       return "its total error is " + Times(layer.total_error) +
              " and its inputs are fine; its own error is not known: " + layer.own_missing;
     }
@@ -94,7 +95,7 @@ class Court {
   // The nodes are right one by one, and wrong as the candidate's runtime computes them together.
   std::string WhyFused(const BlameLayerRecord& layer) const {
     const double fused = layer.fused_error.value_or(0);
-    const bool over = fused > kClearly || (fused > 1 && layer.total_error > 1);
+    const bool over = fused > kClearly || (fused > CertainBar() && layer.total_error > 1);
     const bool by_one =
         std::any_of(layer.fused.begin(), layer.fused.end(), [&](const std::string& node) {
           const auto found = own_.find(node);
@@ -137,13 +138,7 @@ class Court {
   }
 
   // What rounding to a shorter type does on the way is known to a factor only.
-  double CertainBar() const {
-    const auto& runners = record_.runners;
-    const bool mixed = std::any_of(runners.begin(), runners.end(), [&](const RunnerRecord& runner) {
-      return runner.precision != runners.front().precision;
-    });
-    return mixed ? kClearly : 1;
-  }
+  double CertainBar() const { return mixed_ ? kClearly : 1; }
 
   // Something is wrong at the end although no layer makes an error by itself.
   void BlameWithoutMaker() {
@@ -201,6 +196,7 @@ class Court {
   BlameRecord& record_;
   std::unordered_map<std::string, double> totals_, own_;
   std::vector<Ranked> ranked_;
+  bool mixed_ = false;  // the sides have tensors of different types
 };
 
 }  // namespace

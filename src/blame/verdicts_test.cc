@@ -105,13 +105,11 @@ TEST(Accuse, SaysThatNoSingleLayerMakesTheErrorOfTheOutputs) {
 
 TEST(Accuse, BetweenFloatTypesOnlyWhatIsClearlyTooLarge) {
   BlameRecord record;
-  record.runners.resize(2);
-  record.runners[0].precision = "float32";
-  record.runners[1].precision = "float16";
-  record.layers = {Layer("a", "x", 0.9, 0.8), Layer("c", "a_out", 1.5, 0.9)};
+  record.layers = {Layer("a", "x", 2.9, 2.8), Layer("c", "a_out", 1.5, 0.9)};
+  record.layers[0].outputs[0].reference_dtype = "float32";
   EXPECT_THAT(Accused(record), IsEmpty());
-  record.layers[1] = Layer("c", "a_out", 3.5, 0.9);
-  EXPECT_THAT(Accused(record), ElementsAre("c"));
+  record.layers[0].own_error = 3.1;
+  EXPECT_THAT(Accused(record), ElementsAre("a"));
 }
 
 TEST(Accuse, NanOnBothSidesThatReachesTheOutput) {

@@ -36,6 +36,7 @@ Json ToJson(const BlameTensorRecord& tensor) {
   return {{"name", tensor.name},
           {"candidate_name", Text(tensor.candidate_name)},
           {"dtype", tensor.dtype},
+          {"reference_dtype", Text(tensor.reference_dtype)},
           {"shape", tensor.shape},
           {"total_error", Number(tensor.total_error)},
           {"own_error", Number(tensor.own_error)},
@@ -154,6 +155,9 @@ BlameTensorRecord TensorFrom(const Json& json) {
   tensor.name = TextFrom(json.at("name"));
   tensor.candidate_name = TextFrom(json.at("candidate_name"));
   tensor.dtype = TextFrom(json.at("dtype"));
+  if (json.contains("reference_dtype")) {
+    tensor.reference_dtype = TextFrom(json.at("reference_dtype"));
+  }
   tensor.shape = ListFrom<int64_t>(json.at("shape"));
   tensor.total_error = NumberFrom(json.at("total_error"));
   tensor.own_error = MaybeNumberFrom(json.at("own_error"));

@@ -32,9 +32,10 @@ struct MagnitudeRecord {
 /// One tensor that both sides have.
 struct BlameTensorRecord {
   std::string name;
-  std::string candidate_name;  ///< empty: the same
-  std::string dtype;           ///< the candidate's
-  std::vector<int64_t> shape;  ///< the candidate's
+  std::string candidate_name;   ///< empty: the same
+  std::string dtype;            ///< the candidate's
+  std::string reference_dtype;  ///< empty: the same
+  std::vector<int64_t> shape;   ///< the candidate's
   double total_error = 0;
   std::optional<double> own_error;  ///< none: it could not be measured
   double total_rms = 0;             ///< of the differences, relative to the tensor's scale
@@ -127,7 +128,8 @@ struct BlameRecord {
   std::optional<NonFiniteRecord> first_nonfinite;
   std::string first_divergence;  ///< the first node whose total error is above 1; empty: none
   std::vector<UnexposedTensor> unexposed;
-  /// Tensors that the candidate's runtime makes only when they are asked for; compared all the same.
+  /// Tensors that the candidate's runtime makes only when they are asked for; compared all the
+  /// same.
   std::vector<std::string> fused_away;
   DisturbanceRecord disturbance;
   std::vector<BlameLayerRecord> layers;  ///< in topological order

@@ -266,11 +266,11 @@ class Execution {
   // Feeds are made for the first runner that is there; without any there is nothing to feed.
   Status OpenFeedsAndSavers() {
     if (feeds_ != nullptr || !live_.any_alive()) return {};
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
-                             live_.InputsToFeed(scripts_.feeds() != nullptr));
     VERNIER_ASSIGN_OR_RETURN(
-        feeds_,
-        FeedStream::Open(plan_, inputs, {scripts_.feeds(), scripts_.draws()}, logger_));
+        const std::vector<TensorInfo> inputs,
+        live_.InputsToFeed(scripts_.feeds() != nullptr, plan_.inputs.shape_words));
+    VERNIER_ASSIGN_OR_RETURN(
+        feeds_, FeedStream::Open(plan_, inputs, {scripts_.feeds(), scripts_.draws()}, logger_));
     if (savers_) return {};
     VERNIER_ASSIGN_OR_RETURN(Savers savers, Savers::Create(plan_.save, live_.names(), logger_));
     savers_.emplace(std::move(savers));

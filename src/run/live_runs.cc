@@ -42,8 +42,8 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
   return plan.runners.size() > 1 && !plan.execution.sequential && !plan.lenient &&
          plan.compare_script.path.empty() && plan.postprocess_script.path.empty() &&
          plan.save.outputs.empty() && !plan.save.WantsPage() && plan.load_outputs.empty() &&
-         !plan.validate && !drawn && !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
-         !plan.compare.no_shape_check && !plan.noise_floor;
+         !plan.validate && !drawn && !plan.postprocess.fallback &&
+         plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
 }
 
 std::string FormatSignature(std::span<const TensorInfo> inputs) {
@@ -191,7 +191,8 @@ void LiveRuns::Close(size_t index) {
   if (was_alive && !status.ok() && !interrupted) Fail(runner, status);
 }
 
-Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(bool supplied) const {
+Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(
+    bool supplied, std::span<const std::string> shape_words) const {
   const LiveRunner* silent = nullptr;
   for (const LiveRunner& runner : runners_) {
     if (!runner.opened()) continue;
@@ -199,13 +200,14 @@ Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(bool supplied) const {
     if (silent == nullptr) silent = &runner;
   }
   if (supplied || !plan_.inputs.load_paths.empty()) return std::vector<TensorInfo>();
-  return InputsFromWords(silent);
+  return InputsFromWords(shape_words, silent);
 }
 
 // What --input-shapes says, for the names that a file has, if it has any.
-Result<std::vector<TensorInfo>> LiveRuns::InputsFromWords(const LiveRunner* silent) const {
+Result<std::vector<TensorInfo>> LiveRuns::InputsFromWords(std::span<const std::string> shape_words,
+                                                          const LiveRunner* silent) const {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> shapes,
-                           ParseShapeSpecs(plan_.inputs.shape_words, Strictness::kPeer));
+                           ParseShapeSpecs(shape_words, Strictness::kPeer));
   std::vector<TensorInfo> inputs;
   for (const ShapeSpec& spec : KeepLastShapes(shapes)) {
     inputs.push_back({spec.name, spec.dtype.value_or(DType::kFloat32), spec.shape});

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,9 +72,10 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Settle(size_t index, Settling result);
 
   /// What feeds are made for: the inputs of the first opened runner that says what it takes. Where
-  /// none does, those of --input-shapes, as float32 unless they say another type, or none if feeds
-  /// are `supplied` by files or a script. kInvalidArgument otherwise.
-  Result<std::vector<TensorInfo>> InputsToFeed(bool supplied) const;
+  /// none does, those of `shape_words` (--input-shapes), as float32 unless they say another type,
+  /// or none if feeds are `supplied` by files or a script. kInvalidArgument otherwise.
+  Result<std::vector<TensorInfo>> InputsToFeed(bool supplied,
+                                               std::span<const std::string> shape_words) const;
 
   /// Ends a runner. One that fails even there is out of the run like any other.
   void Close(size_t index);
@@ -102,7 +104,8 @@ class LiveRuns {
   void Fail(LiveRunner& runner, const Status& why);
   Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
-  Result<std::vector<TensorInfo>> InputsFromWords(const LiveRunner* silent) const;
+  Result<std::vector<TensorInfo>> InputsFromWords(std::span<const std::string> shape_words,
+                                                  const LiveRunner* silent) const;
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed);
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
 

@@ -164,7 +164,8 @@ class Profile {
   Result<TensorMap> MakeFeed(size_t set, const LiveRuns& live) {
     RunPlan shaped = plan_;
     shaped.inputs.shape_words = options_.shapes[set];
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, live.InputsToFeed(false));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
+                             live.InputsToFeed(false, shaped.inputs.shape_words));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
                              FeedStream::Open(shaped, inputs, {}, logger_));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());

@@ -168,7 +168,7 @@ class Blame(Case):
                                 "b.json", "--save-record", "r.json", "--report", "o.html", "--report",
                                 "o.xml", "--report", "o.md", "-qq"], capture_output=True, text=True)
         self.assertEqual(ended.returncode, 1, ended.stderr)
-        page = json.loads(Path("o.html").read_text().split('id="record">')[1].split("</script>")[0])
+        page = json.loads(Path("o.html").read_text().split('type="application/json">')[1].split("</script>")[0])
         self.assertEqual(page["blame"]["culprits"][0]["node"], culprit)
         self.assertEqual([len(pair["outputs"]) for pair in page["pairs"]],
                          [1, len(network.bad.graph.node)])
@@ -186,7 +186,7 @@ class Blame(Case):
                                     "later.md"],
                                    capture_output=True, text=True)
             self.assertEqual(again.returncode, 0, again.stderr)
-            later = Path("later.html").read_text().split('id="record">')[1].split("</script>")[0]
+            later = Path("later.html").read_text().split('type="application/json">')[1].split("</script>")[0]
             self.assertEqual(json.loads(later)["blame"], page["blame"])
             self.assertEqual(len(json.loads(later)["pairs"][-1]["outputs"]),
                              len(network.bad.graph.node))

@@ -1,10 +1,12 @@
 """Models that torch wrote, in the user's Python and in the plug-in."""
 
+import json
 import unittest
 
 import numpy as np
 
-from torch_case import PLACES, PLUGIN, TorchCase
+from script_case import VERNIER
+from torch_case import CLEAN, PLACES, PLUGIN, PYTHON, TorchCase
 
 SHAPES = ("--input-shapes", "x:[4,6]", "bias:[3]")
 
@@ -19,6 +21,19 @@ class Script(TorchCase):
                         "twin.onnx", "--onnxrt", "--runner", f"t=torch {model} --torch-outputs y p",
                         "--torch-in", place, "--iterations", "3", "--input-shapes", "x:[5,6]")
                     self.assertIn("compared 2 outputs in 3 iterations", done.out)
+
+    def test_profiled_over_shapes_that_only_the_command_line_tells(self):
+        for place in PLACES:
+            done = self.start([VERNIER, "profile"],
+                              ("net.pt", "--torch", "--torch-in", place, "--runs", "10",
+                               "--input-shapes", "x:[{2,5},6]", "bias:[3]", "--save-profile",
+                               "p.json"),
+                              python=PYTHON, env=CLEAN)
+            self.assertEqual(done.code, 0, str(done))
+            points = json.loads((self.folder / "p.json").read_text())["profile"]["points"]
+            self.assertEqual([point["shapes"].split()[0] for point in points],
+                             ["x:[2,6]", "x:[5,6]"])
+            self.assertEqual([point["latency_seconds"]["count"] for point in points], [10, 10])
 
     def test_in_both_places_bit_for_bit(self):
         if not PLUGIN:
