@@ -98,6 +98,13 @@ class Flow {
   NameSet results_;
 };
 
+// Where ONNX Runtime computes in a longer type, tensors have this before their names.
+std::string_view WithoutCast(std::string_view name) {
+  constexpr std::string_view kCast = "InsertedPrecisionFreeCast_";
+  if (name.starts_with(kCast)) name.remove_prefix(kCast.size());
+  return name;
+}
+
 // "t5_nchwc" and "t5_nchwc_token_2" stand for t5.
 std::string_view WithoutLayout(std::string_view name) {
   const size_t at = name.rfind("_nchwc");
@@ -220,8 +227,10 @@ NameSet FusedAwayIn(const OnnxModel& optimised, const BlameGraph& graph) {
   const Flow flow(graph);
   NameSet left, starts;
   for (const OnnxNode& node : optimised.graph().nodes) {
-    for (const std::string_view name : optimised.graph().Outputs(node)) left.insert(name);
-    const std::string_view stands_for = WithoutLayout(node.name);
+    for (const std::string_view name : optimised.graph().Outputs(node)) {
+      left.insert(WithoutCast(name));
+    }
+    const std::string_view stands_for = WithoutCast(WithoutLayout(node.name));
     if (graph.IsMade(stands_for)) starts.insert(stands_for);
   }
   std::erase_if(starts, [&](std::string_view name) { return left.contains(name); });

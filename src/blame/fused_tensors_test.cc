@@ -49,6 +49,16 @@ TEST(FusedAwayIn, NodesOfTheRuntimesOwnLayoutStandForWhatTheyEndWith) {
   EXPECT_THAT(FusedAwayIn(*optimised, Network()), UnorderedElementsAre("c1", "c2", "a2"));
 }
 
+TEST(FusedAwayIn, TensorsOfALongerTypeHaveOtherNames) {
+  const auto optimised =
+      Shared(Named("Conv", {"x", "w"}, "reorder_1", "InsertedPrecisionFreeCast_r1_nchwc") +
+             Named("ReorderOutput", {"reorder_1"}, "InsertedPrecisionFreeCast_r1", "back") +
+             Named("Conv", {"r1", "w"}, "InsertedPrecisionFreeCast_c2", "n_c2") +
+             Named("Add", {"c2", "r1"}, "InsertedPrecisionFreeCast_a2", "n_a2") +
+             Named("Relu", {"a2"}, "r2", "n_r2") + Named("GlobalAveragePool", {"r2"}, "y", "n_y"));
+  EXPECT_THAT(FusedAwayIn(*optimised, Network()), UnorderedElementsAre("c1"));
+}
+
 TEST(FusedAwayIn, ResultsAreNeverGone) {
   EXPECT_THAT(FusedAwayIn(*Shared(Named("Mine", {"x", "w"}, "other", "all")), Network()),
               UnorderedElementsAre("c1", "r1", "c2", "a2", "r2"));

@@ -172,9 +172,9 @@ const RunnerGraph& PairBars::GraphOf(size_t stream) const {
 
 RunnerArithmetic PairBars::ArithmeticOn(const RunnerGraph& graph, const RunnerGraph& owner) {
   // A model of a shorter type has rounded weights, however long the type that it is computed in.
-  const bool rounded =
-      graph.arithmetic.copies_in_own_type && owner.model_coarsest != DType::kUndefined &&
-      UnitRoundoff(graph.model_coarsest) > UnitRoundoff(owner.model_coarsest);
+  const bool rounded = graph.model_coarsest != DType::kUndefined &&
+                       owner.model_coarsest != DType::kUndefined &&
+                       UnitRoundoff(graph.model_coarsest) > UnitRoundoff(owner.model_coarsest);
   if (rounded) return RunnerArithmetic{graph.model_coarsest, false};
   // "As in its model" is as in this one where both have the same types.
   const bool own = graph.model == nullptr || graph.model_coarsest == owner.model_coarsest ||
