@@ -284,8 +284,8 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   BindScripts(args, plan, logger);
   BindSaving(args, plan);
   VERNIER_TRY(BindReports(args, plan.save));
-  plan.execution.hash_inputs = logger.Enabled(Severity::kVerbose) || !plan.save.record.empty() ||
-                               !plan.save.reports.empty();
+  plan.execution.hash_inputs = logger.Enabled(Severity::kExtraVerbose) ||
+                               !plan.save.record.empty() || !plan.save.reports.empty();
   VERNIER_TRY(BindPictures(args, plan.pictures));
   WarnOfIdleFlags(args, logger);
   return plan;

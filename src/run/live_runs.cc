@@ -273,12 +273,13 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
 }
 
 void LiveRuns::TellReceived(const LiveRunner& runner) {
-  if (runner.received().empty() || !logger_.Enabled(Severity::kVerbose)) return;
+  if (runner.received().empty() || !logger_.Enabled(Severity::kExtraVerbose)) return;
   std::string text;
   for (const auto& [name, hash] : runner.received()) {
     text += (text.empty() ? "" : ", ") + name + " " + HexadecimalHash(hash);
   }
-  logger_.Verbose(PadName(runner.name()) + " | Received bytes with XXH3: " + text);
+  logger_.Log(Severity::kExtraVerbose,
+              PadName(runner.name()) + " | Received bytes with XXH3: " + text);
 }
 
 // Runners that were sent the same memory must have read the same bytes.

@@ -171,7 +171,7 @@ class Commands(Case):
     """What is no command says so."""
 
     def test_tools_of_the_peer_that_are_missing(self):
-        for words in (["surgeon", "sanitize"], ["inspect", "tactics"], ["check", "lint"],
+        for words in (["surgeon", "sanitize"], ["inspect", "tactics"],
                       ["debug", "reduce"], ["template", "onnx-gs"], ["plugin", "match"],
                       ["multi-device", "shard"]):
             ended = self.vernier(*words, "model.onnx")

@@ -258,7 +258,7 @@ class ReceivedBytes(Case):
         return ended, [runner.get("received") for runner in record["runners"]]
 
     def test_runners_received_the_same_bytes(self):
-        ended, received = self.received("--onnxrt", "--openvino", "-v", "--iterations", "3")
+        ended, received = self.received("--onnxrt", "--openvino", "-vv", "--iterations", "3")
         self.assertEqual(received[0], received[1])
         self.assertEqual(received[0]["iterations"], 3)
         (entry,) = received[0]["first_iteration"]
