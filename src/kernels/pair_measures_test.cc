@@ -50,6 +50,8 @@ TEST(MeasurePair, SidesOfTheSameBytesAreThoseOfEachAlone) {
     EXPECT_EQ(measured.b.max, alone.max);
     EXPECT_EQ(measured.b.quantiles, alone.quantiles);
     EXPECT_EQ(measured.difference.mismatches, last == a.back() ? 0 : 1);
+    EXPECT_EQ(measured.difference.absolute.argmax, last == a.back() ? 0 : alone.count - 1);
+    EXPECT_EQ(measured.difference.relative.median, 0);
   }
 }
 

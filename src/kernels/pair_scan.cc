@@ -366,26 +366,50 @@ ProductSums MakeProducts(const ChunkTotals<T>& totals, double a_max) {
   return out;
 }
 
-}  // namespace
+// What need not be measured of a pair.
+struct Known {
+  bool same = false;            ///< B is A, byte by byte
+  bool no_differences = false;  ///< all differences are 0
+};
+
+ValueStatistics StatisticsOfZeros(int64_t count, StatisticsLevel level, size_t quantiles) {
+  ValueStatistics out;
+  out.count = count;
+  out.argmin = out.argmax = 0;
+  if (level == StatisticsLevel::kRanks) {
+    out.quantiles.assign(quantiles, 0.0);
+  } else {
+    out.median = kNan;
+  }
+  return out;
+}
 
 template <typename T>
-std::optional<PairMeasures> ScanPair(const PairSource<T>& source, const MeasureRequest& request,
-                                     ThreadPool* pool) {
-  ScanPlan plan = MakePlan(source, request);
-  const bool same =
-      plan.levels[kSideB] != StatisticsLevel::kNone && HoldSameBytes(source.a(), source.b(), pool);
-  if (same) plan.levels[kSideB] = StatisticsLevel::kNone;
+std::optional<PairMeasures> MeasureBy(const PairSource<T>& source, ScanPlan plan, Known known,
+                                      const MeasureRequest& request, ThreadPool* pool) {
+  const StatisticsLevel differences = plan.levels[kAbsolute];
+  const bool needs_differences = plan.needs_differences();
+  if (known.same) plan.levels[kSideB] = StatisticsLevel::kNone;
+  if (known.no_differences) {
+    plan.levels[kAbsolute] = plan.levels[kRelative] = StatisticsLevel::kNone;
+    plan.worst = 0;
+  }
   Scan<T> scan(source, plan, pool);
   const std::span<const double> sides = request.side_quantiles;
-  const std::span<const double> differences = request.difference_quantiles;
-  if (!scan.Run({sides, sides, differences, differences})) return std::nullopt;
+  const std::span<const double> quantiles = request.difference_quantiles;
+  if (!scan.Run({sides, sides, quantiles, quantiles})) return std::nullopt;
   PairMeasures out;
   out.a = scan.Statistics(kSideA);
-  out.b = same ? out.a : scan.Statistics(kSideB);
+  out.b = known.same ? out.a : scan.Statistics(kSideB);
   out.difference.count = source.count();
-  out.difference.absolute = scan.Statistics(kAbsolute);
-  out.difference.relative = scan.Statistics(kRelative);
-  FillVerdict(scan, request.rule, plan.needs_differences(), out.difference);
+  if (known.no_differences) {
+    out.difference.absolute = StatisticsOfZeros(source.count(), differences, quantiles.size());
+    out.difference.relative = out.difference.absolute;
+  } else {
+    out.difference.absolute = scan.Statistics(kAbsolute);
+    out.difference.relative = scan.Statistics(kRelative);
+  }
+  FillVerdict(scan, request.rule, needs_differences, out.difference);
   if (plan.products && source.count() > 0) out.products = MakeProducts(scan.totals(), out.a.max);
   if (plan.ulp) {
     out.ulp = scan.totals().ulp;
@@ -393,6 +417,27 @@ std::optional<PairMeasures> ScanPair(const PairSource<T>& source, const MeasureR
   }
   if (plan.worst > 0) out.worst = scan.Worst();
   return out;
+}
+
+}  // namespace
+
+template <typename T>
+std::optional<PairMeasures> ScanPair(const PairSource<T>& source, const MeasureRequest& request,
+                                     ThreadPool* pool) {
+  const ScanPlan plan = MakePlan(source, request);
+  Known known;
+  known.same = plan.levels[kSideB] != StatisticsLevel::kNone && source.count() > 0 &&
+               HoldSameBytes(source.a(), source.b(), pool);
+  // Unless something is not finite, which only shows on the way. Zeros of integers have quotients
+  // that are no numbers.
+  known.no_differences =
+      known.same && plan.needs_differences() && Kind(source.a().dtype) == DTypeKind::kFloat;
+  std::optional<PairMeasures> out = MeasureBy(source, plan, known, request, pool);
+  if (!out || !known.no_differences || (out->a.nan_count == 0 && out->a.infinite_count == 0)) {
+    return out;
+  }
+  known.no_differences = false;
+  return MeasureBy(source, plan, known, request, pool);
 }
 
 template <typename T>
