@@ -179,8 +179,9 @@ std::string FormatCoverage(const PairRecord& pair) {
   if (!inexact.empty()) text += "; paired by likeness: " + ListSome(inexact);
   if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);
   if (!vacuous.empty()) {
-    text += "; shows nothing: " + ListSome(vacuous) + ", " +
-            std::to_string(count.vacuous_elements) + " of the elements";
+    text += "; shows nothing: " + ListSome(vacuous) + " [" +
+            std::to_string(count.vacuous_elements) + " of " + std::to_string(count.elements) +
+            " elements]";
   }
   return text;
 }
