@@ -18,14 +18,9 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 using testing_model::ExternalTensor;
 using testing_model::Field;
-using testing_model::Model;
 using testing_model::Node;
-using testing_model::Parse;
+using testing_model::Shared;
 using testing_model::Value;
-
-std::shared_ptr<const OnnxModel> Shared(std::string graph) {
-  return std::make_shared<const OnnxModel>(*Parse(Model(graph)));
-}
 
 std::string Named(std::string_view op, std::string_view input, std::string_view output) {
   return Field(1, Node(op, {input}, {output}, Field(3, std::string("n_") + std::string(output))));

@@ -11,14 +11,9 @@ namespace {
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 using testing_model::Field;
-using testing_model::Model;
 using testing_model::Node;
-using testing_model::Parse;
+using testing_model::Shared;
 using testing_model::Value;
-
-std::shared_ptr<const OnnxModel> Shared(std::string graph) {
-  return std::make_shared<const OnnxModel>(*Parse(Model(graph)));
-}
 
 std::string Named(std::string_view op, std::initializer_list<std::string_view> inputs,
                   std::string_view output, std::string_view name) {

@@ -45,6 +45,7 @@ TEST(MeasurePair, SidesOfTheSameBytesAreThoseOfEachAlone) {
     EXPECT_EQ(measured.b.argmax, alone.argmax);
     EXPECT_EQ(measured.b.nan_count, alone.nan_count);
     EXPECT_EQ(std::isnan(last), std::isnan(measured.b.mean));
+    EXPECT_EQ(measured.difference.absolute.nan_count, std::isnan(last) ? 1 : 0);
     if (std::isnan(last)) continue;
     EXPECT_EQ(measured.b.mean, alone.mean);
     EXPECT_EQ(measured.b.max, alone.max);

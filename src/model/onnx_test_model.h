@@ -64,4 +64,9 @@ inline Result<OnnxModel> Parse(std::string bytes, std::string path = "m.onnx") {
                               std::move(path));
 }
 
+/// The model of a graph, as those take it who keep a model.
+inline std::shared_ptr<const OnnxModel> Shared(std::string_view graph) {
+  return std::make_shared<const OnnxModel>(*Parse(Model(graph)));
+}
+
 }  // namespace vernier::testing_model

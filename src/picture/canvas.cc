@@ -19,7 +19,7 @@ class Canvas {
 
   void operator()(const FilledBox& shape) { Fill(shape.box, shape.color); }
 
-  void operator()(const Frame& shape) {
+  void operator()(const Outline& shape) {
     const Box& b = shape.box;
     Fill({b.x, b.y, b.width, 1}, shape.color);
     Fill({b.x, b.y + b.height - 1, b.width, 1}, shape.color);

@@ -18,7 +18,7 @@ void DrawColorBar(Figure& figure, const Typeface& typeface, const Scale& scale, 
     colors.At(0, y) = Cividis(1 - static_cast<double>(y) / (kColorSteps - 1));
   }
   figure.Add(Raster{box, std::move(colors)});
-  figure.Add(Frame{{box.x - 1, box.y - 1, box.width + 2, box.height + 2}, kFaintInk});
+  figure.Add(Outline{{box.x - 1, box.y - 1, box.width + 2, box.height + 2}, kFaintInk});
   for (const Tick& tick : scale.Ticks(std::max(box.height / 40, 2))) {
     const int y = HeightAt(box, tick.position);
     figure.Add(FilledBox{{box.x + box.width + 1, y, 5, 1}, kInk});

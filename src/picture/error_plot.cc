@@ -210,7 +210,7 @@ void ErrorPlot::DrawPanel(Panel& panel, const Scale& counts) {
     figure_.Add(Text{box.x - 9, band.y + 8, "0", TextAnchor::kEnd});
   }
   const int height = box.height + (logarithmic ? kZeroBand : 0);
-  figure_.Add(Frame{{box.x - 1, box.y - 1, box.width + 2, height + 2}, kFaintInk});
+  figure_.Add(Outline{{box.x - 1, box.y - 1, box.width + 2, height + 2}, kFaintInk});
   if (logarithmic) figure_.Add(FilledBox{{box.x, box.y + box.height, box.width, 1}, kGridLine});
   DrawTolerance(panel);
   Text name{kMargin + 12, box.y + height / 2,

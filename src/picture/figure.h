@@ -39,7 +39,7 @@ struct FilledBox {
 };
 
 /// A frame of one pixel, drawn just inside the box.
-struct Frame {
+struct Outline {
   Box box;
   Rgb color;
 };
@@ -90,7 +90,7 @@ void PaintRaster(const Raster& raster, Put put) {
   }
 }
 
-using Shape = std::variant<FilledBox, Frame, Path, Text, Raster>;
+using Shape = std::variant<FilledBox, Outline, Path, Text, Raster>;
 
 struct Figure {
   int width = 0;

@@ -196,7 +196,7 @@ void HeatmapPage::DrawSlice(const PooledSlice& slice, int64_t index) {
     for (int x = 0; x < slice.width(); ++x) pixels.At(x, y) = ColorOf(slice.At(x, y));
   }
   figure_.Add(Raster{box, std::move(pixels)});
-  figure_.Add(Frame{{box.x - 1, box.y - 1, box.width + 2, box.height + 2}, kFaintInk});
+  figure_.Add(Outline{{box.x - 1, box.y - 1, box.width + 2, box.height + 2}, kFaintInk});
   DrawNumbers(slice, box);
   const auto column = index % grid_columns_;
   const bool lowest = index + grid_columns_ >= count_;
@@ -293,9 +293,9 @@ void HeatmapPage::MarkWorst() {
   const auto grown = [&inner](int by) {
     return Box{inner.x - by, inner.y - by, inner.width + 2 * by, inner.height + 2 * by};
   };
-  figure_.Add(Frame{inner, kInk});
-  figure_.Add(Frame{grown(1), kPaper});
-  figure_.Add(Frame{grown(2), kInk});
+  figure_.Add(Outline{inner, kInk});
+  figure_.Add(Outline{grown(1), kPaper});
+  figure_.Add(Outline{grown(2), kInk});
 }
 
 void HeatmapPage::DrawBar(const Box& box) {

@@ -95,7 +95,7 @@ int DrawLegend(Figure& figure, const Typeface& typeface, const std::vector<Legen
     } else {
       const Box box = {at, middle - kSampleWidth / 2, sample, kSampleWidth};
       figure.Add(FilledBox{box, entry.color});
-      figure.Add(Frame{box, kFaintInk});
+      figure.Add(Outline{box, kFaintInk});
     }
     figure.Add(Text{at + sample + kSampleGap, middle + 5, entry.text});
   };

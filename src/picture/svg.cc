@@ -63,7 +63,7 @@ class SvgWriter {
     return {};
   }
 
-  Status operator()(const Frame& shape) {
+  Status operator()(const Outline& shape) {
     // A line of one pixel has its middle between pixels.
     const Box& b = shape.box;
     out_ += "<path d=\"M" + std::to_string(b.x) + ".5 " + std::to_string(b.y) + ".5h" +

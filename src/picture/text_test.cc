@@ -75,7 +75,7 @@ TEST(Render, CutsWhatReachesOverTheEdge) {
   Figure figure;
   figure.width = figure.height = 10;
   figure.Add(FilledBox{{-5, -5, 100, 7}, kInk});
-  figure.Add(Frame{{-3, -3, 40, 40}, kInk});
+  figure.Add(Outline{{-3, -3, 40, 40}, kInk});
   figure.Add(Path{{{-20, 5}, {50, 5}}, kTolerance});
   figure.Add(Text{8, 4, "long text", TextAnchor::kStart});
   figure.Add(Raster{{5, 5, 50, 50}, Pixels(2, 2, kNanColor)});

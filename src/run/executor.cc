@@ -144,7 +144,7 @@ class Execution {
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, InferAll(*feed, i));
       ++live_iterations_;
       live_.ForgetFeed();
-      released_.Add(std::exchange(feed, std::nullopt).value());
+      released_.Add(*std::move(feed));
       if (comparing) {
         VERNIER_ASSIGN_OR_RETURN(comparing, CompareIteration(i, outputs));
       }
