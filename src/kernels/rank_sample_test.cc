@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -25,9 +26,7 @@ std::vector<float> Numbers(bool with_ties) {
   return values;
 }
 
-// The share of values strictly inside the brackets; every wanted rank must lie in its bracket, or
-// on an end of which equals are counted.
-double ShareInBrackets(const std::vector<float>& values, const SampleSizes& sizes) {
+RankPlan<int32_t> PlanOf(const std::vector<float>& values, const SampleSizes& sizes) {
   const ElementSpan span{DType::kFloat32, std::as_bytes(std::span(values)), kCount};
   const PairSource<float> source(span, span, {});
   ScanPlan plan;
@@ -37,12 +36,18 @@ double ShareInBrackets(const std::vector<float>& values, const SampleSizes& size
   const double quantiles[] = {0.0, 0.9, 0.95, 0.99, 1.0};
   ranks[kSideA] = NeededRanks(kCount, quantiles);
   ThreadPool pool(3);
-  const auto plans = MakeRankPlans(source, plan, ranks, sizes, &pool);
+  return MakeRankPlans(source, plan, ranks, sizes, &pool)[kSideA];
+}
+
+// The share of values strictly inside the brackets; every wanted rank must lie in its bracket, or
+// on an end of which equals are counted.
+double ShareInBrackets(const std::vector<float>& values, const SampleSizes& sizes) {
+  const RankPlan<int32_t> plan = PlanOf(values, sizes);
   std::vector<int32_t> sorted(values.size());
   std::transform(values.begin(), values.end(), sorted.begin(), KeyOf<float>);
   std::sort(sorted.begin(), sorted.end());
   double inside = 0;
-  for (const auto& bracket : plans[kSideA].brackets()) {
+  for (const auto& bracket : plan.brackets()) {
     for (const int64_t rank : bracket.ranks) {
       const int32_t key = sorted[static_cast<size_t>(rank)];
       EXPECT_TRUE((key > bracket.low && key < bracket.high) ||
@@ -62,6 +67,16 @@ TEST(MakeRankPlans, PlacesNarrowBracketsAroundTheRanks) {
     const std::vector<float> values = Numbers(with_ties);
     EXPECT_LT(ShareInBrackets(values, {.first = 4096}), 0.15);
     EXPECT_LT(ShareInBrackets(values, {.first = 65536}), 0.04);
+  }
+}
+
+// As those of 16-bit types: at most one number in a thousand is the same.
+TEST(MakeRankPlans, TakesAFewEqualNumbersIn) {
+  std::vector<float> values = Numbers(false);
+  for (float& value : values) value = std::round(value * 256) / 256;
+  EXPECT_LT(ShareInBrackets(values, {.first = 65536}), 0.05);
+  for (const auto& bracket : PlanOf(values, {.first = 65536}).brackets()) {
+    EXPECT_FALSE(bracket.counts_below_low || bracket.counts_up_to_high) << bracket.ranks.front();
   }
 }
 
