@@ -66,12 +66,14 @@ std::optional<std::string> VersionInName(const fs::path& library) {
   return name.substr(suffix + 4);
 }
 
-// A wheel has version.py beside lib/, the C++ distribution a file build-version, Debian a name.
+// Debian has it in the library's name, a wheel in version.py beside lib/, the C++ distribution in a
+// file build-version. The name comes first: Debian's Python package leads to the same library and
+// calls it otherwise.
 std::optional<std::string> VersionOf(const fs::path& library) {
   const fs::path package = library.parent_path().parent_path();
+  if (auto version = VersionInName(library)) return version;
   if (auto version = VersionOfPackage(package / "version.py")) return version;
-  if (auto version = FirstWord(package / "build-version")) return version;
-  return VersionInName(library);
+  return FirstWord(package / "build-version");
 }
 
 }  // namespace

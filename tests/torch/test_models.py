@@ -200,6 +200,17 @@ class Plugin(TorchCase):
                            env={"TORCH_ROOT": str(package)})
         self.assertIn("is PyTorch 9.8.7+cpu, and this plug-in was built against", done.out)
 
+    def test_a_package_may_lead_to_the_systems_library(self):
+        """As Debian's does, whose version.py says something else."""
+        package = self.folder / "torch"
+        (package / "lib").mkdir(parents=True)
+        (self.folder / "libtorch.so.9.8.7").write_bytes(b"never opened")
+        (package / "lib" / "libtorch.so").symlink_to(self.folder / "libtorch.so.9.8.7")
+        (package / "version.py").write_text("__version__ = '9.8.7a0'\n")
+        done = self.run_torch("net.pt", "--torch", *SHAPES, "--torch-lib", "torch/lib/libtorch.so")
+        expected = r"is PyTorch 9\.8\.7, and" if PLUGIN else "no backend 'torch'"
+        self.assert_fails(done, 5, expected)
+
     def test_a_library_that_is_not_there(self):
         done = self.run_torch("net.pt", "--torch", *SHAPES, "--torch-lib", "/nonexistent")
         self.assert_fails(done, 5, "/nonexistent|no backend 'torch'")
