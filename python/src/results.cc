@@ -24,7 +24,7 @@ Result<std::unique_ptr<ResultsReader>> OpenAny(const std::string& path, bool inp
     // Inputs in JSON are refused, in Polygraphy's words.
     const bool results =
         *kind == FileKind::kNpz || *kind == FileKind::kSafetensors || *kind == FileKind::kJson;
-    if (results) return ResultsReader::OpenMapped(path);
+    if (results) return ResultsReader::Open(path, ArchiveAccess::kMapWherePossible);
   }
   VERNIER_ASSIGN_OR_RETURN(
       SavedTensors saved,

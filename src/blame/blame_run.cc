@@ -49,7 +49,9 @@ class Investigation {
     const auto start = Clock::now();
     outcome_.record.command = plan_.run.command;
     outcome_.record.version = plan_.version;
-    if (const Status status = Investigate(); !status.ok()) {
+    Status status = Investigate();
+    if (status.ok() && loaded_) status = loaded_->CheckIntact();
+    if (!status.ok()) {
       if (status.code() == StatusCode::kCancelled) {
         outcome_.faults.signal = interrupted_.load();
       } else {

@@ -114,9 +114,7 @@ Result<TensorMap> ReadMembers(const TensorArchive& archive, const std::vector<Me
                               ArchiveAccess access) {
   TensorMap tensors;
   for (const Member& member : members) {
-    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, access == ArchiveAccess::kMap
-                                                ? archive.Map(member.index)
-                                                : archive.Read(member.index));
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, archive.Read(member.index, access));
     tensors.push_back({member.name, std::move(tensor)});
   }
   return tensors;

@@ -31,9 +31,6 @@ struct ArchiveIndex {
 /// forms are kMalformed, and so are metadata that do not fit the names.
 Result<ArchiveIndex> IndexArchive(const TensorArchive& archive);
 
-/// Whether tensors are read into memory, or mapped where that is possible.
-enum class ArchiveAccess : uint8_t { kRead, kMap };
-
 /// Reads one iteration.
 Result<TensorMap> ReadMembers(const TensorArchive& archive,
                               const std::vector<ArchiveIndex::Member>& members,

@@ -12,8 +12,7 @@ class ArchiveResults final : public ResultsReader::Source {
  public:
   ArchiveResults(std::unique_ptr<TensorArchive> archive, ArchiveIndex index, ArchiveAccess access)
       : archive_(std::move(archive)), index_(std::move(index)), access_(access) {
-    for (ArchiveIndex::Run& run : index_.runs) {
-      if (!index_.is_results) NameRun(run);
+    for (const ArchiveIndex::Run& run : index_.runs) {
       runs_.push_back({run.name, run.iterations.size()});
     }
   }
@@ -33,26 +32,33 @@ class ArchiveResults final : public ResultsReader::Source {
   Status CheckIntact() const override { return archive_->CheckIntact(); }
 
  private:
-  static void NameRun(ArchiveIndex::Run& run) {
-    run.name = "custom_runner";
-    for (ArchiveIteration& details : run.details) details.runner_name = run.name;
-  }
-
   std::unique_ptr<TensorArchive> archive_;
   ArchiveIndex index_;
   ArchiveAccess access_;
   std::vector<SavedRun> runs_;
 };
 
+void NameRun(ArchiveIndex::Run& run, const std::string& name) {
+  run.name = name;
+  for (ArchiveIteration& details : run.details) details.runner_name = name;
+}
+
 }  // namespace
+
+std::unique_ptr<ResultsReader::Source> MakeArchiveRuns(std::unique_ptr<TensorArchive> archive,
+                                                       ArchiveIndex index, ArchiveAccess access) {
+  return std::make_unique<ArchiveResults>(std::move(archive), std::move(index), access);
+}
 
 Result<std::unique_ptr<ResultsReader::Source>> OpenArchiveResults(const std::string& path,
                                                                   ArchiveFormat format,
                                                                   ArchiveAccess access) {
   VERNIER_ASSIGN_OR_RETURN(auto archive, TensorArchive::Open(path, format));
   VERNIER_ASSIGN_OR_RETURN(ArchiveIndex index, IndexArchive(*archive));
-  return std::unique_ptr<ResultsReader::Source>(
-      std::make_unique<ArchiveResults>(std::move(archive), std::move(index), access));
+  if (!index.is_results) {
+    for (ArchiveIndex::Run& run : index.runs) NameRun(run, "custom_runner");
+  }
+  return MakeArchiveRuns(std::move(archive), std::move(index), access);
 }
 
 }  // namespace vernier

@@ -11,8 +11,13 @@
 
 namespace vernier {
 
-/// A file without runners in its names is read as runner `custom_runner`.
-Result<std::unique_ptr<ResultsReader::Source>> OpenArchiveResults(
-    const std::string& path, ArchiveFormat format, ArchiveAccess access = ArchiveAccess::kRead);
+/// The runs of an archive, as its index has them.
+std::unique_ptr<ResultsReader::Source> MakeArchiveRuns(std::unique_ptr<TensorArchive> archive,
+                                                       ArchiveIndex index, ArchiveAccess access);
+
+/// The same; a file without runners in its names is read as runner `custom_runner`.
+Result<std::unique_ptr<ResultsReader::Source>> OpenArchiveResults(const std::string& path,
+                                                                  ArchiveFormat format,
+                                                                  ArchiveAccess access);
 
 }  // namespace vernier

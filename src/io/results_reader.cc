@@ -38,13 +38,9 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenSource(const std::string& pat
 
 }  // namespace
 
-Result<std::unique_ptr<ResultsReader>> ResultsReader::Open(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(auto source, OpenSource(path, ArchiveAccess::kRead));
-  return std::unique_ptr<ResultsReader>(new ResultsReader(std::move(source)));
-}
-
-Result<std::unique_ptr<ResultsReader>> ResultsReader::OpenMapped(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(auto source, OpenSource(path, ArchiveAccess::kMap));
+Result<std::unique_ptr<ResultsReader>> ResultsReader::Open(const std::string& path,
+                                                           ArchiveAccess access) {
+  VERNIER_ASSIGN_OR_RETURN(auto source, OpenSource(path, access));
   return std::unique_ptr<ResultsReader>(new ResultsReader(std::move(source)));
 }
 

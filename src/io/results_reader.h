@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/archive_access.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -36,10 +37,8 @@ class ResultsReader {
   /// directory of JSON files, one or more iterations each, in the order of their names. One pass
   /// records where everything lies; tensors are decoded by Read. kMalformed, naming the file, when
   /// it is missing, damaged or holds something else.
-  static Result<std::unique_ptr<ResultsReader>> Open(const std::string& path);
-
-  /// The same; tensors of .npz and .safetensors files are maps of them where that is possible.
-  static Result<std::unique_ptr<ResultsReader>> OpenMapped(const std::string& path);
+  static Result<std::unique_ptr<ResultsReader>> Open(const std::string& path,
+                                                     ArchiveAccess access = ArchiveAccess::kRead);
 
   /// A reader of something else that has runs and iterations.
   static std::unique_ptr<ResultsReader> Of(std::unique_ptr<Source> source) {

@@ -11,6 +11,7 @@
 #include "io/directory_listing.h"
 #include "io/feed_sources.h"
 #include "io/file_kind.h"
+#include "io/results_archive.h"
 #include "util/input_file.h"
 
 namespace vernier {
@@ -105,15 +106,13 @@ Result<SavedTensors> OpenDirectory(const std::string& path, SavedKind preferred)
   return MakeRun(std::move(files), OpenFeedFile, kind);
 }
 
-Result<SavedTensors> OpenArchive(const std::string& path, ArchiveFormat format) {
-  bool is_results = false;
-  {
-    VERNIER_ASSIGN_OR_RETURN(const auto archive, TensorArchive::Open(path, format));
-    VERNIER_ASSIGN_OR_RETURN(const ArchiveIndex index, IndexArchive(*archive));
-    is_results = index.is_results;
-  }
-  if (is_results) return OpenResults(path);
-  return MakeRun({path}, OpenFeedFile, SavedKind::kInputs);
+Result<SavedTensors> OpenArchive(const std::string& path, ArchiveFormat format,
+                                 ArchiveAccess access) {
+  VERNIER_ASSIGN_OR_RETURN(auto archive, TensorArchive::Open(path, format));
+  VERNIER_ASSIGN_OR_RETURN(ArchiveIndex index, IndexArchive(*archive));
+  const SavedKind kind = index.is_results ? SavedKind::kOutputs : SavedKind::kInputs;
+  auto runs = MakeArchiveRuns(std::move(archive), std::move(index), access);
+  return SavedTensors{kind, ResultsReader::Of(std::move(runs))};
 }
 
 // The beginning of a file without blanks, enough to tell what it holds.
@@ -151,14 +150,15 @@ bool LooksLikeAccuracyResults(const std::string& path) {
   return false;
 }
 
-Result<SavedTensors> OpenSavedTensors(const std::string& path, SavedKind preferred) {
+Result<SavedTensors> OpenSavedTensors(const std::string& path, SavedKind preferred,
+                                      ArchiveAccess access) {
   if (IsDirectory(path)) return OpenDirectory(path, preferred);
   VERNIER_ASSIGN_OR_RETURN(const FileKind kind, DetectFileKind(path));
   switch (kind) {
     case FileKind::kNpz:
-      return OpenArchive(path, ArchiveFormat::kNpz);
+      return OpenArchive(path, ArchiveFormat::kNpz, access);
     case FileKind::kSafetensors:
-      return OpenArchive(path, ArchiveFormat::kSafetensors);
+      return OpenArchive(path, ArchiveFormat::kSafetensors, access);
     case FileKind::kJson: {
       VERNIER_ASSIGN_OR_RETURN(const SavedKind json, SniffJsonKind(path));
       if (json == SavedKind::kOutputs) return OpenResults(path);

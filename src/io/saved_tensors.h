@@ -23,8 +23,10 @@ struct SavedTensors {
 /// folder of ONNX test data: `input_<n>.pb` and `output_<n>.pb` files, or `test_data_set_<n>`
 /// folders of those, each an iteration. Of test data that hold both, `preferred` are read. Tensors
 /// are decoded by Read, one iteration at a time. kMalformed, naming the path, when it is missing,
-/// damaged or something else; a folder is judged by its first file.
-Result<SavedTensors> OpenSavedTensors(const std::string& path, SavedKind preferred);
+/// damaged or something else; a folder is judged by its first file. `access` is that to .npz
+/// and .safetensors files.
+Result<SavedTensors> OpenSavedTensors(const std::string& path, SavedKind preferred,
+                                      ArchiveAccess access = ArchiveAccess::kRead);
 
 /// Looks at the beginning of a JSON file only: saved outputs are an object with a type or the list
 /// "lst", anything else is taken for inputs. kMalformed when the file cannot be read.

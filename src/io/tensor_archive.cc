@@ -4,9 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "io/crc32.h"
 #include "io/npy.h"
 #include "io/raw_tensor.h"
 #include "io/safetensors.h"
+#include "io/zip_content.h"
 #include "io/zip_reader.h"
 #include "util/input_file.h"
 
@@ -29,6 +31,7 @@ class NpzArchive final : public TensorArchive {
     return tensor;
   }
   std::optional<StoredPlace> PlaceOf(size_t index, const StoredType* type) const override;
+  Status CheckStored(size_t index) const override;
 
  private:
   std::shared_ptr<const InputFile> file_;
@@ -86,6 +89,12 @@ std::optional<TensorArchive::StoredPlace> NpzArchive::PlaceOf(size_t index,
   return StoredPlace{member.data_offset + preamble, *size, *dtype, header->shape};
 }
 
+Status NpzArchive::CheckStored(size_t index) const {
+  const ZipMember& member = members_[index];
+  const uint32_t crc = Crc32(MappedBytes(member.data_offset, member.size), pool_->threads());
+  return crc == member.crc ? Status() : DamagedMember(member.name, "its checksum differs");
+}
+
 class SafetensorsArchive final : public TensorArchive {
  public:
   Status Load(const std::shared_ptr<const InputFile>& file);
@@ -93,6 +102,7 @@ class SafetensorsArchive final : public TensorArchive {
  protected:
   Result<Tensor> ReadStored(size_t index, const StoredType* type) const override;
   std::optional<StoredPlace> PlaceOf(size_t index, const StoredType* type) const override;
+  Status CheckStored(size_t) const override { return {}; }
 
  private:
   std::shared_ptr<const InputFile> file_;
@@ -138,6 +148,12 @@ Result<std::unique_ptr<TensorArchive>> OpenAs(const std::string& path) {
   return std::unique_ptr<TensorArchive>(std::move(archive));
 }
 
+bool IsFasterMapped(uint64_t begin, uint64_t size, DType dtype) {
+  constexpr uint64_t kLarge = uint64_t{256} << 10;
+  const auto item_bytes = std::max<uint64_t>(1, static_cast<uint64_t>(BitsOf(dtype)) / 8);
+  return size >= kLarge && begin % item_bytes == 0;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TensorArchive>> TensorArchive::Open(const std::string& path,
@@ -151,26 +167,39 @@ const StoredType* TensorArchive::TypeOf(size_t index) const {
   return type == metadata_.types.end() ? nullptr : &type->second;
 }
 
-Result<Tensor> TensorArchive::Read(size_t index) const {
-  return ReadStored(index, TypeOf(index))
-      .Annotate("'" + path_ + "': tensor '" + names_[index] + "'");
-}
-
-Result<Tensor> TensorArchive::Map(size_t index) const {
-  const std::optional<StoredPlace> place = PlaceOf(index, TypeOf(index));
-  if (!place || place->size == 0) return Read(index);
+std::span<const std::byte> TensorArchive::MappedBytes(uint64_t begin, uint64_t size) const {
   if (map_ == nullptr) {
     Result<std::shared_ptr<const MappedFile>> map = MappedFile::Open(path_);
-    if (!map.ok()) return Read(index);  // reading says better what is wrong, if anything is
+    if (!map.ok()) return {};
     map_ = *std::move(map);
   }
   const std::span<const std::byte> bytes = map_->bytes();
-  if (place->begin > bytes.size() || place->size > bytes.size() - place->begin) return Read(index);
-  return Tensor::Wrap(
-             place->dtype, place->dims,
-             bytes.subspan(static_cast<size_t>(place->begin), static_cast<size_t>(place->size)),
-             map_)
-      .Annotate("'" + path_ + "': tensor '" + names_[index] + "'");
+  if (begin > bytes.size() || size > bytes.size() - begin) return {};
+  return bytes.subspan(static_cast<size_t>(begin), static_cast<size_t>(size));
+}
+
+Result<Tensor> TensorArchive::Read(size_t index, ArchiveAccess access) const {
+  const std::string where = "'" + path_ + "': tensor '" + names_[index] + "'";
+  const StoredType* type = TypeOf(index);
+  if (access != ArchiveAccess::kRead) {
+    const std::optional<StoredPlace> place = PlaceOf(index, type);
+    if (place && (access == ArchiveAccess::kMapWherePossible ||
+                  IsFasterMapped(place->begin, place->size, place->dtype))) {
+      const std::span<const std::byte> bytes = MappedBytes(place->begin, place->size);
+      // If there are none, reading says better what is wrong with the file.
+      if (!bytes.empty()) return Map(index, *place, bytes, access).Annotate(where);
+    }
+  }
+  return ReadStored(index, type).Annotate(where);
+}
+
+Result<Tensor> TensorArchive::Map(size_t index, const StoredPlace& place,
+                                  std::span<const std::byte> bytes, ArchiveAccess access) const {
+  map_->Prepare(bytes);
+  const std::shared_ptr<const void> keeper(
+      bytes.data(), [map = map_, bytes](const void*) { map->Release(bytes); });
+  if (access == ArchiveAccess::kMapWhereFaster) VERNIER_TRY(CheckStored(index));
+  return Tensor::Wrap(place.dtype, place.dims, bytes, keeper);
 }
 
 }  // namespace vernier

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "io/archive_access.h"
 #include "io/archive_metadata.h"
 #include "io/part_file.h"
 #include "io/tensor_pool.h"
@@ -32,14 +33,9 @@ class TensorArchive {
   const ArchiveMetadata& metadata() const { return metadata_; }
   const std::string& path() const { return path_; }
 
-  /// In memory that later tensors of the same size use again, once it is dropped. kMalformed names
-  /// the file and the tensor.
-  Result<Tensor> Read(size_t index) const;
-
-  /// The same without a copy where the file holds the tensor as memory does: its bytes are those of
-  /// a map of the file, which they keep alive. Checksums are not looked at, and elements may stand
-  /// at any address. What is deflated, in another order or in a type that NumPy lacks is read.
-  Result<Tensor> Map(size_t index) const;
+  /// What is read lies in memory that later tensors of the same size use again, once it is dropped;
+  /// what is mapped keeps the map alive. kMalformed names the file and the tensor.
+  Result<Tensor> Read(size_t index, ArchiveAccess access = ArchiveAccess::kRead) const;
 
   /// Whether what was mapped is still the file's: see MappedFile.
   Status CheckIntact() const { return map_ == nullptr ? Status() : map_->CheckIntact(); }
@@ -54,24 +50,30 @@ class TensorArchive {
   };
   /// nullopt for a tensor that has to be read.
   virtual std::optional<StoredPlace> PlaceOf(size_t index, const StoredType* type) const = 0;
+  /// Compares the checksum of a stored tensor, where it has one, with its mapped bytes.
+  virtual Status CheckStored(size_t index) const = 0;
   virtual Result<Tensor> ReadStored(size_t index, const StoredType* type) const = 0;
+
+  /// Empty where the file cannot be mapped or has become too short.
+  std::span<const std::byte> MappedBytes(uint64_t begin, uint64_t size) const;
 
   std::string path_;
   std::vector<std::string> names_;
   ArchiveMetadata metadata_;
   std::shared_ptr<TensorPool> pool_ = TensorPool::Create();
-  mutable std::shared_ptr<const MappedFile> map_;  // made by the first Map()
+  mutable std::shared_ptr<const MappedFile> map_;  // made when the first tensor is mapped
 
  private:
   const StoredType* TypeOf(size_t index) const;
+  Result<Tensor> Map(size_t index, const StoredPlace& place, std::span<const std::byte> bytes,
+                     ArchiveAccess access) const;
 };
 
 /// Collects tensors in a spool file; memory grows with their number, not their size.
 class TensorArchiveWriter {
  public:
   /// Writes to `spool`, which must be empty and outlive the object.
-  static Result<std::unique_ptr<TensorArchiveWriter>> Create(PartFile& spool,
-                                                             ArchiveFormat format);
+  static Result<std::unique_ptr<TensorArchiveWriter>> Create(PartFile& spool, ArchiveFormat format);
   virtual ~TensorArchiveWriter() = default;
 
   /// Number of tensors so far.

@@ -149,5 +149,62 @@ TEST_F(Npz, NamesWhatIsWrong) {
   EXPECT_NE(Refusal(bomb).find("more than a thousandfold"), std::string::npos);
 }
 
+// One tensor `a` of 1 MiB, in either format.
+class MappedArchive : public testing::TestWithParam<ArchiveFormat> {
+ protected:
+  MappedArchive() {
+    PartFile spool = *PartFile::CreateUnnamed(folder_ / "");
+    const auto writer = *TensorArchiveWriter::Create(spool, GetParam());
+    EXPECT_TRUE(writer->Add("a", tensor_).ok());
+    EXPECT_TRUE(writer->Add("small", SampleTensor(DType::kFloat32, {3})).ok());
+    AtomicFile file = *AtomicFile::Create(path_);
+    EXPECT_TRUE(writer->WriteTo(file, {true, true}, {}).ok());
+    EXPECT_TRUE(file.Commit().ok());
+    archive_ = *TensorArchive::Open(path_, GetParam());
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "x";
+  Tensor tensor_ = SampleTensor(DType::kFloat32, {512, 512});
+  std::unique_ptr<TensorArchive> archive_;
+};
+
+TEST_P(MappedArchive, LargeTensorsAreMapsAndComeBackWhenTheyAreReadAgain) {
+  for (int round = 0; round < 2; ++round) {
+    const Tensor a = *archive_->Read(0, ArchiveAccess::kMapWhereFaster);
+    const Tensor again = *archive_->Read(0, ArchiveAccess::kMapWhereFaster);
+    EXPECT_EQ(a.bytes().data(), again.bytes().data()) << "a copy";
+    ExpectSameTensor(a, tensor_, "mapped");
+    const Tensor small = *archive_->Read(1, ArchiveAccess::kMapWhereFaster);
+    ExpectSameTensor(small, SampleTensor(DType::kFloat32, {3}), "read");
+    EXPECT_NE(small.bytes().data(), archive_->Read(1)->bytes().data());
+  }
+  EXPECT_TRUE(archive_->CheckIntact().ok());
+}
+
+TEST_P(MappedArchive, AFileThatIsWrittenToIsNotBelieved) {
+  const Tensor a = *archive_->Read(0, ArchiveAccess::kMapWhereFaster);
+  std::string bytes = ReadText(path_);
+  WriteText(path_, bytes);
+  const Status status = archive_->CheckIntact();
+  EXPECT_EQ(status.code(), StatusCode::kMalformed);
+  EXPECT_NE(status.message().find("was written to while it was read"), std::string::npos) << status.message();
+}
+
+// Only npz has them.
+TEST_P(MappedArchive, ChecksumsAreCompared) {
+  std::string bytes = ReadText(path_);
+  bytes[600'000] = static_cast<char>(bytes[600'000] ^ 1);
+  WriteText(path_, bytes);
+  const auto damaged = *TensorArchive::Open(path_, GetParam());
+  const auto a = damaged->Read(0, ArchiveAccess::kMapWhereFaster);
+  ASSERT_EQ(a.ok(), GetParam() == ArchiveFormat::kSafetensors);
+  if (a.ok()) return;
+  EXPECT_NE(a.status().message().find("its checksum differs"), std::string::npos) << a.status().message();
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, MappedArchive,
+                         testing::Values(ArchiveFormat::kNpz, ArchiveFormat::kSafetensors));
+
 }  // namespace
 }  // namespace vernier

@@ -12,10 +12,6 @@ namespace {
 
 constexpr size_t kPackedBlock = size_t{128} << 10;
 
-Status Damaged(const std::string& name, std::string_view what) {
-  return Malformed("member '" + name + "' of the archive is damaged: " + std::string(what));
-}
-
 // The inflated bytes of a raw deflate stream.
 class InflateSource final : public ByteSource {
  public:
@@ -55,7 +51,9 @@ class InflateSource final : public ByteSource {
   }
 
  private:
-  Status WrongSize() const { return Damaged(name_, "it does not inflate to its declared size"); }
+  Status WrongSize() const {
+    return DamagedMember(name_, "it does not inflate to its declared size");
+  }
 
   Status Step() {
     if (ended_) return WrongSize();
@@ -92,7 +90,7 @@ class CheckedContent final : public ZipContent {
   Status Finish() override {
     VERNIER_ASSIGN_OR_RETURN(const uint32_t crc, checksum_.Finish());
     if constexpr (requires { source_->Finish(); }) VERNIER_TRY(source_->Finish());
-    return crc == crc_ ? Status() : Damaged(name_, "its checksum differs");
+    return crc == crc_ ? Status() : DamagedMember(name_, "its checksum differs");
   }
 
  private:
@@ -103,6 +101,10 @@ class CheckedContent final : public ZipContent {
 };
 
 }  // namespace
+
+Status DamagedMember(const std::string& name, std::string_view what) {
+  return Malformed("member '" + name + "' of the archive is damaged: " + std::string(what));
+}
 
 Result<std::unique_ptr<ZipContent>> OpenZipContent(const ZipMember& member,
                                                    std::unique_ptr<ByteSource> packed) {

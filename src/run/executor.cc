@@ -36,7 +36,10 @@ class Execution {
   RunOutcome Run() {
     const auto start = std::chrono::steady_clock::now();
     const LogArea area(logger_, log_area::kComparator);
-    if (const Status status = RunAll(); !status.ok()) {
+    Status status = RunAll();
+    // What was compared with a file that has changed is not believed.
+    if (status.ok() && loaded_) status = loaded_->CheckIntact();
+    if (!status.ok()) {
       aborted_ = true;
       Report(status);
     }

@@ -10,6 +10,8 @@
 namespace vernier {
 namespace {
 
+constexpr ArchiveAccess kAccess = ArchiveAccess::kMapWhereFaster;
+
 bool IsEmptyFolder(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error) && std::filesystem::is_empty(path, error);
@@ -26,10 +28,11 @@ bool IsPeerFile(const std::string& path) {
 
 Result<std::shared_ptr<ResultsReader>> OpenPath(const std::string& path, LoadRule rule) {
   if (rule == LoadRule::kOutputs && IsPeerFile(path)) {
-    VERNIER_ASSIGN_OR_RETURN(auto reader, ResultsReader::Open(path));
+    VERNIER_ASSIGN_OR_RETURN(auto reader, ResultsReader::Open(path, kAccess));
     return std::shared_ptr<ResultsReader>(std::move(reader));
   }
-  VERNIER_ASSIGN_OR_RETURN(SavedTensors saved, OpenSavedTensors(path, SavedKind::kOutputs));
+  VERNIER_ASSIGN_OR_RETURN(SavedTensors saved,
+                           OpenSavedTensors(path, SavedKind::kOutputs, kAccess));
   return std::shared_ptr<ResultsReader>(std::move(saved.reader));
 }
 
@@ -58,6 +61,13 @@ bool LoadedRuns::AreTheSame(size_t a, size_t b) const {
   if (places_[a].run != places_[b].run) return false;
   std::error_code error;
   return std::filesystem::equivalent(runs_[a].path, runs_[b].path, error);
+}
+
+Status LoadedRuns::CheckIntact() const {
+  for (const Place& place : places_) {
+    if (place.reader != nullptr) VERNIER_TRY(place.reader->CheckIntact());
+  }
+  return {};
 }
 
 Result<IterationResult> LoadedRuns::Read(size_t run, int64_t iteration, Logger& logger) {

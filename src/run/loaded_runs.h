@@ -37,6 +37,10 @@ class LoadedRuns {
     return places_[run].reader->Read(places_[run].run, 0);
   }
 
+  /// Whether the files are still what was read. kMalformed, naming one that is not: what was made
+  /// of its tensors must not be believed.
+  Status CheckIntact() const;
+
   /// The first read of a path is announced in the log.
   Result<IterationResult> Read(size_t run, int64_t iteration, Logger& logger);
 

@@ -27,6 +27,9 @@ class LoadedSide {
   /// See LoadedRuns::Peek.
   Result<IterationResult> Peek(size_t run) { return runs_.Peek(run); }
 
+  /// See LoadedRuns::CheckIntact.
+  Status CheckIntact() const { return runs_.CheckIntact(); }
+
   /// False when a saved run has no such iteration: what it was compared up to is a warning. An
   /// uneven file is kNotFound in lenient mode, as in the peer.
   Result<bool> Append(int64_t iteration, IterationOutputs& outputs);

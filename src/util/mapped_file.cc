@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -82,6 +83,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& pa
                            FromDescriptor(fd.get(), static_cast<size_t>(info.st_size), path));
   auto* opened = const_cast<MappedFile*>(file.get());
   opened->fd_ = std::move(fd);
+  opened->modified_ = info.st_mtim;
   VERNIER_TRY(opened->StartGuard());
   return file;
 }
@@ -100,17 +102,39 @@ Status MappedFile::StartGuard() {
   return Internal("'" + path_ + "': too many files are mapped at once");
 }
 
+// The kernel maps pages by groups around the one that is touched.
+std::span<const std::byte> MappedFile::PagesAround(std::span<const std::byte> part) const {
+  constexpr size_t kGroup = size_t{64} << 10;
+  const auto begin = static_cast<size_t>(part.data() - data_) / kGroup * kGroup;
+  const size_t end = static_cast<size_t>(part.data() - data_) + part.size();
+  return bytes().subspan(begin, std::min((end + kGroup - 1) / kGroup * kGroup, size_) - begin);
+}
+
+void MappedFile::Prepare(std::span<const std::byte> part) const {
+  const std::span<const std::byte> pages = PagesAround(part);
+  // More is read ahead of what is touched, should it have to come from a disk.
+  ::madvise(const_cast<std::byte*>(pages.data()), pages.size(), MADV_SEQUENTIAL);
+  MapPages(pages);
+}
+
+void MappedFile::Release(std::span<const std::byte> part) const { DropPages(PagesAround(part)); }
+
 Status MappedFile::CheckIntact() const {
   struct stat info {};
-  const bool shorter =
-      fd_.valid() && ::fstat(fd_.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) < size_;
-  if (!shorter && (guard_ == nullptr || !guard_->lost)) return {};
-  return Malformed("'" + path_ + "' " +
-                   (shorter ? "became shorter while it was read: it has " +
-                                  std::to_string(info.st_size) + " bytes and had " +
-                                  std::to_string(size_)
-                            : "could not be read to its end: it was changed meanwhile, or its "
-                              "disk fails"));
+  const bool known = fd_.valid() && ::fstat(fd_.get(), &info) == 0;
+  if (known && static_cast<uint64_t>(info.st_size) < size_) {
+    return Malformed("'" + path_ + "' became shorter while it was read: it has " +
+                     std::to_string(info.st_size) + " bytes and had " + std::to_string(size_));
+  }
+  if (guard_ != nullptr && guard_->lost) {
+    return Malformed("'" + path_ +
+                     "' could not be read to its end: it was changed meanwhile, or its disk fails");
+  }
+  if (known &&
+      (info.st_mtim.tv_sec != modified_.tv_sec || info.st_mtim.tv_nsec != modified_.tv_nsec)) {
+    return Malformed("'" + path_ + "' was written to while it was read");
+  }
+  return {};
 }
 
 MappedFile::~MappedFile() {

@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstddef>
+#include <ctime>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,8 +13,8 @@
 
 namespace vernier {
 
-/// Maps a regular file, for what is looked at here and there: the structure of a model. Bulk data
-/// are read through util/input_file.h. The bytes live as long as the object.
+/// Maps a regular file: a model, of which little is looked at, or saved tensors, which are looked
+/// at once. The bytes live as long as the object.
 ///
 /// Where another program cuts the file short, or the disk fails, the kernel sends SIGBUS to whoever
 /// touches what is gone. For files from Open() a handler puts zeros there instead and remembers it:
@@ -37,8 +38,15 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
 
+  /// Prepares for reading all of `part`, a stretch of bytes(), from its beginning to its end.
+  void Prepare(std::span<const std::byte> part) const;
+
+  /// Lets go of the pages of `part`: they no longer count as memory of this process, and come back
+  /// when they are looked at again.
+  void Release(std::span<const std::byte> part) const;
+
   /// Whether all bytes that were looked at were the file's. kMalformed, naming the path, otherwise,
-  /// and when the file is shorter by now.
+  /// and when the file is shorter by now or was written to.
   Status CheckIntact() const;
 
  private:
@@ -46,6 +54,7 @@ class MappedFile {
 
   MappedFile(std::string path, const std::byte* data, size_t size)
       : path_(std::move(path)), data_(data), size_(size) {}
+  std::span<const std::byte> PagesAround(std::span<const std::byte> part) const;
   static void OnBusError(int signal, siginfo_t* info, void* context);
   static bool InstallHandler();
   Status StartGuard();
@@ -54,6 +63,7 @@ class MappedFile {
   const std::byte* data_;
   size_t size_;
   UniqueFd fd_;
+  struct timespec modified_ {};  // when the file was written to last, before it was mapped
   Guard* guard_ = nullptr;
 };
 

@@ -50,9 +50,13 @@ void MapPages(std::span<const std::byte> pages) {
 #endif
 }
 
+void DropPages(std::span<const std::byte> pages) {
+  if (!pages.empty()) Advise(pages, MADV_DONTNEED);
+}
+
 void UnmapPages(std::span<const std::byte> pages) {
   // For fewer there is nothing to share: munmap does the same.
-  if (pages.size() >= 2 * kWorthThread) Advise(pages, MADV_DONTNEED);
+  if (pages.size() >= 2 * kWorthThread) DropPages(pages);
 }
 
 }  // namespace vernier

@@ -14,6 +14,9 @@ void MakePages(std::span<const std::byte> pages);
 /// As MakePages, for memory that will only be read.
 void MapPages(std::span<const std::byte> pages);
 
+/// Lets go of the pages of a shared map, which come back when they are touched again.
+void DropPages(std::span<const std::byte> pages);
+
 /// Lets go of the pages of a shared map that is about to be unmapped.
 void UnmapPages(std::span<const std::byte> pages);
 
