@@ -3,6 +3,8 @@
 #include <cstring>
 #include <new>
 
+#include "core/memory_limit.h"
+
 namespace vernier {
 namespace {
 
@@ -43,6 +45,7 @@ Status CheckSize(DType dtype, std::span<const int64_t> dims, std::span<const std
 }
 
 std::shared_ptr<std::byte> AllocateAligned(size_t size) {
+  if (size > MemoryLimit()) return nullptr;
   auto* data = static_cast<std::byte*>(
       ::operator new(size > 0 ? size : 1, std::align_val_t{kAlignment}, std::nothrow));
   if (data == nullptr) return nullptr;

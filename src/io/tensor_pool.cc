@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "core/memory_limit.h"
+
 namespace vernier {
 namespace {
 
@@ -29,6 +31,7 @@ Block Allocate(size_t size) {
 }  // namespace
 
 std::shared_ptr<std::byte> TensorPool::Take(size_t size) {
+  if (size > MemoryLimit()) return nullptr;
   Block block(nullptr, nullptr);
   {
     const std::lock_guard lock(mutex_);

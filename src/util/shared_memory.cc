@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "core/memory_limit.h"
 #include "util/page_work.h"
 
 namespace vernier {
@@ -46,6 +47,10 @@ Result<uint64_t> SharedMemory::Extend(uint64_t size) {
   // A sum that wraps around would make the memory smaller.
   if (size > static_cast<uint64_t>(std::numeric_limits<off_t>::max()) - begin) {
     errno = EFBIG;
+    return CannotHave(size);
+  }
+  if (begin + size > MemoryLimit()) {
+    errno = ENOMEM;
     return CannotHave(size);
   }
   if (::ftruncate(fd_.get(), static_cast<off_t>(begin + size)) != 0) return CannotHave(size);
