@@ -52,8 +52,7 @@ constexpr NamedCommand kCommands[] = {
 };
 
 // Tools of the peer that have no counterpart yet.
-constexpr std::string_view kMissingTools[] = {"check lint",
-                                              "inspect tactics",
+constexpr std::string_view kMissingTools[] = {"inspect tactics",
                                               "inspect capability",
                                               "inspect diff-tactics",
                                               "inspect sparsity",

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <system_error>
 
@@ -84,12 +83,21 @@ std::string RecordOf(std::span<const std::string> words) {
   return InOutputFolder(parsed.args, std::string(path));
 }
 
+// The stem, with a number behind it where another model has that name.
+std::string Unique(const std::string& stem, std::set<std::string>& taken) {
+  std::string name = stem;
+  for (int number = 2; !taken.insert(name).second; ++number) {
+    name = stem + "-" + std::to_string(number);
+  }
+  return name;
+}
+
 }  // namespace
 
 Result<std::vector<BatchModel>> FindBatchModels(std::span<const std::string> words) {
   std::vector<BatchModel> models;
   std::set<std::string> seen;
-  std::map<std::string, int> stems;
+  std::set<std::string> stems;
   for (const std::string& word : words) {
     const std::vector<std::string> paths = Expand(word);
     if (paths.empty()) return Malformed("no file matches '" + word + "'");
@@ -97,9 +105,7 @@ Result<std::vector<BatchModel>> FindBatchModels(std::span<const std::string> wor
       if (!seen.insert(fs::path(path).lexically_normal().string()).second) continue;
       fs::path name = fs::path(path).lexically_normal();
       if (!name.has_filename()) name = name.parent_path();  // a folder with a slash behind it
-      std::string stem = name.stem().string();
-      if (const int before = stems[stem]++; before > 0) stem += "-" + std::to_string(before + 1);
-      models.push_back({path, std::move(stem)});
+      models.push_back({path, Unique(name.stem().string(), stems)});
     }
   }
   return models;

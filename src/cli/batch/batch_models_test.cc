@@ -57,7 +57,7 @@ TEST(RunWordsForTest, RefusesWhatIsNoOptionOfRun) {
 TEST(FindBatchModelsTest, ExpandsPatternsOnceAndTellsStemsApart) {
   const fs::path root = fs::path(testing::TempDir()) / "batch";
   fs::remove_all(root);
-  for (const char* name : {"a/m.onnx", "b/m.onnx", "b/n.onnx"}) {
+  for (const char* name : {"a/m.onnx", "b/m.onnx", "b/n.onnx", "c/m-2.onnx"}) {
     fs::create_directories((root / name).parent_path());
     std::ofstream(root / name) << "x";
   }
@@ -66,7 +66,7 @@ TEST(FindBatchModelsTest, ExpandsPatternsOnceAndTellsStemsApart) {
   ASSERT_TRUE(models.ok());
   Words stems;
   for (const BatchModel& model : *models) stems.push_back(model.stem);
-  EXPECT_EQ(stems, (Words{"m", "m-2", "n"}));
+  EXPECT_EQ(stems, (Words{"m", "m-2", "n", "m-2-2"}));
   EXPECT_EQ(FindBatchModels(Words{root / "*.pb"}).status().code(), StatusCode::kMalformed);
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "util/counted.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
 
@@ -45,10 +46,6 @@ std::string Detail(const BatchResult& result) {
            " times the tolerance";
   }
   return FirstLine(result.messages.empty() ? digest.error : result.messages.front());
-}
-
-std::string Counted(int64_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 // What all of it rests on.

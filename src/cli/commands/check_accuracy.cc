@@ -9,6 +9,7 @@
 #include "report/accuracy_file.h"
 #include "report/accuracy_summary.h"
 #include "run/output_names.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -147,15 +148,12 @@ class AccuracyCheck {
         }
       }
     }
-    const auto counted = [](size_t count, const std::string& what) {
-      return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-    };
-    std::string text = "checked " + counted(measures, "saved measure") + " of " +
-                       counted(outputs.size(), "output") + " in " + std::to_string(pairs) +
-                       (pairs == 1 ? " pair" : " pairs") + " of runners";
+    std::string text = "checked " + Counted(measures, "saved measure") + " of " +
+                       Counted(outputs.size(), "output") + " in " + Counted(pairs, "pair") +
+                       " of runners";
     if (bare > 0) text += "; bare verdicts, without a measure: " + std::to_string(bare);
     if (!judged.ignored.empty()) {
-      text += "; not checked: " + counted(judged.ignored.size(), "kind") +
+      text += "; not checked: " + Counted(judged.ignored.size(), "kind") +
               " of measures without a threshold";
     }
     log_.Info(text);

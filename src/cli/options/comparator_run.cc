@@ -65,9 +65,10 @@ constexpr OptionRow kRun[] = {
      .dest = "output_dir",
      .arity = Arity::kOne,
      .metavar = "DIR",
-     .help = "Folder for what the run saves: record.json, report.html and run.log always, inputs.json"
-             " and outputs.json where --save-inputs and --save-outputs are given, and pictures,"
-             " reports and results that are named without a folder.",
+     .help = "Folder for what the run saves: record.json, report.html and run.log (unless"
+             " --save-record, --report and --log-file name others), inputs.json and outputs.json"
+             " where --save-inputs and --save-outputs are given, and pictures, reports and results"
+             " that are named without a folder.",
      .origin = Origin::kOurs},
     {.flags = {"--save-intermediate-outputs"},
      .dest = "save_intermediate_outputs",

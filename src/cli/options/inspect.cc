@@ -21,14 +21,17 @@ constexpr OptionRow kInspect[] = {
      .choices = kShown,
      .own_choices = 1,
      .metavar = "WHAT",
-     .help = "layers: each node with its tensors; attrs: with its attributes; weights: values of"
-             " initializers, and of constants among the attributes; stats: the statistics of those."},
+     .help =
+         "layers: each node with its tensors; attrs: with its attributes; weights: values of"
+         " initializers, and of constants among the attributes; stats: the statistics of those."},
     {.flags = {"--layer"},
      .dest = "layer",
      .arity = Arity::kOne,
      .metavar = "NAME",
-     .help = "Show only this node, named by itself or by a tensor that it makes, with its attributes,"
-             " the types of its tensors and the statistics of its weights."},
+     .help =
+         "Show only this node, named by itself or by a tensor that it makes, with its attributes,"
+         " the types of its tensors and the statistics of its weights.",
+     .origin = Origin::kOurs},
 };
 
 }  // namespace

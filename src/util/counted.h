@@ -1,0 +1,14 @@
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace vernier {
+
+/// "1 output", "3 outputs": for nouns whose plural is an "s".
+std::string Counted(std::integral auto count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+}  // namespace vernier
