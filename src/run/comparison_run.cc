@@ -224,6 +224,9 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
   } else if (pair.recorder.compared_nothing()) {
     add(std::string("no output of one side has a counterpart on the other") +
         (marked_ ? "; mark tensors that both have" : "; --lenient pairs by position"));
+  } else if (record.outputs.empty() && record.compared_iterations > 0) {
+    // The peer passes what agrees because it is empty.
+    add("neither side has an output to compare");
   } else if (pair.recorder.one_sided() && !marked_) {
     const size_t alone = record.only_in_first.size() + record.only_in_second.size();
     add(std::to_string(alone) + (alone == 1 ? " output has" : " outputs have") +

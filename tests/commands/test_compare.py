@@ -149,6 +149,14 @@ class NotAPass(Case):
         self.save_runs("b.json", [("B", [{"other": np.zeros((2, 2))}] * 2)])
         self.ends(4, "a.json", "b.json")
 
+    def test_no_outputs_on_either_side(self):
+        for name in "ab":
+            self.save_runs(f"{name}.json", [(name.upper(), [{}])])
+        ended = self.vernier("compare", "a.json", "b.json")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("neither side has an output", ended.out + ended.err)
+        self.assertEqual(self.vernier("compare", "a.json", "b.json", "--lenient").code, 0)
+
     def test_bad_files(self):
         self.assertIn("'nosuch.json'", self.ends(3, "a.json", "nosuch.json"))
         self.path("cut.json").write_bytes(self.path("a.json").read_bytes()[:700])
