@@ -173,12 +173,6 @@ double RoundTo(DType dtype, double value) {
   return dtype == DType::kFloat32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
-double LargestFinite(DType dtype) {
-  if (dtype == DType::kFloat64) return std::numeric_limits<double>::max();
-  if (dtype == DType::kFloat32) return static_cast<double>(std::numeric_limits<float>::max());
-  return NarrowFloat::Of(dtype)->LargestFinite();
-}
-
 // Integers against integers are compared exactly, all else in double.
 struct Bounds {
   bool exact = false;

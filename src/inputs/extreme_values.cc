@@ -22,14 +22,6 @@ constexpr ExtremeSetRow kSets[] = {
     {ExtremeSet::kInf, "inf", "every 16th element is infinite"},
 };
 
-double Largest(DType dtype) {
-  if (const std::optional<NarrowFloat> narrow = NarrowFloat::Of(dtype)) {
-    return narrow->LargestFinite();
-  }
-  return dtype == DType::kFloat32 ? std::numeric_limits<float>::max()
-                                  : std::numeric_limits<double>::max();
-}
-
 // The value of element `index`; nullopt: the element stays.
 std::optional<double> ValueAt(ExtremeSet set, DType dtype, size_t index, double draw) {
   const double sign = index % 2 == 0 ? 1.0 : -1.0;
@@ -40,7 +32,7 @@ std::optional<double> ValueAt(ExtremeSet set, DType dtype, size_t index, double 
     case ExtremeSet::kZeros:
       return sign * 0.0;
     case ExtremeSet::kLarge:
-      return sign * Largest(dtype) * (0.5 + 0.5 * draw);
+      return sign * LargestFinite(dtype) * (0.5 + 0.5 * draw);
     case ExtremeSet::kNan:
       if (index % kEvery != 0) return std::nullopt;
       return std::numeric_limits<double>::quiet_NaN();

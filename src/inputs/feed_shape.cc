@@ -83,14 +83,13 @@ FeedNote PeerWarning(const TensorInfo& input, const std::vector<Dim>& user) {
 }  // namespace
 
 Result<FeedShape> ResolveFeedShape(const TensorInfo& input, const ShapeSpec* user,
-                                   Strictness strictness) {
+                                   Strictness strictness, std::string_view flag) {
   const bool given = user != nullptr && user->shape;
   const bool fixed = given && !IsDynamic(*user->shape);
   if (!input.shape) {
     if (fixed) return FeedShape{.dims = Sizes(*user->shape), .values = {}, .notes = {}};
-    return Malformed("input '" + input.name +
-                     "' has no shape in the model; give one with --input-shapes " + input.name +
-                     ":[d0,d1,...]");
+    return Malformed("input '" + input.name + "' has no shape in the model; give one with " +
+                     std::string(flag) + " " + input.name + ":[d0,d1,...]");
   }
   if (!given) return TakeModelShape(input);
   if (fixed && HoldsShape(input, *user)) return TakeValues(input, *user->shape);
@@ -98,7 +97,7 @@ Result<FeedShape> ResolveFeedShape(const TensorInfo& input, const ShapeSpec* use
     return FeedShape{.dims = Sizes(*user->shape), .values = {}, .notes = {}};
   }
   if (strictness == Strictness::kStrict) {
-    return Malformed("--input-shapes: input '" + input.name + "' has the shape " +
+    return Malformed(std::string(flag) + ": input '" + input.name + "' has the shape " +
                      FormatShape(input.shape) + ", which " + FormatShape(user->shape) +
                      (fixed ? " does not fit" : " leaves open") +
                      "; expected a fixed shape of that rank and with those fixed dimensions");

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace vernier {
 namespace {
@@ -108,6 +109,14 @@ double NarrowFloat::LargestFinite() const {
   const uint32_t mantissa = one | (code & (one - 1));
   const int exponent = static_cast<int>(code >> mantissa_bits_) - bias_ - mantissa_bits_;
   return std::ldexp(static_cast<double>(mantissa), exponent);
+}
+
+double LargestFinite(DType dtype) {
+  if (const std::optional<NarrowFloat> narrow = NarrowFloat::Of(dtype)) {
+    return narrow->LargestFinite();
+  }
+  if (dtype == DType::kFloat32) return std::numeric_limits<float>::max();
+  return dtype == DType::kFloat64 ? std::numeric_limits<double>::max() : 0;
 }
 
 }  // namespace vernier

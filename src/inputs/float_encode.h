@@ -45,4 +45,7 @@ class NarrowFloat {
   Specials specials_;
 };
 
+/// The largest finite value of a float type; 0 for every other type.
+double LargestFinite(DType dtype);
+
 }  // namespace vernier

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "util/fnmatch.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -19,11 +18,6 @@ void WriteNotes(const std::vector<FeedNote>& notes, Logger& logger) {
       logger.Log(note.severity, note.text);
     }
   }
-}
-
-// Equality first: a name such as "x[0]" is a pattern that does not match itself.
-bool Matches(const std::string& key, const std::string& input) {
-  return key == input || MatchesPattern(input, key);
 }
 
 // The peer's remark on shapes for an input that does not exist.
@@ -111,23 +105,12 @@ Result<RandomFeeds> RandomFeeds::Create(RandomFeedOptions options, std::vector<T
   return feeds;
 }
 
-// Repeated names keep the place of their first occurrence, as keys of a Python dictionary do.
-const std::string* RandomFeeds::KeyFor(const std::string& input) const {
-  const std::string* found = nullptr;
-  for (auto spec = options_.shapes.begin(); spec != options_.shapes.end(); ++spec) {
-    const auto same = [&](const ShapeSpec& other) { return other.name == spec->name; };
-    const bool repeated = std::any_of(options_.shapes.begin(), spec, same);
-    if (!repeated && Matches(spec->name, input)) found = &spec->name;
-  }
-  return found;
-}
-
 Status RandomFeeds::ResolveInputs(std::vector<TensorInfo> inputs) {
   for (TensorInfo& info : inputs) {
     std::vector<const ShapeSpec*> specs;
-    if (const std::string* key = KeyFor(info.name)) {
+    if (const ShapeSpec* first = FirstShapeFor(options_.shapes, info.name)) {
       for (const ShapeSpec& spec : options_.shapes) {
-        if (spec.name == *key) specs.push_back(&spec);
+        if (spec.name == first->name) specs.push_back(&spec);
       }
     } else {
       specs.push_back(nullptr);
@@ -154,7 +137,7 @@ Status RandomFeeds::CheckNames() {
 
   std::vector<std::string> seen;
   for (const ShapeSpec& spec : options_.shapes) {
-    const auto matches = [&](const std::string& input) { return Matches(spec.name, input); };
+    const auto matches = [&](const std::string& input) { return MeansInput(spec.name, input); };
     const bool repeated = std::find(seen.begin(), seen.end(), spec.name) != seen.end();
     if (repeated || std::any_of(names.begin(), names.end(), matches)) continue;
     if (strict) return UnknownName("--input-shapes", spec.name, names);

@@ -62,7 +62,6 @@ class RandomFeeds {
   RandomFeeds() = default;
   Status ResolveInputs(std::vector<TensorInfo> inputs);
   Status CheckNames();
-  const std::string* KeyFor(const std::string& input) const;
   static const FeedShape& ShapeOf(const Input& input, int64_t iteration);
   Result<Tensor> MakeInput(const Input& input, int64_t iteration, NumpyRandom& random,
                            Logger& logger, const TensorPlace* place) const;

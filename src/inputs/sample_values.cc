@@ -57,30 +57,37 @@ double Between(const std::vector<double>& sorted, double place) {
   return sorted[below] * (1 - part) + sorted[above] * part;
 }
 
+int64_t Pick(const std::vector<int64_t>& values, double place) {
+  const auto at = static_cast<size_t>(place * static_cast<double>(values.size()));
+  return values[std::min(at, values.size() - 1)];
+}
+
 template <typename T, typename Value>
 void Fill(TensorBuffer& buffer, const Value& value) {
   for (T& element : buffer.As<T>()) element = static_cast<T>(value());
 }
 
+// Elements of so many bits.
 template <typename Value>
-void FillNibbles(TensorBuffer& buffer, int64_t count, const Value& value) {
-  std::vector<uint8_t> codes(static_cast<size_t>(count));
-  for (uint8_t& code : codes) code = static_cast<uint8_t>(value());
-  PackNibbles(codes, buffer.bytes());
+void FillCodes(TensorBuffer& buffer, int bits, const Value& value) {
+  if (bits == 4) {
+    std::vector<uint8_t> codes(buffer.As<uint8_t>().size());  // one for each element
+    for (uint8_t& code : codes) code = static_cast<uint8_t>(value());
+    PackNibbles(codes, buffer.bytes());
+  }
+  if (bits == 8) Fill<uint8_t>(buffer, value);
+  if (bits == 16) Fill<uint16_t>(buffer, value);
+  if (bits == 32) Fill<uint32_t>(buffer, value);
+  if (bits == 64) Fill<uint64_t>(buffer, value);
 }
 
-Status CheckFits(DType dtype, int64_t low, int64_t high) {
+bool FitsInteger(DType dtype, int64_t low, int64_t high) {
   const int bits = BitsOf(dtype);
   const bool is_signed = Kind(dtype) == DTypeKind::kSignedInt;
-  if (dtype == DType::kBool || bits >= 64) {
-    const bool fits = bits >= 64 ? is_signed || low >= 0 : low >= 0 && high <= 1;
-    if (fits) return {};
-  } else {
-    const int64_t top = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
-    if (low >= (is_signed ? -top - 1 : 0) && high <= top) return {};
-  }
-  return Malformed("the sample's values from " + std::to_string(low) + " to " +
-                   std::to_string(high) + " do not fit " + std::string(DTypeName(dtype)));
+  if (dtype == DType::kBool) return low >= 0 && high <= 1;
+  if (bits >= 64) return is_signed || low >= 0;
+  const int64_t top = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  return low >= (is_signed ? -top - 1 : 0) && high <= top;
 }
 
 }  // namespace
@@ -117,52 +124,70 @@ Result<SampleValues> SampleValues::Learn(const Tensor& sample) {
   return values;
 }
 
-Result<Tensor> SampleValues::Draw(DType dtype, Dims dims, NumpyRandom& random) const {
-  const std::optional<int64_t> count = ElementCount(dims);
-  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(dtype, std::move(dims)));
+Status SampleValues::CheckFits(DType dtype) const {
+  bool fits = true;
+  if (Kind(dtype) == DTypeKind::kFloat) {
+    const double most = LargestFinite(dtype);
+    fits = floats_.empty() ? -most <= static_cast<double>(integers_.front()) &&
+                                 static_cast<double>(integers_.back()) <= most
+                           : -most <= floats_.front() && floats_.back() <= most;
+  } else if (floats_.empty()) {
+    fits = FitsInteger(dtype, integers_.front(), integers_.back());
+  } else {
+    fits = -0x1p63 <= floats_.front() && floats_.back() < 0x1p63 &&
+           FitsInteger(dtype, static_cast<int64_t>(floats_.front()),
+                       static_cast<int64_t>(floats_.back()));
+  }
+  if (fits) return {};
+  return Malformed("the sample's values " + Bounds() + " do not fit " +
+                   std::string(DTypeName(dtype)));
+}
+
+void SampleValues::FillFloats(TensorBuffer& buffer, DType dtype, NumpyRandom& random) const {
   Places places(random);
   const auto number = [&]() -> double {
     if (!floats_.empty()) return Between(floats_, places.Next());
-    const auto at = static_cast<size_t>(places.Next() * static_cast<double>(integers_.size()));
-    return static_cast<double>(integers_[std::min(at, integers_.size() - 1)]);
+    return static_cast<double>(Pick(integers_, places.Next()));
   };
-  if (const std::optional<NarrowFloat> narrow = NarrowFloat::Of(dtype)) {
-    const auto code = [&] { return narrow->Encode(number()); };
-    if (BitsOf(dtype) == 16) Fill<uint16_t>(buffer, code);
-    if (BitsOf(dtype) == 8) Fill<uint8_t>(buffer, code);
-    if (BitsOf(dtype) == 4) FillNibbles(buffer, count.value_or(0), code);
-    return std::move(buffer).Freeze();
-  }
-  if (dtype == DType::kFloat32) Fill<float>(buffer, number);
-  if (dtype == DType::kFloat64) Fill<double>(buffer, number);
-  if (Kind(dtype) == DTypeKind::kFloat) return std::move(buffer).Freeze();
-  if (Kind(dtype) == DTypeKind::kString || Kind(dtype) == DTypeKind::kComplex) {
+  if (dtype == DType::kFloat32) return Fill<float>(buffer, number);
+  if (dtype == DType::kFloat64) return Fill<double>(buffer, number);
+  const NarrowFloat narrow = *NarrowFloat::Of(dtype);
+  FillCodes(buffer, BitsOf(dtype), [&] { return narrow.Encode(number()); });
+}
+
+void SampleValues::FillIntegers(TensorBuffer& buffer, DType dtype, NumpyRandom& random) const {
+  Places places(random);
+  FillCodes(buffer, BitsOf(dtype), [&]() -> int64_t {
+    if (!floats_.empty()) return static_cast<int64_t>(Between(floats_, places.Next()));
+    return Pick(integers_, places.Next());
+  });
+}
+
+Result<Tensor> SampleValues::Draw(DType dtype, Dims dims, NumpyRandom& random) const {
+  const DTypeKind kind = Kind(dtype);
+  if (kind == DTypeKind::kString || kind == DTypeKind::kComplex || kind == DTypeKind::kNone) {
     return Malformed("values of type " + std::string(DTypeName(dtype)) +
                      " cannot be generated; load them with --load-inputs");
   }
-  const auto integer = [&]() -> int64_t {
-    if (!floats_.empty()) return static_cast<int64_t>(Between(floats_, places.Next()));
-    const auto at = static_cast<size_t>(places.Next() * static_cast<double>(integers_.size()));
-    return integers_[std::min(at, integers_.size() - 1)];
-  };
-  const int64_t low = integers_.empty() ? static_cast<int64_t>(floats_.front()) : integers_.front();
-  const int64_t high = integers_.empty() ? static_cast<int64_t>(floats_.back()) : integers_.back();
-  VERNIER_TRY(CheckFits(dtype, low, high));
-  if (BitsOf(dtype) == 4) FillNibbles(buffer, count.value_or(0), integer);
-  if (BitsOf(dtype) == 8) Fill<uint8_t>(buffer, integer);
-  if (BitsOf(dtype) == 16) Fill<uint16_t>(buffer, integer);
-  if (BitsOf(dtype) == 32) Fill<uint32_t>(buffer, integer);
-  if (BitsOf(dtype) == 64) Fill<uint64_t>(buffer, integer);
+  VERNIER_TRY(CheckFits(dtype));
+  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(dtype, std::move(dims)));
+  if (kind == DTypeKind::kFloat) {
+    FillFloats(buffer, dtype, random);
+  } else {
+    FillIntegers(buffer, dtype, random);
+  }
   return std::move(buffer).Freeze();
 }
 
+std::string SampleValues::Bounds() const {
+  if (floats_.empty()) {
+    return "from " + std::to_string(integers_.front()) + " to " + std::to_string(integers_.back());
+  }
+  return "from " + FormatG(floats_.front(), 6) + " to " + FormatG(floats_.back(), 6);
+}
+
 std::string SampleValues::Describe() const {
-  const bool floats = !floats_.empty();
-  std::string text = std::to_string(count_) + " values from " +
-                     (floats ? FormatG(floats_.front(), 6) : std::to_string(integers_.front())) +
-                     " to " +
-                     (floats ? FormatG(floats_.back(), 6) : std::to_string(integers_.back())) +
-                     ", mean " + FormatG(mean_, 6);
+  std::string text = std::to_string(count_) + " values " + Bounds() + ", mean " + FormatG(mean_, 6);
   if (left_out_ > 0) text += " (" + std::to_string(left_out_) + " that are not finite left out)";
   return text;
 }

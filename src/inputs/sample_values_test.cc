@@ -1,5 +1,6 @@
 #include "inputs/sample_values.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,6 +51,25 @@ TEST(SampleValues, WhatIsNotFiniteIsLeftOut) {
   EXPECT_EQ(sample->Describe(), "2 values from 1 to 2, mean 1.5 (1 that are not finite left out)");
   EXPECT_FALSE(SampleValues::Learn(Make<float>(DType::kFloat32, {nan})).ok());
   EXPECT_FALSE(SampleValues::Learn(Make<float>(DType::kFloat32, {})).ok());
+}
+
+TEST(SampleValues, ValuesBeyondTheTypeAreRefused) {
+  NumpyRandom random(1);
+  const auto draws = [&](std::vector<double> values, DType dtype) {
+    return SampleValues::Learn(Make<double>(DType::kFloat64, values))
+        ->Draw(dtype, {4}, random)
+        .ok();
+  };
+  EXPECT_FALSE(draws({0, 1e30}, DType::kInt64));
+  EXPECT_FALSE(draws({-1e30, 0}, DType::kInt64));
+  EXPECT_FALSE(draws({0, 1e30}, DType::kInt8));
+  EXPECT_TRUE(draws({-9e18, 9e18}, DType::kInt64));
+  EXPECT_FALSE(draws({0, 1e300}, DType::kFloat32));
+  EXPECT_FALSE(draws({-7e4, 0}, DType::kFloat16));
+  EXPECT_TRUE(draws({-65504, 65504}, DType::kFloat16));
+  const Result<Tensor> drawn = SampleValues::Learn(Make<int64_t>(DType::kInt64, {100'000}))
+                                   ->Draw(DType::kFloat16, {1}, random);
+  EXPECT_THAT(drawn.status().message(), testing::HasSubstr("from 100000 to 100000 do not fit"));
 }
 
 TEST(SampleValues, OneValueIsDrawnAgainAndAgain) {

@@ -4,6 +4,7 @@
 
 #include "inputs/peer_text.h"
 #include "util/cast_grammar.h"
+#include "util/fnmatch.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -84,6 +85,20 @@ Result<std::vector<ShapeSpec>> ParseShapeSpecs(std::span<const std::string> word
     specs.push_back(std::move(spec));
   }
   return specs;
+}
+
+bool MeansInput(const std::string& key, const std::string& input) {
+  return key == input || MatchesPattern(input, key);
+}
+
+const ShapeSpec* FirstShapeFor(std::span<const ShapeSpec> specs, const std::string& input) {
+  const ShapeSpec* found = nullptr;
+  for (auto spec = specs.begin(); spec != specs.end(); ++spec) {
+    const auto same = [&](const ShapeSpec& other) { return other.name == spec->name; };
+    const bool repeated = std::any_of(specs.begin(), spec, same);
+    if (!repeated && MeansInput(spec->name, input)) found = &*spec;
+  }
+  return found;
 }
 
 std::vector<ShapeSpec> KeepLastShapes(std::span<const ShapeSpec> specs) {

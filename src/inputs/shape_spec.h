@@ -29,6 +29,15 @@ struct ShapeSpec {
 Result<std::vector<ShapeSpec>> ParseShapeSpecs(std::span<const std::string> words,
                                                Strictness strictness);
 
+/// Does a name or pattern of the command line mean the input? Equality comes first: a name such as
+/// "x[0]" is a pattern that does not match itself.
+bool MeansInput(const std::string& key, const std::string& input);
+
+/// The first of the shapes for an input; nullptr if there is none. Of several names and patterns
+/// that mean it the last counts; repeated names keep the place of their first occurrence, as keys
+/// of a Python dictionary do.
+const ShapeSpec* FirstShapeFor(std::span<const ShapeSpec> specs, const std::string& input);
+
 /// The last shape of every name, in the place of its first: what the peer makes of repetitions.
 std::vector<ShapeSpec> KeepLastShapes(std::span<const ShapeSpec> specs);
 

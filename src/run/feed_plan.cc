@@ -18,20 +18,13 @@ bool HasOwn(std::span<const Named> list, std::string_view name) {
                      [&](const Named& entry) { return entry.name == name; });
 }
 
-const ShapeSpec* SpecFor(std::span<const ShapeSpec> specs, std::string_view name) {
-  for (const ShapeSpec& spec : specs) {
-    if (spec.name == name) return &spec;
-  }
-  return nullptr;
-}
-
 // The sizes with which the first feed will be made.
 std::vector<InputDims> SizesToFeed(std::span<const TensorInfo> inputs,
                                    const RandomFeedOptions& options) {
   std::vector<InputDims> sizes;
   for (const TensorInfo& input : inputs) {
     const Result<FeedShape> shape =
-        ResolveFeedShape(input, SpecFor(options.shapes, input.name), options.strictness);
+        ResolveFeedShape(input, FirstShapeFor(options.shapes, input.name), options.strictness);
     if (shape.ok() && !shape->values) sizes.push_back({input.name, shape->dims});
   }
   return sizes;
@@ -77,7 +70,7 @@ Status AddGraphRanges(const RunPlan& plan, std::span<const TensorInfo> inputs,
 void TakeShape(const TensorInfo& input, const Tensor& sample, RandomFeedOptions& options) {
   const bool open = !input.shape || std::any_of(input.shape->begin(), input.shape->end(),
                                                 [](const Dim& dim) { return dim.dynamic(); });
-  if (!open || SpecFor(options.shapes, input.name) != nullptr) return;
+  if (!open || FirstShapeFor(options.shapes, input.name) != nullptr) return;
   ShapeSpec spec{input.name, std::vector<Dim>()};
   for (const int64_t size : sample.dims()) spec.shape->push_back({size, {}});
   options.shapes.push_back(std::move(spec));
@@ -115,6 +108,28 @@ Status AddSample(const RunPlan& plan, std::span<const TensorInfo> inputs,
 }
 
 }  // namespace
+
+Result<std::vector<InputDims>> GivenSizes(std::string_view flag, std::span<const std::string> words,
+                                          std::span<const TensorInfo> inputs) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
+                           ParseShapeSpecs(words, Strictness::kStrict));
+  for (const ShapeSpec& spec : specs) {
+    const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const TensorInfo& input) {
+      return MeansInput(spec.name, input.name);
+    });
+    if (known) continue;
+    return Malformed(std::string(flag) + ": the model has no input " + QuotePython(spec.name));
+  }
+  std::vector<InputDims> sizes;
+  for (const TensorInfo& input : inputs) {
+    const ShapeSpec* spec = FirstShapeFor(specs, input.name);
+    if (spec == nullptr || !spec->shape) continue;
+    VERNIER_ASSIGN_OR_RETURN(FeedShape shape,
+                             ResolveFeedShape(input, spec, Strictness::kStrict, flag));
+    if (!shape.values) sizes.push_back({input.name, std::move(shape.dims)});
+  }
+  return sizes;
+}
 
 Status AddFeedSources(const RunPlan& plan, std::span<const TensorInfo> inputs,
                       RandomFeedOptions& options, Logger& logger) {

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "inputs/random_feeds.h"
+#include "model/onnx_shapes.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -17,5 +21,11 @@ namespace vernier {
 /// input (with plan.lenient a warning).
 Status AddFeedSources(const RunPlan& plan, std::span<const TensorInfo> inputs,
                       RandomFeedOptions& options, Logger& logger);
+
+/// The sizes that the words of --input-shapes, or of another `flag` like it, give to inputs: those
+/// of the first feed. Inputs whose elements a word gives instead are left out. kMalformed for a
+/// word about no input, and for a shape that leaves sizes open or does not fit.
+Result<std::vector<InputDims>> GivenSizes(std::string_view flag, std::span<const std::string> words,
+                                          std::span<const TensorInfo> inputs);
 
 }  // namespace vernier

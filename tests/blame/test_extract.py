@@ -129,7 +129,15 @@ class Extract(unittest.TestCase):
                                "--force-fallback-shape-inference", tensor="x"), [2, 3, 15, 11])
         ended = self.extract("model.onnx", "--inputs", "c:auto:auto", "-o", "part.onnx",
                              "--model-inputs", "nosuch:[1]")
+        self.assertEqual(ended.returncode, 3, ended.stderr)
         self.assertIn("no input 'nosuch'", ended.stderr)
+        for bad, says in {"x:[2,3]": "does not fit", "x:[2,5,15,11]": "does not fit",
+                          "x:[-1,3,15,11]": "leaves open"}.items():
+            ended = self.extract("model.onnx", "--inputs", "c:auto:auto", "-o", "part.onnx",
+                                 "--model-input-shapes", bad)
+            self.assertEqual(ended.returncode, 3, ended.stderr)
+            self.assertIn("--model-input-shapes: input 'x' has the shape", ended.stderr)
+            self.assertIn(says, ended.stderr)
 
     def test_what_cannot_be_cut_is_refused_in_a_sentence(self):
         onnx.save(planted.make(0), "model.onnx")

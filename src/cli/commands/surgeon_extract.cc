@@ -12,6 +12,7 @@
 #include "model/onnx_save.h"
 #include "model/onnx_shapes.h"
 #include "model/onnx_summary.h"
+#include "run/feed_plan.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
 #include "util/unique_fd.h"
@@ -57,20 +58,9 @@ Result<TensorInfo> ParseOutput(const std::string& word) {
 // covers stays unknown.
 Status FollowShapes(const ParsedArgs& args, const OnnxModel& model,
                     std::vector<TensorInfo>& inputs) {
-  std::vector<InputDims> fed;
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
-                           ParseShapeSpecs(args.List("model_input_shapes"), Strictness::kStrict));
-  for (const ShapeSpec& spec : specs) {
-    const std::vector<TensorInfo> known = model.RequiredInputs();
-    const bool there = std::any_of(known.begin(), known.end(),
-                                   [&](const auto& input) { return input.name == spec.name; });
-    if (!there) {
-      return NotFound("--model-input-shapes: the model has no input '" + spec.name + "'");
-    }
-    if (!spec.shape) continue;
-    InputDims& dims = fed.emplace_back(InputDims{spec.name, {}});
-    for (const Dim& dim : *spec.shape) dims.dims.push_back(dim.value);
-  }
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::vector<InputDims> fed,
+      GivenSizes("--model-input-shapes", args.List("model_input_shapes"), model.RequiredInputs()));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> order, TopologicalOrder(model));
   ShapeTracker shapes(model, fed);
   for (const uint32_t index : order) shapes.Visit(model.graph(), model.graph().nodes[index]);
