@@ -120,6 +120,12 @@ class NodeBench {
     result_.runner = runner_.backend + " " + backend.framework_version;
     VERNIER_ASSIGN_OR_RETURN(const bool takes_opsets, TryOpsets());
     if (!takes_opsets || graph_.nodes.empty()) return result_;
+    if (const OnnxValue* other = InputWithoutTensor()) {
+      result_.limits = "nodes were not run: input " + Quoted(other->name) + " is of the kind " +
+                       std::string(OnnxValueKindName(other->kind)) +
+                       ", and only tensors can be made";
+      return result_;
+    }
     Result<TensorMap> drawn = Draw();
     if (!drawn.ok()) {
       // A fault of the model may be why: it is told already.
@@ -148,6 +154,15 @@ class NodeBench {
   }
 
  private:
+  // nullptr: all are tensors. One without a type is a fault that a rule tells of.
+  const OnnxValue* InputWithoutTensor() const {
+    const auto found =
+        std::find_if(graph_.inputs.begin(), graph_.inputs.end(), [](const OnnxValue& input) {
+          return input.kind != OnnxValueKind::kTensor && input.kind != OnnxValueKind::kUntyped;
+        });
+    return found == graph_.inputs.end() ? nullptr : &*found;
+  }
+
   // A session in a worker that lives: one that died with the last model is replaced.
   Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& source) {
     if (!worker_->death().ok()) {
@@ -209,8 +224,10 @@ class NodeBench {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> source,
                              ModelSource::Prepare(runner_.model, silence_));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> live, Open(*source));
-    VERNIER_TRY(Infer(*live, feed).status());
-    (void)live->Close();
+    const Status inferred = Infer(*live, feed).status();
+    // Nodes are run in the same worker, which need not hold the whole model as well.
+    if (worker_->death().ok()) (void)live->Close();
+    VERNIER_TRY(inferred);
     for (const std::string& warning : collector_.Take()) {
       findings_.AddOfRunner(lint_rule::kRunnerWarning, LintLevel::kWarning, runner_.backend,
                             Prune(warning), {});

@@ -178,7 +178,9 @@ Fault SeveralAxes(ShapedNode& node) {
 Fault Normalization(ShapedNode& node) {
   const Dims* x = node.Input(0);
   const Dims* scale = node.Input(1);
-  if (x == nullptr || scale == nullptr || x->size() < 2) return std::nullopt;
+  // Before opset 9 a scale could be one of every element.
+  const bool by_channel = node.attributes.Int("spatial", 1) != 0;
+  if (x == nullptr || scale == nullptr || x->size() < 2 || !by_channel) return std::nullopt;
   if (scale->size() == 1 && scale->front() == (*x)[1]) return std::nullopt;
   return "a scale of shape " + FormatDims(*scale) + " for " + std::to_string((*x)[1]) +
          " channels of " + FormatDims(*x);

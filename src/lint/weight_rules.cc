@@ -1,12 +1,11 @@
 // Initializers and constants: their types, sizes, files and values.
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
-#include <cstring>
-#include <map>
 #include <optional>
 
 #include "io/tensor_proto.h"
+#include "kernels/element_blocks.h"
 #include "lint/rule_groups.h"
 #include "model/external_data.h"
 #include "model/onnx_attributes.h"
@@ -17,27 +16,37 @@ namespace vernier {
 namespace {
 
 // What rounds to infinity, and what rounds to zero, in float16 (to nearest, ties to even).
-constexpr float kInfiniteInFloat16 = 65520.0F;
-constexpr float kZeroInFloat16 = 0x1p-25F;
+constexpr double kInfiniteInFloat16 = 65520.0;
+constexpr double kZeroInFloat16 = 0x1p-25;
 constexpr size_t kBlockBytes = size_t{1} << 20;
 
 struct ValueCounts {
   uint64_t count = 0, nan = 0, infinite = 0, too_large = 0, too_small = 0;
-  float largest = 0;
+  double largest = 0;
 
-  // `bytes`: little-endian float32 without alignment.
-  void Add(std::string_view bytes) {
-    for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
-      float value = 0;
-      std::memcpy(&value, bytes.data() + at, sizeof value);
-      const float size = std::fabs(value);
-      ++count;
-      nan += std::isnan(value) ? 1 : 0;
-      infinite += std::isinf(value) ? 1 : 0;
-      too_large += size >= kInfiniteInFloat16 && !std::isinf(value) ? 1 : 0;
-      too_small += size <= kZeroInFloat16 && size > 0 ? 1 : 0;
-      if (std::isfinite(value)) largest = std::max(largest, size);
+  // Little-endian elements without alignment. Of types that are no floats nothing is counted.
+  void Add(DType dtype, std::string_view bytes) {
+    if (Kind(dtype) != DTypeKind::kFloat) return;
+    const auto size = static_cast<int64_t>(bytes.size() * 8 / static_cast<size_t>(BitsOf(dtype)));
+    const ElementSpan elements{dtype, std::as_bytes(std::span(bytes)), size};
+    std::array<double, kBlockSize> scratch;
+    for (int64_t at = 0; at < size; at += static_cast<int64_t>(kBlockSize)) {
+      const auto part = static_cast<size_t>(std::min<int64_t>(kBlockSize, size - at));
+      const double* block = LoadBlock(elements, at, part, scratch.data());
+      for (const double value : std::span(block, part)) AddValue(value, dtype);
     }
+  }
+
+  void AddValue(double value, DType dtype) {
+    ++count;
+    nan += std::isnan(value) ? 1 : 0;
+    infinite += std::isinf(value) ? 1 : 0;
+    // Only these are what a conversion to float16 changes.
+    if (dtype != DType::kFloat32 || !std::isfinite(value)) return;
+    const double size = std::fabs(value);
+    too_large += size >= kInfiniteInFloat16 ? 1 : 0;
+    too_small += size <= kZeroInFloat16 && size > 0 ? 1 : 0;
+    largest = std::max(largest, size);
   }
 };
 
@@ -90,7 +99,7 @@ class WeightCheck {
     const std::optional<uint64_t> needed = ByteSize(tensor.dtype, static_cast<uint64_t>(count));
     if (!tensor.raw_data.empty() && needed) {
       if (tensor.raw_data.size() != *needed) return WrongSize(tensor, *needed);
-      if (tensor.dtype == DType::kFloat32) counts.Add(tensor.raw_data);
+      counts.Add(tensor.dtype, tensor.raw_data);
     } else if (tensor.dtype != DType::kUndefined && !tensor.split) {
       const std::string_view bytes = tensor.bytes;
       const Result<NamedTensor> parsed = ParseTensorProto(std::as_bytes(std::span(bytes)));
@@ -98,10 +107,8 @@ class WeightCheck {
         return subject_.findings.Add(lint_rule::kWeightSize,
                                      name + ": " + parsed.status().message());
       }
-      if (tensor.dtype == DType::kFloat32) {
-        const std::span<const std::byte> values = parsed->tensor.bytes();
-        counts.Add({reinterpret_cast<const char*>(values.data()), values.size()});
-      }
+      const std::span<const std::byte> values = parsed->tensor.bytes();
+      counts.Add(tensor.dtype, {reinterpret_cast<const char*>(values.data()), values.size()});
     }
     Values(counts, name);
   }
@@ -135,7 +142,7 @@ class WeightCheck {
     }
     VERNIER_ASSIGN_OR_RETURN(const ExternalFile file, folder_->OpenFile(tensor.location));
     VERNIER_ASSIGN_OR_RETURN(const ExternalSlice slice, LocateExternal(tensor, file.size()));
-    if (tensor.dtype != DType::kFloat32) return {};
+    if (Kind(tensor.dtype) != DTypeKind::kFloat) return {};
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const InputFile> input,
                              InputFile::FromDescriptor(file.fd(), file.path()));
     std::vector<std::byte> block(std::min<uint64_t>(kBlockBytes, slice.size));
@@ -143,7 +150,7 @@ class WeightCheck {
       const std::span<std::byte> part =
           std::span(block).first(std::min<uint64_t>(block.size(), slice.size - at));
       VERNIER_TRY(input->ReadAt(slice.offset + at, part));
-      counts.Add({reinterpret_cast<const char*>(part.data()), part.size()});
+      counts.Add(tensor.dtype, {reinterpret_cast<const char*>(part.data()), part.size()});
     }
     return {};
   }

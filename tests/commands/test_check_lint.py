@@ -152,7 +152,7 @@ class CheckLint(Case):
         text = next(e["message"] for e in said["lint_entries"] if e["rule"] == "unsupported-opset")
         self.assertIn("opset 99 of 'ai.onnx'", text)
 
-    def test_bodies_and_functions_are_looked_into(self):
+    def test_bodies_are_looked_into(self):
         inner = helper.make_graph([node("Add", ["h", "nobody"], ["t"])], "b", [], [value("t")])
         other = helper.make_graph([node("Identity", ["h"], ["e"])], "o", [], [value("e")])
         made = model([node("Abs", ["x"], ["h"]),
@@ -162,6 +162,44 @@ class CheckLint(Case):
         self.assertEqual(self.rules(said), {"dangling-input"})
         self.assertEqual(said["summary"]["failing"], ["If_of_y"])
         self.assertIn("in a body of If_of_y", said["lint_entries"][0]["message"])
+
+    def test_weights_of_every_float_type_are_looked_at(self):
+        values = [1, np.inf, np.nan]
+        for made in (weight("w", np.array(values, "f2")), weight("w", np.array(values, "f8")),
+                     helper.make_tensor("w", TensorProto.BFLOAT16, [3], values)):
+            with self.subTest(made.data_type):
+                ended, said = self.lint(
+                    model([node("Cast", ["w"], ["c"], to=TensorProto.FLOAT),
+                           node("Add", ["x", "c"], ["y"])], weights=[made]), "--no-run")
+                self.assertEqual(self.rules(said), {"non-finite-weight"}, ended.out + ended.err)
+                self.assertIn("2 of 3 values", said["lint_entries"][0]["message"])
+
+    def test_sizes_that_do_not_fit_the_model(self):
+        for words, says in {"nosuch:[2,3]": "no input 'nosuch'", "x:[2,3,4]": "does not fit",
+                            "x:[2,9]": "does not fit", "x:[-1,3]": "leaves open"}.items():
+            ended, said = self.lint(lint_models.good(), "--no-run", "--input-shapes", words)
+            self.assertEqual((ended.code, said), (3, None), ended.out + ended.err)
+            self.assertIn(says, ended.out + ended.err)
+        # The elements of an input, which are not its sizes.
+        made = model([node("Concat", ["s", "k"], ["y"], axis=0)],
+                     inputs=[value("s", (2,), TensorProto.INT64)],
+                     outputs=[value("y", (3,), TensorProto.INT64)],
+                     weights=[weight("k", np.array([4]))])
+        ended, said = self.lint(made, "--no-run", "--input-shapes", "s:[2,8]")
+        self.assertEqual((ended.code, said["lint_entries"]), (0, []), ended.out + ended.err)
+
+    def test_an_input_that_is_no_tensor_is_told(self):
+        made = model([node("SequenceLength", ["s"], ["y"])],
+                     inputs=[helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None)],
+                     outputs=[value("y", (), TensorProto.INT64)])
+        ended, said = self.lint(made)
+        self.assertEqual((ended.code, said["lint_entries"]), (0, []), ended.out + ended.err)
+        self.assertEqual(said["vernier"]["not_run"], ["SequenceLength_of_y"])
+        self.assertIn("nodes were not run: input 's' is of the kind sequence", ended.out)
+
+    def test_one_feed_is_enough(self):
+        ended, _ = self.lint(lint_models.good(), "--iterations", "3")
+        self.assertIn("--iterations has no effect", ended.out)
 
     def test_external_weights_are_read_where_they_lie(self):
         made = model([node("Add", ["x", "w"], ["y"])],

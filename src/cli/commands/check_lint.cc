@@ -10,11 +10,12 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
-#include "inputs/shape_spec.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
 #include "model/model_type.h"
+#include "run/feed_plan.h"
 #include "util/atomic_file.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -34,21 +35,6 @@ std::vector<std::string> WithDefaultRunner(std::span<const std::string> words) {
   std::vector<std::string> all = {"--onnxrt"};
   all.insert(all.end(), words.begin(), words.end());
   return all;
-}
-
-Result<std::vector<InputDims>> GivenSizes(const RunPlan& run) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
-                           ParseShapeSpecs(run.inputs.shape_words, Strictness::kStrict));
-  std::vector<InputDims> sizes;
-  for (const ShapeSpec& spec : specs) {
-    if (!spec.shape) continue;
-    InputDims input{spec.name, {}};
-    for (const Dim& dim : *spec.shape) input.dims.push_back(dim.value);
-    const bool open = std::any_of(spec.shape->begin(), spec.shape->end(),
-                                  [](const Dim& dim) { return dim.dynamic(); });
-    if (!open) sizes.push_back(std::move(input));
-  }
-  return sizes;
 }
 
 Result<LintPlan> Bind(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
@@ -73,7 +59,7 @@ Result<LintPlan> Bind(const ParsedArgs& args, const Invocation& invocation, Logg
     return Malformed("cannot open '" + plan.path + "': No such file or directory");
   }
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
-  VERNIER_ASSIGN_OR_RETURN(plan.options.inputs, GivenSizes(plan.run));
+  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
   return plan;
 }
 
@@ -92,10 +78,6 @@ void Tell(const LintFinding& finding, Logger& log) {
     case LintLevel::kInfo:
       return log.Info(line);
   }
-}
-
-std::string Counted(size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 void Summarise(const LintReport& report, size_t nodes, Logger& log) {
@@ -141,6 +123,20 @@ Status AskRunners(const LintPlan& plan, const OnnxModel& model, Logger& log, Fin
   return {};
 }
 
+// The peer only warns of sizes that cannot be used.
+Result<LintOptions> WithSizes(const LintPlan& plan, const OnnxModel& model, Logger& log) {
+  LintOptions options = plan.options;
+  Result<std::vector<InputDims>> sizes =
+      GivenSizes("--input-shapes", plan.run.inputs.shape_words, model.RequiredInputs());
+  if (!sizes.ok() && !plan.run.lenient) return sizes.status();
+  if (sizes.ok()) {
+    options.inputs = *std::move(sizes);
+  } else {
+    log.Warning(sizes.status().message());
+  }
+  return options;
+}
+
 Result<LintReport> Lint(const LintPlan& plan, Logger& log) {
   log.Info("Loading model: " + std::filesystem::absolute(plan.path).lexically_normal().string());
   Result<OnnxModel> model = OnnxModel::Open(plan.path);
@@ -149,8 +145,9 @@ Result<LintReport> Lint(const LintPlan& plan, Logger& log) {
     Tell(report.findings.front(), log);
     return report;
   }
-  Findings findings(*model, plan.options.skip);
-  LintModel(*model, plan.options, findings);
+  VERNIER_ASSIGN_OR_RETURN(const LintOptions options, WithSizes(plan, *model, log));
+  Findings findings(*model, options.skip);
+  LintModel(*model, options, findings);
   LintReport told;
   std::vector<LintRun> runs;
   const Status asked = AskRunners(plan, *model, log, findings, told, runs);
