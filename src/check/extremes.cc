@@ -40,6 +40,7 @@ void ForEachClass(const Tensor& tensor, const Take& take) {
 }
 
 bool IsFloat(const Tensor& tensor) { return Kind(tensor.dtype()) == DTypeKind::kFloat; }
+bool IsComplex(const Tensor& tensor) { return Kind(tensor.dtype()) == DTypeKind::kComplex; }
 
 void Count(const TensorMap& outputs, ExtremeAnswer& answer) {
   for (const NamedTensor& output : outputs) {
@@ -66,13 +67,14 @@ void HoldAgainstFirst(const TensorMap& first, const TensorMap& outputs, ExtremeA
   for (const NamedTensor& output : outputs) {
     const Tensor* other = Find(first, output.name);
     const bool fits = other != nullptr && other->dims() == output.tensor.dims() &&
-                      IsFloat(*other) == IsFloat(output.tensor);
+                      IsFloat(*other) == IsFloat(output.tensor) && !IsComplex(output.tensor);
     if (!fits) {
       answer.not_compared.push_back(output.name);
       continue;
     }
-    answer.compared += output.tensor.element_count();
+    // Whatever is no float is finite.
     if (!IsFloat(output.tensor)) continue;
+    answer.compared += output.tensor.element_count();
     const bool agreed = !answer.disagrees();
     std::vector<Class> theirs;
     theirs.reserve(static_cast<size_t>(other->element_count()));
@@ -152,8 +154,12 @@ class ExtremesCheck {
 
   Status Try(const ExtremeSetRow& set) {
     VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, FeedWith(set.set));
-    if (!feed) return {};
+    if (!feed) {
+      record_.not_tried.emplace_back(set.name);
+      return {};
+    }
     std::optional<TensorMap> first;
+    std::string first_name;
     for (Side& side : sides_) {
       const size_t index = static_cast<size_t>(&side - sides_.data());
       if (!record_.runners[index].failure.empty()) continue;
@@ -165,7 +171,9 @@ class ExtremesCheck {
       if (shared_.interrupted.load() != 0) return Cancelled("interrupted");
       if (outputs.ok()) {
         Count(*outputs, answer);
+        answer.beside = first_name;
         if (first) HoldAgainstFirst(*first, *outputs, answer);
+        if (!first) first_name = answer.runner;
         if (!first) first = *std::move(outputs);
       } else {
         answer.failure = outputs.status().message();

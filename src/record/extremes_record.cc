@@ -22,6 +22,7 @@ Json ToJson(const ExtremeAnswer& answer) {
           {"denormal", answer.denormal},
           {"zero", answer.zero},
           {"compared", answer.compared},
+          {"beside", TextOrNull(answer.beside)},
           {"only_here_not_finite", answer.only_here_not_finite},
           {"only_here_finite", answer.only_here_finite},
           {"other_kind", answer.other_kind},
@@ -38,10 +39,18 @@ bool ExtremesRecord::agree() const {
                       [](const ExtremeAnswer& answer) { return answer.disagrees(); });
 }
 
+bool ExtremesRecord::compared_nothing() const {
+  const auto has_other = [](const ExtremeAnswer& answer) { return !answer.beside.empty(); };
+  return std::any_of(answers.begin(), answers.end(), has_other) &&
+         std::none_of(answers.begin(), answers.end(),
+                      [](const ExtremeAnswer& answer) { return answer.compared > 0; });
+}
+
 std::string ToJson(const ExtremesRecord& record) {
   Json json = {{"schema_version", kSchemaVersion}, {"vernier_version", record.version},
                {"command", record.command},        {"agree", record.agree()},
-               {"runners", Json::array()},         {"answers", Json::array()}};
+               {"runners", Json::array()},         {"answers", Json::array()},
+               {"not_tried", record.not_tried}};
   for (const ExtremeRunner& runner : record.runners) {
     json["runners"].push_back({{"name", runner.name},
                                {"backend", runner.backend},

@@ -15,15 +15,16 @@ struct ExtremeAnswer {
   int64_t elements = 0;
   int64_t nan = 0, infinite = 0;
   int64_t denormal = 0, zero = 0;
-  // Against the first runner, element by element.
-  int64_t compared = 0;              ///< elements; 0 for the first runner itself
+  // Against the first runner that answered, float by float.
+  int64_t compared = 0;              ///< floats; 0 for the first runner itself
+  std::string beside;                ///< whose they were held against; empty for that one itself
   int64_t only_here_not_finite = 0;  ///< NaN or infinite here, finite there
   int64_t only_here_finite = 0;
   int64_t other_kind = 0;                 ///< NaN against infinity, or infinities of other signs
   int64_t flushed = 0;                    ///< zero here, denormal there
   int64_t kept = 0;                       ///< denormal here, zero there
   std::string output;                     ///< the first output with a difference in what is finite
-  std::vector<std::string> not_compared;  ///< outputs without a counterpart of that shape
+  std::vector<std::string> not_compared;  ///< complex, or without a counterpart of that shape
 
   bool disagrees() const { return only_here_not_finite + only_here_finite > 0; }
 };
@@ -38,9 +39,12 @@ struct ExtremesRecord {
   std::string version, command;
   std::vector<ExtremeRunner> runners;
   std::vector<ExtremeAnswer> answers;  ///< set by set, in each the runners in their order
+  std::vector<std::string> not_tried;  ///< sets whose values no input's type has
 
   /// Do all answers have the same elements finite?
   bool agree() const;
+  /// Did several runners answer, and no float of one was held against another's?
+  bool compared_nothing() const;
 };
 
 /// JSON with a schema_version.

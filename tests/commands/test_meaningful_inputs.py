@@ -239,6 +239,38 @@ class Extremes(Case):
         self.assertEqual(len(record["answers"]), 10)
         self.assertIn("no NaN, please", ended.out + ended.err)
 
+    def test_outputs_without_floats_are_not_the_same(self):
+        onnx.save(model([node("ArgMax", ["x"], ["y"], axis=1)], inputs=[value("x", (2, 16))],
+                        outputs=[value("y", None, INT64)]), str(self.path("m.onnx")))
+        self.assertEqual(self.check("--onnxrt")[0].code, 0)
+        ended, record = self.check("--onnxrt", "--openvino")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("nothing was compared", ended.out + ended.err)
+        self.assertEqual(ended.out.count("no floats to compare"), 5)
+        self.assertEqual({answer["compared"] for answer in record["answers"]}, {0})
+
+    def test_a_set_that_no_input_takes_is_told(self):
+        f8 = TensorProto.FLOAT8E4M3FN
+        onnx.save(model([node("Identity", ["x"], ["y"])], inputs=[value("x", (3,), f8)],
+                        outputs=[value("y", (3,), f8)], opset=19, ir=9), str(self.path("m.onnx")))
+        ended, record = self.check("--onnxrt", "--sets", "nan", "inf")
+        self.assertEqual((ended.code, record["not_tried"]), (0, ["inf"]), ended.out + ended.err)
+        self.assertIn("not tried, as no input's type has such values: inf", ended.out)
+        ended, record = self.check("--onnxrt", "--sets", "inf")
+        self.assertEqual((ended.code, record["answers"]), (4, []), ended.out + ended.err)
+
+    def test_another_runner_is_first_where_the_first_fails(self):
+        words = []
+        for name, body in {"bad": "raise ValueError('never')", "a": "return {'y': feed['x']}",
+                           "b": "return {'y': feed['x']}"}.items():
+            self.path(f"{name}.py").write_text(f"def infer(feed):\n    {body}\n")
+            words += ["--runner", f"{name}={name}.py"]
+        ended, record = self.check(*words, "--python", sys.executable, "--sets", "zeros")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertEqual([(a["runner"], a["beside"]) for a in record["answers"]],
+                         [("bad", None), ("a", None), ("b", "a")])
+        self.assertIn("the same (beside a)", ended.out)
+
     def test_a_model_without_floats_has_nothing_to_try(self):
         onnx.save(gather(), str(self.path("m.onnx")))
         ended, _ = self.check("--onnxrt")

@@ -10,12 +10,12 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/version.h"
+#include "report/text_table.h"
 #include "util/atomic_file.h"
+#include "util/first_line.h"
 
 namespace vernier {
 namespace {
-
-using Row = std::vector<std::string>;
 
 Result<RunPlan> BindPlan(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
@@ -37,8 +37,7 @@ std::vector<ExtremeSetRow> ChosenSets(const ParsedArgs& args) {
 }
 
 std::string Beside(const ExtremeAnswer& answer) {
-  if (!answer.failure.empty())
-    return "FAILED: " + answer.failure.substr(0, answer.failure.find('\n'));
+  if (!answer.failure.empty()) return "FAILED: " + FirstLine(answer.failure);
   std::string text;
   const auto add = [&](int64_t count, const std::string& what) {
     if (count > 0) text += (text.empty() ? "" : "; ") + std::to_string(count) + " " + what;
@@ -50,34 +49,16 @@ std::string Beside(const ExtremeAnswer& answer) {
   add(answer.kept, "denormals kept that are zero there");
   add(static_cast<int64_t>(answer.not_compared.size()), "outputs not compared");
   if (!answer.output.empty()) text += " (first in '" + answer.output + "')";
-  if (text.empty() && answer.compared > 0) return "the same";
-  return text;
+  if (!text.empty() || answer.beside.empty()) return text;
+  return answer.compared > 0 ? "the same" : "no floats to compare";
 }
 
-std::string FormatRows(const std::vector<Row>& rows) {
-  std::vector<size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  if (!text.empty()) text.pop_back();
-  return text;
-}
-
-std::string FormatTable(const ExtremesRecord& record) {
-  std::vector<Row> rows = {{"set", "runner", "NaN", "Inf", "denormal", "zero", "of",
-                            "beside " + record.answers.front().runner}};
+std::string FormatAnswers(const ExtremesRecord& record) {
+  const std::string& first = record.answers.front().runner;
+  std::vector<TextRow> rows = {
+      {"set", "runner", "NaN", "Inf", "denormal", "zero", "of", "beside " + first}};
   for (const ExtremeAnswer& answer : record.answers) {
-    Row row = {answer.set, answer.runner};
+    TextRow row = {answer.set, answer.runner};
     if (answer.failure.empty()) {
       for (const int64_t count :
            {answer.nan, answer.infinite, answer.denormal, answer.zero, answer.elements}) {
@@ -86,25 +67,41 @@ std::string FormatTable(const ExtremesRecord& record) {
     } else {
       row.insert(row.end(), 5, "-");
     }
-    row.push_back(Beside(answer));
+    // Where the first runner failed, another takes its place.
+    const bool other = !answer.beside.empty() && answer.beside != first;
+    row.push_back(Beside(answer) + (other ? " (beside " + answer.beside + ")" : ""));
     rows.push_back(std::move(row));
   }
-  return FormatRows(rows);
+  std::string text = FormatTable(rows, {.indent = 0, .first_number = 2, .end_number = 7});
+  text.pop_back();
+  return text;
 }
 
-RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
+RunFaults JudgeRunners(const ExtremesRecord& record, Logger& log) {
   RunFaults faults;
   for (const ExtremeRunner& runner : record.runners) {
     if (runner.failure.empty()) continue;
     log.Error(runner.name + " | FAILED: " + runner.failure);
     (runner.unavailable ? faults.unavailable : faults.backend) = true;
   }
+  return faults;
+}
+
+template <typename Names>
+std::string Joined(const Names& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
+  RunFaults faults = JudgeRunners(record, log);
   if (record.answers.empty()) {
-    if (!faults.any()) log.Error("nothing was tried: the model has no inputs of a float type");
+    if (!faults.any()) log.Error("nothing was tried: no input is of a float type with such values");
     faults.incomplete |= !faults.any();
     return faults;
   }
-  log.Info("What came out\n" + FormatTable(record));
+  log.Info("What came out\n" + FormatAnswers(record));
   std::set<std::string> disagree, flush, failed;
   for (const ExtremeAnswer& answer : record.answers) {
     if (answer.disagrees()) disagree.insert(answer.set);
@@ -112,14 +109,17 @@ RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
     if (!answer.failure.empty()) failed.insert(answer.set);
     faults.incomplete |= !answer.not_compared.empty();
   }
-  const auto list = [](const std::set<std::string>& sets) {
-    std::string text;
-    for (const std::string& set : sets) text += (text.empty() ? "" : ", ") + set;
-    return text;
-  };
-  if (!disagree.empty()) log.Error("runners differ in what is finite with: " + list(disagree));
-  if (!failed.empty()) log.Error("runners fail with: " + list(failed));
-  if (!flush.empty()) log.Warning("runners differ in flushing denormals with: " + list(flush));
+  if (!record.not_tried.empty()) {
+    log.Warning("not tried, as no input's type has such values: " + Joined(record.not_tried));
+  }
+  if (record.compared_nothing()) {
+    log.Error(
+        "nothing was compared: no output of the same name and shape has floats on both sides");
+    faults.incomplete = true;
+  }
+  if (!disagree.empty()) log.Error("runners differ in what is finite with: " + Joined(disagree));
+  if (!failed.empty()) log.Error("runners fail with: " + Joined(failed));
+  if (!flush.empty()) log.Warning("runners differ in flushing denormals with: " + Joined(flush));
   faults.mismatch = !record.agree() || (strict && !flush.empty());
   faults.backend |= !failed.empty();
   return faults;
