@@ -4,14 +4,14 @@
 #include "bindings.h"
 #include "caller.h"
 #include "cli/bind_run.h"
-#include "cli/version.h"
+#include "cli/command_table.h"
+#include "cli/commands/comparison_session.h"
 #include "compare/postprocess.h"
 #include "comparison_report.h"
 #include "comparison_scripts.h"
 #include "option_words.h"
 #include "own_thread.h"
 #include "python_logger.h"
-#include "record/run_record.h"
 #include "run/output_names.h"
 #include "status_error.h"
 
@@ -57,10 +57,9 @@ class Comparison {
 
   // The record as JSON, and the exit code.
   std::pair<std::string, int> Finish(const std::vector<int64_t>& lengths) {
-    RunRecord record;
-    RunFaults faults;
-    record.command = words_.invocation.command;
-    record.version = kVersion;
+    RunOutcome outcome;
+    RunRecord& record = outcome.record;
+    RunFaults& faults = outcome.faults;
     record.averaged = plan_.compare.check_average;
     record.pairs = run_->Finish(lengths, Coverage::kJudged, faults, record.faults);
     if (plan_.strict) {
@@ -73,6 +72,8 @@ class Comparison {
       faults.Add(written);
       record.faults.push_back(written.message());
     }
+    CompleteRecord(outcome, plan_, words_.args, *FindCommand("compare"), words_.invocation);
+    SaveRecordAndReports(plan_.save, record, faults, logger_);
     record.exit_code = ExitCode(faults, false);
     return {ToJson(record), record.exit_code};
   }

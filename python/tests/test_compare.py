@@ -50,6 +50,13 @@ def test_nothing_in_common_is_no_pass():
     assert record.faults
 
 
+def test_nothing_at_all_is_no_pass():
+    for sides in (({}, {}), ([], [])):
+        record = vernier.compare(*sides)
+        assert record.exit_code == 4 and record.faults
+    assert vernier.compare({}, {}, lenient=True)
+
+
 def test_fewer_iterations_are_no_pass():
     record = vernier.compare([outputs(y=[1])] * 3, [outputs(y=[1])] * 2)
     assert record.exit_code == 4
@@ -73,6 +80,12 @@ def test_unknown_option_and_output():
         vernier.compare(outputs(y=[1]), outputs(y=[1]), rtol=-1)
     with pytest.raises(vernier.NotFound, match="logits"):
         vernier.compare(outputs(y=[1]), outputs(y=[1]), rtol={"logits": 1})
+
+
+@pytest.mark.parametrize("option", ["log_file", "verbose", "silent"])
+def test_options_of_the_log_are_pythons(option):
+    with pytest.raises(vernier.InvalidArgument, match="logger 'vernier'"):
+        vernier.compare(outputs(y=[1]), outputs(y=[1]), **{option: True})
 
 
 def test_what_is_no_array():
@@ -129,6 +142,27 @@ def test_record_is_saved_and_reported(tmp_path):
         assert (tmp_path / name).stat().st_size > 0
     with pytest.raises(vernier.InvalidArgument, match="page.pdf"):
         record.report(tmp_path / "page.pdf")
+
+
+def test_options_save_the_record_and_reports(tmp_path):
+    record = vernier.compare(outputs(y=[1, 2]), outputs(y=[1, 3]), save_record=tmp_path / "r.json",
+                             report=[tmp_path / "r.html", tmp_path / "r.md"])
+    assert vernier.load_record(tmp_path / "r.json").data == record.data
+    assert {path.name for path in tmp_path.iterdir()} == {"r.json", "r.html", "r.md"}
+    (tmp_path / "file").write_text("")
+    record = vernier.compare(outputs(y=[1, 2]), outputs(y=[1, 2]),
+                             save_record=tmp_path / "file" / "r.json")
+    assert record.exit_code == 7
+
+
+def test_records_that_cannot_be_read_or_written(tmp_path):
+    with pytest.raises(vernier.Malformed, match="/nowhere/r.json"):
+        vernier.load_record("/nowhere/r.json")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    with pytest.raises(vernier.Malformed, match="bytes"):
+        vernier.load_record(tmp_path / "bytes")
+    with pytest.raises(vernier.SaveError, match="bytes/r.json"):
+        vernier.compare(outputs(y=[1, 2]), outputs(y=[1, 2])).save(tmp_path / "bytes" / "r.json")
 
 
 def test_notebook_view():

@@ -7,9 +7,10 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
-from models import small_model
+from models import expected, small_model
 
 PEER = os.environ.get("VERNIER_PEER", "")
 LOG = re.compile(r"\[[A-Z!]\] |    ")
@@ -192,6 +193,48 @@ def test_tensorrt_is_asked_for_what_was_said():
 
 def test_what_there_is_no_option_for_is_refused():
     from vernier import Unimplemented
-    from vernier.polygraphy_compat import CreateConfig
+    from vernier.polygraphy_compat import CreateConfig, NetworkFromOnnxPath, TrtRunner
     with pytest.raises(Unimplemented, match="no_such_setting"):
         CreateConfig(no_such_setting=True)
+    for make in (TrtRunner, NetworkFromOnnxPath):
+        with pytest.raises(Unimplemented, match="no_such_setting"):
+            make("m", no_such_setting=1)
+
+
+def test_no_setting_is_dropped():
+    from vernier.polygraphy_compat import (EngineFromNetwork, NetworkFromOnnxPath, OnnxFromPath,
+                                           OnnxrtRunner, SessionFromOnnx, TrtRunner)
+    engine = EngineFromNetwork(NetworkFromOnnxPath("small.onnx", strongly_typed=True))
+    words = TrtRunner(engine, weight_streaming_budget=7).vernier_runner()._words()[1]
+    assert "--strongly-typed" in words and "--weight-streaming-budget=7" in words
+    model = OnnxFromPath("small.onnx", external_data_dir="weights")
+    words = OnnxrtRunner(SessionFromOnnx(model)).vernier_runner()._words()[1]
+    assert "--external-data-dir=weights" in words
+
+
+def test_external_weights_lie_where_the_loader_says(model, tmp_path):
+    from vernier.polygraphy_compat import OnnxFromPath, OnnxrtRunner, SessionFromOnnx
+    loader = OnnxFromPath(model, external_data_dir=tmp_path)
+    with OnnxrtRunner(SessionFromOnnx(loader)) as runner:
+        outputs = runner.infer({"x": np.ones((1, 3), np.float32)})
+    np.testing.assert_allclose(outputs["y"], expected(np.ones((1, 3))), rtol=1e-5)
+
+
+def test_nan_is_seen_in_every_float_type():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    from vernier.polygraphy_compat import Comparator, RunResults
+    for dtype in (np.float16, np.float32, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2):
+        for value, finite in ((np.nan, False), (1, True)):
+            results = RunResults()
+            results.add([{"y": np.array([value]).astype(dtype), "n": np.array([1])}])
+            assert Comparator.validate(results) == finite
+
+
+def test_comparing_no_iterations_is_no_pass():
+    from vernier import InvalidArgument
+    from vernier.polygraphy_compat import Comparator, RunResults
+    results = RunResults()
+    results.add([], runner_name="a")
+    results.add([], runner_name="b")
+    with pytest.raises(InvalidArgument, match="no iterations"):
+        Comparator.compare_accuracy(results)

@@ -60,6 +60,19 @@ def test_feeds_of_every_kind(model, tmp_path):
         np.testing.assert_allclose(iterations[-1]["y"], expected(feeds[count - 1]["x"]), rtol=1e-5)
 
 
+def test_ranges_of_numpys_numbers(model):
+    low, high = np.float64(0.5), np.float32(0.75)
+    for val_range in ({"x": (low, high)}, {"": [low, high]}):
+        x = vernier.run(model, ["onnxrt"], val_range=val_range).inputs[0]["x"]
+        assert 0.5 <= x.min() and x.max() <= 0.75
+
+
+@pytest.mark.parametrize("option", ["blame", "gen_script", "resume"])
+def test_what_only_the_program_does_is_refused(model, option):
+    with pytest.raises(vernier.InvalidArgument, match="python -m vernier"):
+        vernier.run(model, ["onnxrt"], **{option: "x"})
+
+
 def test_model_as_bytes():
     record = vernier.run(small_model(), ["onnxrt"], {"x": np.ones((2, 3), np.float32)})
     np.testing.assert_allclose(record.results[0][1][0]["y"], expected(np.ones((2, 3))), rtol=1e-5)

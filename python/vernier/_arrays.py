@@ -48,7 +48,7 @@ def to_array(tensor):
     return raw.view(numpy_type(name)).reshape(shape)
 
 
-def _of_torch(value, who):
+def _of_torch(value):
     """A tensor of PyTorch, whose small floats NumPy has no words for."""
     value = value.detach().cpu().contiguous()
     name = str(value.dtype).replace("torch.", "")
@@ -99,7 +99,7 @@ def _numpy_of(value, who):
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value), None
     if callable(getattr(value, "detach", None)) and callable(getattr(value, "cpu", None)):
-        return _of_torch(value, who)
+        return _of_torch(value)
     if hasattr(value, "__cuda_array_interface__") and callable(getattr(value, "get", None)):
         return np.asarray(value.get()), None  # CuPy
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):

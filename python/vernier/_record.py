@@ -4,7 +4,7 @@ import json
 import os
 
 from . import _native
-from ._errors import NotFound
+from ._errors import Malformed, NotFound, SaveError
 
 
 class Record:
@@ -77,10 +77,11 @@ class Record:
             with open(temporary, "w", encoding="utf-8") as file:
                 file.write(self._text)
             os.replace(temporary, path)
-        except BaseException:
+        except OSError as error:
+            raise SaveError(f"'{os.fspath(path)}' cannot be written: {error.strerror}") from error
+        finally:
             if os.path.exists(temporary):
                 os.unlink(temporary)
-            raise
 
     def report(self, path):
         """As --report: .html, .xml (JUnit), .jsonl or .md."""
@@ -98,7 +99,11 @@ class Record:
 
 def load_record(path):
     """What --save-record or Record.save saved."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Malformed(f"'{os.fspath(path)}' cannot be read: {why}") from error
     _native.summary(text, False)  # says what is wrong with it
     return Record(text)

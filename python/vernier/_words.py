@@ -10,15 +10,24 @@ from ._errors import InvalidArgument
 NONE, ONE, OPTIONAL, STAR, PLUS = range(5)  # Arity in src/cli/option_table.h
 STORE, APPEND, COUNT, RUNNER, HELP = range(5)  # OptionAction
 
+# Options that the program has and calls have not, and what does the same.
+_LOG = "the log is Python's logger 'vernier': set its level and handlers"
+_PROGRAM = "only the program does that: `python -m vernier`"
+ELSEWHERE = {
+    **dict.fromkeys(("verbose", "quiet", "verbosity", "silent", "log_format", "log_file"), _LOG),
+    **dict.fromkeys(("blame", "save_blame", "resume", "bundle", "max_host_mem", "max_gpu_mem",
+                     "gen_script"), _PROGRAM),
+}
+
 
 @functools.lru_cache(maxsize=None)
 def keywords(command):
     """Every keyword of a command with its row: the names of flags with underscores, and dests."""
     found = {}
-    for dest, flags, arity, action, about in _native.option_rows(command):
+    for dest, flags, arity, action, _ in _native.option_rows(command):
         if not flags or action in (RUNNER, HELP):
             continue
-        row = (flags[0], arity, action, about)
+        row = (flags[0], arity, action, ELSEWHERE.get(dest))
         for flag in flags:
             if flag.startswith("--"):
                 found[flag[2:].replace("-", "_")] = row
@@ -27,8 +36,8 @@ def keywords(command):
 
 
 def _text(value):
-    if isinstance(value, tuple):
-        value = list(value)
+    if isinstance(value, (list, tuple)):  # entry by entry, as NumPy's numbers have long names
+        return "[" + ", ".join(map(_text, value)) + "]"
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
@@ -41,7 +50,7 @@ def _values(value):
     return [_text(value)]
 
 
-def words(command, options, switches=True):
+def words(command, options):
     """The words of a dictionary of keywords."""
     known = keywords(command)
     out = []
@@ -53,6 +62,9 @@ def words(command, options, switches=True):
             raise InvalidArgument(f"there is no option '{keyword}'{hint}")
         if value is None or value is False:
             continue
+        flag, _, _, elsewhere = row
+        if elsewhere:
+            raise InvalidArgument(f"{flag}: {elsewhere}")
         out += _row_words(row, value)
     return out
 

@@ -252,7 +252,7 @@ class Comparator:
         for name, iterations in run_results.items():
             for iteration in iterations:
                 for output, array in iteration.items():
-                    if array.dtype.kind not in "fc":
+                    if not _has_nan(array.dtype, output):
                         continue
                     bad = (check_nan and np.isnan(array).any()) or (
                         check_inf and np.isinf(array).any())
@@ -263,6 +263,16 @@ class Comparator:
                         if fail_fast:
                             return False
         return valid
+
+
+def _has_nan(dtype, output):
+    """Can an array of the type hold NaN or infinities? Types of ml_dtypes are of the kind "V"."""
+    if dtype.kind != "V":
+        return dtype.kind in "fc"
+    if dtype.name.startswith("void"):
+        raise vernier.Unavailable(f"output '{output}' has a type that NumPy lacks: "
+                                  "'pip install ml_dtypes' adds it")
+    return not dtype.name.startswith(("int", "uint"))
 
 
 def _joined(run_results):
@@ -278,6 +288,8 @@ def _joined(run_results):
 def _compare_pair(a, b, function, fail_fast):
     if len(a[1]) != len(b[1]):
         raise InvalidArgument(f"'{a[0]}' has {len(a[1])} iterations and '{b[0]}' {len(b[1])}")
+    if not len(a[1]):
+        raise InvalidArgument(f"'{a[0]}' and '{b[0]}' have no iterations to compare")
     verdicts = []
     for left, right in zip(a[1], b[1]):
         verdicts.append(OrderedDict(function(left, right)))

@@ -8,10 +8,20 @@ class OnnxFromPath:
 
     def __init__(self, path, external_data_dir=None, ignore_external_data=None):
         self.path = path
+        self.options = {}  # as vernier's runners have them
+        if external_data_dir is not None:
+            self.options["external_data_dir"] = external_data_dir
+        if ignore_external_data:
+            self.options["ignore_external_data"] = True
 
     def __call__(self):
         import onnx
-        return onnx.load(self.path)
+        from onnx import external_data_helper
+        model = onnx.load(self.path, load_external_data=not self.options)
+        folder = self.options.get("external_data_dir")
+        if folder is not None and "ignore_external_data" not in self.options:
+            external_data_helper.load_external_data_for_model(model, folder)
+        return model
 
 
 class BytesFromOnnx:

@@ -33,7 +33,7 @@ class OnnxrtRunner(FrameworkRunner):
             session = call(session)
         if not isinstance(session, SessionFromOnnx):
             session = SessionFromOnnx(session)
-        options = {}
+        options = dict(getattr(session.model, "options", {}))
         if session.providers is not None:
             options["providers"] = list(session.providers)
         if session.graph_optimization_level is not None:

@@ -20,6 +20,25 @@ VALUES = ("profiling_verbosity", "builder_optimization_level", "max_aux_streams"
           "runtime_platform", "quantization_flags", "error_on_timing_cache_miss")
 
 
+# Those of NetworkFromOnnxPath and of TrtRunner.
+NETWORK = {"plugin_instance_norm": "plugin_instancenorm", "strongly_typed": "strongly_typed",
+           "mark_unfused_tensors_as_debug_tensors": "mark_unfused_tensors_as_debug_tensors"}
+RUNNER = {"optimization_profile": "optimization_profile",
+          "allocation_strategy": "allocation_strategy",
+          "weight_streaming_budget": "weight_streaming_budget"}
+
+
+def _options(who, settings, known):
+    """The program's options of Polygraphy's arguments."""
+    options = {}
+    for name, value in settings.items():
+        if name not in known:
+            raise vernier.Unimplemented(f"{who}: vernier has no '{name}'")
+        if value is not None and value is not False:
+            options[known[name]] = getattr(value, "name", value)
+    return options
+
+
 class Profile(dict):
     """Shapes of inputs: names to (min, opt, max)."""
 
@@ -37,11 +56,7 @@ class CreateConfig:
             raise vernier.Unimplemented(
                 "CreateConfig: calibrator: calibrators in Python are not taken; give vernier.run or "
                 "the program int8=True and feeds to calibrate with")
-        for name, value in settings.items():
-            if name not in SWITCHES + VALUES:
-                raise vernier.Unimplemented(f"CreateConfig: vernier has no '{name}'")
-            if value is not None and value is not False:
-                self.options[name] = getattr(value, "name", value)
+        self.options.update(_options("CreateConfig", settings, {n: n for n in SWITCHES + VALUES}))
         for index, shapes in enumerate(("trt_min_shapes", "trt_opt_shapes", "trt_max_shapes")):
             for profile in profiles or []:
                 entry = {name: list(three[index]) for name, three in profile.items()}
@@ -56,8 +71,9 @@ class CreateConfig:
 
 
 class NetworkFromOnnxPath:
-    def __init__(self, path, **_):
+    def __init__(self, path, **settings):
         self.path = path
+        self.options = _options("NetworkFromOnnxPath", settings, NETWORK)
 
     def __call__(self):
         return self
@@ -77,7 +93,9 @@ class EngineFromNetwork:
         network = call(self.network)
         network = network[0] if isinstance(network, tuple) else network
         config = call(self.config)
-        options = dict(config.options) if config is not None else {}
+        options = dict(network.options)
+        if config is not None:
+            options.update(config.options)
         if self.save_timing_cache is not None:
             options["save_timing_cache"] = self.save_timing_cache
         if self.saved_at is not None:
@@ -90,7 +108,7 @@ class EngineBytesFromNetwork(EngineFromNetwork):
 
 
 class EngineFromPath:
-    def __init__(self, path):
+    def __init__(self, path, runtime=None):  # runners bring their own
         self.path = path
 
     def __call__(self):
@@ -101,7 +119,7 @@ class EngineFromPath:
 
 
 class EngineFromBytes:
-    def __init__(self, serialized_engine):
+    def __init__(self, serialized_engine, runtime=None):
         self.source = serialized_engine
 
     def __call__(self):
@@ -126,15 +144,14 @@ class SaveEngine:
 
 
 class TrtRunner(FrameworkRunner):
-    def __init__(self, engine, name=None, optimization_profile=None, **_):
+    def __init__(self, engine, name=None, **settings):
         super().__init__(name, "trt-runner")
-        self.engine, self.optimization_profile = engine, optimization_profile
+        self.engine = engine
+        self.options = _options("TrtRunner", settings, RUNNER)
 
     def vernier_runner(self):
         model, options = call(self.engine).model_and_options()
-        if self.optimization_profile is not None:
-            options["optimization_profile"] = self.optimization_profile
-        return vernier.TensorRt(self.path_of(model), name=self.name, **options)
+        return vernier.TensorRt(self.path_of(model), name=self.name, **{**options, **self.options})
 
 
 def create_config(builder=None, network=None, **settings):
@@ -149,12 +166,12 @@ def engine_from_network(network, config=None, **settings):
     return EngineFromNetwork(network, config, **settings)
 
 
-def engine_from_bytes(serialized_engine, **_):
-    return EngineFromBytes(serialized_engine)
+def engine_from_bytes(serialized_engine, runtime=None):
+    return EngineFromBytes(serialized_engine, runtime)
 
 
-def engine_from_path(path, **_):
-    return EngineFromPath(path)
+def engine_from_path(path, runtime=None):
+    return EngineFromPath(path, runtime)
 
 
 def save_engine(engine, path):
