@@ -28,8 +28,12 @@ std::string SharingKey(const RunnerPlan& runner, bool alone) {
 }  // namespace
 
 Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
-  std::weak_ptr<Worker>& slot = workers_[SharingKey(runner, plan_.use_subprocess || plan_.parallel)];
-  if (std::shared_ptr<Worker> running = slot.lock()) return running;
+  std::weak_ptr<Worker>& slot =
+      workers_[SharingKey(runner, plan_.use_subprocess || plan_.parallel)];
+  // One that died is of no use to anybody, though somebody may hold it still.
+  if (std::shared_ptr<Worker> running = slot.lock(); running && running->death().ok()) {
+    return running;
+  }
   LoadRequest load{{}, runner.backend_options};
   std::vector<std::string> program;
   if (IsCallers(runner)) {
