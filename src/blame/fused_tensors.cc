@@ -1,6 +1,7 @@
 #include "blame/fused_tensors.h"
 
 #include <algorithm>
+#include <map>
 
 #include "model/onnx_order.h"
 
@@ -205,7 +206,8 @@ class KernelReader {
 
   const BlameGraph& graph_;
   const Flow flow_;
-  std::unordered_map<uint32_t, std::string> kernels_;
+  // In the order of nodes: who takes what must not depend on how long each took.
+  std::map<uint32_t, std::string> kernels_;
   std::unordered_set<uint32_t> taken_;
   NameSet gone_;
 };
@@ -234,19 +236,18 @@ NameSet FusedAwayIn(const OnnxModel& optimised, const BlameGraph& graph) {
     if (graph.IsMade(stands_for)) starts.insert(stands_for);
   }
   std::erase_if(starts, [&](std::string_view name) { return left.contains(name); });
-  left.insert(starts.begin(), starts.end());
-  // Such a node has the name of the first tensor and makes the last of a chain.
+  // Such a node has the name of the first tensor and makes the last of a chain, which ends before
+  // the next one begins.
+  NameSet ends;
   for (std::string_view name : starts) {
-    const std::string_view first = name;
     for (auto reader = flow.OnlyReader(name); reader; reader = flow.OnlyReader(name)) {
       const std::string_view next = flow.OutputOf(*reader);
-      if (next.empty() || left.contains(next)) break;
+      if (next.empty() || left.contains(next) || starts.contains(next)) break;
       name = next;
     }
-    if (name == first) continue;
-    left.erase(first);
-    left.insert(name);
+    ends.insert(name);
   }
+  left.merge(ends);
   NameSet gone;
   for (const uint32_t index : graph.order()) {
     for (const std::string_view name : graph.graph().Outputs(graph.graph().nodes[index])) {

@@ -10,6 +10,7 @@ namespace {
 
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
+using testing::UnorderedElementsAreArray;
 using testing_model::Field;
 using testing_model::Node;
 using testing_model::Shared;
@@ -44,6 +45,26 @@ TEST(FusedAwayIn, NodesOfTheRuntimesOwnLayoutStandForWhatTheyEndWith) {
   EXPECT_THAT(FusedAwayIn(*optimised, Network()), UnorderedElementsAre("c1", "c2", "a2"));
 }
 
+// Whichever of them is looked at first.
+TEST(FusedAwayIn, ChainsBehindOneAnotherEndBeforeTheNextBegins) {
+  std::string nodes, optimised;
+  std::vector<std::string> sums;
+  std::string tip = "x";
+  for (int i = 0; i < 12; ++i) {
+    const std::string sum = "c" + std::to_string(i), rectified = "r" + std::to_string(i);
+    nodes += Named("Conv", {tip, "w"}, sum, "n_" + sum);
+    nodes += Named("Relu", {sum}, rectified, "n_" + rectified);
+    optimised += Named("Conv", {"at" + tip, "w"}, "at" + rectified, sum + "_nchwc");
+    sums.push_back(sum);
+    tip = rectified;
+  }
+  const BlameGraph graph = *BlameGraph::Make(
+      Shared(nodes + Named("GlobalAveragePool", {tip}, "y", "n_y") + Field(11, Value("x")) +
+             Field(11, Value("w")) + Field(12, Value("y"))));
+  optimised += Named("GlobalAveragePool", {"at" + tip}, "y", "n_y");
+  EXPECT_THAT(FusedAwayIn(*Shared(optimised), graph), UnorderedElementsAreArray(sums));
+}
+
 TEST(FusedAwayIn, TensorsOfALongerTypeHaveOtherNames) {
   const auto optimised =
       Shared(Named("Conv", {"x", "w"}, "reorder_1", "InsertedPrecisionFreeCast_r1_nchwc") +
@@ -75,6 +96,17 @@ TEST(FusedAwayByKernels, KernelsNamedForTheirLastNode) {
              Field(12, Value("y"))));
   const std::vector<LayerTime> kernels = {{"n_s", "FullyConnected", 1}, {"n_y", "Subgraph", 1}};
   EXPECT_THAT(FusedAwayByKernels(kernels, graph), UnorderedElementsAre("m", "q"));
+}
+
+// Two kernels that could take the same sum along are told of in the order of their times.
+TEST(FusedAwayByKernels, TimesDoNotDecide) {
+  const BlameGraph graph = *BlameGraph::Make(
+      Shared(Named("Conv", {"x", "w"}, "a", "n_a") + Named("Conv", {"x", "w"}, "b", "n_b") +
+             Named("Add", {"a", "b"}, "s", "n_s") + Named("Softmax", {"s"}, "y", "n_y") +
+             Field(11, Value("x")) + Field(11, Value("w")) + Field(12, Value("y"))));
+  const LayerTime a{"n_a", "Convolution", 1}, b{"n_b", "Convolution", 1}, y{"n_y", "Softmax", 1};
+  EXPECT_THAT(FusedAwayByKernels(std::vector{a, b, y}, graph), UnorderedElementsAre("a"));
+  EXPECT_THAT(FusedAwayByKernels(std::vector{b, a, y}, graph), UnorderedElementsAre("a"));
 }
 
 TEST(FusedAwayByKernels, WhatNothingIsToldOfStays) {
