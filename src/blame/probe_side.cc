@@ -7,8 +7,8 @@
 #include "inputs/cast_tensor.h"
 #include "inputs/coerce_feed.h"
 #include "run/model_source.h"
-#include "util/unique_fd.h"
 #include "util/first_line.h"
+#include "util/unique_fd.h"
 
 namespace vernier {
 namespace {

@@ -78,7 +78,8 @@ TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, co
     const Result<WithoutSharedNan> rest = DropSharedNan(reference, candidate);
     judged = rest.ok() ? Judge(rest->a, rest->b, used) : kCannotAgree;
   }
-  return judged.ok() ? *judged : kCannotAgree;
+  // Of complex numbers with a NaN the bar says nothing, which is no agreement.
+  return judged.ok() && !std::isnan(judged->times) ? *judged : kCannotAgree;
 }
 
 MagnitudeRecord RecordMagnitudes(const Tensor& tensor) {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "util/number_text.h"
+#include "vernier/dtype.h"
 
 namespace vernier {
 namespace {
@@ -13,6 +14,10 @@ namespace {
 // An own error counts by itself from here on; below, the total error has to be over its bar too,
 // because a bar is known to a factor only.
 constexpr double kClearly = 3;
+
+bool IsFloat(const std::string& dtype) {
+  return Kind(DTypeFromName(dtype).value_or(DType::kUndefined)) == DTypeKind::kFloat;
+}
 
 std::string Times(double value) {
   return std::isinf(value) ? "infinitely far over the bar" : FormatG(value, 3) + " times the bar";
@@ -26,7 +31,7 @@ class Court {
       own_[layer.node] = layer.own_error.value_or(0);
       for (const BlameTensorRecord& tensor : layer.outputs) {
         totals_[tensor.name_in_candidate()] = tensor.total_error;
-        mixed_ |= !tensor.reference_dtype.empty();
+        mixed_ |= IsFloat(tensor.dtype) && IsFloat(tensor.reference_dtype);
       }
     }
   }
@@ -197,7 +202,7 @@ class Court {
   BlameRecord& record_;
   std::unordered_map<std::string, double> totals_, own_;
   std::vector<Ranked> ranked_;
-  bool mixed_ = false;  // the sides have tensors of different types
+  bool mixed_ = false;  // the sides have tensors of different float types
 };
 
 }  // namespace

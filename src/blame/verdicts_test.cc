@@ -106,9 +106,18 @@ TEST(Accuse, SaysThatNoSingleLayerMakesTheErrorOfTheOutputs) {
 TEST(Accuse, BetweenFloatTypesOnlyWhatIsClearlyTooLarge) {
   BlameRecord record;
   record.layers = {Layer("a", "x", 2.9, 2.8), Layer("c", "a_out", 1.5, 0.9)};
+  record.layers[0].outputs[0].dtype = "float16";
   record.layers[0].outputs[0].reference_dtype = "float32";
   EXPECT_THAT(Accused(record), IsEmpty());
   record.layers[0].own_error = 3.1;
+  EXPECT_THAT(Accused(record), ElementsAre("a"));
+}
+
+TEST(Accuse, IndicesOfAnotherWidthExcuseNothing) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 2.9, 2.8)};
+  record.layers[0].outputs.emplace_back().dtype = "int32";
+  record.layers[0].outputs[1].reference_dtype = "int64";
   EXPECT_THAT(Accused(record), ElementsAre("a"));
 }
 
