@@ -6,6 +6,7 @@ import pathlib
 import signal
 import sys
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -122,6 +123,21 @@ class Lent(unittest.TestCase):
                       lambda: os.ftruncate(block.descriptor, 0)):
             self.assertRaises(PermissionError, write)
         np.testing.assert_array_equal(received, np.ones(300_000))
+
+    def test_several_threads_copy_every_byte(self):
+        for size in (8 << 20, (16 << 20) + 3, (50 << 20) + 1):
+            array = np.random.default_rng(size).integers(0, 255, size, dtype=np.uint8)
+            received, number = self.lend(array)
+            self.assertTrue(np.array_equal(received, array), size)
+            del received
+            self.pool.take_back(number)
+
+    def test_where_there_can_be_no_threads_every_byte_is_copied(self):
+        array = np.random.default_rng(1).integers(0, 255, 40 << 20, dtype=np.uint8)
+        failing = mock.Mock(side_effect=RuntimeError("can't start new thread"))
+        with mock.patch.object(loans.threading.Thread, "start", failing):
+            received, _ = self.lend(array)
+        self.assertTrue(np.array_equal(received, array))
 
     def test_what_nobody_lent_is_ignored(self):
         self.pool.take_back(123456789)

@@ -9,15 +9,43 @@ import ctypes
 import fcntl
 import mmap
 import os
+import threading
 
 import numpy as np
 
 LEAST = 1 << 20  # below this new memory costs less than talking about it
+LEAST_OF_A_THREAD = 8 << 20  # bytes to copy
+MOST_THREADS = 4  # more do not copy faster: memory is the limit
 F_SEAL_FUTURE_WRITE = 0x10  # linux/fcntl.h; Python 3.9 has no name for it
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | F_SEAL_FUTURE_WRITE | fcntl.F_SEAL_SEAL
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+
+
+def _copy(target, source):
+    """One array of bytes to another. NumPy lets other threads run meanwhile."""
+    count = min(len(os.sched_getaffinity(0)), MOST_THREADS, source.size // LEAST_OF_A_THREAD)
+    cuts = [source.size * i // max(count, 1) for i in range(1, max(count, 1) + 1)]
+    copied = []
+
+    def copy_part(begin, end):
+        np.copyto(target[begin:end], source[begin:end])
+        copied.append(end)
+
+    threads = []
+    try:
+        for begin, end in zip(cuts, cuts[1:]):
+            thread = threading.Thread(target=copy_part, args=(begin, end))
+            thread.start()
+            threads.append(thread)
+    except RuntimeError:  # this process may not have more
+        pass
+    copy_part(0, cuts[0])
+    for thread in threads:
+        thread.join()
+    if len(copied) < len(cuts):
+        np.copyto(target, source)
 
 
 class Block:
@@ -48,7 +76,7 @@ class Block:
     def fill(self, pieces):
         for offset, data in pieces:
             data = np.frombuffer(data, np.uint8)
-            np.copyto(self.bytes[offset:offset + data.size], data)
+            _copy(self.bytes[offset:offset + data.size], data)
 
 
 class Pool:
@@ -81,10 +109,14 @@ class Pool:
             return Block(total)
         block = min(fitting, key=lambda b: b.size)
         self.free.remove(block)
-        block.protect(mmap.PROT_READ | mmap.PROT_WRITE)
         return block
 
     def take_back(self, number):
         block = self.lent.pop(number, None)
-        if block is not None:
-            self.free.append(block)
+        if block is None:
+            return
+        try:
+            block.protect(mmap.PROT_READ | mmap.PROT_WRITE)
+        except OSError:
+            return  # there is new memory
+        self.free.append(block)

@@ -37,13 +37,15 @@ class Server:
     iterations made by `make_iteration`.
     """
 
-    def __init__(self, channel, note=None, make_iteration=results.make):
+    def __init__(self, channel, note=None, make_iteration=results.make, owns_process=False):
         self.channel = channel
+        self.owns_process = owns_process
         self.note = note
         self.make_iteration = make_iteration
         self.console = console.Console(channel)
         self.sessions = {}
         self.pool = None  # memory for their outputs
+        self.feed = None  # what the last run was given
         self.hashing = {}  # sessions whose inputs are hashed, with the function
         self.handlers = {
             wire.LOAD: self.load, wire.OPEN: self.open, wire.RUN: self.run,
@@ -90,6 +92,7 @@ class Server:
         self.channel.send(wire.REPLY, out.finish(), sent)
         if sent is not None:
             os.close(sent)
+        self.feed = None  # nobody waits for its pages to be unmapped
         if kind == wire.LOAD and "numpy" not in sys.modules:
             self.prepare()
 
@@ -126,16 +129,18 @@ class Server:
         self.sessions[request.session] = opened
 
     def run(self, reader, memory, out):
-        from . import loans, tensors
+        from . import heap, loans, tensors
         if self.pool is None:
             self.pool = loans.Pool()
+            if self.owns_process:
+                heap.keep_freed_memory()
         number = reader.u64()
-        feed = tensors.decode(reader, memory)
+        self.feed = tensors.decode(reader, memory)
         received = None
         if number in self.hashing:
             received = [(name, self.hashing[number](tensors.bytes_of(array, f"input '{name}'")))
-                        for name, array in feed]
-        return self.sessions[number].run(feed, out, self.pool, received)
+                        for name, array in self.feed]
+        return self.sessions[number].run(self.feed, out, self.pool, received)
 
     def take_back(self, reader):
         """Memory of outputs that the parent has read; it waits for no answer."""
@@ -234,6 +239,6 @@ def serve(descriptor):
     """Serves on a descriptor. Returns the exit status."""
     faulthandler.enable()  # where in the script a crash happened
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    server = Server(wire.Channel(descriptor))
+    server = Server(wire.Channel(descriptor), owns_process=True)
     sys.stdout = server.console
     return server.serve()
