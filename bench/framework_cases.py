@@ -13,12 +13,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FRAMEWORKS = {"tensorflow": (ROOT / ".deps/tensorflow/bin/python", "TensorFlow"),
               "torch": (pathlib.Path("/usr/bin/python3"), "PyTorch")}
 GOAL = 5  # per cent
+# An inference this short is as long as waking a process: what is added is told in microseconds.
+SHORT = 1e-4
 
 
 def _overhead_rows(setting):
     for name, (python, called) in FRAMEWORKS.items():
         words = [python, ROOT / "bench/framework_overhead.py", name, "--json", "--vernier",
-                 setting.vernier, "--rounds", 100 if setting.quick else 300]
+                 setting.vernier, "--rounds", 100 if setting.quick else 300, "--turns",
+                 setting.rounds]
         try:
             done = subprocess.run([str(word) for word in words], env=setting.env,
                                   capture_output=True, text=True, check=True)
@@ -27,18 +30,26 @@ def _overhead_rows(setting):
             yield Row(called, "–", f"not measured: {lines[-1]} (scripts/deps.sh --with {name})")
             continue
         for figures in map(json.loads, done.stdout.splitlines()):
-            added = figures["vernier"] - figures["bare"]
-            share = 100 * added / figures["bare"]
-            yield Row(f"{called}, {figures['size']}", f"{figures['bare'] * 1e6:.1f} µs",
-                      f"{figures['vernier'] * 1e6:.1f} µs", f"{share:+.1f} %, {added * 1e6:+.1f} µs",
-                      f"≤ +{GOAL} %", verdict(share <= GOAL))
+            for command in ("profile", "run"):
+                yield _overhead_row(f"{called}, {figures['size']}, `{command}`", figures["bare"],
+                                    figures[command])
+
+
+def _overhead_row(what, bare, measured):
+    added = measured - bare
+    share = 100 * added / bare
+    goal = ("", "") if bare < SHORT else (f"≤ +{GOAL} %", verdict(share <= GOAL))
+    return Row(what, f"{bare * 1e6:.1f} µs", f"{measured * 1e6:.1f} µs",
+               f"{share:+.1f} %, {added * 1e6:+.1f} µs", *goal)
 
 
 def overhead(setting):
     return Section("10. What runners add to their frameworks",
                    "A perceptron of 2, 6 and 12 layers (64, 512 and 1024 wide; 1, 32 and 64 rows): the "
                    "median inference of a bare program that calls the library and nothing else, in the "
-                   "peer's column, and the one that vernier reports, in turns.",
+                   "peer's column, and those that `profile` and `run` report, in turns. Inferences of "
+                   "less than 0.1 ms have no goal: a process that waits for its next feed takes as long "
+                   "to wake.",
                    list(_overhead_rows(setting)))
 
 
