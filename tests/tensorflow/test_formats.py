@@ -1,6 +1,7 @@
 """The same network in every format, and what is a format at all."""
 
 import os
+import pathlib
 import subprocess
 import textwrap
 
@@ -158,6 +159,15 @@ class Formats(TensorFlowCase):
         self.assert_passes(done)
         passed = done.out.count("PASSED, compared 2 outputs in 3 iterations")
         self.assertEqual(passed, 15, str(done))
+
+    def test_the_example_of_a_script_gives_the_same(self):
+        example = pathlib.Path(__file__).parents[2] / "examples/runners/keras_model.py"
+        for name in ("mlp.keras", "mlp.h5"):
+            with self.subTest(name):
+                model = self.models / name
+                done = self.vernier(model, "--tf", "--runner", f"example={example} {model}",
+                                    "--input-shapes", "x:[4,16]", "--iterations", 2)
+                self.assert_passes(done, "PASSED, compared 2 outputs in 2 iterations")
 
     def test_other_weights_are_a_mismatch(self):
         m = self.models
