@@ -141,3 +141,4 @@ if(torch_version)
       "VERNIER_TORCH_PLUGIN=${torch_plugin}"
     SECONDS 600)
 endif()
+include(trt_trace/trt_trace.cmake)

@@ -43,12 +43,6 @@ constexpr FlagRow kFlags[] = {
     FLAG("fp8", "--fp8", FP8),
     FLAG("int8", "--int8", INT8),
 };
-constexpr FlagRow kOtherFlags[] = {
-    FLAG("", "", PREFER_PRECISION_CONSTRAINTS),
-    FLAG("", "", OBEY_PRECISION_CONSTRAINTS),
-    FLAG("", "", GPU_FALLBACK),
-    FLAG("", "", STRONGLY_TYPED),
-};
 #undef FLAG
 
 Status Missing(std::string_view option) {
@@ -343,33 +337,6 @@ Result<BuildConfig> MakeConfig(nvinfer1::IBuilder& builder, nvinfer1::INetworkDe
   VERNIER_TRY(UseDla(builder, config, options, logger));
   VERNIER_ASSIGN_OR_RETURN(build.tactics, TacticReplay::Set(config, options, logger));
   return build;
-}
-
-std::string DescribeConfig(const IBuilderConfig& config) {
-  std::string flags;
-  const auto add = [&](const FlagRow& row) {
-    if (!row.flag || !config.getFlag(static_cast<BuilderFlag>(*row.flag))) return;
-    flags += (flags.empty() ? "" : ", ") + std::string(row.name);
-  };
-  for (const FlagRow& row : kFlags) add(row);
-  for (const FlagRow& row : kOtherFlags) add(row);
-  std::string sources;
-  for (const Word& row : TacticSourceWords()) {
-    if (!row.value || (config.getTacticSources() >> *row.value & 1u) == 0) continue;
-    sources += (sources.empty() ? "" : ", ") + std::string(row.name);
-  }
-  std::string pools;
-  for (const Word& row : MemoryPoolWords()) {
-    if (!row.value) continue;
-    const size_t bytes =
-        config.getMemoryPoolLimit(static_cast<nvinfer1::MemoryPoolType>(*row.value));
-    pools += (pools.empty() ? "" : ", ") + std::string(row.name) + ": " +
-             std::to_string(bytes >> 20) + " MiB";
-  }
-  return "Flags                  | [" + flags + "]\nMemory Pools           | [" + pools +
-         "]\nTactic Sources         | [" + sources +
-         "]\nProfiling Verbosity    | ProfilingVerbosity." +
-         NameOf(ProfilingVerbosityWords(), static_cast<int32_t>(config.getProfilingVerbosity()));
 }
 
 }  // namespace vernier::trt

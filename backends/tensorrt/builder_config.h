@@ -29,7 +29,4 @@ Result<BuildConfig> MakeConfig(nvinfer1::IBuilder& builder, nvinfer1::INetworkDe
                                const CudaDevice& device, const sdk::Options& options,
                                Logger& logger);
 
-/// The configuration that was really set, as text: flags, pools, tactic sources.
-std::string DescribeConfig(const nvinfer1::IBuilderConfig& config);
-
 }  // namespace vernier::trt

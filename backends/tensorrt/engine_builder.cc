@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "build_progress.h"
 #include "builder_config.h"
 #include "debug_tensors.h"
 #include "engine_files.h"
@@ -119,10 +120,14 @@ Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const CudaDevice& device,
                               const sdk::Options& options, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const BuildConfig build,
                            MakeConfig(*parsed.builder, *parsed.network, device, options, logger));
-  logger.host().Start("Building engine with configuration:\n" + DescribeConfig(*build.config));
-  const auto start = std::chrono::steady_clock::now();
   BuiltEngine engine;
-  engine.plan.reset(parsed.builder->buildSerializedNetwork(*parsed.network, *build.config));
+  engine.config = ReadConfig(*build.config);
+  logger.host().Start("Building engine with configuration:\n" + FormatConfig(engine.config));
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const BuildProgress progress(*build.config, logger.host());
+    engine.plan.reset(parsed.builder->buildSerializedNetwork(*parsed.network, *build.config));
+  }
   // What went wrong in a callback says more than what TensorRT makes of it.
   if (build.calibration != nullptr) VERNIER_TRY(build.calibration->status());
   if (build.tactics != nullptr) VERNIER_TRY(build.tactics->Finish());

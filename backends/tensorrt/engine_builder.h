@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config_text.h"
 #include "cuda_device.h"
 #include "network_edits.h"
 #include "trt_library.h"
@@ -14,6 +15,7 @@ namespace vernier::trt {
 
 struct BuiltEngine {
   Owned<nvinfer1::IHostMemory> plan;
+  ConfigRows config;                  ///< as it was really set
   std::vector<AskedPrecision> asked;  ///< layers whose precision was asked for by name
   /// Marked outputs without which alone the build succeeded, with TensorRT's reason.
   std::vector<sdk::NotExposed> not_exposed;

@@ -82,6 +82,7 @@ LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine,
     const AskedPrecision* wanted = FindAsked(name, asked);
     const std::string note = wanted == nullptr ? "" : " | asked for " + wanted->precision;
     result.table += precision + " | " + name + note + "\n";
+    result.layers.push_back({name, wanted == nullptr ? "" : wanted->precision, precision});
     if (wanted != nullptr && wanted->precision != precision) {
       result.refused.push_back("layer '" + wanted->layer + "' was asked for " + wanted->precision +
                                " and gives " + precision);

@@ -12,7 +12,14 @@
 
 namespace vernier::trt {
 
+struct LayerPrecision {
+  std::string name;
+  std::string asked;  ///< empty: nothing was asked for this layer by name
+  std::string got;
+};
+
 struct LayerPrecisions {
+  std::vector<LayerPrecision> layers;
   std::string summary;  ///< "float16 (12 of 14 layers), float32 (2)"
   std::string table;    ///< a line for each layer
   /// Layers that compute in another precision than was asked for, one sentence each.

@@ -18,6 +18,11 @@ class TensorRtBackend {
          sdk::Str("path"),
          {},
          sdk::Str("library to load")},
+        {sizeof(vn_option_info),
+         sdk::Str("engine_report"),
+         sdk::Str("path"),
+         {},
+         sdk::Str("file for what the engine says of itself, as JSON")},
     };
     return kOptions;
   }

@@ -10,6 +10,7 @@
 
 #include "engine_builder.h"
 #include "engine_files.h"
+#include "engine_report.h"
 #include "layer_precisions.h"
 #include "option_words.h"
 #include "trt_words.h"
@@ -100,6 +101,26 @@ Owned<nvinfer1::IRuntime> LoadRuntime(nvinfer1::IRuntime& runtime, const std::st
     return nullptr;
   }(runtime);
 }
+// --dla-workspace-allocation-strategy, of TensorRT 11.3 and newer.
+Status SetDlaWorkspace(nvinfer1::IRuntime& runtime, const sdk::Options& options) {
+  static constexpr Word kStrategies[] = {{"DEFAULT", 0}, {"SHARED_STATIC", 1}};
+  const auto word = ValueOf(options, "dla_workspace_allocation_strategy");
+  if (!word) return {};
+  VERNIER_ASSIGN_OR_RETURN(const int32_t strategy,
+                           LookUp(kStrategies, *word, "--dla-workspace-allocation-strategy"));
+  return [&](auto& each) -> Status {
+    if constexpr (requires { each.getDLAWorkspaceAllocationStrategy(); }) {
+      using Strategy = decltype(each.getDLAWorkspaceAllocationStrategy());
+      each.setDLAWorkspaceAllocationStrategy(static_cast<Strategy>(strategy));
+      return {};
+    } else {
+      (void)strategy;
+      return Unavailable("--dla-workspace-allocation-strategy is not available in TensorRT " +
+                         VersionText(kHeaderVersion));
+    }
+  }(runtime);
+}
+
 constexpr bool kLoadsRuntimes = VERNIER_TRT_AT_LEAST(8, 6);
 
 }  // namespace
@@ -155,6 +176,7 @@ Result<std::unique_ptr<sdk::Session>> TrtSession::Open(const Shared& shared, con
                                                             options, shared.logger));
     session->not_exposed_ = std::move(built.not_exposed);
     session->asked_ = std::move(built.asked);
+    session->build_.config = std::move(built.config);
     VERNIER_TRY(SaveEngine(*built.plan, options, shared.logger));
     VERNIER_TRY(session->Deserialize(built.plan->data(), built.plan->size(), true, options));
   }
@@ -198,6 +220,7 @@ Status TrtSession::Deserialize(const void* plan, size_t size, bool trusted,
     }
   }
   AllowEngineCode(*runtime_, trusted);
+  VERNIER_TRY(SetDlaWorkspace(*runtime_, options));
   if (IsOn(options, "use_dla")) runtime_->setDLACore(0);
   engine_.reset(runtime_->deserializeCudaEngine(plan, size));
   if (engine_ != nullptr) return {};
@@ -279,15 +302,18 @@ Status TrtSession::Activate(const sdk::Options& options) {
   if (IsOn(options, "cuda_graphs")) {
     VERNIER_ASSIGN_OR_RETURN(graph_, CudaGraph::Make(*shared_.device));
   }
-  ReportPrecisions(options);
+  const LayerPrecisions precisions = ReadLayerPrecisions(*engine_, *context_, asked_);
+  ReportPrecisions(options, precisions);
+  if (const std::string path(options.Get("engine_report")); !path.empty()) {
+    WriteEngineReport(path, *engine_, *context_, build_, precisions);
+  }
   if (const std::string path(options.Get("layer_names")); !path.empty()) {
     sdk::WriteLayerTimes(path, ReadLayerNames(*engine_));
   }
   return {};
 }
 
-void TrtSession::ReportPrecisions(const sdk::Options& options) {
-  const LayerPrecisions layers = ReadLayerPrecisions(*engine_, *context_, asked_);
+void TrtSession::ReportPrecisions(const sdk::Options& options, const LayerPrecisions& layers) {
   const sdk::Host& host = shared_.logger.host();
   precision_ = layers.summary;
   host.Log(10, "Precision of each layer, as built:\n" + layers.table);

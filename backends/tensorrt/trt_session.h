@@ -10,6 +10,7 @@
 #include "cuda_device.h"
 #include "cuda_graph.h"
 #include "debug_tensors.h"
+#include "engine_report.h"
 #include "network_edits.h"
 #include "tensor_layout.h"
 #include "trt_library.h"
@@ -59,7 +60,7 @@ class TrtSession final : public sdk::Session {
   Status ReadSignature(const vn_model& model);
   Status AddTensor(const char* name, const vn_model& model);
   Status Activate(const sdk::Options& options);
-  void ReportPrecisions(const sdk::Options& options);
+  void ReportPrecisions(const sdk::Options& options, const LayerPrecisions& layers);
   Result<Layout> LayoutOfTensor(const char* name) const;
   Status SetInput(Input& input, const vn_tensor& tensor);
   Status SetInputs(std::span<const vn_tensor* const> inputs);
@@ -80,6 +81,7 @@ class TrtSession final : public sdk::Session {
   std::string last_key_;
   cuda::Stream stream_ = nullptr;
   std::vector<AskedPrecision> asked_;
+  BuildFacts build_;
   std::vector<Input> inputs_;
   std::vector<std::unique_ptr<Output>> outputs_;
   std::vector<sdk::TensorSpec> input_specs_;

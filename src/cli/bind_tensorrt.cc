@@ -66,6 +66,7 @@ constexpr std::string_view kPassedOn[] = {
     "mark_debug",
     "mark_unfused_tensors_as_debug_tensors",
     "cuda_graphs",
+    "dla_workspace_allocation_strategy",
 };
 
 constexpr std::string_view kProfileDests[] = {"trt_min_shapes", "trt_opt_shapes", "trt_max_shapes"};
@@ -75,7 +76,6 @@ constexpr std::string_view kNotYet[] = {
     "trt_config_script",
     "trt_config_postprocess_script",
     "trt_network_postprocess_script",
-    "dla_workspace_allocation_strategy",
 };
 
 // Only looked at with --int8, which calibrates with them.

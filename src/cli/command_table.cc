@@ -9,11 +9,10 @@ namespace vernier {
 namespace {
 
 OptionTable BlameOptionTable() {
-  std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(),
-                                      Without(RunnerOptions(), {"pairs"}),
-                                      ModelOptions(), OnnxLoadOptions(),
-                                      OnnxRuntimeOptions(), OpenVinoOptions(),
-                                      TensorRtConfigOptions()};
+  std::vector<CommandGroup> groups = {
+      GeneralOptions(),  LoggingOptions(),       Without(RunnerOptions(), {"pairs"}),
+      ModelOptions(),    OnnxLoadOptions(),      OnnxRuntimeOptions(),
+      OpenVinoOptions(), TensorRtConfigOptions()};
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.emplace_back(group);
   groups.push_back(TensorRtRunOptions());
   groups.push_back(DataLoaderOptions());
@@ -80,16 +79,23 @@ OptionTable CheckAccuracyOptionTable() {
 }
 
 OptionTable InspectOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(),
-                      Only(ModelOptions(), {"model_file", "model_type"}), InspectOptions(),
-                      Only(OnnxLoadOptions(), {"external_data_dir"})});
+  std::vector<CommandGroup> groups = {
+      GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
+      InspectOptions(), Only(OnnxLoadOptions(), {"external_data_dir"})};
+  // Of plug-in libraries the first group, of engines the last.
+  const std::vector<OptionGroup> load = TensorRtLoadOptions();
+  groups.push_back(Only(load.front(), {"plugins"}));
+  groups.push_back(Only(load.back(), {"load_runtime"}));
+  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib", "allow_engine_code"}));
+  groups.push_back(Only(WorkerOptions(), {"timeout", "backend_dir"}));
+  return OptionTable(std::move(groups));
 }
 
 OptionTable ExtractOptionTable() {
   return OptionTable({GeneralOptions(), LoggingOptions(),
                       Only(ModelOptions(), {"model_file", "model_type"}), ExtractOptions(),
-                      Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data",
-                                               "strict_external_data"}),
+                      Only(OnnxLoadOptions(),
+                           {"external_data_dir", "ignore_external_data", "strict_external_data"}),
                       Without(OnnxSaveOptions(), {"save_onnx"})});
 }
 
@@ -127,15 +133,17 @@ OptionTable CheckConsistencyOptionTable() {
 
 OptionTable CheckLintOptionTable() {
   std::vector<CommandGroup> groups = {
-      GeneralOptions(), LoggingOptions(), LintCheckOptions(),
+      GeneralOptions(),
+      LoggingOptions(),
+      LintCheckOptions(),
       Without(RunnerOptions(), {"pairs", "reference", "runner"}),
       Without(ModelOptions(), {"onnx_graphsurgeon"}),
       Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data"})};
   groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
   groups.push_back(TensorRtRunOptions());
-  groups.push_back(Without(DataLoaderOptions(), {"data_loader_backend_module",
-                                                 "data_loader_script", "data_loader_func_name"}));
+  groups.push_back(Without(DataLoaderOptions(), {"data_loader_backend_module", "data_loader_script",
+                                                 "data_loader_func_name"}));
   groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
   return OptionTable(std::move(groups));
 }
@@ -182,8 +190,8 @@ OptionTable ProfileOptionTable() {
       TensorRtConfigOptions()};
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
   groups.push_back(TensorRtRunOptions());
-  groups.push_back(Only(DataLoaderOptions(), {"seed", "val_range", "inputs_from_graph", "like",
-                                              "load_inputs_paths"}));
+  groups.push_back(Only(DataLoaderOptions(),
+                        {"seed", "val_range", "inputs_from_graph", "like", "load_inputs_paths"}));
   for (CommandGroup& group : AccuracyGroups()) groups.push_back(std::move(group));
   groups.push_back(WorkerOptions());
   groups.push_back(Without(ReportOptions(), {"save_record"}));
@@ -212,10 +220,11 @@ constexpr CommandEntry kCommands[] = {
      {.command = "vernier blame",
       .operands = "[model_file] [runners ...] [options ...]",
       .summary = "find the layer that makes two runners differ",
-      .about = "Run a model with two runners, or one against saved outputs, and compare every tensor"
-               " on the way. Each layer is also run alone by the candidate on the reference's"
-               " tensors, so that an error made there is told from one that was inherited. Exit"
-               " code 0 only when nothing is to blame."},
+      .about =
+          "Run a model with two runners, or one against saved outputs, and compare every tensor"
+          " on the way. Each layer is also run alone by the candidate on the reference's"
+          " tensors, so that an error made there is told from one that was inherited. Exit"
+          " code 0 only when nothing is to blame."},
      BlameOptionTable},
     {"batch",
      {.command = "vernier batch",
@@ -324,17 +333,19 @@ constexpr CommandEntry kCommands[] = {
     {"inspect model",
      {.command = "vernier inspect model",
       .operands = "model_file [options ...]",
-      .summary = "show the graph of an ONNX model",
+      .summary = "show the graph of an ONNX model, or a TensorRT engine",
       .about = "List inputs, outputs, initializers and nodes. Weights are read only where --show"
-               " weights asks for them."},
+               " weights asks for them. An engine is loaded, on a GPU, and shows its profiles and"
+               " layers, as far as it was built to."},
      InspectOptionTable},
     {"surgeon extract",
      {.command = "vernier surgeon extract",
       .operands = "model_file -o FILE [options ...]",
       .summary = "cut a part out of an ONNX model",
-      .about = "Write the part of a model between tensors as a model of its own, with its weights,"
-               " operator sets, functions and the bodies of If, Loop and Scan. Weights are not read;"
-               " external data may stay external (--save-external-data)."},
+      .about =
+          "Write the part of a model between tensors as a model of its own, with its weights,"
+          " operator sets, functions and the bodies of If, Loop and Scan. Weights are not read;"
+          " external data may stay external (--save-external-data)."},
      ExtractOptionTable},
     {"profile",
      {.command = "vernier profile",

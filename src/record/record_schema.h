@@ -32,6 +32,19 @@ void ListFields(Fields& field, Some<ReceivedRecord> auto& received) {
   field.Pairs("first_iteration", received.first, "input", "xxh3_64");
 }
 
+template <typename Fields>
+void ListFields(Fields& field, Some<LayerPrecisionRecord> auto& layer) {
+  field("layer", layer.layer);
+  field("asked", layer.asked);
+  field("got", layer.got);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<EngineBuildRecord> auto& engine) {
+  field.Pairs("config", engine.config, "setting", "value");
+  field("layers", engine.layers);
+}
+
 /// What a runner is, without what it did.
 template <typename Fields>
 void ListIdentity(Fields& field, Some<RunnerRecord> auto& runner) {
@@ -53,6 +66,7 @@ void ListFields(Fields& field, Some<RunnerRecord> auto& runner) {
   field.Given("latency_seconds", runner.latency);
   field.Given("received", runner.received);
   field.Pairs("skipped_outputs", runner.skipped_outputs, "name", "why");
+  field.Given("engine", runner.engine);
 }
 
 template <typename Fields>

@@ -26,7 +26,21 @@ struct LatencyRecord {
 struct ReceivedRecord {
   int64_t iterations = 0;
   std::string all;  ///< XXH3 (64 bits, hexadecimal) of the hashes of all of them in order
-  std::vector<std::pair<std::string, std::string>> first;  ///< input, XXH3 of its bytes; iteration 0
+  std::vector<std::pair<std::string, std::string>>
+      first;  ///< input, XXH3 of its bytes; iteration 0
+};
+
+/// A layer of an engine that was built: what it computes in.
+struct LayerPrecisionRecord {
+  std::string layer;
+  std::string asked;  ///< empty: nothing was asked for this layer by name
+  std::string got;
+};
+
+/// How an engine was built, where the backend builds one (TensorRT).
+struct EngineBuildRecord {
+  std::vector<std::pair<std::string, std::string>> config;  ///< setting, value; as really set
+  std::vector<LayerPrecisionRecord> layers;                 ///< as read back from the engine
 };
 
 struct RunnerRecord {
@@ -43,6 +57,7 @@ struct RunnerRecord {
   std::string failure;  ///< empty: it did everything asked of it
   std::vector<std::pair<std::string, std::string>> skipped_outputs;  ///< name, why
   std::optional<ReceivedRecord> received;  ///< where it was asked for and the worker can tell
+  std::optional<EngineBuildRecord> engine;
 };
 
 /// One element that differs.
@@ -145,9 +160,9 @@ struct PairRecord {
   std::string second;
   int64_t compared_iterations = 0;
   int64_t passed_iterations = 0;
-  int64_t expected_iterations = 0;  ///< as many as the longer side has
-  std::vector<OutputRecord> outputs;          ///< in the first runner's order
-  bool rejected = false;  ///< by --strict: some of what agrees shows nothing
+  int64_t expected_iterations = 0;    ///< as many as the longer side has
+  std::vector<OutputRecord> outputs;  ///< in the first runner's order
+  bool rejected = false;              ///< by --strict: some of what agrees shows nothing
   std::vector<std::string> only_in_first;
   std::vector<std::string> only_in_second;
   bool by_layer = false;  ///< what `blame` compared; made of `RunRecord::blame`, not saved

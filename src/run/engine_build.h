@@ -1,8 +1,9 @@
-// An engine built for its file alone, with no inference.
+// An engine built for its file alone, or opened to see what it is, with no inference.
 #pragma once
 
 #include <atomic>
 
+#include "record/engine_record.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -12,5 +13,10 @@ namespace vernier {
 /// Opens the plan's one runner, whose session options say where the engine is saved, and closes it.
 /// Int8 scales are chosen with the feeds of the plan. Errors are those of the backend.
 Status BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger);
+
+/// Opens the plan's one runner, whose model is an engine, and returns what the engine says of
+/// itself. Errors are those of the backend.
+Result<EngineRecord> DescribeEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
+                                        Logger& logger);
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 
 #include "backend/python_program.h"
 #include "model/model_type.h"
+#include "run/engine_report.h"
 
 namespace vernier {
 namespace {
@@ -71,7 +72,13 @@ Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
   request.options = plan_.session_options;
   request.options.insert(request.options.end(), more.begin(), more.end());
   if (plan_.backend == "python") AddOutputTypes(model.declared_outputs(), request.options);
+  const bool asked_elsewhere = std::any_of(
+      more.begin(), more.end(), [](const auto& option) { return option.first == kEngineReport; });
+  const EngineReportFile report =
+      asked_elsewhere ? EngineReportFile() : EngineReportFile::For(plan_);
+  report.AddTo(request.options);
   VERNIER_ASSIGN_OR_RETURN(session_, worker_->Open(request, model.edited_bytes()));
+  engine_ = report.ReadBuild();
   AddSymbols(request.inputs, session_.inputs);
   computes_in_ = DTypeFromName(session_.precision).value_or(DType::kUndefined);
   const bool in_half = plan_.model.fp_to_fp16 && session_.precision == kAsInTheModel;
@@ -133,6 +140,7 @@ RunnerRecord LiveRunner::Describe() const {
   record.precision = session_.precision;
   record.load_seconds = session_.load_seconds;
   record.iterations = iterations_;
+  record.engine = engine_;
   return record;
 }
 

@@ -100,6 +100,7 @@ class LiveRunner {
   SessionDescription session_;
   DType computes_in_ = DType::kUndefined;
   std::vector<SkippedOutput> skipped_;
+  std::optional<EngineBuildRecord> engine_;
   bool opened_ = false;
   std::vector<double> latencies_;
   int64_t iterations_ = 0;

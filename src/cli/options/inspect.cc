@@ -21,9 +21,9 @@ constexpr OptionRow kInspect[] = {
      .choices = kShown,
      .own_choices = 1,
      .metavar = "WHAT",
-     .help =
-         "layers: each node with its tensors; attrs: with its attributes; weights: values of"
-         " initializers, and of constants among the attributes; stats: the statistics of those."},
+     .help = "layers: each node with its tensors; attrs: with its attributes; weights: values of"
+             " initializers, and of constants among the attributes; stats: the statistics of those."
+             " Of an engine: layers; attrs: with their origins and tactics."},
     {.flags = {"--layer"},
      .dest = "layer",
      .arity = Arity::kOne,

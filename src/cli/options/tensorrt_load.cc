@@ -113,9 +113,7 @@ constexpr OptionRow kEngine[] = {
      .arity = Arity::kOne,
      .metavar = "HOW",
      .help = "How accelerator workspace is allocated when an engine is loaded: default or"
-             " shared_static.",
-     .standing = Standing::kLater,
-     .note = kNotYet},
+             " shared_static. Needs TensorRT 11.3."},
 };
 
 }  // namespace

@@ -1,0 +1,122 @@
+#include "report/engine_text.h"
+
+#include <algorithm>
+#include <span>
+
+namespace vernier {
+namespace {
+
+// The peer's indent_block: every line, and no newline at the end.
+std::string Indent(std::string_view text, size_t levels) {
+  const std::string tab(4 * levels, ' ');
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::string out = tab;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += tab;
+  }
+  return out;
+}
+
+// As Python writes a tuple.
+std::string Tuple(std::span<const int64_t> dims) {
+  std::string text = "(";
+  for (size_t i = 0; i < dims.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(dims[i]);
+  return text + (dims.size() == 1 ? ",)" : ")");
+}
+
+std::string Describe(const EngineLayerTensor& tensor) {
+  std::string text = tensor.name + " [";
+  if (!tensor.dtype.empty()) text += "dtype=" + tensor.dtype + ", ";
+  text += "shape=" + Tuple(tensor.shape);
+  const bool tells = !tensor.format.empty() && tensor.format.find("N/A") == std::string::npos;
+  return text + (tells ? ", Format: " + tensor.format : "") + "]";
+}
+
+std::string List(const std::vector<EngineLayerTensor>& tensors) {
+  std::string text = "{";
+  for (size_t i = 0; i < tensors.size(); ++i) text += (i > 0 ? ",\n " : "") + Describe(tensors[i]);
+  return text + "}";
+}
+
+std::string Tensors(const EngineRecord& engine, bool inputs) {
+  std::string text;
+  int count = 0;
+  for (const EngineTensor& tensor : engine.tensors) {
+    if (tensor.input != inputs) continue;
+    text += (count++ > 0 ? ",\n " : "") + tensor.name + " [dtype=" + tensor.dtype +
+            ", shape=" + Tuple(tensor.shape) + "]";
+  }
+  return "---- " + std::to_string(count) + (inputs ? " Engine Input(s)" : " Engine Output(s)") +
+         " ----\n{" + text + "}\n\n";
+}
+
+std::string Profiles(const EngineRecord& engine) {
+  std::string out = "---- " + std::to_string(engine.profiles.size()) + " Profile(s) (" +
+                    std::to_string(engine.tensors.size()) + " Tensor(s) Each) ----\n";
+  size_t width = 0;
+  for (const EngineTensor& tensor : engine.tensors) width = std::max(width, tensor.name.size());
+  for (size_t p = 0; p < engine.profiles.size(); ++p) {
+    out += "- Profile: " + std::to_string(p) + "\n";
+    const std::vector<EngineShapes>& shapes = engine.profiles[p].shapes;
+    for (size_t i = 0; i < engine.tensors.size(); ++i) {
+      const EngineTensor& tensor = engine.tensors[i];
+      out += "    Tensor: " + tensor.name + std::string(width + 8 - tensor.name.size(), ' ') +
+             (tensor.input ? "  (Input)" : " (Output)") + ", Index: " + std::to_string(i);
+      const EngineShapes none;
+      const EngineShapes& own = i < shapes.size() ? shapes[i] : none;
+      out += tensor.input ? " | Shapes: min=" + Tuple(own.min) + ", opt=" + Tuple(own.opt) +
+                                ", max=" + Tuple(own.max) + "\n"
+                          : " | Shape: " + Tuple(tensor.shape) + "\n";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string Layer(const EngineLayer& layer, size_t index) {
+  std::string number = std::to_string(index);
+  number.resize(std::max(number.size(), size_t{4}), ' ');
+  const bool both = !layer.inputs.empty() && !layer.outputs.empty();
+  const size_t level = both ? 1 : 0;
+  std::string outputs = Indent(List(layer.outputs), level);
+  outputs.erase(0, outputs.find_first_not_of(' '));
+  return "Layer " + number + " | " + layer.name + " [Op: " + layer.type + "]\n" +
+         Indent(List(layer.inputs), 1) + (both ? "\n" : "") + Indent(" -> " + outputs, level) +
+         "\n";
+}
+
+std::string Layers(const EngineRecord& engine, const EngineTextOptions& options) {
+  const size_t profiles =
+      engine.layers_repeat ? std::max(engine.profiles.size(), size_t{1}) : size_t{1};
+  const size_t each = engine.layers.size() / profiles;
+  const size_t level = profiles > 1 ? 1 : 0;
+  std::string out = "---- " + std::to_string(each) + " Layer(s)" +
+                    (profiles > 1 ? " Per Profile" : "") + " ----\n";
+  for (size_t i = 0; options.layers && i < each * profiles; ++i) {
+    const EngineLayer& layer = engine.layers[i];
+    if (level > 0 && i % each == 0) out += "- Profile: " + std::to_string(i / each) + "\n";
+    out += Indent(Layer(layer, i % each), level) + "\n";
+    if (options.attributes) {
+      out += Indent("---- Attributes ----\nOrigin = " + layer.origin + "\nTactic = " + layer.tactic,
+                    level + 1) +
+             "\n";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string FormatEngine(const EngineRecord& engine, const EngineTextOptions& options) {
+  std::string text =
+      "Name: " + engine.name + " | " + (engine.refittable ? "Refittable " : "") +
+      "Explicit Batch Engine\n\n" + Tensors(engine, true) + Tensors(engine, false) +
+      "---- Memory ----\nDevice Memory: " + std::to_string(engine.device_memory_bytes) +
+      " bytes\n\n" + Profiles(engine) + Layers(engine, options);
+  text.pop_back();
+  return text;
+}
+
+}  // namespace vernier
