@@ -48,8 +48,9 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindWorkers(args, plan.execution));
   log.Info("Loading bytes from " + path);
-  VERNIER_ASSIGN_OR_RETURN(const EngineRecord engine,
-                           DescribeEngineFile(plan, WatchSignals(), log));
+  VERNIER_ASSIGN_OR_RETURN(
+      const EngineRecord engine,
+      DescribeEngineFile(plan, WatchSignals(), log).Annotate("engine '" + path + "'"));
   if (Shows(args, "layers") && !engine.detailed) {
     log.Warning(
         "The engine was built with a profiling verbosity that keeps the names of layers "
