@@ -76,6 +76,9 @@ def test_files_against_arrays(tmp_path):
 def test_unknown_option_and_output():
     with pytest.raises(vernier.InvalidArgument, match="no option 'rtoll'; did you mean 'rtol'"):
         vernier.compare(outputs(y=[1]), outputs(y=[1]), rtoll=1)
+    for names in (["a"], ["a", "a"]):
+        with pytest.raises(vernier.InvalidArgument, match="names:"):
+            vernier.compare(outputs(y=[1]), outputs(y=[1]), names=names)
     with pytest.raises(vernier.InvalidArgument, match="-1"):
         vernier.compare(outputs(y=[1]), outputs(y=[1]), rtol=-1)
     with pytest.raises(vernier.NotFound, match="logits"):

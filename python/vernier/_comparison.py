@@ -81,6 +81,8 @@ def _names(sides, names):
         names = list(names)
         if len(names) != len(sides):
             raise InvalidArgument(f"names: expected {len(sides)}, got {len(names)}")
+        if len(set(names)) < len(names):
+            raise InvalidArgument(f"names: each side needs one of its own, got {names}")
         return names
     labels = []
     for index, (name, _) in enumerate(sides):
