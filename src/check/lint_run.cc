@@ -134,7 +134,8 @@ class NodeBench {
       return result_;
     }
     TensorMap feed = *std::move(drawn);
-    const bool whole = linted_.faultless && !graph_.outputs.empty();
+    FindIgnoredWeights();
+    const bool whole = linted_.faultless && !graph_.outputs.empty() && ignored_weights_.empty();
     Status refused;
     if (whole) {
       refused = RunWhole(feed);
@@ -143,13 +144,7 @@ class NodeBench {
       logger_.Verbose("the model as a whole: " + refused.message());
     }
     VERNIER_TRY(RunNodes(std::move(feed)));
-    const bool explained = std::any_of(result_.runs.begin(), result_.runs.end(),
-                                       [](LintRun run) { return run != LintRun::kPassed; });
-    if (whole && !explained) {
-      findings_.AddOfRunner(
-          lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
-          "every node runs alone, but not the model as a whole: " + Prune(refused.message()), {});
-    }
+    if (whole && !explained_) TellOfWhole(refused);
     return result_;
   }
 
@@ -161,6 +156,14 @@ class NodeBench {
           return input.kind != OnnxValueKind::kTensor && input.kind != OnnxValueKind::kUntyped;
         });
     return found == graph_.inputs.end() ? nullptr : &*found;
+  }
+
+  // Weights that are not to be read: nodes cannot be run on them.
+  void FindIgnoredWeights() {
+    if (!runner_.model.ignore_external_data) return;
+    for (const OnnxTensor& tensor : graph_.initializers) {
+      if (tensor.external) ignored_weights_.insert(tensor.name);
+    }
   }
 
   // A session in a worker that lives: one that died with the last model is replaced.
@@ -266,6 +269,10 @@ class NodeBench {
     const OnnxNode& node = graph_.nodes[index];
     TensorMap feed;
     for (const std::string_view name : ValuesReadBy(model_, graph_, node)) {
+      if (ignored_weights_.contains(name)) {
+        result_.limits = "external weights are ignored: nodes that read them were not run";
+        return {};
+      }
       if (constants_.contains(name)) continue;
       const auto found = values_.find(std::string(name));
       if (found == values_.end()) return {};  // behind a node that failed
@@ -289,6 +296,7 @@ class NodeBench {
   }
 
   void Tell(uint32_t index, const Status& why) {
+    explained_ = true;
     // A rule has warned of an operator of the model's own, as Polygraphy does.
     for (const LintFinding& finding : findings_.list()) {
       const bool own = finding.rule == lint_rule::kCustomOperator.name &&
@@ -298,6 +306,17 @@ class NodeBench {
     result_.runs[index] = LintRun::kFailed;
     findings_.AddOfRunner(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
                           Prune(why.message()), index);
+  }
+
+  // No node is known to be why. Those that were not run may be.
+  void TellOfWhole(const Status& why) {
+    const bool all = std::all_of(result_.runs.begin(), result_.runs.end(),
+                                 [](LintRun run) { return run == LintRun::kPassed; });
+    findings_.AddOfRunner(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
+                          std::string(all ? "every node runs alone, but not the model as a whole: "
+                                          : "the model as a whole does not run: ") +
+                              Prune(why.message()),
+                          {});
   }
 
   Result<TensorMap> Compute(const OnnxNode& node, const TensorMap& feed) {
@@ -342,8 +361,9 @@ class NodeBench {
   std::shared_ptr<Worker> worker_;
   uint64_t sessions_ = 0;
   LintRunResult result_;
+  bool explained_ = false;  // is a node known that does not run?
   ValueTypes types_;
-  std::unordered_set<std::string_view> constants_;
+  std::unordered_set<std::string_view> constants_, ignored_weights_;
   std::unordered_map<std::string, Tensor> values_;
 };
 

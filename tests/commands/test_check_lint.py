@@ -215,6 +215,29 @@ class CheckLint(Case):
         self.assertEqual(ended.code, 1)
         self.assertIn("[external-data]", ended.out + ended.err)
 
+    def test_a_model_that_fails_where_nodes_cannot_be_run_alone(self):
+        made = model([node("SplitToSequence", ["x"], ["s"], axis=0),
+                      node("SequenceAt", ["s", "i"], ["a"]), node("Relu", ["a"], ["y"])],
+                     outputs=[value("y", None)], weights=[weight("i", np.array(7))])
+        ended, said = self.lint(made, "--onnxrt")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        (entry,) = said["lint_entries"]
+        self.assertEqual((entry["rule"], entry["source"]), ("runner-failed", "onnxruntime"))
+        self.assertIn("the model as a whole does not run: Invalid sequence index (7)",
+                      entry["message"])
+
+    def test_nodes_do_not_run_on_weights_that_are_ignored(self):
+        made = model([node("Abs", ["x"], ["h"]), node("Add", ["h", "w"], ["a"]),
+                      node("Relu", ["a"], ["y"])], weights=[weight("w", np.ones((2, 3), "f4"))])
+        onnx.save(made, str(self.path("m.onnx")), save_as_external_data=True, location="w.bin",
+                  size_threshold=0)
+        self.path("w.bin").unlink()
+        ended = self.vernier("check", "lint", "m.onnx", "--ignore-external-data", "-o", "r.json")
+        said = json.loads(self.path("r.json").read_text())
+        self.assertEqual((ended.code, said["lint_entries"]), (0, []), ended.out + ended.err)
+        self.assertEqual(said["vernier"]["not_run"], ["Add_of_a", "Relu_of_y"])
+        self.assertIn("external weights are ignored", ended.out)
+
     def test_without_a_runner_the_rules_are_enough(self):
         ended, said = self.lint(lint_models.good(), "--onnxrt-lib", "/nowhere/libonnxruntime.so")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
