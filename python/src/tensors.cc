@@ -32,7 +32,9 @@ Tensor FromBytes(const std::string& dtype, Dims dims, Bytes bytes) {
   return Check(Tensor::Wrap(TypeNamed(dtype), std::move(dims), span, Keep(std::move(bytes))));
 }
 
-Tensor FromTexts(Dims dims, const std::vector<std::string>& texts) {
+Tensor FromTexts(Dims dims, const std::vector<nb::bytes>& list) {
+  std::vector<std::string> texts;
+  for (const nb::bytes& text : list) texts.emplace_back(text.c_str(), text.size());
   return Check(Tensor::FromStrings(std::move(dims), texts));
 }
 
@@ -50,9 +52,13 @@ nb::ndarray<nb::numpy, const uint8_t> BytesOf(const Tensor& tensor) {
                                                         nb::dtype<uint8_t>());
 }
 
-std::vector<std::string> TextsOf(const Tensor& tensor) {
-  std::vector<std::string> texts;
-  for (int64_t i = 0; i < tensor.element_count(); ++i) texts.emplace_back(tensor.StringAt(i));
+// Frameworks may hand out any bytes; the package decodes them.
+std::vector<nb::bytes> TextsOf(const Tensor& tensor) {
+  std::vector<nb::bytes> texts;
+  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+    const std::string_view text = tensor.StringAt(i);
+    texts.emplace_back(text.data(), text.size());
+  }
   return texts;
 }
 

@@ -109,6 +109,19 @@ def test_texts(tmp_path):
     assert loaded["r"][0]["y"].tolist() == ["one", "zwölf"]
 
 
+def test_texts_that_are_not_utf8(tmp_path):
+    results = vernier.RunResults()
+    results.add([{"y": np.array([b"\xff", b"ok"])}], runner_name="r")
+    results.save(tmp_path / "r.safetensors")
+    loaded = vernier.load_results(tmp_path / "r.safetensors")
+    assert [text.encode("utf-8", "surrogateescape") for text in loaded["r"][0]["y"]] == [
+        b"\xff", b"ok"]
+    for other, equal in ((b"\xff", True), (b"\xfe", False)):
+        assert vernier.compare(loaded, {"y": np.array([other, b"ok"])}).passed == equal
+        assert vernier.compare({"y": loaded["r"][0]["y"]},
+                               {"y": np.array([other, b"ok"])}).passed == equal
+
+
 def test_results_as_a_list_and_by_name():
     results = sample()
     assert len(results) == 2 and "two" in results and "three" not in results

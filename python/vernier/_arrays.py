@@ -14,6 +14,7 @@ EXTRA_TYPES = {"bfloat16": "V2", "float8_e4m3fn": "V1", "float8_e4m3fnuz": "V1",
                "float4_e2m1fn": "V1"}
 PACKED = frozenset(("int4", "uint4", "float4_e2m1fn"))  # two elements a byte in the libraries
 CPU = 1  # DLPack's number
+ESCAPED = "surrogateescape"  # how Python keeps bytes in a text that are not UTF-8
 
 
 def numpy_type(name):
@@ -39,7 +40,8 @@ def to_array(tensor):
     """The array of a tensor. It shares the bytes, and cannot be written to."""
     name, shape = tensor.dtype, tensor.shape
     if name == "string":
-        return np.array(tensor.texts(), dtype=np.str_).reshape(shape)
+        return np.array([text.decode("utf-8", ESCAPED) for text in tensor.texts()],
+                        dtype=np.str_).reshape(shape)
     raw = tensor.data()
     if name in PACKED:
         return _unpacked(raw, name, shape)
@@ -115,9 +117,9 @@ def _numpy_of(value, who):
 def _texts(array, who):
     texts = []
     for element in array.reshape(-1).tolist():
-        if isinstance(element, bytes):
-            element = element.decode("utf-8", "replace")
-        if not isinstance(element, str):
+        if isinstance(element, str):
+            element = element.encode("utf-8", ESCAPED)
+        if not isinstance(element, bytes):
             raise InvalidArgument(f"{who} holds a {type(element).__name__}; an array of Python "
                                   "objects may hold texts only")
         texts.append(element)
