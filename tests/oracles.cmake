@@ -142,3 +142,11 @@ if(torch_version)
     SECONDS 600)
 endif()
 include(trt_trace/trt_trace.cmake)
+# TensorRT through a Python module that stands in for it.
+peer_test(oracle.trt_python
+  COMMAND -B -m unittest test_trt_python
+  DIRECTORY trt_python
+  ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>"
+    "VERNIER_FAKE_CUDA_DIR=$<TARGET_FILE_DIR:fake_cuda>"
+  LABELS oracle
+  SECONDS 300)

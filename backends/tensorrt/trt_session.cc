@@ -162,9 +162,6 @@ Result<std::unique_ptr<sdk::Session>> TrtSession::Open(const Shared& shared, con
                                                        const sdk::Options& options) {
   const cuda::CurrentContext current = shared.device->Enter();
   VERNIER_TRY(current.status());
-  if (const auto option = ValueOf(options, "not_offered")) {
-    return Unimplemented(*option + " is not available in this version of vernier");
-  }
   VERNIER_TRY(LoadPlugins(options));
   std::unique_ptr<TrtSession> session(new TrtSession(shared));
   if (ValueOf(options, "model_type") == "engine") {

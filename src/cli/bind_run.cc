@@ -302,6 +302,7 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
     runner.backend_options.emplace_back("lib", library);
   }
   VERNIER_TRY(BindTensorRt(args, runner, logger));
+  ServeTensorRtInPython(runner);
   runner.session_options.emplace_back("save_engine", output);
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindInputs(args, plan, logger));

@@ -110,6 +110,7 @@ std::string NameOfRunner(const std::string& prefix, std::map<std::string, int>& 
 
 // Frameworks without a plug-in of their own: a script of ours drives them.
 void BindBuiltInScript(RunnerPlan& runner) {
+  if (runner.backend == kTensorRt) ServeTensorRtInPython(runner);
   if (!IsPythonBackend(runner.backend) || runner.backend == "python") return;
   runner.session_options.emplace_back("script", "builtin:" + runner.backend);
   // Looked for before anything is opened, and whose version is told.

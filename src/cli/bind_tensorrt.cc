@@ -71,8 +71,8 @@ constexpr std::string_view kPassedOn[] = {
 
 constexpr std::string_view kProfileDests[] = {"trt_min_shapes", "trt_opt_shapes", "trt_max_shapes"};
 
-// Would change what is built or run: an answer without them would be to another question.
-constexpr std::string_view kNotYet[] = {
+// Python functions that touch TensorRT's own objects: the whole runner moves to Python.
+constexpr std::string_view kScripts[] = {
     "trt_config_script",
     "trt_config_postprocess_script",
     "trt_network_postprocess_script",
@@ -93,25 +93,23 @@ std::string JoinLines(std::span<const std::string> words) {
   return text;
 }
 
-// What is not offered is the plug-in's to refuse, when it opens a model: the other runners go on.
-void Refuse(std::string text, RunnerPlan& runner) {
-  runner.session_options.emplace_back("not_offered", std::move(text));
-}
-
-Status CheckCombinations(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
+Status CheckCombinations(const ParsedArgs& args, Logger& logger) {
   for (const GivenOption& given : args.given()) {
     const bool calibration = Contains(kCalibration, given.row->dest);
     if (calibration && !args.Has("int8")) {
       logger.Once(Severity::kWarning,
                   "Some int8 calibrator options were set, but int8 precision is not enabled. "
                   "Calibration options will be ignored.");
-    } else if (Contains(kNotYet, given.row->dest)) {
-      Refuse(std::string(given.flag), runner);
     }
   }
   if (args.Has("exclude_lean_runtime") && !args.Has("version_compatible")) {
     return InvalidArgument(
         "`--exclude-lean-runtime` requires `--version-compatible` to be enabled.");
+  }
+  for (const std::string_view script : kScripts) {
+    if (!args.Has(script) || !args.Has("trt_lib")) continue;
+    return InvalidArgument("--trt-lib: with " + std::string(args.Flag(script)) +
+                           " TensorRT runs in Python, with the library of its own module");
   }
   return {};
 }
@@ -192,16 +190,23 @@ Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
 
 }  // namespace
 
+void ServeTensorRtInPython(RunnerPlan& runner) {
+  runner.backend_options.emplace_back("module", "tensorrt");
+  runner.session_options.emplace_back("script", "builtin:tensorrt");
+}
+
 bool IsTensorRtDest(std::string_view dest) {
-  return Contains(kPassedOn, dest) || Contains(kProfileDests, dest) || Contains(kNotYet, dest) ||
+  return Contains(kPassedOn, dest) || Contains(kProfileDests, dest) || Contains(kScripts, dest) ||
          Contains(kCalibration, dest) || dest == "timing_cache" || dest == "trt_lib";
 }
 
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
-  VERNIER_TRY(CheckCombinations(args, runner, logger));
+  VERNIER_TRY(CheckCombinations(args, logger));
   for (const GivenOption& given : args.given()) {
     const bool calibration = args.Has("int8") && Contains(kCalibration, given.row->dest);
-    if (!calibration && !Contains(kPassedOn, given.row->dest)) continue;
+    const bool script = Contains(kScripts, given.row->dest);
+    if (script) runner.place = RunnerPlace::kPython;
+    if (!calibration && !script && !Contains(kPassedOn, given.row->dest)) continue;
     const bool is_switch = given.row->arity == Arity::kNone;
     runner.session_options.emplace_back(given.row->dest, is_switch ? "1" : JoinLines(given.values));
   }

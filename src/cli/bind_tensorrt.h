@@ -15,8 +15,12 @@ bool IsTensorRtDest(std::string_view dest);
 
 /// Adds the options given to a TensorRT runner: a key is the option's dest, a value the words of one
 /// occurrence, a line each; "profile" entries hold the optimization profiles with all gaps filled as
-/// the peer fills them; "not_offered" entries name what the plug-in has to refuse. kInvalidArgument
-/// for shapes that cannot be read and for combinations that the peer refuses.
+/// the peer fills them. With a Python function that changes the network or its configuration, the
+/// runner's place is kPython. kInvalidArgument for shapes that cannot be read and for combinations
+/// that the peer refuses.
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger);
+
+/// What the Python worker needs to know to run TensorRT in the plug-in's place.
+void ServeTensorRtInPython(RunnerPlan& runner);
 
 }  // namespace vernier

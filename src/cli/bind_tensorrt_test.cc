@@ -25,6 +25,7 @@ struct Bound {
   Status status;
   std::vector<std::pair<std::string, std::string>> options;
   std::vector<std::string> warnings;
+  RunnerPlace place = RunnerPlace::kAuto;
 };
 
 Bound Bind(std::vector<std::string> words) {
@@ -39,6 +40,7 @@ Bound Bind(std::vector<std::string> words) {
   bound.status = BindTensorRt(parsed.args, runner, warnings);
   bound.options = runner.session_options;
   bound.warnings = warnings.lines;
+  bound.place = runner.place;
   return bound;
 }
 
@@ -75,11 +77,21 @@ TEST(BindTensorRt, DynamicDimensionsBecomeOneWithAWarning) {
   EXPECT_THAT(bound.warnings, testing::Contains(HasSubstr("x")));
 }
 
-// By the plug-in, so that it is this runner's failure and no other's.
-TEST(BindTensorRt, WhatIsNotOfferedIsHandedOverByName) {
-  for (const std::string flag : {"--trt-config-script", "--trt-npps"}) {
-    EXPECT_THAT(Bind({flag, "x"}).options, ElementsAre(Pair("not_offered", flag)));
-  }
+TEST(BindTensorRt, ScriptsMoveTheRunnerToPython) {
+  EXPECT_EQ(Bind({"--fp16"}).place, RunnerPlace::kAuto);
+  const Bound config = Bind({"--trt-config-script", "c.py:make"});
+  EXPECT_THAT(config.options, ElementsAre(Pair("trt_config_script", "c.py:make")));
+  EXPECT_EQ(config.place, RunnerPlace::kPython);
+  const Bound network = Bind({"--trt-npps", "a.py", "b.py"});
+  EXPECT_THAT(network.options, ElementsAre(Pair("trt_network_postprocess_script", "a.py\nb.py")));
+  EXPECT_EQ(network.place, RunnerPlace::kPython);
+  EXPECT_EQ(Bind({"--trt-cpps", "p.py"}).place, RunnerPlace::kPython);
+}
+
+TEST(BindTensorRt, ScriptsTakeNoLibraryOfTheUsers) {
+  const Bound bound = Bind({"--trt-cpps", "p.py", "--trt-lib", "libnvinfer.so.8"});
+  EXPECT_EQ(bound.status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(bound.status.message(), HasSubstr("--trt-cpps"));
 }
 
 TEST(BindTensorRt, DebugTensorsAndGraphsAreThePlugInsToOffer) {

@@ -11,6 +11,7 @@
 #include "cli/help_text.h"
 #include "cli/man_page.h"
 #include "cli/option_docs.h"
+#include "cli/options/groups.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -60,8 +61,9 @@ TEST(HelpText, ReportsUsageErrorsInTwoLines) {
 TEST(HelpText, SaysDefaultsAndWhatIsMissing) {
   const OptionTable table = RunOptionTable();
   EXPECT_TRUE(FormatRowHelp(*table.Find("--rtol")->row).ends_with(" Default: 1e-5."));
+  const OptionTable inspect({InspectOptions()});
   EXPECT_TRUE(
-      FormatRowHelp(*table.Find("--trt-config-script")->row).ends_with(" [not in this version]"));
+      FormatRowHelp(*inspect.Find("--convert-to")->row).ends_with(" [not in this version]"));
 }
 
 class Completion : public testing::TestWithParam<const char*> {};

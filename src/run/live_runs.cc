@@ -116,11 +116,24 @@ void LiveRuns::StartOne(size_t index) {
     place = RunnerPlace::kPlugin;
   }
   Result<std::shared_ptr<Worker>> worker = WorkerFor(runners_[index], place);
+  if (!worker.ok() && MayMoveToPython(runners_[index])) {
+    Result<std::shared_ptr<Worker>> python = WorkerFor(runners_[index], RunnerPlace::kPython);
+    if (python.ok()) worker = std::move(python);
+  }
   if (worker.ok()) {
     runners_[index].Attach(*std::move(worker), index);
   } else {
     Fail(runners_[index], worker.status());
   }
+}
+
+// TensorRT's plug-in fits one major version; what it refuses once it has loaded is refused.
+bool LiveRuns::MayMoveToPython(const LiveRunner& runner) const {
+  const RunnerPlan& plan = runner.plan();
+  const bool named = std::any_of(plan.backend_options.begin(), plan.backend_options.end(),
+                                 [](const auto& option) { return option.first == "lib"; });
+  return plan.backend == "tensorrt" && plan.place == RunnerPlace::kAuto && !named &&
+         runner.backend().framework_version.empty();
 }
 
 void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
@@ -145,9 +158,10 @@ Status LiveRuns::Open(size_t index) {
       const CalibrationFeeds calibration,
       CalibrationFeeds::Make(plan_, runner.plan(), *model, python_feeds_, logger_));
   Status status = runner.Open(*model, calibration.options());
-  const bool may_try_python = !status.ok() && runner.plan().place == RunnerPlace::kAuto &&
-                              pool_.HasPluginToo(runner.plan()) && !interrupted_;
-  if (may_try_python) status = OpenInPython(index, *model, status);
+  const bool has_both =
+      runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
+  const bool may_try_python = has_both || MayMoveToPython(runner);
+  if (!status.ok() && may_try_python && !interrupted_) status = OpenInPython(index, *model, status);
   switch (status.code()) {
     case StatusCode::kOk:
       if (plan_.execution.hash_inputs) runner.HashInputs();
@@ -172,6 +186,10 @@ Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
   runner.Attach(std::move(worker), index);
   const Status status = runner.Open(model);
   if (status.code() != StatusCode::kUnavailable) return status;
+  if (runner.plan().backend == "tensorrt") {
+    // Where it is missing altogether, its plug-in says what it looked for.
+    return runner.backend().framework_version.empty() ? why_not_plugin : status;
+  }
   return Unavailable(status.message() +
                      "\nNote: its plug-in cannot be used either: " + why_not_plugin.message());
 }

@@ -103,6 +103,7 @@ class LiveRuns {
   void CheckReceived(const LiveRunner& runner, int64_t iteration);
   void Fail(LiveRunner& runner, const Status& why);
   Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
+  bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
   Result<std::vector<TensorInfo>> InputsFromWords(std::span<const std::string> shape_words,
                                                   const LiveRunner* silent) const;

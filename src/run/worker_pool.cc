@@ -9,7 +9,8 @@ namespace vernier {
 namespace {
 
 bool InPython(const RunnerPlan& runner) {
-  return IsPythonBackend(runner.backend) && runner.place != RunnerPlace::kPlugin;
+  if (runner.place == RunnerPlace::kAuto) return IsPythonBackend(runner.backend);
+  return runner.place == RunnerPlace::kPython;
 }
 
 bool IsCallers(const RunnerPlan& runner) {

@@ -126,6 +126,22 @@ check cuda_graphs 0 "PASSED" run "$folder/conv.engine" --trt --cuda-graphs --loa
   "$folder/inputs.json" --load-outputs "$folder/outputs.json" --lenient --atol 1e-3
 check debug_tensors 5 "--mark-debug is not available in TensorRT 8.5.3" run "$identity" --trt \
   --mark-debug Y
+check dla_workspace 5 "--dla-workspace-allocation-strategy is not available in TensorRT 8.5.3" \
+  run "$folder/conv.engine" --trt --dla-workspace-allocation-strategy shared_static
+check mark_all_conv 0 "compared" run "$models/conv.onnx" --trt --onnxrt --trt-outputs mark all \
+  --onnx-outputs mark all --atol 1e-3
+# Without cuBLAS, TensorRT 8.5's compiler has nothing for it on this GPU, whatever is marked.
+check mark_all_transformer 6 "Could not find any implementation for node {ForeignNode" run \
+  "$folder/transformer.onnx" --trt --onnxrt --trt-outputs mark all --onnx-outputs mark all \
+  --atol 1e-3
+check inspect_engine 0 "==== TensorRT Engine ====" inspect model "$folder/conv.engine" \
+  --show layers attrs
+check inspect_cut_engine 3 "engine" inspect model "$folder/cut.engine"
+check record 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1 --fp16 --tf32 \
+  --layer-precisions conv:float32 --precision-constraints obey --save-record "$folder/record.json"
+for text in '"setting": "TF32"' '"value": "allowed"' '"asked": "float32"' '"got": "float'; do
+  grep -qF -- "$text" "$folder/record.json" || { echo "the record lacks $text"; failed=1; }
+done
 # 256 MiB in, 256 MiB out, compared where they lie.
 check large_on_device 0 "PASSED" run "$identity" --trt --trt \
   --input-shapes 'X:[1,2,4096,8192]'

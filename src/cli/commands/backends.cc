@@ -37,11 +37,12 @@ Result<BackendInfo> ProbePlugin(const BackendFile& file) {
   return Probe(std::move(options));
 }
 
-// The interpreter of scripts, with its NumPy.
-Result<BackendInfo> ProbePython(const std::string& python) {
+// The interpreter of scripts, with its NumPy; or with a framework's module of this name.
+Result<BackendInfo> ProbePython(const std::string& python, const std::string& module = {}) {
   WorkerOptions options;
   VERNIER_ASSIGN_OR_RETURN(options.program, PythonWorkerProgram(python));
-  options.load.options.emplace_back("probe", "1");
+  options.load.options.emplace_back(module.empty() ? "probe" : "module",
+                                    module.empty() ? "1" : module);
   return Probe(std::move(options));
 }
 
@@ -87,9 +88,18 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
     found.push_back(file.name);
     if (List(file.name, ProbePlugin(file), with_options)) usable.push_back(file.name);
   }
+  const std::string python(start.args.Value("python").value_or(""));
+  // Serves --trt where no plug-in fits, and its scripts.
+  const std::string trt = "tensorrt_python";
+  if (wanted.empty() || Contains(wanted, trt)) {
+    found.push_back(trt);
+    const Result<BackendInfo> info = ProbePython(python, "tensorrt");
+    // Who has none need not hear of it.
+    const bool shown = info.ok() || !wanted.empty();
+    if (shown && List(trt, info, with_options)) usable.push_back(trt);
+  }
   if (wanted.empty() || Contains(wanted, "python")) {
     found.push_back("python");
-    const std::string python(start.args.Value("python").value_or(""));
     if (List("python", ProbePython(python), with_options)) usable.push_back("python");
   }
   bool complete = true;

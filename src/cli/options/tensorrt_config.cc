@@ -3,7 +3,6 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kNotYet = "Not in this version.";
 constexpr std::string_view kConstraints[] = {"prefer", "obey", "none"};
 
 constexpr OptionRow kConfig[] = {
@@ -25,18 +24,10 @@ constexpr OptionRow kConfig[] = {
      .action = OptionAction::kAppend,
      .metavar = "NAME:SHAPE",
      .help = "Largest shapes of an optimization profile. Give it once for each profile."},
-    {.flags = {"--tf32"},
-     .dest = "tf32",
-     .help = "Allow TensorRT to use TF32."},
-    {.flags = {"--fp16"},
-     .dest = "fp16",
-     .help = "Allow TensorRT to use float16."},
-    {.flags = {"--bf16"},
-     .dest = "bf16",
-     .help = "Allow TensorRT to use bfloat16."},
-    {.flags = {"--fp8"},
-     .dest = "fp8",
-     .help = "Allow TensorRT to use float8."},
+    {.flags = {"--tf32"}, .dest = "tf32", .help = "Allow TensorRT to use TF32."},
+    {.flags = {"--fp16"}, .dest = "fp16", .help = "Allow TensorRT to use float16."},
+    {.flags = {"--bf16"}, .dest = "bf16", .help = "Allow TensorRT to use bfloat16."},
+    {.flags = {"--fp8"}, .dest = "fp8", .help = "Allow TensorRT to use float8."},
     {.flags = {"--int8"},
      .dest = "int8",
      .help = "Allow TensorRT to use int8, calibrated with the run's own inputs where the model is"
@@ -122,17 +113,13 @@ constexpr OptionRow kConfig[] = {
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (load_config) that makes the builder configuration in place of all"
-             " other configuration flags.",
-     .standing = Standing::kLater,
-     .note = kNotYet},
+             " other configuration flags. TensorRT then runs in Python."},
     {.flags = {"--trt-config-postprocess-script", "--trt-cpps"},
      .dest = "trt_config_postprocess_script",
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (postprocess_config) that changes the finished builder"
-             " configuration.",
-     .standing = Standing::kLater,
-     .note = kNotYet},
+             " configuration. TensorRT then runs in Python."},
     {.flags = {"--trt-safety-restricted"},
      .dest = "restricted",
      .help = "Restrict the engine to TensorRT's safety scope."},

@@ -3,8 +3,6 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kNotYet = "Not in this version.";
-
 constexpr OptionRow kPlugins[] = {
     {.flags = {"--plugins"},
      .dest = "plugins",
@@ -76,9 +74,9 @@ constexpr OptionRow kNetwork[] = {
      .dest = "trt_network_postprocess_script",
      .arity = Arity::kPlus,
      .metavar = "FILE[:FUNCTION]",
-     .help = "Python functions (postprocess) that change the parsed network, in order.",
-     .standing = Standing::kLater,
-     .note = kNotYet},
+     .help =
+         "Python functions (postprocess) that change the parsed network, in order. TensorRT then"
+         " runs in Python."},
     {.flags = {"--strongly-typed"},
      .dest = "strongly_typed",
      .help = "Take the types of the network as they are written."},

@@ -1,0 +1,198 @@
+"""A builder configuration of TensorRT's Python interface, from options or a user's script."""
+
+import os
+
+from vernier_worker import wire
+
+from trt_network import call, layers_of, user_function
+from trt_options import mask, member, missing, refuse, split_named
+
+# Option's key, its flag, and the builder flag, in Polygraphy's order.
+FLAGS = [("restricted", "--trt-safety-restricted", "SAFETY_SCOPE"),
+         ("refittable", "--refittable", "REFIT"), ("strip_plan", "--strip-plan", "STRIP_PLAN"),
+         ("direct_io", "--direct-io", "DIRECT_IO"),
+         ("sparse_weights", "--sparse-weights", "SPARSE_WEIGHTS"),
+         ("version_compatible", "--version-compatible", "VERSION_COMPATIBLE"),
+         ("exclude_lean_runtime", "--exclude-lean-runtime", "EXCLUDE_LEAN_RUNTIME"),
+         ("error_on_timing_cache_miss", "--error-on-timing-cache-miss",
+          "ERROR_ON_TIMING_CACHE_MISS"),
+         ("disable_compilation_cache", "--disable-compilation-cache", "DISABLE_COMPILATION_CACHE"),
+         ("weight_streaming", "--weight-streaming", "WEIGHT_STREAMING"), ("tf32", "--tf32", "TF32"),
+         ("fp16", "--fp16", "FP16"), ("bf16", "--bf16", "BF16"), ("fp8", "--fp8", "FP8"),
+         ("int8", "--int8", "INT8")]
+NUMBERS = [("builder_optimization_level", "--builder-optimization-level"),
+           ("max_aux_streams", "--max-aux-streams")]
+WORDS = [("hardware_compatibility_level", "--hardware-compatibility-level",
+          "HardwareCompatibilityLevel"),
+         ("runtime_platform", "--runtime-platform", "RuntimePlatform"),
+         ("tiling_optimization_level", "--tiling-optimization-level", "TilingOptimizationLevel")]
+# What the plug-in alone does.
+PLUGIN_ONLY = {"save_tactics": "--save-tactics", "load_tactics": "--load-tactics",
+               "use_dla": "--use-dla", "weight_streaming_budget": "--weight-streaming-budget",
+               "cuda_graphs": "--cuda-graphs"}
+
+
+def bytes_of(text, option):
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    factor = units.get(text[-1:].upper(), 1)
+    try:
+        return int(float(text[:-1] if factor > 1 else text) * factor)
+    except ValueError:
+        refuse(f"{option}: expected a size such as 1G, got '{text}'")
+
+
+def profiles_of(options):
+    """By profile, by input: shapes by "min", "opt" and "max"."""
+    profiles = {}
+    for text in options.lists.get("profile", ()):
+        index, which, name, dims = text.split("\t")
+        shape = [int(dim) for dim in dims.split(",") if dim]
+        profiles.setdefault(int(index), {}).setdefault(name, {})[which] = shape
+    return [profiles[index] for index in sorted(profiles)]
+
+
+def default_shape(tensor):
+    if tensor.is_shape_tensor:
+        return [1] * (tensor.shape[0] if len(tensor.shape) else 1)
+    return [1 if size < 0 else size for size in tensor.shape]
+
+
+def add_profiles(builder, network, config, options):
+    inputs = [network.get_input(i) for i in range(network.num_inputs)]
+    dynamic = [t for t in inputs if t.is_shape_tensor or any(size < 0 for size in t.shape)]
+    for wanted in profiles_of(options) or ([{}] if dynamic else []):
+        unknown = set(wanted) - {t.name for t in inputs}
+        if unknown:
+            refuse(f"an optimization profile names the input '{sorted(unknown)[0]}', which the "
+                   f"network does not have; its inputs are {', '.join(t.name for t in inputs)}")
+        profile = builder.create_optimization_profile()
+        for tensor in inputs:
+            shapes = wanted.get(tensor.name, {})
+            three = [shapes.get(which, default_shape(tensor)) for which in ("min", "opt", "max")]
+            setter = profile.set_shape_input if tensor.is_shape_tensor else profile.set_shape
+            setter(tensor.name, *three)
+        if not profile:
+            refuse("an optimization profile is not valid: min <= opt <= max must hold")
+        config.add_optimization_profile(profile)
+
+
+def set_flags(trt, config, options):
+    constraint = options.value("precision_constraints", "none")
+    if constraint != "none":
+        config.set_flag(member(trt, "BuilderFlag", constraint + "_PRECISION_CONSTRAINTS",
+                               "--precision-constraints"))
+    for key, option, name in FLAGS:
+        flag = getattr(trt.BuilderFlag, name, None)
+        if options.on(key):
+            if flag is None:
+                missing(option, trt)
+            config.set_flag(flag)
+        elif key == "tf32" and flag is not None:
+            config.clear_flag(flag)  # TensorRT's default is on, Polygraphy's off
+
+
+def set_values(trt, config, options):
+    for word in options.words("preview_features") or []:
+        member(trt, "PreviewFeature", word, "--preview-features")
+    if options.on("preview_features"):
+        wanted = {word.upper() for word in options.words("preview_features")}
+        for name, feature in trt.PreviewFeature.__members__.items():
+            config.set_preview_feature(feature, name in wanted)
+    config.profiling_verbosity = member(trt, "ProfilingVerbosity",
+                                        options.value("profiling_verbosity", "detailed"),
+                                        "--profiling-verbosity")
+    limits = options.words("memory_pool_limit") or []
+    if options.on("workspace"):
+        limits = ["workspace:" + options.value("workspace"), *limits]
+    for limit in limits:
+        pool, size = split_named(limit, "--pool-limit")
+        config.set_memory_pool_limit(member(trt, "MemoryPoolType", pool, "--pool-limit"),
+                                     bytes_of(size, "--pool-limit"))
+    sources = options.words("tactic_sources")
+    if sources is not None:
+        config.set_tactic_sources(mask(trt, "TacticSource", sources, "--tactic-sources"))
+    flags = options.words("quantization_flags")
+    if flags is not None:
+        config.quantization_flags = mask(trt, "QuantizationFlag", flags, "--quantization-flags")
+    for key, option in NUMBERS:
+        if options.on(key):
+            if not hasattr(config, key):
+                missing(option, trt)
+            setattr(config, key, options.number(key, option))
+    for key, option, enumeration in WORDS:
+        if options.on(key):
+            setattr(config, key, member(trt, enumeration, options.value(key), option))
+
+
+def set_timing_cache(config, options):
+    path, content = options.value("load_timing_cache"), b""
+    if path and os.path.exists(path):
+        with open(path, "rb") as file:
+            content = file.read()
+    elif path:
+        print(f"[W] Timing cache file {path} not found, falling back to empty timing cache.")
+    cache = config.create_timing_cache(content)
+    if not config.set_timing_cache(cache, ignore_mismatch=False):
+        refuse(f"--load-timing-cache: TensorRT cannot use '{path}'", wire.MALFORMED)
+
+
+def set_calibrator(trt, network, config, options):
+    """From a cache alone; feeds are the plug-in's."""
+    quantized = any(layer.type in (trt.LayerType.QUANTIZE, trt.LayerType.DEQUANTIZE)
+                    for layer in layers_of(network))
+    if not options.on("int8") or quantized:
+        return None
+    path = options.value("calibration_cache")
+    if not path or not os.path.exists(path) or os.path.getsize(path) == 0:
+        refuse("--int8: with TensorRT in Python a model is calibrated by a --calibration-cache that "
+               "is there already, or by what --trt-config-script sets", wire.UNIMPLEMENTED)
+    base = getattr(trt, options.value("calibration_base_class", "IInt8EntropyCalibrator2"))
+
+    class Calibrator(base):
+        def __init__(self):
+            base.__init__(self)
+
+        def get_batch_size(self):
+            return 1
+
+        def get_batch(self, names):
+            return None
+
+        def read_calibration_cache(self):
+            with open(path, "rb") as file:
+                return file.read()
+
+        def write_calibration_cache(self, cache):
+            pass
+    config.int8_calibrator = Calibrator()
+    return config.int8_calibrator
+
+
+def refuse_what_the_plugin_does(options):
+    for key, option in PLUGIN_ONLY.items():
+        if options.on(key):
+            refuse(f"{option} is not offered where TensorRT runs in Python", wire.UNIMPLEMENTED)
+
+
+def make(trt, builder, network, options):
+    """The configuration, and what must live as long as it does."""
+    kept = None
+    script = options.value("trt_config_script")
+    if script is not None:
+        function, where = user_function(script, "load_config", "--trt-config-script")
+        config = call(function, where, builder, network)
+        if config is None:
+            refuse(f"--trt-config-script: {where} returned no configuration", wire.BACKEND)
+    else:
+        config = builder.create_builder_config()
+        add_profiles(builder, network, config, options)
+        set_values(trt, config, options)
+        set_timing_cache(config, options)
+        set_flags(trt, config, options)
+        kept = set_calibrator(trt, network, config, options)
+    script = options.value("trt_config_postprocess_script")
+    if script is not None:
+        function, where = user_function(script, "postprocess_config",
+                                        "--trt-config-postprocess-script")
+        call(function, where, builder, network, config)
+    return config, kept

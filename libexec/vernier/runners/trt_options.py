@@ -1,0 +1,83 @@
+"""The options of `vernier run --trt` as its plug-in gets them, for TensorRT's Python interface."""
+
+import fnmatch
+
+from vernier_worker import wire
+
+
+def refuse(text, code=wire.INVALID):
+    raise wire.Failure(code, text)
+
+
+class Options:
+    """By key all occurrences; the words of one are lines of a text. A switch has the value "1"."""
+
+    def __init__(self, lists):
+        self.lists = lists
+
+    def on(self, key):
+        return key in self.lists
+
+    def value(self, key, fallback=None):
+        return self.lists[key][-1] if key in self.lists else fallback
+
+    def words(self, key):
+        """None where the option was not given."""
+        text = self.value(key)
+        return None if text is None else [word for word in text.split("\n") if word]
+
+    def number(self, key, option):
+        text = self.value(key)
+        try:
+            return None if text is None else int(text)
+        except ValueError:
+            refuse(f"{option}: expected a whole number, got '{text}'")
+
+
+def missing(option, trt):
+    refuse(f"{option} is not available in TensorRT {trt.__version__}", wire.UNAVAILABLE)
+
+
+def member(trt, enumeration, word, option):
+    """A member of one of TensorRT's enumerations by its name, in any case."""
+    kind = getattr(trt, enumeration, None)
+    if kind is None:
+        missing(option, trt)
+    members = kind.__members__
+    if word.upper() not in members:
+        refuse(f"{option}: expected one of {', '.join(sorted(members))}, got '{word}'")
+    return members[word.upper()]
+
+
+def mask(trt, enumeration, words, option):
+    return sum(1 << int(member(trt, enumeration, word, option)) for word in words)
+
+
+def split_named(word, option):
+    name, colon, value = word.rpartition(":")
+    if not colon or not value:
+        refuse(f"{option}: expected NAME:VALUE, got '{word}'")
+    return name, value
+
+
+TYPES = {"float32": "FLOAT", "float16": "HALF", "fp32": "FLOAT", "fp16": "HALF", "int8": "INT8",
+         "int32": "INT32", "int64": "INT64", "uint8": "UINT8", "bool": "BOOL", "bfloat16": "BF16",
+         "float8": "FP8", "int4": "INT4"}
+
+
+def data_type(trt, word, option):
+    return member(trt, "DataType", TYPES.get(word.lower(), word), option)
+
+
+def select(names, patterns, option):
+    """Names that are given or that a pattern fits, in the order of the words."""
+    chosen = []
+    for pattern in patterns:
+        is_pattern = any(c in pattern for c in "*?[")
+        found = fnmatch.filter(names, pattern) if is_pattern else [n for n in names if n == pattern]
+        if not found and is_pattern:
+            print(f"[W] {option}: no tensor matches '{pattern}'")
+        elif not found:
+            refuse(f"{option}: there is no tensor '{pattern}'; there are {', '.join(names)}")
+        chosen += [name for name in found if name not in chosen]
+    return chosen

@@ -1,0 +1,299 @@
+"""A stand-in for the `tensorrt` module, as far as vernier's Python runner calls it, of release 8.5.
+Engines are the ONNX model itself, evaluated by onnx's reference; what a build was given is written
+to $FAKE_TENSORRT_JOURNAL as JSON.
+"""
+
+import base64
+import ctypes
+import enum
+import json
+import math
+import os
+
+import numpy as np
+import onnx
+from onnx import reference
+
+__version__ = "8.5.3.1"
+
+
+def _enumeration(name, words):
+    return enum.IntEnum(name, words.split(), start=0)
+
+
+BuilderFlag = _enumeration(
+    "BuilderFlag", "FP16 INT8 DEBUG GPU_FALLBACK STRICT_TYPES REFIT DISABLE_TIMING_CACHE TF32 "
+    "SPARSE_WEIGHTS SAFETY_SCOPE OBEY_PRECISION_CONSTRAINTS PREFER_PRECISION_CONSTRAINTS DIRECT_IO")
+DataType = _enumeration("DataType", "FLOAT HALF INT8 INT32 BOOL UINT8")
+LayerType = _enumeration(
+    "LayerType", "CONVOLUTION ACTIVATION ELEMENTWISE IDENTITY SHAPE CONSTANT LOOP_OUTPUT TRIP_LIMIT "
+    "ITERATOR RECURRENCE QUANTIZE DEQUANTIZE")
+MemoryPoolType = _enumeration("MemoryPoolType", "WORKSPACE DLA_MANAGED_SRAM")
+NetworkDefinitionCreationFlag = _enumeration("NetworkDefinitionCreationFlag", "EXPLICIT_BATCH")
+PreviewFeature = _enumeration("PreviewFeature", "FASTER_DYNAMIC_SHAPES_0805")
+ProfilingVerbosity = _enumeration("ProfilingVerbosity", "LAYER_NAMES_ONLY NONE DETAILED")
+TacticSource = _enumeration("TacticSource", "CUBLAS CUBLAS_LT CUDNN EDGE_MASK_CONVOLUTIONS")
+TensorFormat = _enumeration("TensorFormat", "LINEAR CHW2 HWC8 CHW4")
+TensorIOMode = _enumeration("TensorIOMode", "NONE INPUT OUTPUT")
+
+_TYPES = {np.dtype(np.float32): DataType.FLOAT, np.dtype(np.float16): DataType.HALF,
+          np.dtype(np.int64): DataType.INT32, np.dtype(np.int32): DataType.INT32}
+_LAYERS = {"Relu": LayerType.ACTIVATION, "Add": LayerType.ELEMENTWISE,
+           "Identity": LayerType.IDENTITY}
+
+
+class ILogger:
+    Severity = _enumeration("Severity", "INTERNAL_ERROR ERROR WARNING INFO VERBOSE")
+
+
+class IOutputAllocator:
+    pass
+
+
+def init_libnvinfer_plugins(logger, namespace):
+    return True
+
+
+class _Tensor:
+    def __init__(self, name, shape, dtype):
+        self.name, self.shape, self.dtype = name, shape, dtype
+        self.is_shape_tensor = False
+        self.allowed_formats = 0
+
+
+class _Layer:
+    def __init__(self, node):
+        self.name = node.name
+        self.type = _LAYERS[node.op_type]
+        self.precision = DataType.FLOAT
+        self._outputs = [_Tensor(name, (-1, 3), DataType.FLOAT) for name in node.output]
+        self.num_outputs = len(self._outputs)
+
+    def get_output(self, index):
+        return self._outputs[index]
+
+
+class _Network:
+    def __init__(self):
+        self.name = "network"
+        self.model, self.inputs, self.layers, self.outputs = None, [], [], []
+
+    num_layers = property(lambda self: len(self.layers))
+    num_inputs = property(lambda self: len(self.inputs))
+    num_outputs = property(lambda self: len(self.outputs))
+
+    def get_layer(self, index):
+        return self.layers[index]
+
+    def get_input(self, index):
+        return self.inputs[index]
+
+    def get_output(self, index):
+        return self.outputs[index]
+
+    def mark_output(self, tensor):
+        self.outputs.append(tensor)
+
+    def unmark_output(self, tensor):
+        self.outputs = [t for t in self.outputs if t.name != tensor.name]
+
+    def fill(self, model):
+        self.model = model
+        for info in model.graph.input:
+            kind = info.type.tensor_type
+            dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+            shape = tuple(d.dim_value or -1 for d in kind.shape.dim)
+            self.inputs.append(_Tensor(info.name, shape, _TYPES[dtype]))
+        self.layers = [_Layer(node) for node in model.graph.node]
+        tensors = {t.name: t for layer in self.layers for t in layer._outputs}
+        self.outputs = [tensors[info.name] for info in model.graph.output]
+
+
+class OnnxParser:
+    def __init__(self, network, logger):
+        self.network, self.errors = network, []
+
+    num_errors = property(lambda self: len(self.errors))
+
+    def get_error(self, index):
+        return self.errors[index]
+
+    def parse_from_file(self, path):
+        with open(path, "rb") as file:
+            return self.parse(file.read(), path)
+
+    def parse(self, content, path):
+        try:
+            self.network.fill(onnx.load_from_string(content))
+        except KeyError as error:
+            self.errors.append(f"In node 0: no importer registered for op {error}")
+        return not self.errors
+
+
+class _Profile:
+    def __init__(self):
+        self.shapes = {}
+
+    def set_shape(self, name, smallest, best, largest):
+        self.shapes[name] = [list(smallest), list(best), list(largest)]
+
+    def __bool__(self):
+        return all(a <= b <= c for three in self.shapes.values() for a, b, c in zip(*three))
+
+
+class _TimingCache:
+    def __init__(self, content):
+        self.content = content
+
+    def combine(self, other, ignore_mismatch):
+        self.content += other.content
+
+    def serialize(self):
+        return self.content + b"timed;"
+
+
+class _Config:
+    def __init__(self):
+        self.flags, self.profiles, self.pools, self.features = {BuilderFlag.TF32}, [], {}, {}
+        self.sources, self.cache = None, None
+
+    def set_flag(self, flag):
+        self.flags.add(flag)
+
+    def clear_flag(self, flag):
+        self.flags.discard(flag)
+
+    def add_optimization_profile(self, profile):
+        self.profiles.append(profile)
+
+    def set_memory_pool_limit(self, pool, size):
+        self.pools[pool.name] = size
+
+    def set_tactic_sources(self, sources):
+        self.sources = sources
+
+    def set_preview_feature(self, feature, on):
+        self.features[feature.name] = on
+
+    def create_timing_cache(self, content):
+        return _TimingCache(content)
+
+    def set_timing_cache(self, cache, ignore_mismatch):
+        self.cache = cache
+        return True
+
+    def get_timing_cache(self):
+        return self.cache
+
+
+class Builder:
+    def __init__(self, logger):
+        self.logger = logger
+
+    def create_network(self, flags):
+        assert flags == 1, "networks have explicit batch dimensions"
+        return _Network()
+
+    def create_builder_config(self):
+        return _Config()
+
+    def create_optimization_profile(self):
+        return _Profile()
+
+    def build_serialized_network(self, network, config):
+        if network.name == "impossible":
+            self.logger.log(ILogger.Severity.ERROR, "no implementation for this network")
+            return None
+        outputs = [tensor.name for tensor in network.outputs]
+        journal = {
+            "flags": sorted(flag.name for flag in config.flags), "outputs": outputs,
+            "network": network.name, "pools": config.pools, "sources": config.sources,
+            "features": config.features, "profiles": [p.shapes for p in config.profiles],
+            "precisions": {layer.name: layer.precision.name for layer in network.layers},
+            "formats": {t.name: t.allowed_formats for t in network.inputs + network.outputs}}
+        if "FAKE_TENSORRT_JOURNAL" in os.environ:
+            with open(os.environ["FAKE_TENSORRT_JOURNAL"], "a", encoding="utf-8") as file:
+                file.write(json.dumps(journal) + "\n")
+        model = base64.b64encode(network.model.SerializeToString()).decode()
+        return json.dumps({"model": model, "outputs": outputs}).encode()
+
+
+class Runtime:
+    def __init__(self, logger):
+        self.logger = logger
+
+    def deserialize_cuda_engine(self, plan):
+        try:
+            return _Engine(json.loads(plan))
+        except ValueError:
+            self.logger.log(ILogger.Severity.ERROR, "the magic tag does not match")
+            return None
+
+
+class _Engine:
+    def __init__(self, plan):
+        model = onnx.load_from_string(base64.b64decode(plan["model"]))
+        own = {info.name for info in model.graph.output}
+        for name in plan["outputs"]:
+            if name not in own:
+                model.graph.output.append(onnx.helper.make_empty_tensor_value_info(name))
+        self.evaluator = reference.ReferenceEvaluator(model)
+        self.network = _Network()
+        self.network.fill(onnx.load_from_string(base64.b64decode(plan["model"])))
+        self.inputs = {t.name: t for t in self.network.inputs}
+        self.outputs = plan["outputs"]
+        self.names = [*self.inputs, *self.outputs]
+        self.num_io_tensors = len(self.names)
+
+    def get_tensor_name(self, index):
+        return self.names[index]
+
+    def get_tensor_mode(self, name):
+        return TensorIOMode.INPUT if name in self.inputs else TensorIOMode.OUTPUT
+
+    def get_tensor_dtype(self, name):
+        return self.inputs[name].dtype if name in self.inputs else DataType.FLOAT
+
+    def get_tensor_shape(self, name):
+        return self.inputs[name].shape
+
+    def get_tensor_format(self, name):
+        return TensorFormat.LINEAR
+
+    def is_shape_inference_io(self, name):
+        return False
+
+    def create_execution_context(self):
+        return _Context(self)
+
+
+class _Context:
+    def __init__(self, engine):
+        self.engine, self.shapes, self.addresses, self.allocators = engine, {}, {}, {}
+
+    def set_optimization_profile_async(self, profile, stream):
+        return profile == 0
+
+    def set_output_allocator(self, name, allocator):
+        self.allocators[name] = allocator
+
+    def set_input_shape(self, name, shape):
+        self.shapes[name] = tuple(shape)
+        return len(shape) == len(self.engine.inputs[name].shape)
+
+    def set_tensor_address(self, name, address):
+        self.addresses[name] = address
+
+    def execute_async_v3(self, stream):
+        feed = {}
+        for name, shape in self.shapes.items():
+            content = ctypes.string_at(self.addresses[name], 4 * math.prod(shape))
+            feed[name] = np.frombuffer(content, np.float32).reshape(shape)
+        wanted = self.engine.outputs
+        for name, array in zip(wanted, self.engine.evaluator.run(wanted, feed)):
+            allocator = self.allocators[name]
+            address = allocator.reallocate_output(name, 0, array.nbytes, 256)
+            content = np.ascontiguousarray(array)
+            ctypes.memmove(address, content.ctypes.data, array.nbytes)
+            allocator.notify_shape(name, array.shape)
+        return True
