@@ -1,6 +1,7 @@
 #include "report/blame_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "record/blame_record.h"
 
@@ -17,24 +18,30 @@ SideRecord SideOf(const BlameTensorRecord& tensor, const MagnitudeRecord& values
   return side;
 }
 
-OutputRecord OutputOf(const BlameTensorRecord& tensor) {
+// What is somewhat over its bar is no failure where the search has found nobody to blame: reports
+// must not say otherwise than the verdict.
+std::string VerdictOn(double error, const BlameRecord& blame) {
+  const bool nobody = blame.culprits.empty() && blame.error.empty();
+  return error <= 1 || (nobody && std::isfinite(error)) ? "passed" : "failed";
+}
+
+OutputRecord OutputOf(const BlameTensorRecord& tensor, const BlameRecord& blame) {
+  const std::string verdict = VerdictOn(tensor.total_error, blame);
   OutputRecord output = tensor.compared ? *tensor.compared : OutputRecord();
   output.name = tensor.name;
   output.other_name = tensor.name_in_candidate();
   output.paired_by = "exact";
   output.compared = 1;
   output.not_verified = 0;
-  output.passed = tensor.total_error <= 1 ? 1 : 0;  // NaN is no pass
+  output.passed = verdict == "passed" ? 1 : 0;
   output.tolerances_checked = true;
   output.worst_times_tolerance = tensor.total_error;
   output.elements = std::max(tensor.reference.elements, tensor.candidate.elements);
   output.figures.shape = tensor.shape;
-  output.figures.gates = {
-      {"total error", output.passed == 1 ? "passed" : "failed", "", tensor.total_error, 1.0}};
+  output.figures.gates = {{"total error", verdict, "", tensor.total_error, 1.0}};
   if (tensor.own_error) {
-    const bool own = *tensor.own_error > 1;
     output.figures.gates.push_back(
-        {"own error", own ? "failed" : "passed", tensor.bar_why, *tensor.own_error, 1.0});
+        {"own error", VerdictOn(*tensor.own_error, blame), tensor.bar_why, *tensor.own_error, 1.0});
   }
   if (tensor.compared) return output;
   output.figures.first = SideOf(tensor, tensor.reference);
@@ -66,7 +73,9 @@ RunRecord WithLayers(RunRecord record) {
   pair.by_layer = true;
   pair.compared_iterations = pair.expected_iterations = 1;
   for (const BlameLayerRecord& layer : blame.layers) {
-    for (const BlameTensorRecord& tensor : layer.outputs) pair.outputs.push_back(OutputOf(tensor));
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      pair.outputs.push_back(OutputOf(tensor, blame));
+    }
   }
   record.pairs.push_back(std::move(pair));
   return record;

@@ -204,6 +204,7 @@ std::string EnoughTolerance(double required) {
 // The words behind --atol and --rtol that would have let everything pass; empty: there are none.
 std::string EnoughTolerances(const PairRecord& pair) {
   double largest = 0;
+  bool has_bars = false;
   std::string by_name;
   for (const OutputRecord& output : pair.outputs) {
     // Other functions than `simple` have no tolerance that would be enough.
@@ -212,11 +213,12 @@ std::string EnoughTolerances(const PairRecord& pair) {
     if (!(required > 0)) continue;
     if (!std::isfinite(required)) return "";
     largest = std::max(largest, required);
-    // Beside --tolerance auto only tolerances of single outputs are taken.
-    if (output.bar) by_name += " " + QuoteForShell(output.name + ":" + EnoughTolerance(required));
+    has_bars |= output.bar.has_value();
+    by_name += " " + QuoteForShell(output.name + ":" + EnoughTolerance(required));
   }
   if (largest == 0) return "";
-  return by_name.empty() ? " " + EnoughTolerance(largest) : by_name;
+  // Beside --tolerance auto only tolerances of single outputs are taken.
+  return has_bars ? by_name : " " + EnoughTolerance(largest);
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesEveryFailedOutput) {
   record.pairs[0].outputs.push_back(other);
   EXPECT_THAT(FormatRunSummary(record, {}),
               HasSubstr("add --atol logits:0.02 prob:0.0031 --rtol logits:0.02 prob:0.0031"));
+  // One that had a tolerance of its own needs a larger one.
+  record.pairs[0].outputs[1].bar.reset();
+  EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("add --atol logits:0.02 prob:0.0031"));
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ function titleOf(output) {
 
 function passedText(output) {
   if (!output.checked) return 'Passed.';
-  return output.over === undefined ? 'Within tolerance.'
+  if (output.over === undefined) return 'Within tolerance.';
+  return number(output.over) > 1 ? `Passed, with ${show(output.over)} times what is allowed at its worst.`
       : `Within tolerance: ${show(output.over)} of what is allowed.`;
 }
 

@@ -1,0 +1,63 @@
+#include "report/blame_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+
+#include "record/blame_record.h"
+#include "report/junit.h"
+#include "report/verdict_text.h"
+
+namespace vernier {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// One tensor that is `total` times its bar.
+BlameRecord Compared(double total) {
+  BlameRecord blame;
+  blame.compared = 1;
+  BlameLayerRecord& layer = blame.layers.emplace_back();
+  layer.node = "conv";
+  BlameTensorRecord& tensor = layer.outputs.emplace_back();
+  tensor.name = "y";
+  tensor.total_error = total;
+  tensor.own_error = total;
+  return blame;
+}
+
+RunRecord Report(BlameRecord blame) { return WithLayers(RecordOf(std::move(blame))); }
+
+TEST(WithLayers, NoTensorFailsWhereNobodyIsToBlame) {
+  const RunRecord record = Report(Compared(1.4));
+  ASSERT_EQ(record.pairs.size(), 1u);
+  EXPECT_EQ(OutputVerdict(record.pairs[0].outputs.at(0)), "passed");
+  EXPECT_THAT(FormatJunit(record), Not(HasSubstr("<failure")));
+}
+
+TEST(WithLayers, TensorsOverTheirBarsFailWhereSomebodyIs) {
+  BlameRecord blame = Compared(1.4);
+  blame.culprits.emplace_back().node = "conv";
+  const RunRecord record = Report(std::move(blame));
+  EXPECT_EQ(OutputVerdict(record.pairs.at(0).outputs.at(0)), "failed");
+  EXPECT_EQ(record.pairs[0].outputs[0].figures.gates.at(1).verdict, "failed");
+}
+
+TEST(WithLayers, ASearchThatWasGivenUpExcusesNothing) {
+  BlameRecord blame = Compared(1.4);
+  blame.error = "interrupted";
+  EXPECT_EQ(OutputVerdict(Report(std::move(blame)).pairs.at(0).outputs.at(0)), "failed");
+}
+
+TEST(WithLayers, WhatIsNotFiniteFails) {
+  for (const double total :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_EQ(OutputVerdict(Report(Compared(total)).pairs.at(0).outputs.at(0)), "failed");
+  }
+}
+
+}  // namespace
+}  // namespace vernier
