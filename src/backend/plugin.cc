@@ -356,7 +356,8 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
 OutputsAhead::OutputsAhead(PluginHost& host) : memory_(std::exchange(host.outputs, nullptr)) {
   std::vector<std::span<std::byte>> places = std::exchange(host.ahead, {});
   if (places.empty()) return;
-  pages_ = std::async(std::launch::async, [places = std::move(places)] {
+  // Where no thread can be had, Take() makes them.
+  pages_ = std::async([places = std::move(places)] {
     for (const std::span<std::byte> place : places) MakePages(place);
   });
 }
@@ -382,8 +383,9 @@ Result<std::unique_ptr<Plugin>> Plugin::Load(const LoadRequest& request, PluginL
     if (plugin.ok() || plugin.status().code() != StatusCode::kUnavailable) return plugin;
     const std::string& reason = plugin.status().message();
     // Plug-ins of one framework often say the same: that it is not there at all.
-    if (reasons.find(reason) == std::string::npos)
+    if (reasons.find(reason) == std::string::npos) {
       reasons += (reasons.empty() ? "" : "; ") + reason;
+    }
   }
   return Unavailable(std::move(reasons));
 }
@@ -460,12 +462,14 @@ Result<std::unique_ptr<PluginSession>> Plugin::Open(const OpenRequest& request,
   reached_.stage = PluginHost::Stage::kOpening;
   Status opened = Take(api_->open(backend_, &model, options.data(), options.size(), &session));
   reached_.stage = PluginHost::Stage::kOther;
+  if (opened.ok() && session == nullptr) {
+    opened = BackendError("the backend opened nothing and gave no error");
+  }
   if (!opened.ok()) {
     reached_.outputs = nullptr;
     reached_.ahead.clear();
     return opened;
   }
-  if (session == nullptr) return BackendError("the backend opened nothing and gave no error");
   return std::make_unique<PluginSession>(api_, session, reached_);
 }
 

@@ -87,7 +87,8 @@ Status Savers::AddResult(size_t runner, const IterationResult& result) {
   size_t bytes = 0;
   for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
   if (bytes < kWorthThread) return outputs_->Append(runner, result);
-  pending_ = std::async(std::launch::async, [writer = outputs_.get(), runner, result]() mutable {
+  // Where no thread can be had, Settle() does it.
+  pending_ = std::async([writer = outputs_.get(), runner, result]() mutable {
     const IterationResult saved = std::move(result);  // let go here, not where it is waited for
     return writer->Append(runner, saved);
   });

@@ -14,9 +14,9 @@ void TensorRelease::Add(TensorMap tensors) {
   size_t bytes = 0;
   for (const NamedTensor& tensor : tensors) bytes += tensor.tensor.bytes().size();
   if (bytes < kWorthThread) return;
-  pending_.push_back(std::async(std::launch::async, [held = std::move(tensors)]() mutable {
-    const TensorMap released = std::move(held);
-  }));
+  // Where no thread can be had, they go with the future.
+  pending_.push_back(std::async(
+      [held = std::move(tensors)]() mutable { const TensorMap released = std::move(held); }));
 }
 
 void TensorRelease::Wait() { pending_.clear(); }

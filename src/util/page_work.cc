@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
+#include <future>
 #include <vector>
 
 #include "util/thread_pool.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kWorthThread = size_t{32} << 20;
 
-// madvise(2), in as many parts as are worth a thread.
+// madvise(2), in as many parts as are worth a thread. Where none can be had, the part waits for us.
 void Advise(std::span<const std::byte> pages, int advice) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t most = std::min<size_t>(DefaultThreadCount(), 8);
@@ -24,12 +24,12 @@ void Advise(std::span<const std::byte> pages, int advice) {
     auto* const first = const_cast<std::byte*>(pages.data()) + begin;
     ::madvise(first, std::min(share, pages.size() - begin), advice);
   };
-  std::vector<std::thread> helpers;
+  std::vector<std::future<void>> others;
   for (size_t begin = share; begin < pages.size(); begin += share) {
-    helpers.emplace_back(advise, begin);
+    others.push_back(std::async(advise, begin));
   }
   advise(0);
-  for (std::thread& helper : helpers) helper.join();
+  for (std::future<void>& other : others) other.get();
 }
 
 }  // namespace
