@@ -17,7 +17,7 @@ namespace vernier {
 enum class MessageType : uint32_t {
   kLoad = 1,
   kOpen = 2,
-  kRun = 3,
+  kRun = 3,  ///< answered with seconds, hashes where they were asked for, and a block's description
   kClose = 4,
   kOpenScript = 5,  ///< this and the next four: Python workers only, see script_client.h
   kNextFeed = 6,
@@ -115,11 +115,6 @@ using InputHashes = std::vector<std::pair<std::string, uint64_t>>;
 
 void EncodeHashes(const InputHashes& hashes, MessageWriter& out);
 InputHashes DecodeHashes(MessageReader& in);
-
-/// The answer to kRun, then the hashes where they were asked for; the rest of the message is a TensorBlock's description.
-struct RunReply {
-  double inference_seconds = 0;
-};
 
 void EncodeStatus(const Status& status, MessageWriter& out);
 Status DecodeStatus(MessageReader& in);

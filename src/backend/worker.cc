@@ -443,6 +443,7 @@ Result<Tensor> Worker::Fetch(uint64_t handle) {
 }
 
 Status Worker::Close(uint64_t session) {
+  hashing_.erase(session);
   MessageWriter body;
   body.Number(session);
   VERNIER_ASSIGN_OR_RETURN(const Frame frame,

@@ -46,8 +46,8 @@ InputHashes HashesOf(const TensorMap& tensors) {
 struct Reply {
   MessageWriter body;
   UniqueFd memory;
-  TensorMap
-      feed;  // let go when the answer is on its way: nobody waits for its pages to be unmapped
+  // Let go when the answer is on its way: nobody waits for its pages to be unmapped.
+  TensorMap feed;
 };
 
 struct OpenSession {

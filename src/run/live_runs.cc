@@ -360,6 +360,10 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMa
         [&, i] { results[i].emplace(runners_[i].Infer(feeds[i]->block(), iteration)); });
   }
   for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    const bool shared = feeds[i] && feeds[i]->shared != nullptr;
+    if (shared && results[i]->ok()) CheckReceived(runners_[i], iteration);
+  }
   return results;
 }
 
