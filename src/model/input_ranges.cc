@@ -117,12 +117,14 @@ class RangeFinder {
   void Narrow(const Use& use, const Way& way, const Allowed& allowed) {
     std::string text = allowed.what + " of " + std::string(use.node.op_type);
     if (!use.node.name.empty()) text += " " + QuotePython(use.node.name);
-    if (!allowed.possible) {
+    int64_t low = 0, high = kAnything;
+    const bool overflows =
+        __builtin_sub_overflow(allowed.low, way.shift, &low) ||
+        (allowed.high != kAnything && __builtin_sub_overflow(allowed.high, way.shift, &high));
+    if (!allowed.possible || overflows) {
       if (impossible_.empty()) impossible_ = std::move(text);
       return;
     }
-    const int64_t low = allowed.low - way.shift;
-    const int64_t high = allowed.high == kAnything ? kAnything : allowed.high - way.shift;
     if (low <= low_ && high >= high_) return;  // no news
     low_ = std::max(low_, low);
     high_ = std::min(high_, high);
@@ -152,8 +154,10 @@ class RangeFinder {
     if (inputs.size() != 2 || (op == "Sub" && use.input != 0)) return;
     const std::optional<std::vector<int64_t>> constant = shapes_.Ints(inputs[1 - use.input]);
     if (!constant || constant->size() != 1) return;
-    const int64_t shift = op == "Sub" ? -constant->front() : constant->front();
-    if (__builtin_add_overflow(way.shift, shift, &way.shift)) return;
+    const int64_t by = constant->front();
+    const bool overflows = op == "Sub" ? __builtin_sub_overflow(way.shift, by, &way.shift)
+                                       : __builtin_add_overflow(way.shift, by, &way.shift);
+    if (overflows) return;
     Further(use, way);
   }
 
@@ -319,19 +323,9 @@ class RangeFinder {
     if (op == "ConstantOfShape" && use.input == 0) return Allowed{1, kSmallCount, "sizes", true};
     if (op == "Expand" && use.input == 1) return Allowed{1, 1, "sizes", true};
     if (op == "Tile" && use.input == 1) return Allowed{1, 2, "repeats", true};
-    if (op == "Range") {
-      const bool limit = use.input == 1;
-      return Allowed{limit            ? 1
-                     : use.input == 0 ? 0
-                                      : 1,
-                     limit            ? kSmallCount
-                     : use.input == 0 ? 0
-                                      : 1,
-                     limit            ? "the limit"
-                     : use.input == 0 ? "the start"
-                                      : "the step",
-                     true};
-    }
+    if (op == "Range" && use.input == 0) return Allowed{0, 0, "the start", true};
+    if (op == "Range" && use.input == 1) return Allowed{1, kSmallCount, "the limit", true};
+    if (op == "Range" && use.input == 2) return Allowed{1, 1, "the step", true};
     if (op == "Pad" && use.input == 1) return Allowed{0, 1, "paddings", true};
     if (op == "Reshape" && use.input == 1) {
       const Dims* dims = shapes_.Find(NameOf(use, 1));

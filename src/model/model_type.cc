@@ -73,15 +73,13 @@ std::string_view WayOut(ModelType type) {
   switch (type) {
     case ModelType::kUff:
       return "TensorRT reads UFF no more since version 9: convert the TensorFlow graph that the "
-             "file"
-             " was made from with tf2onnx, and give the .onnx file. Where TensorRT 8 is there, its"
-             " `trtexec --uff=FILE --saveEngine=FILE.engine` makes an engine, which --trt runs.";
+             "file was made from with tf2onnx, and give the .onnx file. Where TensorRT 8 is there, "
+             "its `trtexec --uff=FILE --saveEngine=FILE.engine` makes an engine, which --trt runs.";
     case ModelType::kCaffe:
-      return "TensorRT reads Caffe no more since version 9: convert the prototxt and caffemodel to"
-             " ONNX, with caffe2onnx for example, and give the .onnx file. Where TensorRT 8 is "
-             "there,"
-             " its `trtexec --deploy=PROTOTXT --model=CAFFEMODEL --saveEngine=FILE.engine` makes an"
-             " engine, which --trt runs.";
+      return "TensorRT reads Caffe no more since version 9: convert the prototxt and caffemodel to "
+             "ONNX, with caffe2onnx for example, and give the .onnx file. Where TensorRT 8 is "
+             "there, its `trtexec --deploy=PROTOTXT --model=CAFFEMODEL --saveEngine=FILE.engine` "
+             "makes an engine, which --trt runs.";
     default:
       return {};
   }

@@ -20,7 +20,8 @@ struct BranchModel {
 /// `branch` is "then_branch", "else_branch" or "body" of a node of the main graph. Its own inputs
 /// that it reads, and what it captures, become inputs, apart from initializers, which come along;
 /// `lookup` tells their types and shapes. Outputs that it hands on without making them are left
-/// out. kNotFound when the node has no such body or nothing is left; kUnimplemented as ModelComposer::Finish. `model` must outlive the result.
+/// out. kNotFound when the node has no such body or nothing is left; kUnimplemented as
+/// ModelComposer::Finish. `model` must outlive the result.
 Result<BranchModel> CutBranch(const OnnxModel& model, uint32_t node, std::string_view branch,
                               const TensorLookup& lookup);
 

@@ -14,8 +14,9 @@ Json ToJson(const PropertyRecord& property) {
                {"verdict", PropertyVerdictName(property.verdict)},
                {"detail", property.detail}};
   if (property.verdict == PropertyVerdict::kBroken) json["smallest_case"] = property.smallest_case;
-  if (property.verdict == PropertyVerdict::kHolds)
+  if (property.verdict == PropertyVerdict::kHolds) {
     json["times_bar"] = NumberJson(property.times_over);
+  }
   return json;
 }
 

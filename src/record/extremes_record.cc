@@ -1,21 +1,20 @@
 #include "record/extremes_record.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "record/record_json.h"
 
 namespace vernier {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = RecordJson;
 
 constexpr int kSchemaVersion = 1;
-
-Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json ToJson(const ExtremeAnswer& answer) {
   return {{"set", answer.set},
           {"runner", answer.runner},
-          {"failure", TextOrNull(answer.failure)},
+          {"failure", TextJson(answer.failure)},
           {"elements", answer.elements},
           {"nan", answer.nan},
           {"infinite", answer.infinite},
@@ -28,7 +27,7 @@ Json ToJson(const ExtremeAnswer& answer) {
           {"other_kind", answer.other_kind},
           {"flushed", answer.flushed},
           {"kept", answer.kept},
-          {"output", TextOrNull(answer.output)},
+          {"output", TextJson(answer.output)},
           {"not_compared", answer.not_compared}};
 }
 
@@ -55,11 +54,10 @@ std::string ToJson(const ExtremesRecord& record) {
     json["runners"].push_back({{"name", runner.name},
                                {"backend", runner.backend},
                                {"framework_version", runner.framework_version},
-                               {"failure", TextOrNull(runner.failure)}});
+                               {"failure", TextJson(runner.failure)}});
   }
   for (const ExtremeAnswer& answer : record.answers) json["answers"].push_back(ToJson(answer));
-  // Names of tensors come from models and need not be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return DumpJson(json, 2) + "\n";
 }
 
 }  // namespace vernier

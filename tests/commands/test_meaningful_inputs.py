@@ -115,6 +115,12 @@ class InputsFromGraph(Case):
         ended, _ = self.drawn(made, "--inputs-from-graph")
         self.assertIn("Input tensor: s | No range makes it legal: ", ended.out)
 
+    def test_an_offset_beyond_64_bits_is_told(self):
+        made = gather([node("Add", ["ids", "least"], ["a"])], "a",
+                      weights=[weight("least", np.array(np.iinfo(np.int64).min))])
+        ended, _ = self.drawn(made, "--inputs-from-graph")
+        self.assertIn("Input tensor: ids | No range makes it legal: indices into 'table'", ended.out)
+
     def test_a_model_without_such_inputs_says_so(self):
         ended, _ = self.drawn(model([node("Relu", ["x"], ["y"])]), "--inputs-from-graph")
         self.assertIn("no input is used as an index", ended.out)
