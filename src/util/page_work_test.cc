@@ -1,0 +1,38 @@
+#include "util/page_work.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace vernier {
+namespace {
+
+// In a process of its own: it can never have a thread again.
+[[noreturn]] void WorkWithoutThreads() {
+  constexpr uid_t kNobody = 65534;
+  constexpr size_t kSize = size_t{100} << 20;
+  const rlimit none{0, 0};
+  // Root has no such limit.
+  const bool limited =
+      (::getuid() != 0 || ::setuid(kNobody) == 0) && ::setrlimit(RLIMIT_NPROC, &none) == 0;
+  ::setenv("VERNIER_THREADS", "4", 1);
+  void* const memory =
+      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (!limited || memory == MAP_FAILED) std::_Exit(2);
+  const std::span pages(static_cast<std::byte*>(memory), kSize);
+  MakePages(pages);
+  pages.back() = std::byte{7};
+  UnmapPages(pages);
+  MapPages(pages);
+  std::_Exit(pages.back() == std::byte{7} ? 0 : 1);
+}
+
+TEST(PageWork, IsDoneWhereNoThreadCanBeHad) {
+  EXPECT_EXIT(WorkWithoutThreads(), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace vernier
