@@ -19,16 +19,19 @@ bool WritesInPlace(std::string_view name) {
   return name.size() > 2 && name.back() == '_' && name[name.size() - 2] != '_';
 }
 
-// What a tensor outlives the run in: attributes of the module, and lists and dictionaries there.
-bool Keeps(std::string_view name) {
-  constexpr std::string_view kKeepers[] = {"SetAttr", "append", "insert", "extend", "_set_item"};
-  return std::find(std::begin(kKeepers), std::end(kKeepers), name) != std::end(kKeepers);
+// May it write to a tensor, or keep one where it outlives the run: in an attribute of the module,
+// or in a list or dictionary there? What is called and cannot be looked into may do both.
+bool WritesOrKeeps(const torch::jit::Node& node) {
+  namespace prim = torch::jit::prim;
+  const c10::Symbol kKinds[] = {prim::SetAttr, prim::CallMethod, prim::CallFunction, prim::fork};
+  if (std::find(std::begin(kKinds), std::end(kKinds), node.kind()) != std::end(kKinds)) return true;
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  return (schema != nullptr && schema->is_mutable()) || WritesInPlace(node.kind().toUnqualString());
 }
 
 bool NeedsItsOwnInputs(const torch::jit::Block& block) {
   for (const torch::jit::Node* node : block.nodes()) {
-    const std::string name = node->kind().toUnqualString();
-    if (WritesInPlace(name) || Keeps(name)) return true;
+    if (WritesOrKeeps(*node)) return true;
     for (const torch::jit::Block* inner : node->blocks()) {
       if (NeedsItsOwnInputs(*inner)) return true;
     }

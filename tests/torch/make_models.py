@@ -5,6 +5,7 @@ net.npz too, so that the tests can state it in other words.
 """
 
 import sys
+from typing import Dict
 
 import numpy as np
 import torch
@@ -52,6 +53,20 @@ class Delay(torch.nn.Module):
         return before
 
 
+class Record(torch.nn.Module):
+    """The same, with a dictionary."""
+    kept: Dict[str, torch.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.kept = {"x": torch.zeros(300, 300)}
+
+    def forward(self, x):
+        before = self.kept["x"]
+        self.kept.update({"x": x})
+        return before
+
+
 class Count(torch.nn.Module):
     def forward(self, x, n: int):
         return x * n
@@ -68,7 +83,7 @@ save(net, "net.pt")
 torch.jit.save(torch.jit.trace(net, (torch.randn(2, 6), torch.randn(3))), f"{FOLDER}/traced.pt")
 save(net.double(), "double.pt")
 for module, name in ((ByName(), "dict.pt"), (Several(), "several.pt"), (InPlace(), "inplace.pt"),
-                     (Count(), "count.pt"), (Delay(), "delay.pt")):
+                     (Count(), "count.pt"), (Delay(), "delay.pt"), (Record(), "record.pt")):
     save(module, name)
 net = net.float()
 torch.save(net.state_dict(), f"{FOLDER}/weights.pt")

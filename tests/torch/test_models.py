@@ -1,12 +1,12 @@
 """Models that torch wrote, in the user's Python and in the plug-in."""
 
+import itertools
 import json
 import unittest
 
 import numpy as np
 
-from script_case import VERNIER
-from torch_case import CLEAN, PLACES, PLUGIN, PYTHON, TorchCase
+from torch_case import CLEAN, PLACES, PLUGIN, PYTHON, VERNIER, TorchCase
 
 SHAPES = ("--input-shapes", "x:[4,6]", "bias:[3]")
 
@@ -84,10 +84,10 @@ class Script(TorchCase):
                 self.assertIn("compared 1 output in 2 iterations", done.out)
 
     def test_a_module_that_keeps_its_input(self):
-        for place in PLACES:
-            with self.subTest(place=place):
+        for place, model in itertools.product(PLACES, ("delay.pt", "record.pt")):
+            with self.subTest(place=place, model=model):
                 # Large enough for shared memory, which is lent for one run.
-                self.passes("delay.pt", "--torch", "--torch-in", place, "--input-shapes",
+                self.passes(model, "--torch", "--torch-in", place, "--input-shapes",
                             "x:[300,300]", "--iterations", "4", "--save-inputs", "i.npz",
                             "--save-outputs", "o.npz")
                 with np.load(self.folder / "i.npz") as i, np.load(self.folder / "o.npz") as o:

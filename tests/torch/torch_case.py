@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 
-from script_case import ScriptCase  # noqa: E402
+from script_case import VERNIER, ScriptCase  # noqa: E402,F401
 
 PYTHON = os.environ["VERNIER_TORCH_PYTHON"]
 PLUGIN = os.environ.get("VERNIER_TORCH_PLUGIN") == "1"
