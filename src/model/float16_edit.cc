@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "model/float16_functions.h"
 #include "model/float16_names.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_parser.h"
@@ -19,7 +20,7 @@ class Converter {
  public:
   Converter(const OnnxModel& model, std::span<const std::string_view> outputs,
             const WeightSources& sources)
-      : model_(model), names_(model, outputs, edit_) {
+      : model_(model), functions_(model), names_(model, functions_, outputs, edit_) {
     edit_.losses = std::make_shared<Float16Losses>();
     for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {
       slices_[model.external_tensors()[i].bytes.data()] = &sources.external->slices[i];
@@ -34,16 +35,20 @@ class Converter {
       return Unimplemented("--fp-to-fp16: '" + model_.path() +
                            "' gives its graph in several parts; save it anew with onnx first");
     }
+    size_t function = 0;
     for (const WireField& field : FieldsOf(model_.bytes(), M::kModel)) {
-      if (field.number != 7 || field.type != WireType::kBytes) continue;
-      Float16Scope scope{
-          model_.graph(), nullptr, InferGraphTypes(model_, model_.graph(), {}), {}, {}, {}, {}, {}};
-      VERNIER_TRY(Graph(field.content, scope));
+      if (field.type != WireType::kBytes) continue;
+      if (field.number == 7) VERNIER_TRY(MainGraph(field.content));
+      if (field.number == 25) {
+        VERNIER_TRY(Function(field.content, model_.contents().functions[function++]));
+      }
     }
     return std::move(edit_);
   }
 
  private:
+  Status MainGraph(std::string_view bytes);
+  Status Function(std::string_view bytes, const OnnxFunction& function);
   Status Graph(std::string_view bytes, Float16Scope& scope);
   Status CheckSupported(const Float16Scope& scope) const;
   Status Value(const WireField& field, const Float16Scope& scope);
@@ -74,6 +79,7 @@ class Converter {
   std::unordered_map<const char*, const ExternalSlice*> slices_;
   std::unordered_map<const char*, const BytePieces*> detached_;
   Float16Edit edit_;
+  Float16Functions functions_;
   Float16Names names_;
 };
 
@@ -133,16 +139,29 @@ Status Converter::Value(const WireField& field, const Float16Scope& scope) {
   return {};
 }
 
+Status Converter::MainGraph(std::string_view bytes) {
+  Float16Scope scope{.graph = model_.graph(), .types = InferGraphTypes(model_, model_.graph(), {})};
+  return Graph(bytes, scope);
+}
+
+Status Converter::Function(std::string_view bytes, const OnnxFunction& function) {
+  const ValueTypes* types = functions_.TypesIn(function);
+  if (types == nullptr) return {};
+  Float16Scope scope{.graph = function.body, .fields = kFieldsOfFunction, .types = *types};
+  return Graph(bytes, scope);
+}
+
 Status Converter::Graph(std::string_view bytes, Float16Scope& scope) {
   VERNIER_TRY(CheckSupported(scope));
   names_.Plan(scope);
-  const std::vector<WireField> fields = FieldsOf(bytes, M::kGraph);
+  const GraphFields& parts = scope.fields;
+  const std::vector<WireField> fields = FieldsOf(bytes, parts.message);
   const char* first_node = nullptr;
   size_t node = 0, initializer = 0;
   for (size_t i = 0; i < fields.size(); ++i) {
     const WireField& field = fields[i];
     if (field.type != WireType::kBytes) continue;
-    if (field.number == 1 && node < scope.graph.nodes.size()) {
+    if (field.number == parts.node && node < scope.graph.nodes.size()) {
       if (first_node == nullptr) first_node = field.field.data();
       Float16NodeNames names = names_.NamesOf(node, scope);
       Insert(field.field.data(), std::move(names.casts_before));
@@ -153,11 +172,12 @@ Status Converter::Graph(std::string_view bytes, Float16Scope& scope) {
       }
       if (i + 1 < fields.size()) Insert(fields[i + 1].field.data(), std::move(names.casts_after));
       ++node;
-    } else if (field.number == 5 && initializer < scope.graph.initializers.size()) {
+    } else if (field.number == parts.initializer && initializer < scope.graph.initializers.size()) {
       const OnnxTensor& tensor = scope.graph.initializers[initializer++];
       if (!scope.kept.contains(tensor.name)) VERNIER_TRY(Tensor(tensor));
-    } else if (field.number == 13 ||
-               (!scope.is_main() && (field.number == 11 || field.number == 12))) {
+    } else if (field.number == parts.value_info ||
+               (!scope.is_main() &&
+                (field.number == parts.input || field.number == parts.output))) {
       VERNIER_TRY(Value(field, scope));
     }
   }
@@ -221,14 +241,9 @@ Status Converter::Body(std::string_view bytes, const OnnxNode& node, Float16Scop
   const std::span<const OnnxSubgraph> bodies = scope.graph.Subgraphs(node);
   if (body >= bodies.size()) return Unimplemented("--fp-to-fp16: a body is given in several parts");
   const OnnxGraph& graph = model_.Subgraph(bodies[body]);
-  ValueTypes outer = scope.types;
-  // Bodies need not declare what the node's inputs say.
-  const std::span<const std::string_view> inputs = scope.graph.Inputs(node);
-  for (size_t i = 0; node.op_type != "If" && i < std::min(inputs.size(), graph.inputs.size());
-       ++i) {
-    outer[graph.inputs[i].name] = scope.TypeOf(inputs[i]);
-  }
-  Float16Scope inner{graph, &scope, InferGraphTypes(model_, graph, outer), {}, {}, {}, {}, {}};
+  Float16Scope inner{.graph = graph,
+                     .outer = &scope,
+                     .types = InferBodyTypes(model_, scope.graph, node, graph, scope.types)};
   return Graph(bytes, inner);
 }
 

@@ -37,10 +37,11 @@ struct WeightSources {
 /// with these exceptions, as in the peer's result: inputs and `outputs` (the names that are or will
 /// be the main graph's) keep their types, behind casts; operators that onnxconverter-common blocks,
 /// and those that ONNX does not define for float16 in the model's opset, compute in float32 between
-/// casts. Beyond the peer: casts are placed wherever types meet, in bodies too; calls of
-/// model-local functions keep float32; `to` of Cast follows. kUnimplemented for what cannot be
-/// converted: graph inputs and outputs that are sequences of float32, a file that splits its graph,
-/// float32 weights that --ignore-external-data leaves out.
+/// casts. Beyond the peer: casts are placed wherever types meet, in bodies too; model-local
+/// functions are converted as Float16Functions says, and calls of others keep float32; `to` of Cast
+/// follows. kUnimplemented for what cannot be converted: graph inputs and outputs that are
+/// sequences of float32, a file that splits its graph, float32 weights that --ignore-external-data
+/// leaves out.
 Result<Float16Edit> ConvertToFloat16(const OnnxModel& model,
                                      std::span<const std::string_view> outputs,
                                      const WeightSources& sources);

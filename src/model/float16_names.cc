@@ -8,7 +8,9 @@
 namespace vernier {
 namespace {
 
-std::string CastNode(std::string_view from, std::string_view to, int32_t type) {
+// A field of the graph or function that `scope` is of.
+std::string CastNode(const Float16Scope& scope, std::string_view from, std::string_view to,
+                     int32_t type) {
   std::string attribute, node, field;
   AppendBytesField(attribute, 1, "to");
   AppendVarintField(attribute, 3, static_cast<uint64_t>(type));
@@ -18,16 +20,17 @@ std::string CastNode(std::string_view from, std::string_view to, int32_t type) {
   AppendBytesField(node, 3, to);  // names of values are unique, and so the node's is
   AppendBytesField(node, 4, "Cast");
   AppendBytesField(node, 5, attribute);
-  AppendBytesField(field, 1, node);
+  AppendBytesField(field, scope.fields.node, node);
   return field;
 }
 
 }  // namespace
 
-Float16Names::Float16Names(const OnnxModel& model, std::span<const std::string_view> outputs,
-                           Float16Edit& edit)
-    : model_(model), outputs_(outputs.begin(), outputs.end()), edit_(edit) {
+Float16Names::Float16Names(const OnnxModel& model, const Float16Functions& functions,
+                           std::span<const std::string_view> outputs, Float16Edit& edit)
+    : model_(model), functions_(functions), outputs_(outputs.begin(), outputs.end()), edit_(edit) {
   CollectNames(model.graph());
+  for (const OnnxFunction& function : model.contents().functions) CollectNames(function.body);
   for (const OnnxGraph& graph : model.contents().subgraphs) CollectNames(graph);
 }
 
@@ -52,7 +55,7 @@ std::string Float16Names::Unique(std::string name) {
 void Float16Names::FindKept(Float16Scope& scope) {
   std::unordered_set<std::string_view> needed;
   for (const OnnxNode& node : scope.graph.nodes) {
-    const bool stays = StaysFloat32(model_, scope.graph, node, scope.types);
+    const bool stays = StaysFloat32(model_, functions_, scope.graph, node, scope.types);
     scope.node_stays.push_back(stays);
     if (!stays) continue;
     for (const std::string_view name : scope.graph.Inputs(node)) needed.insert(name);
@@ -105,7 +108,7 @@ std::string Float16Names::HalfName(std::string_view name, Float16Scope& scope) {
     if (found != at->half_names.end()) return found->second;
     if (!at->kept.contains(name)) continue;
     const std::string half = Unique(std::string(name) + "_float16");
-    at->first_casts += CastNode(name, half, kOnnxFloat16);
+    at->first_casts += CastNode(*at, name, half, kOnnxFloat16);
     at->half_names[name] = half;
     return half;
   }
@@ -122,7 +125,7 @@ std::string Float16Names::FloatName(std::string_view name, size_t index, Float16
   }
   const std::string_view owner = node.name.empty() ? node.op_type : node.name;
   const std::string cast = Unique(std::string(owner) + "_input_cast_" + std::to_string(index));
-  casts += CastNode(HalfName(name, scope), cast, kOnnxFloat);
+  casts += CastNode(scope, HalfName(name, scope), cast, kOnnxFloat);
   return cast;
 }
 
@@ -157,8 +160,8 @@ void Float16Names::NameOutputs(const OnnxNode& node, bool stays, Float16Scope& s
     const std::string half = result ? scope.half_names[name] : std::string(name);
     const std::string& full = scope.float_names[name];
     names.outputs.back() = float_made ? full : half;
-    names.casts_after +=
-        float_made ? CastNode(full, half, kOnnxFloat16) : CastNode(half, full, kOnnxFloat);
+    names.casts_after += float_made ? CastNode(scope, full, half, kOnnxFloat16)
+                                    : CastNode(scope, half, full, kOnnxFloat);
   }
 }
 

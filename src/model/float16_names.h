@@ -11,26 +11,38 @@
 #include <vector>
 
 #include "model/float16_edit.h"
+#include "model/float16_functions.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_model.h"
+#include "model/onnx_schema.h"
 
 namespace vernier {
 
 /// TensorProto.DataType.
 inline constexpr int32_t kOnnxFloat = 1, kOnnxFloat16 = 10;
 
-/// One graph while it is converted. Bodies see the values of the graphs around them.
+/// The numbers of the fields that hold the parts of a graph; 0 where the message has no such part.
+struct GraphFields {
+  OnnxMessage message;
+  uint32_t node, initializer, input, output, value_info;
+};
+inline constexpr GraphFields kFieldsOfGraph{OnnxMessage::kGraph, 1, 5, 11, 12, 13};
+inline constexpr GraphFields kFieldsOfFunction{OnnxMessage::kFunction, 7, 0, 0, 0, 12};
+
+/// One graph, or the body of a function, while it is converted. Bodies of nodes see the values of
+/// the graphs around them.
 struct Float16Scope {
   const OnnxGraph& graph;
   Float16Scope* outer = nullptr;
-  ValueTypes types;
-  std::unordered_set<std::string_view> kept;  ///< inputs and initializers that stay float32
-  std::unordered_map<std::string_view, std::string> half_names;   ///< where a value is in float16
-  std::unordered_map<std::string_view, std::string> float_names;  ///< and where in float32
-  std::vector<bool> node_stays;
-  std::string first_casts;  ///< node fields for the beginning of the graph
+  const GraphFields& fields = kFieldsOfGraph;
+  ValueTypes types = {};
+  std::unordered_set<std::string_view> kept = {};  ///< inputs and initializers that stay float32
+  std::unordered_map<std::string_view, std::string> half_names = {};   ///< where it is in float16
+  std::unordered_map<std::string_view, std::string> float_names = {};  ///< and where in float32
+  std::vector<bool> node_stays = {};
+  std::string first_casts = {};  ///< node fields for the beginning of the graph
 
-  bool is_main() const { return outer == nullptr; }
+  bool is_main() const { return outer == nullptr && fields.message == OnnxMessage::kGraph; }
   int32_t TypeOf(std::string_view name) const {
     const auto found = types.find(name);
     return found == types.end() ? 0 : found->second;
@@ -47,8 +59,8 @@ class Float16Names {
  public:
   /// `outputs` are those of the main graph, which keep their names and types. Nodes that stay
   /// float32, and values there without a known type, are told to `edit`.
-  Float16Names(const OnnxModel& model, std::span<const std::string_view> outputs,
-               Float16Edit& edit);
+  Float16Names(const OnnxModel& model, const Float16Functions& functions,
+               std::span<const std::string_view> outputs, Float16Edit& edit);
 
   /// Before any node of the graph is named: which nodes stay float32, and which values are where in
   /// which type.
@@ -73,6 +85,7 @@ class Float16Names {
   void NameOutputs(const OnnxNode& node, bool stays, Float16Scope& scope, Float16NodeNames& names);
 
   const OnnxModel& model_;
+  const Float16Functions& functions_;
   std::unordered_set<std::string_view> outputs_;
   Float16Edit& edit_;
   std::unordered_set<std::string> names_;

@@ -47,15 +47,6 @@ constexpr BlockedOperator kBlocked[] = {
 
 bool IsStandard(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
-bool IsLocalFunction(const OnnxModel& model, const OnnxNode& node) {
-  const auto& functions = model.contents().functions;
-  return std::any_of(functions.begin(), functions.end(), [&](const OnnxFunction& function) {
-    return function.name == node.op_type &&
-           (function.domain == node.domain ||
-            (IsStandard(function.domain) && IsStandard(node.domain)));
-  });
-}
-
 // Nodes whose result is float32 because an attribute says so.
 bool AttributeSaysFloat32(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
                           const ValueTypes& types) {
@@ -76,9 +67,10 @@ bool AttributeSaysFloat32(const OnnxModel& model, const OnnxGraph& graph, const 
 
 }  // namespace
 
-bool StaysFloat32(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
-                  const ValueTypes& types) {
-  if (node.domain == "ai.onnx.ml" || IsLocalFunction(model, node)) return true;
+bool StaysFloat32(const OnnxModel& model, const Float16Functions& functions, const OnnxGraph& graph,
+                  const OnnxNode& node, const ValueTypes& types) {
+  if (functions.IsCall(node)) return !functions.IsConvertedCall(node);
+  if (node.domain == "ai.onnx.ml") return true;
   if (!IsStandard(node.domain)) return false;
   const auto* blocked =
       std::find_if(std::begin(kBlocked), std::end(kBlocked),

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "model/float16_functions.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_model.h"
 
@@ -10,8 +11,8 @@ namespace vernier {
 
 /// Does the node compute in float32 in a float16 model? `types` are those of its graph before the
 /// conversion.
-bool StaysFloat32(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
-                  const ValueTypes& types);
+bool StaysFloat32(const OnnxModel& model, const Float16Functions& functions, const OnnxGraph& graph,
+                  const OnnxNode& node, const ValueTypes& types);
 
 /// Is this output of a node that is converted float32 all the same?
 bool OutputStaysFloat32(const OnnxNode& node, size_t output);

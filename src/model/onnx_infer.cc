@@ -1,9 +1,11 @@
 #include "model/onnx_infer.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "model/function_table.h"
 #include "model/onnx_attributes.h"
 #include "model/onnx_infer_rules.h"
 #include "model/onnx_order.h"
@@ -14,6 +16,10 @@ namespace {
 
 constexpr int32_t kFloat = 1, kUint8 = 2, kInt32 = 6, kInt64 = 7, kString = 8, kBool = 9;
 constexpr int64_t kLargestRank = 64;
+// Of calls within calls, and of calls with different arguments: a file may be made to have endless
+// ones.
+constexpr int kDeepestCall = 64;
+constexpr size_t kMostCalls = 10'000;
 
 struct Known {
   int32_t type = 0;
@@ -39,12 +45,37 @@ Known FromValue(const OnnxValue& value) {
   return known;
 }
 
+ValueTypes ArgumentTypes(const OnnxFunction& function, std::span<const int32_t> arguments) {
+  ValueTypes types;
+  for (size_t i = 0; i < std::min(arguments.size(), function.inputs.size()); ++i) {
+    types[function.inputs[i]] = arguments[i];
+  }
+  return types;
+}
+
+// What calls of model-local functions give.
+class CallTypes {
+ public:
+  explicit CallTypes(const OnnxModel& model) : model_(model), functions_(model) {}
+
+  const OnnxFunction* Find(const OnnxNode& node) const { return functions_.Find(node); }
+
+  /// The types of the function's outputs, or nothing.
+  const std::vector<int32_t>& Of(const OnnxFunction& function, std::vector<int32_t> arguments);
+
+ private:
+  const OnnxModel& model_;
+  FunctionTable functions_;
+  std::map<std::pair<const OnnxFunction*, std::vector<int32_t>>, std::vector<int32_t>> known_;
+  std::vector<int32_t> unknown_;
+  int depth_ = 0;
+};
+
 class Inference {
  public:
-  explicit Inference(const OnnxModel& model) : Inference(model, model.graph(), {}) {}
-
-  Inference(const OnnxModel& model, const OnnxGraph& graph, const ValueTypes& outer)
-      : model_(model), graph_(graph) {
+  Inference(const OnnxModel& model, const OnnxGraph& graph, const ValueTypes& outer,
+            CallTypes& calls)
+      : model_(model), graph_(graph), calls_(calls) {
     for (const InferRule& rule : kInferRules) {
       ForEachOperator(rule.operators, [&](std::string_view name) { rules_.emplace(name, &rule); });
     }
@@ -91,6 +122,7 @@ class Inference {
   }
 
   void Visit(const OnnxNode& node);
+  void VisitCall(const OnnxNode& node, const OnnxFunction& function);
   void VisitControlFlow(const OnnxNode& node);
   int32_t TypeOf(char code, const OnnxNode& node, NodeAttributes& attributes) const;
   int32_t AttributeType(char code, const OnnxNode& node, NodeAttributes& attributes) const;
@@ -112,6 +144,7 @@ class Inference {
 
   const OnnxModel& model_;
   const OnnxGraph& graph_;
+  CallTypes& calls_;
   std::unordered_map<std::string_view, const InferRule*> rules_;
   std::unordered_map<std::string_view, Known> declared_;
   std::unordered_map<std::string_view, Known> known_;
@@ -363,7 +396,18 @@ void Inference::VisitControlFlow(const OnnxNode& node) {
   }
 }
 
+void Inference::VisitCall(const OnnxNode& node, const OnnxFunction& function) {
+  std::vector<int32_t> arguments;
+  for (const std::string_view name : graph_.Inputs(node)) arguments.push_back(Find(name).type);
+  const std::vector<int32_t>& types = calls_.Of(function, std::move(arguments));
+  const std::span<const std::string_view> outputs = graph_.Outputs(node);
+  for (size_t i = 0; i < std::min(outputs.size(), types.size()); ++i) {
+    Store(outputs[i], {types[i], std::nullopt, std::nullopt});
+  }
+}
+
 void Inference::Visit(const OnnxNode& node) {
+  if (const OnnxFunction* function = calls_.Find(node)) return VisitCall(node, *function);
   if (!IsStandard(node.domain)) return;
   if (node.op_type == "If" || node.op_type == "Loop" ||
       (node.op_type == "Scan" && model_.opset() >= 9)) {
@@ -385,13 +429,37 @@ void Inference::Visit(const OnnxNode& node) {
   }
 }
 
+std::vector<uint32_t> FileOrder(const OnnxGraph& graph) {
+  std::vector<uint32_t> order(graph.nodes.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
+  return order;
+}
+
+const std::vector<int32_t>& CallTypes::Of(const OnnxFunction& function,
+                                          std::vector<int32_t> arguments) {
+  const auto key = std::pair(&function, std::move(arguments));
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  const bool endless = depth_ >= kDeepestCall || known_.size() >= kMostCalls;
+  if (endless || !HasOpsetOf(model_, function)) return unknown_;
+  // Nothing, for as long as it calls itself.
+  std::vector<int32_t>& outputs = known_[key];
+  ++depth_;
+  Inference body(model_, function.body, ArgumentTypes(function, key.second), *this);
+  body.Run(FileOrder(function.body));
+  --depth_;
+  std::vector<int32_t> types;
+  for (const std::string_view name : function.outputs) types.push_back(body.Find(name).type);
+  outputs = std::move(types);
+  return outputs;
+}
+
 }  // namespace
 
 std::vector<InferredType> InferTypes(const OnnxModel& model,
                                      std::span<const std::string_view> names) {
-  std::vector<uint32_t> order(model.graph().nodes.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
-  Inference inference(model);
+  const std::vector<uint32_t> order = FileOrder(model.graph());
+  CallTypes calls(model);
+  Inference inference(model, model.graph(), {}, calls);
   inference.Run(order);
   const auto complete = [&] {
     return std::all_of(names.begin(), names.end(),
@@ -413,15 +481,33 @@ std::vector<InferredType> InferTypes(const OnnxModel& model,
 
 ValueTypes InferGraphTypes(const OnnxModel& model, const OnnxGraph& graph,
                            const ValueTypes& outer) {
-  std::vector<uint32_t> order(graph.nodes.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
-  Inference inference(model, graph, outer);
+  const std::vector<uint32_t> order = FileOrder(graph);
+  CallTypes calls(model);
+  Inference inference(model, graph, outer, calls);
   inference.Run(order);
   if (&graph == &model.graph()) {
     const Result<std::vector<uint32_t>> sorted = TopologicalOrder(model);
     if (sorted.ok() && *sorted != order) inference.Run(*sorted);
   }
   return inference.Types();
+}
+
+ValueTypes InferBodyTypes(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
+                          const OnnxGraph& body, const ValueTypes& types) {
+  ValueTypes outer = types;
+  const std::span<const std::string_view> inputs = graph.Inputs(node);
+  const size_t given = node.op_type == "If" ? 0 : std::min(inputs.size(), body.inputs.size());
+  for (size_t i = 0; i < given; ++i) {
+    const auto found = types.find(inputs[i]);
+    outer[body.inputs[i].name] = found == types.end() ? 0 : found->second;
+  }
+  return InferGraphTypes(model, body, outer);
+}
+
+ValueTypes InferFunctionTypes(const OnnxModel& model, const OnnxFunction& function,
+                              std::span<const int32_t> arguments) {
+  if (!HasOpsetOf(model, function)) return {};
+  return InferGraphTypes(model, function.body, ArgumentTypes(function, arguments));
 }
 
 }  // namespace vernier

@@ -18,8 +18,9 @@ struct InferredType {
   std::optional<int> rank;  ///< dimensions' sizes are not inferred
 };
 
-/// One entry per name. Operators of other domains, model-local functions and values that are not
-/// tensors stay unknown. Source of the rules: ONNX's operator definitions up to version 25.
+/// One entry per name. Operators of other domains and values that are not tensors stay unknown; so
+/// do the ranks of what model-local functions give, and all of those that import another opset of
+/// ai.onnx than the model does. Source of the rules: ONNX's operator definitions up to version 25.
 std::vector<InferredType> InferTypes(const OnnxModel& model,
                                      std::span<const std::string_view> names);
 
@@ -28,7 +29,16 @@ using ValueTypes = std::unordered_map<std::string_view, int32_t>;
 
 /// The types of all values of one graph, initializers included. `outer` are those of the enclosing
 /// graphs, and what is known of the graph's inputs where it does not declare them itself.
-ValueTypes InferGraphTypes(const OnnxModel& model, const OnnxGraph& graph,
-                           const ValueTypes& outer);
+ValueTypes InferGraphTypes(const OnnxModel& model, const OnnxGraph& graph, const ValueTypes& outer);
+
+/// The same for a body of `node`, which is in `graph`, whose values are of these types. Bodies need
+/// not declare what the node's inputs say.
+ValueTypes InferBodyTypes(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
+                          const OnnxGraph& body, const ValueTypes& types);
+
+/// The types of a function's values when it is called with arguments of these types, 0 for those
+/// that are left out.
+ValueTypes InferFunctionTypes(const OnnxModel& model, const OnnxFunction& function,
+                              std::span<const int32_t> arguments);
 
 }  // namespace vernier

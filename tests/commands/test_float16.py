@@ -4,6 +4,7 @@ import unittest
 
 import numpy as np
 import onnx
+import onnx.inliner
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
@@ -21,10 +22,23 @@ def weight(name, *shape, scale=1.0, seed=0):
     return numpy_helper.from_array(array.astype(np.float32), name)
 
 
-def model(nodes, inputs, outputs, initializers=(), opset=17, value_info=()):
+def model(nodes, inputs, outputs, initializers=(), opset=17, value_info=(), functions=()):
     graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers),
                               value_info=list(value_info))
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    imports = [helper.make_opsetid("", opset)]
+    if functions:
+        imports.append(helper.make_opsetid("own", 1))
+    return helper.make_model(graph, opset_imports=imports, ir_version=8, functions=list(functions))
+
+
+def function(name, inputs, outputs, nodes, attributes=(), opset=17):
+    imports = [helper.make_opsetid("", opset), helper.make_opsetid("own", 1)]
+    return helper.make_function("own", name, inputs, outputs, nodes, imports, list(attributes))
+
+
+def call(name, inputs, outputs, **attributes):
+    return helper.make_node(name, inputs, outputs, f"{name}_{outputs[0]}", domain="own",
+                            **attributes)
 
 
 def node(op, inputs, outputs, **attributes):
@@ -94,7 +108,46 @@ def shared_output():
                  [value("x", [4])], [value("h", [4]), value("y", [4])])
 
 
-MODELS = {"mlp": mlp, "blocked": blocked, "if": with_if, "loop": with_loop, "casts": casts,
+def scaled():
+    """A function with a weight of its own, and an attribute."""
+    offset = helper.make_node("Constant", [], ["a"], "offset")
+    offset.attribute.add(name="value_float", ref_attr_name="by", type=onnx.AttributeProto.FLOAT)
+    return function("Scaled", ["v"], ["w"],
+                    [node("Constant", [], ["c"], value=weight("", 4, seed=5)), offset,
+                     node("Mul", ["v", "c"], ["m"]), node("Add", ["m", "a"], ["w"])], ["by"])
+
+
+def with_functions():
+    """A function that calls another, has a node that stays in float32, and a body."""
+    then = helper.make_graph([node("Sqrt", ["m"], ["t"])], "then", [], [value("t", [2, 4])])
+    other = helper.make_graph([call("Scaled", ["m"], ["o"], by=0.5)], "else", [],
+                              [value("o", [2, 4])])
+    outer = function("Outer", ["x", "is"], ["y", "h"],
+                     [call("Scaled", ["x"], ["h"], by=0.25), node("Max", ["h", "x"], ["m"]),
+                      node("If", ["is"], ["z"], then_branch=then, else_branch=other),
+                      node("Exp", ["z"], ["y"])])
+    return model([node("ReduceSum", ["x"], ["sum"], keepdims=0),
+                  node("Constant", [], ["zero"], value_float=0.0),
+                  node("Less", ["sum", "zero"], ["is"]), node("Abs", ["x"], ["p"]),
+                  call("Outer", ["p", "is"], ["q", "r"]), node("Neg", ["r"], ["s"]),
+                  node("Add", ["q", "s"], ["y"])],
+                 [value("x", [2, 4])], [value("y", [2, 4]), value("r", [2, 4])],
+                 functions=[scaled(), outer])
+
+
+def shared_function():
+    """Called with numbers of two types, by the graph and by another function."""
+    twice = function("Twice", ["v"], ["w"], [node("Add", ["v", "v"], ["w"])])
+    outer = function("Outer", ["v"], ["w"], [call("Twice", ["v"], ["u"]),
+                                             node("Neg", ["u"], ["w"])])
+    return model([call("Twice", ["n"], ["m"]), call("Outer", ["x"], ["h"]),
+                  node("Exp", ["h"], ["y"])],
+                 [value("x", [3]), value("n", [3], TensorProto.INT64)],
+                 [value("y", [3]), value("m", [3], TensorProto.INT64)],
+                 functions=[twice, outer])
+
+
+MODELS = {"mlp": mlp, "functions": with_functions, "shared-function": shared_function, "blocked": blocked, "if": with_if, "loop": with_loop, "casts": casts,
           "quantised": quantised, "quantised-21": lambda: quantised(21),
           "shared-output": shared_output}
 
@@ -163,6 +216,28 @@ class Float16(Case):
         self.assertEqual({kinds[i] for i in by_op["Max"].input}, {F32})
         self.assertEqual({kinds[i] for i in by_op["Exp"].input}, {TensorProto.FLOAT16})
         self.assertEqual({kinds[i] for i in by_op["Mul"].input}, {TensorProto.FLOAT16})
+
+    def test_functions_are_float16_inside(self):
+        self.convert(with_functions())
+        half = onnx.load(str(self.path("half.onnx")))
+        for owned in half.functions:
+            for constant in owned.node:
+                for attribute in constant.attribute:
+                    self.assertNotEqual(attribute.t.data_type, F32, constant.name)
+        proto = onnx.shape_inference.infer_shapes(onnx.inliner.inline_local_functions(half))
+        kinds = {v.name: v.type.tensor_type.elem_type
+                 for v in [*proto.graph.value_info, *proto.graph.input, *proto.graph.output]}
+        by_op = {n.op_type: n for n in proto.graph.node}
+        self.assertEqual({kinds[i] for i in by_op["Max"].input}, {F32})
+        for op in ("Mul", "Exp", "Neg"):
+            self.assertEqual({kinds[i] for i in by_op[op].input}, {TensorProto.FLOAT16}, op)
+
+    def test_a_function_called_with_several_types_stays(self):
+        proto = shared_function()
+        self.convert(proto)
+        half = onnx.load(str(self.path("half.onnx")))
+        self.assertEqual({f.name: [n.op_type for n in f.node] for f in half.functions},
+                         {"Twice": ["Add"], "Outer": ["Cast", "Twice", "Cast", "Neg"]})
 
     def test_large_integers_reach_what_stays_in_float32(self):
         proto = casts()
