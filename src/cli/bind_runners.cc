@@ -134,24 +134,6 @@ bool BelongsToRunner(std::string_view dest) {
                      [&](const OptionBinding& b) { return b.dest == dest; });
 }
 
-struct LabelledRunner {
-  std::string label;
-  std::string backend_word;
-  std::vector<std::string> words;
-};
-
-Result<LabelledRunner> SplitRunner(const std::string& text) {
-  const size_t equals = text.find('=');
-  const std::string usage =
-      "--runner: expected LABEL='BACKEND [MODEL] [OPTIONS]', got '" + text + "'";
-  if (equals == 0 || equals == std::string::npos) return InvalidArgument(usage);
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words, SplitWords(text.substr(equals + 1)));
-  if (words.empty()) return InvalidArgument(usage);
-  LabelledRunner runner{text.substr(0, equals), words.front(), {}};
-  runner.words.assign(words.begin() + 1, words.end());
-  return runner;
-}
-
 bool MeansAll(const std::vector<std::string>& words) {
   return words == std::vector<std::string>{"*"} || words == std::vector<std::string>{"mark", "all"};
 }
@@ -185,10 +167,10 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   }
   RunnerPlan runner;
   runner.name = split.label;
-  if (IsPythonScript(split.backend_word) || IsProgramPath(split.backend_word)) {
-    VERNIER_TRY(BindModelRunner(split.backend_word, runner));
+  if (IsPythonScript(split.backend) || IsProgramPath(split.backend)) {
+    VERNIER_TRY(BindModelRunner(split.backend, runner));
   } else {
-    runner.backend = std::string(KindOf(split.backend_word).backend);
+    runner.backend = std::string(KindOf(split.backend).backend);
     BindBuiltInScript(runner);
   }
   VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
@@ -271,7 +253,8 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   }
   // The names of an ONNX model's tensors are not a script's, but `all` may be of both.
   if (type == ModelType::kOnnx && !MeansAll(model.outputs)) {
-    std::erase_if(runner.session_options, [](const auto& option) { return option.first == "mark"; });
+    std::erase_if(runner.session_options,
+                  [](const auto& option) { return option.first == "mark"; });
   }
   if (runner.backend != kTensorFlow) return ResolveForOnnx(type, runner);
   ResolveTensorFlow(type, runner);
@@ -294,6 +277,18 @@ Status CheckPluginOptions(const ParsedArgs& args, const RunPlan& plan) {
 }
 
 }  // namespace
+
+Result<LabelledRunner> SplitRunner(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::string usage =
+      "--runner: expected LABEL='BACKEND [MODEL] [OPTIONS]', got '" + text + "'";
+  if (equals == 0 || equals == std::string::npos) return InvalidArgument(usage);
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words, SplitWords(text.substr(equals + 1)));
+  if (words.empty()) return InvalidArgument(usage);
+  LabelledRunner runner{text.substr(0, equals), words.front(), {}};
+  runner.words.assign(words.begin() + 1, words.end());
+  return runner;
+}
 
 std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
   std::vector<std::string> words;

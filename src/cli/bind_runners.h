@@ -17,7 +17,18 @@ namespace vernier {
 /// for runner flags without a backend of ours yet.
 Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logger& logger);
 
-/// The words of a command line that select a runner's backend and its options, apart from its model:
+/// What --runner says.
+struct LabelledRunner {
+  std::string label;
+  std::string backend;             ///< or SCRIPT.py, or a program
+  std::vector<std::string> words;  ///< its model and options
+};
+
+/// `LABEL='BACKEND [MODEL] [OPTIONS]'` in its parts. kInvalidArgument for anything else.
+Result<LabelledRunner> SplitRunner(const std::string& text);
+
+/// The words of a command line that select a runner's backend and its options, apart from its
+/// model:
 /// {"--openvino", "--openvino-precision", "bf16"}. Options that no flag of one value sets are left
 /// out.
 std::vector<std::string> RunnerWords(const RunnerPlan& runner);

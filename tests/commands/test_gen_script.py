@@ -1,4 +1,4 @@
-"""--gen-script: the script does under Polygraphy what the command does here."""
+"""--gen-script: the script does under Polygraphy, or the package, what the command does here."""
 
 import os
 import re
@@ -123,11 +123,37 @@ class GenScript(Case):
         self.assertEqual(there.returncode, here.code)
         self.assertIn("FAILED | Output: 'y'", there.stdout)
 
-    def test_what_the_api_lacks_is_refused(self):
+    def test_what_the_api_lacks_is_written_for_the_package(self):
+        for words, said in ((["--onnxrt", "--openvino"], "['onnxrt', 'openvino']"),
+                            (["--onnxrt", "--tolerance", "auto"], "tolerance=['auto']"),
+                            (["--onnxrt", "--compare", "ulp"], "compare=['ulp']"),
+                            (["--onnxrt", "--pairs", "all"], "pairs='all'"),
+                            (["--onnxrt", "--check-error-stat", "max", "mean"],
+                             "check_error_stat=['max', 'mean']"),
+                            (["--runner", "t=tf graph.pb --tf-outputs a b"],
+                             "vernier.Runner('graph.pb', name='t', backend='tf', "
+                             "tf_outputs=['a', 'b'])"),
+                            (["--onnxrt", "--model-runner", "scripts.py:post"],
+                             "['onnxrt', 'scripts.py:post']"),
+                            (["--openvino", "--runner", "half=onnxrt other.onnx --fp-to-fp16"],
+                             "vernier.Runner('other.onnx', name='half', backend='onnxrt', "
+                             "fp_to_fp16=True)"),
+                            (["--openvino", "-v"], "level=10")):
+            ended = self.generate(["m 1.onnx", *words])
+            self.assertIn("It is for the Python package vernier: ", ended.out)
+            script = self.path("script.py").read_text()
+            compile(script, "script", "exec")
+            self.assertIn("        'm 1.onnx',\n", script)
+            self.assertIn(said, script)
+            self.assertIn("        lenient=True,\n", script)
+
+    def test_what_the_package_lacks_is_refused(self):
         self.path("script.py").write_text("old")
-        for words in (["--onnxrt", "--openvino"], ["--onnxrt", "--tolerance", "auto"],
-                      ["--onnxrt", "--compare", "ulp"], ["--onnxrt", "--pairs", "all"],
-                      ["--onnxrt", "--check-error-stat", "max", "mean"]):
+        self.path("runner").write_text("#!/bin/sh\n")
+        self.path("runner").chmod(0o755)
+        for words in (["--onnxrt", "--model-runner", "./runner"],
+                      ["--onnxrt", "--runner", "own=./runner"],
+                      ["--identity", "--identity.device=cpu"]):
             ended = self.vernier("run", "m 1.onnx", *words, "--gen-script", "script.py")
             self.assertEqual(ended.code, 5, words)
             self.assertIn("--gen-script FILE.sh writes the command itself", ended.err)

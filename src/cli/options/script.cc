@@ -8,10 +8,12 @@ constexpr OptionRow kScript[] = {
      .dest = "gen_script",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Write a Python script for Polygraphy's API that does what this command would do, and"
-             " end; - prints it. FILE.sh becomes a shell script with this command.",
+     .help = "Write a Python script that does what this command would do, and end; - prints it. It is"
+             " for Polygraphy's API, or for the package vernier where that API lacks something."
+             " FILE.sh becomes a shell script with this command.",
      .standing = Standing::kBetter,
-     .note = "FILE is touched only when there is a script to write; FILE.sh is for all flags."},
+     .note = "FILE is touched only when there is a script to write; what Polygraphy's API lacks is"
+             " written for the package vernier; FILE.sh is for all flags."},
 };
 
 }  // namespace

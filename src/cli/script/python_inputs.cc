@@ -69,8 +69,8 @@ Status PythonScript::RandomData() {
   std::set<std::string> names;
   for (const ShapeSpec& spec : shapes) {
     if (names.insert(spec.name).second) continue;
-    return Unimplemented("--gen-script: Polygraphy does not use several --input-shapes of '" +
-                         spec.name + "' in turn; --gen-script FILE.sh writes the command itself");
+    return Unimplemented("Polygraphy does not use several --input-shapes of '" + spec.name +
+                         "' in turn");
   }
   PythonCall call("DataLoader");
   const std::string values = RangesOf(ranges);

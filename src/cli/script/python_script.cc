@@ -25,10 +25,7 @@ bool IsOthers(std::string_view dest) {
   return std::find(std::begin(kOthers), std::end(kOthers), dest) != std::end(kOthers);
 }
 
-Status Refuse(const std::string& what) {
-  return Unimplemented("--gen-script: " + what +
-                       "; --gen-script FILE.sh writes the command itself");
-}
+Status Refuse(const std::string& what) { return Unimplemented(what); }
 
 Status CheckFlags(const ParsedArgs& args) {
   for (const GivenOption& given : args.given()) {
@@ -46,8 +43,7 @@ Status CheckRunners(const RunPlan& plan) {
   for (const RunnerPlan& runner : plan.runners) {
     const bool written = runner.backend == "onnxruntime" || runner.backend == "pluginref";
     if (written && runner.model.type == "onnx") continue;
-    return Refuse("Python is written for --onnxrt and --pluginref on ONNX models, not for '" +
-                  runner.name + "'");
+    return Refuse("a script for Polygraphy's API would not say enough of '" + runner.name + "'");
   }
   return {};
 }

@@ -1,0 +1,144 @@
+#include "cli/script/package_script.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "cli/bind_runners.h"
+#include "cli/bind_script_runner.h"
+#include "cli/script/python_call.h"
+#include "cli/version.h"
+#include "util/shell_words.h"
+
+namespace vernier {
+namespace {
+
+// What is not for vernier.run: Python's own logging, and what a script has no use for.
+constexpr std::string_view kNotPassedOn[] = {"verbose",  "quiet",      "verbosity",  "silent",
+                                             "log_file", "log_format", "gen_script", "no_progress"};
+
+bool IsPassedOn(const GivenOption& given) {
+  const OptionRow& row = *given.row;
+  return !row.IsPositional() && row.action != OptionAction::kRunner &&
+         std::find(std::begin(kNotPassedOn), std::end(kNotPassedOn), row.dest) ==
+             std::end(kNotPassedOn);
+}
+
+// "--input-shapes" is input_shapes=; an option of one letter has its dest.
+std::string Keyword(const OptionRow& row) {
+  std::string keyword(row.dest);
+  if (row.flags[0].starts_with("--")) keyword = row.flags[0].substr(2);
+  std::replace(keyword.begin(), keyword.end(), '-', '_');
+  return keyword;
+}
+
+std::string ValueOf(const GivenOption& given, const ParsedArgs& args) {
+  const OptionRow& row = *given.row;
+  if (row.action == OptionAction::kCount) return std::to_string(args.Count(row.dest));
+  if (row.action == OptionAction::kAppend) {
+    std::string lists;
+    for (const std::span<const std::string> words : args.Occurrences(row.dest)) {
+      lists += (lists.empty() ? "" : ", ") + PythonOf(std::vector(words.begin(), words.end()));
+    }
+    return "[" + lists + "]";
+  }
+  if (given.values.empty()) return "True";
+  const bool single = row.arity == Arity::kOne || row.arity == Arity::kOptional;
+  return single ? PythonOf(given.values.front()) : PythonOf(given.values);
+}
+
+struct Keywords {
+  std::vector<std::string> order;
+  std::map<std::string, std::string> values;  // of flags that are given twice, the last
+};
+
+Keywords KeywordsOf(const ParsedArgs& args) {
+  Keywords keywords;
+  for (const GivenOption& given : args.given()) {
+    if (!IsPassedOn(given)) continue;
+    const std::string keyword = Keyword(*given.row);
+    if (keywords.values.insert_or_assign(keyword, ValueOf(given, args)).second) {
+      keywords.order.push_back(keyword);
+    }
+  }
+  return keywords;
+}
+
+Status Refuse(const std::string& what) {
+  return Unimplemented("Python's package vernier does not take " + what);
+}
+
+Result<std::string> Labelled(const std::string& text) {
+  VERNIER_ASSIGN_OR_RETURN(const LabelledRunner split, SplitRunner(text));
+  if (IsProgramPath(split.backend)) return Refuse("a program as a runner: '" + split.backend + "'");
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, split.words);
+  if (!parsed.unknown.empty()) return Refuse(parsed.unknown.front());
+  PythonCall call("vernier.Runner");
+  if (const auto model = parsed.args.Value("model_file")) call.Add(PythonOf(std::string(*model)));
+  call.Add("name", PythonOf(split.label)).Add("backend", PythonOf(split.backend));
+  const Keywords keywords = KeywordsOf(parsed.args);
+  for (const std::string& keyword : keywords.order) call.Add(keyword, keywords.values.at(keyword));
+  return call.Text();
+}
+
+Result<std::string> RunnerList(const ParsedArgs& args) {
+  std::string list;
+  for (const RunnerChoice& choice : args.Runners()) {
+    std::string runner = PythonOf(std::string(choice.kind));
+    if (choice.kind == "runner") {
+      VERNIER_ASSIGN_OR_RETURN(runner, Labelled(choice.value));
+    } else if (choice.kind == "model-runner") {
+      if (!IsPythonScript(choice.value)) {
+        return Refuse("a program as a runner: '" + choice.value + "'");
+      }
+      runner = PythonOf(choice.value);
+    }
+    list += (list.empty() ? "" : ", ") + runner;
+  }
+  return "[" + list + "]";
+}
+
+std::string Logging(const ParsedArgs& args) {
+  const Result<ConsoleLogOptions> log = BindLog(args);
+  int level = static_cast<int>(Severity::kInfo);
+  if (log.ok()) level = static_cast<int>(log->threshold);
+  if (args.Has("silent")) level = static_cast<int>(Severity::kCritical);
+  std::string text = "logging.basicConfig(level=" + std::to_string(std::max(level, 1)) +
+                     ", format=\"%(message)s\", stream=sys.stdout)\n";
+  if (log.ok() && !log->log_file.empty()) {
+    text += "logging.getLogger().addHandler(logging.FileHandler(" + PythonOf(log->log_file) +
+            ", \"w\"))\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation& invocation) {
+  if (!args.plugin_options().empty()) {
+    const PluginOption& option = args.plugin_options().front();
+    return Refuse("--" + option.backend + "." + option.option);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string runners, RunnerList(args));
+  std::string call = "record = vernier.run(\n        ";
+  const auto model = args.Value("model_file");
+  call += (model ? PythonOf(std::string(*model)) : "None") + ",\n        " + runners + ",\n";
+  Keywords keywords = KeywordsOf(args);
+  if (invocation.as_peer && keywords.values.try_emplace("lenient", "True").second) {
+    keywords.order.emplace_back("lenient");
+  }
+  for (const std::string& keyword : keywords.order) {
+    call += "        " + keyword + "=" + keywords.values.at(keyword) + ",\n";
+  }
+  return "#!/usr/bin/env python3\n# Written by vernier " + std::string(kVersion) +
+         " for its Python package.\n# Generation Command: " + JoinForShell(invocation.words) +
+         "\n\nimport logging\nimport sys\n\nimport vernier\n\n" + Logging(args) + "try:\n    " +
+         call +
+         "    )\nexcept vernier.Error as error:\n    print(error, file=sys.stderr)\n"
+         "    sys.exit(error.exit_code)\nprint(record.summary())\nsys.exit(record.exit_code)\n";
+}
+
+}  // namespace vernier

@@ -1,0 +1,17 @@
+// A Python script for the package `vernier`, from a command line.
+#pragma once
+
+#include <string>
+
+#include "cli/arg_parser.h"
+#include "cli/bind_run.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// A script that calls vernier.run with what the command line says, prints the summary and ends
+/// with its exit code. kUnimplemented for what the package does not take: programs as runners, and
+/// options of plug-ins without flags. `args` were bound to a plan before.
+Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation& invocation);
+
+}  // namespace vernier
