@@ -21,7 +21,7 @@ Json ToJson(const ExtremeAnswer& answer) {
           {"denormal", answer.denormal},
           {"zero", answer.zero},
           {"compared", answer.compared},
-          {"beside", TextOrNull(answer.beside)},
+          {"beside", TextJson(answer.beside)},
           {"only_here_not_finite", answer.only_here_not_finite},
           {"only_here_finite", answer.only_here_finite},
           {"other_kind", answer.other_kind},
