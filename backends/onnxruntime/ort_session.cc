@@ -58,18 +58,23 @@ Status SetOptimizationLevel(const Api& api, OrtSessionOptions* session,
                          std::string(name) + "'");
 }
 
+// Threads would go on spinning for a while after they are made and after each run, when it is
+// another runner's turn: two sessions side by side took twice the time.
+Status CalmThreads(const Api& api, OrtSessionOptions* session) {
+  for (const auto& [key, value] : {std::pair("session.force_spinning_stop", "1"),
+                                   std::pair("session.intra_op.spin_duration_us", "1000")}) {
+    VERNIER_TRY(Take(api, api.table->AddSessionConfigEntry(session, key, value)));
+  }
+  return {};
+}
+
 Status Configure(const Api& api, OrtSessionOptions* session, const vn_model& model,
                  const sdk::Options& options) {
   VERNIER_ASSIGN_OR_RETURN(const int intra, ThreadCount(options, "intra_op_threads"));
   VERNIER_ASSIGN_OR_RETURN(const int inter, ThreadCount(options, "inter_op_threads"));
   VERNIER_TRY(Take(api, api.table->SetIntraOpNumThreads(session, intra)));
   VERNIER_TRY(Take(api, api.table->SetInterOpNumThreads(session, inter)));
-  // Its threads would go on spinning for a while after they are made and after each run, when it is
-  // another runner's turn: two sessions side by side took twice the time.
-  for (const auto& [key, value] : {std::pair("session.force_spinning_stop", "1"),
-                                   std::pair("session.intra_op.spin_duration_us", "1000")}) {
-    VERNIER_TRY(Take(api, api.table->AddSessionConfigEntry(session, key, value)));
-  }
+  if (options.Get("alone").empty()) VERNIER_TRY(CalmThreads(api, session));
   VERNIER_TRY(SetOptimizationLevel(api, session, options));
   if (const std::string path(options.Get("optimized_model")); !path.empty()) {
     VERNIER_TRY(Take(api, api.table->SetOptimizedModelFilePath(session, path.c_str())));

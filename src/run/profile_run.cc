@@ -133,6 +133,8 @@ class Profile {
     auto open = std::make_unique<OpenRunner>();
     open->plan = plan_;
     open->plan.runners = {runner};
+    // No other runner wants the processor, so a framework's threads may wait as they do by default.
+    open->plan.runners[0].session_options.emplace_back("alone", "1");
     open->live = std::make_unique<LiveRuns>(open->plan, interrupted_, logger_);
     open->live->StartOne(0);
     VERNIER_TRY(open->live->Open(0));
