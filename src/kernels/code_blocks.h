@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "kernels/element_blocks.h"
@@ -50,11 +52,15 @@ inline constexpr size_t kPairGroup = 64;  ///< of pairs that are looked at toget
 
 /// How often each pair occurs. Two tables in turn: the same pair twice in a row would wait for its
 /// own store. In one piece, which the allocator keeps for the next comparison.
-struct CodeCounts {
-  std::vector<uint32_t> tables = std::vector<uint32_t>(2 * kCodePairs);
+class CodeCounts {
+ public:
+  /// So many pairs fit into the tables' counters; a test takes fewer.
+  explicit CodeCounts(uint64_t most = std::numeric_limits<uint32_t>::max()) : most_(most) {}
 
   void Add(const uint8_t* a, const uint8_t* b, size_t n) {
-    uint32_t* const x = tables.data();
+    if (seen_ + n > most_) Carry();
+    seen_ += n;
+    uint32_t* const x = tables_.data();
     uint32_t* const y = x + kCodePairs;
     size_t i = 0;
     for (; i + 2 <= n; i += 2) {
@@ -66,10 +72,30 @@ struct CodeCounts {
 
   /// Most pairs do not occur in arrays that are not long.
   bool AnyIn(size_t first) const {
+    if (!carried_.empty()) return true;
     uint32_t any = 0;
-    for (size_t i = first; i < first + kPairGroup; ++i) any |= tables[i] | tables[kCodePairs + i];
+    for (size_t i = first; i < first + kPairGroup; ++i) any |= tables_[i] | tables_[kCodePairs + i];
     return any != 0;
   }
+
+  int64_t CountOf(size_t pair) const {
+    const int64_t carried = carried_.empty() ? 0 : carried_[pair];
+    return carried + int64_t{tables_[pair]} + int64_t{tables_[kCodePairs + pair]};
+  }
+
+ private:
+  void Carry() {
+    std::vector<int64_t> counts(kCodePairs);
+    for (size_t pair = 0; pair < kCodePairs; ++pair) counts[pair] = CountOf(pair);
+    carried_ = std::move(counts);
+    std::fill(tables_.begin(), tables_.end(), 0);
+    seen_ = 0;
+  }
+
+  std::vector<uint32_t> tables_ = std::vector<uint32_t>(2 * kCodePairs);
+  std::vector<int64_t> carried_;  ///< of pairs that were taken out of the tables
+  uint64_t most_;
+  uint64_t seen_ = 0;  ///< in the tables
 };
 
 }  // namespace vernier

@@ -136,9 +136,7 @@ template <typename T>
 void CodeScan<T>::TakeGroup(const std::vector<CodeCounts>& counts, size_t first) {
   for (size_t pair = first; pair < first + kPairGroup; ++pair) {
     int64_t weight = 0;
-    for (const CodeCounts& some : counts) {
-      weight += int64_t{some.tables[pair]} + int64_t{some.tables[kCodePairs + pair]};
-    }
+    for (const CodeCounts& some : counts) weight += some.CountOf(pair);
     KeepPair(pair, weight);
   }
 }
