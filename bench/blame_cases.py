@@ -43,9 +43,10 @@ def blame(setting):
                 " + ".join(f"{seconds:.3f}" for seconds in plain) + " s"),
             Row(f"blame, {found['compared']} tensors", "–", f"{whole.text()} s"),
             _goal("blame over two plain runs", f"{times:.2f}×", "≤ 5×", times <= 5),
-            _goal("memory, all processes, beyond two plain runs",
-                  f"{(used - idle) / 2**20:.0f} MiB", f"≤ {planned / 2**20:.0f} MiB, the plan",
-                  used - idle <= planned)]
+            Row("memory, all processes, beyond two plain runs", "–",
+                f"{(used - idle) / 2**20:.0f} MiB"),
+            _goal("memory, all processes", f"{used / 2**20:.0f} MiB",
+                  f"≤ {planned / 2**20:.0f} MiB, the plan", used <= planned)]
     _program(setting, "blame", setting.model("chain10000"), *runners, "--save-blame", saved)
     found = json.loads(saved.read_text())
     inside = found["timing_seconds"]["runtimes"]

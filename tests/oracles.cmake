@@ -130,7 +130,7 @@ peer_test(blame.Planted
   DIRECTORY blame
   ENVIRONMENT "VERNIER=${vernier};PLANTED=16"
   LABELS oracle
-  SECONDS 600
+  SECONDS 900
   PROCESSORS 2)
 
 if(torch_version)

@@ -22,6 +22,8 @@ class OpenVinoBackend {
          sdk::Str("threads of an inference; default: OpenVINO's own choice")},
         {sizeof(vn_option_info), sdk::Str("layer_times"), sdk::Str("path"), {},
          sdk::Str("measure each layer, and write the times there when the session ends")},
+        {sizeof(vn_option_info), sdk::Str("layer_names"), sdk::Str("path"), {},
+         sdk::Str("write there which nodes each kernel computes")},
     };
     return kOptions;
   }

@@ -74,6 +74,7 @@ Result<Api> LoadApi(std::string_view library) {
                            sdk::LoadFrameworkLibrary(search, library));
   Api api;
   api.path = loaded.path;
+  api.library = loaded.handle;
   VERNIER_TRY(LoadFunctions(loaded.handle, api));
   ov_version_t version{};
   VERNIER_TRY(Check(api, api.ov_get_openvino_version(&version), "asking for the version"));

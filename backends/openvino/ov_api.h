@@ -32,6 +32,7 @@ namespace vernier::ov {
   X(ov_compiled_model_free)                   \
   X(ov_compiled_model_create_infer_request)   \
   X(ov_compiled_model_get_property)           \
+  X(ov_compiled_model_get_runtime_model)      \
   X(ov_infer_request_free)                    \
   X(ov_infer_request_infer)                   \
   X(ov_infer_request_get_profiling_info)      \
@@ -61,6 +62,7 @@ struct Api {
 #undef VERNIER_OV_MEMBER
   std::string version;
   std::string path;
+  void* library = nullptr;  ///< dlopen's
 };
 
 /// kUnavailable, with the reason and how to install it, when there is no usable library.

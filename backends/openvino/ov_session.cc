@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "runtime_model.h"
 #include "vernier/layer_times.hpp"
 
 namespace vernier::ov {
@@ -123,6 +124,9 @@ Result<std::unique_ptr<sdk::Session>> OvModelSession::Open(const Api& api, ov_co
   std::unique_ptr<OvModelSession> session(new OvModelSession(api));
   VERNIER_TRY(session->ReadSignature(source.get(), model));
   VERNIER_TRY(session->Compile(core, source.get(), options));
+  if (const std::string path(options.Get("layer_names")); !path.empty()) {
+    sdk::WriteLayerTimes(path, ReadKernels(api, session->compiled_.get(), path));
+  }
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
 

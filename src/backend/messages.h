@@ -31,6 +31,7 @@ enum class MessageType : uint32_t {
   kDraw = 14,         ///< Python workers only: random numbers, see script_client.h
   kTakeBack = 15,     ///< Python workers only, without an answer: memory that was lent, see loans.h
   kHashInputs = 16,   ///< of a session: from now on its runs tell hashes of what they received
+  kTrim = 17,         ///< plug-ins' workers only: what closed sessions left goes to the system
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

@@ -20,6 +20,7 @@
 #include "backend/worker_server.h"
 #include "util/number_text.h"
 #include "util/own_program.h"
+#include "util/process_memory.h"
 
 extern char** environ;
 
@@ -464,6 +465,14 @@ std::optional<uint64_t> Worker::TakePeakMemory() {
   }
   std::ofstream(folder + "/clear_refs") << "5\n";  // the mark starts anew from what it holds now
   return peak;
+}
+
+std::optional<uint64_t> Worker::ResidentMemory() const {
+  return pid_ > 0 ? ResidentMemoryOf(std::to_string(pid_)) : std::nullopt;
+}
+
+void Worker::TrimMemory() {
+  (void)Ask(MessageType::kTrim, MessageWriter(), -1, "giving memory back");
 }
 
 }  // namespace vernier

@@ -29,7 +29,8 @@ struct WorkerOptions {
   /// What serves instead of this executable, which becomes it: a program and its arguments; the
   /// descriptor of the channel is added as the last one. Empty: `vernier worker` itself.
   std::vector<std::string> program;
-  std::vector<std::string> environment;  ///< "NAME=value", beside this process's own; not in_process
+  std::vector<std::string>
+      environment;  ///< "NAME=value", beside this process's own; not in_process
   /// A connection that another part of this process serves already: nothing is started.
   UniqueFd served;
   bool in_process = false;  ///< serve in a thread of this process: a crash takes everything along
@@ -55,8 +56,8 @@ class Worker {
   /// `model` holds an edited model's bytes when request.model_bytes > 0, else it is not valid.
   Result<SessionDescription> Open(const OpenRequest& request, const UniqueFd& model);
 
-  /// Lets the runs of a session tell hashes of the inputs that they received. kInternal for a worker
-  /// that cannot.
+  /// Lets the runs of a session tell hashes of the inputs that they received. kInternal for a
+  /// worker that cannot.
   Status HashInputs(uint64_t session);
 
   struct Outcome {
@@ -88,7 +89,8 @@ class Worker {
   };
   Result<Answer> Ask(MessageType type, const MessageWriter& body, int fd, std::string_view stage);
 
-  /// Keeps what the framework says until ReleaseLog, which tells it: for requests on another thread.
+  /// Keeps what the framework says until ReleaseLog, which tells it: for requests on another
+  /// thread.
   void HoldLog() { holds_log_ = true; }
   void ReleaseLog();
 
@@ -100,6 +102,13 @@ class Worker {
   /// The most memory that the process has held since it started, or since it was asked before, in
   /// bytes. Nothing where it serves in a thread or the system does not tell.
   std::optional<uint64_t> TakePeakMemory();
+
+  /// What the process holds now, in bytes. Nothing as above.
+  std::optional<uint64_t> ResidentMemory() const;
+
+  /// Lets the process give back to the system what closed sessions left to it. A worker that cannot
+  /// keeps it.
+  void TrimMemory();
 
   /// Why the worker is gone, ok while it lives.
   const Status& death() const { return death_; }

@@ -1,6 +1,9 @@
 #include "backend/worker_server.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -41,6 +44,13 @@ InputHashes HashesOf(const TensorMap& tensors) {
     hashes.emplace_back(input.name, checksum.value());
   }
   return hashes;
+}
+
+// Freed memory otherwise stays with the process, in case that it wants it again.
+void TrimHeap() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 struct Reply {
@@ -104,6 +114,9 @@ class WorkerServer {
         sessions_.erase(session);
         return Reply{};
       }
+      case MessageType::kTrim:
+        TrimHeap();
+        return Reply{};
       case MessageType::kMeasureKept:
         return Measure(in);
       case MessageType::kFetchKept:

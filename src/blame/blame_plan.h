@@ -13,7 +13,7 @@ namespace vernier {
 struct BlamePlan {
   RunPlan run;
   std::string reference;        ///< --reference; empty: the first in the order of kinds
-  uint64_t max_host_bytes = 0;  ///< for one batch of probes; 0: half of what is free
+  uint64_t max_host_bytes = 0;  ///< of all processes; 0: half of what is free besides
   uint64_t max_gpu_bytes = 0;   ///< 0: no limit is known
   std::string version;          ///< of the program, for records
   std::string save;             ///< --save-blame; empty: not saved, like the next two

@@ -15,6 +15,7 @@
 #include "blame/fused_tensors.h"
 #include "blame/layer_batch.h"
 #include "blame/layer_merge.h"
+#include "blame/memory_plan.h"
 #include "blame/plain_outputs.h"
 #include "blame/probe_plan.h"
 #include "blame/probe_side.h"
@@ -24,6 +25,8 @@
 #include "blame/tensor_pairs.h"
 #include "blame/verdicts.h"
 #include "run/loaded_runs.h"
+#include "util/number_text.h"
+#include "util/process_memory.h"
 #include "util/thread_pool.h"
 
 namespace vernier {
@@ -141,17 +144,48 @@ class Investigation {
       VERNIER_ASSIGN_OR_RETURN(TensorMap theirs, candidate_->Infer(*candidate_runner_, feeds_[i]));
       plain_.Add(feeds_[i], std::move(ours), std::move(theirs));
     }
-    if (fusion_ && fusion_->wants_two_inferences() && feeds_.size() == 1) {
-      VERNIER_TRY(candidate_->Infer(*candidate_runner_, feeds_[0]).status());
-    }
-    // What they told of themselves is needed further on, their memory is not.
-    for (LiveRunner* runner : {reference_runner_.get(), candidate_runner_.get()}) {
-      if (runner == nullptr) continue;
-      outcome_.record.runners.push_back(runner->Describe());
-      (void)runner->Close();
-    }
+    if (reference_runner_) ClosePlain(*reference_, *reference_runner_);
+    ClosePlain(*candidate_, *candidate_runner_);
     if (fusion_) fused_away_ = fusion_->FusedAway(*graph_);
     return {};
+  }
+
+  // What it told of itself is needed further on, its memory is not.
+  void ClosePlain(ProbeSide& side, LiveRunner& runner) {
+    outcome_.record.runners.push_back(runner.Describe());
+    const uint64_t peak = runner.TakePeakMemory().value_or(0);
+    (void)runner.Close();
+    side.GiveMemoryBack();
+    const uint64_t idle = side.ResidentMemory();
+    held_.session = std::max(held_.session, peak - std::min(peak, idle));
+    held_.idle += idle;
+    idle_candidate_ = idle;
+  }
+
+  // Before anything is probed.
+  MemoryPlan PlanSessions() {
+    held_.idle += ResidentMemoryOf("self").value_or(0);
+    // It may still be loading what the candidate has loaded.
+    held_.idle += std::max(alone_->ResidentMemory(), idle_candidate_);
+    held_.model = graph_->model().bytes().size();
+    if (reference_model_) held_.model = std::max(held_.model, reference_model_->bytes().size());
+    return PlanMemory(held_, plan_.max_host_bytes, feeds_.size());
+  }
+
+  // A limit that cannot be kept must not be passed in silence.
+  void SayWhatIsHeld(const MemoryPlan& memory, std::span<const ProbeBatch> batches) {
+    uint64_t most = 0;
+    for (const ProbeBatch& batch : batches) most = std::max(most, batch.host_bytes);
+    const std::string held = FormatBytes(memory.held_bytes), all = FormatBytes(most);
+    if (plan_.max_host_bytes == 0 || most <= plan_.max_host_bytes) {
+      logger_.Verbose("Memory: " + held + " for runners and the model, up to " + all +
+                      " with the tensors of a batch");
+      return;
+    }
+    logger_.Warning("--max-host-mem " + FormatBytes(plan_.max_host_bytes) +
+                    " cannot be kept: runners and the model take " + held +
+                    " by themselves. Batches are as small as they can be, and up to " + all +
+                    " may be held.");
   }
 
   // Asked how it fuses the graph, if it can tell: a session more would be a compile more.
@@ -286,6 +320,20 @@ class Investigation {
     return {};
   }
 
+  std::vector<InputDims> LargestFeed() const {
+    const auto bytes = [](const TensorMap& feed) {
+      size_t sum = 0;
+      for (const NamedTensor& input : feed) sum += input.tensor.bytes().size();
+      return sum;
+    };
+    const auto largest =
+        std::max_element(feeds_.begin(), feeds_.end(),
+                         [&](const auto& a, const auto& b) { return bytes(a) < bytes(b); });
+    std::vector<InputDims> dims;
+    for (const NamedTensor& input : *largest) dims.push_back({input.name, input.tensor.dims()});
+    return dims;
+  }
+
   bool IsKnown(uint32_t target) const {
     const auto outputs = graph_->graph().Outputs(graph_->graph().nodes[target]);
     return std::any_of(outputs.begin(), outputs.end(),
@@ -293,13 +341,13 @@ class Investigation {
   }
 
   Status RunBatches() {
-    std::vector<InputDims> dims;
-    for (const NamedTensor& input : feeds_.front()) {
-      dims.push_back({input.name, input.tensor.dims()});
-    }
-    std::vector<ProbeBatch> batches = PlanBatches(
-        *graph_, visible_, dims, {plan_.max_host_bytes, plan_.max_gpu_bytes}, fused_away_);
-    const BlameScene scene = MakeScene();
+    const MemoryPlan memory = PlanSessions();
+    std::vector<ProbeBatch> batches =
+        PlanBatches(*graph_, visible_, LargestFeed(),
+                    {memory.host_bytes, plan_.max_gpu_bytes, memory.held_bytes}, fused_away_);
+    SayWhatIsHeld(memory, batches);
+    BlameScene scene = MakeScene();
+    scene.after_use = memory.after_use;
     VERNIER_TRY(Resume());
     for (size_t i = 0; i < batches.size(); ++i) {
       VERNIER_TRY(CheckInterrupted());
@@ -314,7 +362,9 @@ class Investigation {
       for (size_t k = 0; k < feeds_.size(); ++k) {
         VERNIER_ASSIGN_OR_RETURN(const std::vector<BlameLayerRecord> found,
                                  batch.Run(feeds_[k], static_cast<int64_t>(k)));
+        const bool disturbed = plain_.disturbed_at().has_value();
         plain_.Compare(k, batch.probed_outputs(), outcome_.record.disturbance);
+        if (!disturbed && plain_.disturbed_at()) disturbing_ = batch.probes();
         MergeWorst(found, layers);
       }
       auto& all = outcome_.record.layers;
@@ -333,10 +383,12 @@ class Investigation {
     DescribeMovement(record);
     if (!plain_.disturbed_at()) return {};
     logger_.Start("Probing changed the result: searching for the probes that do it");
+    // Of the batch that showed it: all tensors at once may be too many.
+    const NameSet disturbing(disturbing_.begin(), disturbing_.end());
     std::vector<std::string> probes;
     for (const uint32_t node : graph_->order()) {
       for (const std::string_view name : graph_->graph().Outputs(graph_->graph().nodes[node])) {
-        if (visible_.contains(name)) probes.emplace_back(name);
+        if (visible_.contains(name) && disturbing.contains(name)) probes.emplace_back(name);
       }
     }
     // On the iteration that showed the difference.
@@ -356,6 +408,8 @@ class Investigation {
   void FollowBranches() {
     Result<BlameGraph> reference = BlameGraph::Make(reference_model_);
     if (!reference.ok() || interrupted_.load() != 0) return;
+    // Bodies are searched with workers of their own.
+    for (std::optional<ProbeSide>* side : {&reference_, &candidate_, &alone_}) (*side)->End();
     BranchScene scene;
     scene.plan = &plan_;
     scene.candidate = &*graph_;
@@ -428,6 +482,9 @@ class Investigation {
   TensorPairs pairs_;
   std::optional<FusionQuestion> fusion_;
   NameSet visible_, disputed_, fused_away_;
+  HeldMemory held_;
+  uint64_t idle_candidate_ = 0;
+  std::vector<std::string> disturbing_;  // probes with which the outputs changed
   std::vector<UnexposedTensor> unexposed_;
   std::unordered_set<std::string> known_;  // tensors of a search that was interrupted
 };

@@ -1,7 +1,6 @@
 #include "blame/fused_tensors.h"
 
 #include <algorithm>
-#include <map>
 
 #include "model/onnx_order.h"
 
@@ -129,53 +128,110 @@ std::vector<std::string_view> NamesIn(std::string_view list) {
   return names;
 }
 
-// Fusions that the names of kernels show.
-class KernelReader {
+// Which of the nodes each kernel is made of, as far as their names are listed: of a node that is in
+// several, the last.
+class KernelLists {
  public:
-  KernelReader(std::span<const LayerTime> kernels, const BlameGraph& graph)
-      : graph_(graph), flow_(graph) {
+  KernelLists(std::span<const LayerTime> kernels, const BlameGraph& graph, const Flow& flow)
+      : graph_(graph), flow_(flow) {
     std::unordered_map<std::string_view, uint32_t> nodes;
     for (const uint32_t index : graph.order()) {
-      const OnnxNode& node = flow_.Node(index);
+      const OnnxNode& node = flow.Node(index);
       if (!node.name.empty()) nodes.emplace(node.name, index);
       for (const std::string_view name : graph.graph().Outputs(node)) nodes.emplace(name, index);
     }
-    for (const LayerTime& kernel : kernels) {
-      std::string_view name = kernel.name;
-      constexpr std::string_view kWithoutBias = "/WithoutBiases";
-      if (name.ends_with(kWithoutBias)) name.remove_suffix(kWithoutBias.size());
-      const auto found = nodes.find(name);
-      if (found != nodes.end()) kernels_.emplace(found->second, kernel.kind);
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      for (std::string_view name : NamesIn(kernels[i].name)) {
+        constexpr std::string_view kWithoutBias = "/WithoutBiases";
+        if (name.ends_with(kWithoutBias)) name.remove_suffix(kWithoutBias.size());
+        if (const auto found = nodes.find(name); found != nodes.end())
+          kernel_of_[found->second] = i;
+      }
+    }
+    std::unordered_map<size_t, size_t> places;
+    for (const uint32_t index : graph.order()) {
+      const auto found = kernel_of_.find(index);
+      if (found == kernel_of_.end()) continue;
+      const auto [place, added] = places.emplace(found->second, kernels_.size());
+      if (added) kernels_.push_back({kernels[found->second].kind, {}});
+      kernels_[place->second].members.push_back(index);
     }
   }
 
+  bool Has(uint32_t index) const { return kernel_of_.contains(index); }
+
+  struct Kernel {
+    std::string_view kind;
+    std::vector<uint32_t> members;
+  };
+  /// Those with members, both in the order of nodes: who takes what must not depend on how long
+  /// each took.
+  const std::vector<Kernel>& kernels() const { return kernels_; }
+
+  /// Tensors that nodes of one kernel hand to each other alone.
+  NameSet Inner() const {
+    NameSet inner;
+    for (const auto& [index, kernel] : kernel_of_) {
+      const std::string_view name = flow_.OutputOf(index);
+      const auto readers = flow_.Readers(name);
+      const bool counts = !name.empty() && !flow_.IsResult(name) && !graph_.IsConstant(name);
+      if (!counts || readers.empty()) continue;
+      const bool stays = std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
+        const auto found = kernel_of_.find(reader);
+        return found != kernel_of_.end() && found->second == kernel;
+      });
+      if (stays) inner.insert(name);
+    }
+    return inner;
+  }
+
+ private:
+  const BlameGraph& graph_;
+  const Flow& flow_;
+  std::unordered_map<uint32_t, size_t> kernel_of_;
+  std::vector<Kernel> kernels_;
+};
+
+// Fusions that the names of kernels show, and what joins them by its operators although no list
+// has it.
+class KernelReader {
+ public:
+  KernelReader(std::span<const LayerTime> kernels, const BlameGraph& graph)
+      : graph_(graph), flow_(graph), lists_(kernels, graph, flow_) {}
+
   NameSet Read() {
-    for (const auto& [index, kind] : kernels_) GoBack(index);
-    for (const auto& [index, kind] : kernels_) {
-      if (kind != "Subgraph") GoOn(index);
+    gone_ = lists_.Inner();
+    for (const KernelLists::Kernel& kernel : lists_.kernels()) GoBack(kernel.members);
+    for (const KernelLists::Kernel& kernel : lists_.kernels()) {
+      if (kernel.kind == "Subgraph") continue;
+      for (const uint32_t member : kernel.members) GoOn(member);
     }
     return std::move(gone_);
   }
 
  private:
-  bool Free(uint32_t index) const { return !kernels_.contains(index) && !taken_.contains(index); }
+  bool Free(uint32_t index) const { return !lists_.Has(index) && !taken_.contains(index); }
 
   void Take(uint32_t index, std::string_view inner) {
     taken_.insert(index);
     gone_.insert(inner);
   }
 
-  // A kernel that has the name of its last node.
-  void GoBack(uint32_t last) {
-    if (!IsOneOf(flow_.Node(last).op_type, kElementwise)) return;
-    std::vector<uint32_t> members = {last};
+  // A kernel that has the names of its last nodes.
+  void GoBack(std::vector<uint32_t> members) {
     for (size_t i = 0; i < members.size(); ++i) {
-      for (const std::string_view name : flow_.Inputs(members[i])) {
-        const auto producer = flow_.Producer(name);
-        if (!producer || !Free(*producer) || !JoinsBackwards(*producer, name, members)) continue;
-        members.push_back(*producer);
-        Take(*producer, name);
+      if (!lists_.Has(members[i]) || IsOneOf(flow_.Node(members[i]).op_type, kElementwise)) {
+        TakeProducers(i, members);
       }
+    }
+  }
+
+  void TakeProducers(size_t place, std::vector<uint32_t>& members) {
+    for (const std::string_view name : flow_.Inputs(members[place])) {
+      const auto producer = flow_.Producer(name);
+      if (!producer || !Free(*producer) || !JoinsBackwards(*producer, name, members)) continue;
+      members.push_back(*producer);
+      Take(*producer, name);
     }
   }
 
@@ -192,7 +248,7 @@ class KernelReader {
     });
   }
 
-  // A kernel that has the name of its first node.
+  // A kernel that has the names of its first nodes.
   void GoOn(uint32_t first) {
     std::string_view name = flow_.OutputOf(first);
     while (!name.empty()) {
@@ -206,8 +262,7 @@ class KernelReader {
 
   const BlameGraph& graph_;
   const Flow flow_;
-  // In the order of nodes: who takes what must not depend on how long each took.
-  std::map<uint32_t, std::string> kernels_;
+  const KernelLists lists_;
   std::unordered_set<uint32_t> taken_;
   NameSet gone_;
 };
@@ -264,28 +319,7 @@ NameSet FusedAwayByKernels(std::span<const LayerTime> kernels, const BlameGraph&
 
 NameSet FusedAwayByLists(std::span<const LayerTime> kernels, const BlameGraph& graph) {
   const Flow flow(graph);
-  std::unordered_map<std::string_view, uint32_t> nodes;
-  for (const uint32_t index : graph.order()) {
-    if (!flow.Node(index).name.empty()) nodes.emplace(flow.Node(index).name, index);
-  }
-  std::unordered_map<uint32_t, size_t> kernel_of;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    for (const std::string_view name : NamesIn(kernels[i].name)) {
-      if (const auto found = nodes.find(name); found != nodes.end()) kernel_of[found->second] = i;
-    }
-  }
-  NameSet gone;
-  for (const auto& [index, kernel] : kernel_of) {
-    const std::string_view name = flow.OutputOf(index);
-    const auto readers = flow.Readers(name);
-    const bool inner = std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
-      const auto found = kernel_of.find(reader);
-      return found != kernel_of.end() && found->second == kernel;
-    });
-    const bool counts = !name.empty() && !flow.IsResult(name) && !graph.IsConstant(name);
-    if (inner && counts && !readers.empty()) gone.insert(name);
-  }
-  return gone;
+  return KernelLists(kernels, graph, flow).Inner();
 }
 
 std::vector<FusedIsland> FindFusedIslands(const BlameGraph& graph, std::span<const Island> islands,
@@ -312,23 +346,22 @@ struct FusionQuestion::Way {
   std::string_view backend;
   std::string_view option;  ///< of the session: a path
   uint64_t largest_model;
-  bool two_inferences;
   NameSet (*read)(const std::string& path, const BlameGraph& graph);
 };
 
 std::optional<FusionQuestion> FusionQuestion::Make(std::string_view backend,
                                                    const OnnxModel& model) {
   static constexpr Way kWays[] = {
-      {"onnxruntime", "optimized_model", kLargestSaved, false,
+      {"onnxruntime", "optimized_model", kLargestSaved,
        [](const std::string& path, const BlameGraph& graph) {
          const Result<OnnxModel> optimised = OnnxModel::Open(path);
          return optimised.ok() ? FusedAwayIn(*optimised, graph) : NameSet();
        }},
-      {"openvino", "layer_times", UINT64_MAX, true,
+      {"openvino", "layer_names", UINT64_MAX,
        [](const std::string& path, const BlameGraph& graph) {
          return FusedAwayByKernels(ReadLayerTimes(path), graph);
        }},
-      {"tensorrt", "layer_names", UINT64_MAX, false,
+      {"tensorrt", "layer_names", UINT64_MAX,
        [](const std::string& path, const BlameGraph& graph) {
          return FusedAwayByLists(ReadLayerTimes(path), graph);
        }},
@@ -344,8 +377,6 @@ std::optional<FusionQuestion> FusionQuestion::Make(std::string_view backend,
 std::string FusionQuestion::path() const { return folder_.path() + "/fusions"; }
 
 OptionList FusionQuestion::options() const { return {{std::string(way_->option), path()}}; }
-
-bool FusionQuestion::wants_two_inferences() const { return way_->two_inferences; }
 
 NameSet FusionQuestion::FusedAway(const BlameGraph& graph) const {
   return way_->read(path(), graph);

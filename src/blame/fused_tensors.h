@@ -18,8 +18,9 @@ namespace vernier {
 /// into `graph`.
 NameSet FusedAwayIn(const OnnxModel& optimised, const BlameGraph& graph);
 
-/// From the names of a runtime's kernels, which are those of the first or the last of the nodes
-/// that they are made of. Only what names and operators show is taken for fused.
+/// From the names of a runtime's kernels, which list the nodes that they are made of, or only the
+/// first or the last of these: "add1 + relu1" for a MatMul and both. What no list has is taken for
+/// fused where operators leave no doubt.
 NameSet FusedAwayByKernels(std::span<const LayerTime> kernels, const BlameGraph& graph);
 
 /// From names that list the nodes that they are made of: "conv1 + relu1", "PWN(add2, relu2)".
@@ -47,9 +48,6 @@ class FusionQuestion {
 
   /// For the session.
   OptionList options() const;
-
-  /// The answer comes with the second inference only.
-  bool wants_two_inferences() const;
 
   /// Once the session is closed. Empty: nothing is fused, or nothing was told.
   NameSet FusedAway(const BlameGraph& graph) const;

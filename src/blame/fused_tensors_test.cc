@@ -109,6 +109,27 @@ TEST(FusedAwayByKernels, TimesDoNotDecide) {
   EXPECT_THAT(FusedAwayByKernels(std::vector{b, a, y}, graph), UnorderedElementsAre("a"));
 }
 
+TEST(FusedAwayByKernels, KernelsThatListTheirNodes) {
+  const std::vector<LayerTime> kernels = {
+      {"n_c1/WithoutBiases + n_c1/WithoutBiases + n_c1 + n_r1", "Convolution", 0},
+      {"n_c2/WithoutBiases + n_c2/WithoutBiases + n_c2", "Convolution", 0},
+      {"n_a2 + n_a2 + n_r2", "Eltwise", 0},
+      {"n_y + n_y", "Reduce", 0}};
+  EXPECT_THAT(FusedAwayByKernels(kernels, Network()), UnorderedElementsAre("c1", "a2"));
+}
+
+TEST(FusedAwayByKernels, ASumThatNoListHasJoinsTheBiasThatReadsIt) {
+  const BlameGraph graph = *BlameGraph::Make(
+      Shared(Named("MatMul", {"x", "w"}, "m", "n_m") + Named("Add", {"m", "b"}, "s", "n_s") +
+             Named("Softplus", {"s"}, "p", "n_p") + Named("Add", {"p", "x"}, "y", "n_y") +
+             Field(11, Value("x")) + Field(11, Value("w")) + Field(11, Value("b")) +
+             Field(12, Value("y"))));
+  // A result has its tensor's name.
+  const std::vector<LayerTime> kernels = {{"n_s + n_s + n_p", "FullyConnected", 0},
+                                          {"y + y", "Subgraph", 0}};
+  EXPECT_THAT(FusedAwayByKernels(kernels, graph), UnorderedElementsAre("m", "s"));
+}
+
 TEST(FusedAwayByKernels, WhatNothingIsToldOfStays) {
   EXPECT_THAT(FusedAwayByKernels({}, Network()), IsEmpty());
   const std::vector<LayerTime> kernels = {{"n_c1", "Convolution", 1}, {"n_r1", "Eltwise", 1},

@@ -20,11 +20,16 @@ void IslandBench::Take(std::vector<Island> islands, TensorLookup as_fed) {
   islands_ = std::move(islands);
   as_fed_ = std::move(as_fed);
   hopeless_.assign(islands_.size(), "");
+  CloseSessions();
   groups_.clear();
   Group all;
   all.islands.resize(islands_.size());
   std::iota(all.islands.begin(), all.islands.end(), size_t{0});
   if (!all.islands.empty()) groups_.push_back(std::move(all));
+}
+
+void IslandBench::CloseSessions() {
+  for (Group& group : groups_) ProbeSide::Close(group.session);
 }
 
 Status IslandBench::Open(Group& group) {
@@ -113,7 +118,7 @@ Status IslandBench::RunGroup(Group& group, const TensorSource& source,
 }
 
 void IslandBench::Split(size_t index, const Status& why) {
-  for (Group& group : groups_) group.session.reset();
+  CloseSessions();
   ++failures_;
   Group failed = std::move(groups_[index]);
   const auto at = groups_.begin() + static_cast<ptrdiff_t>(index);
@@ -140,7 +145,7 @@ void IslandBench::Regroup(const std::vector<IslandResult>& results) {
   for (Group& group : groups_) {
     if (std::any_of(group.islands.begin(), group.islands.end(), lost)) {
       std::erase_if(group.islands, lost);
-      group.session.reset();
+      ProbeSide::Close(group.session);
     }
     for (const size_t island : group.islands) grouped[island] = true;
   }

@@ -32,6 +32,9 @@ class IslandBench {
  public:
   IslandBench(const BlameGraph& graph, ProbeSide& side, BenchArithmetic arithmetic)
       : graph_(graph), side_(side), arithmetic_(arithmetic) {}
+  ~IslandBench() { CloseSessions(); }
+  IslandBench(const IslandBench&) = delete;
+  IslandBench& operator=(const IslandBench&) = delete;
 
   /// The islands of a batch. `as_fed` tells dtype and shape of the tensors that they will be fed.
   void Take(std::vector<Island> islands, TensorLookup as_fed);
@@ -43,6 +46,9 @@ class IslandBench {
 
   /// Gives the results' memory back.
   void DropResults() { kept_.clear(); }
+
+  /// The next Run opens them again.
+  void CloseSessions();
 
   const std::vector<Island>& islands() const { return islands_; }
 

@@ -41,8 +41,8 @@ LayerBatch::LayerBatch(const BlameScene& scene, std::vector<uint32_t> targets)
     : scene_(scene),
       targets_(std::move(targets)),
       bars_(MakeBars(scene)),
-      reference_probe_(scene.reference, *scene.unexposed),
-      candidate_sessions_(*scene.candidate, *scene.unexposed),
+      reference_probe_(scene.reference, *scene.unexposed, scene.after_use),
+      candidate_sessions_(*scene.candidate, *scene.unexposed, scene.after_use),
       bench_(*scene.graph, *scene.alone, ArithmeticOf(bars_)),
       fused_bench_(*scene.graph, *scene.alone, ArithmeticOf(bars_)) {}
 
@@ -83,15 +83,20 @@ Status LayerBatch::ProbeCandidate(const std::vector<std::string_view>& names,
   for (const std::string_view name : names) {
     (scene_.fused_away->contains(name) ? fused_away : wanted).emplace_back(name);
   }
+  if (probed_outputs_.empty()) probes_ = wanted;
   for (const std::string& output : scene_.outputs) {
-    if (std::find(names.begin(), names.end(), output) == names.end()) wanted.push_back(output);
+    const bool known = std::find(names.begin(), names.end(), output) != names.end() ||
+                       Find(probed_outputs_, output) != nullptr;
+    if (!known) wanted.push_back(output);
   }
   candidate_sessions_.Want(wanted);
   candidate_sessions_.Want(fused_away);
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, candidate_sessions_.Run(feed));
-  probed_outputs_.clear();
+  wanted.insert(wanted.end(), fused_away.begin(), fused_away.end());
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, candidate_sessions_.Run(feed, wanted));
   for (const std::string& output : scene_.outputs) {
-    if (const Tensor* tensor = Find(outputs, output)) probed_outputs_.push_back({output, *tensor});
+    const Tensor* tensor = Find(outputs, output);
+    if (tensor == nullptr || Find(probed_outputs_, output) != nullptr) continue;
+    probed_outputs_.push_back({output, *tensor});
   }
   std::unordered_map<std::string_view, const Tensor*> by_name;
   for (const NamedTensor& output : outputs) by_name[output.name] = &output.tensor;
@@ -113,6 +118,7 @@ void LayerBatch::DropInvisible(const std::vector<std::string_view>& names) {
 Status LayerBatch::Probe(const TensorMap& feed, int64_t iteration) {
   reference_.clear();
   candidate_.clear();
+  probed_outputs_.clear();
   for (int round = 0; round < kMostRounds; ++round) {
     FindIslands();
     std::vector<std::string_view> missing = Wanted();
@@ -346,13 +352,14 @@ Status LayerBatch::MeasureFused() {
   return {};
 }
 
-// Whether nodes do the same alone as within the model, where their own errors explain nothing: as
-// they are fused there, if they are.
-Status LayerBatch::MeasureInPlace() {
-  VERNIER_TRY(MeasureInPlaceOn(bench_, false));
-  return MeasureInPlaceOn(fused_bench_, true);
+void LayerBatch::Rest(IslandBench& bench) {
+  if (scene_.after_use == AfterUse::kKeepOpen) return;
+  bench.CloseSessions();
+  scene_.alone->GiveMemoryBack();
 }
 
+// Whether nodes do the same alone as within the model, where their own errors explain nothing: as
+// they are fused there, if they are.
 Status LayerBatch::MeasureInPlaceOn(IslandBench& bench, bool fused) {
   const auto wanted = [&](const BlameLayerRecord& layer) {
     return layer.fused.empty() != fused && layer.total_error > 1 &&
@@ -415,9 +422,13 @@ Result<std::vector<BlameLayerRecord>> LayerBatch::Run(const TensorMap& feed, int
   JudgeTotals(feed);
   TakeIslands();
   NameGroups();
+  // One set of sessions after the other: each holds the model's weights.
   VERNIER_TRY(MeasureOwn());
+  VERNIER_TRY(MeasureInPlaceOn(bench_, false));
+  Rest(bench_);
   VERNIER_TRY(MeasureFused());
-  VERNIER_TRY(MeasureInPlace());
+  VERNIER_TRY(MeasureInPlaceOn(fused_bench_, true));
+  Rest(fused_bench_);
   for (size_t i = 0; i < layers_.size(); ++i) {
     layers_[i].iteration = iteration;
     NoteNonFinite(i);

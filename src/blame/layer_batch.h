@@ -30,8 +30,9 @@ struct BlameScene {
   const CompareOptions* compare = nullptr;
   ThreadPool* threads = nullptr;
   bool charts = false;
-  const NameSet* fused_away = nullptr;  ///< tensors that the candidate makes only when it has to
-  std::vector<std::string> outputs;     ///< of the candidate's model, marked with every batch
+  AfterUse after_use = AfterUse::kClose;  ///< of all sessions
+  const NameSet* fused_away = nullptr;    ///< tensors that the candidate makes only when it has to
+  std::vector<std::string> outputs;       ///< of the candidate's model, marked with every batch
   /// Tensors that both sides are believed to hand out; those that they do not are removed.
   NameSet* visible = nullptr;
   NameSet* disputed = nullptr;  ///< those whose total errors are over their bars
@@ -51,6 +52,9 @@ class LayerBatch {
 
   /// The candidate's outputs of the model, as far as they came with the probes of the last Run.
   const TensorMap& probed_outputs() const { return probed_outputs_; }
+
+  /// The tensors that were exposed when these came.
+  const std::vector<std::string>& probes() const { return probes_; }
 
  private:
   struct Judging {
@@ -74,7 +78,7 @@ class LayerBatch {
   std::vector<std::string> NodesOf(const Island& island) const;
   Status MeasureOwn();
   Status MeasureFused();
-  Status MeasureInPlace();
+  void Rest(IslandBench& bench);
   void JudgeOwn(const std::vector<IslandResult>& results);
   void JudgeFused(const std::vector<IslandResult>& results);
   Status MeasureInPlaceOn(IslandBench& bench, bool fused);
@@ -90,6 +94,7 @@ class LayerBatch {
   std::vector<BlameLayerRecord> layers_;
   TensorsByName reference_, candidate_;  // of one iteration
   TensorMap probed_outputs_;
+  std::vector<std::string> probes_;
   const TensorMap* feed_ = nullptr;
   PairBars bars_;
   ReferenceProbe reference_probe_;

@@ -1,9 +1,7 @@
 #include "blame/probe_plan.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
-#include <string>
+#include <unordered_map>
 
 #include "blame/fused_tensors.h"
 #include "model/onnx_infer.h"
@@ -15,17 +13,9 @@ namespace {
 // sides; what islands are fed; and what they hand out, once more in both forms.
 constexpr uint64_t kHostCopies = 7;
 constexpr uint64_t kDeviceCopies = 2;
-constexpr uint64_t kSmallestLimit = uint64_t{64} << 20;
+// The candidate's, in its own memory and in ours.
+constexpr uint64_t kOutputCopies = 2;
 constexpr uint64_t kUnknownBytes = uint64_t{1} << 20;
-
-uint64_t HalfOfFreeMemory() {
-  std::ifstream info("/proc/meminfo");
-  std::string key, unit;
-  for (uint64_t kilobytes = 0; info >> key >> kilobytes >> unit;) {
-    if (key == "MemAvailable:") return std::max(kilobytes * 1024 / 2, kSmallestLimit);
-  }
-  return uint64_t{4} << 30;
-}
 
 class Sizes {
  public:
@@ -62,20 +52,14 @@ class Sizes {
   uint64_t largest_ = 0;
 };
 
-}  // namespace
-
-std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visible,
-                                    std::span<const InputDims> feed, ProbeLimits limits,
-                                    const NameSet& fused_away) {
-  const Sizes sizes(graph, feed);
-  uint64_t most = (limits.host_bytes > 0 ? limits.host_bytes : HalfOfFreeMemory()) / kHostCopies;
-  if (limits.gpu_bytes > 0) most = std::min(most, limits.gpu_bytes / kDeviceCopies);
-  std::vector<ProbeBatch> batches;
-  NameSet held;
-  uint64_t bytes = 0;
-  const std::vector<uint32_t> targets = graph.Targets(visible);
+// For each target the tensors that it is looked at with: what it reads and makes.
+std::vector<std::vector<std::string_view>> TensorsAround(const BlameGraph& graph,
+                                                         std::span<const uint32_t> targets,
+                                                         const NameSet& visible,
+                                                         const NameSet& fused_away) {
   const std::vector<Island> islands = graph.Islands(targets, visible, {});
   const std::vector<FusedIsland> fused = FindFusedIslands(graph, islands, visible, {}, fused_away);
+  std::vector<std::vector<std::string_view>> all;
   size_t next_fused = 0;
   for (size_t i = 0; i < targets.size(); ++i) {
     std::vector<std::string_view> names = graph.InputsOf(islands[i]);
@@ -86,20 +70,50 @@ std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visi
         if (!there) names.push_back(name);
       }
     }
-    const auto added = [&] {
-      uint64_t sum = 0;
-      for (const std::string_view name : names) sum += held.contains(name) ? 0 : sizes.Of(name);
-      return sum;
-    };
-    if (batches.empty() || (bytes + added() > most && !batches.back().targets.empty())) {
+    all.push_back(std::move(names));
+  }
+  return all;
+}
+
+// Bytes of tensors, each counted once.
+uint64_t MostOfOneBatch(const ProbeLimits& limits) {
+  const uint64_t held = std::min(limits.host_bytes, limits.held_bytes);
+  const uint64_t most = (limits.host_bytes - held) / kHostCopies;
+  return limits.gpu_bytes > 0 ? std::min(most, limits.gpu_bytes / kDeviceCopies) : most;
+}
+
+}  // namespace
+
+std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visible,
+                                    std::span<const InputDims> feed, ProbeLimits limits,
+                                    const NameSet& fused_away) {
+  const Sizes sizes(graph, feed);
+  const std::vector<uint32_t> targets = graph.Targets(visible);
+  const auto tensors = TensorsAround(graph, targets, visible, fused_away);
+  NameSet held;
+  const auto added = [&](const std::vector<std::string_view>& names) {
+    uint64_t sum = 0;
+    for (const std::string_view name : names) sum += held.contains(name) ? 0 : sizes.Of(name);
+    return sum;
+  };
+  // They come with every batch.
+  for (const std::string& name : graph.OutputNames()) {
+    limits.held_bytes += sizes.Of(name) * kOutputCopies;
+  }
+  uint64_t most = MostOfOneBatch(limits);
+  for (const auto& names : tensors) most = std::max(most, added(names));
+  std::vector<ProbeBatch> batches;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (batches.empty() || bytes + added(tensors[i]) > most) {
       batches.emplace_back();
       held.clear();
       bytes = 0;
     }
-    bytes += added();
-    held.insert(names.begin(), names.end());
+    bytes += added(tensors[i]);
+    held.insert(tensors[i].begin(), tensors[i].end());
     batches.back().targets.push_back(targets[i]);
-    batches.back().host_bytes = bytes * kHostCopies;
+    batches.back().host_bytes = limits.held_bytes + bytes * kHostCopies;
   }
   return batches;
 }

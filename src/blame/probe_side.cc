@@ -139,6 +139,25 @@ Result<TensorMap> ProbeSide::InferAsIs(LiveRunner& session, const TensorMap& fee
   return result.status();
 }
 
+void ProbeSide::Close(std::unique_ptr<LiveRunner>& session) {
+  if (session != nullptr) (void)session->Close();
+  session.reset();
+}
+
+void ProbeSide::GiveMemoryBack() {
+  if (worker_ != nullptr) worker_->TrimMemory();
+}
+
+uint64_t ProbeSide::ResidentMemory() const {
+  return worker_ == nullptr ? 0 : worker_->ResidentMemory().value_or(0);
+}
+
+ProbeSessions::~ProbeSessions() { CloseAll(); }
+
+void ProbeSessions::CloseAll() {
+  for (Group& group : groups_) ProbeSide::Close(group.session);
+}
+
 void ProbeSessions::Want(const std::vector<std::string>& names) {
   Group group;
   for (const std::string& name : names) {
@@ -172,7 +191,7 @@ void ProbeSessions::NoteMissing(const Group& group, const TensorMap& outputs) {
 
 void ProbeSessions::Split(size_t index, const Status& why) {
   // A worker that died took the sessions of the other groups along.
-  for (Group& group : groups_) group.session.reset();
+  CloseAll();
   ++failures_;
   Group failed = std::move(groups_[index]);
   const auto at = groups_.begin() + static_cast<ptrdiff_t>(index);
@@ -192,9 +211,15 @@ void ProbeSessions::Split(size_t index, const Status& why) {
   groups_.insert(groups_.begin() + static_cast<ptrdiff_t>(index), std::move(failed));
 }
 
-Result<TensorMap> ProbeSessions::Run(const TensorMap& feed) {
+Result<TensorMap> ProbeSessions::Run(const TensorMap& feed, const std::vector<std::string>& names) {
   TensorMap all;
+  const std::unordered_set<std::string_view> wanted(names.begin(), names.end());
+  const auto is_wanted = [&](const std::string& name) { return wanted.contains(name); };
   for (size_t i = 0; i < groups_.size();) {
+    if (std::none_of(groups_[i].names.begin(), groups_[i].names.end(), is_wanted)) {
+      ++i;
+      continue;
+    }
     Result<TensorMap> outputs = RunGroup(groups_[i], feed);
     if (!outputs.ok()) {
       if (EndsEverything(outputs.status())) return outputs.status();
@@ -202,9 +227,12 @@ Result<TensorMap> ProbeSessions::Run(const TensorMap& feed) {
       continue;
     }
     NoteMissing(groups_[i], *outputs);
+    if (after_use_ == AfterUse::kClose) ProbeSide::Close(groups_[i].session);
     for (NamedTensor& output : *outputs) all.push_back(std::move(output));
     ++i;
   }
+  // Once for all sets: a session opened next would use that memory again.
+  if (after_use_ == AfterUse::kClose) side_.GiveMemoryBack();
   return all;
 }
 

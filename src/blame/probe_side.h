@@ -58,6 +58,18 @@ class ProbeSide {
   /// The same with a feed that has exactly the session's inputs.
   Result<TensorMap> InferAsIs(LiveRunner& session, const TensorMap& feed);
 
+  /// Ends a session, if there is one.
+  static void Close(std::unique_ptr<LiveRunner>& session);
+
+  /// What closed sessions left in the worker's process goes back to the system.
+  void GiveMemoryBack();
+
+  /// Lets the worker go; whoever opens a session starts another.
+  void End() { worker_.reset(); }
+
+  /// What the worker's process holds now, in bytes; 0 where that is not known.
+  uint64_t ResidentMemory() const;
+
  private:
   Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model, const OptionList& more = {});
 
@@ -69,18 +81,25 @@ class ProbeSide {
   uint64_t next_session_ = 0;
 };
 
+/// Open sessions are opened once for all feeds; each holds the model's weights.
+enum class AfterUse { kKeepOpen, kClose };
+
 /// The tensors of one side that are wanted for a batch. Usually one session has all of them; where
 /// it cannot be opened or run with some, sets are halved until these are found.
 class ProbeSessions {
  public:
-  ProbeSessions(ProbeSide& side, std::vector<UnexposedTensor>& unexposed)
-      : side_(side), unexposed_(unexposed) {}
+  ProbeSessions(ProbeSide& side, std::vector<UnexposedTensor>& unexposed, AfterUse after_use)
+      : side_(side), unexposed_(unexposed), after_use_(after_use) {}
+  ~ProbeSessions();
+  ProbeSessions(const ProbeSessions&) = delete;
+  ProbeSessions& operator=(const ProbeSessions&) = delete;
 
   /// More tensors; a name that was asked for before is not asked for again.
   void Want(const std::vector<std::string>& names);
 
-  /// The tensors for a feed. What cannot be exposed is missing, and noted once. kCancelled.
-  Result<TensorMap> Run(const TensorMap& feed);
+  /// The tensors for a feed from all sessions that have one of `names`. What cannot be exposed is
+  /// missing, and noted once. kCancelled.
+  Result<TensorMap> Run(const TensorMap& feed, const std::vector<std::string>& names);
 
  private:
   struct Group {
@@ -90,9 +109,11 @@ class ProbeSessions {
   Result<TensorMap> RunGroup(Group& group, const TensorMap& feed);
   void NoteMissing(const Group& group, const TensorMap& outputs);
   void Split(size_t index, const Status& why);
+  void CloseAll();
 
   ProbeSide& side_;
   std::vector<UnexposedTensor>& unexposed_;
+  const AfterUse after_use_;
   std::unordered_set<std::string> asked_;
   std::vector<Group> groups_;
   int64_t failures_ = 0;

@@ -9,7 +9,7 @@ Status ReferenceProbe::Fetch(const std::vector<std::string_view>& names, const T
     std::vector<std::string> wanted;
     for (const std::string_view name : names) wanted.push_back(*source_.pairs->Find(name));
     sessions_->Want(wanted);
-    VERNIER_ASSIGN_OR_RETURN(outputs, sessions_->Run(feed));
+    VERNIER_ASSIGN_OR_RETURN(outputs, sessions_->Run(feed, wanted));
   } else {
     VERNIER_ASSIGN_OR_RETURN(IterationResult saved,
                              source_.saved->Read(source_.saved_run, iteration, *source_.logger));

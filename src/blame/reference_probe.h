@@ -26,10 +26,11 @@ struct ReferenceSource {
 
 class ReferenceProbe {
  public:
-  ReferenceProbe(const ReferenceSource& source, std::vector<UnexposedTensor>& unexposed)
+  ReferenceProbe(const ReferenceSource& source, std::vector<UnexposedTensor>& unexposed,
+                 AfterUse after_use = AfterUse::kClose)
       : source_(source) {
     if (source.live != nullptr) {
-      sessions_ = std::make_unique<ProbeSessions>(*source.live, unexposed);
+      sessions_ = std::make_unique<ProbeSessions>(*source.live, unexposed, after_use);
     }
   }
 

@@ -136,7 +136,7 @@ struct BlameRecord {
   double output_error = 0;               ///< the largest total error of the model's own outputs
   int64_t compared = 0;                  ///< tensors
   int64_t batches = 0;
-  uint64_t planned_bytes = 0;  ///< what the largest batch was expected to need on the host
+  uint64_t planned_bytes = 0;  ///< the most that all processes were expected to hold
   std::string error;           ///< why it was given up; empty: it was not
   std::string resume_key;      ///< equal for commands that find the same
   std::vector<std::string> notes;

@@ -30,8 +30,8 @@ constexpr OptionRow kBlame[] = {
      .arity = Arity::kOne,
      .fallback = "half of what is free",
      .metavar = "BYTES",
-     .help = "Memory for the tensors that blame looks at at a time, for example 4G; what does not"
-             " fit is looked at in a further pass.",
+     .help = "Memory that blame and its runners may hold together, for example 4G; tensors that do"
+             " not fit are looked at in a further pass.",
      .origin = Origin::kOurs},
     {.flags = {"--max-gpu-mem"},
      .dest = "max_gpu_mem",

@@ -1,0 +1,91 @@
+"""`vernier blame` holds what it planned, all its processes together, and plans what it was given."""
+
+import json
+import subprocess
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from process_tree import peak_of
+from program import VERNIER, Case
+
+MIB = 1 << 20
+
+
+def tower(wrong=1.0, layers=12, channels=64, size=112):
+    """Convolutions and what follows each; by default tensors of 3 MiB."""
+    random = np.random.default_rng(3)
+    nodes, weights, tip = [], [], "x"
+    for i in range(layers):
+        values = random.normal(size=(channels, channels, 3, 3)) * (2 / channels / 9) ** 0.5
+        values *= wrong if i == layers // 2 else 1
+        weights.append(numpy_helper.from_array(values.astype(np.float32), f"w{i}"))
+        nodes += [helper.make_node("Conv", [tip, f"w{i}"], [f"c{i}"], name=f"conv{i}",
+                                   kernel_shape=[3, 3], pads=[1] * 4),
+                  helper.make_node("Relu", [f"c{i}"], [f"r{i}"], name=f"relu{i}")]
+        tip = f"r{i}"
+    shape = [1, channels, size, size]
+    graph = helper.make_graph(
+        nodes, "tower", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info(tip, TensorProto.FLOAT, shape)], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class Memory(Case):
+    def setUp(self):
+        super().setUp()
+        onnx.save(tower(), "good.onnx")
+        onnx.save(tower(wrong=1.05), "bad.onnx")
+
+    def search(self, *words):
+        code, peak = peak_of([VERNIER, "blame", *words, "-qq", "--save-blame", "b.json"])
+        self.assertEqual(code, 1)
+        found = json.loads(Path("b.json").read_text())
+        self.assertEqual(found["culprits"][0]["node"], "conv6")
+        self.assertEqual(found["compared"], 24)
+        self.assertLessEqual(peak, found["planned_bytes"])
+        # A plan that promises anything would hold as well.
+        self.assertLess(found["planned_bytes"], 4 * peak)
+        return found, peak
+
+    def test_the_plan_holds_and_so_does_the_limit(self):
+        for candidate in ("onnxrt", "openvino"):
+            runners = ["--runner", "gold=onnxrt good.onnx", "--runner",
+                       f"new={candidate} bad.onnx", "--reference", "gold"]
+            whole, most = self.search(*runners, "--max-host-mem", "16G")
+            self.assertEqual(whole["batches"], 1)
+            limit = whole["planned_bytes"] * 2 // 3
+            parts, less = self.search(*runners, "--max-host-mem", str(limit))
+            self.assertGreater(parts["batches"], 1)
+            self.assertLessEqual(parts["planned_bytes"], limit)
+            self.assertLess(less, most)
+
+    def test_sessions_of_batches_before_are_gone(self):
+        """Each has weights of 28 MiB: a dozen of them would not pass unseen."""
+        onnx.save(tower(channels=256, size=8), "good.onnx")
+        onnx.save(tower(wrong=1.05, channels=256, size=8), "bad.onnx")
+        words = ["--runner", "gold=onnxrt good.onnx", "--runner", "new=onnxrt bad.onnx",
+                 "--reference", "gold", "--max-host-mem", "1M"]
+        found, _ = self.search(*words)
+        self.assertGreater(found["batches"], 8)
+
+    def test_several_feeds(self):
+        words = ["--runner", "gold=onnxrt good.onnx", "--runner", "new=onnxrt bad.onnx",
+                 "--reference", "gold", "--iterations", "3"]
+        kept, _ = self.search(*words, "--max-host-mem", "16G")
+        closed, _ = self.search(*words, "--max-host-mem", str(kept["planned_bytes"] * 2 // 3))
+        for a, b in zip(kept["layers"], closed["layers"], strict=True):
+            self.assertEqual((a["node"], a["own_error"]), (b["node"], b["own_error"]))
+
+    def test_a_limit_that_cannot_be_kept_is_said(self):
+        ended = subprocess.run([VERNIER, "blame", "good.onnx", "--onnxrt", "--openvino",
+                                "--max-host-mem", "1M"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("--max-host-mem 1.0 MiB cannot be kept", ended.stdout + ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
