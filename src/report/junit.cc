@@ -139,7 +139,7 @@ TestSuite RunSuite(const RunRecord& record) {
     whole.result =
         verdict.outcome == Outcome::kMismatched ? CaseResult::kFailure : CaseResult::kError;
     whole.message = verdict.sentence;
-    whole.text = record.error.empty() ? FormatAdvice(record) : record.error;
+    whole.text = !record.error.empty() ? record.error : record.blame ? "" : FormatAdvice(record);
   }
   suite.cases.push_back(std::move(whole));
   return suite;

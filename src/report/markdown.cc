@@ -182,7 +182,8 @@ std::string FormatMarkdown(const RunRecord& record) {
   }
   if (!record.error.empty()) text += FenceMarkdown(Short(record.error), "") + "\n";
   text += CulpritList(record) + OutputTable(record) + ProfileTable(record) + RunnerTable(record);
-  if (verdict.outcome == Outcome::kMismatched) {
+  // Where the tensors part is known then.
+  if (verdict.outcome == Outcome::kMismatched && !record.blame) {
     if (const std::string advice = FormatAdvice(record); !advice.empty()) {
       text += FenceMarkdown(Trim(advice), "") + "\n";
     }
@@ -196,6 +197,12 @@ std::string FormatAnnotations(const RunRecord& record) {
   const char* kind = verdict.outcome == Outcome::kMismatched ? "error" : "warning";
   std::string text = Annotation(kind, "vernier", verdict.sentence);
   size_t told = 0;
+  if (record.blame) {
+    for (const BlameCulprit& culprit : record.blame->culprits) {
+      if (told++ == kAnnotatedOutputs) return text;
+      text += Annotation("error", culprit.node + " (" + culprit.op_type + ")", culprit.why);
+    }
+  }
   for (const Ranked& ranked : RankOutputs(record)) {
     const std::string why = DescribeFailure(*ranked.output);
     if (why.empty() || told++ == kAnnotatedOutputs) break;

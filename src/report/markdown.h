@@ -12,7 +12,8 @@ namespace vernier {
 std::string FormatMarkdown(const RunRecord& record);
 
 /// `::error` and `::warning` lines: one for the verdict unless all is well, and up to nine for
-/// outputs; GitHub shows no more than ten of a kind. Empty when there is nothing to say.
+/// layers that are to blame and outputs; GitHub shows no more than ten of a kind. Empty when there
+/// is nothing to say.
 std::string FormatAnnotations(const RunRecord& record);
 
 }  // namespace vernier

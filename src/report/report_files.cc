@@ -76,7 +76,8 @@ Result<std::string> TellGitHub(const RunRecord& record) {
   if (inside == nullptr || std::string_view(inside) != "true") return std::string();
   const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
   if (summary != nullptr && *summary != '\0') {
-    VERNIER_TRY(Append(summary, FormatMarkdown(record) + "\n"));
+    VERNIER_TRY(
+        Append(summary, FormatMarkdown(record.blame ? WithLayers(record) : record) + "\n"));
   }
   return FormatAnnotations(record);
 }

@@ -63,16 +63,22 @@ int BlameCommand(std::span<const std::string> words, const Invocation& invocatio
   log.Start("RUNNING | Command: " + invocation.command);
   const auto begin = std::chrono::steady_clock::now();
   RunFaults faults;
+  RunRecord record;
   if (const Status status = CheckRun(plan->run); !status.ok()) {
     log.Critical(status.message());
     faults.Add(status);
   } else {
     const OriginRecord origin =
         DescribeOrigin(start.args, FindCommand("blame")->options(), invocation);
-    faults = Blame(*plan, origin, invocation, log).faults;
+    const BlameOutcome outcome = Blame(*plan, origin, invocation, log);
+    faults = outcome.faults;
+    record = RecordOf(outcome.record);
+    record.origin = origin;
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  return EndWithBanner(log, seconds.count(), faults, invocation);
+  const int code = EndWithBanner(log, seconds.count(), faults, invocation);
+  if (record.blame) TellWorkflow(record, log);
+  return code;
 }
 
 }  // namespace vernier

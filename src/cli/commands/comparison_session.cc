@@ -40,13 +40,6 @@ void BlameAfterwards(const RunPlan& run, const ParsedArgs& args, const Invocatio
   faults.Add(blame.faults);
 }
 
-// Last of all, where a workflow looks for it.
-void TellWorkflow(const RunRecord& record, ConsoleLog& log) {
-  const Result<std::string> annotations = TellGitHub(record);
-  if (!annotations.ok()) log.Warning(annotations.status().message());
-  if (annotations.ok() && !annotations->empty()) log.Plain(*annotations);
-}
-
 int Execute(const RunPlan& plan, const ParsedArgs& args, const CommandEntry& command,
             const Invocation& invocation, ConsoleLog& log) {
   const std::atomic<int>& interrupted = WatchSignals();
@@ -99,6 +92,12 @@ void SaveRecordAndReports(const SavePlan& plan, const RunRecord& record, RunFaul
     log.Info("Saving report to " + report.path);
     check(WriteReport(report, record));
   }
+}
+
+void TellWorkflow(const RunRecord& record, ConsoleLog& log) {
+  const Result<std::string> annotations = TellGitHub(record);
+  if (!annotations.ok()) log.Warning(annotations.status().message());
+  if (annotations.ok() && !annotations->empty()) log.Plain(*annotations);
 }
 
 int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,

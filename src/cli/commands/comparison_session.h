@@ -25,6 +25,9 @@ void CompleteRecord(RunOutcome& outcome, const RunPlan& plan, const ParsedArgs& 
 void SaveRecordAndReports(const SavePlan& plan, const RunRecord& record, RunFaults& faults,
                           Logger& log);
 
+/// In a GitHub workflow: annotations, and the summary of the step. Last of all, where one looks.
+void TellWorkflow(const RunRecord& record, ConsoleLog& log);
+
 /// The peer's last line, "PASSED | Runtime: ..." or FAILED; returns the exit code.
 int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,
                   const Invocation& invocation);
