@@ -78,25 +78,40 @@ OptionTable CheckAccuracyOptionTable() {
   return OptionTable(std::move(groups));
 }
 
+// Inputs for one inference whose tensors are looked at.
+CommandGroup InputsOfOneRun() {
+  return Only(DataLoaderOptions(),
+              {"seed", "val_range", "iterations", "data_loader_backend_module", "inputs_from_graph",
+               "like", "load_inputs_paths", "data_loader_script"});
+}
+
 OptionTable InspectOptionTable() {
   std::vector<CommandGroup> groups = {
-      GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
-      InspectOptions(), Only(OnnxLoadOptions(), {"external_data_dir"})};
+      GeneralOptions(), LoggingOptions(),
+      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}), InspectOptions(),
+      Only(OnnxLoadOptions(), {"external_data_dir"})};
+  for (const OptionGroup& group : CompareOptions()) {
+    groups.push_back(Only(group, {"load_outputs_paths"}));
+  }
+  groups.push_back(Only(RunnerOptions(), {"runners"}));
+  groups.push_back(InputsOfOneRun());
   // Of plug-in libraries the first group, of engines the last.
   const std::vector<OptionGroup> load = TensorRtLoadOptions();
   groups.push_back(Only(load.front(), {"plugins"}));
   groups.push_back(Only(load.back(), {"load_runtime"}));
   groups.push_back(Only(TensorRtRunOptions(), {"trt_lib", "allow_engine_code"}));
-  groups.push_back(Only(WorkerOptions(), {"timeout", "backend_dir"}));
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
   return OptionTable(std::move(groups));
 }
 
 OptionTable ExtractOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(),
-                      Only(ModelOptions(), {"model_file", "model_type"}), ExtractOptions(),
-                      Only(OnnxLoadOptions(),
-                           {"external_data_dir", "ignore_external_data", "strict_external_data"}),
-                      Without(OnnxSaveOptions(), {"save_onnx"})});
+  return OptionTable(
+      {GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
+       ExtractOptions(), OnnxShapeInferenceOptions(), InputsOfOneRun(),
+       Only(OnnxLoadOptions(),
+            {"external_data_dir", "ignore_external_data", "strict_external_data", "fp_to_fp16"}),
+       Without(OnnxSaveOptions(), {"save_onnx"}),
+       Only(WorkerOptions(), {"timeout", "python", "backend_dir"})});
 }
 
 // What `run` has for runners, models and inputs; nothing is compared with another runner or saved.

@@ -78,6 +78,25 @@ std::string TypeName(int64_t number) {
                                             : std::string(DTypeName(*dtype));
 }
 
+std::string StatisticsText(const Tensor& values) {
+  if (values.dtype() == DType::kString) return "strings have none";
+  const ValueStatistics statistics =
+      MeasureValues(Elements(values), StatisticsLevel::kRanks, kShownQuantiles);
+  const Magnitudes magnitudes = MeasureMagnitudes(Elements(values));
+  std::string text = FormatStatistics(statistics, values.dtype(), values.dims());
+  if (magnitudes.nan_count > 0) text += ", " + std::to_string(magnitudes.nan_count) + " NaN";
+  if (magnitudes.infinite_count > 0) {
+    text += ", " + std::to_string(magnitudes.infinite_count) + " infinite";
+  }
+  return text;
+}
+
+bool IsCalled(const OnnxGraph& graph, const OnnxNode& node, std::string_view name) {
+  const auto made = graph.Outputs(node);
+  return !name.empty() &&
+         (node.name == name || std::find(made.begin(), made.end(), name) != made.end());
+}
+
 using Known = std::unordered_map<std::string_view, TensorInfo>;
 
 class Formatter {
@@ -125,10 +144,7 @@ class Formatter {
   std::optional<std::string> Layer(const OnnxGraph& graph, std::string_view name) {
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       const OnnxNode& node = graph.nodes[i];
-      const auto made = graph.Outputs(node);
-      const bool wanted = !name.empty() && (node.name == name || std::find(made.begin(), made.end(),
-                                                                           name) != made.end());
-      if (!wanted) continue;
+      if (!IsCalled(graph, node, name)) continue;
       Known known = Declarations(model_.graph(), {});
       AddInferred(graph, node, known);
       known.merge(Declarations(graph, {}));
@@ -227,17 +243,7 @@ class Formatter {
 
   std::string StatisticsOf(const OnnxTensor& tensor) const {
     const Result<Tensor> values = Read(tensor);
-    if (!values.ok()) return NotLoaded(values.status());
-    if (values->dtype() == DType::kString) return "strings have none";
-    const ValueStatistics statistics =
-        MeasureValues(Elements(*values), StatisticsLevel::kRanks, kShownQuantiles);
-    const Magnitudes magnitudes = MeasureMagnitudes(Elements(*values));
-    std::string text = FormatStatistics(statistics, values->dtype(), values->dims());
-    if (magnitudes.nan_count > 0) text += ", " + std::to_string(magnitudes.nan_count) + " NaN";
-    if (magnitudes.infinite_count > 0) {
-      text += ", " + std::to_string(magnitudes.infinite_count) + " infinite";
-    }
-    return text;
+    return values.ok() ? StatisticsText(*values) : NotLoaded(values.status());
   }
 
   Result<Tensor> Read(const OnnxTensor& tensor) const {
@@ -404,6 +410,33 @@ Result<std::string> FormatLayer(const OnnxModel& model, ModelTextOptions options
   }
   text->erase(text->find_last_not_of(" \n") + 1);
   return *std::move(text);
+}
+
+Result<std::vector<std::string>> TensorsOfLayer(const OnnxModel& model, const std::string& name) {
+  const OnnxGraph& graph = model.graph();
+  std::unordered_set<std::string_view> weights;
+  for (const OnnxTensor& tensor : graph.initializers) weights.insert(tensor.name);
+  for (const OnnxNode& node : graph.nodes) {
+    if (!IsCalled(graph, node, name)) continue;
+    std::vector<std::string> names;
+    const auto add = [&](std::span<const std::string_view> tensors) {
+      for (const std::string_view tensor : tensors) {
+        if (!tensor.empty() && !weights.contains(tensor)) names.emplace_back(tensor);
+      }
+    };
+    add(graph.Inputs(node));
+    add(graph.Outputs(node));
+    return names;
+  }
+  return NotFound("'" + name +
+                  "' is no node of the main graph, and activations are known there only");
+}
+
+std::string FormatActivation(const std::string& source, const NamedTensor& tensor) {
+  return "Activation | " + tensor.name +
+         " [dtype=" + std::string(DTypeName(tensor.tensor.dtype())) +
+         ", shape=" + FormatDimsAsList(tensor.tensor.dims()) + "] | " + source +
+         " | Stats: " + StatisticsText(tensor.tensor);
 }
 
 }  // namespace vernier

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/onnx_model.h"
 #include "vernier/status.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 
@@ -24,5 +26,12 @@ std::string FormatModel(const OnnxModel& model, const ModelTextOptions& options)
 /// attributes and the statistics of the weights that it reads. kNotFound.
 Result<std::string> FormatLayer(const OnnxModel& model, ModelTextOptions options,
                                 const std::string& name);
+
+/// The tensors that this node of the main graph reads and makes, weights left out. kNotFound, also
+/// for a node of a body, whose tensors only its loop or branch has.
+Result<std::vector<std::string>> TensorsOfLayer(const OnnxModel& model, const std::string& name);
+
+/// One line: type, shape and statistics of the values that `source` has for a tensor.
+std::string FormatActivation(const std::string& source, const NamedTensor& tensor);
 
 }  // namespace vernier

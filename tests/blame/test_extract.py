@@ -5,8 +5,10 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -138,6 +140,68 @@ class Extract(unittest.TestCase):
             self.assertEqual(ended.returncode, 3, ended.stderr)
             self.assertIn("--model-input-shapes: input 'x' has the shape", ended.stderr)
             self.assertIn(says, ended.stderr)
+
+    def test_shapes_that_no_rule_gives_come_from_an_inference(self):
+        graph = helper.make_graph(
+            [helper.make_node("NonZero", ["x"], ["n"], name="where"),
+             helper.make_node("Cast", ["n"], ["f"], name="cast", to=TensorProto.FLOAT),
+             helper.make_node("Exp", ["f"], ["y"], name="exp")], "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+        onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[
+            helper.make_opsetid("", 17)]), "model.onnx")
+
+        def shapes(*words):
+            ended = self.extract("model.onnx", "--inputs", "f:auto:auto", "-o", "part.onnx", *words)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            graph = onnx.load("part.onnx").graph
+            return [[d.dim_value for d in value.type.tensor_type.shape.dim]
+                    for value in (graph.input[0], graph.output[0])], ended
+
+        forced = "--force-fallback-shape-inference"
+        words = ["--model-inputs", "x:[2,3]", "--val-range", "[1,2]"]
+        (found, out), ended = shapes(*words, forced)
+        self.assertEqual((found, out), ([2, 6], [2, 6]))
+        self.assertIn("Forcing fallback shape inference", ended.stdout)
+        # Other data, other shapes: here nothing is but the first row.
+        np.savez("x.npz", x=np.array([[1, 2, 3], [0, 0, 0]], np.float32))
+        self.assertEqual(shapes("--load-inputs", "x.npz", forced)[0][0], [2, 3])
+        Path("load.py").write_text("import numpy as np\n"
+                                   "def load_data():\n"
+                                   "    yield {'x': np.eye(4, 3, dtype=np.float32)}\n")
+        self.assertEqual(shapes("--data-loader-script", "load.py", "--python",
+                                sys.executable, forced)[0][0], [2, 3])
+        ended = self.extract("model.onnx", "-o", "part.onnx", forced, "--shape-inference")
+        self.assertEqual(ended.returncode, 2)
+
+    def test_tensors_that_an_operator_of_its_own_makes(self):
+        """Neither type nor rank is declared, and nothing but a runtime can tell."""
+        function = helper.make_function("mine", "Rows", ["a"], ["b"],
+                                        [helper.make_node("Shape", ["a"], ["b"])],
+                                        [helper.make_opsetid("", 17)])
+        graph = helper.make_graph(
+            [helper.make_node("Rows", ["x"], ["s"], domain="mine"),
+             helper.make_node("Cast", ["s"], ["y"], to=TensorProto.FLOAT)], "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 3])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])])
+        onnx.save(helper.make_model(graph, functions=[function], ir_version=8, opset_imports=[
+            helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]), "f.onnx")
+        ended = self.extract("f.onnx", "--inputs", "s:auto:auto", "-o", "part.onnx")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        made = onnx.load("part.onnx").graph.input[0].type.tensor_type
+        self.assertEqual(made.elem_type, TensorProto.INT64)
+        self.assertEqual([d.dim_value for d in made.shape.dim], [2])
+
+    def test_shapes_and_types_of_the_whole_model_before_it_is_cut(self):
+        onnx.save(planted.make(0), "model.onnx")
+        ended = self.extract("model.onnx", "-o", "part.onnx", "--shape-inference", "--python",
+                             sys.executable)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertGreater(len(onnx.load("part.onnx").graph.value_info), 10)
+        ended = self.extract("model.onnx", "-o", "part.onnx", "--fp-to-fp16")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        part = onnx.load("part.onnx")
+        self.assertIn(TensorProto.FLOAT16, {w.data_type for w in part.graph.initializer})
 
     def test_what_cannot_be_cut_is_refused_in_a_sentence(self):
         onnx.save(planted.make(0), "model.onnx")

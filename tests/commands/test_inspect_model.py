@@ -103,6 +103,35 @@ class InspectModel(Case):
             self.assertNotIn("unused", layer)
             self.assertNotIn("other", layer)
 
+    def test_statistics_of_activations(self):
+        onnx.save(model([helper.make_node("MatMul", ["x", "w"], ["y"], name="the_node"),
+                         helper.make_node("Relu", ["y"], ["z"], name="other")],
+                        [value("x", [2, 2])], [value("z", None)],
+                        [numpy_helper.from_array(np.eye(2, dtype=np.float32), "w")]),
+                  self.folder / "m.onnx")
+        np.savez(self.folder / "in.npz", x=np.array([[1, -3], [2, np.nan]], np.float32))
+        words = ["inspect", "model", "m.onnx", "--layer", "the_node"]
+        shown = self.vernier(*words, "--onnxrt", "--openvino", "--load-inputs", "in.npz")
+        self.assertEqual(shown.code, 0, shown.err)
+        lines = [line for line in shown.out.splitlines() if line.strip().startswith("Activation")]
+        self.assertEqual([line.split()[2] for line in lines], ["x", "y", "x", "y"])
+        self.assertIn("Activation | x [dtype=float32, shape=[2, 2]] | onnxrt", lines[0])
+        self.assertIn(", 1 NaN", lines[0])
+        self.assertIn("openvino", lines[3])
+        self.vernier("run", "m.onnx", "--onnxrt", "--onnx-outputs", "mark", "all", "--val-range",
+                     "[3,3]", "--iterations", "2", "--save-outputs", "out.json")
+        saved = self.vernier(*words, "--load-outputs", "out.json").out
+        self.assertIn(", iteration 1 | Stats: mean=3, std-dev=0, var=0, median=3", saved)
+        self.assertNotIn("Activation | x ", saved)
+        # Of all tensors, where no layer is named.
+        whole = self.vernier("inspect", "model", "m.onnx", "--onnxrt").out
+        self.assertEqual([line.split()[2] for line in whole.splitlines()
+                          if line.strip().startswith("Activation")], ["x", "y", "z"])
+        nothing = self.vernier("inspect", "model", "m.onnx", "--load-outputs", "in.npz", "--layer",
+                               "other")
+        self.assertEqual(nothing.code, 1)
+        self.assertIn("--onnx-outputs mark all", nothing.err)
+
     def test_a_layer_of_a_body(self):
         onnx.save(branches(), self.folder / "m.onnx")
         body = next(node for node in branches().graph.node if node.op_type == "If").attribute[0].g

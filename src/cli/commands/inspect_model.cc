@@ -3,6 +3,7 @@
 
 #include "cli/bind_run.h"
 #include "cli/bind_tensorrt.h"
+#include "cli/commands/activations.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
@@ -21,7 +22,8 @@ bool Shows(const ParsedArgs& args, std::string_view what) {
 
 // Options of graphs say nothing of engines.
 Status CheckEngineOptions(const ParsedArgs& args) {
-  for (const std::string_view dest : {"layer", "external_data_dir"}) {
+  for (const std::string_view dest :
+       {"layer", "external_data_dir", "load_outputs_paths", "runners"}) {
     if (!args.Has(dest)) continue;
     return InvalidArgument(std::string(args.Flag(dest)) + ": an engine has nothing of the kind");
   }
@@ -63,7 +65,8 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
   return {};
 }
 
-Status InspectOnnx(const ParsedArgs& args, const std::string& path, ConsoleLog& log) {
+Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
+                   ConsoleLog& log) {
   log.Info("Loading model: " + path);
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
   ModelTextOptions options;
@@ -72,18 +75,25 @@ Status InspectOnnx(const ParsedArgs& args, const std::string& path, ConsoleLog& 
   options.weights = Shows(args, "weights");
   options.external_data_dir = std::string(args.Value("external_data_dir").value_or(""));
   options.statistics = Shows(args, "stats");
+  const std::string layer(args.Value("layer").value_or(""));
   std::string text;
-  if (const auto layer = args.Value("layer")) {
-    VERNIER_ASSIGN_OR_RETURN(text, FormatLayer(model, options, std::string(*layer)));
+  if (args.Has("layer")) {
+    VERNIER_ASSIGN_OR_RETURN(text, FormatLayer(model, options, layer));
   } else {
     text = FormatModel(model, options);
+  }
+  if (args.Has("load_outputs_paths") || !args.Runners().empty()) {
+    VERNIER_ASSIGN_OR_RETURN(std::string activations,
+                             DescribeActivations(args, invocation, model, layer, log));
+    activations.pop_back();
+    text += "\n\n" + activations;
   }
   VERNIER_TRY(model.CheckIntact());
   log.Info("==== ONNX Model ====\n" + text);
   return {};
 }
 
-Status Inspect(const ParsedArgs& args, ConsoleLog& log) {
+Status Inspect(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   const std::string path(*args.Value("model_file"));
   const auto type = args.Value("model_type");
   ModelTypeHints hints;
@@ -93,7 +103,7 @@ Status Inspect(const ParsedArgs& args, ConsoleLog& log) {
     return Unimplemented(std::string(args.Flag("display_as")) + " " + std::string(*other) +
                          " is not in this version of vernier: a model is shown as it is");
   }
-  if (found == ModelType::kOnnx) return InspectOnnx(args, path, log);
+  if (found == ModelType::kOnnx) return InspectOnnx(args, invocation, path, log);
   if (found == ModelType::kEngine) return InspectEngine(args, path, log);
   return Unimplemented("inspect model shows ONNX models and TensorRT engines, and '" + path +
                        "' is of type " + std::string(ModelTypeName(found)));
@@ -104,7 +114,7 @@ Status Inspect(const ParsedArgs& args, ConsoleLog& log) {
 int InspectModelCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("inspect model"), words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return EndCommand(Inspect(start.args, *start.log), invocation, *start.log);
+  return EndCommand(Inspect(start.args, invocation, *start.log), invocation, *start.log);
 }
 
 }  // namespace vernier

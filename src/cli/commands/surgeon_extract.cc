@@ -1,18 +1,17 @@
 // A part of a model, cut out between tensors.
-#include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/commands/extract_shapes.h"
+#include "cli/commands/interruption.h"
 #include "inputs/shape_spec.h"
 #include "model/onnx_cut.h"
 #include "model/onnx_model.h"
-#include "model/onnx_order.h"
 #include "model/onnx_save.h"
-#include "model/onnx_shapes.h"
 #include "model/onnx_summary.h"
-#include "run/feed_plan.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
 #include "util/unique_fd.h"
@@ -54,30 +53,6 @@ Result<TensorInfo> ParseOutput(const std::string& word) {
   return info;
 }
 
-// Shapes that are not given: from those of the model's inputs, operator by operator. What no rule
-// covers stays unknown.
-Status FollowShapes(const ParsedArgs& args, const OnnxModel& model,
-                    std::vector<TensorInfo>& inputs) {
-  VERNIER_ASSIGN_OR_RETURN(
-      const std::vector<InputDims> fed,
-      GivenSizes("--model-input-shapes", args.List("model_input_shapes"), model.RequiredInputs()));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> order, TopologicalOrder(model));
-  ShapeTracker shapes(model, fed);
-  for (const uint32_t index : order) shapes.Visit(model.graph(), model.graph().nodes[index]);
-  for (TensorInfo& input : inputs) {
-    const auto known = DescribeTensors(model, std::span(&input.name, 1))[0].shape;
-    const bool declared = known && std::none_of(known->begin(), known->end(), [](const Dim& dim) {
-                            return dim.dynamic() && dim.symbol.empty();
-                          });
-    const Dims* dims = shapes.Find(input.name);
-    const bool wanted = !declared || args.Has("force_fallback_shape_inference");
-    if (input.shape || dims == nullptr || !wanted) continue;
-    input.shape.emplace();
-    for (const int64_t dim : *dims) input.shape->push_back({dim, {}});
-  }
-  return {};
-}
-
 Result<CutPlan> BindCut(const ParsedArgs& args, const OnnxModel& model) {
   CutPlan plan;
   for (const std::string& word : args.List("input_meta")) {
@@ -88,7 +63,6 @@ Result<CutPlan> BindCut(const ParsedArgs& args, const OnnxModel& model) {
     VERNIER_ASSIGN_OR_RETURN(TensorInfo info, ParseOutput(word));
     plan.outputs.push_back(std::move(info));
   }
-  VERNIER_TRY(FollowShapes(args, model, plan.inputs));
   if (!args.Has("input_meta")) plan.inputs = model.RequiredInputs();
   if (!args.Has("output_meta")) plan.outputs = model.Outputs();
   return plan;
@@ -124,13 +98,24 @@ Result<OnnxModel> Reopen(const BytePieces& pieces, const std::string& path) {
   return OnnxModel::FromBytes(bytes, std::move(file), path);
 }
 
-Status Extract(const ParsedArgs& args, ConsoleLog& log) {
+std::vector<std::string> NamesOf(std::span<const TensorInfo> infos) {
+  std::vector<std::string> names;
+  for (const TensorInfo& info : infos) names.push_back(info.name);
+  return names;
+}
+
+Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   const std::string path(*args.Value("model_file"));
   const std::string output(*args.Value("output"));
   log.Info("Loading model: " + path);
-  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
-  VERNIER_ASSIGN_OR_RETURN(const CutPlan plan, BindCut(args, model));
+  ExecutionPlan execution;
+  VERNIER_TRY(BindWorkers(args, execution));
+  WorkerPool pool(execution, WatchSignals(), log);
+  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, LoadForExtraction(args, pool, log));
+  VERNIER_ASSIGN_OR_RETURN(CutPlan plan, BindCut(args, model));
   VERNIER_ASSIGN_OR_RETURN(const SaveOnnxOptions options, BindSave(args));
+  VERNIER_TRY(NodesBetween(model, NamesOf(plan.inputs), NamesOf(plan.outputs)).status());
+  VERNIER_TRY(CompleteCut(args, invocation, model, plan, log));
   VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(model, plan));
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel part, Reopen(pieces, path));
   log.Info("Original Model:\n" + SummariseOnnx(model));
@@ -148,7 +133,7 @@ int SurgeonExtractCommand(std::span<const std::string> words, const Invocation& 
   ConsoleLog& log = *start.log;
   log.Start("RUNNING | Command: " + invocation.command);
   const auto begin = std::chrono::steady_clock::now();
-  const Status status = Extract(start.args, log);
+  const Status status = Extract(start.args, invocation, log);
   RunFaults faults;
   if (!status.ok()) {
     log.Critical(status.message());

@@ -30,7 +30,8 @@ constexpr OptionRow kInspect[] = {
      .metavar = "NAME",
      .help =
          "Show only this node, named by itself or by a tensor that it makes, with its attributes,"
-         " the types of its tensors and the statistics of its weights.",
+         " the types of its tensors and the statistics of its weights; with a runner or"
+         " --load-outputs, of its tensors' values too.",
      .origin = Origin::kOurs},
 };
 

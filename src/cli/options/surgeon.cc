@@ -23,11 +23,12 @@ constexpr OptionRow kExtract[] = {
      .help =
          "Shapes of the whole model's inputs, for example x:[1,3,224,224]. The shapes of tensors"
          " that are auto and that the model does not declare follow from them, operator by"
-         " operator."},
+         " operator, and where no rule is known from one inference of ONNX Runtime."},
     {.flags = {"--force-fallback-shape-inference"},
      .dest = "force_fallback_shape_inference",
-     .help = "Let shapes follow from --model-input-shapes also where the model declares others,"
-             " such as symbolic ones."},
+     .help = "Find shapes out in that way also where the model declares others, such as symbolic"
+             " ones. Dynamic dimensions become static.",
+     .excludes = {"do_shape_inference"}},
     {.flags = {"-o", "--output"},
      .dest = "output",
      .arity = Arity::kOne,

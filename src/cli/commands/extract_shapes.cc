@@ -1,0 +1,178 @@
+#include "cli/commands/extract_shapes.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "blame/tensor_run.h"
+#include "cli/bind_model.h"
+#include "cli/commands/interruption.h"
+#include "model/onnx_order.h"
+#include "model/onnx_shapes.h"
+#include "run/feed_plan.h"
+#include "run/model_source.h"
+#include "util/first_line.h"
+
+namespace vernier {
+namespace {
+
+bool IsFixed(const TensorInfo& info) {
+  return info.shape && std::none_of(info.shape->begin(), info.shape->end(),
+                                    [](const Dim& dim) { return dim.dynamic(); });
+}
+
+bool HasNamelessDim(const TensorInfo& info) {
+  return !info.shape || std::any_of(info.shape->begin(), info.shape->end(), [](const Dim& dim) {
+    return dim.dynamic() && dim.symbol.empty();
+  });
+}
+
+std::vector<Dim> ToShape(std::span<const int64_t> dims) {
+  std::vector<Dim> shape;
+  for (const int64_t dim : dims) shape.push_back({dim, {}});
+  return shape;
+}
+
+// The ends of a cut while they are completed: what the user gave stays.
+class CutEnds {
+ public:
+  CutEnds(const ParsedArgs& args, const OnnxModel& model, CutPlan& plan)
+      : model_(model), forced_(args.Has("force_fallback_shape_inference")) {
+    for (TensorInfo& input : plan.inputs) Add(input, true, args.Has("input_meta"));
+    // Of outputs, the model declares the shape, unless everything is to be found out.
+    for (TensorInfo& output : plan.outputs) Add(output, forced_, args.Has("output_meta"));
+  }
+
+  /// Operator by operator. What no rule covers stays open.
+  Status FollowOperators(std::span<const InputDims> fed) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> order, TopologicalOrder(model_));
+    ShapeTracker shapes(model_, fed);
+    for (const uint32_t index : order) shapes.Visit(model_.graph(), model_.graph().nodes[index]);
+    for (End& end : ends_) {
+      const Dims* dims = shapes.Find(end.info->name);
+      if (end.wants_shape && dims != nullptr) end.info->shape = ToShape(*dims);
+    }
+    return {};
+  }
+
+  /// Tensors of which even the rank or the type is not known; when it is forced, the dimensions.
+  std::vector<std::string> Missing() const {
+    std::vector<std::string> names;
+    for (const End& end : ends_) {
+      const bool none = !end.info->shape && !end.known.shape;
+      const bool shape = end.wants_shape && (forced_ ? !IsFixed(*end.info) : none);
+      const bool type = end.wants_type && end.known.dtype == DType::kUndefined;
+      if (shape || type) names.push_back(end.info->name);
+    }
+    return names;
+  }
+
+  void Take(const TensorMap& values) {
+    for (End& end : ends_) {
+      const Tensor* value = Find(values, end.info->name);
+      if (value == nullptr) continue;
+      if (end.wants_shape && !IsFixed(*end.info)) end.info->shape = ToShape(value->dims());
+      if (end.wants_type) end.info->dtype = value->dtype();
+    }
+  }
+
+ private:
+  struct End {
+    TensorInfo* info;
+    TensorInfo known;  // what the model says
+    bool wants_shape;
+    bool wants_type;
+  };
+
+  void Add(TensorInfo& info, bool shape, bool given) {
+    TensorInfo known = DescribeTensors(model_, std::span(&info.name, 1))[0];
+    const bool open = given && !info.shape && HasNamelessDim(known);
+    const bool asked = forced_ && (!given || !info.shape);
+    ends_.push_back(
+        {&info, std::move(known), shape && (open || asked), info.dtype == DType::kUndefined});
+  }
+
+  const OnnxModel& model_;
+  const bool forced_;
+  std::vector<End> ends_;
+};
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// One inference of ONNX Runtime.
+Result<RunPlan> BindInference(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
+  for (const std::string& word : args.List("model_input_shapes")) {
+    plan.inputs.shape_words.push_back(word);
+  }
+  RunnerPlan runner;
+  runner.name = "onnxrt";
+  runner.backend = "onnxruntime";
+  VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(args));
+  runner.model.type = "onnx";
+  runner.model.save_path.clear();
+  plan.runners = {std::move(runner)};
+  VERNIER_TRY(CheckRun(plan));
+  return plan;
+}
+
+}  // namespace
+
+Result<OnnxModel> LoadForExtraction(const ParsedArgs& args, WorkerPool& pool, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan plan, BindModel(args));
+  if (!plan.shape_inference && !plan.fp_to_fp16) return OnnxModel::Open(plan.path);
+  plan.type = "onnx";
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const ModelSource> source,
+      ModelSource::Prepare(plan, log, [&pool] { return pool.GetForScripts(); }));
+  const int memory = source->edited_bytes().get();
+  if (memory < 0) return OnnxModel::Open(source->request().model_path);
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file,
+                           MappedFile::Open("/proc/self/fd/" + std::to_string(memory)));
+  const std::span<const std::byte> bytes = file->bytes();
+  return OnnxModel::FromBytes(bytes, std::move(file), plan.path);
+}
+
+Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const OnnxModel& model,
+                   CutPlan& plan, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::vector<InputDims> fed,
+      GivenSizes("--model-input-shapes", args.List("model_input_shapes"), model.RequiredInputs()));
+  CutEnds ends(args, model, plan);
+  const bool forced = args.Has("force_fallback_shape_inference");
+  if (forced) {
+    log.Info(
+        "Forcing fallback shape inference. This will cause dynamic dimensions to become static.");
+  } else if (!ends.Missing().empty()) {
+    log.Info(
+        "Running shape inference to derive shapes and/or data types for `auto` arguments.\n"
+        "To avoid this, you can specify the shapes and data types explicitly.");
+  }
+  VERNIER_TRY(ends.FollowOperators(fed));
+  const std::vector<std::string> missing = ends.Missing();
+  if (missing.empty()) return {};
+  if (!forced) {
+    log.Warning(
+        "Some tensor shapes or dtypes are missing in the model. Note: Tensors with missing "
+        "information:\n" +
+        Joined(missing) +
+        "\nWill run inference to determine shapes. This may cause some dynamic dimensions "
+        "to become static.\nTo avoid this, please provide metadata on the command-line. ");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan run, BindInference(args, invocation, log));
+  const Result<TensorMap> values = RunForTensors(run, missing, WatchSignals(), log);
+  if (values.ok()) {
+    ends.Take(*values);
+    return {};
+  }
+  if (values.status().code() == StatusCode::kCancelled || forced) return values.status();
+  log.Warning("The model was not run, and what is missing stays open: " +
+              FirstLine(values.status().message()));
+  return {};
+}
+
+}  // namespace vernier
