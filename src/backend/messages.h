@@ -32,6 +32,7 @@ enum class MessageType : uint32_t {
   kTakeBack = 15,     ///< Python workers only, without an answer: memory that was lent, see loans.h
   kHashInputs = 16,   ///< of a session: from now on its runs tell hashes of what they received
   kTrim = 17,         ///< plug-ins' workers only: what closed sessions left goes to the system
+  kTryRun = 18,       ///< an inference in unusual circumstances, see trial_messages.h
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ void* OutputMemory(void* self, size_t size) noexcept {
   PluginHost& host = *static_cast<PluginHost*>(self);
   const bool opening = host.stage == PluginHost::Stage::kOpening;
   if (!opening && host.stage != PluginHost::Stage::kRunning) return nullptr;
-  if (size < (opening ? kWorthPlacingAhead : kWorthPlacing)) return nullptr;
+  if (size < (opening ? kWorthPlacingAhead : kWorthPlacing) && !host.fill) return nullptr;
   if (host.outputs == nullptr) {
     Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::Create();
     if (!memory.ok()) return nullptr;
@@ -61,8 +62,11 @@ void* OutputMemory(void* self, size_t size) noexcept {
   using Pages = SharedMemory::Pages;
   const Result<std::span<std::byte>> bytes =
       host.outputs->Allocate(size, opening ? Pages::kToBeMade : Pages::kMade);
-  if (bytes.ok() && opening) host.ahead.push_back(*bytes);
-  return bytes.ok() ? bytes->data() : nullptr;
+  if (!bytes.ok()) return nullptr;
+  if (opening) host.ahead.push_back(*bytes);
+  ++host.placed;
+  if (host.fill) std::memset(bytes->data(), *host.fill, bytes->size());
+  return bytes->data();
 }
 
 // The parent ends a run by killing the worker, so there is nothing to ask while it lives.
@@ -367,7 +371,8 @@ std::shared_ptr<SharedMemory> OutputsAhead::Take() {
   return std::exchange(memory_, nullptr);
 }
 
-Plugin::Plugin(PluginLog log) : reached_{.log = std::move(log), .outputs = nullptr, .ahead = {}} {
+Plugin::Plugin(PluginLog log)
+    : reached_{.log = std::move(log), .outputs = nullptr, .ahead = {}, .fill = {}} {
   host_ = {sizeof(vn_host), VN_ABI_MAJOR, VN_ABI_MINOR,  &reached_,
            &NewStatus,      &Log,         &NotCancelled, &OutputMemory};
 }

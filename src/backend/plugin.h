@@ -5,6 +5,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ struct PluginHost {
   Stage stage = Stage::kOther;              ///< opening and running may want memory for outputs
   std::shared_ptr<SharedMemory> outputs;    ///< what it has got; null until it asks
   std::vector<std::span<std::byte>> ahead;  ///< of that, places whose pages are to be made
+  std::optional<uint8_t> fill;              ///< what it holds; then it is there for any output
+  uint64_t placed = 0;                      ///< how often it was given since this was cleared
 };
 
 /// Memory for outputs of a session's first run. Its pages are made beside what comes before that.
@@ -100,6 +103,14 @@ class Plugin {
   Plugin& operator=(const Plugin&) = delete;
 
   BackendInfo info() const;
+
+  /// While it is set, memory for outputs is there whatever their size, and holds that byte.
+  void FillOutputs(std::optional<uint8_t> fill) {
+    reached_.fill = fill;
+    reached_.placed = 0;
+  }
+  /// For how many outputs memory was asked for and given since.
+  uint64_t placed_outputs() const { return reached_.placed; }
 
   /// The options that the plug-in says it understands.
   std::vector<BackendOption> options() const;

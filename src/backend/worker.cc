@@ -406,6 +406,22 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   return outcome;
 }
 
+Result<Worker::TrialOutcome> Worker::TryRun(const TrialRequest& request, const TensorBlock& feed,
+                                            std::string_view stage) {
+  MessageWriter body;
+  request.Encode(body);
+  body.Append(feed.description);
+  VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(MessageType::kTryRun, body, feed.memory.get(), stage));
+  MessageReader in(frame.body);
+  VERNIER_TRY(DecodeStatus(in));
+  TrialOutcome outcome;
+  outcome.report = TrialReport::Decode(in);
+  if (in.failed()) return BadAnswer("answer");
+  VERNIER_ASSIGN_OR_RETURN(DecodedBlock block, DecodeTensors(in.rest(), std::move(frame.fd)));
+  outcome.outputs = std::move(block.tensors);
+  return outcome;
+}
+
 Result<Worker::Answer> Worker::Ask(MessageType type, const MessageWriter& body, int fd,
                                    std::string_view stage) {
   VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(type, body, fd, stage));

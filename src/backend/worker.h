@@ -18,6 +18,7 @@
 #include "backend/loans.h"
 #include "backend/messages.h"
 #include "backend/stderr_relay.h"
+#include "backend/trial_messages.h"
 #include "kernels/pair_measures.h"
 #include "util/log.h"
 #include "vernier/status.h"
@@ -69,6 +70,14 @@ class Worker {
   /// kDevice, outputs that lie on a device stay in the worker until Release.
   Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage,
                       OutputPlace place = OutputPlace::kHost);
+
+  struct TrialOutcome {
+    TensorMap outputs;
+    TrialReport report;
+  };
+  /// One inference as `request` asks. Outputs are brought to the host.
+  Result<TrialOutcome> TryRun(const TrialRequest& request, const TensorBlock& feed,
+                              std::string_view stage);
 
   /// Compares two kept outputs where they lie. kUnimplemented or kUnavailable: this cannot be
   /// measured there, the outputs have to be fetched.

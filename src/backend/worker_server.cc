@@ -24,6 +24,7 @@
 #include "backend/measure_messages.h"
 #include "backend/messages.h"
 #include "backend/plugin.h"
+#include "backend/trial_messages.h"
 #include "io/checksum.h"
 #include "util/mapped_file.h"
 
@@ -107,6 +108,8 @@ class WorkerServer {
       case MessageType::kHashInputs:
         hashing_.insert(in.Number<uint64_t>());
         return Reply{};
+      case MessageType::kTryRun:
+        return TryRun(frame, in);
       case MessageType::kClose: {
         const auto session = in.Number<uint64_t>();
         hashing_.erase(session);
@@ -177,6 +180,27 @@ class WorkerServer {
     if (hashes) EncodeHashes(*hashes, reply.body);
     reply.body.Append(outcome.outputs.description);
     reply.memory = std::move(outcome.outputs.memory);
+    return reply;
+  }
+
+  Result<Reply> TryRun(Frame& frame, MessageReader& in) {
+    const TrialRequest request = TrialRequest::Decode(in);
+    const auto found = sessions_.find(request.session);
+    if (in.failed() || found == sessions_.end()) return Internal("malformed request for a trial");
+    VERNIER_ASSIGN_OR_RETURN(const DecodedBlock feed,
+                             DecodeTensors(in.rest(), std::move(frame.fd)));
+    VERNIER_ASSIGN_OR_RETURN(const TrialInputs inputs,
+                             TrialInputs::Make(feed.tensors, request.shift));
+    plugin_->FillOutputs(request.fill);
+    Result<PluginSession::Outcome> outcome = found->second.session->Run(
+        inputs.tensors(), {devices_, OutputPlace::kHost, request.session});
+    const uint64_t placed = plugin_->placed_outputs();
+    plugin_->FillOutputs(std::nullopt);
+    VERNIER_TRY(outcome.status());
+    Reply reply;
+    TrialReport{inputs.FindWritten(), placed}.Encode(reply.body);
+    reply.body.Append(outcome->outputs.description);
+    reply.memory = std::move(outcome->outputs.memory);
     return reply;
   }
 

@@ -55,6 +55,15 @@ std::string DescribeMissing(const Pairing& pairing) {
 
 }  // namespace
 
+std::string FormatPlace(int64_t place, const Dims& dims) {
+  Dims index(dims.size(), 0);
+  for (size_t axis = dims.size(); axis-- > 0;) {
+    index[axis] = place % dims[axis];
+    place /= dims[axis];
+  }
+  return FormatDims(index);
+}
+
 Agreement HoldAgainst(const TensorMap& expected, const TensorMap& found,
                       const CompareOptions& options, const ErrorBars* bars) {
   Agreement agreement;

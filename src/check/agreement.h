@@ -29,4 +29,7 @@ struct Agreement {
 Agreement HoldAgainst(const TensorMap& expected, const TensorMap& found,
                       const CompareOptions& options, const ErrorBars* bars);
 
+/// "(1, 5)": the index of the element at that place in row-major order.
+std::string FormatPlace(int64_t place, const Dims& dims);
+
 }  // namespace vernier

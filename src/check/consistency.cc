@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "check/memory_properties.h"
 #include "check/properties.h"
 #include "inputs/coerce_feed.h"
 #include "run/feed_stream.h"
@@ -64,7 +65,7 @@ class RunnerCheck {
     record_.precision = (*probe)->runner().session().precision;
     VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw((*probe)->runner(), {}, 0, shared_.logger));
     const Result<TensorMap> outputs = (*probe)->Infer(feed);
-    if (!outputs.ok()) return GiveUp(outputs.status());
+    if (!outputs.ok()) return GiveUp(Explained(outputs.status(), runner, *model, feed));
     if (outputs->empty()) return GiveUp(NothingToCompare((*probe)->runner()));
     PairBars bars(plan_.compare);
     if (bars.wanted()) {
@@ -94,6 +95,14 @@ class RunnerCheck {
   }
 
  private:
+  // Inputs of some size are mapped read-only: to write there is death.
+  Status Explained(Status why, const RunnerPlan& runner, const ModelSource& model,
+                   const TensorMap& feed) const {
+    if (why.code() != StatusCode::kBackend) return why;
+    const std::string cause = ExplainDeath(again_, runner, model, feed);
+    return cause.empty() ? why : BackendError(why.message() + ": " + cause);
+  }
+
   Result<ConsistencyRunner> GiveUp(const Status& why) {
     if (why.code() == StatusCode::kCancelled) return why;
     record_.failure = why.message();

@@ -42,4 +42,9 @@ Result<TensorMap> Probe::Infer(const TensorMap& feed) {
   return std::move(result.outputs);
 }
 
+Result<Worker::TrialOutcome> Probe::TryInfer(const TensorMap& feed, const TrialRequest& request) {
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
+  return runner_.TryInfer(block, request);
+}
+
 }  // namespace vernier

@@ -37,6 +37,9 @@ class Probe {
   /// One inference with a feed in the runner's own names and types.
   Result<TensorMap> Infer(const TensorMap& feed);
 
+  /// The same in unusual circumstances.
+  Result<Worker::TrialOutcome> TryInfer(const TensorMap& feed, const TrialRequest& request);
+
   const LiveRunner& runner() const { return runner_; }
   Status Close() { return runner_.Close(); }
 

@@ -1,78 +1,16 @@
 #include "check/properties.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
+#include "check/memory_properties.h"
+#include "check/trial.h"
 #include "run/neutral_settings.h"
-#include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
 constexpr int64_t kSweepSizes[] = {1, 2, 3, 5, 8};
-// Fills fresh and freed memory with a byte and its opposite; blocks of all sizes come from the
-// heap, because pages that the system maps are zero.
-constexpr std::string_view kPerturbed[] = {
-    "GLIBC_TUNABLES=glibc.malloc.perturb=85:glibc.malloc.mmap_threshold=4294967296",
-    "GLIBC_TUNABLES=glibc.malloc.perturb=170:glibc.malloc.mmap_threshold=4294967296"};
-
-PropertyRecord NotApplicable(std::string why) {
-  return {.verdict = PropertyVerdict::kNotApplicable, .detail = std::move(why)};
-}
-
-/// Collects cases, from the smallest on, and ends with the first that breaks the property.
-class Trial {
- public:
-  explicit Trial(const Subject& subject) : subject_(subject) {}
-
-  /// False when the property is broken and there is nothing more to try.
-  bool Hold(const std::string& what, const TensorMap& expected, const Result<TensorMap>& found) {
-    if (!found.ok()) return Break(what, found.status().message());
-    const Agreement agreement = HoldAgainst(expected, *found, subject_.compare, &subject_.bars);
-    ++cases_;
-    if (agreement.closeness == Closeness::kApart) return Break(what, agreement.where);
-    if (agreement.closeness == Closeness::kWithinBar && agreement.times_over >= worst_) {
-      worst_ = agreement.times_over;
-      where_ = agreement.where + " of " + what;
-    }
-    return true;
-  }
-
-  bool Break(const std::string& what, const std::string& how) {
-    record_ = {.verdict = PropertyVerdict::kBroken, .detail = how, .smallest_case = what};
-    return false;
-  }
-
-  /// `cases` says what was done, in the plural: "runs".
-  PropertyRecord Finish(std::string_view cases) {
-    if (record_.verdict == PropertyVerdict::kBroken) return record_;
-    if (cases_ == 0) return NotApplicable("nothing could be tried");
-    record_.verdict = PropertyVerdict::kHolds;
-    record_.detail = std::to_string(cases_) + " " + std::string(cases) +
-                     (worst_ < 0 ? ", the same bits"
-                                 : ", up to " + FormatG(worst_, 3) +
-                                       " times what rounding may differ by (" + where_ + ")");
-    record_.times_over = std::max(worst_, 0.0);
-    return record_;
-  }
-
- private:
-  const Subject& subject_;
-  PropertyRecord record_;
-  int64_t cases_ = 0;
-  double worst_ = -1;
-  std::string where_;
-};
-
-Result<TensorMap> InferAnew(const Subject& subject, const Circumstances& circumstances) {
-  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
-                           Probe::Open(subject.shared, subject.plan, subject.model, circumstances));
-  VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, probe->Infer(subject.feed));
-  VERNIER_TRY(probe->Close());
-  return outputs;
-}
-
 PropertyRecord RepeatedRuns(Subject& subject) {
   Trial trial(subject);
   for (int64_t run = 1; run < subject.repeats; ++run) {
@@ -256,27 +194,20 @@ PropertyRecord OtherSettings(Subject& subject) {
   return trial.Finish("settings");
 }
 
-PropertyRecord UninitialisedMemory(Subject& subject) {
-  Trial trial(subject);
-  for (const std::string_view variable : kPerturbed) {
-    const std::string fill = &variable == kPerturbed ? "0x55" : "0xAA";
-    if (!trial.Hold("memory filled with " + fill, subject.outputs,
-                    InferAnew(subject, {.environment = {std::string(variable)}}))) {
-      break;
-    }
-  }
-  return trial.Finish("fillings");
-}
-
 constexpr Property kProperties[] = {
-    {"repeated-runs", "when the same inputs are fed again", RepeatedRuns},
-    {"fresh-session", "in another process", FreshSession},
-    {"identical-rows", "for every row of a batch of equal rows", IdenticalRows},
-    {"permuted-rows", "in another order when the rows of a batch are", PermutedRows},
-    {"batch-of-one", "for a row alone as within a batch", BatchOfOne},
-    {"shape-sweep", "twice for every size of each dynamic dimension", ShapeSweep},
-    {"other-settings", "with other thread counts and optimisation levels", OtherSettings},
-    {"uninitialised-memory", "whatever unused memory holds", UninitialisedMemory},
+    {"repeated-runs", "the same outputs when the same inputs are fed again", RepeatedRuns},
+    {"fresh-session", "the same outputs in another process", FreshSession},
+    {"identical-rows", "the same outputs for every row of a batch of equal rows", IdenticalRows},
+    {"permuted-rows", "the same outputs in another order when the rows of a batch are",
+     PermutedRows},
+    {"batch-of-one", "the same outputs for a row alone as within a batch", BatchOfOne},
+    {"shape-sweep", "the same outputs twice for every size of each dynamic dimension", ShapeSweep},
+    {"other-settings", "the same outputs with other thread counts and optimisation levels",
+     OtherSettings},
+    {"read-only-inputs", "inputs that are as they were before the run", ReadOnlyInputs},
+    {"input-alignment", "the same outputs wherever in memory the inputs begin", InputAlignment},
+    {"poisoned-outputs", "every element of the outputs to be written", PoisonedOutputs},
+    {"uninitialised-memory", "the same outputs whatever unused memory holds", UninitialisedMemory},
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ struct Subject {
 
 struct Property {
   std::string_view name;     ///< "repeated-runs"
-  std::string_view meaning;  ///< completes "the same outputs ..."
+  std::string_view meaning;  ///< completes "expected ..."
   PropertyRecord (*check)(Subject& subject);
 };
 

@@ -16,7 +16,7 @@ enum class PropertyVerdict : uint8_t {
 
 struct PropertyRecord {
   std::string_view name = {};     ///< "permuted-rows"
-  std::string_view meaning = {};  ///< completes "the same outputs ..."
+  std::string_view meaning = {};  ///< completes "expected ..."
   PropertyVerdict verdict = PropertyVerdict::kNotApplicable;
   std::string detail = {};         ///< what was tried, or what happened instead
   std::string smallest_case = {};  ///< of kBroken: the smallest one tried that breaks it

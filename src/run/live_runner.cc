@@ -107,9 +107,7 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
                    may_stay ? OutputPlace::kDevice : OutputPlace::kHost));
   received_ = std::move(outcome.received);
   if (hashes_ && iteration >= 0) Remember();
-  if (latencies_.size() < kLatencyLimit) latencies_.push_back(outcome.inference_seconds);
-  total_seconds_ += outcome.inference_seconds;
-  ++iterations_;
+  TakeOver(outcome.inference_seconds);
   for (SkippedOutput& output : outcome.outputs.skipped) {
     const bool known = std::any_of(skipped_.begin(), skipped_.end(),
                                    [&](const SkippedOutput& s) { return s.name == output.name; });
@@ -156,6 +154,18 @@ std::optional<ReceivedRecord> LiveRunner::AllReceived() const {
   if (hashed_iterations_ == 0) return std::nullopt;
   return ReceivedRecord{hashed_iterations_, HexadecimalHash(all_received_.value()),
                         first_received_};
+}
+
+Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, TrialRequest request) {
+  request.session = session_id_;
+  return worker_->TryRun(request, feed, "running in unusual circumstances");
+}
+
+void LiveRunner::TakeOver(std::optional<double> seconds) {
+  ++iterations_;
+  if (!seconds) return;
+  if (latencies_.size() < kLatencyLimit) latencies_.push_back(*seconds);
+  total_seconds_ += *seconds;
 }
 
 void LiveRunner::ForgetLatencies() {

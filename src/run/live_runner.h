@@ -51,6 +51,12 @@ class LiveRunner {
   /// The same of all inferences, warm-ups not included.
   std::optional<ReceivedRecord> AllReceived() const;
 
+  /// Infer() in unusual circumstances; `request` need not name the session.
+  Result<Worker::TrialOutcome> TryInfer(const TensorBlock& feed, TrialRequest request);
+
+  /// An inference whose result was there already, and how long it took.
+  void TakeOver(std::optional<double> seconds);
+
   /// Between these, what the framework says waits: for inferences on several threads.
   void HoldLog() { worker_->HoldLog(); }
   void ReleaseLog() { worker_->ReleaseLog(); }

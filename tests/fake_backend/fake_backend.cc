@@ -11,6 +11,13 @@
 //   more, fewer, none, null, renamed, twice    not the outputs of the signature
 //   skipped                 hands over no tensor but the reason (honest)
 //   write_input             writes into its input
+//   three                   fails where the first dimension is 3
+// float32 outputs that are wrong in some circumstances:
+//   wrong, process          by 1, and by a number of the process
+//   rows, batch             every row by its place, and the first element by the number of rows
+//   misaligned              where an input does not begin at a multiple of `align` (64)
+//   unwritten               the last element is never written; it is made in the host's memory
+//   uninitialised           by what fresh memory holds
 //   bad_code                a status with a code that does not exist
 // at stage query: null_table, other_major, null_slot, short_table
 // at stage create: no_backend; at stage open: no_session
@@ -27,6 +34,7 @@
 
 #include "behaviour.h"
 #include "vernier/backend_abi.h"
+#include "wrong_outputs.h"
 
 struct vn_backend {
   const vn_host* host;
@@ -86,6 +94,7 @@ struct OwnedTensor {
   std::string name;
   std::vector<int64_t> shape;
   std::vector<char> bytes;
+  std::span<char> data;  // `bytes`, or memory of the host
 };
 
 void Release(vn_tensor* tensor) noexcept {
@@ -94,19 +103,30 @@ void Release(vn_tensor* tensor) noexcept {
   delete owned;
 }
 
-OwnedTensor* Echo(vn_session* session, const vn_tensor& input) {
+// The host's memory where it has some.
+std::span<char> PlaceFor(const vn_host* host, size_t size, std::vector<char>& own) {
+  void* const given = VN_HAS(host, vn_host, output_memory) && size > 0
+                          ? host->output_memory(host->self, size)
+                          : nullptr;
+  if (given != nullptr) return {static_cast<char*>(given), size};
+  own.resize(size);
+  return own;
+}
+
+OwnedTensor* Echo(vn_session* session, const vn_tensor& input, std::string_view lie) {
   auto owned = std::make_unique<OwnedTensor>();
   owned->session = session;
   owned->name = View(input.name);
   owned->shape.assign(input.shape, input.shape + input.rank);
-  const char* data = static_cast<const char*>(input.data);
-  owned->bytes.assign(data, data + input.byte_size);
+  const vn_backend& backend = *session->backend;
+  owned->data = PlaceFor(backend.host, input.byte_size, owned->bytes);
+  CopyOrLie(lie, {input, owned->data, backend.behaviour.Number("align", 64)});
   vn_tensor& t = owned->tensor;
   t.struct_size = sizeof(t);
   t.rank = input.rank;
   t.shape = owned->shape.data();
-  t.data = owned->bytes.data();
-  t.byte_size = owned->bytes.size();
+  t.data = owned->data.data();
+  t.byte_size = owned->data.size();
   t.name = Str(owned->name);
   t.dtype_code = input.dtype_code;
   t.dtype_bits = input.dtype_bits;
@@ -145,9 +165,9 @@ constexpr TensorLie kTensorLies[] = {
      [](OwnedTensor& o) {
        o.tensor.dtype_code = VN_DTYPE_STRING;
        o.tensor.dtype_bits = 0;
-       std::fill(o.bytes.begin(), o.bytes.end(), '\x7f');
+       std::fill(o.data.begin(), o.data.end(), '\x7f');
      }},
-    {"nan", [](OwnedTensor& o) { std::fill(o.bytes.begin(), o.bytes.end(), '\xff'); }},
+    {"nan", [](OwnedTensor& o) { std::fill(o.data.begin(), o.data.end(), '\xff'); }},
 };
 
 void TellTensorLie(std::string_view lie, OwnedTensor& owned) {
@@ -205,11 +225,11 @@ float ErrorOf(const vn_backend& backend, bool other_settings, int64_t session) {
 // Off by a share of each value, up and down by turns.
 void AddError(float share, OwnedTensor& owned) {
   if (share == 0 || owned.tensor.dtype_code != VN_DTYPE_FLOAT) return;
-  for (size_t i = 0; (i + 1) * sizeof(float) <= owned.bytes.size(); ++i) {
+  for (size_t i = 0; (i + 1) * sizeof(float) <= owned.data.size(); ++i) {
     float value = 0;
-    std::memcpy(&value, owned.bytes.data() + i * sizeof(float), sizeof(float));
+    std::memcpy(&value, owned.data.data() + i * sizeof(float), sizeof(float));
     value *= i % 2 == 0 ? 1 + share : 1 - share;
-    std::memcpy(owned.bytes.data() + i * sizeof(float), &value, sizeof(float));
+    std::memcpy(owned.data.data() + i * sizeof(float), &value, sizeof(float));
   }
 }
 
@@ -305,7 +325,10 @@ vn_status* Run(vn_session* session, const vn_tensor* const* inputs, size_t input
   }
   size_t count = 0;
   for (const vn_tensor* input : std::span(inputs, input_count)) {
-    OwnedTensor* owned = Echo(session, *input);
+    if (lie == "three" && input->rank > 0 && input->shape[0] == 3) {
+      return NewStatus(host, VN_BACKEND, "three is too many");
+    }
+    OwnedTensor* owned = Echo(session, *input, lie);
     AddError(session->error, *owned);
     TellTensorLie(lie, *owned);
     outputs[count++] = &owned->tensor;

@@ -167,6 +167,11 @@ def messages():
     write("worker_messages", "zeros", b"\x02" + bytes(200))
     write("worker_messages", "words", b"\x05" + struct.pack("<I", 3) + text(b"why"))
     number = lambda value: struct.pack("<Q", value)
+    frame = struct.pack("<IIQ", 0x31524E56, 3, 4) + b"body"
+    write("worker_messages", "frames", b"f" + frame + frame)
+    write("worker_messages", "trial", b"\x06" + number(1) + number(32) + b"\x01\x55")
+    write("worker_messages", "report", b"\x07" + number(1) + text(b"x") + number(4) + number(0) +
+          number(2))
     tensor = text(b"y") + text(b"") + b"\x01" + number(1) + number(2) + number(0) + number(8)
     write("worker_messages", "block", b"b" + number(1) + tensor + b"\x01" + number(8) + bytes(8))
 

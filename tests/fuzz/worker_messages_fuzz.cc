@@ -1,7 +1,13 @@
 // Messages between the program and its workers. The first byte chooses what the rest is read as.
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "backend/channel.h"
 #include "backend/measure_messages.h"
 #include "backend/messages.h"
 #include "backend/tensor_block.h"
+#include "backend/trial_messages.h"
 #include "fuzz_target.h"
 
 namespace vernier {
@@ -15,9 +21,24 @@ void ReadBlock(std::span<const std::byte> bytes) {
   }
 }
 
+// What arrives on the socket itself, after which the other end is gone.
+void ReadFrames(std::span<const std::byte> bytes) {
+  auto ends = Channel::CreatePair();
+  constexpr size_t kFitsSocket = 100'000;
+  const std::span<const std::byte> sent = bytes.first(std::min(bytes.size(), kFitsSocket));
+  fuzz::Require(ends.ok() && ::send(ends->first.descriptor(), sent.data(), sent.size(), 0) ==
+                                 static_cast<ssize_t>(sent.size()),
+                "a socket takes the bytes");
+  ends->first = Channel(UniqueFd());
+  for (auto frame = ends->second.Receive(); frame.ok() && frame->has_value();
+       frame = ends->second.Receive()) {
+    fuzz::Require((*frame)->body.size() <= sent.size(), "a frame is made of what arrived");
+  }
+}
+
 void ReadMessage(unsigned kind, std::span<const std::byte> bytes) {
   MessageReader in(bytes);
-  switch (kind % 7) {
+  switch (kind % 9) {
     case 0:
       (void)LoadRequest::Decode(in);
       break;
@@ -36,6 +57,12 @@ void ReadMessage(unsigned kind, std::span<const std::byte> bytes) {
     case 5:
       (void)DecodeStatus(in);
       break;
+    case 6:
+      (void)TrialRequest::Decode(in);
+      break;
+    case 7:
+      (void)TrialReport::Decode(in);
+      break;
     default:
       (void)DecodeRequest(in);
   }
@@ -50,6 +77,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto rest = fuzz::Bytes(data + 1, size - 1);
   if (data[0] == 'b') {
     ReadBlock(rest);
+  } else if (data[0] == 'f') {
+    ReadFrames(rest);
   } else {
     ReadMessage(data[0], rest);
   }

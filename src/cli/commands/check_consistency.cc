@@ -56,8 +56,8 @@ class Teller {
       case PropertyVerdict::kNotApplicable:
         return log_.Info("NOT TRIED | " + name + " | " + property.detail);
       case PropertyVerdict::kBroken:
-        log_.Error("FAILED | " + name + " | not the same outputs " + std::string(property.meaning) +
-                   ": " + property.detail + " | smallest case: " + property.smallest_case);
+        log_.Error("FAILED | " + name + " | expected " + std::string(property.meaning) + ": " +
+                   property.detail + " | smallest case: " + property.smallest_case);
     }
   }
 

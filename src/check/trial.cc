@@ -1,0 +1,52 @@
+#include "check/trial.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "util/number_text.h"
+
+namespace vernier {
+
+PropertyRecord NotApplicable(std::string why) {
+  return {.verdict = PropertyVerdict::kNotApplicable, .detail = std::move(why)};
+}
+
+bool Trial::Hold(const std::string& what, const TensorMap& expected,
+                 const Result<TensorMap>& found) {
+  if (!found.ok()) return Break(what, found.status().message());
+  const Agreement agreement = HoldAgainst(expected, *found, subject_.compare, &subject_.bars);
+  ++cases_;
+  if (agreement.closeness == Closeness::kApart) return Break(what, agreement.where);
+  if (agreement.closeness == Closeness::kWithinBar && agreement.times_over >= worst_) {
+    worst_ = agreement.times_over;
+    where_ = agreement.where + " of " + what;
+  }
+  return true;
+}
+
+bool Trial::Break(const std::string& what, const std::string& how) {
+  record_ = {.verdict = PropertyVerdict::kBroken, .detail = how, .smallest_case = what};
+  return false;
+}
+
+PropertyRecord Trial::Finish(std::string_view cases) {
+  if (record_.verdict == PropertyVerdict::kBroken) return record_;
+  if (cases_ == 0) return NotApplicable("nothing could be tried");
+  record_.verdict = PropertyVerdict::kHolds;
+  record_.detail = std::to_string(cases_) + " " + std::string(cases) +
+                   (worst_ < 0 ? ", the same bits"
+                               : ", up to " + FormatG(worst_, 3) +
+                                     " times what rounding may differ by (" + where_ + ")");
+  record_.times_over = std::max(worst_, 0.0);
+  return record_;
+}
+
+Result<TensorMap> InferAnew(const Subject& subject, const Circumstances& circumstances) {
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
+                           Probe::Open(subject.shared, subject.plan, subject.model, circumstances));
+  VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, probe->Infer(subject.feed));
+  VERNIER_TRY(probe->Close());
+  return outputs;
+}
+
+}  // namespace vernier
