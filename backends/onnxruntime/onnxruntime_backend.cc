@@ -16,12 +16,36 @@ Status Take(const Api& api, OrtStatus* status) {
   switch (code) {
     case ORT_NO_SUCHFILE:
     case ORT_INVALID_PROTOBUF:
-    case ORT_INVALID_GRAPH: return Malformed(std::move(message));
-    default: return BackendError(std::move(message));
+    case ORT_INVALID_GRAPH:
+      return Malformed(std::move(message));
+    default:
+      return BackendError(std::move(message));
   }
 }
 
 namespace {
+
+// For whoever reads the host's log instead of the standard error.
+void PassOn(void* host, OrtLoggingLevel severity, const char* /*category*/, const char* /*id*/,
+            const char* /*place*/, const char* message) {
+  constexpr int32_t kWarning = 30, kError = 40;
+  static_cast<const sdk::Host*>(host)->Log(severity >= ORT_LOGGING_LEVEL_ERROR ? kError : kWarning,
+                                           message);
+}
+
+// `host` must live as long as the process logs.
+Status CreateEnvironment(Api& api, std::string_view log, const sdk::Host& host) {
+  constexpr OrtLoggingLevel kLevel = ORT_LOGGING_LEVEL_WARNING;
+  if (log.empty() || log == "stderr") {
+    return Take(api, api.table->CreateEnv(kLevel, "vernier", &api.env));
+  }
+  if (log != "host") {
+    return InvalidArgument("--onnxruntime.log: expected stderr or host, got '" + std::string(log) +
+                           "'");
+  }
+  return Take(api, api.table->CreateEnvWithCustomLogger(&PassOn, const_cast<sdk::Host*>(&host),
+                                                        kLevel, "vernier", &api.env));
+}
 
 Result<Api> LoadApi(std::string_view library) {
   const sdk::LibrarySearch search = {
@@ -50,7 +74,6 @@ Result<Api> LoadApi(std::string_view library) {
                        "' is too old: this build needs 1." + std::to_string(ORT_API_VERSION) +
                        " or newer");
   }
-  VERNIER_TRY(Take(api, api.table->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "vernier", &api.env)));
   VERNIER_TRY(Take(api, api.table->GetAllocatorWithDefaultOptions(&api.allocator)));
   return api;
 }
@@ -62,18 +85,36 @@ class OnnxRuntimeBackend {
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), {}, sdk::Str("library to load")},
+        {sizeof(vn_option_info),
+         sdk::Str("lib"),
+         sdk::Str("path"),
+         {},
+         sdk::Str("library to load")},
+        {sizeof(vn_option_info), sdk::Str("log"), sdk::Str("word"), sdk::Str("stderr"),
+         sdk::Str("where its warnings go: stderr or host, which is vernier's own log")},
         {sizeof(vn_option_info), sdk::Str("providers"), sdk::Str("list"), sdk::Str("cpu"),
          sdk::Str("execution providers in order of priority")},
         {sizeof(vn_option_info), sdk::Str("graph_optimization_level"), sdk::Str("word"),
          sdk::Str("ORT_ENABLE_ALL"), sdk::Str("how much the graph is rewritten")},
-        {sizeof(vn_option_info), sdk::Str("optimized_model"), sdk::Str("path"), {},
+        {sizeof(vn_option_info),
+         sdk::Str("optimized_model"),
+         sdk::Str("path"),
+         {},
          sdk::Str("where to save the graph as it was rewritten")},
-        {sizeof(vn_option_info), sdk::Str("intra_op_threads"), sdk::Str("int"), {},
+        {sizeof(vn_option_info),
+         sdk::Str("intra_op_threads"),
+         sdk::Str("int"),
+         {},
          sdk::Str("threads within an operator; default: the CPUs of this process")},
-        {sizeof(vn_option_info), sdk::Str("inter_op_threads"), sdk::Str("int"), {},
+        {sizeof(vn_option_info),
+         sdk::Str("inter_op_threads"),
+         sdk::Str("int"),
+         {},
          sdk::Str("threads across operators; default: the CPUs of this process")},
-        {sizeof(vn_option_info), sdk::Str("layer_times"), sdk::Str("path"), {},
+        {sizeof(vn_option_info),
+         sdk::Str("layer_times"),
+         sdk::Str("path"),
+         {},
          sdk::Str("measure each layer, and write the times there when the session ends")},
     };
     return kOptions;
@@ -82,7 +123,9 @@ class OnnxRuntimeBackend {
   static Result<std::unique_ptr<OnnxRuntimeBackend>> Create(const sdk::Host& host,
                                                             sdk::Options options) {
     VERNIER_ASSIGN_OR_RETURN(Api api, LoadApi(options.Get("lib")));
-    return std::unique_ptr<OnnxRuntimeBackend>(new OnnxRuntimeBackend(host, std::move(api)));
+    std::unique_ptr<OnnxRuntimeBackend> backend(new OnnxRuntimeBackend(host, std::move(api)));
+    VERNIER_TRY(CreateEnvironment(backend->api_, options.Get("log"), backend->host_));
+    return backend;
   }
 
   std::string_view framework_version() const { return api_.version; }

@@ -94,9 +94,27 @@ void CheckValueType(const LintSubject& subject, const OnnxValue& value, std::str
   }
 }
 
+// What keeps values from being drawn for an input.
+void CheckInputShape(const LintSubject& subject, const OnnxValue& value) {
+  if (value.kind == OnnxValueKind::kUntyped) return;
+  const std::string name = "input " + QuotePython(value.name);
+  const bool tensor =
+      value.kind == OnnxValueKind::kTensor || value.kind == OnnxValueKind::kSparseTensor;
+  if (!tensor) {
+    subject.findings.Add(lint_rule::kNonTensorInput,
+                         name + " is no tensor: no values can be drawn for it");
+  } else if (!ToTensorInfo(value).shape) {
+    subject.findings.Add(lint_rule::kInputShape,
+                         "Field 'shape' of 'type' is required but missing: " + name);
+  }
+}
+
 void CheckValues(const LintSubject& subject) {
   const OnnxGraph& graph = subject.model.graph();
-  for (const OnnxValue& value : graph.inputs) CheckValueType(subject, value, "input");
+  for (const OnnxValue& value : graph.inputs) {
+    CheckValueType(subject, value, "input");
+    CheckInputShape(subject, value);
+  }
   for (const OnnxValue& value : graph.outputs) {
     // Runtimes infer the type of an output that declares none.
     if (value.kind != OnnxValueKind::kUntyped) CheckValueType(subject, value, "output");

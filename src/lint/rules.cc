@@ -31,7 +31,8 @@ constexpr const LintRule* kAll[] = {
     &kMissingImport, &kUnknownOperator, &kCustomOperator, &kOperatorVersion, &kOperatorInputs,
     &kOperatorOutputs, &kAttribute,
     // Types and shapes
-    &kUnknownType, &kTypeMismatch, &kDeclaredType, &kShapeMismatch, &kDeclaredShape,
+    &kUnknownType, &kInputShape, &kNonTensorInput, &kTypeMismatch, &kDeclaredType, &kShapeMismatch,
+    &kDeclaredShape,
     // Weights
     &kBadDimension, &kWeightSize, &kWeightNotInput, &kExternalData, &kNonFiniteWeight,
     &kFloat16Overflow, &kFloat16Underflow,

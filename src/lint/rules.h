@@ -40,6 +40,8 @@ inline constexpr LintRule kOperatorInputs{"operator-inputs", kException, kChecke
 inline constexpr LintRule kOperatorOutputs{"operator-outputs", kException, kChecker, "too few or too many outputs"};
 inline constexpr LintRule kAttribute{"attribute", kException, kChecker, "an attribute is missing, unknown, given twice or of another type"};
 inline constexpr LintRule kUnknownType{"unknown-type", kException, kChecker, "a type is missing or is not one of ONNX's"};
+inline constexpr LintRule kInputShape{"input-shape", kException, kChecker, "an input declares no shape: nothing tells what fits it"};
+inline constexpr LintRule kNonTensorInput{"non-tensor-input", kWarning, kVernier, "an input is a sequence, a map or optional: values cannot be drawn for it"};
 inline constexpr LintRule kTypeMismatch{"type-mismatch", kException, kChecker, "an operator does not take such a type, or not these together"};
 inline constexpr LintRule kDeclaredType{"declared-type", kException, kChecker, "a tensor is declared with another type than its node makes"};
 inline constexpr LintRule kShapeMismatch{"shape-mismatch", kException, kChecker, "shapes that an operator cannot take together"};

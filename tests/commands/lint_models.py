@@ -16,6 +16,10 @@ def value(name, shape=(2, 3), dtype=FLOAT):
     return helper.make_tensor_value_info(name, dtype, None if shape is None else list(shape))
 
 
+def sequence(name):
+    return helper.make_tensor_sequence_value_info(name, FLOAT, None)
+
+
 def node(op, inputs, outputs, name=None, **more):
     return helper.make_node(op, inputs, outputs, name=f"{op}_of_{outputs[0]}" if name is None else name,
                             **more)
@@ -225,6 +229,9 @@ BROKEN = {
                                      values=[value("h", (3, 2))])],
     "unknown-type": [lambda: changed(untyped_input), lambda: changed(unknown_type),
                      lambda: changed(unknown_weight_type)],
+    "input-shape": [lambda: model([relu()], inputs=[value("x", None)])],
+    "non-tensor-input": [lambda: model([node("SequenceLength", ["s"], ["y"])], inputs=[sequence("s")],
+                                       outputs=[value("y", (), INT64)])],
     "bad-dimension": [lambda: changed(negative_weight)],
     "weight-size": [lambda: changed(short_weight)],
     "external-data": [lambda: changed(missing_file)],

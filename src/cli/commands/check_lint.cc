@@ -137,27 +137,33 @@ Result<LintOptions> WithSizes(const LintPlan& plan, const OnnxModel& model, Logg
   return options;
 }
 
-Result<LintReport> Lint(const LintPlan& plan, Logger& log) {
+/// What the rules say is reported also where a runner could not be asked.
+struct Linted {
+  LintReport report;
+  Status asked = {};
+};
+
+Result<Linted> Lint(const LintPlan& plan, Logger& log) {
   log.Info("Loading model: " + std::filesystem::absolute(plan.path).lexically_normal().string());
   Result<OnnxModel> model = OnnxModel::Open(plan.path);
   if (!model.ok()) {
-    LintReport report = UnreadableReport(model.status());
-    Tell(report.findings.front(), log);
-    return report;
+    Linted linted{UnreadableReport(model.status())};
+    Tell(linted.report.findings.front(), log);
+    return linted;
   }
   VERNIER_ASSIGN_OR_RETURN(const LintOptions options, WithSizes(plan, *model, log));
   Findings findings(*model, options.skip);
   LintModel(*model, options, findings);
   LintReport told;
   std::vector<LintRun> runs;
-  const Status asked = AskRunners(plan, *model, log, findings, told, runs);
+  Status asked = AskRunners(plan, *model, log, findings, told, runs);
   for (const LintFinding& finding : findings.list()) Tell(finding, log);
-  VERNIER_TRY(asked);
+  if (asked.code() == StatusCode::kCancelled) return asked;
   VERNIER_TRY(model->CheckIntact());
-  LintReport report = MakeLintReport(*model, std::move(findings), runs);
-  report.runners = std::move(told.runners);
-  Summarise(report, model->graph().nodes.size(), log);
-  return report;
+  Linted linted{MakeLintReport(*model, std::move(findings), runs), std::move(asked)};
+  linted.report.runners = std::move(told.runners);
+  Summarise(linted.report, model->graph().nodes.size(), log);
+  return linted;
 }
 
 void PrintRules() {
@@ -171,19 +177,21 @@ void PrintRules() {
 int CarryOutLint(const LintPlan& plan, const Invocation& invocation, ConsoleLog& log) {
   const auto begin = std::chrono::steady_clock::now();
   log.Start("RUNNING | Command: " + invocation.command);
-  const Result<LintReport> report = Lint(plan, log);
-  if (report.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
+  const Result<Linted> linted = Lint(plan, log);
+  if (linted.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
   RunFaults faults;
-  if (!report.ok()) {
-    log.Critical(report.status().message());
-    faults.Add(report.status());
-  } else {
-    faults.mismatch = !report->valid() || (plan.strict && report->Count(LintLevel::kWarning) > 0);
+  const auto add = [&](const Status& status) {
+    if (!status.ok()) log.Critical(status.message());
+    if (!status.ok()) faults.Add(status);
+  };
+  add(linted.status());
+  if (linted.ok()) {
+    const LintReport& report = linted->report;
+    add(linted->asked);
+    faults.mismatch = !report.valid() || (plan.strict && report.Count(LintLevel::kWarning) > 0);
     if (!plan.output.empty()) {
       log.Info("Saving linting report to " + plan.output);
-      const Status saved = WriteFileAtomically(plan.output, ToJson(*report));
-      if (!saved.ok()) log.Critical(saved.message());
-      if (!saved.ok()) faults.Add(saved);
+      add(WriteFileAtomically(plan.output, ToJson(report)));
     }
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
