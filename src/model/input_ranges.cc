@@ -212,7 +212,7 @@ class RangeFinder {
     return {0, *size - 1, std::move(what) + Sized(name, *size), true};
   }
 
-  // com.microsoft's operators: which input are indices into the rows of which.
+  // Which input are indices into the rows of which; the types of other inputs tell versions apart.
   struct TableLookup {
     std::string_view op;
     size_t indices, table;
@@ -222,7 +222,8 @@ class RangeFinder {
       {"EmbedLayerNormalization", 0, 2, "token ids"},
       {"EmbedLayerNormalization", 1, 4, "segment ids"},
       {"EmbedLayerNormalization", 8, 3, "position ids"},
-      {"RotaryEmbedding", 1, 2, "position ids"},
+      {"RotaryEmbedding", 1, 2, "position ids"},  // com.microsoft's
+      {"RotaryEmbedding", 3, 1, "position ids"},  // ONNX's
       {"GatherBlockQuantized", 1, 0, "indices"},
   };
 

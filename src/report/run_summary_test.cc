@@ -64,5 +64,69 @@ TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesEveryFailedOutput) {
   EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("add --atol logits:0.02 prob:0.0031"));
 }
 
+// Two outputs of three iterations on both sides.
+PairRecord ComparedPair() {
+  PairRecord pair;
+  pair.first = "a";
+  pair.second = "b";
+  pair.compared_iterations = pair.expected_iterations = 3;
+  for (const char* name : {"logits", "prob"}) {
+    OutputRecord output;
+    output.name = output.other_name = name;
+    output.paired_by = "exact";
+    output.compared = output.passed = 3;
+    output.elements = 10;
+    pair.outputs.push_back(output);
+  }
+  return pair;
+}
+
+TEST(FormatCoverage, CountsOutputsIterationsAndElements) {
+  EXPECT_EQ(FormatCoverage(ComparedPair()),
+            "compared 2 outputs in 3 iterations, 20 elements in each");
+}
+
+TEST(FormatCoverage, OneOfEachIsSingular) {
+  PairRecord pair = ComparedPair();
+  pair.outputs.pop_back();
+  pair.outputs[0].elements = 1;
+  pair.compared_iterations = pair.expected_iterations = 1;
+  EXPECT_EQ(FormatCoverage(pair), "compared 1 output in 1 iteration, 1 element");
+}
+
+TEST(FormatCoverage, NamesWhatOneSideLacks) {
+  PairRecord pair = ComparedPair();
+  pair.expected_iterations = 5;
+  pair.only_in_first = {"u", "v", "w", "x", "y"};
+  pair.only_in_second = {"z"};
+  EXPECT_EQ(
+      FormatCoverage(pair),
+      "compared 2 of 8 outputs in 3 of 5 iterations, 20 elements in each; only in a: u, v, w, "
+      "x, and 1 more; only in b: z");
+}
+
+TEST(FormatCoverage, NamesWhatShowsNothingAndHowMuchThatIs) {
+  PairRecord pair = ComparedPair();
+  pair.outputs[0].vacuous = "all zero";
+  pair.outputs[1].other_name = "probability";
+  pair.outputs[1].paired_by = "name";
+  pair.outputs[1].not_verified = 1;
+  EXPECT_EQ(
+      FormatCoverage(pair),
+      "compared 2 outputs in 3 iterations, 20 elements in each; paired by likeness: prob with "
+      "probability (by name); not verified: prob; shows nothing: logits (all zero) [10 of 20 "
+      "elements]");
+}
+
+TEST(FormatCoverage, NothingComparedIsNoPass) {
+  RunRecord record;
+  PairRecord pair = ComparedPair();
+  pair.outputs.clear();
+  pair.compared_iterations = 0;
+  record.pairs.push_back(pair);
+  EXPECT_THAT(FormatRunSummary(record, {}),
+              HasSubstr("NOTHING COMPARED, compared 0 outputs in 0 of 3 iterations"));
+}
+
 }  // namespace
 }  // namespace vernier

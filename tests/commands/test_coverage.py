@@ -1,0 +1,56 @@
+"""What a summary says of how much was compared, and how much of that shows anything."""
+
+import json
+import unittest
+
+import numpy as np
+
+from program import Case
+
+
+class Coverage(Case):
+    def compare(self, left, right, *words):
+        self.save_runs("a.json", [("a", left)])
+        self.save_runs("b.json", [("b", right)])
+        ended = self.vernier("run", "--load-outputs", "a.json", "b.json", "--save-record", "r.json",
+                             *words)
+        (pair,) = json.loads(self.path("r.json").read_text())["pairs"]
+        return ended, pair["coverage"]
+
+    def test_counts_what_was_compared(self):
+        outputs = {"x": np.arange(6, dtype="f4"), "y": np.arange(4, dtype="i8")}
+        ended, said = self.compare([outputs] * 3, [outputs] * 3)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("a vs. b: PASSED, compared 2 outputs in 3 iterations, 10 elements in each\n",
+                      ended.out)
+        self.assertEqual((said["outputs"], said["elements"], said["vacuous_elements"]), (2, 10, 0))
+
+    def test_names_what_one_side_lacks(self):
+        outputs = {"x": np.arange(6, dtype="f4"), "extra": np.ones(2, "f4")}
+        ended, said = self.compare([outputs, outputs], [{"x": outputs["x"]}])
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("compared 1 of 2 outputs in 1 of 2 iterations, 6 elements; only in a: extra",
+                      ended.out)
+        self.assertEqual(said["outputs_on_one_side"], 1)
+
+    def test_counts_elements_that_show_nothing(self):
+        outputs = {"x": np.arange(6, dtype="f4"), "zeros": np.zeros(3, "f4"),
+                   "nothing": np.zeros((0, 5), "f4")}
+        ended, said = self.compare([outputs], [outputs])
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("; shows nothing: zeros (", ended.out)
+        self.assertIn("nothing (no elements)", ended.out)
+        self.assertIn("[3 of 9 elements]", ended.out)
+        self.assertEqual((said["vacuous_outputs"], said["vacuous_elements"]), (2, 3))
+        self.assertEqual(self.compare([outputs], [outputs], "--strict")[0].code, 1)
+
+    def test_nothing_in_common_never_passes(self):
+        ended, said = self.compare([{"x": np.ones(2, "f4"), "z": np.ones(3, "f4")}],
+                                   [{"y": np.ones(5, "i8"), "w": np.ones(6, "i8")}])
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("NOTHING COMPARED, compared 0 of 4 outputs", ended.out)
+        self.assertEqual((said["outputs"], said["elements"]), (0, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
