@@ -91,6 +91,7 @@ struct SavePlan {
   std::string accuracy;  ///< --save-accuracy-results, the peer's format
   std::string record;    ///< --save-record
   std::vector<ReportFile> reports;  ///< --report
+  bool resume = false;  ///< --resume: go on with what was saved to `outputs`
 
   bool WantsPage() const {
     return std::any_of(reports.begin(), reports.end(), [](const ReportFile& report) {

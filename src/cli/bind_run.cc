@@ -147,6 +147,18 @@ Status CheckPaths(const RunPlan& plan) {
   return {};
 }
 
+Status CheckResume(const RunPlan& plan) {
+  if (!plan.save.resume) return {};
+  if (plan.save.outputs.empty()) {
+    return InvalidArgument(
+        "--resume goes on with what was saved: name the place with --save-outputs");
+  }
+  if (plan.runners.empty()) {
+    return InvalidArgument("--resume: there is no runner that could go on");
+  }
+  return {};
+}
+
 Status BindReports(const ParsedArgs& args, SavePlan& save) {
   for (const std::span<const std::string> words : args.Occurrences("reports")) {
     for (const std::string& path : words) {
@@ -171,6 +183,7 @@ void BindSaving(const ParsedArgs& args, RunPlan& plan) {
   save.input_blobs = path_of("save_input_blob_path");
   save.accuracy = path_of("save_accuracy_results_path");
   save.record = path_of("save_record");
+  save.resume = args.Has("resume_run");
   const bool keeps_tensors =
       args.Has("save_intermediate_outputs") || args.Has("save_all_intermediate_outputs");
   if (keeps_tensors && save.outputs.empty()) save.outputs = InOutputFolder(args, "outputs.json");
@@ -324,6 +337,7 @@ Status CheckRun(const RunPlan& plan) {
         "specified the model path, and also that it's not being consumed as an argument for "
         "another parameter");
   }
+  VERNIER_TRY(CheckResume(plan));
   VERNIER_TRY(CheckPaths(plan));
   VERNIER_TRY(CheckScripts(plan));
   return CheckAverageFlags(plan.compare);

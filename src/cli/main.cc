@@ -3,13 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <exception>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cli/command_table.h"
@@ -148,6 +153,38 @@ int Refuse(std::span<const std::string> words, const Invocation& invocation) {
   return 2;
 }
 
+// Set where memory ran out: an exception on its way cannot be asked for in a terminate handler.
+std::atomic<bool>& MemoryRanOut() {
+  static std::atomic<bool> ran_out = false;
+  return ran_out;
+}
+
+[[noreturn]] void NoteNoMemory() {
+  MemoryRanOut() = true;
+  throw std::bad_alloc();
+}
+
+// Memory that cannot be had is no defect, and deserves a sentence. What was saved before is on the
+// disk, as if the program had been killed.
+[[noreturn]] void EndWithoutMemory() noexcept {
+  constexpr int kNoMemory = 70;
+  bool no_memory = MemoryRanOut();
+  try {
+    if (std::current_exception() != nullptr) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    no_memory = true;
+  } catch (const std::system_error& error) {  // a thread that has no place for its stack
+    no_memory |= error.code() == std::errc::resource_unavailable_try_again;
+  } catch (...) {
+  }
+  if (!no_memory) std::abort();
+  constexpr std::string_view kSentence =
+      "[!] out of memory; what was saved before can be had with `vernier data recover`, or gone on"
+      " with by --resume\n";
+  (void)!::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  ::_exit(kNoMemory);
+}
+
 int Main(std::span<char* const> argv) {
   std::vector<std::string> words(argv.begin() + 1, argv.end());
   const Invocation invocation{Join(argv), CalledAsPeer(argv[0]), std::time(nullptr),
@@ -155,6 +192,11 @@ int Main(std::span<char* const> argv) {
   if (!words.empty() && (words[0] == "--version" || words[0] == "-v")) {
     std::printf("vernier %s\n", kVersion);
     return 0;
+  }
+  // In a worker it may be a framework's own business: there the signal tells of it.
+  if (words.empty() || words[0] != "worker") {
+    std::set_new_handler(NoteNoMemory);
+    std::set_terminate(EndWithoutMemory);
   }
   // `vernier help run` is `vernier run --help`.
   if (words.size() > 1 && words[0] == "help") {

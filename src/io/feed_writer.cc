@@ -107,10 +107,13 @@ class ArchiveEncoder final : public FeedWriter::Encoder {
 };
 
 Result<std::unique_ptr<FeedWriter::Encoder>> MakeEncoder(const std::string& path,
-                                                         ResultsFormat format) {
+                                                         ResultsFormat format,
+                                                         FeedWriter::Existing existing) {
   using EncoderPtr = std::unique_ptr<FeedWriter::Encoder>;
   if (format == ResultsFormat::kJsonDirectory) {
-    VERNIER_TRY(CreateIterationDirectory(path, "inference input data"));
+    const bool replaced = existing == FeedWriter::Existing::kReplaced;
+    VERNIER_TRY(replaced ? CreateDirectories(path)
+                         : CreateIterationDirectory(path, "inference input data"));
     return EncoderPtr(std::make_unique<JsonDirectoryEncoder>(path));
   }
   VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
@@ -130,8 +133,8 @@ Result<std::unique_ptr<FeedWriter::Encoder>> MakeEncoder(const std::string& path
 }  // namespace
 
 Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
-                                                       ResultsFormat format) {
-  VERNIER_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(path, format));
+                                                       ResultsFormat format, Existing existing) {
+  VERNIER_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(path, format, existing));
   return std::unique_ptr<FeedWriter>(new FeedWriter(std::move(encoder)));
 }
 

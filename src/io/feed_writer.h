@@ -1,6 +1,7 @@
 // Saves inputs while they are being made.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -24,11 +25,16 @@ class FeedWriter {
     virtual Status Finish() = 0;
   };
 
+  /// What becomes of files that a directory holds already.
+  enum class Existing : uint8_t { kRefused, kReplaced };
+
   /// kIo when the place cannot be written, or is a directory that is not empty.
-  static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path) {
-    return Create(path, ResultsFormatFor(path));
+  static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path,
+                                                    Existing existing = Existing::kRefused) {
+    return Create(path, ResultsFormatFor(path), existing);
   }
-  static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path, ResultsFormat format);
+  static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path, ResultsFormat format,
+                                                    Existing existing = Existing::kRefused);
 
   /// kIo; after an error Finish() fails too.
   Status Append(const TensorMap& feed);

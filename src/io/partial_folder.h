@@ -14,6 +14,8 @@
 namespace vernier {
 
 inline constexpr const char* kPartialSuffix = ".partial";
+/// Behind the name of a folder of iterations, and of its parts, that made way for a new one.
+inline constexpr const char* kEarlierSuffix = ".earlier";
 inline constexpr const char* kManifestName = "manifest.json";
 inline constexpr const char* kJournalName = "journal.jsonl";
 

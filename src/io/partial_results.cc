@@ -183,7 +183,8 @@ bool IsPartialFolder(const std::string& path) {
 
 namespace {
 
-// The folder stands beside the target, and its name tells it: NAME.partial, or NAME.partial.<n>.
+// The folder stands beside the target, and its name tells it: NAME.partial, or NAME.partial.<n>;
+// both may have been renamed to NAME.earlier<...>.
 // The manifest has the path as it was typed, perhaps from another directory.
 std::string TargetBeside(const std::string& folder, const std::string& typed) {
   const size_t mark = folder.rfind(kPartialSuffix);
@@ -191,9 +192,11 @@ std::string TargetBeside(const std::string& folder, const std::string& typed) {
   const std::string target = folder.substr(0, mark);
   const auto name = [](std::string path) {
     while (path.size() > 1 && path.back() == '/') path.pop_back();
-    return std::filesystem::path(path).filename();
+    return std::filesystem::path(path).filename().string();
   };
-  return name(target) == name(typed) ? target : typed;
+  const bool beside =
+      name(target) == name(typed) || name(target).starts_with(name(typed) + kEarlierSuffix);
+  return beside ? target : typed;
 }
 
 }  // namespace
@@ -222,6 +225,34 @@ Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
   return manifest;
 }
 
+namespace {
+
+std::vector<std::string> PartPaths(const std::string& folder, const PartialManifest& manifest) {
+  if (manifest.format == ResultsFormat::kNpz || manifest.format == ResultsFormat::kSafetensors) {
+    return {folder + "/" + kArchivePartName};
+  }
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < manifest.runner_names.size(); ++i) {
+    paths.push_back(folder + "/" + JsonPartName(i));
+  }
+  return paths;
+}
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+}  // namespace
+
+bool IsLeftOver(const std::string& folder) {
+  if (IsPartialFolderInUse(folder)) return false;
+  const Result<PartialManifest> manifest = ReadPartialManifest(folder);
+  if (!manifest.ok() || !Exists(manifest->target)) return false;
+  const std::vector<std::string> parts = PartPaths(folder, *manifest);
+  return !std::all_of(parts.begin(), parts.end(), Exists);
+}
+
 Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::string& folder) {
   VERNIER_ASSIGN_OR_RETURN(PartialManifest manifest, ReadPartialManifest(folder));
   if (IsPartialFolderInUse(folder)) {
@@ -229,17 +260,13 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::str
   }
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(folder + "/" + kJournalName));
   Journal journal = ParseJournal(text, manifest.runner_names.size());
-  const bool archive =
-      manifest.format == ResultsFormat::kNpz || manifest.format == ResultsFormat::kSafetensors;
   std::vector<FilePtr> parts;
-  for (size_t i = 0; i < (archive ? 1 : manifest.runner_names.size()); ++i) {
-    const std::string name = folder + "/" + (archive ? kArchivePartName : JsonPartName(i));
-    std::error_code ignored;
-    if (!std::filesystem::exists(name, ignored) && std::filesystem::exists(manifest.target)) {
+  for (const std::string& path : PartPaths(folder, manifest)) {
+    if (!Exists(path) && Exists(manifest.target)) {
       return Malformed("'" + manifest.target + "' was saved whole; what is left in '" + folder +
                        "' is not needed any more");
     }
-    VERNIER_ASSIGN_OR_RETURN(FilePtr part, InputFile::Open(name));
+    VERNIER_ASSIGN_OR_RETURN(FilePtr part, InputFile::Open(path));
     parts.push_back(std::move(part));
   }
   return std::unique_ptr<ResultsReader::Source>(

@@ -23,6 +23,9 @@ bool IsPartialFolder(const std::string& path);
 /// kMalformed when the manifest is missing or damaged.
 Result<PartialManifest> ReadPartialManifest(const std::string& folder);
 
+/// Whether the folder is only what could not be removed after its target had been saved whole.
+bool IsLeftOver(const std::string& folder);
+
 /// The iterations that are in the journal and in the parts, one runner after another as in the
 /// manifest. All files are open afterwards: the folder may be renamed. An iteration that is not
 /// what the journal says (the machine lost power) is kMalformed when it is read.

@@ -14,6 +14,7 @@
 #include "run/lpips_measure.h"
 #include "run/output_names.h"
 #include "run/run_scripts.h"
+#include "run/saved_progress.h"
 #include "run/savers.h"
 #include "run/spill.h"
 #include "run/tensor_release.h"
@@ -275,9 +276,42 @@ class Execution {
     VERNIER_ASSIGN_OR_RETURN(
         feeds_, FeedStream::Open(plan_, inputs, {scripts_.feeds(), scripts_.draws()}, logger_));
     if (savers_) return {};
+    if (plan_.save.resume) VERNIER_TRY(FindProgress());
     VERNIER_ASSIGN_OR_RETURN(Savers savers, Savers::Create(plan_.save, live_.names(), logger_));
     savers_.emplace(std::move(savers));
     return {};
+  }
+
+  // Before the savers, which move what they find out of their way.
+  Status FindProgress() {
+    VERNIER_ASSIGN_OR_RETURN(progress_, SavedProgress::Find(plan_.save, live_.names(), logger_));
+    if (progress_ != nullptr) live_.GoOnFrom(*progress_);
+    return {};
+  }
+
+  // Less than was there already must not replace it.
+  bool FallsShort() {
+    if (progress_ == nullptr) return false;
+    for (size_t i = 0; i < live_.size(); ++i) {
+      if (live_[i].iterations() < progress_->iterations(i)) return true;
+    }
+    return false;
+  }
+
+  void Publish() {
+    if (FallsShort()) {
+      savers_->Abandon();
+      logger_.Warning("--resume: this run ended before it had everything that '" +
+                      progress_->place() + "' holds, which stays as it is");
+      return;
+    }
+    const bool failed = aborted_ || outcome_.faults.any();
+    if (const Status status = savers_->Finish(PublishedIterations(), failed); !status.ok()) {
+      Report(status);
+    } else if (progress_ != nullptr) {
+      progress_->Remove();
+    }
+    outcome_.record.saved = savers_->saved();
   }
 
   Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration) {
@@ -351,13 +385,7 @@ class Execution {
     if (savers_) {
       if (const Status status = savers_->Settle(); !status.ok()) Report(status);
     }
-    if (savers_ && !writer_failed_) {
-      const bool failed = aborted_ || outcome_.faults.any();
-      if (const Status status = savers_->Finish(PublishedIterations(), failed); !status.ok()) {
-        Report(status);
-      }
-      outcome_.record.saved = savers_->saved();
-    }
+    if (savers_ && !writer_failed_) Publish();
     outcome_.record.runners = live_.Records();
     outcome_.record.notes = live_.notes();
     NoteSelfComparisons();
@@ -419,6 +447,7 @@ class Execution {
   RunScripts scripts_;
   LpipsMeasure lpips_{[this] { return live_.ScriptWorker(); }};
   std::unique_ptr<FeedStream> feeds_;
+  std::unique_ptr<SavedProgress> progress_;
   std::optional<Savers> savers_;
   TensorRelease released_;
   std::unique_ptr<Spill> spill_;

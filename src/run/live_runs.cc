@@ -332,23 +332,44 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(LiveRunner& runner,
   return std::optional<IterationResult>();
 }
 
+bool LiveRuns::IsSaved(size_t index, int64_t iteration) const {
+  return progress_ != nullptr && progress_->Has(index, iteration);
+}
+
+bool LiveRuns::IsSample(size_t index, int64_t iteration) const {
+  return progress_ != nullptr && progress_->IsSample(index, iteration);
+}
+
+Result<IterationResult> LiveRuns::TakeSaved(size_t index, int64_t iteration) {
+  VERNIER_ASSIGN_OR_RETURN(IterationResult saved, progress_->Take(index, iteration));
+  runners_[index].TakeOver(saved.runtime_s);
+  return saved;
+}
+
 Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const TensorMap& feed,
                                                        int64_t iteration) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
+  if (IsSaved(index, iteration)) {
+    VERNIER_ASSIGN_OR_RETURN(IterationResult saved, TakeSaved(index, iteration));
+    return std::optional<IterationResult>(std::move(saved));
+  }
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   TellInputs(runner);
-  Result<IterationResult> result =
-      runner.Infer(own.block(), iteration, may_stay_on_device_ ? &devices_ : nullptr);
-  if (result.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
-  return Finish(runner, std::move(result));
+  const bool sample = IsSample(index, iteration);
+  Result<IterationResult> made =
+      runner.Infer(own.block(), iteration, may_stay_on_device_ && !sample ? &devices_ : nullptr);
+  if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
+  VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, Finish(runner, std::move(made)));
+  if (sample && result) VERNIER_TRY(progress_->Check(index, iteration, *result));
+  return result;
 }
 
 Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMap& feed,
                                                                   int64_t iteration) {
   std::vector<std::optional<RunnerFeed>> feeds(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
-    if (!runners_[i].alive()) continue;
+    if (!runners_[i].alive() || IsSaved(i, iteration)) continue;
     VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
   }
   std::vector<Settling> results(runners_.size());
@@ -363,6 +384,9 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMa
   for (size_t i = 0; i < runners_.size(); ++i) {
     const bool shared = feeds[i] && feeds[i]->shared != nullptr;
     if (shared && results[i]->ok()) CheckReceived(runners_[i], iteration);
+    if (runners_[i].alive() && IsSaved(i, iteration)) results[i] = TakeSaved(i, iteration);
+    if (!IsSample(i, iteration) || !results[i] || !results[i]->ok()) continue;
+    VERNIER_TRY(progress_->Check(i, iteration, **results[i]));
   }
   return results;
 }

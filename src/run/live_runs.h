@@ -16,6 +16,7 @@
 #include "run/live_runner.h"
 #include "run/model_conversion.h"
 #include "run/noise_floor.h"
+#include "run/saved_progress.h"
 #include "run/script_feeds.h"
 #include "run/worker_pool.h"
 #include "util/log.h"
@@ -50,6 +51,9 @@ class LiveRuns {
   /// Opens one runner. A failure puts it out of the run; a model or a name that is wrong is
   /// returned, since it is not the backend's fault.
   Status Open(size_t index);
+
+  /// Results that are there already are taken from here instead of being inferred.
+  void GoOnFrom(SavedProgress& progress) { progress_ = &progress; }
 
   /// Opens the twin of the first runner, which noise is measured with.
   Status OpenTwin(NoiseFloor& noise);
@@ -107,6 +111,9 @@ class LiveRuns {
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
   Result<std::vector<TensorInfo>> InputsFromWords(std::span<const std::string> shape_words,
                                                   const LiveRunner* silent) const;
+  bool IsSaved(size_t index, int64_t iteration) const;
+  bool IsSample(size_t index, int64_t iteration) const;
+  Result<IterationResult> TakeSaved(size_t index, int64_t iteration);
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed);
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
 
@@ -120,6 +127,7 @@ class LiveRuns {
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
   PythonFeeds python_feeds_;
+  SavedProgress* progress_ = nullptr;
   std::vector<std::string> notes_;
 
   // What the first runner of an iteration received of the shared block.

@@ -36,13 +36,17 @@ Result<Savers> Savers::Create(const SavePlan& plan, std::vector<std::string> run
   Savers savers(plan, logger);
   if (!plan.inputs.empty()) {
     logger.Info(Announcement("inference input data", plan.inputs));
-    VERNIER_ASSIGN_OR_RETURN(savers.inputs_, FeedWriter::Create(plan.inputs));
+    VERNIER_ASSIGN_OR_RETURN(
+        savers.inputs_,
+        FeedWriter::Create(plan.inputs, plan.resume ? FeedWriter::Existing::kReplaced
+                                                    : FeedWriter::Existing::kRefused));
   }
   if (!plan.outputs.empty()) {
     logger.Info(Announcement("inference results", plan.outputs));
     VERNIER_ASSIGN_OR_RETURN(savers.outputs_,
                              ResultsWriter::Create(plan.outputs, std::move(runner_names)));
-    if (const std::string& stale = savers.outputs_->stale_partial(); !stale.empty()) {
+    if (const std::string& stale = savers.outputs_->stale_partial();
+        !stale.empty() && !plan.resume) {
       logger.Warning("An earlier run did not finish saving '" + plan.outputs +
                      "'. What it had saved is now in '" + stale + "'; `vernier data recover " +
                      stale + "` makes a file of it.");
@@ -93,6 +97,13 @@ Status Savers::AddResult(size_t runner, const IterationResult& result) {
     return writer->Append(runner, saved);
   });
   return {};
+}
+
+void Savers::Abandon() {
+  (void)Settle();
+  inputs_ = nullptr;
+  if (outputs_ != nullptr) outputs_->Discard();
+  outputs_ = nullptr;
 }
 
 Status Savers::Settle() { return pending_.valid() ? pending_.get() : Status(); }

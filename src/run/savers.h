@@ -40,6 +40,9 @@ class Savers {
   /// the parts.
   Status Finish(size_t iterations, bool run_failed);
 
+  /// Leaves older files as they are and removes what was added. Nothing may be added afterwards.
+  void Abandon();
+
   /// What was saved and where, for records.
   const std::vector<std::pair<std::string, std::string>>& saved() const { return saved_; }
 

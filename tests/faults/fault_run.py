@@ -39,8 +39,9 @@ def field(number, value):
 
 
 def identity_model(names, dims):
-    """ONNX with an Identity node for each name: float32 `name` to `name_out`."""
-    shape = b"".join(field(1, field(1, d)) for d in dims)
+    """ONNX with an Identity node for each name: float32 `name` to `name_out`; a text is a dynamic
+    dimension."""
+    shape = b"".join(field(1, field(2 if isinstance(d, str) else 1, d)) for d in dims)
     kind = field(1, field(1, 1) + field(2, shape))
     nodes = b"".join(field(1, field(1, n) + field(2, n + "_out") + field(4, "Identity"))
                      for n in names)
@@ -48,6 +49,11 @@ def identity_model(names, dims):
     outputs = b"".join(field(12, field(1, n + "_out") + field(2, kind)) for n in names)
     graph = nodes + field(2, "faults") + inputs + outputs
     return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+
+
+def is_sanitized():
+    """Whether vernier was built with AddressSanitizer."""
+    return b"__asan_init" in pathlib.Path(VERNIER).read_bytes()
 
 
 def workers_of(parent):

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from fault_run import PATIENCE_S, VERNIER, identity_model
+from fault_run import PATIENCE_S, VERNIER, identity_model, is_sanitized
 
 SHIM = os.environ.get("FAILING_CALLS", "")
 FORMATS = ("saved.json", "saved.npz", "saved.safetensors", "saved")
@@ -99,7 +99,7 @@ class Scene:
         log = self.root / "calls.log"
         environment = dict(os.environ, FAIL_UNDER=str(self.place), FAIL_AT=str(number),
                            FAIL_HOW=how, FAIL_LOG=str(log), LD_PRELOAD=SHIM)
-        if b"__asan_init" in pathlib.Path(VERNIER).read_bytes():
+        if is_sanitized():
             environment["ASAN_OPTIONS"] = (environment.get("ASAN_OPTIONS", "") +
                                            ":verify_asan_link_order=0")
         code, err = self.run(f"place/{name}", env=environment)
@@ -156,6 +156,20 @@ class Scene:
         if len(tensors) != 2 * promised:
             raise Lost(f"{len(tensors) // 2} of {promised} iterations were recovered")
 
+    def check_resume(self, name):
+        """And the same command with --resume makes everything of it."""
+        target = self.place / name
+        if target.suffix and target.exists() and self.load(target) == self.older:
+            target.unlink()  # of another seed, which --resume refuses
+        code, err = self.run(f"place/{name}", "--resume")
+        if code != 0 or self.load(target) != self.truth:
+            raise Lost(f"--resume ended with {code}: {err}")
+        # Without both files, on its way in or out, a folder holds nothing that could be read.
+        left = [p.name for p in self.place.iterdir() if p != target and ".partial" in p.name and
+                all((p / name).exists() for name in ("manifest.json", "journal.jsonl"))]
+        if left:
+            raise Lost(f"--resume left {left}")
+
     def check(self, name, code, err, killed=False):
         if killed:
             if code != -9:
@@ -164,6 +178,7 @@ class Scene:
             raise Lost(f"the run ended with {code} and said '{err}'")
         self.check_target(name, code)
         self.check_parts(name)
+        self.check_resume(name)
 
     def count_calls(self, name):
         self.prepare(name)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from fault_run import FaultTest, PATIENCE_S, VERNIER, wait_until
+from fault_run import FaultTest, PATIENCE_S, VERNIER, is_sanitized, wait_until
 
 LIMIT = 200 * 1000
 
@@ -76,6 +76,36 @@ class FullDisk(FaultTest):
         self.assertNotEqual(ended.code, 0, ended)
         self.assertGreater(ended.code, 0, ended)
         self.assertIn("shared memory", ended.err)
+
+
+class OutOfMemory(FaultTest):
+    def test_it_is_a_sentence_and_results_load(self):
+        """With less and less address space, until nothing works at all. The file is the old one, or
+        has what was finished before memory ran out."""
+        if is_sanitized():
+            return  # a sanitizer alone wants terabytes of it
+        model = self.write_model("large.onnx", ["x"], [1000, 1000])
+        path = self.folder / "saved.json"
+        first = self.run_pair("--iterations", "2", "--save-outputs", path, model=model)
+        self.assertEqual(first.code, 0, first)
+        old = path.read_bytes()
+        failed = 0
+        for mib in (200, 120, 80, 60, 50, 45, 40, 35, 30):
+            limit = mib << 20
+            with self.subTest(mib=mib):
+                ended = self.run_pair(
+                    "--iterations", "2", "--seed", "7", "--save-outputs", path, model=model,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+                if ended.code == 0:
+                    path.write_bytes(old)
+                    continue
+                failed += 1
+                self.assertGreater(ended.code, 0, ended)
+                self.assertTrue(ended.err.strip(), ended)
+                if path.read_bytes() != old:
+                    self.assertEqual(self.saved_iterations(path)["good"], 1)
+                    path.write_bytes(old)
+        self.assertGreater(failed, 0)
 
 
 class Killed(FaultTest):

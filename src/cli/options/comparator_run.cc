@@ -61,6 +61,13 @@ constexpr OptionRow kRun[] = {
      .metavar = "FILE",
      .help = "Same as --save-outputs FILE.",
      .origin = Origin::kOurs},
+    {.flags = {"--resume"},
+     .dest = "resume_run",
+     .help = "Go on with what an earlier run of the same command had saved with --save-outputs, at"
+             " the first iteration that is missing: also after kill -9, Ctrl-C or a full disk. What"
+             " is there is compared again, but not run again, except for the first and the last"
+             " iteration of each runner, which must come out the same.",
+     .origin = Origin::kOurs},
     {.flags = {"--output-dir"},
      .dest = "output_dir",
      .arity = Arity::kOne,
