@@ -21,6 +21,7 @@ OptionTable BlameOptionTable() {
   }
   groups.push_back(WorkerOptions());
   groups.push_back(BlameOptions());
+  groups.push_back(BlameAloneOptions());
   groups.push_back(Only(ReportOptions(), {"reports"}));
   return OptionTable(std::move(groups));
 }

@@ -11,13 +11,6 @@ constexpr OptionRow kBlame[] = {
      .help = "Save what blame found as JSON: culprits, the first value that is not finite, tensors"
              " that could not be looked at, and every layer.",
      .origin = Origin::kOurs},
-    {.flags = {"--resume"},
-     .dest = "resume",
-     .arity = Arity::kOne,
-     .metavar = "FILE",
-     .help = "Keep what was found in FILE after each batch of tensors; the same command goes on"
-             " from there.",
-     .origin = Origin::kOurs},
     {.flags = {"--bundle"},
      .dest = "bundle",
      .arity = Arity::kOne,
@@ -41,6 +34,17 @@ constexpr OptionRow kBlame[] = {
      .origin = Origin::kOurs},
 };
 
+// Not after a run, where --resume is about the run.
+constexpr OptionRow kBlameAlone[] = {
+    {.flags = {"--resume"},
+     .dest = "resume",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Keep what was found in FILE after each batch of tensors; the same command goes on"
+             " from there.",
+     .origin = Origin::kOurs},
+};
+
 constexpr OptionRow kRunAndBlame[] = {
     {.flags = {"--blame"},
      .dest = "blame",
@@ -51,6 +55,10 @@ constexpr OptionRow kRunAndBlame[] = {
 }  // namespace
 
 OptionGroup BlameOptions() { return {"Blame", "finding the layer that is to blame", kBlame}; }
+
+OptionGroup BlameAloneOptions() {
+  return {"Interrupted searches", "going on with a search for the layer", kBlameAlone};
+}
 
 OptionGroup RunAndBlameOptions() {
   return {"Blame after the run", "finding the layer that is to blame", kRunAndBlame};

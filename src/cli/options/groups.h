@@ -30,6 +30,7 @@ OptionGroup ReportOptions();
 OptionGroup InspectOptions();
 OptionGroup ExtractOptions();
 OptionGroup BlameOptions();
+OptionGroup BlameAloneOptions();
 OptionGroup RunAndBlameOptions();
 OptionGroup ReportFileOptions();
 OptionGroup ScriptOptions();
