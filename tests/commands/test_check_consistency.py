@@ -35,9 +35,12 @@ class CheckConsistency(Case):
     def test_a_good_runner_holds_everything_that_can_be_tried(self):
         ended, properties = self.check(GOOD)
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertEqual(properties["other-settings"]["verdict"], "not applicable")
-        held = [name for name, p in properties.items() if p["verdict"] == "holds"]
-        self.assertEqual(len(held), len(properties) - 1)
+        # Nothing is known of a script's settings, and it makes its outputs in memory of its own.
+        not_tried = {"other-settings", "poisoned-outputs"}
+        for name, found in properties.items():
+            with self.subTest(name):
+                self.assertEqual(found["verdict"],
+                                 "not applicable" if name in not_tried else "holds")
 
     def test_each_broken_property_is_named_with_its_smallest_case(self):
         for name, body in BROKEN.items():
