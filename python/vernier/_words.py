@@ -15,7 +15,7 @@ _LOG = "the log is Python's logger 'vernier': set its level and handlers"
 _PROGRAM = "only the program does that: `python -m vernier`"
 ELSEWHERE = {
     **dict.fromkeys(("verbose", "quiet", "verbosity", "silent", "log_format", "log_file"), _LOG),
-    **dict.fromkeys(("blame", "save_blame", "resume", "bundle", "max_host_mem", "max_gpu_mem",
+    **dict.fromkeys(("blame", "save_blame", "resume_run", "bundle", "max_host_mem", "max_gpu_mem",
                      "gen_script"), _PROGRAM),
 }
 
