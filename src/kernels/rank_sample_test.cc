@@ -75,7 +75,8 @@ TEST(MakeRankPlans, TakesAFewEqualNumbersIn) {
   std::vector<float> values = Numbers(false);
   for (float& value : values) value = std::round(value * 256) / 256;
   EXPECT_LT(ShareInBrackets(values, {.first = 65536}), 0.05);
-  for (const auto& bracket : PlanOf(values, {.first = 65536}).brackets()) {
+  const RankPlan<int32_t> plan = PlanOf(values, {.first = 65536});
+  for (const auto& bracket : plan.brackets()) {
     EXPECT_FALSE(bracket.counts_below_low || bracket.counts_up_to_high) << bracket.ranks.front();
   }
 }
