@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -62,9 +63,16 @@ Result<ArrivedBytes> MapSealed(const UniqueFd& memory, const std::shared_ptr<Loa
       MappedFile::FromDescriptor(memory.get(), static_cast<size_t>(info.st_size),
                                  "tensors of a worker"));
   const std::span<const std::byte> bytes = map->bytes();
-  MapPages(bytes);
   if (!lent) return ArrivedBytes{bytes, std::move(map)};
   return ArrivedBytes{bytes, std::make_shared<const Loan>(std::move(map), loans, info.st_ino)};
+}
+
+// Only pages of tensors: between large ones lies room that has none yet.
+void MapPagesOf(std::span<const std::byte> tensor) {
+  constexpr size_t kWorthMapping = size_t{1} << 20;
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t before = reinterpret_cast<uintptr_t>(tensor.data()) % page;
+  if (tensor.size() >= kWorthMapping) MapPages({tensor.data() - before, tensor.size() + before});
 }
 
 Result<ArrivedBytes> CopyInline(MessageReader& reader) {
@@ -112,10 +120,10 @@ Status AddTensor(ArrivedEntry entry, const ArrivedBytes& arrived, DecodedBlock& 
       entry.size > available - entry.offset) {
     return BackendError("a worker sent tensor '" + entry.name + "' outside its memory");
   }
-  Result<Tensor> tensor = Tensor::Wrap(
-      *dtype, std::move(entry.dims),
-      arrived.bytes.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.size)),
-      arrived.owner);
+  const std::span<const std::byte> bytes =
+      arrived.bytes.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.size));
+  MapPagesOf(bytes);
+  Result<Tensor> tensor = Tensor::Wrap(*dtype, std::move(entry.dims), bytes, arrived.owner);
   if (!tensor.ok()) {
     return BackendError("a worker sent tensor '" + entry.name +
                         "', which is wrong: " + tensor.status().message());

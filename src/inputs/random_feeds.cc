@@ -70,7 +70,7 @@ class FeedMemory {
     const Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::Create();
     if (!memory.ok()) return;
     const Result<std::span<std::byte>> place = (*memory)->Reserve(static_cast<size_t>(total));
-    if (!place.ok()) return;
+    if (!place.ok() || !(*memory)->MakeHugePages(*place).ok()) return;
     memory_ = *memory;
     rest_ = *place;
   }

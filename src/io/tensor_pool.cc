@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "core/memory_limit.h"
+#include "util/page_work.h"
 
 namespace vernier {
 namespace {
 
 // Smaller ones come from the allocator's own lists, which are as fast.
 constexpr size_t kWorthKeeping = size_t{64} << 10;
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kWorthHugePages = 8 * kHugePage;
 
 using Block = std::unique_ptr<std::byte, void (*)(std::byte*)>;

@@ -1,9 +1,10 @@
 #include "util/page_work.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <future>
 #include <vector>
 
@@ -13,30 +14,79 @@ namespace vernier {
 namespace {
 
 constexpr size_t kWorthThread = size_t{32} << 20;
+constexpr size_t kWorthHugePages = 4 * kHugePage;
+constexpr int kCollapse = 25;  // MADV_COLLAPSE of Linux 6.1, which Debian 12's headers lack
 
-// madvise(2), in as many parts as are worth a thread. Where none can be had, the part waits for us.
-void Advise(std::span<const std::byte> pages, int advice) {
-  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+using Pages = std::span<const std::byte>;
+
+int Advise(Pages pages, int advice) {
+  return ::madvise(const_cast<std::byte*>(pages.data()), pages.size(), advice);
+}
+
+// `work` on as many parts of the pages as are worth a thread. Where none can be had, the part waits
+// for us.
+template <typename Work>
+void InParts(Pages pages, Work work) {
   const size_t most = std::min<size_t>(DefaultThreadCount(), 8);
   const size_t count = std::clamp<size_t>(pages.size() / kWorthThread, 1, most);
-  const size_t share = (pages.size() / count + page - 1) / page * page;
-  const auto advise = [=](size_t begin) {
-    auto* const first = const_cast<std::byte*>(pages.data()) + begin;
-    ::madvise(first, std::min(share, pages.size() - begin), advice);
-  };
+  const size_t share = (pages.size() / count + kHugePage - 1) / kHugePage * kHugePage;
   std::vector<std::future<void>> others;
   for (size_t begin = share; begin < pages.size(); begin += share) {
-    others.push_back(std::async(advise, begin));
+    const Pages part = pages.subspan(begin, std::min(share, pages.size() - begin));
+    others.push_back(std::async([part, work] { work(part); }));
   }
-  advise(0);
+  work(pages.first(std::min(share, pages.size())));
   for (std::future<void>& other : others) other.get();
+}
+
+// The part that whole huge pages cover.
+Pages HugePagesWithin(Pages pages) {
+  const auto address = reinterpret_cast<uintptr_t>(pages.data());
+  const size_t before = (kHugePage - address % kHugePage) % kHugePage;
+  if (pages.size() < before + kHugePage) return {};
+  return pages.subspan(before, (pages.size() - before) / kHugePage * kHugePage);
+}
+
+// The kernel gathers the small pages that are there, one at least, and adds what is missing.
+bool MakeHugePage(Pages page) {
+  auto* const first = reinterpret_cast<volatile std::byte*>(const_cast<std::byte*>(page.data()));
+  *first = *first;
+  return Advise(page, kCollapse) == 0;
+}
+
+template <typename Work>
+auto TimeOf(Work work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::steady_clock::now() - start;
 }
 
 }  // namespace
 
+void MakeHugePages(std::span<const std::byte> pages) {
+#ifdef MADV_POPULATE_WRITE
+  Pages rest = HugePagesWithin(pages);
+  if (rest.size() < kWorthHugePages) return;
+  const auto bar = TimeOf([&] { Advise(rest.first(kHugePage), MADV_POPULATE_WRITE); });
+  // Each that cost more has twice as many stay small before the next is tried.
+  for (size_t step = 1; rest.size() > step * kHugePage;) {
+    rest = rest.subspan(step * kHugePage);
+    bool made = false;
+    const auto cost = TimeOf([&] { made = MakeHugePage(rest.first(kHugePage)); });
+    step = made && cost < bar ? 1 : 2 * step;
+  }
+#else
+  (void)pages;
+#endif
+}
+
 void MakePages(std::span<const std::byte> pages) {
 #ifdef MADV_POPULATE_WRITE
-  if (!pages.empty()) Advise(pages, MADV_POPULATE_WRITE);
+  if (pages.empty()) return;
+  InParts(pages, [](Pages part) {
+    MakeHugePages(part);
+    Advise(part, MADV_POPULATE_WRITE);
+  });
 #else
   (void)pages;
 #endif
@@ -44,14 +94,14 @@ void MakePages(std::span<const std::byte> pages) {
 
 void MapPages(std::span<const std::byte> pages) {
 #ifdef MADV_POPULATE_READ
-  if (!pages.empty()) Advise(pages, MADV_POPULATE_READ);
+  if (!pages.empty()) InParts(pages, [](Pages part) { Advise(part, MADV_POPULATE_READ); });
 #else
   (void)pages;
 #endif
 }
 
 void DropPages(std::span<const std::byte> pages) {
-  if (!pages.empty()) Advise(pages, MADV_DONTNEED);
+  if (!pages.empty()) InParts(pages, [](Pages part) { Advise(part, MADV_DONTNEED); });
 }
 
 void UnmapPages(std::span<const std::byte> pages) {

@@ -34,5 +34,20 @@ TEST(PageWork, IsDoneWhereNoThreadCanBeHad) {
   EXPECT_EXIT(WorkWithoutThreads(), testing::ExitedWithCode(0), "");
 }
 
+TEST(PageWork, HugePagesKeepWhatWasThere) {
+  constexpr size_t kSize = 12 * kHugePage;
+  void* const memory =
+      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const std::span bytes(static_cast<std::byte*>(memory), kSize);
+  const auto expected = [](size_t at) { return static_cast<std::byte>(at / 4096 + 1); };
+  for (size_t at = 0; at < kSize; at += 4096) bytes[at] = expected(at);
+  MakeHugePages(bytes);
+  size_t kept = 0;
+  for (size_t at = 0; at < kSize; at += 4096) kept += bytes[at] == expected(at) ? 1 : 0;
+  EXPECT_EQ(kept, kSize / 4096);
+  ::munmap(memory, kSize);
+}
+
 }  // namespace
 }  // namespace vernier

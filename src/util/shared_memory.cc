@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -21,9 +22,28 @@ Status CannotHave(uint64_t size) {
                   " bytes cannot be had: " + std::strerror(errno));
 }
 
+uint64_t RoundUp(uint64_t size, uint64_t step) { return (size + step - 1) / step * step; }
+
 uint64_t ToPages(uint64_t size) {
-  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  return (size + page - 1) / page * page;
+  return RoundUp(size, static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
+}
+
+// Addresses for `size` bytes, beginning at a multiple of kHugePage where they are as many.
+std::byte* HoldAddresses(size_t size) {
+  const size_t whole = ToPages(size);
+  const size_t slack = size < kHugePage ? 0 : kHugePage;
+  // Asking for them as writable has the kernel refuse what it can never give, which it does not for
+  // shared memory.
+  void* const address =
+      ::mmap(nullptr, whole + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) return nullptr;
+  if (slack == 0) return static_cast<std::byte*>(address);
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const size_t before = RoundUp(begin, kHugePage) - begin;
+  auto* const first = static_cast<std::byte*>(address) + before;
+  if (before > 0) ::munmap(address, before);
+  if (slack > before) ::munmap(first + whole, slack - before);
+  return first;
 }
 
 }  // namespace
@@ -43,7 +63,8 @@ SharedMemory::~SharedMemory() {
 }
 
 Result<uint64_t> SharedMemory::Extend(uint64_t size) {
-  const uint64_t begin = ToPages(size_);
+  // What is skipped has no pages.
+  const uint64_t begin = size < kHugePage ? ToPages(size_) : RoundUp(size_, kHugePage);
   // A sum that wraps around would make the memory smaller.
   if (size > static_cast<uint64_t>(std::numeric_limits<off_t>::max()) - begin) {
     errno = EFBIG;
@@ -74,19 +95,25 @@ Status SharedMemory::WriteAt(uint64_t offset, std::span<const std::byte> bytes) 
 }
 
 Result<std::span<std::byte>> SharedMemory::Reserve(size_t size) {
-  // Memory of the process's own holds the place; asking for it as writable has the kernel refuse
-  // what it can never give, which it does not for shared memory.
-  void* const address =
-      ::mmap(nullptr, ToPages(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (address == MAP_FAILED) return CannotHave(size);
-  auto* const first = static_cast<std::byte*>(address);
+  std::byte* const first = HoldAddresses(size);
+  if (first == nullptr) return CannotHave(size);
   const Result<uint64_t> offset = Extend(size);
   if (!offset.ok()) {
-    ::munmap(address, ToPages(size));
+    ::munmap(first, ToPages(size));
     return offset.status();
   }
   places_.push_back({first, size, *offset, false});
   return std::span(first, size);
+}
+
+Status SharedMemory::MakeHugePages(std::span<const std::byte> place) {
+  const auto found = std::find_if(places_.begin(), places_.end(), [&place](const Place& one) {
+    return one.address == place.data() && one.size == place.size();
+  });
+  if (found == places_.end()) return Internal("pages for what is no place");
+  VERNIER_TRY(Map(*found, PROT_READ | PROT_WRITE));
+  vernier::MakeHugePages(place);
+  return Hide(*found);
 }
 
 Status SharedMemory::Write(std::span<std::byte> place, std::span<const std::byte> bytes) {
@@ -109,14 +136,18 @@ Status SharedMemory::Map(const Place& place, int protection) {
   return address == MAP_FAILED ? CannotHave(place.size) : Status();
 }
 
+// Its addresses stay taken.
+Status SharedMemory::Hide(const Place& place) {
+  UnmapPages({place.address, place.size});
+  void* const address = ::mmap(place.address, ToPages(place.size), PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  return address == MAP_FAILED ? CannotHave(place.size) : Status();
+}
+
 Status SharedMemory::Seal() {
   // Memory that is mapped for writing cannot be sealed.
   for (const Place& place : places_) {
-    if (!place.writable) continue;
-    UnmapPages({place.address, place.size});
-    void* const address = ::mmap(place.address, ToPages(place.size), PROT_NONE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-    if (address == MAP_FAILED) return CannotHave(place.size);
+    if (place.writable) VERNIER_TRY(Hide(place));
   }
   VERNIER_TRY(AddSeals());
   sealed_ = true;

@@ -36,6 +36,9 @@ class SharedMemory {
   Result<std::span<std::byte>> Reserve(size_t size);
   Status Write(std::span<std::byte> place, std::span<const std::byte> bytes);
 
+  /// For a reserved place of many pages, before it is filled: page_work.h says what comes of it.
+  Status MakeHugePages(std::span<const std::byte> place);
+
   /// As Reserve, and the place can be written to until the memory is sealed. Its pages are made at
   /// once, or one by one as they are touched, unless somebody does it before (MakePages).
   enum class Pages { kMade, kToBeMade };
@@ -61,6 +64,7 @@ class SharedMemory {
 
   explicit SharedMemory(UniqueFd fd) : fd_(std::move(fd)) {}
   Status Map(const Place& place, int protection);
+  Status Hide(const Place& place);
   Status AddSeals();
 
   UniqueFd fd_;

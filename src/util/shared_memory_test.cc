@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include <chrono>
 #include <thread>
 #include <vector>
+
+#include "util/page_work.h"
 
 namespace vernier {
 namespace {
@@ -34,6 +37,40 @@ TEST(SharedMemory, PlacesHoldWhatWasWrittenBeforeItWasSealed) {
   ASSERT_TRUE((*memory)->Seal().ok());
   EXPECT_TRUE(std::ranges::equal(*reserved, first));
   EXPECT_TRUE(std::ranges::equal(*allocated, second));
+}
+
+TEST(SharedMemory, HugePagesHoldWhatSmallOnesWould) {
+  const auto memory = SharedMemory::Create();
+  ASSERT_TRUE(memory.ok());
+  const std::vector<std::byte> small = Bytes(100, 3);
+  const std::vector<std::byte> large = Bytes(9 * kHugePage + 70'001, 5);
+  const auto first = (*memory)->Reserve(small.size());
+  const auto reserved = (*memory)->Reserve(large.size());
+  const auto allocated = (*memory)->Allocate(large.size());
+  ASSERT_TRUE(first.ok() && reserved.ok() && allocated.ok());
+  EXPECT_TRUE((*memory)->MakeHugePages(*reserved).ok());
+  EXPECT_TRUE((*memory)->Write(*first, small).ok());
+  EXPECT_TRUE((*memory)->Write(*reserved, large).ok());
+  EXPECT_TRUE(std::ranges::all_of(*allocated, [](std::byte b) { return b == std::byte{0}; }));
+  std::ranges::copy(large, allocated->begin());
+  ASSERT_TRUE((*memory)->Seal().ok());
+  EXPECT_TRUE(std::ranges::equal(*first, small));
+  EXPECT_TRUE(std::ranges::equal(*reserved, large));
+  EXPECT_TRUE(std::ranges::equal(*allocated, large));
+  // Where none can be had this is all that can be seen of them.
+  for (const auto& place : {*reserved, *allocated}) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(place.data()) % kHugePage, 0u);
+    EXPECT_EQ((*memory)->OffsetOf(place).value_or(1) % kHugePage, 0u);
+  }
+}
+
+TEST(SharedMemory, RoomBetweenPlacesTakesNoMemory) {
+  const auto memory = SharedMemory::Create();
+  ASSERT_TRUE(memory.ok());
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE((*memory)->Allocate(kHugePage + 1).ok());
+  struct stat info {};
+  ASSERT_EQ(::fstat((*memory)->descriptor(), &info), 0);
+  EXPECT_LE(static_cast<size_t>(info.st_blocks) * 512, 4 * (kHugePage + 65536));
 }
 
 TEST(SharedMemory, NobodyCanChangeItOnceItIsSealed) {
