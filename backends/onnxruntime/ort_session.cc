@@ -6,6 +6,8 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <map>
+#include <string_view>
 
 #include "layer_trace.h"
 #include "ort_value.h"
@@ -133,7 +135,7 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
                                                         &session->session_)
                     : api.table->CreateSession(api.env, path.c_str(), raw, &session->session_)));
   VERNIER_TRY(session->ReadSignature());
-  session->PlaceOutputs(session->first_outputs_);
+  session->PlaceOutputs(session->outputs_, session->first_outputs_);
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
 
@@ -159,18 +161,24 @@ Status OrtModelSession::ReadSignature() {
   VERNIER_TRY(Take(api_, api_.table->SessionGetInputCount(session_, &input_count)));
   VERNIER_TRY(Take(api_, api_.table->SessionGetOutputCount(session_, &output_count)));
   for (size_t i = 0; i < input_count; ++i) {
-    VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec, ReadSpec(false, i));
+    VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec,
+                             ReadSpec(false, i, input_symbols_.emplace_back()));
     inputs_.push_back(std::move(spec));
   }
   for (size_t i = 0; i < output_count; ++i) {
-    VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec, ReadSpec(true, i));
+    VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec,
+                             ReadSpec(true, i, output_symbols_.emplace_back()));
     outputs_.push_back(std::move(spec));
   }
   for (const sdk::TensorSpec& spec : outputs_) output_names_.push_back(spec.name.c_str());
+  for (const auto& symbols : output_symbols_) {
+    for (const std::string& symbol : symbols) named_sizes_ |= !symbol.empty();
+  }
   return {};
 }
 
-Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index) {
+Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index,
+                                                  std::vector<std::string>& symbols) {
   const OrtApi& table = *api_.table;
   char* name = nullptr;
   OrtTypeInfo* type = nullptr;
@@ -195,13 +203,44 @@ Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index) 
   spec.dtype = FromOrt(element);
   spec.shape.resize(rank);
   VERNIER_TRY(Take(api_, table.GetDimensions(info, spec.shape.data(), rank)));
+  std::vector<const char*> named(rank);
+  VERNIER_TRY(Take(api_, table.GetSymbolicDimensions(info, named.data(), rank)));
+  for (const char* symbol : named) symbols.emplace_back(symbol == nullptr ? "" : symbol);
   return spec;
 }
 
+// The outputs' declarations, with the sizes that dimensions of the same name have in these inputs.
+std::vector<sdk::TensorSpec> OrtModelSession::OutputsFor(
+    std::span<const vn_tensor* const> inputs) const {
+  std::map<std::string_view, int64_t> sizes;
+  for (const vn_tensor* input : inputs) {
+    const auto spec = std::ranges::find(inputs_, sdk::View(input->name), &sdk::TensorSpec::name);
+    if (spec == inputs_.end() || spec->shape.size() != input->rank) continue;
+    const auto& symbols = input_symbols_[static_cast<size_t>(spec - inputs_.begin())];
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      const auto [size, added] = sizes.emplace(symbols[i], input->shape[i]);
+      if (!added && size->second != input->shape[i]) size->second = -1;
+    }
+  }
+  sizes.erase("");
+  std::vector<sdk::TensorSpec> outputs = outputs_;
+  for (size_t output = 0; output < outputs.size(); ++output) {
+    const auto& symbols = output_symbols_[output];
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      const auto size = sizes.find(symbols[i]);
+      if (outputs[output].shape[i] < 0 && size != sizes.end()) {
+        outputs[output].shape[i] = size->second;
+      }
+    }
+  }
+  return outputs;
+}
+
 // The host's memory for outputs whose shape is known before; the others are made by ONNX Runtime.
-void OrtModelSession::PlaceOutputs(std::vector<Value>& values) const {
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const sdk::TensorSpec& spec = outputs_[i];
+void OrtModelSession::PlaceOutputs(std::span<const sdk::TensorSpec> specs,
+                                   std::vector<Value>& values) const {
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const sdk::TensorSpec& spec = specs[i];
     if (i == values.size()) values.emplace_back(api_);
     if (values[i].get() != nullptr) continue;
     const bool fixed =
@@ -250,7 +289,11 @@ Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> i
   }
   sdk::RunOutcome outcome;
   std::vector<Value> outputs = std::exchange(first_outputs_, {});
-  PlaceOutputs(outputs);
+  if (named_sizes_) {
+    PlaceOutputs(OutputsFor(inputs), outputs);
+  } else {
+    PlaceOutputs(outputs_, outputs);
+  }
   const bool placed = std::any_of(outputs.begin(), outputs.end(),
                                   [](const Value& value) { return value.get() != nullptr; });
   Status status = Infer(name_pointers, pointers, outputs, outcome.inference_seconds);

@@ -26,12 +26,13 @@ class OrtModelSession final : public sdk::Session {
  private:
   OrtModelSession(const Api& api, const sdk::Host& host) : api_(api), host_(host) {}
   Status ReadSignature();
-  Result<sdk::TensorSpec> ReadSpec(bool is_output, size_t index);
+  Result<sdk::TensorSpec> ReadSpec(bool is_output, size_t index, std::vector<std::string>& symbols);
   void SaveLayerTimes();
 
   using Names = std::vector<const char*>;
   using Pointers = std::vector<const OrtValue*>;
-  void PlaceOutputs(std::vector<Value>& values) const;
+  void PlaceOutputs(std::span<const sdk::TensorSpec> specs, std::vector<Value>& values) const;
+  std::vector<sdk::TensorSpec> OutputsFor(std::span<const vn_tensor* const> inputs) const;
   Status Infer(const Names& names, const Pointers& inputs, std::vector<Value>& outputs,
                double& seconds);
 
@@ -44,6 +45,10 @@ class OrtModelSession final : public sdk::Session {
   std::string layer_times_path_;  ///< empty: layers are not measured
   std::vector<sdk::TensorSpec> inputs_;
   std::vector<sdk::TensorSpec> outputs_;
+  /// Names of dimensions, empty where they have none. Of each input and output.
+  std::vector<std::vector<std::string>> input_symbols_;
+  std::vector<std::vector<std::string>> output_symbols_;
+  bool named_sizes_ = false;  ///< of an output, at least one
   std::vector<const char*> output_names_;
 };
 

@@ -1,6 +1,7 @@
 #include "session_config.h"
 
 #include <charconv>
+#include <cstdint>
 #include <string>
 
 #include "proto_bytes.h"
@@ -8,11 +9,15 @@
 namespace vernier::tf {
 namespace {
 
-// Fields of ConfigProto, GPUOptions, GraphOptions and OptimizerOptions.
+// Fields of ConfigProto, GPUOptions, GraphOptions, OptimizerOptions and RewriterConfig.
+constexpr uint32_t kIntraOpThreads = 2, kInterOpThreads = 5;
 constexpr uint32_t kGpuOptions = 6, kSoftPlacement = 7, kGraphOptions = 10;
 constexpr uint32_t kMemoryFraction = 1, kAllowGrowth = 4;
-constexpr uint32_t kOptimizerOptions = 3, kGlobalJitLevel = 5;
+constexpr uint32_t kOptimizerOptions = 3, kRewriteOptions = 10;
+constexpr uint32_t kOptLevel = 3, kGlobalJitLevel = 5;
+constexpr uint32_t kDisableMetaOptimizer = 19;
 constexpr uint64_t kJitOn = 1;
+constexpr auto kNoOptimization = static_cast<uint64_t>(-1);
 // Polygraphy's default.
 constexpr double kDefaultFraction = 0.9;
 
@@ -27,6 +32,33 @@ Result<double> Fraction(std::string_view text) {
                          std::string(text) + "'");
 }
 
+// 0: TensorFlow's own choice.
+Result<uint64_t> ThreadCount(std::string_view text) {
+  if (text.empty()) return uint64_t{0};
+  uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value <= INT32_MAX) {
+    return uint64_t{value};
+  }
+  return InvalidArgument("threads: expected a whole number, got '" + std::string(text) + "'");
+}
+
+Result<std::string> GraphOptions(const sdk::Options& options) {
+  const std::string_view optimization = options.Get("graph_optimization");
+  if (!optimization.empty() && optimization != "on" && optimization != "off") {
+    return InvalidArgument("graph_optimization: expected on or off, got '" +
+                           std::string(optimization) + "'");
+  }
+  ProtoWriter optimizer, graph;
+  if (optimization == "off") optimizer.Number(kOptLevel, kNoOptimization);
+  if (!options.Get("xla").empty()) optimizer.Number(kGlobalJitLevel, kJitOn);
+  if (!optimizer.bytes().empty()) graph.Bytes(kOptimizerOptions, optimizer.bytes());
+  if (optimization == "off") {
+    graph.Bytes(kRewriteOptions, ProtoWriter().Number(kDisableMetaOptimizer, 1).bytes());
+  }
+  return graph.bytes();
+}
+
 }  // namespace
 
 Result<SessionConfig> ConfigFrom(const sdk::Options& options) {
@@ -37,10 +69,10 @@ Result<SessionConfig> ConfigFrom(const sdk::Options& options) {
   ProtoWriter config;
   // Graphs name the devices of the machine that they were made on.
   config.Bytes(kGpuOptions, gpu.bytes()).Number(kSoftPlacement, 1);
-  if (!options.Get("xla").empty()) {
-    const std::string optimizer = ProtoWriter().Number(kGlobalJitLevel, kJitOn).bytes();
-    config.Bytes(kGraphOptions, ProtoWriter().Bytes(kOptimizerOptions, optimizer).bytes());
-  }
+  VERNIER_ASSIGN_OR_RETURN(const uint64_t threads, ThreadCount(options.Get("threads")));
+  if (threads > 0) config.Number(kIntraOpThreads, threads).Number(kInterOpThreads, threads);
+  VERNIER_ASSIGN_OR_RETURN(const std::string graph, GraphOptions(options));
+  if (!graph.empty()) config.Bytes(kGraphOptions, graph);
   return config.bytes();
 }
 

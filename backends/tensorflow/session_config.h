@@ -1,4 +1,5 @@
-// --gpu-memory-fraction, --allow-growth and --xla as TensorFlow's ConfigProto.
+// --gpu-memory-fraction, --allow-growth, --xla, threads and optimisation as TensorFlow's
+// ConfigProto.
 #pragma once
 
 #include "loaded_graph.h"
@@ -6,7 +7,7 @@
 
 namespace vernier::tf {
 
-/// kInvalidArgument for a share outside of 0 to 1.
+/// kInvalidArgument for a share outside of 0 to 1 and for words that are no option's.
 Result<SessionConfig> ConfigFrom(const sdk::Options& options);
 
 }  // namespace vernier::tf

@@ -17,6 +17,8 @@ class TensorFlowBackend {
     static const vn_option_info kOptions[] = {
         Row("lib", "path", "library to load"),
         Row("xla", "switch", "compile graphs with XLA"),
+        Row("threads", "int", "threads within and across operations; default: TensorFlow's choice"),
+        Row("graph_optimization", "word", "on or off; default on"),
         Row("model_type", "word", "frozen or ckpt, where the path does not tell"),
         Row("ckpt", "name", "checkpoint in the folder, without an extension"),
         Row("signature", "name", "signature of a SavedModel; default serving_default"),

@@ -13,6 +13,39 @@ bool Contains(std::span<const std::string> names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool HasRows(const Tensor& tensor, int64_t count) {
+  return !tensor.dims().empty() && tensor.dims().front() == count;
+}
+
+// Converters name what has no name, each dimension by itself: tf2onnx "unk__12", PyTorch's exporter
+// "x_dynamic_axes_1".
+bool IsNameless(const std::string& symbol) {
+  return symbol.empty() || symbol.starts_with("unk__") ||
+         symbol.find("_dynamic_axes_") != std::string::npos;
+}
+
+std::string Named(const std::string& symbol) {
+  return symbol.empty() ? "free and has no name" : "'" + symbol + "'";
+}
+
+// The first dimension of an output, in words.
+std::string FirstOf(const TensorInfo& output) {
+  if (output.shape->empty()) return "none";
+  const Dim& first = output.shape->front();
+  return first.dynamic() ? Named(first.symbol) : std::to_string(first.value);
+}
+
+enum class Rows { kSame, kPerhaps, kOther };
+
+// Whether the rows of an output are those of inputs whose first dimension has that symbol.
+Rows RowsAs(const TensorInfo& output, const std::string& symbol) {
+  if (!output.shape) return Rows::kPerhaps;
+  if (!HasDynamicRows(output)) return Rows::kOther;
+  const std::string& own = output.shape->front().symbol;
+  if (own == symbol && !own.empty()) return Rows::kSame;
+  return IsNameless(own) || IsNameless(symbol) ? Rows::kPerhaps : Rows::kOther;
+}
+
 }  // namespace
 
 Result<Tensor> TakeRows(const Tensor& tensor, std::span<const int64_t> rows) {
@@ -54,20 +87,44 @@ Result<TensorMap> TakeRows(const TensorMap& tensors, std::span<const std::string
   return taken;
 }
 
-std::optional<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
-                                    std::span<const TensorInfo> outputs) {
+Result<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
+                             std::span<const TensorInfo> outputs) {
   BatchNames batch;
   for (const TensorInfo& input : inputs) {
     if (!HasDynamicRows(input)) continue;
     const std::string& symbol = input.shape->front().symbol;
-    if (!batch.inputs.empty() && symbol != batch.dimension) return std::nullopt;
+    if (!batch.inputs.empty() && symbol != batch.dimension) {
+      return InvalidArgument("the first dimension of '" + batch.inputs.front() + "' is " +
+                             Named(batch.dimension) + ", that of '" + input.name + "' is " +
+                             Named(symbol));
+    }
     batch.dimension = symbol;
     batch.inputs.push_back(input.name);
   }
+  if (batch.inputs.empty()) return InvalidArgument("no input has a first dimension that is free");
+  std::string others;
   for (const TensorInfo& output : outputs) {
-    if (!output.shape || HasDynamicRows(output)) batch.outputs.push_back(output.name);
+    const Rows rows = RowsAs(output, batch.dimension);
+    if (rows == Rows::kSame) batch.outputs.push_back(output.name);
+    if (rows == Rows::kPerhaps) batch.possible.push_back(output.name);
+    if (rows == Rows::kOther) others += ", that of '" + output.name + "' is " + FirstOf(output);
   }
-  if (batch.inputs.empty() || (batch.outputs.empty() && !outputs.empty())) return std::nullopt;
+  if (batch.outputs.empty() && batch.possible.empty() && !outputs.empty()) {
+    return InvalidArgument("the first dimension of '" + batch.inputs.front() + "' is " +
+                           Named(batch.dimension) + others);
+  }
+  return batch;
+}
+
+BatchNames KeepFollowers(BatchNames batch, const OutputsOfRows& once, const OutputsOfRows& again) {
+  const bool any = batch.outputs.empty() && batch.possible.empty();
+  for (const NamedTensor& output : once.outputs) {
+    if (!any && !Contains(batch.possible, output.name)) continue;
+    const Tensor* other = Find(again.outputs, output.name);
+    if (other == nullptr || !HasRows(output.tensor, once.rows)) continue;
+    if (HasRows(*other, again.rows)) batch.outputs.push_back(output.name);
+  }
+  batch.possible.clear();
   return batch;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,14 +22,27 @@ Result<TensorMap> TakeRows(const TensorMap& tensors, std::span<const std::string
 /// Which inputs and outputs have rows that belong together.
 struct BatchNames {
   std::vector<std::string> inputs;
-  std::vector<std::string> outputs;  ///< empty: not told before the first run
   std::string dimension;             ///< its symbol in the model; empty: it has none
+  std::vector<std::string> outputs;  ///< whose first dimension has that symbol
+  /// Those whose first dimension may be it: free, but not named on both sides (names that converters make
+  /// up are none), or the rank is not told. What a run makes of them decides, see KeepFollowers.
+  std::vector<std::string> possible;
 };
 
-/// Those whose first dimension is dynamic; outputs also where their rank is not told. nullopt when
-/// no input has one, no output has one, or inputs name theirs differently, so that they need not be
-/// of one size.
-std::optional<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
-                                    std::span<const TensorInfo> outputs);
+/// Inputs whose first dimension is dynamic, and the outputs that have it too. Without outputs
+/// (they are not told before the first run) both lists of them are empty. An error says why there
+/// is no such batch: no input has one, inputs name theirs differently, or no output can have it.
+Result<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
+                             std::span<const TensorInfo> outputs);
+
+/// What a model made of so many rows.
+struct OutputsOfRows {
+  const TensorMap& outputs;
+  int64_t rows;
+};
+
+/// The batch with those of `possible` (of all outputs, where none were told) among its outputs that
+/// had as many rows as the inputs in both runs; `possible` is empty then.
+BatchNames KeepFollowers(BatchNames batch, const OutputsOfRows& once, const OutputsOfRows& again);
 
 }  // namespace vernier

@@ -7,6 +7,7 @@ namespace vernier {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 Tensor Int16s(const std::vector<int16_t>& values, Dims dims) {
   return *Tensor::Copy(DType::kInt16, std::move(dims), std::as_bytes(std::span(values)));
@@ -45,26 +46,68 @@ TEST(TakeRows, LeavesOtherTensorsAlone) {
 TEST(FindBatch, IsTheFirstDimensionWhereItIsFreeToChoose) {
   const auto batch = FindBatch(std::vector{Info("x", {{-1, "N"}, {3, ""}}), Info("k", {{2, ""}})},
                                std::vector{Info("y", {{-1, "N"}}), Info("z", {{5, ""}})});
-  ASSERT_TRUE(batch);
+  ASSERT_TRUE(batch.ok());
   EXPECT_THAT(batch->inputs, ElementsAre("x"));
   EXPECT_THAT(batch->outputs, ElementsAre("y"));
   EXPECT_EQ(batch->dimension, "N");
 }
 
-TEST(FindBatch, TakesOutputsWhoseRankIsNotTold) {
-  const auto batch = FindBatch(std::vector{Info("x", {{-1, "N"}})},
-                               std::vector{TensorInfo{"y", DType::kFloat32, std::nullopt}});
-  ASSERT_TRUE(batch);
-  EXPECT_THAT(batch->outputs, ElementsAre("y"));
+TensorInfo Free(const std::string& name, const std::string& symbol) {
+  return Info(name, {{-1, symbol}, {3, ""}});
 }
 
-TEST(FindBatch, NeedsOneNameAndOutputsThatFollow) {
-  const auto free = [](const char* name, const char* symbol) { return Info(name, {{-1, symbol}}); };
-  EXPECT_FALSE(FindBatch(std::vector{free("a", "N"), free("b", "M")}, std::vector{free("y", "N")}));
-  EXPECT_FALSE(FindBatch(std::vector{free("a", "N")}, std::vector{Info("y", {{1, ""}})}));
-  EXPECT_FALSE(FindBatch(std::vector{Info("a", {{4, ""}})}, std::vector{free("y", "N")}));
-  EXPECT_FALSE(FindBatch(std::vector{TensorInfo{"a", DType::kFloat32, std::nullopt}},
-                         std::vector{free("y", "N")}));
+TEST(FindBatch, OutputsThatDoNotTellMayHaveIt) {
+  const std::vector outputs = {TensorInfo{"untold", DType::kFloat32, std::nullopt},
+                               Free("nameless", ""), Free("y", "N"), Free("times", "T")};
+  const auto batch = FindBatch(std::vector{Free("x", "N")}, outputs);
+  ASSERT_TRUE(batch.ok());
+  EXPECT_THAT(batch->outputs, ElementsAre("y"));
+  EXPECT_THAT(batch->possible, ElementsAre("untold", "nameless"));
+  const auto generated = FindBatch(std::vector{Free("x", "unk__1")},
+                                   std::vector{Free("y", "unk__2"), Free("z", "unk__1")});
+  ASSERT_TRUE(generated.ok());
+  EXPECT_THAT(generated->outputs, ElementsAre("z"));
+  EXPECT_THAT(generated->possible, ElementsAre("y"));
+  const auto nameless = FindBatch(std::vector{Free("x", "")}, outputs);
+  ASSERT_TRUE(nameless.ok());
+  EXPECT_THAT(nameless->outputs, IsEmpty());
+  EXPECT_THAT(nameless->possible, ElementsAre("untold", "nameless", "y", "times"));
+}
+
+std::string WhyNot(const std::vector<TensorInfo>& inputs, const std::vector<TensorInfo>& outputs) {
+  const auto batch = FindBatch(inputs, outputs);
+  return batch.ok() ? "" : batch.status().message();
+}
+
+TEST(FindBatch, SaysWhyThereIsNone) {
+  EXPECT_EQ(WhyNot({Free("a", "N"), Free("b", "M")}, {Free("y", "N")}),
+            "the first dimension of 'a' is 'N', that of 'b' is 'M'");
+  EXPECT_EQ(
+      WhyNot({Free("x", "t")}, {Free("y", "b"), Info("z", {{1, ""}}), Info("s", {})}),
+      "the first dimension of 'x' is 't', that of 'y' is 'b', that of 'z' is 1, that of 's' is "
+      "none");
+  EXPECT_EQ(WhyNot({Info("a", {{4, ""}})}, {Free("y", "N")}),
+            "no input has a first dimension that is free");
+  EXPECT_EQ(WhyNot({TensorInfo{"a", DType::kFloat32, std::nullopt}}, {Free("y", "N")}),
+            "no input has a first dimension that is free");
+}
+
+TEST(KeepFollowers, KeepsWhatHasTheRowsOfTheInputsTwice) {
+  const TensorMap of_one = {{"told", Int16s({1}, {1})},
+                            {"y", Int16s({1, 2}, {1, 2})},
+                            {"sum", Int16s({1}, {1})},
+                            {"other", Int16s({1, 2, 3}, {3})}};
+  const TensorMap of_three = {{"told", Int16s({1, 2, 3}, {3})},
+                              {"y", Int16s({1, 2, 3, 4, 5, 6}, {3, 2})},
+                              {"sum", Int16s({1}, {1})},
+                              {"other", Int16s({1, 2, 3}, {3})}};
+  BatchNames batch{.inputs = {"x"}, .dimension = "", .outputs = {"told"}, .possible = {}};
+  batch.possible = {"y", "sum", "other"};
+  batch = KeepFollowers(batch, {of_one, 1}, {of_three, 3});
+  EXPECT_THAT(batch.outputs, ElementsAre("told", "y"));
+  EXPECT_THAT(batch.possible, IsEmpty());
+  const BatchNames untold{.inputs = {"x"}, .dimension = "", .outputs = {}, .possible = {}};
+  EXPECT_THAT(KeepFollowers(untold, {of_one, 1}, {of_three, 3}).outputs, ElementsAre("told", "y"));
 }
 
 }  // namespace

@@ -133,22 +133,52 @@ class RunnerCheck {
 
   void AddBatch(Subject& subject) {
     const SessionDescription& session = subject.probe.runner().session();
-    subject.batch = FindBatch(session.inputs, session.outputs);
-    if (!subject.batch) {
-      subject.no_batch = "no first dimension is shared by inputs and outputs and free to choose";
+    Result<BatchNames> batch = FindBatch(session.inputs, session.outputs);
+    if (!batch.ok()) {
+      subject.no_batch = "no first dimension is shared by inputs and outputs and free to choose: " +
+                         batch.status().message();
       return;
     }
     subject.rows = subject.feed;
-    const int64_t given = Find(subject.feed, subject.batch->inputs.front())->dims().front();
+    const int64_t given = Find(subject.feed, batch->inputs.front())->dims().front();
     if (given < 2) {
       Result<TensorMap> drawn =
-          Draw(subject.probe.runner(), subject.batch->dimension, options_.rows, errors_only_);
+          Draw(subject.probe.runner(), batch->dimension, options_.rows, errors_only_);
       if (drawn.ok()) subject.rows = *std::move(drawn);
     }
-    const int64_t rows = Find(*subject.rows, subject.batch->inputs.front())->dims().front();
-    if (rows >= 2) return;
-    subject.rows.reset();
-    subject.no_batch = "the inputs given have one row";
+    const int64_t rows = Find(*subject.rows, batch->inputs.front())->dims().front();
+    if (rows < 2) {
+      subject.no_batch = "the inputs given have one row";
+    } else if (!batch->possible.empty() || batch->outputs.empty()) {
+      subject.no_batch = AskForRows(subject, *batch, rows);
+    }
+    if (!subject.no_batch.empty()) subject.rows.reset();
+    subject.batch = *std::move(batch);
+  }
+
+  // Outputs that do not tell their first dimension have the rows of the inputs when they follow
+  // them twice. A reason where that leaves none.
+  std::string AskForRows(Subject& subject, BatchNames& batch, int64_t rows) {
+    const Result<TensorMap> one = TakeRows(*subject.rows, batch.inputs, std::vector<int64_t>{0});
+    if (!one.ok()) return one.status().message();
+    // Not the subject's own: the first run that is repeated is to be its second.
+    const Result<std::unique_ptr<Probe>> probe =
+        Probe::Open(subject.shared, subject.plan, subject.model);
+    if (!probe.ok()) return probe.status().message();
+    const Result<TensorMap> of_one = (*probe)->Infer(*one);
+    const Result<TensorMap> of_all = (*probe)->Infer(*subject.rows);
+    if (!of_one.ok() || !of_all.ok()) {
+      return "the model does not say which outputs have the rows of its inputs, and it does not "
+             "run "
+             "with " +
+             std::string(of_all.ok() ? "1" : std::to_string(rows)) +
+             " of them: " + (of_all.ok() ? of_one : of_all).status().message();
+    }
+    batch = KeepFollowers(std::move(batch), {*of_one, 1}, {*of_all, rows});
+    return batch.outputs.empty()
+               ? "no output has 1 row where the inputs have 1, and " + std::to_string(rows) +
+                     " where they have " + std::to_string(rows)
+               : "";
   }
 
   Result<ConsistencyRunner> TryAll(Subject& subject) {

@@ -1,7 +1,10 @@
 #include "check/properties.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <sstream>
+#include <utility>
 
 #include "check/memory_properties.h"
 #include "check/trial.h"
@@ -11,6 +14,7 @@ namespace vernier {
 namespace {
 
 constexpr int64_t kSweepSizes[] = {1, 2, 3, 5, 8};
+
 PropertyRecord RepeatedRuns(Subject& subject) {
   Trial trial(subject);
   for (int64_t run = 1; run < subject.repeats; ++run) {
@@ -38,7 +42,7 @@ int64_t RowCount(const Subject& subject) {
   return Find(*subject.rows, subject.batch->inputs.front())->dims().front();
 }
 
-/// Of `outputs` those that have as many rows as the inputs: `count`.
+/// Of `outputs` those of the batch that have as many rows as the inputs: `count`.
 TensorMap BatchedOnly(const Subject& subject, const TensorMap& outputs, size_t count) {
   TensorMap batched;
   for (const NamedTensor& output : outputs) {
@@ -46,7 +50,7 @@ TensorMap BatchedOnly(const Subject& subject, const TensorMap& outputs, size_t c
     const Dims& dims = output.tensor.dims();
     const bool rows = !dims.empty() && dims.front() == static_cast<int64_t>(count);
     const bool known = std::find(names.begin(), names.end(), output.name) != names.end();
-    if (rows && (known || names.empty())) batched.push_back(output);
+    if (rows && known) batched.push_back(output);
   }
   return batched;
 }
@@ -177,20 +181,34 @@ PropertyRecord ShapeSweep(Subject& subject) {
   return trial.Finish("shapes");
 }
 
-PropertyRecord OtherSettings(Subject& subject) {
-  Trial trial(subject);
-  bool any = false;
+// Thread counts, optimisation levels and kinds of kernels, each by itself.
+std::vector<std::pair<std::string, Circumstances>> SettingsToTry(std::string_view backend) {
+  std::vector<std::pair<std::string, Circumstances>> settings;
   for (const NeutralSetting& setting : NeutralSettings()) {
-    if (setting.backend != subject.plan.backend) continue;
-    any = true;
-    const std::string what = std::string(setting.key) + "=" + std::string(setting.value);
-    if (!trial.Hold(what, subject.outputs,
-                    InferAnew(subject, {.settings = {{std::string(setting.key),
-                                                      std::string(setting.value)}}}))) {
-      break;
-    }
+    if (setting.backend != backend) continue;
+    const std::string key(setting.key), value(setting.value);
+    settings.emplace_back(key + "=" + value, Circumstances{.settings = {{key, value}}});
   }
-  if (!any) return NotApplicable("no settings are known that must not matter");
+  for (const NeutralEnvironment& environment : NeutralEnvironments()) {
+    if (environment.backend != backend) continue;
+    std::istringstream words{std::string(environment.variables)};
+    Circumstances circumstances;
+    circumstances.environment.assign(std::istream_iterator<std::string>(words), {});
+    settings.emplace_back(environment.variables, std::move(circumstances));
+  }
+  return settings;
+}
+
+PropertyRecord OtherSettings(Subject& subject) {
+  const auto settings = SettingsToTry(subject.plan.backend);
+  if (settings.empty()) {
+    return NotApplicable("no thread counts or optimisation levels of '" + subject.plan.backend +
+                         "' can be set from here");
+  }
+  Trial trial(subject);
+  for (const auto& [what, circumstances] : settings) {
+    if (!trial.Hold(what, subject.outputs, InferAnew(subject, circumstances))) break;
+  }
   return trial.Finish("settings");
 }
 

@@ -80,6 +80,7 @@ Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
   VERNIER_ASSIGN_OR_RETURN(session_, worker_->Open(request, model.edited_bytes()));
   engine_ = report.ReadBuild();
   AddSymbols(request.inputs, session_.inputs);
+  AddSymbols(model.declared_outputs(), session_.outputs);
   computes_in_ = DTypeFromName(session_.precision).value_or(DType::kUndefined);
   const bool in_half = plan_.model.fp_to_fp16 && session_.precision == kAsInTheModel;
   if (in_half) computes_in_ = DType::kFloat16;

@@ -26,8 +26,8 @@ Result<std::unique_ptr<NoiseFloor>> NoiseFloor::Create(const RunnerPlan& referen
   }
   if (changed.empty()) {
     return InvalidArgument("--noise-floor: no settings are known that '" + reference.backend +
-                           "' could be measured with; put an ONNX Runtime or OpenVINO runner "
-                           "first, or use --tolerance auto alone");
+                           "' could be measured with; put an ONNX Runtime, OpenVINO or TensorFlow "
+                           "runner first, or use --tolerance auto alone");
   }
   return std::unique_ptr<NoiseFloor>(new NoiseFloor(std::move(plan)));
 }

@@ -4,6 +4,8 @@ import json
 import sys
 import unittest
 
+import onnx
+from onnx import TensorProto, helper
 from program import Case
 
 GOOD = "    return {'y': feed['x'] * 2}\n"
@@ -16,7 +18,10 @@ BROKEN = {
     "batch-of-one": "    return {'y': feed['x'] - feed['x'].mean()}\n",
     "shape-sweep": "    if len(feed['x']) == 3:\n        raise ValueError('three is too many')\n"
                    "    return {'y': feed['x']}\n",
+    "other-settings": "    import os\n    two = os.environ.get('OMP_NUM_THREADS') == '2'\n"
+                      "    return {'y': feed['x'] + np.float32(two)}\n",
 }
+ROWS = ("identical-rows", "permuted-rows", "batch-of-one")
 SCRIPT = "import numpy as np\nCOUNT = [0]\n\ndef infer(feed):\n"
 
 
@@ -35,8 +40,7 @@ class CheckConsistency(Case):
     def test_a_good_runner_holds_everything_that_can_be_tried(self):
         ended, properties = self.check(GOOD)
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        # Nothing is known of a script's settings, and it makes its outputs in memory of its own.
-        not_tried = {"other-settings", "poisoned-outputs"}
+        not_tried = {"poisoned-outputs"}  # it makes its outputs in memory of its own
         for name, found in properties.items():
             with self.subTest(name):
                 self.assertEqual(found["verdict"],
@@ -59,6 +63,46 @@ class CheckConsistency(Case):
         self.assertIn("of size 3", properties["shape-sweep"]["smallest_case"])
         _, properties = self.check(BROKEN["batch-of-one"], "--only", "batch-of-one")
         self.assertEqual(properties["batch-of-one"]["smallest_case"], "row 0 of a batch of 2")
+        _, properties = self.check(BROKEN["other-settings"], "--only", "other-settings")
+        self.assertIn("OMP_NUM_THREADS=2", properties["other-settings"]["smallest_case"])
+
+    def properties(self, *words):
+        ended = self.vernier("check", "consistency", *words, "--save-record", "record.json")
+        record = json.loads(self.path("record.json").read_text())
+        return ended, {p["name"]: p for p in record["runners"][0]["properties"]}
+
+    def save_transpose(self, name, shape, out):
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, out)
+        node = helper.make_node("Transpose", ["x"], ["y"], perm=[1, 0, 2])
+        graph = helper.make_graph([node], "g", [x], [y])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+
+    def test_rows_of_inputs_that_are_not_those_of_outputs_are_not_tried(self):
+        says = {"other.onnx": (["t", "b", 3], ["b", "t", 3],
+                               "the first dimension of 'x' is 't', that of 'y' is 'b'"),
+                "nameless.onnx": ([None, None, 3], [None, None, 3], "no output has 1 row where"),
+                "fixed.onnx": (["t", 4, 3], [4, "t", 3],
+                               "the first dimension of 'x' is 't', that of 'y' is 4")}
+        for model, (shape, out, why) in says.items():
+            self.save_transpose(model, shape, out)
+            ended, properties = self.properties(model, "--onnxrt", "--rows", "4")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            for name in ROWS:
+                with self.subTest(model, property=name):
+                    self.assertEqual(properties[name]["verdict"], "not applicable")
+                    self.assertIn(why, properties[name]["detail"])
+
+    def test_outputs_of_named_sizes_are_poisoned_too(self):
+        self.save_model("m.onnx", "Relu", ["n", 3])
+        _, properties = self.properties("m.onnx", "--onnxrt", "--only", "poisoned-outputs")
+        self.assertEqual(properties["poisoned-outputs"]["verdict"], "holds")
+
+    def test_outputs_that_name_no_dimension_have_rows_when_they_follow_the_inputs(self):
+        self.save_model("m.onnx", "Identity", [None, 3])
+        _, properties = self.properties("m.onnx", "--onnxrt", "--only", *ROWS)
+        self.assertEqual({p["verdict"] for p in properties.values()}, {"holds"})
 
     def test_real_runtimes_hold_everything(self):
         ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--openvino")
@@ -67,7 +111,7 @@ class CheckConsistency(Case):
         self.assertIn("PASSED | uninitialised-memory", ended.out)
 
     def test_nothing_tried_is_no_pass(self):
-        ended, _ = self.check(GOOD, "--only", "other-settings")
+        ended, _ = self.check(GOOD, "--only", "poisoned-outputs")
         self.assertEqual(ended.code, 4)
         self.assertIn("nothing was tried", ended.out + ended.err)
 
