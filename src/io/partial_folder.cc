@@ -17,12 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A path as a person typed it may end in slashes, which belong to no name.
-std::string WithoutTrailingSlashes(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
-}
-
 Status WriteManifest(PartFile& file, const std::string& target, ResultsFormat format,
                      const std::vector<std::string>& runner_names) {
   JsonWriter writer(file);
@@ -42,6 +36,11 @@ Status WriteManifest(PartFile& file, const std::string& target, ResultsFormat fo
 }
 
 }  // namespace
+
+std::string WithoutTrailingSlashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
 
 bool IsPartialFolderInUse(const std::string& path) {
   const std::string manifest = path + "/" + kManifestName;

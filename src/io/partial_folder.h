@@ -19,6 +19,9 @@ inline constexpr const char* kEarlierSuffix = ".earlier";
 inline constexpr const char* kManifestName = "manifest.json";
 inline constexpr const char* kJournalName = "journal.jsonl";
 
+/// A path as a person typed it may end in slashes, which belong to no name. "/" stays.
+std::string WithoutTrailingSlashes(std::string path);
+
 /// Whether a living process is saving to the folder at `path`.
 bool IsPartialFolderInUse(const std::string& path);
 
