@@ -164,25 +164,34 @@ std::atomic<bool>& MemoryRanOut() {
   throw std::bad_alloc();
 }
 
-// Memory that cannot be had is no defect, and deserves a sentence. What was saved before is on the
-// disk, as if the program had been killed.
-[[noreturn]] void EndWithoutMemory() noexcept {
-  constexpr int kNoMemory = 70;
+void WriteToStderr(std::string_view text) {
+  (void)!::write(STDERR_FILENO, text.data(), text.size());
+}
+
+// Nothing ends without a sentence. Memory that cannot be had is no defect; anything else is. What
+// was saved before is on the disk, as if the program had been killed.
+[[noreturn]] void EndUnexpectedly() noexcept {
+  constexpr int kDefectOrNoMemory = 70;
+  constexpr std::string_view kSaved =
+      "; what was saved before can be had with `vernier data recover`, or gone on with by "
+      "--resume\n";
   bool no_memory = MemoryRanOut();
+  char why[300] = "an exception";
   try {
     if (std::current_exception() != nullptr) std::rethrow_exception(std::current_exception());
   } catch (const std::bad_alloc&) {
     no_memory = true;
   } catch (const std::system_error& error) {  // a thread that has no place for its stack
     no_memory |= error.code() == std::errc::resource_unavailable_try_again;
+    std::snprintf(why, sizeof(why), "%s", error.what());
+  } catch (const std::exception& error) {
+    std::snprintf(why, sizeof(why), "%s", error.what());
   } catch (...) {
   }
-  if (!no_memory) std::abort();
-  constexpr std::string_view kSentence =
-      "[!] out of memory; what was saved before can be had with `vernier data recover`, or gone on"
-      " with by --resume\n";
-  (void)!::write(STDERR_FILENO, kSentence.data(), kSentence.size());
-  ::_exit(kNoMemory);
+  WriteToStderr(no_memory ? "[!] out of memory" : "[!] a defect of vernier, please report it: ");
+  if (!no_memory) WriteToStderr(why);
+  WriteToStderr(kSaved);
+  ::_exit(kDefectOrNoMemory);
 }
 
 int Main(std::span<char* const> argv) {
@@ -196,7 +205,7 @@ int Main(std::span<char* const> argv) {
   // In a worker it may be a framework's own business: there the signal tells of it.
   if (words.empty() || words[0] != "worker") {
     std::set_new_handler(NoteNoMemory);
-    std::set_terminate(EndWithoutMemory);
+    std::set_terminate(EndUnexpectedly);
   }
   // `vernier help run` is `vernier run --help`.
   if (words.size() > 1 && words[0] == "help") {

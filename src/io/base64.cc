@@ -166,6 +166,8 @@ Status DecodeBase64Range(std::string_view text, uint64_t first, std::span<std::b
     out = out.subspan(count);
   }
   const size_t whole = out.size() / 3;
+  // Behind the last group, which may be cut short, there is no text left.
+  if (out.empty()) return {};
   VERNIER_TRY(DecodeGroups(digits, text_begin, static_cast<size_t>(index) * 4, whole, out.data()));
   out = out.subspan(whole * 3);
   if (out.empty()) return {};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -80,19 +81,25 @@ TEST(Base64, EverySimdTargetGivesTheSame) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-TEST(Base64, RangesDecodeAlone) {
-  const auto bytes = Sample(200);
+void ExpectEveryRange(size_t length) {
+  const auto bytes = Sample(length);
   const std::string text = EncodeSlowly(bytes);
-  for (size_t first = 0; first < 12; ++first) {
-    for (size_t size = 0; size <= bytes.size() - first; ++size) {
+  for (size_t first = 0; first <= std::min<size_t>(length, 12); ++first) {
+    for (size_t size = 0; size <= length - first; ++size) {
       std::vector<std::byte> part(size);
       ASSERT_TRUE(DecodeBase64Range(text, first, part).ok());
       const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(first);
       ASSERT_TRUE(std::equal(part.begin(), part.end(), begin)) << first << " " << size;
     }
   }
-  std::vector<std::byte> beyond(101);
-  EXPECT_FALSE(DecodeBase64Range(text, 100, beyond).ok());
+  std::vector<std::byte> beyond(length + 1);
+  EXPECT_FALSE(DecodeBase64Range(text, 0, beyond).ok());
+}
+
+TEST(Base64, RangesDecodeAlone) {
+  ExpectEveryRange(200);
+  // The last group is whole or cut short, and the range ends in it.
+  for (size_t length = 0; length <= 12; ++length) ExpectEveryRange(length);
 }
 
 TEST(Base64, NamesTheFirstBadCharacter) {

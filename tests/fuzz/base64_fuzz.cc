@@ -21,12 +21,21 @@ void CheckEncoding(std::span<const std::byte> decoded) {
   fuzz::Require(std::ranges::equal(again, decoded), "to the same bytes");
 }
 
-void CheckRange(std::string_view text, std::span<const std::byte> decoded) {
-  const size_t first = decoded.size() / 3;
-  std::vector<std::byte> part(decoded.size() / 2);
+void CheckRange(std::string_view text, std::span<const std::byte> decoded, size_t first,
+                size_t count) {
+  std::vector<std::byte> part(count);
   fuzz::Require(DecodeBase64Range(text, first, part).ok(), "a part of good text decodes");
-  fuzz::Require(std::equal(part.begin(), part.end(), decoded.begin() + static_cast<long>(first)),
+  fuzz::Require(std::ranges::equal(part, decoded.subspan(first, count)),
                 "a part decodes to what the whole does");
+}
+
+// Parts in the middle and, up to the last byte, at the end.
+void CheckRanges(std::string_view text, std::span<const std::byte> decoded) {
+  CheckRange(text, decoded, decoded.size() / 3, decoded.size() / 2);
+  for (size_t count = 0; count <= std::min<size_t>(decoded.size(), 7); ++count) {
+    CheckRange(text, decoded, decoded.size() - count, count);
+    CheckRange(text, decoded, decoded.size() - count, count / 2);
+  }
 }
 
 }  // namespace
@@ -40,6 +49,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<std::byte> decoded(static_cast<size_t>(*decoded_size));
   if (!DecodeBase64(text, decoded).ok()) return 0;
   CheckEncoding(decoded);
-  CheckRange(text, decoded);
+  CheckRanges(text, decoded);
   return 0;
 }
