@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "io/tensor_proto.h"
 #include "model/onnx_attributes.h"
@@ -91,14 +92,27 @@ class RangeFinder {
     const std::string name(input.name);
     if (!impossible_.empty()) return found.unranged.push_back({name, impossible_});
     if (reason_.empty()) return;
-    if (low_ > high_)
+    if (low_ > high_) {
       return found.unranged.push_back({name, "uses exclude each other: " + reason_});
-    const int bits = BitsOf(input.dtype);
-    const bool small = Kind(input.dtype) != DTypeKind::kFloat && bits < 64;
-    const bool has_sign = Kind(input.dtype) != DTypeKind::kUnsignedInt;
-    const int64_t most = small ? (int64_t{1} << (bits - (has_sign ? 1 : 0))) - 1 : kAnything;
-    if (!has_sign) low_ = std::max<int64_t>(low_, 0);
-    found.ranges.push_back({name, low_, std::min(high_, most), reason_});
+    }
+    const auto [least, most] = Limits(input.dtype);
+    const int64_t low = std::max(low_, least), high = std::min(high_, most);
+    if (low > high) {
+      return found.unranged.push_back(
+          {name, "no " + std::string(DTypeName(input.dtype)) + " is legal as " + reason_});
+    }
+    found.ranges.push_back({name, low, high, reason_});
+  }
+
+  // What integers of a type hold; anything else holds all that ranges are made of.
+  static std::pair<int64_t, int64_t> Limits(DType dtype) {
+    const DTypeKind kind = Kind(dtype);
+    const bool is_unsigned = kind == DTypeKind::kUnsignedInt;
+    constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+    const int bits = BitsOf(dtype);
+    if (kind == DTypeKind::kFloat || bits >= 64) return {is_unsigned ? 0 : kLeast, kAnything};
+    const int64_t most = (int64_t{1} << (bits - (is_unsigned ? 0 : 1))) - 1;
+    return {is_unsigned ? 0 : -most - 1, most};
   }
 
   void Follow(const Way& way) {
@@ -184,7 +198,7 @@ class RangeFinder {
     if (!way.integer) return std::nullopt;
     const std::string_view op = use.node.op_type;
     for (const auto rule : {&RangeFinder::Index, &RangeFinder::Length, &RangeFinder::Position,
-                            &RangeFinder::Shape, &RangeFinder::Arithmetic}) {
+                            &RangeFinder::Shape, &RangeFinder::Mask, &RangeFinder::Arithmetic}) {
       if (std::optional<Allowed> allowed = (this->*rule)(use, op)) return allowed;
     }
     return std::nullopt;
@@ -331,6 +345,7 @@ class RangeFinder {
     if (op == "Reshape" && use.input == 1) {
       const Dims* dims = shapes_.Find(NameOf(use, 1));
       if (dims != nullptr && *dims == Dims{1}) return Allowed{-1, -1, "the shape", true};
+      if (CopiesEverySize(use)) return Allowed{0, 0, "the shape, each size as it was,", true};
       return Allowed{0, 0, "a shape whose product is given: load it with --load-inputs, the target",
                      false};
     }
@@ -338,6 +353,37 @@ class RangeFinder {
     if (!sizes) return std::nullopt;
     return Allowed{0, 0, "sizes that depend on each other: load them with --load-inputs, those",
                    false};
+  }
+
+  // Whether a target of zeros gives a Reshape the shape that it has.
+  bool CopiesEverySize(const Use& use) {
+    const Dims* data = shapes_.Find(NameOf(use, 0));
+    const Dims* target = shapes_.Find(NameOf(use, 1));
+    const bool alike = data != nullptr && target != nullptr && target->size() == 1 &&
+                       target->front() == static_cast<int64_t>(data->size());
+    return alike && NodeAttributes(model_, use.node).Int("allowzero", 0) == 0;
+  }
+
+  // Which input of com.microsoft's attention says what may be seen: lengths of the rows, or a mask.
+  struct MaskInput {
+    std::string_view op;
+    size_t mask, data;
+  };
+  static constexpr MaskInput kMasks[] = {{"Attention", 3, 0},
+                                         {"QAttention", 5, 0},
+                                         {"MultiHeadAttention", 4, 1},
+                                         {"EmbedLayerNormalization", 7, 0}};
+
+  std::optional<Allowed> Mask(const Use& use, std::string_view op) {
+    if (use.node.domain != "com.microsoft") return std::nullopt;
+    for (const MaskInput& row : kMasks) {
+      if (op != row.op || use.input != row.mask) continue;
+      const Dims* dims = shapes_.Find(NameOf(use, row.mask));
+      if (dims == nullptr || dims->size() != 1) return Allowed{0, 1, "a mask", true};
+      return Allowed{1, std::max<int64_t>(SizeOf(NameOf(use, row.data), 1).value_or(1), 1),
+                     "lengths of the rows", true};
+    }
+    return std::nullopt;
   }
 
   std::optional<Allowed> Arithmetic(const Use& use, std::string_view op) {

@@ -99,6 +99,12 @@ def mask_where():
     return made, "i"
 
 
+def attention(shape):
+    """com.microsoft's attention over 2 rows of 3 words; `i` is its mask."""
+    return one("Attention", ["x", "w", "b", "i"], [data(2, 3, 4), ("i", shape, INT32)],
+               [("w", floats(4, 12)), ("b", floats(12))], domain=MICROSOFT, num_heads=2), "i"
+
+
 # name -> ((model, input), low, high, what the reason begins with)
 POSITIONS = {
     "Gather": ((one("Gather", ["x", "i"], [data(9, 2), ("i", (3,), INT64)]), "i"), 0, 8, "indices"),
@@ -159,6 +165,10 @@ POSITIONS = {
     "Pad": ((one("Pad", ["x", "i"], [data(3, 2), ("i", (4,), INT64)]), "i"), 0, 1, "paddings"),
     "Reshape to one dimension": ((one("Reshape", ["x", "i"], [data(3, 2), ("i", (1,), INT64)]), "i"),
                                  -1, -1, "the shape"),
+    "Reshape to as many dimensions": ((one("Reshape", ["x", "i"], [data(3, 2), ("i", (2,), INT64)]),
+                                       "i"), 0, 0, "the shape, each size as it was"),
+    "mask of attention": (attention((2, 3)), 0, 1, "a mask"),
+    "lengths of attention": (attention((2,)), 1, 3, "lengths of the rows"),
     "Mod": ((one("Mod", ["n", "i"], [("n", (8,), INT64), ("i", (8,), INT64)], dtype=INT64), "i"),
             1, 16, "the divisor"),
     "BitShift": ((one("BitShift", ["n", "i"],
@@ -170,7 +180,7 @@ POSITIONS = {
 
 # A shape whose product is given, and sizes that must add up: no range makes them legal.
 IMPOSSIBLE = {
-    "Reshape": (one("Reshape", ["x", "i"], [data(3, 2), ("i", (2,), INT64)]), [3, 2]),
+    "Reshape": (one("Reshape", ["x", "i"], [data(3, 2), ("i", (3,), INT64)]), [3, 1, 2]),
     "Split": (model([node("Split", ["x", "i"], ["y", "z"], name="n")],
                     inputs=[value("x", (6,)), value("i", (2,), INT64)],
                     outputs=[value("y", None), value("z", None)]), [2, 4]),
@@ -208,6 +218,16 @@ class InputPositions(Case):
                 self.save_feeds("given.json", [{"x": floats(*shape), "i": ints(*legal)}])
                 ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "given.json")
                 self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_what_the_type_cannot_hold_is_told(self):
+        """Indices from 200 to 208 once 200 is taken away: no int8."""
+        made = model([node("Cast", ["i"], ["wide"], to=INT64), node("Sub", ["wide", "by"], ["at"]),
+                      node("Gather", ["table", "at"], ["y"], name="n")],
+                     inputs=[value("i", (3,), TensorProto.INT8)], outputs=[value("y", None)],
+                     weights=[weight("table", floats(9, 2)), weight("by", np.array(200))])
+        ended = self.run_drawn(made)
+        self.assertIn("Input tensor: i | No range makes it legal: no int8 is legal as indices into "
+                      "'table' of size 9", ended.out + ended.err)
 
 
 if __name__ == "__main__":
