@@ -107,6 +107,11 @@ def saved_json():
     write("results_json", "escapes", '{"a\\u00e9\\ud83d\\ude00": [1, -2.5e3, true, null, "\\n"]}')
 
 
+def write_model(name, model):
+    for target in ("onnx", "model_tools"):
+        write(target, name, model.SerializeToString())
+
+
 def models():
     value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 3])
     weight = numpy_helper.from_array(np.ones((3, 3), np.float32), "w")
@@ -116,13 +121,13 @@ def models():
         helper.make_node("Softmax", ["r"], ["y"], axis=-1),
     ]
     plain = helper.make_graph(nodes, "g", [value("x")], [value("y")], [weight])
-    write("onnx", "chain", helper.make_model(plain).SerializeToString())
+    write_model("chain", helper.make_model(plain))
 
     branch = lambda op: helper.make_graph([helper.make_node(op, ["x"], [op])], op, [], [value(op)])
     conditional = helper.make_node("If", ["c"], ["y"], then_branch=branch("Neg"), else_branch=branch("Abs"))
     condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
     graph = helper.make_graph([conditional], "g", [condition, value("x")], [value("y")])
-    write("onnx", "branches", helper.make_model(graph).SerializeToString())
+    write_model("branches", helper.make_model(graph))
 
     function = helper.make_function(
         "own", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])],
@@ -131,13 +136,40 @@ def models():
                               [value("x")], [value("y")])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
     model = helper.make_model(graph, functions=[function], opset_imports=opsets)
-    write("onnx", "function", model.SerializeToString())
+    write_model("function", model)
 
     outside = numpy_helper.from_array(np.ones((3, 3), np.float32), "w")
     onnx.external_data_helper.set_external_data(outside, "weights.bin", offset=0, length=36)
     outside.ClearField("raw_data")
     graph = helper.make_graph(nodes, "g", [value("x")], [value("y")], [outside])
-    write("onnx", "external", helper.make_model(graph).SerializeToString())
+    write_model("external", helper.make_model(graph))
+    write("model_tools", "indices", indices().SerializeToString())
+
+
+def indices():
+    """Integers that mean something, a body that reads from outside, and a weight of some size."""
+    state = helper.make_tensor_value_info("state", TensorProto.FLOAT, [4, 8])
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["go"], ["on"]),
+         helper.make_node("Add", ["state", "rows"], ["next"])], "body",
+        [helper.make_tensor_value_info("round", TensorProto.INT64, []),
+         helper.make_tensor_value_info("go", TensorProto.BOOL, []), state],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("next", TensorProto.FLOAT, [4, 8])])
+    nodes = [
+        helper.make_node("Cast", ["i"], ["wide"], to=TensorProto.INT64),
+        helper.make_node("Sub", ["wide", "one"], ["places"]),
+        helper.make_node("Gather", ["table", "places"], ["rows"]),
+        helper.make_node("Loop", ["n", "", "rows"], ["sum"], body=body),
+        helper.make_node("Slice", ["sum", "s", "e"], ["part"]),
+        helper.make_node("Reshape", ["part", "shape"], ["y"]),
+    ]
+    value = lambda name, kind, shape: helper.make_tensor_value_info(name, kind, shape)
+    inputs = [value("i", TensorProto.INT32, [4]), value("n", TensorProto.INT64, []),
+              *(value(name, TensorProto.INT64, [2]) for name in ("s", "e", "shape"))]
+    weights = [numpy_helper.from_array(np.ones((40, 8), np.float32), "table"),
+               numpy_helper.from_array(np.array(1), "one")]
+    return helper.make_model(helper.make_graph(nodes, "g", inputs, [value("y", 1, None)], weights))
 
 
 def tensors():

@@ -1,0 +1,79 @@
+// What is done with a model before it runs: its faults, its summary, the ranges of its inputs,
+// parts cut out of it, its weights detached, float16. What these make must be models again.
+#include <algorithm>
+
+#include "fuzz_target.h"
+#include "lint/lint.h"
+#include "model/byte_pieces.h"
+#include "model/detached_weights.h"
+#include "model/float16_edit.h"
+#include "model/input_ranges.h"
+#include "model/onnx_cut.h"
+#include "model/onnx_summary.h"
+
+namespace vernier {
+namespace {
+
+// Nothing is there: what a model names is not read from wherever the target runs.
+constexpr const char* kNoFolder = "/nonexistent";
+// More parts teach nothing that the first do not.
+constexpr size_t kMostParts = 8;
+
+void Lint(const OnnxModel& model) {
+  LintOptions options;
+  options.external_data_dir = kNoFolder;
+  Findings findings(model, options.skip);
+  LintModel(model, options, findings);
+  const LintReport report = MakeLintReport(model, std::move(findings), {});
+  fuzz::Require(!ToJson(report).empty(), "a report can be written");
+  for (const LintFinding& finding : report.findings) {
+    fuzz::Require(!finding.message.empty(), "a finding says what it is");
+  }
+}
+
+void FindRanges(const OnnxModel& model) {
+  for (const InputRange& range : FindInputRanges(model, {}).ranges) {
+    fuzz::Require(range.low <= range.high && !range.reason.empty(), "a range holds a value");
+  }
+}
+
+void RequireModel(const Result<std::vector<std::byte>>& bytes) {
+  fuzz::Require(bytes.ok(), "a part has bytes");
+  fuzz::Require(OnnxModel::FromBytes(*bytes, nullptr, "part").ok(), "and is a model");
+}
+
+void CutParts(const OnnxModel& model) {
+  const OnnxGraph& graph = model.graph();
+  for (size_t i = 0; i < std::min(graph.nodes.size(), kMostParts); ++i) {
+    CutPlan plan;
+    for (const std::string_view name : graph.Inputs(graph.nodes[i])) {
+      if (!name.empty()) plan.inputs.push_back({std::string(name), DType::kUndefined, {}});
+    }
+    for (const std::string_view name : graph.Outputs(graph.nodes[i])) {
+      if (!name.empty()) plan.outputs.push_back({std::string(name), DType::kUndefined, {}});
+    }
+    const auto pieces = CutModel(model, plan);
+    if (pieces.ok()) RequireModel(ToBytes(*pieces));
+  }
+}
+
+void Detach(const OnnxModel& model) {
+  const auto detached = DetachWeights(model, nullptr, {});
+  if (detached.ok()) RequireModel(detached->bytes);
+}
+
+}  // namespace
+}  // namespace vernier
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace vernier;
+  const auto model = OnnxModel::FromBytes(fuzz::Bytes(data, size), nullptr, "fuzz");
+  if (!model.ok()) return 0;
+  Lint(*model);
+  FindRanges(*model);
+  (void)SummariseOnnx(*model);
+  CutParts(*model);
+  Detach(*model);
+  (void)ConvertToFloat16(*model, {}, {});
+  return 0;
+}
