@@ -3,165 +3,14 @@
 #include <algorithm>
 #include <string>
 
+#include "cli/command_options.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
 namespace {
 
-OptionTable BlameOptionTable() {
-  std::vector<CommandGroup> groups = {
-      GeneralOptions(),  LoggingOptions(),       Without(RunnerOptions(), {"pairs"}),
-      ModelOptions(),    OnnxLoadOptions(),      OnnxRuntimeOptions(),
-      OpenVinoOptions(), TensorRtConfigOptions()};
-  for (const OptionGroup& group : TensorRtLoadOptions()) groups.emplace_back(group);
-  groups.push_back(TensorRtRunOptions());
-  groups.push_back(DataLoaderOptions());
-  for (const OptionGroup& group : CompareOptions()) {
-    groups.push_back(Only(group, {"load_outputs_paths"}));
-  }
-  groups.push_back(WorkerOptions());
-  groups.push_back(BlameOptions());
-  groups.push_back(BlameAloneOptions());
-  groups.push_back(Only(ReportOptions(), {"reports"}));
-  return OptionTable(std::move(groups));
-}
-
-OptionTable CompareOptionTable() {
-  std::vector<CommandGroup> groups = {GeneralOptions(), ComparedFilesOptions(), LoggingOptions(),
-                                      Only(RunnerOptions(), {"pairs"}), PostprocessOptions()};
-  for (const OptionGroup& group : CompareOptions()) {
-    // What is compared are the operands, and nothing runs.
-    groups.push_back(
-        Without(group, {"sequential_runners", "load_outputs_paths", "compare_outputs"}));
-  }
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python"}));
-  groups.push_back(ReportOptions());
-  return OptionTable(std::move(groups));
-}
-
 OptionTable BatchOptionTable() {
   return OptionTable({GeneralOptions(), BatchOptions(), LoggingOptions()});
-}
-
-OptionTable ConvertOptionTable() {
-  std::vector<CommandGroup> groups = {GeneralOptions(), ConvertOptions(), LoggingOptions(),
-                                      Without(ModelOptions(), {"model_file"})};
-  for (const OptionGroup& group : TensorFlowOptions()) {
-    groups.push_back(Only(group, {"ckpt", "tf_outputs", "tf_signature", "freeze_graph", "opset"}));
-  }
-  groups.push_back(OnnxShapeInferenceOptions());
-  groups.push_back(OnnxLoadOptions());
-  groups.push_back(Without(OnnxSaveOptions(), {"save_onnx"}));
-  groups.push_back(DataLoaderOptions());
-  groups.push_back(TensorRtConfigOptions());
-  for (const OptionGroup& group : TensorRtLoadOptions()) {
-    groups.push_back(Without(group, {"save_engine", "load_runtime"}));
-  }
-  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib"}));
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
-  return OptionTable(std::move(groups));
-}
-
-// Of our own rows only thresholds: what else we add looks at tensors, which are not saved.
-CommandGroup OnSavedMeasures(CommandGroup group) {
-  std::erase_if(group.rows, [](const OptionRow* row) {
-    return row->origin == Origin::kOurs && !row->dest.ends_with("_threshold");
-  });
-  return group;
-}
-
-OptionTable CheckAccuracyOptionTable() {
-  std::vector<CommandGroup> groups = {GeneralOptions(), AccuracyFileOptions(), LoggingOptions()};
-  for (const OptionGroup& group : CompareOptions()) {
-    groups.push_back(
-        OnSavedMeasures(Without(group, {"sequential_runners", "load_outputs_paths", "validate"})));
-  }
-  return OptionTable(std::move(groups));
-}
-
-// Inputs for one inference whose tensors are looked at.
-CommandGroup InputsOfOneRun() {
-  return Only(DataLoaderOptions(),
-              {"seed", "val_range", "iterations", "data_loader_backend_module", "inputs_from_graph",
-               "like", "load_inputs_paths", "data_loader_script"});
-}
-
-OptionTable InspectOptionTable() {
-  std::vector<CommandGroup> groups = {
-      GeneralOptions(), LoggingOptions(),
-      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}), InspectOptions(),
-      Only(OnnxLoadOptions(), {"external_data_dir"})};
-  for (const OptionGroup& group : CompareOptions()) {
-    groups.push_back(Only(group, {"load_outputs_paths"}));
-  }
-  groups.push_back(Only(RunnerOptions(), {"runners"}));
-  groups.push_back(InputsOfOneRun());
-  // Of plug-in libraries the first group, of engines the last.
-  const std::vector<OptionGroup> load = TensorRtLoadOptions();
-  groups.push_back(Only(load.front(), {"plugins"}));
-  groups.push_back(Only(load.back(), {"load_runtime"}));
-  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib", "allow_engine_code"}));
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
-  return OptionTable(std::move(groups));
-}
-
-OptionTable ExtractOptionTable() {
-  return OptionTable(
-      {GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
-       ExtractOptions(), OnnxShapeInferenceOptions(), InputsOfOneRun(),
-       Only(OnnxLoadOptions(),
-            {"external_data_dir", "ignore_external_data", "strict_external_data", "fp_to_fp16"}),
-       Without(OnnxSaveOptions(), {"save_onnx"}),
-       Only(WorkerOptions(), {"timeout", "python", "backend_dir"})});
-}
-
-// What `run` has for runners, models and inputs; nothing is compared with another runner or saved.
-std::vector<CommandGroup> RunnersAndInputs() {
-  std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(),
-                                      Without(RunnerOptions(), {"pairs", "reference"}),
-                                      ModelOptions(), OnnxLoadOptions()};
-  groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
-  for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
-  groups.push_back(TensorRtRunOptions());
-  groups.push_back(Without(DataLoaderOptions(), {"iterations", "data_loader_backend_module",
-                                                 "data_loader_script", "data_loader_func_name"}));
-  return groups;
-}
-
-OptionTable CheckExtremesOptionTable() {
-  std::vector<CommandGroup> groups = RunnersAndInputs();
-  groups.push_back(ExtremesCheckOptions());
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
-  groups.push_back(Only(ReportOptions(), {"save_record"}));
-  return OptionTable(std::move(groups));
-}
-
-OptionTable CheckConsistencyOptionTable() {
-  std::vector<CommandGroup> groups = RunnersAndInputs();
-  groups.push_back(ConsistencyCheckOptions());
-  for (const OptionGroup& group : CompareOptions()) {
-    groups.push_back(Only(group, {"rtol", "atol", "tolerance"}));
-  }
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
-  groups.push_back(Only(ReportOptions(), {"save_record"}));
-  return OptionTable(std::move(groups));
-}
-
-OptionTable CheckLintOptionTable() {
-  std::vector<CommandGroup> groups = {
-      GeneralOptions(),
-      LoggingOptions(),
-      LintCheckOptions(),
-      Without(RunnerOptions(), {"pairs", "reference", "runner"}),
-      Without(ModelOptions(), {"onnx_graphsurgeon"}),
-      Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data"})};
-  groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
-  for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
-  groups.push_back(TensorRtRunOptions());
-  groups.push_back(Without(DataLoaderOptions(), {"data_loader_backend_module", "data_loader_script",
-                                                 "data_loader_func_name"}));
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
-  return OptionTable(std::move(groups));
 }
 
 OptionTable DataFilesOptionTable() {
@@ -178,40 +27,6 @@ OptionTable DataShowOptionTable() {
 
 OptionTable DataRecoverOptionTable() {
   return OptionTable({GeneralOptions(), LoggingOptions(), DataRecoverOptions()});
-}
-
-// Outputs are compared as run compares them, but for what needs several iterations or draws.
-std::vector<CommandGroup> AccuracyGroups() {
-  std::vector<CommandGroup> groups;
-  for (const OptionGroup& group : CompareOptions()) {
-    groups.push_back(
-        Without(group, {"sequential_runners", "load_outputs_paths", "compare_outputs", "validate",
-                        "fail_fast", "check_average", "compare_func_script",
-                        "save_accuracy_results_path", "worst", "noise_floor", "save_heatmaps",
-                        "show_heatmaps", "save_error_metrics_plot", "show_error_metrics_plot"}));
-  }
-  return groups;
-}
-
-OptionTable ProfileOptionTable() {
-  std::vector<CommandGroup> groups = {
-      GeneralOptions(),
-      LoggingOptions(),
-      Without(RunnerOptions(), {"pairs", "reference"}),
-      Without(ModelOptions(), {"input_shapes", "onnx_graphsurgeon"}),
-      ProfileOptionRows(),
-      OnnxLoadOptions(),
-      OnnxRuntimeOptions(),
-      OpenVinoOptions(),
-      TensorRtConfigOptions()};
-  for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
-  groups.push_back(TensorRtRunOptions());
-  groups.push_back(Only(DataLoaderOptions(),
-                        {"seed", "val_range", "inputs_from_graph", "like", "load_inputs_paths"}));
-  for (CommandGroup& group : AccuracyGroups()) groups.push_back(std::move(group));
-  groups.push_back(WorkerOptions());
-  groups.push_back(Without(ReportOptions(), {"save_record"}));
-  return OptionTable(std::move(groups));
 }
 
 OptionTable ReportOptionTable() {
@@ -354,6 +169,29 @@ constexpr CommandEntry kCommands[] = {
                " weights asks for them. An engine is loaded, on a GPU, and shows its profiles and"
                " layers, as far as it was built to."},
      InspectOptionTable},
+    {"inspect sparsity",
+     {.command = "vernier inspect sparsity",
+      .operands = "model_file [options ...]",
+      .summary = "say which weights of an ONNX model are 2:4 sparse",
+      .about =
+          "Tell of each weight of Conv, Gemm and MatMul that could be 2:4 sparse whether it is."
+          " That is information: the exit code is 0 either way."},
+     SparsityOptionTable},
+    {"inspect tactics",
+     {.command = "vernier inspect tactics",
+      .operands = "tactic_replay [options ...]",
+      .summary = "show the algorithms in a tactic replay of TensorRT",
+      .about =
+          "List the algorithm that TensorRT chose for each layer, as --save-tactics saved it."},
+     TacticReplayOptionTable},
+    {"inspect diff-tactics",
+     {.command = "vernier inspect diff-tactics",
+      .operands = "[options ...]",
+      .summary = "find algorithms that only bad engines of TensorRT used",
+      .about =
+          "Hold the tactic replays of engines that were good against those of engines that were"
+          " bad, and list the algorithms that only the bad ones used, layer by layer."},
+     DiffTacticsOptionTable},
     {"surgeon extract",
      {.command = "vernier surgeon extract",
       .operands = "model_file -o FILE [options ...]",
@@ -363,6 +201,49 @@ constexpr CommandEntry kCommands[] = {
           " operator sets, functions and the bodies of If, Loop and Scan. Weights are not read;"
           " external data may stay external (--save-external-data)."},
      ExtractOptionTable},
+    {"surgeon insert",
+     {.command = "vernier surgeon insert",
+      .operands = "model_file --inputs NAME ... --outputs NAME ... --op OP -o FILE [options ...]",
+      .summary = "put a node into an ONNX model, in the place of what is between tensors",
+      .about =
+          "Write the model with a new node that reads and makes tensors of the model. What made"
+          " its outputs before, and all that nobody needs any more, is gone. A tensor that is"
+          " input and output at once gets the node behind it: who read the tensor then reads"
+          " what the node makes."},
+     InsertOptionTable},
+    {"surgeon prune",
+     {.command = "vernier surgeon prune",
+      .operands = "model_file -o FILE [options ...]",
+      .summary = "make the weights of an ONNX model 2:4 sparse, to try sparsity out",
+      .about = "Set the two of smallest magnitude of every four weights of Conv, Gemm and MatMul to"
+               " zero. That is for trying out sparse kernels: the model's accuracy is lost."},
+     WeightOptionTable},
+    {"surgeon sanitize",
+     {.command = "vernier surgeon sanitize",
+      .operands = "model_file -o FILE [options ...]",
+      .summary = "clean an ONNX model up: outputs, shapes, constants, order, unused parts",
+      .about =
+          "Write the model with other outputs, other shapes of its inputs, in order, without what"
+          " is unused, and with everything computed that does not depend on inputs. Weights are"
+          " not loaded; constants are computed by ONNX Runtime in a process of its own. Shapes"
+          " are inferred by the onnx package of --python, else by rules that know fixed sizes."},
+     SanitizeOptionTable},
+    {"surgeon weight-reconstruct",
+     {.command = "vernier surgeon weight-reconstruct",
+      .operands = "model_file -o FILE [options ...]",
+      .summary = "fill the weights that weight-strip took out with stand-ins",
+      .about =
+          "Put random values, the same each time, where weight-strip emptied initializers; those"
+          " that were 2:4 sparse are sparse again."},
+     WeightOptionTable},
+    {"surgeon weight-strip",
+     {.command = "vernier surgeon weight-strip",
+      .operands = "model_file -o FILE [options ...]",
+      .summary = "write an ONNX model without its weights, for engines that are refitted",
+      .about =
+          "Empty the weights of Conv, ConvTranspose, Gemm, MatMul, Gather, Slice and of operators"
+          " that ONNX does not have, and mark them for TensorRT. Fold constants first."},
+     WeightStripOptionTable},
     {"profile",
      {.command = "vernier profile",
       .operands = "[model_file] [runners ...] [options ...]",

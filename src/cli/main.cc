@@ -47,7 +47,15 @@ constexpr NamedCommand kCommands[] = {
     {"data recover", DataRecoverCommand},
     {"inspect data", InspectDataCommand},
     {"inspect model", InspectModelCommand},
+    {"inspect sparsity", InspectSparsityCommand},
+    {"inspect tactics", InspectTacticsCommand},
+    {"inspect diff-tactics", InspectDiffTacticsCommand},
     {"surgeon extract", SurgeonExtractCommand},
+    {"surgeon insert", SurgeonInsertCommand},
+    {"surgeon prune", SurgeonPruneCommand},
+    {"surgeon sanitize", SurgeonSanitizeCommand},
+    {"surgeon weight-reconstruct", SurgeonWeightReconstructCommand},
+    {"surgeon weight-strip", SurgeonWeightStripCommand},
     {"profile", ProfileCommand},
     {"report", ReportCommand},
     {"backends", BackendsCommand},
@@ -57,18 +65,7 @@ constexpr NamedCommand kCommands[] = {
 };
 
 // Tools of the peer that have no counterpart yet.
-constexpr std::string_view kMissingTools[] = {"inspect tactics",
-                                              "inspect capability",
-                                              "inspect diff-tactics",
-                                              "inspect sparsity",
-                                              "surgeon sanitize",
-                                              "surgeon insert",
-                                              "surgeon prune",
-                                              "surgeon weight-strip",
-                                              "surgeon weight-reconstruct",
-                                              "template",
-                                              "debug",
-                                              "plugin",
+constexpr std::string_view kMissingTools[] = {"inspect capability", "template", "debug", "plugin",
                                               "multi-device"};
 
 std::string Join(std::span<char* const> words) {

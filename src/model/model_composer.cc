@@ -147,6 +147,11 @@ class Renamer {
 
 }  // namespace
 
+BytePieces RenamedNode(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
+                       const TensorRenames& renames) {
+  return Renamer(model, renames).Node(graph, node);
+}
+
 std::string MakeValueInfo(const TensorInfo& info) {
   std::string value;
   AppendBytesField(value, kValueName, info.name);
@@ -209,7 +214,7 @@ void ModelComposer::AddNode(const OnnxGraph& graph, const OnnxNode& node,
   if (renames.empty()) {
     AppendView(nodes_, kGraphNode, node.bytes);
   } else {
-    AppendPieces(nodes_, kGraphNode, Renamer(source_, renames).Node(graph, node));
+    AppendPieces(nodes_, kGraphNode, RenamedNode(source_, graph, node, renames));
   }
 }
 

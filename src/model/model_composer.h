@@ -60,6 +60,10 @@ class ModelComposer {
   BytePieces nodes_;
 };
 
+/// The node, and its bodies, with other names for tensors. `model` must outlive the result.
+BytePieces RenamedNode(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
+                       const TensorRenames& renames);
+
 /// A ValueInfoProto.
 std::string MakeValueInfo(const TensorInfo& info);
 

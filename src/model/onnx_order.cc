@@ -70,7 +70,10 @@ std::vector<std::string_view> ValuesReadBy(const OnnxModel& model, const OnnxGra
 }
 
 Result<std::vector<uint32_t>> TopologicalOrder(const OnnxModel& model) {
-  const OnnxGraph& graph = model.graph();
+  return TopologicalOrder(model, model.graph());
+}
+
+Result<std::vector<uint32_t>> TopologicalOrder(const OnnxModel& model, const OnnxGraph& graph) {
   const auto count = static_cast<uint32_t>(graph.nodes.size());
   std::unordered_map<std::string_view, uint32_t> producers;
   producers.reserve(count);

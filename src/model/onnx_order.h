@@ -13,6 +13,9 @@ namespace vernier {
 /// nodes produce belongs to the first. kMalformed, naming a node, when nodes wait for each other.
 Result<std::vector<uint32_t>> TopologicalOrder(const OnnxModel& model);
 
+/// The same of any graph of the model.
+Result<std::vector<uint32_t>> TopologicalOrder(const OnnxModel& model, const OnnxGraph& graph);
+
 /// Every value that the node reads from the graph around it, captured by its sub-graphs included;
 /// without repetition, in order of first use.
 std::vector<std::string_view> ValuesReadBy(const OnnxModel& model, const OnnxGraph& graph,

@@ -19,8 +19,26 @@ Command BlameCommand;
 /// Shows the graph of a model.
 Command InspectModelCommand;
 
+/// Says which weights of a model are sparse.
+Command InspectSparsityCommand;
+
+/// Show TensorRT's tactic replays, and what only bad ones hold.
+Command InspectTacticsCommand;
+Command InspectDiffTacticsCommand;
+
 /// Cuts a part out of a model.
 Command SurgeonExtractCommand;
+
+/// Cleans a model up: outputs, shapes, constants, unused parts.
+Command SurgeonSanitizeCommand;
+
+/// Puts a node into a model.
+Command SurgeonInsertCommand;
+
+/// Make weights 2:4 sparse, take them out, and put stand-ins back.
+Command SurgeonPruneCommand;
+Command SurgeonWeightStripCommand;
+Command SurgeonWeightReconstructCommand;
 
 /// Runs many models, each in a process of its own.
 Command BatchCommand;

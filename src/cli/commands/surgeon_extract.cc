@@ -1,12 +1,11 @@
 // A part of a model, cut out between tensors.
-#include <chrono>
 #include <span>
 
-#include "cli/commands/command_start.h"
+#include "cli/bind_onnx_save.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/comparison_session.h"
 #include "cli/commands/extract_shapes.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/surgery.h"
 #include "inputs/shape_spec.h"
 #include "model/onnx_cut.h"
 #include "model/onnx_model.h"
@@ -68,26 +67,6 @@ Result<CutPlan> BindCut(const ParsedArgs& args, const OnnxModel& model) {
   return plan;
 }
 
-Result<SaveOnnxOptions> BindSave(const ParsedArgs& args) {
-  SaveOnnxOptions options;
-  options.source.directory = std::string(args.Value("external_data_dir").value_or(""));
-  options.ignore_weights = args.Has("ignore_external_data");
-  if (args.Has("strict_external_data")) options.source.links = LinkPolicy::kRefuse;
-  if (args.Has("external_data_path")) {
-    options.external_path = std::string(args.Value("external_data_path").value_or(""));
-  }
-  if (const auto word = args.Value("external_data_size_threshold")) {
-    VERNIER_ASSIGN_OR_RETURN(const int64_t threshold, ParseByteCount(*word));
-    if (threshold < 0) {
-      return InvalidArgument("--external-data-size-threshold: expected a size >= 0, got " +
-                             std::to_string(threshold));
-    }
-    options.size_threshold = static_cast<uint64_t>(threshold);
-  }
-  options.one_file = !args.Has("all_tensors_to_one_file");
-  return options;
-}
-
 // The part as a model whose external data is still that of the original.
 Result<OnnxModel> Reopen(const BytePieces& pieces, const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const int memory, ToMemfd(pieces));
@@ -113,7 +92,7 @@ Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
   WorkerPool pool(execution, WatchSignals(), log);
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, LoadForExtraction(args, pool, log));
   VERNIER_ASSIGN_OR_RETURN(CutPlan plan, BindCut(args, model));
-  VERNIER_ASSIGN_OR_RETURN(const SaveOnnxOptions options, BindSave(args));
+  VERNIER_ASSIGN_OR_RETURN(const SaveOnnxOptions options, BindOnnxSave(args, log));
   VERNIER_TRY(NodesBetween(model, NamesOf(plan.inputs), NamesOf(plan.outputs)).status());
   VERNIER_TRY(CompleteCut(args, invocation, model, plan, log));
   VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(model, plan));
@@ -128,19 +107,10 @@ Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
 }  // namespace
 
 int SurgeonExtractCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("surgeon extract"), words, invocation);
-  if (start.exit_code) return *start.exit_code;
-  ConsoleLog& log = *start.log;
-  log.Start("RUNNING | Command: " + invocation.command);
-  const auto begin = std::chrono::steady_clock::now();
-  const Status status = Extract(start.args, invocation, log);
-  RunFaults faults;
-  if (!status.ok()) {
-    log.Critical(status.message());
-    faults.Add(status);
-  }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  return EndWithBanner(log, seconds.count(), faults, invocation);
+  const auto extract = [&](const ParsedArgs& args, ConsoleLog& log) {
+    return Extract(args, invocation, log);
+  };
+  return RunModelTool("surgeon extract", extract, true, words, invocation);
 }
 
 }  // namespace vernier

@@ -1,4 +1,5 @@
-// The option groups of all commands, one source file per topic. The rows live as long as the program.
+// The option groups of all commands, one source file per topic. The rows live as long as the
+// program.
 #pragma once
 
 #include <vector>
@@ -28,7 +29,15 @@ OptionGroup WorkerOptions();
 OptionGroup ProfileOptionRows();
 OptionGroup ReportOptions();
 OptionGroup InspectOptions();
+OptionGroup TacticReplayOptions();
+OptionGroup DiffTacticsOptions();
 OptionGroup ExtractOptions();
+OptionGroup NewModelOptions();
+OptionGroup SanitizeOptions();
+OptionGroup ConstantFoldingOptions();
+OptionGroup DefaultShapeInferenceOptions();
+OptionGroup InsertOptions();
+OptionGroup WeightStripOptions();
 OptionGroup BlameOptions();
 OptionGroup BlameAloneOptions();
 OptionGroup RunAndBlameOptions();

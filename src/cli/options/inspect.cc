@@ -35,7 +35,39 @@ constexpr OptionRow kInspect[] = {
      .origin = Origin::kOurs},
 };
 
+constexpr OptionRow kTacticReplay[] = {
+    {.dest = "tactic_replay",
+     .arity = Arity::kOne,
+     .metavar = "tactic_replay",
+     .help = "A file that --save-tactics wrote."},
+};
+
+constexpr OptionRow kDiffTactics[] = {
+    {.flags = {"--dir"},
+     .dest = "dir",
+     .arity = Arity::kOne,
+     .fallback = "the current one",
+     .metavar = "DIR",
+     .help = "A folder with folders good and bad, which hold tactic replays at any depth."},
+    {.flags = {"--good"},
+     .dest = "good",
+     .arity = Arity::kOne,
+     .metavar = "PATH",
+     .help = "A good tactic replay, or a folder of such, instead of DIR/good."},
+    {.flags = {"--bad"},
+     .dest = "bad",
+     .arity = Arity::kOne,
+     .metavar = "PATH",
+     .help = "A bad tactic replay, or a folder of such, instead of DIR/bad."},
+};
+
 }  // namespace
+
+OptionGroup TacticReplayOptions() { return {"Tactic replay", "what is shown", kTacticReplay}; }
+
+OptionGroup DiffTacticsOptions() {
+  return {"Tactic replays", "which files are held against each other", kDiffTactics};
+}
 
 OptionGroup InspectOptions() { return {"Inspection", "what is shown of the model", kInspect}; }
 

@@ -29,6 +29,9 @@ constexpr OptionRow kExtract[] = {
      .help = "Find shapes out in that way also where the model declares others, such as symbolic"
              " ones. Dynamic dimensions become static.",
      .excludes = {"do_shape_inference"}},
+};
+
+constexpr OptionRow kOutput[] = {
     {.flags = {"-o", "--output"},
      .dest = "output",
      .arity = Arity::kOne,
@@ -37,7 +40,151 @@ constexpr OptionRow kExtract[] = {
      .help = "The model to write."},
 };
 
+constexpr OptionRow kSanitize[] = {
+    {.flags = {"--cleanup"},
+     .dest = "cleanup",
+     .help = "Remove nodes and weights that contribute to no output."},
+    {.flags = {"--toposort"},
+     .dest = "toposort",
+     .help = "Bring the nodes into an order in which they can run.",
+     .standing = Standing::kBetter,
+     .note = "An order that is one already stays."},
+    {.flags = {"--override-input-shapes", "--override-inputs"},
+     .dest = "input_shapes",
+     .arity = Arity::kPlus,
+     .metavar = "NAME:SHAPE",
+     .help = "Other shapes for inputs, for example x:[1,3,224,224] or ids:[batch,16]."},
+    {.flags = {"--outputs"},
+     .dest = "onnx_outputs",
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Replace the model's outputs by these tensors. Patterns (* ? [ ]) are allowed; '*' or"
+             " mark all takes every tensor."},
+    {.flags = {"--exclude-outputs"},
+     .dest = "onnx_exclude_outputs",
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Remove these tensors from the outputs, after all marking. Patterns are allowed."},
+    {.flags = {"--outputs-by-type"},
+     .dest = "onnx_outputs_by_type",
+     .arity = Arity::kPlus,
+     .metavar = "OPERATOR",
+     .help = "Replace the model's outputs by those of all nodes with these operators, for example"
+             " Conv Add."},
+    {.flags = {"--set-unbounded-dds-upper-bound"},
+     .dest = "upper_bounds",
+     .arity = Arity::kPlus,
+     .metavar = "[TENSOR:]BOUND",
+     .help = "Bound tensors that decide a size by their values, and that nothing bounds yet: Min(T,"
+             " BOUND) takes the place of T. Without a name for all that are not named. For models"
+             " whose constants are folded."},
+};
+
+constexpr std::string_view kPartitions[] = {"basic", "recursive"};
+
+constexpr OptionRow kFolding[] = {
+    {.flags = {"--fold-constants"},
+     .dest = "fold_constants",
+     .help = "Compute what does not depend on inputs, by ONNX Runtime, and keep it as weights.",
+     .standing = Standing::kBetter,
+     .note = "Random numbers are not folded, and casts around shape arithmetic stay."},
+    {.flags = {"--num-passes", "--num-const-fold-passes"},
+     .dest = "num_const_fold_passes",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "until nothing changes",
+     .metavar = "NUM",
+     .help = "How often to fold."},
+    {.flags = {"--partitioning"},
+     .dest = "partitioning",
+     .arity = Arity::kOne,
+     .choices = kPartitions,
+     .metavar = "MODE",
+     .help = "When constants cannot be computed together: basic computes each by itself; recursive"
+             " then also what those that failed are computed from."},
+    {.flags = {"--no-fold-shapes"},
+     .dest = "fold_shapes",
+     .turns_off = true,
+     .help = "Leave Shape nodes alone, even where the shape is known."},
+    {.flags = {"--no-per-pass-shape-inference"},
+     .dest = "per_pass_shape_inference",
+     .turns_off = true,
+     .help = "Do not infer shapes between passes."},
+    {.flags = {"--fold-size-threshold"},
+     .dest = "fold_size_threshold",
+     .arity = Arity::kOne,
+     .metavar = "BYTES",
+     .help = "Do not fold tensors larger than this; K, M and G are powers of 1024."},
+};
+
+constexpr OptionRow kDefaultInference[] = {
+    {.flags = {"--no-shape-inference"},
+     .dest = "do_shape_inference",
+     .turns_off = true,
+     .help = "Do not infer shapes.",
+     .excludes = {"force_fallback_shape_inference"}},
+    {.flags = {"--force-fallback-shape-inference"},
+     .dest = "force_fallback_shape_inference",
+     .help =
+         "Make all shapes fixed: they follow from those of the inputs, operator by operator, and"
+         " sizes that are open count as 1.",
+     .excludes = {"do_shape_inference"}},
+};
+
+constexpr OptionRow kInsert[] = {
+    {.flags = {"--inputs"},
+     .dest = "inputs",
+     .arity = Arity::kPlus,
+     .required = true,
+     .metavar = "NAME",
+     .help = "The tensors that the node reads, in order."},
+    {.flags = {"--outputs"},
+     .dest = "outputs",
+     .arity = Arity::kPlus,
+     .required = true,
+     .metavar = "NAME",
+     .help = "The tensors that the node makes, in order."},
+    {.flags = {"--op"},
+     .dest = "op",
+     .arity = Arity::kOne,
+     .required = true,
+     .metavar = "OPERATOR",
+     .help = "The node's operator."},
+    {.flags = {"--name"}, .dest = "name", .arity = Arity::kOne, .help = "The node's name."},
+    {.flags = {"--attrs"},
+     .dest = "attrs",
+     .arity = Arity::kPlus,
+     .metavar = "NAME=VALUE",
+     .help =
+         "The node's attributes, for example axis=1 alpha=0.5 axes=[0,1] mode='linear'. A number"
+         " with a point is a float."},
+};
+
+constexpr OptionRow kWeightStrip[] = {
+    {.flags = {"--exclude-list"},
+     .dest = "exclude_list",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Keep the values of these initializers: a file with one name a line."},
+};
+
 }  // namespace
+
+OptionGroup NewModelOptions() { return {"New model", "where the model is written", kOutput}; }
+
+OptionGroup SanitizeOptions() { return {"Sanitizing", "what is changed in the model", kSanitize}; }
+
+OptionGroup ConstantFoldingOptions() {
+  return {"Constant folding", "computing what does not depend on inputs", kFolding};
+}
+
+OptionGroup DefaultShapeInferenceOptions() {
+  return {"Shape inference", "inferring shapes", kDefaultInference};
+}
+
+OptionGroup InsertOptions() { return {"Inserted node", "the new node", kInsert}; }
+
+OptionGroup WeightStripOptions() { return {"Weight stripping", "which weights go", kWeightStrip}; }
 
 OptionGroup ExtractOptions() { return {"Extraction", "cutting a part out of a model", kExtract}; }
 

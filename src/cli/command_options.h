@@ -1,0 +1,29 @@
+// Which option groups each command has. `run` has its own in option_table.h.
+#pragma once
+
+#include "cli/option_table.h"
+
+namespace vernier {
+
+// Commands that run or compare.
+OptionTable BlameOptionTable();
+OptionTable CompareOptionTable();
+OptionTable CheckAccuracyOptionTable();
+OptionTable CheckExtremesOptionTable();
+OptionTable CheckConsistencyOptionTable();
+OptionTable CheckLintOptionTable();
+OptionTable ProfileOptionTable();
+
+// Commands that show, change or reduce models.
+OptionTable ConvertOptionTable();
+OptionTable InspectOptionTable();
+OptionTable ExtractOptionTable();
+OptionTable SanitizeOptionTable();
+OptionTable InsertOptionTable();
+OptionTable WeightStripOptionTable();
+OptionTable SparsityOptionTable();
+OptionTable TacticReplayOptionTable();
+OptionTable DiffTacticsOptionTable();
+OptionTable WeightOptionTable();
+
+}  // namespace vernier

@@ -1,0 +1,79 @@
+// What TensorRT chose for its layers, as --save-tactics saved it.
+#include <filesystem>
+
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "report/tactic_replay.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+Status ShowTactics(const ParsedArgs& args, Logger& log) {
+  log.Info("Loading tactic replay file from " + std::string(*args.Value("tactic_replay")));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TacticOfLayer> tactics,
+                           ReadTacticReplay(std::string(*args.Value("tactic_replay"))));
+  std::string text;
+  for (const TacticOfLayer& tactic : tactics) {
+    text += (text.empty() ? "" : "\n") + std::string("Layer: ") + tactic.layer +
+            "\n    Algorithm: " + tactic.algorithm;
+  }
+  log.Info(text);
+  return {};
+}
+
+// The folder or file of one flag, else the folder of that name in --dir.
+LoadedReplays Load(const ParsedArgs& args, std::string_view which, Logger& log) {
+  const std::string name(which);
+  const std::filesystem::path folder(std::string(args.Value("dir").value_or("")));
+  const auto given = args.Value(which);
+  const std::string path = given ? std::string(*given) : (folder / name).string();
+  LoadedReplays loaded = LoadTacticReplays(path);
+  for (const std::string& file : loaded.read) {
+    log.Info("Loading tactic replay file from " + file);
+  }
+  for (const std::string& file : loaded.skipped) {
+    log.Verbose(file + " does not look like a tactic replay file, skipping.");
+  }
+  log.Info("Loaded " + std::to_string(loaded.read.size()) + " " + name + " tactic replays.");
+  log.Verbose((which == "good" ? "Good" : "Bad") + std::string(" tactic replays: ") +
+              FormatPythonList(loaded.read));
+  if (loaded.read.empty()) log.Warning("There is no tactic replay in '" + path + "'");
+  return loaded;
+}
+
+Status DiffTactics(const ParsedArgs& args, Logger& log) {
+  const LoadedReplays good = Load(args, "good", log);
+  const LoadedReplays bad = Load(args, "bad", log);
+  const TacticsByLayer found = OnlyInBad(good.tactics, bad.tactics);
+  if (found.empty()) {
+    log.Info(
+        "Could not determine potentially bad tactics. Try providing more tactic replay files if "
+        "possible.");
+    if (good.read.empty() || bad.read.empty()) {
+      return Malformed("nothing was compared: both good and bad tactic replays are needed");
+    }
+    return {};
+  }
+  log.Info("Found potentially bad tactics:");
+  for (const auto& [layer, algorithms] : found) {
+    log.Info("Layer: " + layer + "\n    Algorithms: " + FormatPythonList(algorithms));
+  }
+  return {};
+}
+
+}  // namespace
+
+int InspectTacticsCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandStart start = StartCommand(*FindCommand("inspect tactics"), words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  return EndCommand(ShowTactics(start.args, *start.log), invocation, *start.log);
+}
+
+int InspectDiffTacticsCommand(std::span<const std::string> words, const Invocation& invocation) {
+  const CommandStart start = StartCommand(*FindCommand("inspect diff-tactics"), words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  return EndCommand(DiffTactics(start.args, *start.log), invocation, *start.log);
+}
+
+}  // namespace vernier

@@ -1,0 +1,48 @@
+// A new node in a model.
+#include "cli/commands/commands.h"
+#include "cli/commands/constant_worker.h"
+#include "cli/commands/surgery.h"
+#include "surgeon/node_insertion.h"
+
+namespace vernier {
+namespace {
+
+Result<NewNode> BindNode(const ParsedArgs& args) {
+  NewNode node;
+  node.op = std::string(args.Value("op").value_or(""));
+  if (node.op.empty()) return InvalidArgument("--op: expected the name of an operator, got ''");
+  node.name = std::string(args.Value("name").value_or(""));
+  for (const std::string& name : args.List("inputs")) node.inputs.push_back(name);
+  for (const std::string& name : args.List("outputs")) node.outputs.push_back(name);
+  KeyRules rules;
+  rules.separator = '=';
+  rules.allow_empty_key = false;
+  rules.bare_word_is_value = false;
+  VERNIER_ASSIGN_OR_RETURN(node.attributes, ParseKeyedValues(args.List("attrs"), rules));
+  return node;
+}
+
+Status Insert(const ParsedArgs& args, ConsoleLog& log) {
+  VERNIER_ASSIGN_OR_RETURN(const NewNode node, BindNode(args));
+  ExecutionPlan execution;
+  VERNIER_TRY(BindWorkers(args, execution));
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+  surgery.Tell("Original Model:", log);
+  VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(surgery.model().now(), node));
+  surgery.model().Become(std::move(inserted));
+  if (args.Has("do_shape_inference")) {
+    ConstantWorker worker(surgery.model(), execution, "", log);
+    const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel inferred, worker.InferShapesOf(surgery.model().now(), tool));
+    surgery.model().Become(std::move(inferred));
+  }
+  return surgery.Save(args, log);
+}
+
+}  // namespace
+
+int SurgeonInsertCommand(std::span<const std::string> words, const Invocation& invocation) {
+  return RunModelTool("surgeon insert", Insert, false, words, invocation);
+}
+
+}  // namespace vernier

@@ -1,0 +1,105 @@
+#include "cli/commands/surgery.h"
+
+#include <chrono>
+
+#include "blame/quiet_logger.h"
+#include "cli/bind_model.h"
+#include "cli/bind_onnx_save.h"
+#include "cli/commands/comparison_session.h"
+#include "cli/commands/interruption.h"
+#include "inputs/shape_spec.h"
+#include "model/model_type.h"
+#include "model/onnx_summary.h"
+#include "run/model_source.h"
+
+namespace vernier {
+namespace {
+
+// The model in float16, in a file of its own.
+Result<std::string> InFloat16(const ParsedArgs& args, const ScratchFolder& folder, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan whole, BindModel(args));
+  ModelPlan plan;
+  plan.path = whole.path;
+  plan.type = std::string(ModelTypeName(ModelType::kOnnx));
+  plan.external_data_dir = whole.external_data_dir;
+  plan.strict_external_data = whole.strict_external_data;
+  plan.fp_to_fp16 = true;
+  plan.save_path = folder.path() + "/model.onnx";
+  log.Info("Converting float tensors to float16");
+  QuietLogger silence(log);
+  VERNIER_TRY(ModelSource::Save(plan, silence));
+  return plan.save_path;
+}
+
+}  // namespace
+
+Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
+  Surgery surgery;
+  std::string path(args.Value("model_file").value_or(""));
+  if (path.empty()) return InvalidArgument("no model is named");
+  ModelTypeHints hints;
+  if (const auto type = args.Value("model_type")) hints.given = ModelTypeFromName(*type);
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(path, hints));
+  if (type != ModelType::kOnnx) {
+    return Unimplemented("the surgeon works on ONNX models, and '" + path + "' is of type " +
+                         std::string(ModelTypeName(type)));
+  }
+  log.Info("Loading model: " + path);
+  VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args, log));
+  if (args.Has("fp_to_fp16")) {
+    VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
+    surgery.converted_.emplace(std::move(folder));
+    VERNIER_ASSIGN_OR_RETURN(path, InFloat16(args, *surgery.converted_, log));
+    options.source = {};
+  }
+  VERNIER_ASSIGN_OR_RETURN(EditableModel model,
+                           EditableModel::Open(path, options.source, options.ignore_weights));
+  surgery.model_.emplace(std::move(model));
+  return surgery;
+}
+
+void Surgery::Tell(std::string_view heading, Logger& log) const {
+  log.Info(std::string(heading) + "\n" + SummariseOnnx(model_->now()));
+}
+
+Status Surgery::Save(const ParsedArgs& args, Logger& log,
+                     std::vector<ReplacedValues> values) const {
+  const std::string output(*args.Value("output"));
+  VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args, log));
+  log.Info("Saving ONNX model to: " + output);
+  VERNIER_TRY(model_->Save(output, std::move(options), std::move(values)));
+  Tell("New Model:", log);
+  return {};
+}
+
+Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
+                           ParseShapeSpecs(args.List("input_shapes"), Strictness::kStrict));
+  std::vector<TensorInfo> inputs;
+  for (const ShapeSpec& spec : KeepLastShapes(specs)) {
+    if (!spec.shape) continue;
+    inputs.push_back({spec.name, spec.dtype.value_or(DType::kUndefined), spec.shape});
+  }
+  return inputs;
+}
+
+int RunModelTool(std::string_view command, const ToolWork& work, bool banners,
+                 std::span<const std::string> words, const Invocation& invocation) {
+  const CommandStart start = StartCommand(*FindCommand(command), words, invocation);
+  if (start.exit_code) return *start.exit_code;
+  ConsoleLog& log = *start.log;
+  if (!banners) return EndCommand(work(start.args, log), invocation, log);
+  log.Start("RUNNING | Command: " + invocation.command);
+  const auto begin = std::chrono::steady_clock::now();
+  const Status status = work(start.args, log);
+  RunFaults faults;
+  if (!status.ok()) {
+    log.Critical(status.message());
+    faults.Add(status);
+    if (status.code() == StatusCode::kCancelled) faults.signal = ReceivedSignal();
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return EndWithBanner(log, seconds.count(), faults, invocation);
+}
+
+}  // namespace vernier

@@ -1,0 +1,51 @@
+// What the surgeon commands share: a model is opened, changed and saved, and it is told how it
+// looked before and after.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands/command_start.h"
+#include "model/replaced_values.h"
+#include "surgeon/editable_model.h"
+#include "util/scratch_folder.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// A model that is being changed, from the words of a surgeon command.
+class Surgery {
+ public:
+  /// Opens the model; converts it first where --fp-to-fp16 is given. kUnimplemented for models that
+  /// are not ONNX.
+  static Result<Surgery> Open(const ParsedArgs& args, Logger& log);
+
+  EditableModel& model() { return *model_; }
+  const EditableModel& model() const { return *model_; }
+
+  /// Tells how the model is now, under the heading.
+  void Tell(std::string_view heading, Logger& log) const;
+
+  /// Tells of the new model and writes it where --output says.
+  Status Save(const ParsedArgs& args, Logger& log, std::vector<ReplacedValues> values = {}) const;
+
+ private:
+  Surgery() = default;
+
+  std::optional<ScratchFolder> converted_;
+  std::optional<EditableModel> model_;
+};
+
+/// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument.
+Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args);
+
+/// Runs a surgeon command from its words to its exit code, with the peer's banners if it has them.
+using ToolWork = std::function<Status(const ParsedArgs& args, ConsoleLog& log)>;
+int RunModelTool(std::string_view command, const ToolWork& work, bool banners,
+                 std::span<const std::string> words, const Invocation& invocation);
+
+}  // namespace vernier

@@ -1,0 +1,114 @@
+// Options of commands that show, change or reduce models.
+#include "cli/command_options.h"
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+// Inputs for one inference whose tensors are looked at.
+CommandGroup InputsOfOneRun() {
+  return Only(DataLoaderOptions(),
+              {"seed", "val_range", "iterations", "data_loader_backend_module", "inputs_from_graph",
+               "like", "load_inputs_paths", "data_loader_script"});
+}
+
+// What all commands have that change an ONNX model.
+std::vector<CommandGroup> SurgeonGroups(const OptionGroup& own) {
+  return {GeneralOptions(),
+          LoggingOptions(),
+          Only(ModelOptions(), {"model_file", "model_type"}),
+          own,
+          Only(OnnxLoadOptions(),
+               {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"}),
+          NewModelOptions(),
+          Without(OnnxSaveOptions(), {"save_onnx"})};
+}
+
+}  // namespace
+
+OptionTable ConvertOptionTable() {
+  std::vector<CommandGroup> groups = {GeneralOptions(), ConvertOptions(), LoggingOptions(),
+                                      Without(ModelOptions(), {"model_file"})};
+  for (const OptionGroup& group : TensorFlowOptions()) {
+    groups.push_back(Only(group, {"ckpt", "tf_outputs", "tf_signature", "freeze_graph", "opset"}));
+  }
+  groups.push_back(OnnxShapeInferenceOptions());
+  groups.push_back(OnnxLoadOptions());
+  groups.push_back(Without(OnnxSaveOptions(), {"save_onnx"}));
+  groups.push_back(DataLoaderOptions());
+  groups.push_back(TensorRtConfigOptions());
+  for (const OptionGroup& group : TensorRtLoadOptions()) {
+    groups.push_back(Without(group, {"save_engine", "load_runtime"}));
+  }
+  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib"}));
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  return OptionTable(std::move(groups));
+}
+
+OptionTable InspectOptionTable() {
+  std::vector<CommandGroup> groups = {
+      GeneralOptions(), LoggingOptions(),
+      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}), InspectOptions(),
+      Only(OnnxLoadOptions(), {"external_data_dir"})};
+  for (const OptionGroup& group : CompareOptions()) {
+    groups.push_back(Only(group, {"load_outputs_paths"}));
+  }
+  groups.push_back(Only(RunnerOptions(), {"runners"}));
+  groups.push_back(InputsOfOneRun());
+  // Of plug-in libraries the first group, of engines the last.
+  const std::vector<OptionGroup> load = TensorRtLoadOptions();
+  groups.push_back(Only(load.front(), {"plugins"}));
+  groups.push_back(Only(load.back(), {"load_runtime"}));
+  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib", "allow_engine_code"}));
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  return OptionTable(std::move(groups));
+}
+
+OptionTable ExtractOptionTable() {
+  return OptionTable(
+      {GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
+       ExtractOptions(), NewModelOptions(), OnnxShapeInferenceOptions(), InputsOfOneRun(),
+       Only(OnnxLoadOptions(),
+            {"external_data_dir", "ignore_external_data", "strict_external_data", "fp_to_fp16"}),
+       Without(OnnxSaveOptions(), {"save_onnx"}),
+       Only(WorkerOptions(), {"timeout", "python", "backend_dir"})});
+}
+
+OptionTable SanitizeOptionTable() {
+  std::vector<CommandGroup> groups = SurgeonGroups(SanitizeOptions());
+  groups.push_back(ConstantFoldingOptions());
+  groups.push_back(DefaultShapeInferenceOptions());
+  groups.push_back(Only(OnnxShapeInferenceOptions(), {"allow_onnxruntime"}));
+  groups.push_back(Without(DataLoaderOptions(), {"inputs_from_graph", "like"}));
+  groups.push_back(Only(OnnxRuntimeOptions(), {"onnxrt_lib"}));
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  return OptionTable(std::move(groups));
+}
+
+OptionTable InsertOptionTable() {
+  std::vector<CommandGroup> groups = SurgeonGroups(InsertOptions());
+  groups.push_back(OnnxShapeInferenceOptions());
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  return OptionTable(std::move(groups));
+}
+
+OptionTable WeightStripOptionTable() { return OptionTable(SurgeonGroups(WeightStripOptions())); }
+
+OptionTable SparsityOptionTable() {
+  return OptionTable(
+      {GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
+       Only(OnnxLoadOptions(),
+            {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"})});
+}
+
+OptionTable TacticReplayOptionTable() {
+  return OptionTable({GeneralOptions(), TacticReplayOptions(), LoggingOptions()});
+}
+
+OptionTable DiffTacticsOptionTable() {
+  return OptionTable({GeneralOptions(), DiffTacticsOptions(), LoggingOptions()});
+}
+
+OptionTable WeightOptionTable() { return OptionTable(SurgeonGroups({})); }
+
+}  // namespace vernier
