@@ -161,6 +161,23 @@ constexpr CommandEntry kCommands[] = {
                " end. When it was killed, or the disk was full, this makes a file of every"
                " iteration that was finished, and removes the folder."},
      DataRecoverOptionTable},
+    {"debug reduce",
+     {.command = "vernier debug reduce",
+      .operands = "model_file -o FILE [options ...] --check COMMAND ...",
+      .summary = "find the fewest nodes of an ONNX model that still fail a check",
+      .about =
+          "Write ever smaller parts of a failing model and run a command on each, until no node"
+          " can be left out any more without the check passing. The command reads"
+          " polygraphy_debug.onnx, for example --check vernier run polygraphy_debug.onnx"
+          " --onnxrt --trt. A session that was cut off is taken up by --load-debug-replay."},
+     DebugReduceOptionTable},
+    {"debug repeat",
+     {.command = "vernier debug repeat",
+      .operands = "--until WHEN [options ...] --check COMMAND ...",
+      .summary = "run a check again and again, and sort what it makes into good and bad",
+      .about = "For faults that come and go: run a command until it was good, bad, or often enough,"
+               " and move the files that it made into folders."},
+     DebugRepeatOptionTable},
     {"inspect model",
      {.command = "vernier inspect model",
       .operands = "model_file [options ...]",

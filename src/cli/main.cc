@@ -45,6 +45,8 @@ constexpr NamedCommand kCommands[] = {
     {"data convert", DataConvertCommand},
     {"data show", DataShowCommand},
     {"data recover", DataRecoverCommand},
+    {"debug reduce", DebugReduceCommand},
+    {"debug repeat", DebugRepeatCommand},
     {"inspect data", InspectDataCommand},
     {"inspect model", InspectModelCommand},
     {"inspect sparsity", InspectSparsityCommand},
@@ -65,8 +67,8 @@ constexpr NamedCommand kCommands[] = {
 };
 
 // Tools of the peer that have no counterpart yet.
-constexpr std::string_view kMissingTools[] = {"inspect capability", "template", "debug", "plugin",
-                                              "multi-device"};
+constexpr std::string_view kMissingTools[] = {"inspect capability", "template", "debug build",
+                                              "debug precision",    "plugin",   "multi-device"};
 
 std::string Join(std::span<char* const> words) {
   std::string text;

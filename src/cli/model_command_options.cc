@@ -94,6 +94,22 @@ OptionTable InsertOptionTable() {
 
 OptionTable WeightStripOptionTable() { return OptionTable(SurgeonGroups(WeightStripOptions())); }
 
+OptionTable DebugReduceOptionTable() {
+  return OptionTable(
+      {GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
+       DebugReduceOptions(), DebugCheckOptions(), DebugArtifactOptions(),
+       DefaultShapeInferenceOptions(), Only(OnnxShapeInferenceOptions(), {"allow_onnxruntime"}),
+       Only(OnnxLoadOptions(),
+            {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"}),
+       Without(OnnxSaveOptions(), {"save_onnx"}),
+       Only(WorkerOptions(), {"timeout", "python", "backend_dir"})});
+}
+
+OptionTable DebugRepeatOptionTable() {
+  return OptionTable(
+      {GeneralOptions(), LoggingOptions(), DebugRepeatOptions(), DebugCheckOptions()});
+}
+
 OptionTable SparsityOptionTable() {
   return OptionTable(
       {GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),

@@ -17,17 +17,17 @@ namespace vernier {
 namespace {
 
 // Owns what posix_spawn is told.
-struct Spawn {
-  Spawn() {
+struct Spawning {
+  Spawning() {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawnattr_init(&attributes);
   }
-  ~Spawn() {
+  ~Spawning() {
     ::posix_spawn_file_actions_destroy(&actions);
     ::posix_spawnattr_destroy(&attributes);
   }
-  Spawn(const Spawn&) = delete;
-  Spawn& operator=(const Spawn&) = delete;
+  Spawning(const Spawning&) = delete;
+  Spawning& operator=(const Spawning&) = delete;
 
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -35,27 +35,45 @@ struct Spawn {
 
 }  // namespace
 
-Result<ChildRun> ChildRun::Start(const std::vector<std::string>& words, const std::string& log) {
-  Spawn spawn;
+Result<ChildRun> ChildRun::Spawn(const char* program, const std::vector<std::string>& words,
+                                 const std::string& out, const std::string& err) {
+  constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND;
+  Spawning spawn;
   ::posix_spawn_file_actions_addopen(&spawn.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&spawn.actions, STDOUT_FILENO, log.c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
-  ::posix_spawn_file_actions_adddup2(&spawn.actions, STDOUT_FILENO, STDERR_FILENO);
+  ::posix_spawn_file_actions_addopen(&spawn.actions, STDOUT_FILENO, out.c_str(), kWrite, 0666);
+  if (err == out) {
+    ::posix_spawn_file_actions_adddup2(&spawn.actions, STDOUT_FILENO, STDERR_FILENO);
+  } else {
+    ::posix_spawn_file_actions_addopen(&spawn.actions, STDERR_FILENO, err.c_str(), kWrite, 0666);
+  }
   ::posix_spawnattr_setpgroup(&spawn.attributes, 0);
   ::posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETPGROUP);
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   ChildRun run;
-  const int error = ::posix_spawn(&run.pid_, "/proc/self/exe", &spawn.actions, &spawn.attributes,
-                                  arguments.data(), environ);
+  const int error = ::posix_spawnp(&run.pid_, program, &spawn.actions, &spawn.attributes,
+                                   arguments.data(), environ);
   if (error != 0) {
     run.pid_ = -1;
-    return Internal("a run cannot be started, with its output in '" + log +
-                    "': " + std::strerror(error));
+    return Internal(std::strerror(error));
   }
   run.process_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, run.pid_, 0)));
   return run;
+}
+
+Result<ChildRun> ChildRun::Start(const std::vector<std::string>& words, const std::string& log) {
+  Result<ChildRun> run = Spawn("/proc/self/exe", words, log, log);
+  if (run.ok()) return run;
+  return Internal("a run cannot be started, with its output in '" + log +
+                  "': " + run.status().message());
+}
+
+Result<ChildRun> ChildRun::StartProgram(const std::vector<std::string>& words,
+                                        const std::string& out, const std::string& err) {
+  Result<ChildRun> run = Spawn(words.at(0).c_str(), words, out, err);
+  if (run.ok()) return run;
+  return InvalidArgument("'" + words[0] + "' cannot be started: " + run.status().message());
 }
 
 ChildRun::ChildRun(ChildRun&& other) noexcept

@@ -17,6 +17,11 @@ class ChildRun {
   /// process group of its own: Ctrl-C reaches it through Stop. kInternal.
   static Result<ChildRun> Start(const std::vector<std::string>& words, const std::string& log);
 
+  /// The same of any program on PATH, with stdout and stderr going to files of their own.
+  /// kInvalidArgument for a program that cannot be started.
+  static Result<ChildRun> StartProgram(const std::vector<std::string>& words,
+                                       const std::string& out, const std::string& err);
+
   ChildRun(ChildRun&& other) noexcept;
   ChildRun& operator=(ChildRun&& other) noexcept;
   /// Ends a process that still runs, and waits for it.
@@ -32,6 +37,8 @@ class ChildRun {
 
  private:
   ChildRun() = default;
+  static Result<ChildRun> Spawn(const char* program, const std::vector<std::string>& words,
+                                const std::string& out, const std::string& err);
 
   pid_t pid_ = -1;
   UniqueFd process_;

@@ -19,6 +19,10 @@ Command BlameCommand;
 /// Shows the graph of a model.
 Command InspectModelCommand;
 
+/// Finds the fewest nodes of a model that fail a check; runs a check again and again.
+Command DebugReduceCommand;
+Command DebugRepeatCommand;
+
 /// Says which weights of a model are sparse.
 Command InspectSparsityCommand;
 

@@ -1,0 +1,156 @@
+// The fewest nodes of a model that still fail a check.
+#include "cli/bind_onnx_save.h"
+#include "cli/bind_run.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/constant_worker.h"
+#include "cli/commands/interruption.h"
+#include "cli/commands/surgery.h"
+#include "cli/debug/debug_session.h"
+#include "model/onnx_summary.h"
+#include "surgeon/constant_folding.h"
+#include "surgeon/input_shapes.h"
+#include "surgeon/reduction.h"
+
+namespace vernier {
+namespace {
+
+Status PrepareModel(const ParsedArgs& args, Surgery& surgery, const ExecutionPlan& execution,
+                    Logger& log) {
+  EditableModel& model = surgery.model();
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, GivenInputShapes(args));
+  if (!inputs.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel shaped, WithInputShapes(model.now(), inputs));
+    model.Become(std::move(shaped));
+  }
+  // Constants belong to whoever reads them: they are no nodes to be cut off.
+  VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(model.now()));
+  model.Become(std::move(lowered));
+  if (args.Has("force_fallback_shape_inference")) {
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel fixed, WithShapesThatFollow(model.now(), 1));
+    model.Become(std::move(fixed));
+  } else if (!args.Has("do_shape_inference")) {
+    ConstantWorker worker(model, execution, "", log);
+    const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel inferred, worker.InferShapesOf(model.now(), tool));
+    model.Become(std::move(inferred));
+  }
+  bool open = false;
+  for (const TensorInfo& input : model.now().RequiredInputs()) {
+    if (!input.shape) open = true;
+    for (const Dim& dim : input.shape.value_or(std::vector<Dim>())) open = open || dim.dynamic();
+  }
+  if (open) {
+    log.Warning(
+        "This model uses dynamic input shapes.\nYou may want to provide input shapes to `debug "
+        "reduce` using the `--model-input-shapes` option to prevent unexpected behavior.\n");
+  }
+  return {};
+}
+
+class Reducing {
+ public:
+  Reducing(const ParsedArgs& args, EditableModel& model, DebugSession& session, Logger& log)
+      : args_(args), model_(model), session_(session), log_(log), whole_(model.now()) {}
+
+  Status Run() {
+    VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Iterate([&] {
+      model_.Become(whole_);
+      return Save(session_.artifact());
+    }));
+    if (passes) {
+      return NotFound(
+          "the check passes for the whole model: there is nothing to reduce; it must fail by its "
+          "exit code, --fail-code or --fail-regex");
+    }
+    ReductionOptions options;
+    options.reduce_inputs = !args_.Has("reduce_inputs");
+    options.reduce_outputs = !args_.Has("reduce_outputs");
+    options.bisect = args_.Value("mode").value_or("bisect") == "bisect";
+    VERNIER_ASSIGN_OR_RETURN(
+        const Reduction reduction,
+        ReduceNodes(whole_, options, [&](const NodeSet& nodes) { return Fails(nodes); }));
+    session_.Finish();
+    return Report(reduction);
+  }
+
+ private:
+  Status Save(const std::string& path) {
+    VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args_, log_));
+    return model_.Save(path, std::move(options));
+  }
+
+  Status Take(const NodeSet& nodes) {
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel part, PartOfNodes(whole_, nodes));
+    model_.Become(std::move(part));
+    return {};
+  }
+
+  Result<bool> Fails(const NodeSet& nodes) {
+    log_.Verbose("Trying " + std::to_string(nodes.size()) + " nodes");
+    VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Iterate([&]() -> Status {
+      VERNIER_TRY(Take(nodes));
+      return Save(session_.artifact());
+    }));
+    return !passes;
+  }
+
+  Status SaveAs(std::string_view dest, const NodeSet& nodes, std::string_view heading) {
+    VERNIER_TRY(Take(nodes));
+    log_.Info(std::string(heading) + "\n" + SummariseOnnx(model_.now()));
+    const auto path = args_.Value(dest);
+    if (!path) return {};
+    log_.Info("Saving ONNX model to: " + std::string(*path));
+    return Save(std::string(*path));
+  }
+
+  Status Report(const Reduction& reduction) {
+    std::string names;
+    for (const uint32_t index : reduction.bad) {
+      const OnnxNode& node = whole_.graph().nodes[index];
+      names += (names.empty() ? "" : ", ") + std::string(node.op_type) +
+               (node.name.empty() ? "" : " '" + std::string(node.name) + "'");
+    }
+    VERNIER_TRY(SaveAs("output", reduction.bad, "Minimum Bad Model:"));
+    if (!reduction.good.empty()) {
+      VERNIER_TRY(SaveAs("min_good", reduction.good, "Minimum Good Model:"));
+    } else if (args_.Has("min_good")) {
+      log_.Warning(
+          "Could not find a minimal model close in size to the reduced model that does "
+          "not cause a failure.");
+    }
+    log_.Finish(std::to_string(reduction.bad.size()) + " of " +
+                std::to_string(whole_.graph().nodes.size()) + " nodes still fail: " + names);
+    return {};
+  }
+
+  const ParsedArgs& args_;
+  EditableModel& model_;
+  DebugSession& session_;
+  Logger& log_;
+  const OnnxModel whole_;
+};
+
+}  // namespace
+
+int DebugReduceCommand(std::span<const std::string> words, const Invocation& invocation) {
+  std::vector<std::string> own(words.begin(), words.end());
+  std::vector<std::string> check = TakeCheckWords(own);
+  const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
+    if (!args.Has("output") && !args.Has("min_good")) {
+      return InvalidArgument(
+          "--output (where to write the reduced model) and/or --min-good (where to write a reduced "
+          "model that passes) must be provided!");
+    }
+    WatchSignals();
+    ExecutionPlan execution;
+    VERNIER_TRY(BindWorkers(args, execution));
+    VERNIER_ASSIGN_OR_RETURN(DebugSession session,
+                             DebugSession::Bind(args, std::move(check), "reduce", log));
+    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+    VERNIER_TRY(PrepareModel(args, surgery, execution, log));
+    return Reducing(args, surgery.model(), session, log).Run();
+  };
+  return RunModelTool("debug reduce", work, true, own, invocation);
+}
+
+}  // namespace vernier

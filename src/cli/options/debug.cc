@@ -1,0 +1,150 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kCheck[] = {
+    {.flags = {"--check", "--check-inference"},
+     .dest = "check",
+     .arity = Arity::kStar,
+     .metavar = "WORD",
+     .help = "The command that tells by its exit code whether an iteration is good. It takes all"
+             " words behind it, so it comes last.",
+     .standing = Standing::kBetter,
+     .note = "Always needed: nobody is asked."},
+    {.flags = {"--fail-code", "--fail-returncode"},
+     .dest = "fail_codes",
+     .arity = Arity::kPlus,
+     .type = ValueType::kInt,
+     .metavar = "CODE",
+     .help = "Only these exit codes are failures.",
+     .excludes = {"ignore_fail_codes"}},
+    {.flags = {"--ignore-fail-code", "--ignore-fail-returncode"},
+     .dest = "ignore_fail_codes",
+     .arity = Arity::kPlus,
+     .type = ValueType::kInt,
+     .metavar = "CODE",
+     .help = "These exit codes are no failures.",
+     .excludes = {"fail_codes"}},
+    {.flags = {"--fail-regex"},
+     .dest = "fail_regex",
+     .arity = Arity::kPlus,
+     .metavar = "PATTERN",
+     .help =
+         "A failure is what prints a line that one of these regular expressions matches, whatever"
+         " its exit code; with --fail-code both must hold."},
+    {.flags = {"--show-output"},
+     .dest = "show_output",
+     .help = "Show what the check prints also where it passes.",
+     .excludes = {"hide_fail_output"}},
+    {.flags = {"--hide-fail-output"},
+     .dest = "hide_fail_output",
+     .help = "Do not show what the check prints.",
+     .excludes = {"show_output"}},
+    {.flags = {"--artifacts"},
+     .dest = "artifacts",
+     .arity = Arity::kPlus,
+     .metavar = "PATH",
+     .help = "Files that the check makes: they are moved into a folder of good or of bad ones after"
+             " each iteration."},
+    {.flags = {"--art-dir", "--artifacts-dir"},
+     .dest = "artifacts_dir",
+     .arity = Arity::kOne,
+     .fallback = "polygraphy_artifacts",
+     .metavar = "DIR",
+     .help = "Where these two folders are."},
+    {.flags = {"--iter-info", "--iteration-info"},
+     .dest = "iteration_info_path",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Write the iteration's number to this JSON file while the check runs."},
+    {.flags = {"--load-debug-replay"},
+     .dest = "load_debug_replay",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Take up a session that was cut off: do not check what this replay knows."},
+    {.flags = {"--save-debug-replay"},
+     .dest = "save_debug_replay",
+     .arity = Arity::kOne,
+     .fallback = "polygraphy_debug_replay.json",
+     .metavar = "FILE",
+     .help =
+         "Write what came out, after each iteration; and, with _skip_current in the name, before"
+         " it, as if it had failed."},
+};
+
+constexpr OptionRow kArtifact[] = {
+    {.flags = {"--iter-artifact", "--intermediate-artifact"},
+     .dest = "iter_artifact_path",
+     .arity = Arity::kOne,
+     .fallback = "polygraphy_debug.onnx",
+     .metavar = "FILE",
+     .help = "The model of each iteration, which the check reads."},
+    {.flags = {"--no-remove-intermediate"},
+     .dest = "remove_intermediate",
+     .turns_off = true,
+     .help = "Leave it there after the iteration."},
+};
+
+constexpr std::string_view kModes[] = {"bisect", "linear"};
+
+constexpr OptionRow kReduce[] = {
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "The reduced model, which still fails."},
+    {.flags = {"--min-good", "--minimal-good"},
+     .dest = "min_good",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "A model near to it in size that passes, if there is one."},
+    {.flags = {"--mode"},
+     .dest = "mode",
+     .arity = Arity::kOne,
+     .choices = kModes,
+     .fallback = "bisect",
+     .metavar = "MODE",
+     .help = "bisect: narrow the model down from its end and its beginning, then leave out what is"
+             " left in ever smaller parts; linear: single nodes from the start.",
+     .standing = Standing::kBetter,
+     .note = "Both end with a model in which no single node can be left out."},
+    {.flags = {"--no-reduce-inputs"},
+     .dest = "reduce_inputs",
+     .turns_off = true,
+     .help = "Keep the model's own inputs: what a node needs stays with it.",
+     .excludes = {"reduce_outputs"}},
+    {.flags = {"--no-reduce-outputs"},
+     .dest = "reduce_outputs",
+     .turns_off = true,
+     .help = "Keep the model's own outputs: what needs a node stays with it.",
+     .excludes = {"reduce_inputs"}},
+    {.flags = {"--model-input-shapes", "--model-inputs"},
+     .dest = "input_shapes",
+     .arity = Arity::kPlus,
+     .metavar = "NAME:SHAPE",
+     .help = "Shapes for the model's inputs, from which those of cut tensors follow."},
+};
+
+constexpr OptionRow kRepeat[] = {
+    {.flags = {"--until"},
+     .dest = "until",
+     .arity = Arity::kOne,
+     .required = true,
+     .metavar = "WHEN",
+     .help = "When to stop: a number of iterations, good or bad."},
+};
+
+}  // namespace
+
+OptionGroup DebugCheckOptions() { return {"Check", "checking an iteration", kCheck}; }
+
+OptionGroup DebugArtifactOptions() {
+  return {"Iterations", "the model of an iteration", kArtifact};
+}
+
+OptionGroup DebugReduceOptions() { return {"Reduction", "what is made smaller", kReduce}; }
+
+OptionGroup DebugRepeatOptions() { return {"Repetition", "how often", kRepeat}; }
+
+}  // namespace vernier

@@ -1,0 +1,246 @@
+#include "surgeon/reduction.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "model/initializer_names.h"
+#include "model/model_composer.h"
+#include "model/onnx_cut.h"
+#include "model/onnx_order.h"
+#include "surgeon/graph_parts.h"
+
+namespace vernier {
+namespace {
+
+// The graph as numbers: who reads what whom makes.
+struct Links {
+  explicit Links(const OnnxModel& model)
+      : before(model.graph().nodes.size()), after(model.graph().nodes.size()) {
+    const OnnxGraph& graph = model.graph();
+    std::unordered_map<std::string_view, uint32_t> producers;
+    for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const std::string_view name : graph.Outputs(graph.nodes[i])) {
+        if (!name.empty()) producers.emplace(name, i);
+      }
+    }
+    for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const std::string_view name : ValuesReadBy(model, graph, graph.nodes[i])) {
+        const auto producer = producers.find(name);
+        if (producer == producers.end()) continue;
+        before[i].push_back(producer->second);
+        after[producer->second].push_back(i);
+      }
+    }
+  }
+
+  std::vector<NodeSet> before, after;
+};
+
+// With all that can be reached over the links.
+NodeSet Closed(const NodeSet& nodes, const std::vector<NodeSet>& links) {
+  std::vector<bool> in(links.size(), false);
+  NodeSet open = nodes;
+  while (!open.empty()) {
+    const uint32_t node = open.back();
+    open.pop_back();
+    if (in[node]) continue;
+    in[node] = true;
+    open.insert(open.end(), links[node].begin(), links[node].end());
+  }
+  NodeSet closed;
+  for (uint32_t i = 0; i < in.size(); ++i) {
+    if (in[i]) closed.push_back(i);
+  }
+  return closed;
+}
+
+class Reducer {
+ public:
+  Reducer(const OnnxModel& model, const ReductionOptions& options, const PartCheck& fails)
+      : options_(options), fails_(fails), links_(model) {}
+
+  Result<Reduction> Reduce(const NodeSet& order) {
+    position_.resize(order.size());
+    for (uint32_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
+    best_ = order;
+    if (options_.bisect && options_.reduce_outputs) VERNIER_TRY(Bisect(true));
+    if (options_.bisect && options_.reduce_inputs) VERNIER_TRY(Bisect(false));
+    VERNIER_TRY(RemoveChunks());
+    Reduction reduction{best_, {}, known_.size()};
+    ChooseGood(reduction);
+    return reduction;
+  }
+
+ private:
+  // Whether a part fails; a failing one that is smaller becomes the best.
+  Result<bool> Try(NodeSet nodes) {
+    if (!options_.reduce_inputs) nodes = Closed(nodes, links_.before);
+    if (!options_.reduce_outputs) nodes = Closed(nodes, links_.after);
+    std::sort(nodes.begin(), nodes.end(),
+              [&](uint32_t a, uint32_t b) { return position_[a] < position_[b]; });
+    if (nodes.empty()) return false;
+    if (nodes.size() >= best_.size()) return false;
+    NodeSet key = nodes;
+    std::sort(key.begin(), key.end());
+    const auto known = known_.find(key);
+    if (known != known_.end()) return known->second;
+    VERNIER_ASSIGN_OR_RETURN(const bool failed, fails_(nodes));
+    known_.emplace(std::move(key), failed);
+    if (failed) best_ = std::move(nodes);
+    return failed;
+  }
+
+  // Looks for the shortest beginning, or end, of the best part that fails.
+  Status Bisect(bool beginning) {
+    const NodeSet all = best_;
+    size_t passes = 0, fails = all.size();  // lengths
+    while (fails - passes > 1) {
+      const size_t middle = passes + (fails - passes) / 2;
+      const auto count = static_cast<std::ptrdiff_t>(middle);
+      const NodeSet part = beginning ? NodeSet(all.begin(), all.begin() + count)
+                                     : NodeSet(all.end() - count, all.end());
+      // Of a beginning, only what leads to its end can matter.
+      VERNIER_ASSIGN_OR_RETURN(const bool failed, Try(beginning ? LeadingTo(part) : part));
+      (failed ? fails : passes) = middle;
+    }
+    return {};
+  }
+
+  NodeSet LeadingTo(const NodeSet& part) const {
+    const std::unordered_set<uint32_t> within(part.begin(), part.end());
+    NodeSet leading = Closed({part.back()}, links_.before);
+    std::erase_if(leading, [&](uint32_t node) { return !within.contains(node); });
+    return leading;
+  }
+
+  // Delta debugging: drops ever smaller chunks as long as the rest fails.
+  Status RemoveChunks() {
+    size_t chunks = options_.bisect ? 2 : best_.size();
+    while (best_.size() > 1) {
+      chunks = std::min(chunks, best_.size());
+      VERNIER_ASSIGN_OR_RETURN(const bool smaller, DropOneOf(chunks));
+      if (smaller) {
+        chunks = std::max<size_t>(chunks - 1, 2);
+      } else if (chunks == best_.size()) {
+        break;
+      } else {
+        chunks *= 2;
+      }
+    }
+    return {};
+  }
+
+  Result<bool> DropOneOf(size_t chunks) {
+    const NodeSet all = best_;
+    for (size_t chunk = chunks; chunk-- > 0;) {
+      const size_t begin = all.size() * chunk / chunks, end = all.size() * (chunk + 1) / chunks;
+      NodeSet rest(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(begin));
+      rest.insert(rest.end(), all.begin() + static_cast<std::ptrdiff_t>(end), all.end());
+      VERNIER_ASSIGN_OR_RETURN(const bool failed, Try(std::move(rest)));
+      if (failed) return true;
+    }
+    return false;
+  }
+
+  void ChooseGood(Reduction& reduction) const {
+    const size_t size = reduction.bad.size();
+    for (const auto& [nodes, failed] : known_) {
+      if (failed) continue;
+      const bool none = reduction.good.empty();
+      const bool below = nodes.size() < size, had_below = !none && reduction.good.size() < size;
+      const bool better = below ? !had_below || nodes.size() > reduction.good.size()
+                                : !had_below && nodes.size() < reduction.good.size();
+      if (none || better) reduction.good = nodes;
+    }
+  }
+
+  const ReductionOptions& options_;
+  const PartCheck& fails_;
+  const Links links_;
+  NodeSet best_;
+  std::vector<uint32_t> position_;  // of a node in the order
+  std::map<NodeSet, bool> known_;
+};
+
+// Puts some nodes of a model into one of their own.
+class PartMaker {
+ public:
+  PartMaker(const OnnxModel& model, std::span<const uint32_t> nodes)
+      : model_(model),
+        graph_(model.graph()),
+        nodes_(nodes),
+        constants_(InitializerNames(model.graph())) {
+    const std::unordered_set<uint32_t> within(nodes.begin(), nodes.end());
+    for (uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+      const bool in = within.contains(i);
+      for (const std::string_view name : ValuesReadBy(model, graph_, graph_.nodes[i])) {
+        (in ? read_ : read_outside_).insert(name);
+      }
+      if (!in) continue;
+      for (const std::string_view name : graph_.Outputs(graph_.nodes[i])) made_.insert(name);
+    }
+    for (const OnnxValue& output : graph_.outputs) read_outside_.insert(output.name);
+  }
+
+  Result<OnnxModel> Make() {
+    ModelComposer composer(model_);
+    std::vector<std::string> inputs, outputs;
+    std::unordered_set<std::string_view> seen;
+    for (const uint32_t index : nodes_) {
+      const OnnxNode& node = graph_.nodes[index];
+      for (const std::string_view name : ValuesReadBy(model_, graph_, node)) {
+        const bool given = !made_.contains(name) && !constants_.contains(name);
+        if (given && seen.insert(name).second) inputs.emplace_back(name);
+      }
+      AddOutputsOf(node, outputs);
+      composer.AddNode(graph_, node);
+    }
+    for (const TensorInfo& info : DescribeTensors(model_, inputs)) composer.AddInput(info);
+    for (const TensorInfo& info : DescribeTensors(model_, outputs)) composer.AddOutput(info);
+    const std::unordered_set<std::string_view> declared(outputs.begin(), outputs.end());
+    for (const OnnxValue& value : graph_.value_info) {
+      if (made_.contains(value.name) && !declared.contains(value.name)) {
+        composer.AddValueInfo(value);
+      }
+    }
+    VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, composer.Finish());
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ToBytes(pieces));
+    return OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, model_.path());
+  }
+
+ private:
+  void AddOutputsOf(const OnnxNode& node, std::vector<std::string>& outputs) const {
+    const auto results = graph_.Outputs(node);
+    // An output that nobody ever read is none, unless the node has no other.
+    const bool last = std::none_of(results.begin(), results.end(), [&](std::string_view name) {
+      return read_.contains(name) || read_outside_.contains(name);
+    });
+    for (const std::string_view name : results) {
+      if (!name.empty() && (read_outside_.contains(name) || last)) outputs.emplace_back(name);
+    }
+  }
+
+  const OnnxModel& model_;
+  const OnnxGraph& graph_;
+  std::span<const uint32_t> nodes_;
+  const std::unordered_set<std::string_view> constants_;
+  std::unordered_set<std::string_view> made_, read_, read_outside_;
+};
+
+}  // namespace
+
+Result<Reduction> ReduceNodes(const OnnxModel& model, const ReductionOptions& options,
+                              const PartCheck& fails) {
+  VERNIER_ASSIGN_OR_RETURN(const NodeSet order, TopologicalOrder(model));
+  return Reducer(model, options, fails).Reduce(order);
+}
+
+Result<OnnxModel> PartOfNodes(const OnnxModel& model, std::span<const uint32_t> nodes) {
+  return PartMaker(model, nodes).Make();
+}
+
+}  // namespace vernier

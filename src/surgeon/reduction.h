@@ -1,0 +1,43 @@
+// The fewest nodes of a model that still show a fault, by delta debugging.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "model/onnx_model.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Indices of nodes of the main graph.
+using NodeSet = std::vector<uint32_t>;
+
+struct ReductionOptions {
+  bool reduce_inputs = true;   ///< false: what a node needs stays with it
+  bool reduce_outputs = true;  ///< false: what needs a node stays with it
+  bool bisect = true;          ///< first look for the last and the first node that is needed
+};
+
+struct Reduction {
+  NodeSet bad;  ///< fails; without any one of its nodes it does not, as far as options allow
+  NodeSet
+      good;  ///< of those that passed the largest one below `bad`, else the smallest; may be empty
+  size_t checks = 0;
+};
+
+/// Whether the model made of these nodes fails.
+using PartCheck = std::function<Result<bool>(const NodeSet& nodes)>;
+
+/// `model` fails as a whole; `fails` is asked of smaller parts, of each at most once. Needs about
+/// 2 log2(n) checks to narrow the model down and, with m nodes left, up to m^2 for them. Errors of
+/// `fails`, and kMalformed for nodes that wait for each other.
+Result<Reduction> ReduceNodes(const OnnxModel& model, const ReductionOptions& options,
+                              const PartCheck& fails);
+
+/// The model made of these nodes: what they read from others are inputs, and what others, or
+/// nobody, reads of theirs are outputs. kUnimplemented as ModelComposer::Finish.
+Result<OnnxModel> PartOfNodes(const OnnxModel& model, std::span<const uint32_t> nodes);
+
+}  // namespace vernier

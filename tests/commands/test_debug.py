@@ -1,0 +1,151 @@
+"""vernier debug reduce and repeat: the planted node is found, and a session is taken up again."""
+
+import json
+import sys
+
+import onnx
+from onnx import TensorProto, helper
+
+from program import Case
+from surgeon_models import model, node, value, weight
+
+# Fails where the model holds all of these operators.
+CHECK = """
+import sys, onnx
+wanted = set(sys.argv[2:])
+made = onnx.load(sys.argv[1])
+onnx.checker.check_model(made)
+open("calls.txt", "a").write("x")
+print("operators:", *[n.op_type for n in made.graph.node])
+sys.exit(3 if wanted <= {n.op_type for n in made.graph.node} else 0)
+"""
+
+
+def long_model(faults, length=40):
+    """A chain of nodes with a side branch; some are replaced by faults."""
+    nodes, last = [], "x"
+    for i in range(length):
+        op = faults.get(i, ("Relu", "Tanh", "Sigmoid")[i % 3])
+        nodes.append(node(op, [last], [f"t{i}"], name=f"n{i}"))
+        last = f"t{i}"
+        if i == length // 2:
+            nodes.append(node("Softsign", ["t3"], ["side"], name="side"))
+            nodes.append(node("Add", [last, "side"], ["joined"], name="join"))
+            last = "joined"
+    return model(nodes, [value("x", (2, 8))], [value(last, (2, 8))])
+
+
+class Debug(Case):
+    def setUp(self):
+        super().setUp()
+        self.path("check.py").write_text(CHECK)
+
+    def check(self, *operators, model="polygraphy_debug.onnx"):
+        return ["--check", sys.executable, "check.py", model, *operators]
+
+    def reduce(self, made, *words, code=0):
+        onnx.save(made, str(self.path("m.onnx")))
+        ended = self.vernier("debug", "reduce", "m.onnx", "-o", "bad.onnx", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended
+
+    def names(self, path="bad.onnx"):
+        return [n.name for n in onnx.load(str(self.path(path))).graph.node]
+
+    def calls(self):
+        return len(self.path("calls.txt").read_text())
+
+    def test_one_node_is_found(self):
+        ended = self.reduce(long_model({23: "Neg"}), "--min-good", "good.onnx", *self.check("Neg"))
+        self.assertEqual(self.names(), ["n23"])
+        onnx.checker.check_model(onnx.load(str(self.path("bad.onnx"))), full_check=True)
+        self.assertNotIn("n23", self.names("good.onnx"))
+        self.assertLess(self.calls(), 20)
+        self.assertIn("RUNNING | Iteration 1", ended.out)
+        self.assertRegex(ended.out, r"Finished \d+ iteration\(s\) \| Passed: \d+/\d+ \| Pass Rate")
+        self.assertIn("1 of 42 nodes still fail: Neg 'n23'", ended.out)
+        self.assertFalse(self.path("polygraphy_debug.onnx").exists())
+
+    def test_nodes_that_fail_together(self):
+        for mode in ("bisect", "linear"):
+            self.reduce(long_model({2: "Neg", 7: "Abs"}, 9), "--mode", mode,
+                        *self.check("Neg", "Abs"))
+            self.assertEqual(self.names(), ["n2", "n7"])
+
+    def test_inputs_or_outputs_stay(self):
+        made = long_model({7: "Neg"}, 12)
+        self.reduce(made, "--no-reduce-inputs", *self.check("Neg"))
+        self.assertEqual([i.name for i in onnx.load(str(self.path("bad.onnx"))).graph.input], ["x"])
+        self.assertEqual(self.names()[-1], "n7")
+        self.reduce(made, "--no-reduce-outputs", *self.check("Neg"))
+        self.assertEqual((self.names()[0], self.names()[-1]), ("n7", "n11"))
+
+    def test_a_session_is_taken_up(self):
+        made = long_model({7: "Neg"}, 12)
+        self.reduce(made, "--save-debug-replay", "r.json", *self.check("Neg"))
+        whole = self.calls()
+        replay = json.loads(self.path("r.json").read_text())
+        self.assertEqual(len(replay), whole)
+        kept = dict(list(replay.items())[:4])
+        self.path("r.json").write_text(json.dumps(kept))
+        self.path("calls.txt").unlink()
+        ended = self.reduce(made, "--load-debug-replay", "r.json", *self.check("Neg"))
+        self.assertEqual(self.calls(), whole - 4)
+        self.assertEqual(self.names(), ["n7"])
+        self.assertEqual(ended.out.count("Loading iteration information from debug replay"), 4)
+        self.assertTrue(self.path("polygraphy_debug_replay_skip_current.json").exists())
+
+    def test_verdicts(self):
+        made = long_model({3: "Neg"}, 6)
+        ended = self.reduce(made, "--fail-regex", "operators: .*Abs", *self.check("Neg"), code=1)
+        self.assertIn("the check passes for the whole model", ended.err)
+        self.reduce(made, "--fail-regex", "operators: .*Neg", *self.check("Abs"))
+        self.assertEqual(self.names(), ["n3"])
+        self.reduce(made, "--ignore-fail-code", "3", *self.check("Neg"), code=1)
+        self.reduce(made, "--fail-code", "4", *self.check("Neg"), code=1)
+        self.reduce(made, "--fail-code", "3", *self.check("Neg"))
+
+    def test_bodies_keep_what_they_capture(self):
+        bodies = {which: helper.make_graph([node(op, ["b"], [which])], which, [],
+                                           [value(which, (2, 8))])
+                  for which, op in (("then_branch", "Neg"), ("else_branch", "Abs"))}
+        made = model([node("Relu", ["x"], ["a"], name="n0"), node("MatMul", ["a", "w"], ["b"], name="n1"),
+                      node("If", ["c"], ["d"], name="n2", **bodies), node("Tanh", ["d"], ["y"], name="n3")],
+                     [value("x", (2, 8)), value("c", (), TensorProto.BOOL)], [value("y", (2, 8))],
+                     [weight("w")])
+        self.reduce(made, *self.check("If"))
+        graph = onnx.load(str(self.path("bad.onnx"))).graph
+        self.assertEqual([n.name for n in graph.node], ["n2"])
+        self.assertEqual({i.name for i in graph.input}, {"b", "c"})
+
+    def test_bad_input(self):
+        made = long_model({})
+        ended = self.reduce(made, code=2)
+        self.assertIn("--check: expected a command", ended.err)
+        ended = self.reduce(made, "--check", "no-such-program", code=2)
+        self.assertIn("'no-such-program' cannot be started", ended.err)
+        self.path("polygraphy_debug.onnx").write_text("mine")
+        ended = self.reduce(made, *self.check("Neg"), code=2)
+        self.assertIn("already exists, refusing to overwrite", ended.err)
+        self.assertEqual(self.path("polygraphy_debug.onnx").read_text(), "mine")
+
+    def test_repeat(self):
+        script = ("import pathlib, sys\np = pathlib.Path('n.txt')\n"
+                  "n = int(p.read_text()) if p.exists() else 0\np.write_text(str(n + 1))\n"
+                  "pathlib.Path('made.txt').write_text(str(n))\nsys.exit(n == 2)")
+        self.path("flaky.py").write_text(script)
+        check = ["--check", sys.executable, "flaky.py"]
+        ended = self.vernier("debug", "repeat", "--until", "bad", "--artifacts", "made.txt",
+                             "--art-dir", "kept", *check)
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertIn("Finished 3 iteration(s) | Passed: 2/3", ended.out)
+        good, bad = (sorted(self.path("kept").joinpath(w).iterdir()) for w in ("good", "bad"))
+        self.assertEqual([p.read_text() for p in good], ["0", "1"])
+        self.assertEqual([p.read_text() for p in bad], ["2"])
+        self.path("n.txt").unlink()
+        ended = self.vernier("debug", "repeat", "--until", "2", *check)
+        self.assertIn("Finished 2 iteration(s)", ended.out)
+        self.assertIn("`--artifacts` was not specified", ended.out)
+        ended = self.vernier("debug", "repeat", "--until", "often", *check)
+        self.assertEqual(ended.code, 2)
+        self.assertIn("but was: often", ended.err)
