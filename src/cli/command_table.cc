@@ -38,6 +38,11 @@ OptionTable BackendsOptionTable() {
       {GeneralOptions(), BackendListOptions(), Only(WorkerOptions(), {"python", "backend_dir"})});
 }
 
+OptionTable DoctorOptionTable() {
+  return OptionTable(
+      {GeneralOptions(), DoctorOptions(), Only(WorkerOptions(), {"python", "backend_dir"})});
+}
+
 constexpr CommandEntry kCommands[] = {
     {"run",
      {.command = "vernier run",
@@ -284,6 +289,15 @@ constexpr CommandEntry kCommands[] = {
       .about = "List the backends of this installation, the framework that each found, or why it"
                " cannot be used."},
      BackendsOptionTable},
+    {"doctor",
+     {.command = "vernier doctor",
+      .operands = "[options ...]",
+      .summary = "tell what is installed, found and usable, and how to get the rest",
+      .about = "Look at every backend and its framework, the Python interpreter and its packages,"
+               " the GPU, memory and temporary space. What is missing is told with what it would"
+               " enable and the command that gets it. Exit code 0 when models can be run here and"
+               " all of --require can be used, else 5."},
+     DoctorOptionTable},
     {"completion",
      {.command = "vernier completion",
       .operands = "bash|zsh|fish",

@@ -61,6 +61,8 @@ constexpr NamedCommand kCommands[] = {
     {"profile", ProfileCommand},
     {"report", ReportCommand},
     {"backends", BackendsCommand},
+    {"doctor", DoctorCommand},
+    {"gpu-probe", GpuProbeCommand},
     {"completion", CompletionCommand},
     {"option-docs", OptionDocsCommand},
     {"worker", WorkerCommand},

@@ -1,50 +1,14 @@
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
-#include <memory>
 #include <vector>
 
 #include "backend/backend_path.h"
-#include "backend/python_program.h"
-#include "backend/worker.h"
+#include "cli/commands/backend_probe.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 
 namespace vernier {
 namespace {
-
-// What frameworks log while they load is not for a list.
-class NoLog final : public Logger {
- public:
-  bool Enabled(Severity) const override { return false; }
-  void Write(Severity, std::string_view, LogColor, bool) override {}
-  void Indent(int) override {}
-};
-
-// A process of its own for each: a framework that crashes while loading is one line of the list.
-Result<BackendInfo> Probe(WorkerOptions options) {
-  static const std::atomic<int> kNotInterrupted{0};
-  NoLog log;
-  options.interrupted = &kNotInterrupted;
-  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker,
-                           Worker::Start(std::move(options), log));
-  return worker->AwaitLoad();
-}
-
-Result<BackendInfo> ProbePlugin(const BackendFile& file) {
-  WorkerOptions options;
-  options.load.plugin_paths = {file.path};
-  return Probe(std::move(options));
-}
-
-// The interpreter of scripts, with its NumPy; or with a framework's module of this name.
-Result<BackendInfo> ProbePython(const std::string& python, const std::string& module = {}) {
-  WorkerOptions options;
-  VERNIER_ASSIGN_OR_RETURN(options.program, PythonWorkerProgram(python));
-  options.load.options.emplace_back(module.empty() ? "probe" : "module",
-                                    module.empty() ? "1" : module);
-  return Probe(std::move(options));
-}
 
 void PrintOptions(const std::vector<BackendOption>& options) {
   for (const BackendOption& option : options) {

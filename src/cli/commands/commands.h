@@ -91,6 +91,12 @@ Command ReportCommand;
 /// backend that cannot be used an error.
 Command BackendsCommand;
 
+/// Tells what is installed, found and usable, and how to get the rest.
+Command DoctorCommand;
+
+/// Looks at NVIDIA's driver for doctor, in a process of its own. Not for people.
+Command GpuProbeCommand;
+
 /// Prints a completion script for the named shell.
 Command CompletionCommand;
 

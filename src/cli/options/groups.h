@@ -55,6 +55,7 @@ OptionGroup ConsistencyCheckOptions();
 OptionGroup LintCheckOptions();
 OptionGroup ExtremesCheckOptions();
 OptionGroup BackendListOptions();
+OptionGroup DoctorOptions();
 OptionGroup DataFilesOptions();
 OptionGroup DataConvertOptions();
 OptionGroup DataShowOptions();

@@ -1,0 +1,50 @@
+#include "cli/commands/backend_probe.h"
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "backend/python_program.h"
+#include "backend/worker.h"
+#include "util/log.h"
+
+namespace vernier {
+namespace {
+
+constexpr double kPatienceSeconds = 60;
+
+// What frameworks log while they load is not for a list.
+class NoLog final : public Logger {
+ public:
+  bool Enabled(Severity) const override { return false; }
+  void Write(Severity, std::string_view, LogColor, bool) override {}
+  void Indent(int) override {}
+};
+
+Result<BackendInfo> Probe(WorkerOptions options) {
+  static const std::atomic<int> kNotInterrupted{0};
+  NoLog log;
+  options.interrupted = &kNotInterrupted;
+  options.timeout_s = kPatienceSeconds;
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker,
+                           Worker::Start(std::move(options), log));
+  return worker->AwaitLoad();
+}
+
+}  // namespace
+
+Result<BackendInfo> ProbePlugin(const BackendFile& file) {
+  WorkerOptions options;
+  options.load.plugin_paths = {file.path};
+  return Probe(std::move(options));
+}
+
+Result<BackendInfo> ProbePython(const std::string& python, const std::string& module) {
+  WorkerOptions options;
+  VERNIER_ASSIGN_OR_RETURN(options.program, PythonWorkerProgram(python));
+  options.load.options.emplace_back(module.empty() ? "probe" : "module",
+                                    module.empty() ? "1" : module);
+  return Probe(std::move(options));
+}
+
+}  // namespace vernier

@@ -1,0 +1,56 @@
+#include "cli/doctor/doctor_text.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/doctor/known_parts.h"
+
+namespace vernier {
+namespace {
+
+TEST(DoctorText, WhatIsMissingSaysWhyWhatForAndHowToGetIt) {
+  const DoctorRecord record{
+      .version = "1.2",
+      .parts = {{.section = "backends", .name = "onnxruntime", .version = "1.31", .path = "/lib/o"},
+                {.section = "backends",
+                 .name = "openvino",
+                 .state = PartState::kMissing,
+                 .why = "OpenVINO was not found\nmore",
+                 .enables = "--openvino",
+                 .command = "pip install openvino"}}};
+  EXPECT_EQ(FormatDoctorText(record),
+            "vernier 1.2\n\nProgram\n\nBackends\n"
+            "  onnxruntime  usable   1.31          /lib/o\n"
+            "  openvino     missing\n"
+            "      OpenVINO was not found\n"
+            "      for: --openvino\n"
+            "      get: pip install openvino\n"
+            "\nPython\n\nGPU\n\nSystem\n"
+            "\n1 usable, 1 missing, 0 unusable\n"
+            "well: models can be run and compared here\n");
+}
+
+TEST(DoctorText, FaultsTakeThePlaceOfTheVerdict) {
+  const std::string text = FormatDoctorText({.version = "1", .parts = {}, .faults = {"no memory"}});
+  EXPECT_NE(text.find("not well: no memory\n"), std::string::npos);
+  EXPECT_EQ(text.find("\nwell:"), std::string::npos);
+}
+
+TEST(KnownParts, PluginsOfAMajorVersionAreFoundByTheirFramework) {
+  ASSERT_NE(FindPart(KnownBackends(), "tensorrt_10"), nullptr);
+  EXPECT_EQ(FindPart(KnownBackends(), "tensorrt_10")->name, "tensorrt");
+  EXPECT_EQ(FindPart(KnownBackends(), "torchscript"), nullptr);
+  EXPECT_EQ(FindPart(KnownBackends(), "another"), nullptr);
+  EXPECT_EQ(FindPart(KnownPackages(), "onnx_graphsurgeon")->package, "onnx-graphsurgeon");
+}
+
+TEST(KnownParts, AManagedInterpreterGetsAnEnvironment) {
+  EXPECT_EQ(PipCommand({"/e/bin/python", false}, "numpy"), "/e/bin/python -m pip install numpy");
+  EXPECT_EQ(PipCommand({"/usr/bin/python3", true}, "numpy"),
+            "/usr/bin/python3 -m venv .venv && . .venv/bin/activate && pip install numpy");
+  EXPECT_EQ(PipCommand({}, "numpy"),
+            "python3 -m venv .venv && . .venv/bin/activate && pip install numpy");
+  EXPECT_EQ(PipCommand({"/e/bin/python", false}, ""), "");
+}
+
+}  // namespace
+}  // namespace vernier

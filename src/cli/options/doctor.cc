@@ -1,0 +1,31 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kFormats[] = {"text", "json"};
+
+constexpr OptionRow kDoctor[] = {
+    {.flags = {"--format"},
+     .dest = "format",
+     .arity = Arity::kOne,
+     .choices = kFormats,
+     .fallback = "text",
+     .metavar = "FORMAT",
+     .help = "How to print what was found.",
+     .origin = Origin::kOurs},
+    {.flags = {"--require"},
+     .dest = "require",
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help =
+         "Exit with 5 if one of these parts cannot be used: names as doctor prints them, such as"
+         " onnxruntime, numpy or gpu; python/torch is the package where a backend has its name.",
+     .origin = Origin::kOurs},
+};
+
+}  // namespace
+
+OptionGroup DoctorOptions() { return {"Doctor", "looking at this installation", kDoctor}; }
+
+}  // namespace vernier
