@@ -48,7 +48,7 @@ std::string CountLine(const OptionTable& table) {
 }
 
 std::string CommandHeader(const HelpSubject& subject) {
-  return "\n# " + Code(subject.command) + "\n\n```text\n" + std::string(subject.command) + " " +
+  return "\n## " + Code(subject.command) + "\n\n```text\n" + std::string(subject.command) + " " +
          std::string(subject.operands) + "\n```\n\n" + std::string(subject.about) + "\n";
 }
 
@@ -63,11 +63,12 @@ std::string GroupTable(const CommandGroup& group,
       rows += "| " + Code(FormatSynopsis(*row)) + " | " + Cell(FormatRowHelp(*row)) + " |\n";
       continue;
     }
+    if (row->IsPositional()) continue;
     std::string& flags = elsewhere[earlier->second];
     flags += (flags.empty() ? "" : ", ") + Code(row->flags[0]);
   }
   if (rows.empty()) return "";
-  return "\n## " + std::string(group.title) + "\n\nOptions for " + Cell(group.about) +
+  return "\n### " + std::string(group.title) + "\n\nOptions for " + Cell(group.about) +
          ".\n\n| option | meaning |\n|---|---|\n" + rows;
 }
 

@@ -158,7 +158,7 @@ TEST(OptionDocs, ReferenceHoldsEveryRowOfEveryCommandOnce) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) rows += line.starts_with("| `") ? 1u : 0u;
   EXPECT_EQ(rows, synopses.size() + CommandTable().size());
-  EXPECT_TRUE(Holds(text, "# `vernier compare`"));
+  EXPECT_TRUE(Holds(text, "## `vernier compare`"));
   EXPECT_TRUE(Holds(text, "As for `vernier run`: `-h`"));
 }
 

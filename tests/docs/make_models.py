@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Makes the models that pages of the documentation speak of.
+
+Usage: make_models.py NAME OUT.onnx
+"""
+
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def value(name, shape, dtype=FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def weight(name, *shape):
+    random = np.random.default_rng(len(name))
+    return numpy_helper.from_array(random.normal(0, 0.1, shape).astype(np.float32), name)
+
+
+def model(nodes, inputs, outputs, weights=(), opset=17):
+    graph = helper.make_graph(nodes, "shown", inputs, outputs, list(weights))
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", opset)])
+
+
+def text():
+    """Token numbers and a mask."""
+    node = helper.make_node
+    one = numpy_helper.from_array(np.array(1, np.float32), "one")
+    return model(
+        [node("Gather", ["words", "ids"], ["rows"], "embed"),
+         node("Cast", ["mask"], ["kept"], "kept", to=FLOAT),
+         node("Sub", ["one", "kept"], ["dropped"], "turn"),
+         node("Unsqueeze", ["dropped", "last"], ["column"], "column"),
+         node("Sub", ["rows", "column"], ["masked"], "apply"),
+         node("MatMul", ["masked", "head"], ["logits"], "head")],
+        [value("ids", [1, 8], INT64), value("mask", [1, 8], INT64)],
+        [value("logits", [1, 8, 4])],
+        [weight("words", 30522, 16), one, numpy_helper.from_array(np.array([-1], np.int64), "last"),
+         weight("head", 16, 4)])
+
+
+def faulty():
+    """Concat without its axis, and an input that nothing reads."""
+    node = helper.make_node
+    return model([node("Relu", ["x"], ["left"], "left"), node("Neg", ["x"], ["right"], "right"),
+                  node("Concat", ["left", "right"], ["y"], "join")],
+                 [value("x", [2, 3]), value("mask", [2, 3])], [value("y", [2, 6])])
+
+
+def norm():
+    """What TensorRT has a plug-in for."""
+    return model([helper.make_node("InstanceNormalization", ["x", "s", "b"], ["n"], "norm"),
+                  helper.make_node("Identity", ["n"], ["y"], "last")],
+                 [value("x", [1, 3, 4, 4])], [value("y", [1, 3, 4, 4])],
+                 [weight("s", 3), weight("b", 3)])
+
+
+def scale():
+    """One that doubles its input, where denormals show."""
+    half = numpy_helper.from_array(np.array(0.5, np.float32), "half")
+    return model([helper.make_node("Mul", ["x", "half"], ["y"], "scale")], [value("x", [16])],
+                 [value("y", [16])], [half])
+
+
+def main(name, path):
+    made = {"text": text, "faulty": faulty, "norm": norm, "scale": scale}[name]()
+    onnx.save(made, path)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

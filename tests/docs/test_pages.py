@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Every page is in the navigation, and every link and anchor leads somewhere.
+
+Environment: VERNIER, the program; without it the pages of commands are not looked at.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "docs/site"))
+import pages  # noqa: E402
+
+ROOT = pages.ROOT
+# Markdown that is no page of the documentation.
+ELSEWHERE = ("tests/reports/expected.md", "tests/data/models/README.md")
+
+
+def markdown_files():
+    """Those that git knows, or, where there is no git, those outside of hidden and build folders."""
+    listing = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
+                              "*.md"], cwd=ROOT, capture_output=True, text=True)
+    if listing.returncode == 0 and listing.stdout:
+        names = listing.stdout.split()
+    else:
+        names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*.md")]
+    return sorted(name for name in names if not name.startswith(("build/", ".")) and
+                  name not in ELSEWHERE and (ROOT / name).exists())
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.pages = {name: pages.Page(name) for name in markdown_files()}
+
+    def test_every_page_is_in_the_navigation_once(self):
+        listed = pages.all_pages()
+        self.assertEqual(sorted(set(listed)), sorted(listed), "a page is listed twice")
+        self.assertEqual(sorted(listed), sorted(self.pages))
+
+    def test_every_page_begins_with_its_title(self):
+        wrong = [name for name, page in self.pages.items()
+                 if not page.titles or page.titles[0][0] != 1]
+        self.assertEqual(wrong, [])
+
+    def test_links_lead_somewhere(self):
+        broken = []
+        for name, page in self.pages.items():
+            for line, target in page.links:
+                if target.startswith(("http://", "https://", "mailto:")):
+                    continue
+                path, _, anchor = target.partition("#")
+                file = (ROOT / name).parent / path if path else ROOT / name
+                if not file.exists():
+                    broken.append(f"{name}:{line}: there is no '{target}'")
+                    continue
+                if not anchor:
+                    continue
+                other = os.path.relpath(file.resolve(), ROOT)
+                if other not in self.pages or anchor not in self.pages[other].anchors:
+                    broken.append(f"{name}:{line}: '{other}' has no heading '#{anchor}'")
+        self.assertEqual(broken, [], "\n".join([""] + broken))
+
+    def test_python_in_the_pages_can_be_compiled(self):
+        for name, page in self.pages.items():
+            for block in page.blocks:
+                if block.language == "python":
+                    with self.subTest(page=name, line=block.line):
+                        compile("\n".join(block.lines), f"{name}:{block.line}", "exec")
+
+    def test_every_command_has_a_page(self):
+        if "VERNIER" not in os.environ:
+            self.skipTest("VERNIER is not set")
+        listing = subprocess.run([os.environ["VERNIER"], "option-docs", "list"],
+                                 capture_output=True, text=True, check=True).stdout
+        missing = []
+        for words in (line.split()[2:] for line in listing.splitlines() if " man " in line):
+            page = f"docs/commands/{'-'.join(words)}.md"
+            if page not in self.pages:
+                missing.append(page)
+        self.assertEqual(missing, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
