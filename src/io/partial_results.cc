@@ -190,9 +190,8 @@ std::string TargetBeside(const std::string& folder, const std::string& typed) {
   const size_t mark = folder.rfind(kPartialSuffix);
   if (mark == std::string::npos) return typed;
   const std::string target = folder.substr(0, mark);
-  const auto name = [](std::string path) {
-    while (path.size() > 1 && path.back() == '/') path.pop_back();
-    return std::filesystem::path(path).filename().string();
+  const auto name = [](const std::string& path) {
+    return std::filesystem::path(WithoutTrailingSlashes(path)).filename().string();
   };
   const bool beside =
       name(target) == name(typed) || name(target).starts_with(name(typed) + kEarlierSuffix);
@@ -260,12 +259,15 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::str
   }
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(folder + "/" + kJournalName));
   Journal journal = ParseJournal(text, manifest.runner_names.size());
+  const bool nothing =
+      std::ranges::all_of(journal.runs, [](const auto& run) { return run.empty(); });
   std::vector<FilePtr> parts;
   for (const std::string& path : PartPaths(folder, manifest)) {
     if (!Exists(path) && Exists(manifest.target)) {
       return Malformed("'" + manifest.target + "' was saved whole; what is left in '" + folder +
                        "' is not needed any more");
     }
+    if (nothing && !Exists(path)) continue;  // killed before there was a part
     VERNIER_ASSIGN_OR_RETURN(FilePtr part, InputFile::Open(path));
     parts.push_back(std::move(part));
   }

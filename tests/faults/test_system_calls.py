@@ -30,6 +30,13 @@ class SystemCalls(unittest.TestCase):
                 made += self.scene.fail_call(name, number, way) is not None
         self.assertEqual(made, FIRST_CALLS)
 
+    def test_killed_while_the_parts_are_made(self):
+        """There may be no part yet, or only one of them."""
+        for name in FORMATS:
+            for number in range(1, 13):
+                with self.subTest(name=name, number=number):
+                    self.scene.fail_call(name, number, "SIGKILL")
+
     def test_the_calls_of_publishing_fail_one_after_another(self):
         """The last ones, which make the file of the parts."""
         for name in FORMATS:
