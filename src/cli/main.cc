@@ -17,6 +17,7 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/batch/child_run.h"
 #include "cli/command_table.h"
 #include "cli/commands/commands.h"
 #include "cli/version.h"
@@ -235,5 +236,6 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   // Names of runners carry the date in the locale's short form, as the peer's do.
   std::setlocale(LC_TIME, "");
+  vernier::EndWithBatch();
   return vernier::Main(std::span(argv, static_cast<size_t>(argc)));
 }

@@ -119,6 +119,30 @@ class Batch(Case):
                 if _link(p) == here]
         self.assertEqual(left, [])
 
+    def test_killed_and_resumed(self):
+        """A killed batch leaves no runs behind, and what they had saved is gone on with."""
+        words = ["batch", "models/a.onnx", "models/b.onnx", "--jobs", "2", "--", "--identity",
+                 "--identity", "--iterations", "3000", "--save-outputs", "out.npz"]
+        process = subprocess.Popen([VERNIER, *words], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        journals = [self.path(f"{stem}-out.npz.partial/journal.jsonl") for stem in "ab"]
+        self.wait_for(lambda: all(j.exists() and j.stat().st_size > 0 for j in journals))
+        process.kill()
+        process.wait()
+        here = str(self.folder)
+        self.wait_for(lambda: here not in map(_link, pathlib.Path("/proc").glob("[0-9]*/cwd")))
+        ended = self.vernier(*words, "--resume")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for stem in "ab":
+            shown = self.vernier("data", "show", f"{stem}-out.npz")
+            self.assertIn("3000", shown.out)
+
+    def wait_for(self, condition):
+        end = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
 
 def _link(path):
     try:

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -33,7 +35,20 @@ struct Spawning {
   posix_spawnattr_t attributes;
 };
 
+// The batch's process, for EndWithBatch.
+constexpr const char* kParentVariable = "VERNIER_BATCH_PROCESS";
+
 }  // namespace
+
+void EndWithBatch() {
+  const char* const parent = std::getenv(kParentVariable);
+  if (parent == nullptr) return;
+  const std::string of_batch = parent;
+  ::unsetenv(kParentVariable);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // It may have died before the line above.
+  if (std::to_string(::getppid()) != of_batch) ::raise(SIGTERM);
+}
 
 Result<ChildRun> ChildRun::Spawn(const char* program, const std::vector<std::string>& words,
                                  const std::string& out, const std::string& err) {
@@ -51,9 +66,13 @@ Result<ChildRun> ChildRun::Spawn(const char* program, const std::vector<std::str
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  std::string parent = std::string(kParentVariable) + "=" + std::to_string(::getpid());
+  std::vector<char*> variables = {parent.data()};
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
+  variables.push_back(nullptr);
   ChildRun run;
   const int error = ::posix_spawnp(&run.pid_, program, &spawn.actions, &spawn.attributes,
-                                   arguments.data(), environ);
+                                   arguments.data(), variables.data());
   if (error != 0) {
     run.pid_ = -1;
     return Internal(std::strerror(error));

@@ -11,10 +11,15 @@
 
 namespace vernier {
 
+/// In a process that ChildRun started: has it asked to end (SIGTERM) as soon as the batch is gone,
+/// however that ended. Elsewhere nothing.
+void EndWithBatch();
+
 class ChildRun {
  public:
   /// Starts `words` (the program's name first) with stdout and stderr going to the file `log`, in a
-  /// process group of its own: Ctrl-C reaches it through Stop. kInternal.
+  /// process group of its own: Ctrl-C reaches it through Stop. It is for the thread that lives as
+  /// long as the batch. kInternal.
   static Result<ChildRun> Start(const std::vector<std::string>& words, const std::string& log);
 
   /// The same of any program on PATH, with stdout and stderr going to files of their own.
