@@ -1,27 +1,33 @@
 #!/usr/bin/env bash
 # Measures what docs/reliability.md says, and writes its tables.
-# Usage: scripts/figures.sh [--fuzz-seconds N] [--step N] [--kills N] [--work DIR] [TABLE...]
+# Usage: scripts/figures.sh [--fuzz-seconds N] [--fuzz-targets "NAME ..."] [--jobs N] [--step N]
+#                           [--kills N] [--work DIR] [--no-build] [TABLE...]
 # TABLE is fuzz, faults, damage, scale or sanitizers; all of them if none is named.
 #
-# fuzz needs clang with libFuzzer; each target runs N seconds (600). faults makes every N-th system
-# call of saving fail (1: all of them) and kills N runs (50). scale needs 20 GB in DIR (a folder in
-# build/). sanitizers runs all tests under AddressSanitizer and UBSan, which takes an hour.
+# fuzz needs clang with libFuzzer; each target (all, or those named) runs N seconds (600), one for
+# each processor (--jobs) at a time. faults makes every N-th system call of saving fail (1: all of
+# them) and kills N runs (50). scale needs 20 GB in DIR (a folder in build/). sanitizers runs all
+# tests under AddressSanitizer and UBSan, which takes an hour. --no-build takes what is built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-fuzz_seconds=600 step=1 kills=50 work=$PWD/build/figures tables=()
+fuzz_seconds=600 fuzz_targets='' jobs=$(nproc) step=1 kills=50 work=$PWD/build/figures tables=()
+build=1
 while [[ $# -gt 0 ]]; do
   case $1 in
     --fuzz-seconds) fuzz_seconds=$2; shift 2 ;;
+    --fuzz-targets) fuzz_targets=$2; shift 2 ;;
+    --jobs) jobs=$2; shift 2 ;;
+    --no-build) build=0; shift ;;
     --step) step=$2; shift 2 ;;
     --kills) kills=$2; shift 2 ;;
     --work) work=$2; shift 2 ;;
     fuzz | faults | damage | scale | sanitizers) tables+=("$1"); shift ;;
-    *) sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '3,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 if [[ ${#tables[@]} == 0 ]]; then tables=(fuzz faults damage scale sanitizers); fi
-readonly fuzz_seconds step kills work tables
+readonly fuzz_seconds fuzz_targets jobs build step kills work tables
 readonly page=docs/reliability.md seeds=tests/fuzz/seeds
 readonly asan=detect_leaks=0:allocator_may_return_null=1:handle_segv=0:handle_sigfpe=0:handle_sigbus=0
 
@@ -40,36 +46,44 @@ page.write_text(head + begin + rows + rest[rest.index(end):])
 PYTHON
 }
 
-# One target for some seconds, beginning with the seeds and what earlier runs found.
+# One target for some seconds, beginning with the seeds and what earlier runs found. Its row of the
+# table is kept: targets may be run at different times.
 fuzz_target() {
-  local name=$1 corpus=$work/corpus/$1 log=$work/$1.log status=0 runs known crashes
-  mkdir -p "$corpus" "$work/crashes"
+  local name=$1 corpus=$work/corpus/$1 log=$work/$1.log status=0 runs edges known crashes
+  mkdir -p "$corpus" "$work/crashes" "$work/rows"
   ASAN_OPTIONS=$asan "build/fuzz/fuzz/${name}_fuzz" -max_total_time="$fuzz_seconds" \
     -print_final_stats=1 -timeout=25 -rss_limit_mb=4096 -artifact_prefix="$work/crashes/$name-" \
     "$corpus" "$seeds/$name" >"$log" 2>&1 || status=$?
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-  known=$(find "$seeds/$name" -name 'regression-*' | wc -l)
-  crashes=$(find "$work/crashes" -name "$name-*" | wc -l)
   if [[ -z $runs ]]; then
     tail -n 20 "$log" >&2
     return 1
   fi
-  printf '| `%s` | %s | %s | %s | %s | %s |\n' "$name" "$runs" \
-    "$(awk "BEGIN {printf \"%.2f\", $fuzz_seconds / 3600}")" "$known" "$known" "$crashes"
+  edges=$(grep -ao 'cov: [0-9]*' "$log" | tail -n 1)
+  known=$(find "$seeds/$name" -name 'regression-*' | wc -l)
+  crashes=$(find "$work/crashes" -name "$name-*" | wc -l)
+  printf '| `%s` | %s | %s | %s | %s | %s | %s |\n' "$name" "$runs" \
+    "$(awk "BEGIN {printf \"%.2f\", $fuzz_seconds / 3600}")" "${edges#cov: }" "$known" "$known" \
+    "$crashes" >"$work/rows/$name"
   return "$status"
 }
 
 fuzz() {
-  local name status=0
-  quietly build/configure-fuzz.log cmake --preset fuzz
-  quietly build/build-fuzz.log cmake --build build/fuzz --target tests/fuzz/all
+  local name status=0 names=$fuzz_targets
+  if [[ $build == 1 ]]; then
+    quietly build/configure-fuzz.log cmake --preset fuzz
+    quietly build/build-fuzz.log cmake --build build/fuzz --target tests/fuzz/all
+  fi
+  [[ -n $names ]] || names=$(basename -s _fuzz -a build/fuzz/fuzz/*_fuzz)
+  for name in $names; do
+    while (($(jobs -rp | wc -l) >= jobs)); do wait -n || status=1; done
+    fuzz_target "$name" &
+  done
+  while [[ -n $(jobs -rp) ]]; do wait -n || status=1; done
   {
-    echo "| Target | Executions | Hours | Crashes found | fixed | open |"
-    echo "|---|---|---|---|---|---|"
-    for path in build/fuzz/fuzz/*_fuzz; do
-      name=$(basename "$path" _fuzz)
-      fuzz_target "$name" || status=1
-    done
+    echo "| Target | Executions | Hours | Edges reached | Crashes found | fixed | open |"
+    echo "|---|---|---|---|---|---|---|"
+    cat "$work/rows"/*
   } >"$work/fuzz.md"
   replace fuzz "$work/fuzz.md"
   return "$status"
@@ -118,8 +132,10 @@ sanitizers() {
 }
 
 mkdir -p "$work"
-stage configure configure_release
-stage build build_release
+if [[ $build == 1 && ${tables[*]} =~ faults|damage|scale ]]; then
+  stage configure configure_release
+  stage build build_release
+fi
 status=0
 for table in "${tables[@]}"; do
   stage "$table" "$table" || status=$?
