@@ -70,6 +70,7 @@ std::string ToJson(const ConsistencyRecord& record) {
   Json json = {{"schema_version", kSchemaVersion},
                {"vernier_version", record.version},
                {"command", record.command},
+               {"complete", record.complete},
                {"consistent", record.consistent()},
                {"runners", Json::array()}};
   for (const ConsistencyRunner& runner : record.runners) json["runners"].push_back(ToJson(runner));

@@ -36,6 +36,7 @@ struct ConsistencyRunner {
 struct ConsistencyRecord {
   std::string command;
   std::string version;
+  bool complete = true;  ///< false: saved on the way, and the process never came to its end
   std::vector<ConsistencyRunner> runners;
 
   /// No property is broken.

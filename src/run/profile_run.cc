@@ -124,6 +124,7 @@ class Profile {
       const bool alive = (*open->live)[0].alive();
       if (!alive) Close(open);
       profile().points.push_back(std::move(point));
+      if (options_.keep) options_.keep(outcome_.record);
     }
     if (open != nullptr) Close(open);
     return options_.layers ? MeasureLayers(runner) : Status();

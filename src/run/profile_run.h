@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct ProfileOptions {
   double seconds = 3;  ///< of measuring, for each runner and set of shapes
   int64_t warm_up = 5;  ///< inferences before
   bool layers = true;   ///< measure single layers too, in a session of their own
+  /// Called with all that is known after each point, for whoever would lose it if the process died.
+  std::function<void(const RunRecord&)> keep = {};
 };
 
 /// A record with a profile and no pairs. A runner that fails with some shapes is opened anew for

@@ -78,14 +78,47 @@ class Teller {
   std::string introduced_;
 };
 
+Status SaveRecord(const std::string& path, ConsistencyRecord& record,
+                  const Invocation& invocation) {
+  if (path.empty()) return {};
+  record.command = invocation.command;
+  record.version = kVersion;
+  return WriteFileAtomically(path, ToJson(record));
+}
+
+/// Saves what was found so far, in case there is no end. Whether it can be written is told at the
+/// end.
+class Keeper {
+ public:
+  Keeper(std::string path, const Invocation& invocation)
+      : path_(std::move(path)), invocation_(invocation) {
+    record_.complete = false;
+  }
+
+  void Keep(const ConsistencyRunner& runner, const PropertyRecord& property) {
+    if (record_.runners.empty() || record_.runners.back().name != runner.name) {
+      record_.runners.push_back(runner);
+    }
+    record_.runners.back().properties.push_back(property);
+    (void)SaveRecord(path_, record_, invocation_);
+  }
+
+ private:
+  const std::string path_;
+  const Invocation& invocation_;
+  ConsistencyRecord record_;
+};
+
 Result<ConsistencyRecord> Check(const RunPlan& plan, const ConsistencyOptions& options,
-                                Logger& log) {
+                                const Invocation& invocation, Logger& log) {
   Teller teller(log);
+  Keeper keeper(plan.save.record, invocation);
   VERNIER_ASSIGN_OR_RETURN(
       ConsistencyRecord record,
       CheckConsistency(plan, options, WatchSignals(), log,
                        [&](const ConsistencyRunner& runner, const PropertyRecord& property) {
                          teller.Tell(runner, property);
+                         keeper.Keep(runner, property);
                        }));
   for (const ConsistencyRunner& runner : record.runners) {
     if (!runner.failure.empty()) teller.TellFailure(runner);
@@ -126,14 +159,6 @@ RunFaults Judge(const ConsistencyRecord& record, Logger& log) {
   return faults;
 }
 
-Status SaveRecord(const std::string& path, ConsistencyRecord& record,
-                  const Invocation& invocation) {
-  if (path.empty()) return {};
-  record.command = invocation.command;
-  record.version = kVersion;
-  return WriteFileAtomically(path, ToJson(record));
-}
-
 }  // namespace
 
 int CheckConsistencyCommand(std::span<const std::string> words, const Invocation& invocation) {
@@ -146,7 +171,7 @@ int CheckConsistencyCommand(std::span<const std::string> words, const Invocation
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   const auto begin = std::chrono::steady_clock::now();
   log.Start("RUNNING | Command: " + invocation.command);
-  Result<ConsistencyRecord> record = Check(*plan, *options, log);
+  Result<ConsistencyRecord> record = Check(*plan, *options, invocation, log);
   if (record.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
   if (!record.ok()) return EndCommand(record.status(), invocation, log);
   RunFaults faults = Judge(*record, log);

@@ -12,6 +12,7 @@
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "report/profile_text.h"
+#include "util/atomic_file.h"
 
 namespace vernier {
 namespace {
@@ -44,6 +45,14 @@ Result<ProfileOptions> Bind(const ParsedArgs& args, const RunPlan& plan) {
   return options;
 }
 
+// After each point, in case there is no end. Whether it can be written is told at the end.
+void KeepAsMeasured(const std::string& path, const Invocation& invocation, RunRecord record) {
+  record.command = invocation.command;
+  record.version = kVersion;
+  record.error = "the process had not come to its end: this is what was measured until then";
+  (void)WriteFileAtomically(path, ToJson(record));
+}
+
 Status CheckPlan(const RunPlan& plan) {
   VERNIER_TRY(CheckRun(plan));
   if (plan.runners.empty()) {
@@ -64,8 +73,11 @@ int ProfileCommand(std::span<const std::string> words, const Invocation& invocat
   if (const Status status = CheckPlan(*plan); !status.ok()) {
     return EndCommand(status, invocation, log);
   }
-  const Result<ProfileOptions> options = Bind(start.args, *plan);
+  Result<ProfileOptions> options = Bind(start.args, *plan);
   if (!options.ok()) return EndCommand(options.status(), invocation, log);
+  if (const std::string& path = plan->save.record; !path.empty()) {
+    options->keep = [&](const RunRecord& record) { KeepAsMeasured(path, invocation, record); };
+  }
   log.Start("RUNNING | Command: " + invocation.command);
   RunOutcome outcome = ExecuteProfile(*plan, *options, log, WatchSignals());
   CompleteRecord(outcome, *plan, start.args, command, invocation);
