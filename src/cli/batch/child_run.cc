@@ -37,6 +37,7 @@ struct Spawning {
 
 // The batch's process, for EndWithBatch.
 constexpr const char* kParentVariable = "VERNIER_BATCH_PROCESS";
+constexpr const char* kOurselves = "/proc/self/exe";
 
 }  // namespace
 
@@ -50,7 +51,7 @@ void EndWithBatch() {
   if (std::to_string(::getppid()) != of_batch) ::raise(SIGTERM);
 }
 
-Result<ChildRun> ChildRun::Spawn(const char* program, const std::vector<std::string>& words,
+Result<ChildRun> ChildRun::Spawn(const std::string& program, const std::vector<std::string>& words,
                                  const std::string& out, const std::string& err) {
   constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND;
   Spawning spawn;
@@ -67,11 +68,13 @@ Result<ChildRun> ChildRun::Spawn(const char* program, const std::vector<std::str
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::string parent = std::string(kParentVariable) + "=" + std::to_string(::getpid());
-  std::vector<char*> variables = {parent.data()};
+  std::vector<char*> variables;
+  // What somebody's check starts is not started by us.
+  if (program == kOurselves) variables.push_back(parent.data());
   for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
   variables.push_back(nullptr);
   ChildRun run;
-  const int error = ::posix_spawnp(&run.pid_, program, &spawn.actions, &spawn.attributes,
+  const int error = ::posix_spawnp(&run.pid_, program.c_str(), &spawn.actions, &spawn.attributes,
                                    arguments.data(), variables.data());
   if (error != 0) {
     run.pid_ = -1;
@@ -82,7 +85,7 @@ Result<ChildRun> ChildRun::Spawn(const char* program, const std::vector<std::str
 }
 
 Result<ChildRun> ChildRun::Start(const std::vector<std::string>& words, const std::string& log) {
-  Result<ChildRun> run = Spawn("/proc/self/exe", words, log, log);
+  Result<ChildRun> run = Spawn(kOurselves, words, log, log);
   if (run.ok()) return run;
   return Internal("a run cannot be started, with its output in '" + log +
                   "': " + run.status().message());
@@ -90,7 +93,7 @@ Result<ChildRun> ChildRun::Start(const std::vector<std::string>& words, const st
 
 Result<ChildRun> ChildRun::StartProgram(const std::vector<std::string>& words,
                                         const std::string& out, const std::string& err) {
-  Result<ChildRun> run = Spawn(words.at(0).c_str(), words, out, err);
+  Result<ChildRun> run = Spawn(words.at(0), words, out, err);
   if (run.ok()) return run;
   return InvalidArgument("'" + words[0] + "' cannot be started: " + run.status().message());
 }

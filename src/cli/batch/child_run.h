@@ -42,7 +42,7 @@ class ChildRun {
 
  private:
   ChildRun() = default;
-  static Result<ChildRun> Spawn(const char* program, const std::vector<std::string>& words,
+  static Result<ChildRun> Spawn(const std::string& program, const std::vector<std::string>& words,
                                 const std::string& out, const std::string& err);
 
   pid_t pid_ = -1;
