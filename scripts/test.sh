@@ -26,7 +26,7 @@ run_tests() {
     --test-output-size-passed 100000000 --test-output-size-failed 100000000
 }
 
-scripts/deps.sh --tests --with tensorflow,torch,wheel,python
+scripts/deps.sh --tests --with tensorflow,torch,wheel,python,graphsurgeon
 # After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh

@@ -28,4 +28,16 @@ OptionTable TacticReplayOptionTable();
 OptionTable DiffTacticsOptionTable();
 OptionTable WeightOptionTable();
 
+// The peer's smaller tools.
+OptionTable CapabilityOptionTable();
+OptionTable PluginListOptionTable();
+OptionTable PluginMatchOptionTable();
+OptionTable PluginReplaceOptionTable();
+OptionTable PluginAutotuneOptionTable();
+OptionTable TemplateNetworkOptionTable();
+OptionTable TemplateConfigOptionTable();
+OptionTable TemplateGraphOptionTable();
+OptionTable ShardHintsOptionTable();
+OptionTable ShardOptionTable();
+
 }  // namespace vernier

@@ -289,6 +289,85 @@ constexpr CommandEntry kCommands[] = {
       .about = "List the backends of this installation, the framework that each found, or why it"
                " cannot be used."},
      BackendsOptionTable},
+    {"inspect capability",
+     {.command = "vernier inspect capability",
+      .operands = "model_file [options ...]",
+      .summary = "tell which parts of an ONNX model TensorRT takes",
+      .about = "Let TensorRT's ONNX parser read a model, and list what it does not take"
+               " and why; with --with-partitioning the parts that it takes and those"
+               " that it does not are saved as models. Needs the Python package"
+               " tensorrt; without it the exit code is 5."},
+     CapabilityOptionTable},
+    {"template trt-network",
+     {.command = "vernier template trt-network",
+      .operands = "[model_file] -o FILE [options ...]",
+      .summary = "write a Python script that makes a TensorRT network",
+      .about = "Write a script with a function load_network to be filled in, which"
+               " begins with a model or with an empty network. It runs here and in"
+               " Polygraphy, as model_file or --trt-network-postprocess-script."},
+     TemplateNetworkOptionTable},
+    {"template trt-config",
+     {.command = "vernier template trt-config",
+      .operands = "[model_file] -o FILE [options ...]",
+      .summary = "write a Python script that makes a TensorRT builder configuration",
+      .about = "Write a script with a function load_config to be filled in, which begins"
+               " with the options given. It is for --trt-config-script, here and in"
+               " Polygraphy."},
+     TemplateConfigOptionTable},
+    {"template onnx-gs",
+     {.command = "vernier template onnx-gs",
+      .operands = "model_file -o FILE [options ...]",
+      .summary = "write a Python script that edits an ONNX model",
+      .about = "Write a script that loads a model with ONNX-GraphSurgeon, with a place"
+               " for edits, and saves it as MODEL_updated.onnx."},
+     TemplateGraphOptionTable},
+    {"template shard-hints",
+     {.command = "vernier template shard-hints",
+      .operands = "model_file -o FILE.json [options ...]",
+      .summary = "find where a model can be cut for several devices",
+      .about = "Find attention layers, and the inputs and outputs that hang on them, and"
+               " write hints for multi-device shard, as Polygraphy does. Needs the"
+               " Python package onnx-graphsurgeon."},
+     ShardHintsOptionTable},
+    {"plugin list",
+     {.command = "vernier plugin list",
+      .operands = "model_file --plugin-dir DIR [options ...]",
+      .summary = "tell how often the patterns of plug-ins occur in a model",
+      .about = "Count the subgraphs that plug-ins could replace, by the pattern.py of"
+               " each. Needs the Python package onnx-graphsurgeon, as the patterns do."},
+     PluginListOptionTable},
+    {"plugin match",
+     {.command = "vernier plugin match",
+      .operands = "model_file --plugin-dir DIR [options ...]",
+      .summary = "write which subgraphs plug-ins could replace",
+      .about = "Write the subgraphs that plug-ins could replace, with their inputs,"
+               " outputs and attributes, to config.yaml. Needs the Python packages"
+               " onnx-graphsurgeon and PyYAML."},
+     PluginMatchOptionTable},
+    {"plugin replace",
+     {.command = "vernier plugin replace",
+      .operands = "model_file --plugin-dir DIR [options ...]",
+      .summary = "replace subgraphs by plug-ins",
+      .about = "Replace each subgraph that config.yaml lists by one node, or as the"
+               " plug-in's own replace_with_plugin does. Needs the Python packages"
+               " onnx-graphsurgeon and PyYAML."},
+     PluginReplaceOptionTable},
+    {"plugin autotune",
+     {.command = "vernier plugin autotune",
+      .operands = "model_file --plugin-dir DIR -o FILE [options ...]",
+      .summary = "find the replacements by plug-ins that make TensorRT fastest",
+      .about = "Build engines with subgraphs replaced by plug-ins, measure them, and"
+               " write the fastest model. Needs an NVIDIA GPU and the Python packages"
+               " tensorrt, onnx-graphsurgeon and PyYAML."},
+     PluginAutotuneOptionTable},
+    {"multi-device shard",
+     {.command = "vernier multi-device shard",
+      .operands = "model_file -o FILE (-s HINTS | --one-shot) [options ...]",
+      .summary = "cut a model for several devices",
+      .about = "Put DistCollective nodes of TensorRT around attention layers, inputs and"
+               " outputs, or with --parallelism TP write a model for each rank with its"
+               " part of the weights. Needs the Python package onnx-graphsurgeon."},
+     ShardOptionTable},
     {"doctor",
      {.command = "vernier doctor",
       .operands = "[options ...]",

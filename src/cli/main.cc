@@ -62,6 +62,16 @@ constexpr NamedCommand kCommands[] = {
     {"profile", ProfileCommand},
     {"report", ReportCommand},
     {"backends", BackendsCommand},
+    {"inspect capability", InspectCapabilityCommand},
+    {"multi-device shard", MultiDeviceShardCommand},
+    {"plugin autotune", PluginAutotuneCommand},
+    {"plugin list", PluginListCommand},
+    {"plugin match", PluginMatchCommand},
+    {"plugin replace", PluginReplaceCommand},
+    {"template onnx-gs", TemplateGraphCommand},
+    {"template shard-hints", ShardHintsCommand},
+    {"template trt-config", TemplateConfigCommand},
+    {"template trt-network", TemplateNetworkCommand},
     {"doctor", DoctorCommand},
     {"gpu-probe", GpuProbeCommand},
     {"completion", CompletionCommand},
@@ -70,8 +80,7 @@ constexpr NamedCommand kCommands[] = {
 };
 
 // Tools of the peer that have no counterpart yet.
-constexpr std::string_view kMissingTools[] = {"inspect capability", "template", "debug build",
-                                              "debug precision",    "plugin",   "multi-device"};
+constexpr std::string_view kMissingTools[] = {"debug build", "debug precision"};
 
 std::string Join(std::span<char* const> words) {
   std::string text;

@@ -172,10 +172,10 @@ class Server:
     def open_script(self, reader, _memory, _out):
         session, role = reader.u64(), reader.text()
         path, name = reader.text(), reader.text()
-        from . import comparison, draws, feeds, perceptual
+        from . import comparison, draws, feeds, perceptual, tools
         roles = {"feeds": feeds.FeedSource, "comparison": comparison.Comparison,
                  "postprocessing": comparison.Postprocessing,
-                 "perceptual": perceptual.Perceptual, "draws": draws.Draws}
+                 "perceptual": perceptual.Perceptual, "draws": draws.Draws, "tool": tools.Tool}
         self.sessions[session] = roles[role](path, name)
 
     def next_feed(self, reader, _memory, out):

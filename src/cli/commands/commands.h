@@ -91,6 +91,24 @@ Command ReportCommand;
 /// backend that cannot be used an error.
 Command BackendsCommand;
 
+/// Which parts of a model TensorRT's parser takes.
+Command InspectCapabilityCommand;
+
+/// Where patterns of plug-ins occur in a model; what replaces them; what is fastest.
+Command PluginListCommand;
+Command PluginMatchCommand;
+Command PluginReplaceCommand;
+Command PluginAutotuneCommand;
+
+/// Scripts to be filled in by hand, and hints for sharding.
+Command TemplateNetworkCommand;
+Command TemplateConfigCommand;
+Command TemplateGraphCommand;
+Command ShardHintsCommand;
+
+/// Cuts a model for several devices.
+Command MultiDeviceShardCommand;
+
 /// Tells what is installed, found and usable, and how to get the rest.
 Command DoctorCommand;
 

@@ -24,7 +24,10 @@ std::string PythonScript::LoadOnnx(const ModelPlan& model, const std::string& su
 
 std::string PythonScript::ModifyOutputs(const ModelPlan& model, const std::string& from,
                                         const std::string& suffix) {
-  PythonCall call = Call(kOnnx, "ModifyOutputs").Add(from);
+  // The peer's name for it, beside the one for TensorRT's networks.
+  Import(kOnnx, "ModifyOutputs as ModifyOnnxOutputs");
+  PythonCall call("ModifyOnnxOutputs");
+  call.Add(from);
   if (MeansAllOutputs(model.outputs)) {
     Import("polygraphy", "constants");
     call.Add("outputs", "constants.MARK_ALL");

@@ -93,11 +93,14 @@ Result<std::string> PythonScript::Write(const Invocation& invocation) {
   return Head(invocation) + body_;
 }
 
+std::string PythonScript::TemplateHead(const Invocation& invocation) const {
+  return "#!/usr/bin/env python3\n# Written by vernier " + std::string(kVersion) +
+         " for Polygraphy 0.53.\n# Generation Command: " + JoinForShell(invocation.words) + "\n";
+}
+
 std::string PythonScript::Head(const Invocation& invocation) const {
   std::string text =
-      "#!/usr/bin/env python3\n# Written by vernier " + std::string(kVersion) +
-      " for Polygraphy 0.53.\n# Generation Command: " + JoinForShell(invocation.words) +
-      "\n\nfrom polygraphy.logger import G_LOGGER\n" + logger_ + "\n";
+      TemplateHead(invocation) + "\nfrom polygraphy.logger import G_LOGGER\n" + logger_ + "\n";
   for (const auto& [module, names] : imports_) {
     text += "from " + module + " import ";
     bool first = true;

@@ -24,6 +24,11 @@ class PythonScript {
   /// kUnimplemented for inputs that the API cannot make.
   Result<std::string> Write(const Invocation& invocation);
 
+  // python_templates.cc: what WritePythonTemplate gives.
+  Result<std::string> NetworkTemplate(const Invocation& invocation);
+  Result<std::string> ConfigTemplate(const Invocation& invocation);
+  std::string GraphTemplate(const Invocation& invocation);
+
  private:
   // The peer warms up, and uses processes, only where one runner follows another.
   bool IsSequential() const {
@@ -80,10 +85,27 @@ class PythonScript {
   void Execution();
   void Results();
 
+  // python_templates.cc
+  void NeedTensorRt();
+  std::string TemplateHead(const Invocation& invocation) const;
+  std::string TemplateText(const Invocation& invocation, std::string_view about,
+                           const std::string& suffix) const;
+  std::string FunctionTemplate(const std::string& loader, std::string_view signature,
+                               std::string_view what);
+  void AddProfiles(PythonCall& call);
+  void AddMemoryPools(PythonCall& call);
+  std::string Calibrator();
+  std::string CreateConfig();
+  std::string ParseNetwork();
+  std::string NetworkOutputs(const std::string& from);
+  Result<std::string> NamedTypes(std::string_view dest, bool formats) const;
+  Result<std::string> NetworkSteps(std::string last);
+
   const RunPlan& plan_;
   const ParsedArgs& args_;
   std::map<std::string, std::set<std::string>> imports_;
   std::string logger_, lazy_, body_;
+  std::set<std::string> lazies_;  // of templates
   bool has_data_loader_ = false;
   bool data_is_a_function_ = false;
   std::vector<std::string> functions_;

@@ -1,0 +1,113 @@
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kModes[] = {"greedy", "exhaustive"};
+
+constexpr OptionRow kPatterns[] = {
+    {.flags = {"--plugin-dir"},
+     .dest = "plugin_dir",
+     .arity = Arity::kOne,
+     .required = true,
+     .metavar = "DIR",
+     .help = "The folder of plug-ins: each has a folder with a pattern.py in it."},
+    {.flags = {"--include"},
+     .dest = "include",
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Look for these plug-ins only.",
+     .excludes = {"exclude"}},
+    {.flags = {"--exclude"},
+     .dest = "exclude",
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "Look for all plug-ins but these."},
+};
+
+constexpr OptionRow kFiles[] = {
+    {.flags = {"--config"},
+     .dest = "config",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "What plugin match wrote. Default: config.yaml beside the model."},
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "The file to write. Default: beside the model, config.yaml for match and replaced.onnx"
+             " for replace."},
+};
+
+constexpr OptionRow kAutotune[] = {
+    {.flags = {"--python-plugins"},
+     .dest = "python_plugins",
+     .arity = Arity::kPlus,
+     .metavar = "FILE",
+     .help = "Python files that register plug-ins with TensorRT."},
+    {.flags = {"--plugin-libraries"},
+     .dest = "plugin_libraries",
+     .arity = Arity::kPlus,
+     .metavar = "FILE",
+     .help = "Libraries with plug-ins of TensorRT."},
+    {.flags = {"--report"},
+     .dest = "report",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Write what was measured and chosen, as text."},
+    {.flags = {"--autotune-mode"},
+     .dest = "autotune_mode",
+     .arity = Arity::kOne,
+     .choices = kModes,
+     .fallback = "greedy",
+     .metavar = "MODE",
+     .help = "greedy: one subgraph after the other; exhaustive: all combinations."},
+    {.flags = {"--max-combinations"},
+     .dest = "max_combinations",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "1000",
+     .metavar = "N",
+     .help = "The most combinations to try."},
+    {.flags = {"--threshold"},
+     .dest = "threshold",
+     .arity = Arity::kOne,
+     .type = ValueType::kFloat,
+     .fallback = "0.1",
+     .metavar = "SHARE",
+     .help = "Stop trying combinations when one is faster by this share of the time."},
+    {.flags = {"--no-timing-cache"},
+     .dest = "no_timing_cache",
+     .help = "Let TensorRT measure its kernels anew for each engine."},
+    {.flags = {"--timing-cache"},
+     .dest = "timing_cache",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Read TensorRT's timing cache from this file, and write it back."},
+    {.flags = {"--save-config-yaml"},
+     .dest = "save_config_yaml",
+     .arity = Arity::kOptional,
+     .constant = "config.yaml",
+     .metavar = "FILE",
+     .help = "Write what matched; config.yaml where no file is named."},
+    {.flags = {"--load-config-yaml"},
+     .dest = "load_config_yaml",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Take what matches from this file, without looking."},
+    {.flags = {"--skip-autotuning"},
+     .dest = "skip_autotuning",
+     .help = "Only look for matches: the model is not written."},
+};
+
+}  // namespace
+
+OptionGroup PluginPatternOptions() {
+  return {"Plug-in patterns", "which plug-ins are looked for", kPatterns};
+}
+OptionGroup PluginFileOptions() { return {"Files", "the files of matches", kFiles}; }
+OptionGroup PluginAutotuneOptions() {
+  return {"Autotuning", "the search for the fastest replacements", kAutotune};
+}
+
+}  // namespace vernier

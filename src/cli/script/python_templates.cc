@@ -1,0 +1,423 @@
+// Scripts to be filled in by hand: TensorRT networks, builder configurations, graph edits.
+#include "cli/script/python_templates.h"
+
+#include <filesystem>
+#include <iterator>
+#include <map>
+
+#include "cli/script/python_script_writer.h"
+#include "model/onnx_outputs.h"
+#include "util/cast_grammar.h"
+
+namespace vernier {
+namespace {
+
+constexpr char kTrt[] = "polygraphy.backend.trt";
+constexpr char kTodo[] = "    pass # TODO: Set up the ";
+constexpr char kTodoEnd[] = " here. This function should not return anything.\n";
+
+// How the value of an option is written as the value of a keyword.
+enum class Form : uint8_t { kSwitch, kNumber, kText, kMember, kMembers };
+
+struct Keyword {
+  std::string_view dest;
+  std::string_view keyword;
+  Form form = Form::kSwitch;
+  std::string_view enumeration = {};  // of kMember and kMembers
+};
+
+// In the peer's order; profiles, timing caches, tactics and memory have places of their own in it.
+constexpr Keyword kFirst[] = {{"precision_constraints", "precision_constraints", Form::kText},
+                              {"restricted", "restricted"}};
+constexpr Keyword kSecond[] = {
+    {"sparse_weights", "sparse_weights"},
+    {"tactic_sources", "tactic_sources", Form::kMembers, "TacticSource"}};
+constexpr Keyword kThird[] = {
+    {"refittable", "refittable"},
+    {"strip_plan", "strip_plan"},
+    {"preview_features", "preview_features", Form::kMembers, "PreviewFeature"},
+    {"engine_capability", "engine_capability", Form::kMember, "EngineCapability"},
+    {"direct_io", "direct_io"},
+    {"builder_optimization_level", "builder_optimization_level", Form::kNumber},
+    {"hardware_compatibility_level", "hardware_compatibility_level", Form::kMember,
+     "HardwareCompatibilityLevel"},
+    {"profiling_verbosity", "profiling_verbosity", Form::kMember, "ProfilingVerbosity"},
+    {"max_aux_streams", "max_aux_streams", Form::kNumber},
+    {"version_compatible", "version_compatible"},
+    {"exclude_lean_runtime", "exclude_lean_runtime"},
+    {"quantization_flags", "quantization_flags", Form::kMembers, "QuantizationFlag"},
+    {"error_on_timing_cache_miss", "error_on_timing_cache_miss"},
+    {"disable_compilation_cache", "disable_compilation_cache"},
+    {"weight_streaming", "weight_streaming"},
+    {"runtime_platform", "runtime_platform", Form::kMember, "RuntimePlatform"},
+    {"tiling_optimization_level", "tiling_optimization_level", Form::kMember,
+     "TilingOptimizationLevel"},
+    {"tf32", "tf32"},
+    {"fp16", "fp16"},
+    {"bf16", "bf16"},
+    {"int8", "int8"},
+    {"fp8", "fp8"}};
+constexpr Keyword kLast[] = {{"use_dla", "use_dla"}, {"allow_gpu_fallback", "allow_gpu_fallback"}};
+
+std::string Upper(std::string_view word) {
+  std::string text(word);
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return text;
+}
+
+std::string Member(std::string_view enumeration, std::string_view word) {
+  return "trt." + std::string(enumeration) + "." + Upper(word);
+}
+
+std::string Members(std::string_view enumeration, std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ", ") + Member(enumeration, word);
+  }
+  return "[" + text + "]";
+}
+
+void Add(const ParsedArgs& args, std::span<const Keyword> keywords, PythonCall& call) {
+  for (const Keyword& row : keywords) {
+    if (!args.Has(row.dest)) continue;
+    const std::string word(args.Value(row.dest).value_or(""));
+    std::string value = "True";
+    if (row.form == Form::kNumber) value = word;
+    if (row.form == Form::kText) value = QuotePython(word);
+    if (row.form == Form::kMember) value = Member(row.enumeration, word);
+    if (row.form == Form::kMembers) value = Members(row.enumeration, args.List(row.dest));
+    call.Add(row.keyword, value);
+  }
+}
+
+// "script.py:function"; a script alone means the function of that name.
+ScriptFunction SplitScript(const std::string& word, const char* fallback) {
+  const size_t colon = word.rfind(':');
+  const bool named = colon != std::string::npos && word.substr(0, colon).ends_with(".py");
+  if (!named) return {word, fallback};
+  return {word.substr(0, colon), word.substr(colon + 1)};
+}
+
+std::string AbsolutePath(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::absolute(path, error).lexically_normal().string();
+}
+
+// {'name': [1, 2]} of the plan's profiles: by number, by input, by "min", "opt" and "max".
+using ProfileShapes = std::map<std::string, std::string>;
+std::vector<std::vector<std::pair<std::string, ProfileShapes>>> ProfilesOf(const RunPlan& plan) {
+  std::vector<std::vector<std::pair<std::string, ProfileShapes>>> profiles;
+  for (const auto& [key, value] : plan.runners.front().session_options) {
+    if (key != "profile") continue;
+    std::vector<std::string> fields;  // number, which, input, extents
+    for (size_t at = 0; at <= value.size();) {
+      const size_t tab = std::min(value.find('\t', at), value.size());
+      fields.push_back(value.substr(at, tab - at));
+      at = tab + 1;
+    }
+    const size_t number = std::stoul(fields[0]);
+    if (profiles.size() <= number) profiles.resize(number + 1);
+    auto& inputs = profiles[number];
+    auto input = std::find_if(inputs.begin(), inputs.end(),
+                              [&](const auto& entry) { return entry.first == fields[2]; });
+    if (input == inputs.end()) input = inputs.insert(inputs.end(), {fields[2], {}});
+    std::string extents;
+    for (const char c : fields[3]) extents += c == ',' ? std::string(", ") : std::string(1, c);
+    input->second[fields[1]] = "[" + extents + "]";
+  }
+  return profiles;
+}
+
+}  // namespace
+
+void PythonScript::NeedTensorRt() {
+  // As the peer asks for it.
+  lazies_.insert("trt = mod.lazy_import('tensorrt>=8.5')");
+}
+
+std::string PythonScript::TemplateText(const Invocation& invocation, std::string_view about,
+                                       const std::string& suffix) const {
+  std::string lines;
+  for (const auto& [module, names] : imports_) {
+    lines += "from " + module + " import ";
+    for (auto name = names.begin(); name != names.end(); ++name) {
+      lines += (name == names.begin() ? "" : ", ") + *name;
+    }
+    lines += "\n";
+  }
+  for (const std::string& lazy : lazies_) lines += lazy + "\n";
+  const std::string title = body_.empty() ? "" : body_;
+  return TemplateHead(invocation) + "# " + std::string(about) + "\nfrom polygraphy import mod\n" +
+         lines + title + "\n" + suffix;
+}
+
+std::string PythonScript::FunctionTemplate(const std::string& loader, std::string_view signature,
+                                           std::string_view what) {
+  Import("polygraphy", "func");
+  NeedTensorRt();
+  return "@func.extend(" + loader + ")\ndef " + std::string(signature) + ":\n" + kTodo +
+         std::string(what) + kTodoEnd;
+}
+
+void PythonScript::AddProfiles(PythonCall& call) {
+  std::string text;
+  for (const auto& profile : ProfilesOf(plan_)) {
+    text += (text.empty() ? "" : ",\n    ") + std::string("Profile()");
+    for (const auto& [input, shapes] : profile) {
+      text += ".add(" + QuotePython(input) + ", min=" + shapes.at("min") +
+              ", opt=" + shapes.at("opt") + ", max=" + shapes.at("max") + ")";
+    }
+  }
+  if (text.empty()) return;
+  Import(kTrt, "Profile");
+  Let("profiles", "[\n    " + text + "\n]");
+  call.Add("profiles", "profiles");
+}
+
+void PythonScript::AddMemoryPools(PythonCall& call) {
+  std::string pools;
+  for (const std::string& word : args_.List("memory_pool_limit")) {
+    const size_t colon = word.rfind(':');
+    const Result<int64_t> bytes =
+        ParseByteCount(colon == std::string::npos ? word : word.substr(colon + 1));
+    if (colon == std::string::npos || !bytes.ok()) continue;  // the binding has refused it
+    pools += (pools.empty() ? "" : ", ") + Member("MemoryPoolType", word.substr(0, colon)) + ": " +
+             std::to_string(*bytes);
+  }
+  call.AddIf(!pools.empty(), "memory_pool_limits", "{" + pools + "}");
+}
+
+std::string PythonScript::Calibrator() {
+  PythonCall call = Call(kTrt, "Calibrator");
+  Import("polygraphy.comparator", "DataLoader");
+  call.Add("data_loader", has_data_loader_ ? (data_is_a_function_ ? "data_loader()" : "data_loader")
+                                           : "DataLoader()");
+  if (const auto cache = args_.Value("calibration_cache")) call.Add("cache", QuotePython(*cache));
+  if (const auto base = args_.Value("calibration_base_class")) {
+    call.Add("BaseClass", "trt." + std::string(*base));
+  }
+  for (const char* name : {"quantile", "regression_cutoff"}) {
+    if (const auto value = args_.Float(name)) call.Add(name, FormatFloatRepr(*value));
+  }
+  return call.Text();
+}
+
+std::string PythonScript::CreateConfig() {
+  PythonCall call("CreateTrtConfig");
+  Add(args_, kFirst, call);
+  AddProfiles(call);
+  if (const auto cache = args_.Value("load_timing_cache")) {
+    call.Add("load_timing_cache", QuotePython(*cache));
+  }
+  if (const auto replay = args_.Value("load_tactics")) {
+    call.Add("algorithm_selector",
+             Call(kTrt, "TacticReplayer").Add("replay", QuotePython(*replay)).Text());
+  } else if (const auto record = args_.Value("save_tactics")) {
+    call.Add("algorithm_selector",
+             Call(kTrt, "TacticRecorder").Add("record", QuotePython(*record)).Text());
+  }
+  Add(args_, kSecond, call);
+  AddMemoryPools(call);
+  Add(args_, kThird, call);
+  if (args_.Has("int8")) call.Add("calibrator", Calibrator());
+  Add(args_, kLast, call);
+  return call.Text();
+}
+
+Result<std::string> PythonScript::ConfigTemplate(const Invocation& invocation) {
+  if (args_.Has("int8")) VERNIER_TRY(DataLoader());
+  const std::string before = std::exchange(body_, "");
+  std::string loader;
+  if (const auto script = args_.Value("trt_config_script")) {
+    loader = FromScript(SplitScript(std::string(*script), "load_config"));
+  } else if (const std::string config = CreateConfig(); config != "CreateTrtConfig()") {
+    Import(kTrt, "CreateConfig as CreateTrtConfig");
+    loader = config;
+  }
+  if (!loader.empty()) Let("create_trt_config", loader);
+  std::string last = "create_trt_config";
+  if (const auto script = args_.Value("trt_config_postprocess_script")) {
+    Import(kTrt, "PostprocessConfig as PostprocessTrtConfig");
+    PythonCall call("PostprocessTrtConfig");
+    const ScriptFunction function = SplitScript(std::string(*script), "postprocess_config");
+    if (loader.empty()) {
+      Import(kTrt, "CreateConfig as CreateTrtConfig");
+      Let("create_trt_config", "CreateTrtConfig()");
+    }
+    last = Let("postprocess_trt_config", call.Add(last).Add("func", FromScript(function)));
+  } else if (loader.empty()) {
+    Let("create_trt_config", Call(kTrt, "CreateConfig"));
+  }
+  body_ = before + "\n# Loaders\n" + body_;
+  const std::string suffix =
+      FunctionTemplate(last, "load_config(builder, network, config)", "builder configuration");
+  return TemplateText(invocation, "Creates a TensorRT Builder Configuration.", suffix);
+}
+
+std::string PythonScript::ParseNetwork() {
+  const ModelPlan& model = plan_.runners.front().model;
+  ScriptFunction script = SplitScript(model.path, "load_network");
+  if (script.path.ends_with(".py")) {
+    std::error_code error;
+    if (std::filesystem::exists(script.path, error)) script.path = AbsolutePath(script.path);
+    return Let("load_network", Call("polygraphy.backend.common", "InvokeFromScript")
+                                   .Add(QuotePython(script.path))
+                                   .Add("name", QuotePython(script.function)));
+  }
+  ModelPlan plain = model;
+  plain.path = AbsolutePath(model.path);
+  // TensorRT wants types on outputs, so they are marked in the network instead.
+  plain.outputs = plain.exclude_outputs = plain.outputs_by_type = {};
+  const bool loads = plain.fp_to_fp16 || !plain.external_data_dir.empty();
+  std::string from = loads ? OnnxLoader(plain, "", true) : QuotePython(plain.path);
+  if (args_.Has("plugins")) {
+    from = Let("load_plugins", Call(kTrt, "LoadPlugins")
+                                   .Add("plugins", FormatPythonList(args_.List("plugins")))
+                                   .Add("obj", from));
+  }
+  PythonCall call = Call(kTrt, loads ? "NetworkFromOnnxBytes" : "NetworkFromOnnxPath").Add(from);
+  constexpr Keyword kParser[] = {
+      {"onnx_flags", "flags", Form::kMembers, "OnnxParserFlag"},
+      {"plugin_instancenorm", "plugin_instancenorm"},
+      {"strongly_typed", "strongly_typed"},
+      {"mark_unfused_tensors_as_debug_tensors", "mark_unfused_tensors_as_debug_tensors"}};
+  Add(args_, kParser, call);
+  return Let("parse_network_from_onnx", call);
+}
+
+std::string PythonScript::NetworkOutputs(const std::string& from) {
+  if (!args_.Has("trt_outputs") && !args_.Has("trt_exclude_outputs") &&
+      !args_.Has("trt_outputs_by_type")) {
+    return from;
+  }
+  PythonCall call = Call(kTrt, "ModifyNetworkOutputs").Add(from);
+  const std::span<const std::string> outputs = args_.List("trt_outputs");
+  if (MeansAllOutputs(std::vector<std::string>(outputs.begin(), outputs.end()))) {
+    Import("polygraphy", "constants");
+    call.Add("outputs", "constants.MARK_ALL");
+  } else {
+    call.AddIf(!outputs.empty(), "outputs", FormatPythonList(outputs));
+  }
+  const std::span<const std::string> excluded = args_.List("trt_exclude_outputs");
+  const std::span<const std::string> types = args_.List("trt_outputs_by_type");
+  call.AddIf(!excluded.empty(), "exclude_outputs", FormatPythonList(excluded))
+      .AddIf(!types.empty(), "mark_layer_types", FormatPythonList(types));
+  return Let("set_network_outputs", call);
+}
+
+// {'name': trt.float16}, or lists of formats.
+Result<std::string> PythonScript::NamedTypes(std::string_view dest, bool formats) const {
+  std::string text;
+  for (const std::string& word : args_.List(dest)) {
+    const KeyedWord split = SplitAtLast(word);
+    if (split.key.empty() || split.value.empty()) {
+      return InvalidArgument("Could not parse argument: " + word +
+                             ". Expected an argument in the format: `key:value`.");
+    }
+    std::string value = "trt." + std::string(split.value);
+    if (formats) {
+      std::vector<std::string> names;
+      std::string name;
+      for (const char c : split.value + ",") {
+        if (c == ',' && !name.empty()) names.push_back(std::exchange(name, ""));
+        if (c != ',' && c != '[' && c != ']' && c != ' ') name += c;
+      }
+      value = Members("TensorFormat", names);
+    }
+    text += (text.empty() ? "" : ", ") + QuotePython(split.key) + ": " + value;
+  }
+  return "{" + text + "}";
+}
+
+Result<std::string> PythonScript::NetworkSteps(std::string last) {
+  size_t step = 0;
+  for (const std::string& word : args_.List("trt_network_postprocess_script")) {
+    const ScriptFunction script = SplitScript(word, "postprocess");
+    last = Let("postprocess_step_" + std::to_string(step++),
+               Call(kTrt, "PostprocessNetwork")
+                   .Add(last)
+                   .Add("func", FromScript(script))
+                   .Add("name", QuotePython(script.path + ":" + script.function)));
+  }
+  last = NetworkOutputs(last);
+  struct Step {
+    std::string_view dest;
+    const char *loader, *name, *keyword;
+    bool formats = false;
+  };
+  constexpr Step kTypes[] = {
+      {"layer_precisions", "SetLayerPrecisions", "set_layer_precisions", "layer_precisions"},
+      {"tensor_dtypes", "SetTensorDatatypes", "set_tensor_datatypes", "tensor_datatypes"},
+      {"tensor_formats", "SetTensorFormats", "set_tensor_formats", "tensor_formats", true}};
+  for (const Step& row : kTypes) {
+    if (row.dest == "tensor_dtypes" && args_.Has("decomposable_attentions")) {
+      last = Let("set_decomposable_attentions", Call(kTrt, "SetDecomposableAttentions").Add(last));
+    }
+    if (!args_.Has(row.dest)) continue;
+    VERNIER_ASSIGN_OR_RETURN(const std::string types, NamedTypes(row.dest, row.formats));
+    last = Let(row.name, Call(kTrt, row.loader).Add(last).Add(row.keyword, types));
+  }
+  if (args_.Has("mark_debug")) {
+    last = Let("mark_debug", Call(kTrt, "MarkDebug")
+                                 .Add(last)
+                                 .Add("mark_debug", FormatPythonList(args_.List("mark_debug"))));
+  }
+  return last;
+}
+
+Result<std::string> PythonScript::NetworkTemplate(const Invocation& invocation) {
+  std::string signature = "load_network(builder, network, parser)";
+  std::string last;
+  if (plan_.runners.front().model.path.empty()) {
+    signature = "load_network(builder, network)";
+    last = Call(kTrt, "CreateNetwork").Text();
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(last, NetworkSteps(ParseNetwork()));
+    body_ = "\n# Loaders\n" + body_;
+  }
+  const std::string suffix = FunctionTemplate(last, signature, "network");
+  return TemplateText(invocation, "Creates a TensorRT Network using the Network API.", suffix);
+}
+
+std::string PythonScript::GraphTemplate(const Invocation& invocation) {
+  ModelPlan model = plan_.runners.front().model;
+  model.path = AbsolutePath(model.path);
+  const std::string loader = OnnxLoader(model, "", false);
+  Let("load_gs", Call("polygraphy.backend.onnx", "GsFromOnnx").Add(loader));
+  body_ = "\n# Loaders\n" + body_;
+  lazies_ = {"gs = mod.lazy_import('onnx_graphsurgeon')", "onnx = mod.lazy_import('onnx')"};
+  const std::filesystem::path path(model.path);
+  const std::string updated =
+      (path.parent_path() / (path.stem().string() + "_updated" + path.extension().string()))
+          .string();
+  const std::string suffix =
+      "graph = load_gs()\n\n"
+      "# The graph's own inputs and outputs can be set:\n#\n"
+      "# graph.inputs = [...]\n# graph.outputs = [...]\n\n"
+      "# All tensors, by their names:\n#\n# tensors = graph.tensors()\n\n"
+      "# All nodes:\n#\n# for node in graph.nodes:\n"
+      "#     print(node.name, node.op, node.inputs, node.outputs)\n\n"
+      "# Before it is saved, the graph may have to be cleaned up and sorted:\n#\n"
+      "# graph.cleanup()\n# graph.toposort()\n#\n"
+      "onnx.save(gs.export_onnx(graph), " +
+      QuotePython(updated) + ")\n";
+  return TemplateText(invocation, "Processes an ONNX model.", suffix);
+}
+
+Result<std::string> WritePythonTemplate(PythonTemplate kind, const RunPlan& plan,
+                                        const ParsedArgs& args, const Invocation& invocation) {
+  PythonScript script(plan, args);
+  switch (kind) {
+    case PythonTemplate::kNetwork:
+      return script.NetworkTemplate(invocation);
+    case PythonTemplate::kConfig:
+      return script.ConfigTemplate(invocation);
+    case PythonTemplate::kGraph:
+      return script.GraphTemplate(invocation);
+  }
+  return Internal("no such template");
+}
+
+}  // namespace vernier

@@ -1,0 +1,28 @@
+"""Commands that need Python packages, where there are none: one sentence, and exit code 5."""
+
+import importlib.util
+import unittest
+
+from program import Case
+
+TOOLS = (
+    ("template", "shard-hints", "m.onnx", "-o", "x.json"),
+    ("multi-device", "shard", "m.onnx", "--one-shot", "-o", "x.onnx"),
+    ("plugin", "list", "m.onnx", "--plugin-dir", "plugins"),
+    ("plugin", "match", "m.onnx", "--plugin-dir", "plugins"),
+    ("plugin", "replace", "m.onnx", "--plugin-dir", "plugins"),
+)
+
+
+@unittest.skipIf(importlib.util.find_spec("onnx_graphsurgeon"), "the package is here")
+class WithoutGraphSurgeon(Case):
+    def test_the_package_is_named(self):
+        self.save_model("m.onnx")
+        (self.path("plugins") / "one").mkdir(parents=True)
+        (self.path("plugins") / "one" / "pattern.py").write_text("", encoding="utf-8")
+        for words in TOOLS:
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 5, (words, ended.out + ended.err))
+            self.assertIn("Python package onnx-graphsurgeon", ended.err)
+            self.assertIn("pip install onnx-graphsurgeon", ended.err)
+            self.assertEqual(self.lenient(*words).code, 1)
