@@ -150,3 +150,5 @@ peer_test(oracle.trt_python
     "VERNIER_FAKE_CUDA_DIR=$<TARGET_FILE_DIR:fake_cuda>"
   LABELS oracle
   SECONDS 300)
+include(docs/docs.cmake)
+include(peer_tools/peer_tools.cmake)

@@ -14,7 +14,8 @@ NAVIGATION = ROOT / "docs/site/navigation.txt"
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([\w+-]*)")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
 # [text](target) and ![text](target); the text may hold brackets of one level.
-LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
+LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]"
+                  r"\(([^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
 REMARK = re.compile(r"^<!--\s*(prepare|not run):\s*(.*?)\s*-->$", re.DOTALL)
 EXIT_CODE = re.compile(r"\s*#\s*exit code (\d+)\s*$")
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the models that pages of the documentation speak of.
+"""Makes the models and other files that pages of the documentation speak of.
 
-Usage: make_models.py NAME OUT.onnx
+Usage: make_models.py NAME OUT.onnx, or make_models.py replays FOLDER
 """
 
+import json
+import pathlib
 import sys
 
 import numpy as np
@@ -67,7 +69,21 @@ def scale():
                  [value("y", [16])], [half])
 
 
+def replays(folder):
+    """A good and a bad replay of TensorRT's tactics, which differ in one layer."""
+    for kind, tactic in (("good", 1), ("bad", 2)):
+        algorithm = {"implementation": 7, "tactic": tactic, "inputs": [], "outputs": [],
+                     "polygraphy_class": "Algorithm"}
+        file = pathlib.Path(folder) / kind / "replay.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"replay": {"conv1": algorithm},
+                                    "polygraphy_class": "TacticReplayData"}), encoding="utf-8")
+
+
 def main(name, path):
+    if name == "replays":
+        replays(path)
+        return
     made = {"text": text, "faulty": faulty, "norm": norm, "scale": scale}[name]()
     onnx.save(made, path)
 

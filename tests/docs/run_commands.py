@@ -44,10 +44,12 @@ class Shell:
         self.state.write_text(f"cd {folder}/page\n", encoding="utf-8")
         page = folder / "page"
         (page / "build/release/bin").mkdir(parents=True)
-        (page / "build/release/bin/vernier").symlink_to(pathlib.Path(os.environ["VERNIER"]).resolve())
+        program = pathlib.Path(os.environ["VERNIER"]).resolve()
+        (page / "build/release/bin/vernier").symlink_to(program)
         (page / "examples").symlink_to(pages.ROOT / "examples")
         self.environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "LC_ALL": "C.UTF-8",
-                            "PYTHONDONTWRITEBYTECODE": "1", "DOCS": str(pathlib.Path(__file__).parent),
+                            "PYTHONDONTWRITEBYTECODE": "1",
+                            "DOCS": str(pathlib.Path(__file__).parent),
                             "PATH": f"{page}/build/release/bin:{os.environ['PATH']}"}
 
     def run(self, command):
@@ -131,7 +133,8 @@ def main(names):
         for line, command, problem in outcome.wrong:
             print(f"{outcome.name}:{line}: $ {command}\n    {problem}")
     left_out = [(outcome.name, *entry) for outcome in outcomes for entry in outcome.left_out]
-    print(f"\nNot run: {len(left_out)} blocks with {sum(entry[2] for entry in left_out)} commands")
+    count = sum(entry[2] for entry in left_out)
+    print(f"\nNot run: {len(left_out)} blocks with {count} commands")
     for name, line, count, reason in left_out:
         print(f"  {name}:{line}: {count} command{'s' if count > 1 else ''}: {reason}")
     commands = sum(outcome.commands for outcome in outcomes)

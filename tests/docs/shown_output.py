@@ -1,9 +1,9 @@
 """Whether a command printed what a page shows.
 
 A line `...` on the page stands for any lines, `…` or `...` within a line for any text. Numbers of
-time, dates and folders differ from run to run and count as equal; numbers with a decimal point or an
-exponent, and distances in ULP, may differ by a twentieth, since processors round differently. The
-width of columns follows from what is in them and does not count.
+time, dates and folders differ from run to run and count as equal; numbers with a decimal point or
+an exponent, and distances in ULP, may differ by a twentieth, since processors round differently.
+The width of columns follows from what is in them and does not count.
 """
 
 import re

@@ -19,7 +19,7 @@ ELSEWHERE = ("tests/reports/expected.md", "tests/data/models/README.md")
 
 
 def markdown_files():
-    """Those that git knows, or, where there is no git, those outside of hidden and build folders."""
+    """Those that git knows; where there is no git, those outside of hidden and build folders."""
     listing = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
                               "*.md"], cwd=ROOT, capture_output=True, text=True)
     if listing.returncode == 0 and listing.stdout:

@@ -13,7 +13,8 @@ from shown_output import first_difference, same_line  # noqa: E402
 
 class Lines(unittest.TestCase):
     def test_times_dates_and_folders_count_as_equal(self):
-        self.assertTrue(same_line("a-N0-11/21/26-14:30:24  load 9.01 ms", "a-N0-01/02/27-01:00:00  load 12 s"))
+        self.assertTrue(same_line("a-N0-11/21/26-14:30:24  load 9.01 ms",
+                                  "a-N0-01/02/27-01:00:00  load 12 s"))
         self.assertTrue(same_line("repro: cd ~/vernier && x", "repro: cd /tmp/a/b && x"))
 
     def test_words_and_whole_numbers_do_not(self):
