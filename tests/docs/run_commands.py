@@ -132,6 +132,10 @@ def main(names):
     for outcome in outcomes:
         for line, command, problem in outcome.wrong:
             print(f"{outcome.name}:{line}: $ {command}\n    {problem}")
+    if any(outcome.wrong for outcome in outcomes):
+        print("\nA block that cannot be run here gets a line `<!-- not run: REASON -->` in front of it;"
+              " files that it\ntakes for granted come from `<!-- prepare: COMMAND -->`. See"
+              " CONTRIBUTING.md, Documentation.")
     left_out = [(outcome.name, *entry) for outcome in outcomes for entry in outcome.left_out]
     count = sum(entry[2] for entry in left_out)
     print(f"\nNot run: {len(left_out)} blocks with {count} commands")

@@ -38,7 +38,9 @@ class Pages(unittest.TestCase):
     def test_every_page_is_in_the_navigation_once(self):
         listed = pages.all_pages()
         self.assertEqual(sorted(set(listed)), sorted(listed), "a page is listed twice")
-        self.assertEqual(sorted(listed), sorted(self.pages))
+        hint = "docs/site/navigation.txt lists all pages"
+        self.assertEqual(sorted(set(self.pages) - set(listed)), [], hint)
+        self.assertEqual(sorted(set(listed) - set(self.pages)), [], hint)
 
     def test_every_page_begins_with_its_title(self):
         wrong = [name for name, page in self.pages.items()
@@ -80,7 +82,7 @@ class Pages(unittest.TestCase):
             page = f"docs/commands/{'-'.join(words)}.md"
             if page not in self.pages:
                 missing.append(page)
-        self.assertEqual(missing, [])
+        self.assertEqual(missing, [], "each command has a page that shows it at work")
 
 
 if __name__ == "__main__":
