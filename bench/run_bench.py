@@ -15,9 +15,10 @@ import tempfile
 import cases
 import framework_cases
 import measure
+import python_cases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CASES = {**cases.CASES, **framework_cases.CASES}
+CASES = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES}
 
 
 def parse_options():

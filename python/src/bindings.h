@@ -13,5 +13,6 @@ void BindComparison(nanobind::module_& module);
 void BindRun(nanobind::module_& module);
 void BindRunner(nanobind::module_& module);
 void BindReports(nanobind::module_& module);
+void BindInvestigations(nanobind::module_& module);
 
 }  // namespace vernier::python

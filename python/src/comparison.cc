@@ -55,10 +55,12 @@ class Comparison {
     return Check(std::move(go_on));
   }
 
-  // The record as JSON, and the exit code.
-  std::pair<std::string, int> Finish(const std::vector<int64_t>& lengths) {
+  // The record as JSON, and the exit code. `notes` are for the record.
+  std::pair<std::string, int> Finish(const std::vector<int64_t>& lengths,
+                                     std::vector<std::string> notes) {
     RunOutcome outcome;
     RunRecord& record = outcome.record;
+    record.notes = std::move(notes);
     RunFaults& faults = outcome.faults;
     record.averaged = plan_.compare.check_average;
     record.pairs = run_->Finish(lengths, Coverage::kJudged, faults, record.faults);
@@ -128,7 +130,7 @@ void BindComparison(nb::module_& module) {
            nb::arg("words"), nb::arg("names"), nb::arg("caller"), nb::arg("log"),
            nb::arg("threshold"))
       .def("add", &Comparison::Add)
-      .def("finish", &Comparison::Finish, nb::arg("lengths"));
+      .def("finish", &Comparison::Finish, nb::arg("lengths"), nb::arg("notes"));
   module.def("postprocess", &Postprocess, nb::arg("words"), nb::arg("outputs"));
 }
 

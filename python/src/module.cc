@@ -14,4 +14,5 @@ NB_MODULE(_native, module) {
   BindRun(module);
   BindRunner(module);
   BindReports(module);
+  BindInvestigations(module);
 }

@@ -52,6 +52,17 @@ def small_model():
     return _field(1, 8) + _field(7, graph) + _field(8, _field(2, 17))
 
 
+def layered_model(scale):
+    """y = relu(x) * scale + 1, in nodes called relu, scale and shift; x is (n, 3)."""
+    one = np.ones((1,), np.float32)
+    graph = (_field(1, _node("Relu", ["x"], "h", "relu"))
+             + _field(1, _node("Mul", ["h", "s"], "scaled", "scale"))
+             + _field(1, _node("Add", ["scaled", "one"], "y", "shift")) + _field(2, "layered")
+             + _field(5, _weight("s", one * scale)) + _field(5, _weight("one", one))
+             + _field(11, _value_info("x", ["n", 3])) + _field(12, _value_info("y", ["n", 3])))
+    return _field(1, 8) + _field(7, graph) + _field(8, _field(2, 17))
+
+
 def expected(x):
     return np.maximum(x, 0) @ WEIGHTS
 

@@ -182,3 +182,39 @@ def test_arrays_in_any_layout():
     assert vernier.compare({"y": square[::2, ::-1]}, {"y": square[::2, ::-1].copy()})
     assert vernier.compare({"y": square.astype(">f4")}, {"y": square})
     assert not vernier.compare({"y": square.T}, {"y": square})
+
+
+class OnDevice:
+    """An array that says it lies on a GPU, and hands out its bytes only when asked for host memory."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return (2, 1)
+
+    def __dlpack__(self, *, dl_device=None, **_):
+        assert dl_device == (1, 0)
+        return self.array.__dlpack__()
+
+
+def test_arrays_of_a_device_are_copied_with_one_sentence(caplog):
+    array = np.arange(8, dtype=np.float32)
+    sides = [{"y": OnDevice(array), "z": OnDevice(array)}, {"y": array, "z": array}]
+    with caplog.at_level(logging.INFO, logger="vernier"):
+        record = vernier.compare(*sides)
+    said = "copied to the host to be compared there: 2 arrays (6.1e-05 MiB) of cuda:1"
+    assert record.passed and record.notes == [said]
+    assert [entry.getMessage() for entry in caplog.records].count(said) == 1
+    assert f"note: {said}" in record.summary()
+    assert not vernier.compare({"y": OnDevice(array)}, {"y": array + 1})
+    assert vernier.compare(sides[1], sides[1]).notes == []
+
+
+def test_array_of_a_device_that_cannot_be_copied():
+    class Stuck(OnDevice):
+        def __dlpack__(self, **_):
+            raise BufferError("no way to the host")
+
+    with pytest.raises(vernier.InvalidArgument, match="'y': its __dlpack__ .* no way to the host"):
+        vernier.compare({"y": Stuck(np.zeros(1))}, {"y": np.zeros(1)})

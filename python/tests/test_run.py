@@ -67,7 +67,7 @@ def test_ranges_of_numpys_numbers(model):
         assert 0.5 <= x.min() and x.max() <= 0.75
 
 
-@pytest.mark.parametrize("option", ["blame", "gen_script", "resume"])
+@pytest.mark.parametrize("option", ["gen_script", "resume"])
 def test_what_only_the_program_does_is_refused(model, option):
     with pytest.raises(vernier.InvalidArgument, match="python -m vernier"):
         vernier.run(model, ["onnxrt"], **{option: "x"})

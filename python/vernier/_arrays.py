@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import _native
+from ._copies import device_of
 from ._errors import InvalidArgument
 
 NUMPY_TYPES = frozenset((
@@ -50,15 +51,20 @@ def to_array(tensor):
     return raw.view(numpy_type(name)).reshape(shape)
 
 
-def _of_torch(value):
+def _of_torch(value, who):
     """A tensor of PyTorch, whose small floats NumPy has no words for."""
-    value = value.detach().cpu().contiguous()
-    name = str(value.dtype).replace("torch.", "")
-    if name not in EXTRA_TYPES:
-        return value.numpy(), None
-    import torch
-    bits = torch.int16 if name == "bfloat16" else torch.uint8
-    return value.view(bits).numpy(), name
+    try:
+        value = value.detach().cpu().contiguous()
+        for resolve in ("resolve_conj", "resolve_neg"):  # what is only marked so is made so
+            value = getattr(value, resolve, lambda: value)()
+        name = str(value.dtype).replace("torch.", "")
+        if name not in EXTRA_TYPES:
+            return value.numpy(), None
+        import torch
+        return value.view(torch.int16 if name == "bfloat16" else torch.uint8).numpy(), name
+    except (RuntimeError, TypeError, NotImplementedError) as error:  # sparse, quantized, without data
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InvalidArgument(f"{who} cannot be had as an array: {reason}") from error
 
 
 def _of_dlpack(value, who):
@@ -101,7 +107,7 @@ def _numpy_of(value, who):
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value), None
     if callable(getattr(value, "detach", None)) and callable(getattr(value, "cpu", None)):
-        return _of_torch(value)
+        return _of_torch(value, who)
     if hasattr(value, "__cuda_array_interface__") and callable(getattr(value, "get", None)):
         return np.asarray(value.get()), None  # CuPy
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
@@ -126,11 +132,16 @@ def _texts(array, who):
     return _native.text_tensor(list(array.shape), texts)
 
 
-def to_tensor(value, who):
-    """The tensor of an array, which it keeps and must not be changed. `who` is for messages."""
+def to_tensor(value, who, copies=None):
+    """The tensor of an array, which it keeps and must not be changed. `who` is for messages.
+
+    `copies` hears of an array that had to be copied from a device.
+    """
     if isinstance(value, _native.Tensor):
         return value
     array, name = _numpy_of(value, who)
+    if copies is not None:
+        copies.add(device_of(value), array.nbytes)
     if array.dtype.kind in "USOT":
         return _texts(array, who)
     name = name or array.dtype.name
@@ -149,11 +160,11 @@ def to_tensor(value, who):
     return _native.tensor(name, shape, flat)
 
 
-def to_pairs(mapping, who):
+def to_pairs(mapping, who, copies=None):
     """The (name, tensor) pairs of a mapping of names to arrays."""
     own = getattr(mapping, "_tensors", None)
     if own is not None:
-        return own()
+        return own(copies)
     try:
         items = list(mapping.items())
     except (AttributeError, TypeError):
@@ -162,4 +173,4 @@ def to_pairs(mapping, who):
     for name, _ in items:
         if not isinstance(name, str):
             raise InvalidArgument(f"{who} has the name {name!r}; names are texts")
-    return [(name, to_tensor(value, f"{who}: '{name}'")) for name, value in items]
+    return [(name, to_tensor(value, f"{who}: '{name}'", copies)) for name, value in items]

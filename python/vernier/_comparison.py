@@ -2,8 +2,9 @@
 
 from . import _native
 from ._callables import Callables
+from ._copies import Copies
 from ._errors import InvalidArgument
-from ._logging import sink
+from ._logging import logger, sink
 from ._record import Record
 from ._results import IterationResult, Iterations, RunResults, _as_iteration, load_results
 from ._words import words
@@ -16,7 +17,8 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
 
     Each side is a mapping of names to arrays, a list of such mappings (iterations), an
     IterationResult, a RunResults or a file of saved outputs, each runner of which is a side. Arrays
-    are NumPy's, torch's, or anything with __dlpack__. Neighbours are compared; `names` are the sides'.
+    are NumPy's, torch's, or anything with __dlpack__; those on a GPU are copied to be compared, which
+    a note of the record tells. Neighbours are compared; `names` are the sides'.
 
     `func(a, b)` may judge instead: it gets two IterationResults and returns a mapping of output names
     to verdicts. Options are those of `vernier compare`, in Python: rtol=1e-3,
@@ -31,14 +33,18 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
         callables.add_function("postprocessing", postprocess_func)
     with callables:
         write, level = sink()
+        copies = Copies()
         run = _native.Comparison(words("compare", options), labels, callables.said(), write, level)
         try:
             for index in range(max((len(its) for _, its in sides), default=0)):
-                if not run.add([_at(its, index, label) for (_, its), label in zip(sides, labels)]):
+                if not run.add([_at(its, index, label, copies)
+                                for (_, its), label in zip(sides, labels)]):
                     break
         except Exception as error:
             raise callables.cause_of(error)
-        text, code = run.finish([len(iterations) for _, iterations in sides])
+        if copies.notes():
+            logger().info("%s", copies.notes()[0], extra={"area": "vernier"})
+        text, code = run.finish([len(iterations) for _, iterations in sides], copies.notes())
     for value in (a, b, *more):
         if isinstance(value, RunResults):
             value.check_intact()
@@ -48,14 +54,14 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
     return Record(text, code, results)
 
 
-def _at(iterations, index, label):
+def _at(iterations, index, label, copies):
     if index >= len(iterations):
         return None
     fresh = iterations.fresh(index) if isinstance(iterations, Iterations) else iterations[index]
     if isinstance(fresh, IterationResult):
-        return (label, fresh.runtime, fresh._tensors())
+        return (label, fresh.runtime, fresh._tensors(copies))
     from ._arrays import to_pairs
-    return (label, None, to_pairs(fresh, label))
+    return (label, None, to_pairs(fresh, label, copies))
 
 
 def _sides(value):

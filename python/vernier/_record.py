@@ -4,7 +4,8 @@ import json
 import os
 
 from . import _native
-from ._errors import Malformed, NotFound, SaveError
+from ._entries import save_text
+from ._errors import Malformed, NotFound
 
 
 class Record:
@@ -72,16 +73,7 @@ class Record:
 
     def save(self, path):
         """As --save-record, for `vernier report`."""
-        temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
-        try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(self._text)
-            os.replace(temporary, path)
-        except OSError as error:
-            raise SaveError(f"'{os.fspath(path)}' cannot be written: {error.strerror}") from error
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        save_text(self._text, path)
 
     def report(self, path):
         """As --report: .html, .xml (JUnit), .jsonl or .md."""

@@ -111,10 +111,10 @@ class IterationResult(MutableMapping):
         self[name]  # that it is there
         return DlpackView(to_tensor(self._outputs[name], f"output '{name}'"))
 
-    def _tensors(self):
+    def _tensors(self, copies=None):
         from ._arrays import to_tensor
         self._load()
-        return [(str(name), to_tensor(value, f"output '{name}'"))
+        return [(str(name), to_tensor(value, f"output '{name}'", copies))
                 for name, value in self._outputs.items()]
 
     def _tuple(self):

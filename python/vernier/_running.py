@@ -46,15 +46,15 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
     """
     callables = Callables()
     with contextlib.ExitStack() as stack:
-        line = _model_words(model, stack)
-        line += _runner_words(runners, callables)
+        line = model_words(model, stack)
+        line += runner_words(runners, callables)
         options = _inputs(inputs, options, callables)
         if compare_func is not None:
             callables.add_function("comparison", compare_func)
         if postprocess_func is not None:
             callables.add_function("postprocessing", postprocess_func)
         compare = options.get("pairs") is None or len(options["pairs"]) > 0
-        line += words("run", _pairs(options))
+        line += words("run", pair_words(options))
         stack.enter_context(callables)
         write, level = sink()
         settings = {"keep": bool(keep_outputs), "environment": environment(),
@@ -96,7 +96,7 @@ def _reason(record):
     return "\n".join(failures or record.faults or [f"the run ended with {record.exit_code}"])
 
 
-def _model_words(model, stack):
+def model_words(model, stack):
     if model is None:
         return []
     if hasattr(model, "SerializeToString"):
@@ -110,8 +110,8 @@ def _model_words(model, stack):
     return [os.fspath(model)]
 
 
-def _runner_words(runners, callables):
-    """The words of the runners. Callables take the places between them."""
+def runner_words(runners, callables):
+    """The words of the runners. Callables take the places between them; with None there are none."""
     if isinstance(runners, (str, Runner)) or callable(runners):
         runners = [runners]
     labelled = runners.items() if hasattr(runners, "items") else ((None, r) for r in runners)
@@ -132,6 +132,9 @@ def _runner_words(runners, callables):
                 raise InvalidArgument(f"runners: '{path}' is neither a runner ({', '.join(SWITCHES)})"
                                       " nor a file of saved outputs")
         elif callable(runner) or callable(getattr(runner, "infer", None)):
+            if callables is None:
+                raise InvalidArgument(f"runners: {runner!r} is an object of Python, which only "
+                                      "vernier.run can run; put it into a script: 'script.py:load'")
             callables.add_runner(position, label, runner)
         else:
             raise InvalidArgument(f"runners: a {type(runner).__name__} is no runner: expected a name,"
@@ -140,7 +143,7 @@ def _runner_words(runners, callables):
     return line + (["--load-outputs", *loaded] if loaded else [])
 
 
-def _pairs(options):
+def pair_words(options):
     """`pairs` may be a list of two names each; an empty one is for the libraries to know."""
     pairs = options.get("pairs")
     if pairs is None or isinstance(pairs, str):

@@ -13,11 +13,13 @@ STORE, APPEND, COUNT, RUNNER, HELP = range(5)  # OptionAction
 # Options that the program has and calls have not, and what does the same.
 _LOG = "the log is Python's logger 'vernier': set its level and handlers"
 _PROGRAM = "only the program does that: `python -m vernier`"
+_BLAME = "vernier.blame does that"
 ELSEWHERE = {
     **dict.fromkeys(("verbose", "quiet", "verbosity", "silent", "log_format", "log_file"), _LOG),
-    **dict.fromkeys(("blame", "save_blame", "resume_run", "bundle", "max_host_mem", "max_gpu_mem",
-                     "gen_script"), _PROGRAM),
+    **dict.fromkeys(("resume_run", "gen_script"), _PROGRAM),
 }
+# After a run; of vernier.blame they are options.
+OF_BLAME = frozenset(("blame", "save_blame", "bundle", "max_host_mem", "max_gpu_mem"))
 
 
 @functools.lru_cache(maxsize=None)
@@ -27,7 +29,8 @@ def keywords(command):
     for dest, flags, arity, action, _ in _native.option_rows(command):
         if not flags or action in (RUNNER, HELP):
             continue
-        row = (flags[0], arity, action, ELSEWHERE.get(dest))
+        elsewhere = _BLAME if command == "run" and dest in OF_BLAME else ELSEWHERE.get(dest)
+        row = (flags[0], arity, action, elsewhere)
         for flag in flags:
             if flag.startswith("--"):
                 found[flag[2:].replace("-", "_")] = row

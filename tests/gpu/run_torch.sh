@@ -58,10 +58,38 @@ else
   printf '%-20s not tried: torch alone ended with %s when it loaded its package\n' compiled $?
   failed=1
 fi
+
+# TorchScript runs in the plug-in where it was built against this very PyTorch, else in Python.
+# served NAME PATTERN ARGUMENTS...: the record's path of the framework must match.
+served() {
+  local name=$1 pattern=$2 verdict=ok
+  shift 2
+  (cd "$folder" && "$vernier" run "$@" --python "$python" --save-record "$name.json") \
+    >"$folder/$name.log" 2>&1 || verdict="FAILED (exit $?)"
+  if [[ $verdict == ok ]] && ! grep -qE "\"framework_path\": \"$pattern" "$folder/$name.json"; then
+    verdict="FAILED ($(grep -o '"framework_path": "[^"]*"' "$folder/$name.json"))"
+  fi
+  printf '%-20s %8s    %s\n' "$name" '' "$verdict"
+  [[ $verdict == ok ]] || { failed=1; tail -n 12 "$folder/$name.log" | cut -c 1-300; }
+}
+TORCH_ROOT=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))')
+export TORCH_ROOT
+if "$vernier" backends --require torch >"$folder/backends.log" 2>&1; then
+  echo "the plug-in is of this torch"
+  check plugin 0 "compared 2 outputs in 3 iterations" \
+    --runner 'a=torch net.pt --torch-outputs y p --torch-in plugin' --runner "b=$script" \
+    "${shapes[@]}" "${close[@]}" --iterations 3
+  served plugin_chosen '[^"]*libtorch' net.pt --torch "${shapes[@]}"
+  check plugin_keeps_input 0 PASSED --runner 'a=torch delay.pt --torch-in plugin' \
+    --runner 'b=torch delay.pt --torch-in python' --input-shapes 'x:[300,300]' --iterations 4
+else
+  echo "the plug-in is not of this torch: $(grep "^torch" "$folder/backends.log" | cut -c 1-200)"
+  check plugin_refused 5 "torch" net.pt --torch --torch-in plugin "${shapes[@]}"
+  served python_chosen '[^"]*python' net.pt --torch "${shapes[@]}"
+fi
 check pickle_refused 3 "--allow-pickle" module.pt --torch --input-shapes 'input:[2,6]'
 check pickle_allowed 0 "PASSED" --runner 'a=torch module.pt --allow-pickle' \
   --runner 'b=torch module_script.pt --torch-in python' --input-shapes 'input:[2,6]' "${close[@]}"
-check plugin_of_another 5 "torch" net.pt --torch --torch-in plugin "${shapes[@]}"
 check keeps_its_input 0 "PASSED" --runner 'a=torch delay.pt --torch-in python' \
   --runner 'b=torch delay.pt --torch-in python' --input-shapes 'x:[300,300]' --iterations 4
 check eager 0 "[dtype=float32" --model-runner pytorch_eager.py --mark-all

@@ -68,16 +68,29 @@ def to_numpy(value, who):
     kind = type(value)
     if callable(getattr(value, "detach", None)) and callable(getattr(value, "cpu", None)):
         return _from_torch(value.detach().cpu(), who)
+    if hasattr(value, "__cuda_array_interface__") and callable(getattr(value, "get", None)):
+        return np.asarray(value.get())  # CuPy
     if callable(getattr(value, "numpy", None)):  # TensorFlow, Polygraphy's device views
         return np.asarray(value.numpy())
     if hasattr(value, "__array__"):
         return np.asarray(value)
+    if hasattr(value, "__dlpack__"):
+        return _from_dlpack(value, who)
     raise wire.Failure(
-        wire.BACKEND, f"{who} is a {kind.__name__}; expected a NumPy array or a tensor of torch, "
-        "JAX or TensorFlow")
+        wire.BACKEND, f"{who} is a {kind.__name__}; expected a NumPy array, a tensor of torch, "
+        "JAX or TensorFlow, or anything with __dlpack__")
+
+
+def _from_dlpack(value, who):
+    try:
+        return np.from_dlpack(value)
+    except Exception as error:
+        raise wire.Failure(wire.BACKEND, f"{who}: its __dlpack__ could not be used: {error}") from error
 
 
 def _from_torch(value, who):
+    for resolve in ("resolve_conj", "resolve_neg"):  # what is only marked so is made so
+        value = getattr(value, resolve, lambda: value)()
     name = str(value.dtype).replace("torch.", "")
     if name not in EXTRA_CODES:
         return value.contiguous().numpy()

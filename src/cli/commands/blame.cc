@@ -19,7 +19,7 @@ namespace vernier {
 namespace {
 
 void WriteReports(const BlamePlan& plan, const OriginRecord& origin, BlameOutcome& outcome,
-                  ConsoleLog& log) {
+                  Logger& log) {
   if (plan.run.save.reports.empty()) return;
   RunRecord record = RecordOf(outcome.record);
   record.origin = origin;
@@ -35,9 +35,10 @@ void WriteReports(const BlamePlan& plan, const OriginRecord& origin, BlameOutcom
 
 }  // namespace
 
-BlameOutcome Blame(const BlamePlan& plan, const OriginRecord& origin, const Invocation& invocation,
-                   ConsoleLog& log) {
-  BlameOutcome outcome = ExecuteBlame(plan, log, WatchSignals());
+BlameOutcome Investigate(const BlamePlan& plan, const OriginRecord& origin,
+                         const Invocation& invocation, const std::atomic<int>& interrupted,
+                         Logger& log) {
+  BlameOutcome outcome = ExecuteBlame(plan, log, interrupted);
   BlameRecord& record = outcome.record;
   record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
   if (!plan.save.empty()) {
@@ -47,6 +48,13 @@ BlameOutcome Blame(const BlamePlan& plan, const OriginRecord& origin, const Invo
     }
   }
   WriteReports(plan, origin, outcome, log);
+  return outcome;
+}
+
+BlameOutcome Blame(const BlamePlan& plan, const OriginRecord& origin, const Invocation& invocation,
+                   ConsoleLog& log) {
+  BlameOutcome outcome = Investigate(plan, origin, invocation, WatchSignals(), log);
+  const BlameRecord& record = outcome.record;
   if (!record.layers.empty()) log.Plain(FormatBlame(record, log.Enabled(Severity::kVerbose)));
   return outcome;
 }

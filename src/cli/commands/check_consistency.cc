@@ -1,11 +1,10 @@
 // What must hold of each runner by itself, tried and told line by line.
 #include <chrono>
 
-#include "check/consistency.h"
-#include "cli/bind_run.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/commands/consistency_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/version.h"
 #include "util/atomic_file.h"
@@ -80,9 +79,9 @@ class Teller {
 
 Status SaveRecord(const std::string& path, ConsistencyRecord& record,
                   const Invocation& invocation) {
-  if (path.empty()) return {};
   record.command = invocation.command;
   record.version = kVersion;
+  if (path.empty()) return {};
   return WriteFileAtomically(path, ToJson(record));
 }
 
@@ -109,13 +108,13 @@ class Keeper {
   ConsistencyRecord record_;
 };
 
-Result<ConsistencyRecord> Check(const RunPlan& plan, const ConsistencyOptions& options,
-                                const Invocation& invocation, Logger& log) {
+Result<ConsistencyRecord> Check(const ConsistencyPlan& plan, const Invocation& invocation,
+                                const std::atomic<int>& interrupted, Logger& log) {
   Teller teller(log);
-  Keeper keeper(plan.save.record, invocation);
+  Keeper keeper(plan.run.save.record, invocation);
   VERNIER_ASSIGN_OR_RETURN(
       ConsistencyRecord record,
-      CheckConsistency(plan, options, WatchSignals(), log,
+      CheckConsistency(plan.run, plan.options, interrupted, log,
                        [&](const ConsistencyRunner& runner, const PropertyRecord& property) {
                          teller.Tell(runner, property);
                          keeper.Keep(runner, property);
@@ -161,26 +160,38 @@ RunFaults Judge(const ConsistencyRecord& record, Logger& log) {
 
 }  // namespace
 
+Result<ConsistencyPlan> BindConsistency(const ParsedArgs& args, const Invocation& invocation,
+                                        Logger& log) {
+  ConsistencyPlan plan;
+  VERNIER_ASSIGN_OR_RETURN(plan.options, BindOptions(args));
+  VERNIER_ASSIGN_OR_RETURN(plan.run, BindPlan(args, invocation, log));
+  return plan;
+}
+
+Result<ConsistencyOutcome> TryConsistency(const ConsistencyPlan& plan, const Invocation& invocation,
+                                          const std::atomic<int>& interrupted, Logger& log) {
+  ConsistencyOutcome outcome;
+  VERNIER_ASSIGN_OR_RETURN(outcome.record, Check(plan, invocation, interrupted, log));
+  outcome.faults = Judge(outcome.record, log);
+  const Status saved = SaveRecord(plan.run.save.record, outcome.record, invocation);
+  if (!saved.ok()) log.Critical(saved.message());
+  outcome.faults.Add(saved);
+  return outcome;
+}
+
 int CheckConsistencyCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("check consistency"), words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
-  const Result<ConsistencyOptions> options = BindOptions(start.args);
-  if (!options.ok()) return EndCommand(options.status(), invocation, log);
-  const Result<RunPlan> plan = BindPlan(start.args, invocation, log);
+  const Result<ConsistencyPlan> plan = BindConsistency(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   const auto begin = std::chrono::steady_clock::now();
   log.Start("RUNNING | Command: " + invocation.command);
-  Result<ConsistencyRecord> record = Check(*plan, *options, invocation, log);
-  if (record.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
-  if (!record.ok()) return EndCommand(record.status(), invocation, log);
-  RunFaults faults = Judge(*record, log);
-  if (const Status saved = SaveRecord(plan->save.record, *record, invocation); !saved.ok()) {
-    log.Critical(saved.message());
-    faults.Add(saved);
-  }
+  const Result<ConsistencyOutcome> outcome = TryConsistency(*plan, invocation, WatchSignals(), log);
+  if (outcome.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
+  if (!outcome.ok()) return EndCommand(outcome.status(), invocation, log);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  return EndWithBanner(log, elapsed.count(), faults, invocation);
+  return EndWithBanner(log, elapsed.count(), outcome->faults, invocation);
 }
 
 }  // namespace vernier

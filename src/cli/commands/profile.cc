@@ -1,5 +1,5 @@
 // How fast runners are, one at a time.
-#include "run/profile_run.h"
+#include "cli/commands/profile_session.h"
 
 #include <cmath>
 
@@ -63,25 +63,28 @@ Status CheckPlan(const RunPlan& plan) {
 
 }  // namespace
 
+Result<ProfilePlan> BindProfile(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  ProfilePlan plan;
+  VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
+  VERNIER_TRY(CheckPlan(plan.run));
+  VERNIER_ASSIGN_OR_RETURN(plan.options, Bind(args, plan.run));
+  return plan;
+}
+
 int ProfileCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandEntry& command = *FindCommand("profile");
   const CommandStart start = StartCommand(command, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
-  const Result<RunPlan> plan = BindRun(start.args, invocation, log);
+  Result<ProfilePlan> plan = BindProfile(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
-  if (const Status status = CheckPlan(*plan); !status.ok()) {
-    return EndCommand(status, invocation, log);
-  }
-  Result<ProfileOptions> options = Bind(start.args, *plan);
-  if (!options.ok()) return EndCommand(options.status(), invocation, log);
-  if (const std::string& path = plan->save.record; !path.empty()) {
-    options->keep = [&](const RunRecord& record) { KeepAsMeasured(path, invocation, record); };
+  if (const std::string& path = plan->run.save.record; !path.empty()) {
+    plan->options.keep = [&](const RunRecord& record) { KeepAsMeasured(path, invocation, record); };
   }
   log.Start("RUNNING | Command: " + invocation.command);
-  RunOutcome outcome = ExecuteProfile(*plan, *options, log, WatchSignals());
-  CompleteRecord(outcome, *plan, start.args, command, invocation);
-  SaveRecordAndReports(plan->save, outcome.record, outcome.faults, log);
+  RunOutcome outcome = ExecuteProfile(plan->run, plan->options, log, WatchSignals());
+  CompleteRecord(outcome, plan->run, start.args, command, invocation);
+  SaveRecordAndReports(plan->run.save, outcome.record, outcome.faults, log);
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
   const size_t layers = log.Enabled(Severity::kVerbose) ? kShownLayers : 0;
   const std::string table = FormatProfile(outcome.record, layers);

@@ -1,0 +1,150 @@
+// vernier.blame, .profile and .check_consistency: commands of the libraries that end in a record of
+// their own.
+#include <functional>
+
+#include "bindings.h"
+#include "cli/bind_blame.h"
+#include "cli/command_table.h"
+#include "cli/commands/blame_session.h"
+#include "cli/commands/comparison_session.h"
+#include "cli/commands/consistency_session.h"
+#include "cli/commands/origin.h"
+#include "cli/commands/profile_session.h"
+#include "named_tensors.h"
+#include "option_words.h"
+#include "own_thread.h"
+#include "python_logger.h"
+#include "report/blame_text.h"
+#include "report/profile_text.h"
+#include "status_error.h"
+
+namespace nb = nanobind;
+
+namespace vernier::python {
+namespace {
+
+constexpr size_t kShownLayers = 10;
+
+struct Answer {
+  std::string record = {};   // JSON
+  std::string summary = {};  // the tables of the program
+  std::string error = {};    // why it was given up
+  int exit_code = 0;
+};
+
+// What is asked beside the words.
+struct Settings {
+  std::vector<std::string> environment;
+  std::string python;
+
+  void Apply(RunPlan& plan) const {
+    plan.execution.environment = environment;
+    if (plan.execution.python.empty()) plan.execution.python = python;
+  }
+};
+
+Answer DoBlame(const Words& words, const Settings& settings, PythonLogger& logger,
+               OwnThread& thread) {
+  BlamePlan plan =
+      Check(BindBlame(words.args, Check(BindRun(words.args, words.invocation, logger))));
+  settings.Apply(plan.run);
+  plan.charts = plan.run.save.WantsPage();
+  Check(CheckRun(plan.run));
+  Answer answer;
+  thread.Do([&] {
+    const OriginRecord origin =
+        DescribeOrigin(words.args, FindCommand("blame")->options(), words.invocation);
+    BlameOutcome outcome =
+        Investigate(plan, origin, words.invocation, thread.interrupted(), logger);
+    outcome.record.exit_code = ExitCode(outcome.faults, false);
+    const BlameRecord& record = outcome.record;
+    answer = {ToJson(record), record.layers.empty() ? "" : FormatBlame(record, false), record.error,
+              record.exit_code};
+  });
+  return answer;
+}
+
+// Of the runners that failed, a line each.
+std::string Failures(const RunRecord& record) {
+  std::string text;
+  for (const ProfilePoint& point : record.profile->points) {
+    if (point.failure.empty()) continue;
+    text += (text.empty() ? "" : "\n") + point.runner + ": " + point.failure;
+  }
+  return text;
+}
+
+Answer DoProfile(const Words& words, const Settings& settings, PythonLogger& logger,
+                 OwnThread& thread) {
+  ProfilePlan plan = Check(BindProfile(words.args, words.invocation, logger));
+  settings.Apply(plan.run);
+  Answer answer;
+  thread.Do([&] {
+    RunOutcome outcome = ExecuteProfile(plan.run, plan.options, logger, thread.interrupted());
+    CompleteRecord(outcome, plan.run, words.args, *FindCommand("profile"), words.invocation);
+    SaveRecordAndReports(plan.run.save, outcome.record, outcome.faults, logger);
+    RunRecord& record = outcome.record;
+    record.exit_code = ExitCode(outcome.faults, false);
+    std::string error = record.error;
+    if (error.empty() && record.profile) error = Failures(record);
+    answer = {ToJson(record), FormatProfile(record, kShownLayers), error, record.exit_code};
+  });
+  return answer;
+}
+
+std::string Failures(const ConsistencyRecord& record) {
+  std::string text;
+  for (const ConsistencyRunner& runner : record.runners) {
+    if (runner.failure.empty()) continue;
+    text += (text.empty() ? "" : "\n") + runner.name + ": " + runner.failure;
+  }
+  return text;
+}
+
+Answer DoCheck(const Words& words, const Settings& settings, PythonLogger& logger,
+               OwnThread& thread) {
+  ConsistencyPlan plan = Check(BindConsistency(words.args, words.invocation, logger));
+  settings.Apply(plan.run);
+  Result<ConsistencyOutcome> outcome = Internal("not done");
+  thread.Do(
+      [&] { outcome = TryConsistency(plan, words.invocation, thread.interrupted(), logger); });
+  const auto [record, faults] = Check(std::move(outcome));
+  return {ToJson(record), "", Failures(record), ExitCode(faults, false)};
+}
+
+using Investigation = Answer (*)(const Words&, const Settings&, PythonLogger&, OwnThread&);
+
+struct InvestigationRow {
+  std::string_view command;
+  Investigation carry_out;
+};
+
+constexpr InvestigationRow kInvestigations[] = {
+    {"blame", DoBlame}, {"profile", DoProfile}, {"check consistency", DoCheck}};
+
+// The record as JSON, the program's tables, why it was given up, the exit code.
+std::tuple<std::string, std::string, std::string, int> CarryOut(const std::string& command,
+                                                                std::vector<std::string> list,
+                                                                const nb::dict& said,
+                                                                nb::object log, int threshold) {
+  PythonLogger logger(std::move(log), threshold);
+  const Settings settings{nb::cast<std::vector<std::string>>(said["environment"]),
+                          nb::cast<std::string>(said["python"])};
+  const Words words = Check(ParseWords(command, std::move(list)));
+  OwnThread thread;
+  for (const InvestigationRow& row : kInvestigations) {
+    if (row.command != command) continue;
+    auto [record, summary, error, code] = row.carry_out(words, settings, logger, thread);
+    return {std::move(record), std::move(summary), std::move(error), code};
+  }
+  throw StatusError{InvalidArgument("there is no command '" + command + "' to call")};
+}
+
+}  // namespace
+
+void BindInvestigations(nb::module_& module) {
+  module.def("investigate", &CarryOut, nb::arg("command"), nb::arg("words"), nb::arg("settings"),
+             nb::arg("log"), nb::arg("threshold"));
+}
+
+}  // namespace vernier::python

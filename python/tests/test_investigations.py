@@ -1,0 +1,160 @@
+"""vernier.blame, vernier.profile and vernier.check_consistency."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import vernier
+from models import layered_model
+
+RIGHT = np.float32(0.5)
+WRONG = np.float32(0.75)
+
+
+@pytest.fixture
+def models(tmp_path):
+    """y = (relu(x) * scale) + 1 with two scales: the node 'scale' is to blame."""
+    paths = []
+    for name, scale in (("right", RIGHT), ("wrong", WRONG)):
+        path = tmp_path / f"{name}.onnx"
+        path.write_bytes(layered_model(scale))
+        paths.append(path)
+    return paths
+
+
+def runners(models):
+    right, wrong = models
+    return {"right": vernier.OnnxRuntime(right), "wrong": vernier.OnnxRuntime(wrong)}
+
+
+def test_blame_names_the_layer(models):
+    record = vernier.blame(None, runners(models))
+    assert not record and not record.passed and record.exit_code == 1
+    assert [culprit.node for culprit in record.culprits] == ["scale"]
+    assert (record.reference, record.candidate) == ("right", "wrong")
+    assert record.first_divergence == "scale" and record.first_nonfinite is None
+    assert [layer.node for layer in record.layers] == ["relu", "scale", "shift"]
+    assert record.layer("scale") is record.layer("scaled") is record.layers[1]
+    assert record.layer("shift").own_error < 1 < record.layer("scale").own_error
+    assert record.layers[1]["op_type"] == record.layers[1].op_type == "Mul"
+    assert "scale" in record.summary() and "scale" in repr(record)
+    assert "<td>scale</td>" in record._repr_html_()
+    with pytest.raises(vernier.NotFound, match="no layer 'sale' was looked at; there are: relu"):
+        record.layer("sale")
+    with pytest.raises(AttributeError, match="no 'nodes' here; there are: node"):
+        record.layers[0].nodes
+
+
+def test_blame_says_what_the_command_says(models, tmp_path):
+    feed = {"x": np.array([[1, -2, 3]], np.float32)}
+    record = vernier.blame(None, runners(models), [feed], save_blame=tmp_path / "own.json")
+    vernier.save_inputs([feed], tmp_path / "x.npz")
+    right, wrong = models
+    done = subprocess.run(
+        [sys.executable, "-m", "vernier", "blame", "--runner", f"right=onnxrt {right}", "--runner",
+         f"wrong=onnxrt {wrong}", "--load-inputs", "x.npz", "--save-blame", "theirs.json"],
+        capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 1, done.stdout + done.stderr
+    own, theirs = (json.loads((tmp_path / name).read_text()) for name in ("own.json", "theirs.json"))
+    for found in (own, theirs):
+        for key in ("command", "timing_seconds", "seconds", "planned_bytes", "resume_key"):
+            found.pop(key, None)
+    assert own == theirs
+    record.save(tmp_path / "saved.json")
+    assert json.loads((tmp_path / "saved.json").read_text())["layers"] == theirs["layers"]
+
+
+def test_nothing_to_blame(models):
+    right, _ = models
+    record = vernier.blame(right, {"a": "onnxrt", "b": vernier.OnnxRuntime(
+        graph_optimization_level="ORT_DISABLE_ALL")})
+    assert record and record.culprits == [] and "nothing to blame" in repr(record)
+
+
+def test_difference_that_is_not_finite_is_a_number(models):
+    right, wrong = models
+    feed = {"x": np.array([[np.float32(3e38), 1, 1]], np.float32)}
+    wrong.write_bytes(layered_model(np.float32(4)))
+    record = vernier.blame(None, runners(models), feed)
+    assert record.layer("scale").total_error == float("inf")
+    assert record.first_nonfinite.node == "scale" and record.first_nonfinite.side == "candidate"
+
+
+def test_profile_measures(models):
+    right, wrong = models
+    record = vernier.profile(right, ["onnxrt"], input_shapes="x:[{1,4},3]", runs=10)
+    assert record and len(record.points) == 2
+    assert [point.shapes for point in record.points] == ["x:[1,3]", "x:[4,3]"]
+    point = record.point("onnxrt", "x:[4,3]")
+    assert point.latency_seconds.count == 10 and point.latency_seconds.median > 0
+    assert point.batch == 4
+    assert "median" in record.summary() and "x:[4,3]" in record._repr_html_()
+    with pytest.raises(vernier.NotFound, match="'trt' was not measured"):
+        record.point("trt")
+
+
+def test_profile_finds_what_is_fast_and_wrong(models, tmp_path):
+    record = vernier.profile(None, runners(models), {"x": np.ones((2, 3), np.float32)}, runs=10,
+                             report=tmp_path / "page.html")
+    assert record.exit_code == 1 and not record
+    assert not record.point("wrong").accuracy.passed
+    assert (tmp_path / "page.html").stat().st_size > 0
+    record.save(tmp_path / "p.json")
+    assert vernier.load_record(tmp_path / "p.json").data["profile"]["points"]
+
+
+def test_consistency(models):
+    right, _ = models
+    record = vernier.check_consistency(right, ["onnxrt"], only=["repeated-runs", "permuted-rows"])
+    assert record and record.broken() == []
+    runner, = record.runners
+    assert [(p.name, p.verdict) for p in runner.properties] == [
+        ("repeated-runs", "holds"), ("permuted-rows", "holds")]
+    assert "repeated-runs" in record.summary() and "permuted-rows" in record._repr_html_()
+
+
+def test_broken_property_is_a_finding(tmp_path):
+    (tmp_path / "counter.py").write_text(
+        "import numpy as np\n"
+        "class Counter:\n"
+        "    input_metadata = {'x': ('float32', (2, 3))}\n"
+        "    count = 0\n"
+        "    def infer(self, feed):\n"
+        "        self.count += 1\n"
+        "        return {'y': feed['x'] + np.float32(self.count)}\n"
+        "def load(path):\n"
+        "    return Counter()\n")
+    record = vernier.check_consistency(None, [tmp_path / "counter.py"], only=["repeated-runs"])
+    assert not record and record.exit_code == 1
+    (name, broken), = record.broken()
+    assert broken.name == "repeated-runs" and broken.smallest_case
+    assert "repeated-runs" in repr(record)
+
+
+@pytest.mark.parametrize("call", [vernier.blame, vernier.profile, vernier.check_consistency])
+def test_what_keeps_them_from_working(call, models, tmp_path):
+    right, _ = models
+    with pytest.raises(vernier.InvalidArgument, match="no option 'runz'"):
+        call(right, ["onnxrt", "onnxrt"], runz=1)
+    with pytest.raises(vernier.InvalidArgument, match="only vernier.run can run"):
+        call(right, ["onnxrt", lambda feed: feed])
+    with pytest.raises(vernier.InvalidArgument, match="load_inputs is given, too"):
+        call(right, ["onnxrt", "onnxrt"], {"x": np.ones((1, 3))}, load_inputs="x.npz")
+    with pytest.raises(vernier.InvalidArgument, match="logger 'vernier'"):
+        call(right, ["onnxrt", "onnxrt"], verbose=True)
+    (tmp_path / "damaged.onnx").write_bytes(b"no model")
+    with pytest.raises(vernier.Error) as caught:
+        call(tmp_path / "damaged.onnx", ["onnxrt", "onnxrt"])
+    assert caught.value.exit_code in (3, 6) and "damaged.onnx" in str(caught.value)
+    with pytest.raises(vernier.Error) as caught:
+        call(right, ["onnxrt", "onnxrt"], onnxrt_lib="/nowhere/libonnxruntime.so")
+    assert caught.value.exit_code == 5 and "/nowhere" in str(caught.value)
+
+
+def test_run_points_to_blame(models):
+    right, _ = models
+    with pytest.raises(vernier.InvalidArgument, match="--blame: vernier.blame does that"):
+        vernier.run(right, ["onnxrt", "onnxrt"], blame=True)

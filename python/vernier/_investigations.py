@@ -1,0 +1,261 @@
+"""vernier.blame, vernier.profile and vernier.check_consistency."""
+
+import contextlib
+import os
+import sys
+import tempfile
+
+from . import _native
+from ._entries import entries, save_text
+from ._errors import InvalidArgument, NotFound, of_exit
+from ._html import table
+from ._logging import sink
+from ._record import Record
+from ._results import save_inputs
+from ._running import FINDINGS, model_words, pair_words, runner_words
+from ._runners import environment
+from ._words import words
+
+NOTHING_COMPARED = 4
+
+
+class _Investigation:
+    """What an investigation found: `data` is what the program saves, its objects with attributes."""
+
+    def __init__(self, text, exit_code, summary):
+        self._text, self._summary = text, summary
+        self.data = entries(text)
+        self.exit_code = exit_code
+
+    @property
+    def passed(self):
+        return self.exit_code == 0
+
+    def __bool__(self):
+        return self.passed
+
+    def summary(self):
+        """What the program prints at the end."""
+        return self._summary
+
+    def __str__(self):
+        return self.summary()
+
+    def save(self, path):
+        """As JSON, what the program saves."""
+        save_text(self._text, path)
+
+
+class BlameRecord(_Investigation):
+    """Which layers make two runners differ. It is true where nothing is to blame.
+
+    Errors are in multiples of the bar of --tolerance auto: above 1 a tensor differs by more than
+    rounding explains.
+    """
+
+    @property
+    def reference(self):
+        """The name of the runner that is taken to be right."""
+        return self.data.reference
+
+    @property
+    def candidate(self):
+        return self.data.candidate
+
+    @property
+    def culprits(self):
+        """Layers with an error of their own, the worst first: node, op_type, outputs, own_error, why."""
+        return self.data.culprits
+
+    @property
+    def layers(self):
+        """Every layer that both sides have, in topological order, with its outputs."""
+        return self.data.layers
+
+    @property
+    def first_divergence(self):
+        """The first node whose total error is above 1; None where there is none."""
+        return self.data.first_divergence
+
+    @property
+    def first_nonfinite(self):
+        """The first tensor that is not finite although all that its node reads is; or None."""
+        return self.data.first_nonfinite
+
+    @property
+    def notes(self):
+        return self.data.notes
+
+    def layer(self, name):
+        """The layer of that node, or of the node that makes the tensor of that name."""
+        for layer in self.layers:
+            if name == layer.node or any(name == output.name for output in layer.outputs):
+                return layer
+        raise NotFound(f"no layer '{name}' was looked at; there are: "
+                       + ", ".join(layer.node for layer in self.layers))
+
+    def __repr__(self):
+        found = ", ".join(culprit.node for culprit in self.culprits) or "nothing"
+        return f"<BlameRecord: {found} to blame>"
+
+    def _repr_html_(self):
+        rows = [(c.node, c.op_type, _short(c.own_error), _short(c.total_error), c.why)
+                for c in self.culprits]
+        return table(("node", "operator", "own error", "total error", "why"), rows,
+                     f"{self.candidate} against {self.reference}: "
+                     + (f"{len(rows)} to blame" if rows else "nothing is to blame"))
+
+
+class ProfileRecord(Record):
+    """How fast runners are. It is true where their outputs agree, too."""
+
+    def __init__(self, text, exit_code, summary):
+        super().__init__(text, exit_code)
+        self._summary = summary
+        self._profile = entries(text).get("profile") or {"runners": [], "points": []}
+
+    @property
+    def runners(self):
+        return self._profile["runners"]
+
+    @property
+    def points(self):
+        """For each set of shapes and runner: runner, shapes, latency_seconds, layers, accuracy."""
+        return self._profile["points"]
+
+    def point(self, runner, shapes=None):
+        """The measurements of a runner, named by the beginning of its name; shapes as they are told."""
+        for point in self.points:
+            if point.runner.startswith(runner) and shapes in (None, point.shapes):
+                return point
+        known = ", ".join(f"{point.runner} {point.shapes}" for point in self.points)
+        raise NotFound(f"'{runner}' was not measured; there are: {known}")
+
+    def summary(self):
+        """The table that the program prints."""
+        return self._summary
+
+    __str__ = summary
+
+    def __repr__(self):
+        found = ", ".join(f"{p.runner} {p.latency_seconds.median * 1e3:.3g} ms"
+                          for p in self.points if not p.failure)
+        return f"<ProfileRecord: {found or 'nothing was measured'}>"
+
+    def _repr_html_(self):
+        rows = [(p.runner, p.shapes, f"{p.latency_seconds.median * 1e3:.4g} ms",
+                 f"{p.latency_seconds.p95 * 1e3:.4g} ms", p.failure or "") for p in self.points]
+        return table(("runner", "shapes", "median", "p95", ""), rows)
+
+
+class ConsistencyRecord(_Investigation):
+    """What must hold of each runner by itself. It is true where nothing is broken."""
+
+    @property
+    def runners(self):
+        """name, backend, failure, and properties, each with name, verdict, detail."""
+        return self.data.runners
+
+    def broken(self):
+        """(runner, property) of each that is broken; its smallest_case breaks it."""
+        return [(runner.name, found) for runner in self.runners for found in runner.properties
+                if found.verdict == "broken"]
+
+    def summary(self):
+        """A line for each property."""
+        lines = []
+        for runner in self.runners:
+            lines.append(f"{runner.name}, {runner.backend} {runner.framework_version}")
+            lines += [f"  {found.verdict:14}  {found.name}: {found.detail}"
+                      for found in runner.properties]
+        return "\n".join(lines)
+
+    def __repr__(self):
+        found = ", ".join(found.name for _, found in self.broken())
+        return f"<ConsistencyRecord: {found + ' broken' if found else 'nothing is broken'}>"
+
+    def _repr_html_(self):
+        rows = [(runner.name, found.name, found.verdict, found.detail)
+                for runner in self.runners for found in runner.properties]
+        return table(("runner", "property", "verdict", "what was tried"), rows)
+
+
+def _short(number):
+    return "" if number is None else f"{number:.4g}"
+
+
+def _inputs(inputs, options, stack):
+    """Feeds of Python become a file: the program draws or reads its own."""
+    if inputs is None:
+        return options
+    if "load_inputs" in options:
+        raise InvalidArgument("inputs: load_inputs is given, too; one of them is enough")
+    if isinstance(inputs, (str, os.PathLike)):
+        return {"load_inputs": os.fspath(inputs), **options}
+    if hasattr(inputs, "keys"):
+        inputs = [inputs]
+    elif callable(inputs) and not hasattr(inputs, "__iter__"):
+        inputs = inputs()
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="vernier-"))
+    path = os.path.join(folder, "inputs.npz")
+    save_inputs(inputs, path)
+    return {"load_inputs": path, **options}
+
+
+def _investigate(command, model, runners, inputs, options):
+    with contextlib.ExitStack() as stack:
+        line = model_words(model, stack) + runner_words(runners, None)
+        options = _inputs(inputs, options, stack)
+        line += words(command, pair_words(options))
+        write, level = sink()
+        settings = {"environment": environment(), "python": sys.executable}
+        return _native.investigate(command, line, settings, write, level)
+
+
+def _conclude(record, error):
+    """The record, or the exception of what kept it from being made."""
+    code = record.exit_code
+    if code > 128:
+        raise KeyboardInterrupt(error)
+    if code == NOTHING_COMPARED or (code in FINDINGS and not error):
+        return record
+    raised = of_exit(code or 6, error or f"it ended with {code}")
+    raised.record = record
+    raise raised
+
+
+def blame(model, runners, inputs=None, **options):
+    """Finds the layer that makes two runners differ, as `vernier blame` does: a BlameRecord.
+
+    model, runners and inputs are those of vernier.run, but for callables as runners, whose layers
+    cannot be looked at. Options are those of `vernier blame`: reference="onnxrt", iterations=2,
+    bundle="folder", save_blame="blame.json", report="page.html", ...
+    """
+    text, summary, error, code = _investigate("blame", model, runners, inputs, options)
+    return _conclude(BlameRecord(text, code, summary), error)
+
+
+def profile(model, runners, inputs=None, **options):
+    """Measures runners one at a time, as `vernier profile` does: a ProfileRecord.
+
+    model, runners and inputs are those of vernier.run, but for callables as runners. Options are
+    those of `vernier profile`: input_shapes="X:[{1,8},3,224,224]", runs=100, duration=1.5,
+    no_layer_times=True, report="page.html", ...
+    """
+    text, summary, error, code = _investigate("profile", model, runners, inputs, options)
+    if error and code in FINDINGS:
+        code = 6  # beside outputs that differ, a runner failed
+    return _conclude(ProfileRecord(text, code, summary), error)
+
+
+def check_consistency(model, runners, inputs=None, **options):
+    """Tries what must hold of each runner by itself, as `vernier check consistency` does.
+
+    Returns a ConsistencyRecord. model, runners and inputs are those of vernier.run, but for
+    callables as runners. Options are those of `vernier check consistency`: only=["repeated-runs"],
+    skip=[...], repeats=10, rows=8, ...
+    """
+    text, summary, error, code = _investigate("check consistency", model, runners, inputs, options)
+    if error and code in FINDINGS:
+        code = 6
+    return _conclude(ConsistencyRecord(text, code, summary), error)
