@@ -47,10 +47,10 @@ def overhead(setting):
     return Section("10. What runners add to their frameworks",
                    "A perceptron of 2, 6 and 12 layers (64, 512 and 1024 wide; 1, 32 and 64 rows): the "
                    "median inference of a bare program that calls the library and nothing else, in the "
-                   "peer's column, and those that `profile` and `run` report, in turns. Inferences of "
+                   "first column, and those that `profile` and `run` report, in turns. Inferences of "
                    "less than 0.1 ms have no goal: a process that waits for its next feed takes as long "
-                   "to wake.",
-                   list(_overhead_rows(setting)))
+                   "to wake. Both use all processors: another job on the machine decides the figures.",
+                   list(_overhead_rows(setting)), against="bare program", compared="Added")
 
 
 def _met(values, goal):

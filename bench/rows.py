@@ -18,3 +18,5 @@ class Section:
     title: str
     note: str
     rows: list
+    against: str = "Polygraphy"  # what the first column of figures is of
+    compared: str = "Ratio"

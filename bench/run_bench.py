@@ -90,7 +90,8 @@ def describe_machine(setting):
 def as_markdown(section):
     lines = [f"## {section.title}", "", section.note, ""]
     if section.rows:
-        lines += ["| Measure | Polygraphy | vernier | Ratio | Goal | |", "|---|---|---|---|---|---|"]
+        lines += [f"| Measure | {section.against} | vernier | {section.compared} | Goal | |",
+                  "|---|---|---|---|---|---|"]
         lines += [f"| {row.what} | {row.peer} | {row.ours} | {row.ratio} | {row.goal} | "
                   f"{row.verdict} |" for row in section.rows]
         lines.append("")

@@ -238,3 +238,63 @@ def test_comparing_no_iterations_is_no_pass():
     results.add([], runner_name="b")
     with pytest.raises(InvalidArgument, match="no iterations"):
         Comparator.compare_accuracy(results)
+
+
+LOGGING = """
+    from PREFIX.logger import G_LOGGER
+
+    G_LOGGER.info("a line")
+    G_LOGGER.verbose("not wanted")
+    G_LOGGER.warning(lambda: "made when it is wanted\\nin two lines")
+    with G_LOGGER.verbosity(G_LOGGER.VERBOSE):
+        G_LOGGER.verbose("wanted")
+    with G_LOGGER.indent():
+        G_LOGGER.start("shifted\\nboth")
+    G_LOGGER.module_severity = {"": G_LOGGER.ERROR}
+    G_LOGGER.warning("not wanted")
+    G_LOGGER.error("at last")
+    G_LOGGER.letter = False
+    G_LOGGER.log_file = "log.txt"
+    G_LOGGER.finish("not wanted")
+    G_LOGGER.error("without a letter")
+    try:
+        G_LOGGER.critical("the end", ExceptionType=KeyError)
+    except KeyError:
+        print("raised")
+    """
+
+
+def log_of(python, prefix, text, folder):
+    folder.mkdir()
+    (folder / "log.py").write_text(textwrap.dedent(text).replace("PREFIX", prefix))
+    done = subprocess.run([python, "log.py"], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return [line for line in (done.stdout + done.stderr).splitlines() if "'colored'" not in line]
+
+
+def test_log_looks_like_polygraphys(tmp_path):
+    printed = log_of(sys.executable, "vernier.polygraphy_compat", LOGGING, tmp_path / "ours")
+    assert printed[:2] == ["[I] a line", "[W] made when it is wanted"] and "raised" in printed
+    if not PEER:
+        pytest.skip("no Polygraphy to compare with")
+    assert sorted(printed) == sorted(log_of(PEER, "polygraphy", LOGGING, tmp_path / "theirs"))
+    ours, theirs = ((tmp_path / side / "log.txt").read_text() for side in ("ours", "theirs"))
+    assert ours.split() == theirs.split() == "without a letter the end".split()
+
+
+def test_runs_are_told_unless_logging_is_set_up(tmp_path):
+    text = """
+        import logging
+        SETUP
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+        from PREFIX.comparator import Comparator
+        Comparator.run([OnnxrtRunner(SessionFromOnnx("../small.onnx"), name="told")])
+        """
+    (tmp_path / "small.onnx").write_bytes(small_model())
+    prefix = "vernier.polygraphy_compat"
+    printed = log_of(sys.executable, prefix, text.replace("SETUP", ""), tmp_path / "plain")
+    assert any(re.match(r"\[I\] told +\| Activating and starting inference$", p) for p in printed)
+    setup = 'logging.basicConfig(format="own: %(message)s", level=logging.INFO)'
+    printed = log_of(sys.executable, prefix, text.replace("SETUP", setup), tmp_path / "set-up")
+    assert not [line for line in printed if line.startswith("[")]
+    assert any(line.startswith("own: told") for line in printed)

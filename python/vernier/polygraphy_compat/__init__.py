@@ -9,6 +9,8 @@ Frameworks run in processes of their own, and files are those of vernier and Pol
 
 import importlib
 
+from .logger import G_LOGGER  # sets the log up as Polygraphy does
+
 _PLACES = {
     "backend.base": ("BaseRunner",),
     "backend.common": ("BytesFromPath", "SaveBytes", "bytes_from_path", "save_bytes"),
