@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 
 
 def run(words, **settings):
@@ -35,7 +36,27 @@ def make_wheel(asked):
     # One file for every Python from 3.10 on.
     if not re.fullmatch(r"vernier-[\d.]+-cp310-abi3-linux_\w+\.whl", wheel.name):
         sys.exit(f"the wheel is called {wheel.name}")
+    missing = wanted_files(asked) - {re.sub(r"^vernier-[^/]*\.data/data/", "", name)
+                                     for name in zipfile.ZipFile(wheel).namelist()}
+    if missing:
+        sys.exit(f"the wheel lacks {', '.join(sorted(missing))}")
     return wheel
+
+
+def wanted_files(asked):
+    """What has to be in the wheel, whoever adds a file: packages, workers, plug-ins and the manual."""
+    def below(folder, place, pattern):
+        return {f"{place}/{path.relative_to(folder)}" for path in folder.rglob(pattern)
+                if path.is_file() and "__pycache__" not in path.parts}
+
+    # Those of vendors' libraries are made for one build of them.
+    plugins = {name for name in below(asked.build / "lib/vernier/backends",
+                                      "vernier/_program/lib/vernier/backends", "*.so")
+               if not re.search("tensorrt|torch|_fake|_fault", name)}
+    return ({"vernier/_native.abi3.so", "vernier/_program/bin/vernier"} | plugins
+            | below(asked.source / "python/vernier", "vernier", "*")
+            | below(asked.source / "libexec/vernier", "vernier/_program/libexec/vernier", "*")
+            | below(asked.source / "docs/man", "share/man/man1", "*.1"))
 
 
 def new_environment(asked, wheel):
