@@ -82,7 +82,7 @@ def _conclude(answer, callables):
     if code in FINDINGS:
         if not failed and not record.data["error"]:
             return record
-        code = 6 if failed else 1  # beside a mismatch
+        code = 6 if failed else {4: 3}.get(code, 1)  # beside what was found
     error = of_exit(code, _reason(record))
     error.record = record
     raise callables.cause_of(error)
