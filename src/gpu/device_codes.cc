@@ -152,7 +152,7 @@ class DeviceCodes final : public CodeArrays {
         return (flags[HalfOf(pair, place)] >> bit & 1u) != 0;
       };
       if (places[bit] != kUnfound) {
-        const auto pair = static_cast<unsigned>(places[bit]) & (kPairs - 1);
+        const auto pair = static_cast<unsigned>(places[bit] & (int64_t{kPairs} - 1));
         places[bit] = 2 * (places[bit] >> kPairBits) + (has(pair, 0) ? 0 : 1);
       } else if (odd && has(last, 0)) {
         places[bit] = count_ - 1;
