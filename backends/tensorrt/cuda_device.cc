@@ -47,9 +47,7 @@ void CudaDevice::DestroyStream(cuda::Stream stream) const {
 
 Status CudaDevice::CopyToDevice(cuda::DevicePointer to, const void* from, size_t bytes,
                                 cuda::Stream stream) const {
-  if (bytes == 0) return {};
-  return driver().Check(driver().MemcpyHtoDAsync(to, from, bytes, stream),
-                        "copying an input to the GPU");
+  return copies_->ToDevice(to, from, bytes, stream);
 }
 
 Status CudaDevice::CopyToHost(void* to, cuda::DevicePointer from, size_t bytes,

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "vernier/backend_cuda.hpp"
+#include "vernier/cuda_staging.hpp"
 #include "vernier/status.h"
 
 namespace vernier::trt {
@@ -47,11 +48,13 @@ class CudaDevice {
  private:
   explicit CudaDevice(cuda::PrimaryContext context)
       : context_(std::make_shared<const cuda::PrimaryContext>(std::move(context))),
-        name_(context_->name()) {}
+        name_(context_->name()),
+        copies_(std::make_unique<cuda::StagedCopies>(context_)) {}
   const cuda::Driver& driver() const { return context_->driver(); }
 
   std::shared_ptr<const cuda::PrimaryContext> context_;
   std::string name_;
+  std::unique_ptr<cuda::StagedCopies> copies_;
 };
 
 }  // namespace vernier::trt

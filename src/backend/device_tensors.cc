@@ -13,13 +13,13 @@ gpu::DeviceElements ElementsOf(const OwnedTensor& tensor) {
 
 }  // namespace
 
-Result<const cuda::PrimaryContext*> DeviceTensors::ContextOf(int32_t device) {
-  const auto known = contexts_.find(device);
-  if (known != contexts_.end()) return &known->second;
+Result<DeviceTensors::Device*> DeviceTensors::DeviceOf(int32_t device) {
+  const auto known = devices_.find(device);
+  if (known != devices_.end()) return &known->second;
   VERNIER_ASSIGN_OR_RETURN(const cuda::Driver driver, cuda::Driver::Load());
   VERNIER_ASSIGN_OR_RETURN(cuda::PrimaryContext context,
                            cuda::PrimaryContext::Retain(driver, device));
-  return &contexts_.emplace(device, std::move(context)).first->second;
+  return &devices_.try_emplace(device, std::move(context)).first->second;
 }
 
 Result<gpu::DeviceMeasures*> DeviceTensors::MeasuresOf(int32_t device) {
@@ -34,17 +34,17 @@ Result<gpu::DeviceMeasures*> DeviceTensors::MeasuresOf(int32_t device) {
 
 Status DeviceTensors::CopyToHost(const vn_tensor& tensor, std::span<std::byte> to) {
   if (to.empty()) return {};
-  VERNIER_ASSIGN_OR_RETURN(const cuda::PrimaryContext* context, ContextOf(tensor.device_id));
-  const cuda::CurrentContext current(*context);
+  VERNIER_ASSIGN_OR_RETURN(Device* const device, DeviceOf(tensor.device_id));
+  const cuda::CurrentContext current(*device->context);
   VERNIER_TRY(current.status());
-  const cuda::Driver& driver = context->driver();
+  const cuda::Driver& driver = device->context->driver();
   if (tensor.sync != nullptr) {
     VERNIER_TRY(driver.Check(driver.EventSynchronize(static_cast<cuda::Event>(tensor.sync)),
                              "waiting for an output to be ready"));
   }
-  return driver.Check(
-      driver.MemcpyDtoH(to.data(), reinterpret_cast<cuda::DevicePointer>(tensor.data), to.size()),
-      "copying an output from the device");
+  // On the default stream, which waits for what others have put on it.
+  return device->copies.ToHost(to.data(), reinterpret_cast<cuda::DevicePointer>(tensor.data),
+                               to.size(), /*stream=*/nullptr);
 }
 
 Result<PairMeasures> DeviceTensors::Measure(const OwnedTensor& a, const OwnedTensor& b,

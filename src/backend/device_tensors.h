@@ -12,6 +12,7 @@
 #include "kernels/pair_measures.h"
 #include "vernier/backend_abi.h"
 #include "vernier/backend_cuda.hpp"
+#include "vernier/cuda_staging.hpp"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -59,10 +60,19 @@ class DeviceTensors {
     OwnedTensor tensor;
   };
 
-  Result<const cuda::PrimaryContext*> ContextOf(int32_t device);
+  // What copying from a device needs.
+  struct Device {
+    explicit Device(cuda::PrimaryContext opened)
+        : context(std::make_shared<const cuda::PrimaryContext>(std::move(opened))),
+          copies(context) {}
+    std::shared_ptr<const cuda::PrimaryContext> context;
+    cuda::StagedCopies copies;
+  };
+
+  Result<Device*> DeviceOf(int32_t device);
   Result<gpu::DeviceMeasures*> MeasuresOf(int32_t device);
 
-  std::map<int32_t, cuda::PrimaryContext> contexts_;
+  std::map<int32_t, Device> devices_;
   std::map<int32_t, Result<gpu::DeviceMeasures>> measures_;
   std::map<uint64_t, Kept> kept_;
   uint64_t last_handle_ = 0;
