@@ -124,6 +124,16 @@ Result<uint64_t> ParseBytes(std::string_view text, std::string_view option) {
   return static_cast<uint64_t>(number * factor);
 }
 
+// --engine-capability, of `convert` alone.
+Status SetCapability(IBuilderConfig& config, const sdk::Options& options) {
+  const auto word = ValueOf(options, "engine_capability");
+  if (!word) return {};
+  VERNIER_ASSIGN_OR_RETURN(const int32_t capability,
+                           LookUp(EngineCapabilityWords(), *word, "--engine-capability"));
+  config.setEngineCapability(static_cast<nvinfer1::EngineCapability>(capability));
+  return {};
+}
+
 Status SetPools(IBuilderConfig& config, const sdk::Options& options) {
   std::vector<NamedWord> limits;
   // The option that TensorRT 8 had before there were pools.
@@ -272,6 +282,11 @@ Status UseDla(nvinfer1::IBuilder& builder, IBuilderConfig& config, const sdk::Op
   config.setDefaultDeviceType(nvinfer1::DeviceType::kDLA);
   config.setDLACore(0);
   if (fallback) config.setFlag(BuilderFlag::kGPU_FALLBACK);
+  // As Polygraphy: without the GPU, which is where formats are changed, none may be.
+  constexpr auto kPrefer = VERNIER_TRT_ENUMERATOR(BuilderFlag, kPREFER_PRECISION_CONSTRAINTS);
+  constexpr auto kDirect = VERNIER_TRT_ENUMERATOR(BuilderFlag, kDIRECT_IO);
+  if (kHeaderMajor < 11 && kPrefer) config.setFlag(static_cast<BuilderFlag>(*kPrefer));
+  if (kHeaderMajor < 11 && kDirect && !fallback) config.setFlag(static_cast<BuilderFlag>(*kDirect));
   return {};
 }
 
@@ -326,6 +341,7 @@ Result<BuildConfig> MakeConfig(nvinfer1::IBuilder& builder, nvinfer1::INetworkDe
   VERNIER_TRY(SetPools(config, options));
   VERNIER_TRY(SetTacticSources(config, options, logger));
   VERNIER_TRY(SetTimingCache(build, options, logger));
+  VERNIER_TRY(SetCapability(config, options));
   VERNIER_TRY(SetNumbers(config, options));
   VERNIER_TRY(SetLevels(config, options));
   VERNIER_TRY(SetQuantizationFlags(config, options));

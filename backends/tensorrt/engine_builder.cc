@@ -10,7 +10,9 @@
 #include "builder_config.h"
 #include "debug_tensors.h"
 #include "engine_files.h"
+#include "legacy_models.h"
 #include "network_edits.h"
+#include "onnx_nodes.h"
 #include "option_words.h"
 #include "trt_words.h"
 
@@ -22,7 +24,14 @@ struct ParsedNetwork {
   Owned<nvinfer1::IBuilder> builder;
   Owned<nvinfer1::INetworkDefinition> network;
   Owned<nvonnxparser::IParser> parser;  // owns the weights until the build is over
+  std::shared_ptr<void> legacy_parser;  // as well
 };
+
+// What sets flags of the ONNX parser, which it has since 8.6: key and option.
+constexpr std::pair<std::string_view, std::string_view> kParserOptions[] = {
+    {"onnx_flags", "--onnx-flags"},
+    {"plugin_instancenorm", "--plugin-instancenorm"},
+    {"enable_uint8_asymmetric_quantization_dla", "--enable-uint8-asymmetric-quantization-dla"}};
 
 template <typename Parser>
 Status SetParserFlags(Parser& parser, const sdk::Options& options, Logger& logger) {
@@ -57,23 +66,62 @@ Status SetParserFlags(Parser& parser, const sdk::Options& options, Logger& logge
       mask |= 1u << *instance_norm;
     }
     parser.setFlags(mask);
-  } else if (words || IsOn(options, "plugin_instancenorm") ||
-             IsOn(options, "enable_uint8_asymmetric_quantization_dla")) {
-    return Unavailable("flags of the ONNX parser are not available in TensorRT " +
-                       VersionText(kHeaderVersion));
+  } else {
+    for (const auto& [key, option] : kParserOptions) {
+      if (!IsOn(options, key)) continue;
+      return Unavailable(std::string(option) + " is not available in TensorRT " +
+                         VersionText(kHeaderVersion));
+    }
   }
   return {};
 }
 
-std::string ParserErrors(const nvonnxparser::IParser& parser, Logger& logger) {
+// Newer parsers name the node themselves, also where it is inside of another one.
+template <typename Error>
+std::string NodeOf(const Error& error, const vn_model& model) {
+  if constexpr (requires { error.nodeOperator(); }) {
+    const char* const op_type = error.nodeOperator();
+    if (op_type != nullptr && *op_type != 0) return DescribeNode({error.nodeName(), op_type, ""});
+  }
+  if (error.node() < 0) return {};
+  const std::optional<OnnxNode> node = FindNode(model, static_cast<size_t>(error.node()));
+  return node ? DescribeNode(*node) : "node " + std::to_string(error.node());
+}
+
+std::string ParserErrors(const nvonnxparser::IParser& parser, const vn_model& model,
+                         Logger& logger) {
   std::string text;
+  bool unsupported = false;
   for (int i = 0; i < parser.getNbErrors(); ++i) {
-    const nvonnxparser::IParserError* error = parser.getError(i);
-    text += (text.empty() ? "" : "; ");
-    if (error->node() >= 0) text += "in node " + std::to_string(error->node()) + ": ";
-    text += error->desc();
+    const nvonnxparser::IParserError& error = *parser.getError(i);
+    const std::string node = NodeOf(error, model);
+    text += (text.empty() ? "" : "; ") + node + (node.empty() ? "" : ": ") + error.desc();
+    unsupported |= error.code() == nvonnxparser::ErrorCode::kUNSUPPORTED_NODE;
+  }
+  if (unsupported) {
+    text +=
+        ". What TensorRT has no layer for can come from a plug-in layer of the operator's name "
+        "(--plugins LIBRARY), be left to another runner, or be cut away (vernier surgeon extract)";
   }
   return text.empty() ? logger.TakeError() : text;
+}
+
+Status ParseOnnx(const Library& library, const vn_model& model, const sdk::Options& options,
+                 ParsedNetwork& parsed, Logger& logger) {
+  VERNIER_ASSIGN_OR_RETURN(parsed.parser, library.CreateParser(*parsed.network, logger));
+  if (parsed.parser == nullptr) return BackendError("TensorRT made no ONNX parser");
+  VERNIER_TRY(SetParserFlags(*parsed.parser, options, logger));
+  const std::string path(sdk::View(model.path));
+  // Weights in other files are looked for beside `path`.
+  const bool ok = model.bytes != nullptr
+                      ? parsed.parser->parse(model.bytes, model.byte_count, path.c_str())
+                      : parsed.parser->parseFromFile(
+                            path.c_str(), static_cast<int>(nvinfer1::ILogger::Severity::kWARNING));
+  if (!ok) {
+    return BackendError("TensorRT cannot parse '" + path +
+                        "': " + ParserErrors(*parsed.parser, model, logger));
+  }
+  return {};
 }
 
 Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
@@ -93,18 +141,11 @@ Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
     return BackendError("TensorRT made no network: " + logger.TakeError());
   }
   VERNIER_TRY(MarkUnfusedTensors(*parsed.network, options));
-  VERNIER_ASSIGN_OR_RETURN(parsed.parser, library.CreateParser(*parsed.network, logger));
-  if (parsed.parser == nullptr) return BackendError("TensorRT made no ONNX parser");
-  VERNIER_TRY(SetParserFlags(*parsed.parser, options, logger));
-  const std::string path(sdk::View(model.path));
-  // Weights in other files are looked for beside `path`.
-  const bool ok = model.bytes != nullptr
-                      ? parsed.parser->parse(model.bytes, model.byte_count, path.c_str())
-                      : parsed.parser->parseFromFile(
-                            path.c_str(), static_cast<int>(nvinfer1::ILogger::Severity::kWARNING));
-  if (!ok) {
-    return BackendError("TensorRT cannot parse '" + path +
-                        "': " + ParserErrors(*parsed.parser, logger));
+  if (IsLegacyModel(ValueOf(options, "model_type").value_or(""))) {
+    VERNIER_ASSIGN_OR_RETURN(parsed.legacy_parser,
+                             ParseLegacyModel(library, model, options, *parsed.network, logger));
+  } else {
+    VERNIER_TRY(ParseOnnx(library, model, options, parsed, logger));
   }
   VERNIER_TRY(EditNetwork(*parsed.network, options, logger));
   return parsed;

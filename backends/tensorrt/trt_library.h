@@ -33,11 +33,12 @@ class Library {
                                                     nvinfer1::ILogger& logger) const;
   /// Registers the layers of libnvinfer_plugin, if it is there.
   void RegisterPlugins(nvinfer1::ILogger& logger) const;
+  /// A library of the same release, beside TensorRT's own if it is there: nullptr, and the reason.
+  void* OpenCompanion(const std::string& stem, std::string& why) const;
 
  private:
   Status CheckVersion() const;
   void LoadCompanions();
-  void* OpenCompanion(const std::string& stem, std::string& why) const;
 
   void* library_ = nullptr;
   void* parser_ = nullptr;

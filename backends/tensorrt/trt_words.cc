@@ -55,6 +55,9 @@ constexpr std::array<Word, 1> kQuantization = {{{"CALIBRATE_BEFORE_FUSION", {}}}
 constexpr std::array kTacticSources = {
     WORD(TacticSource, CUBLAS), WORD(TacticSource, CUBLAS_LT), WORD(TacticSource, CUDNN),
     WORD(TacticSource, EDGE_MASK_CONVOLUTIONS), WORD(TacticSource, JIT_CONVOLUTIONS)};
+constexpr std::array kCapabilities = {WORD(EngineCapability, STANDARD),
+                                      WORD(EngineCapability, SAFETY),
+                                      WORD(EngineCapability, DLA_STANDALONE)};
 constexpr std::array kPools = {
     WORD(MemoryPoolType, WORKSPACE),      WORD(MemoryPoolType, DLA_MANAGED_SRAM),
     WORD(MemoryPoolType, DLA_LOCAL_DRAM), WORD(MemoryPoolType, DLA_GLOBAL_DRAM),
@@ -159,6 +162,7 @@ std::span<const Word> ProfilingVerbosityWords() { return kVerbosity; }
 std::span<const Word> HardwareCompatibilityWords() { return kHardware; }
 std::span<const Word> RuntimePlatformWords() { return kPlatforms; }
 std::span<const Word> TilingWords() { return kTiling; }
+std::span<const Word> EngineCapabilityWords() { return kCapabilities; }
 std::span<const Word> OnnxFlagWords() { return kOnnxFlags; }
 std::span<const Word> LayerTypeWords() { return kLayerTypes; }
 std::span<const Word> DataTypeWords() { return kDataTypes; }

@@ -26,6 +26,7 @@ std::span<const Word> ProfilingVerbosityWords();
 std::span<const Word> HardwareCompatibilityWords();
 std::span<const Word> RuntimePlatformWords();
 std::span<const Word> TilingWords();
+std::span<const Word> EngineCapabilityWords();
 std::span<const Word> OnnxFlagWords();
 std::span<const Word> LayerTypeWords();
 std::span<const Word> DataTypeWords();

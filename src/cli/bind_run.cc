@@ -316,6 +316,9 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
   }
   VERNIER_TRY(BindTensorRt(args, runner, logger));
   ServeTensorRtInPython(runner);
+  if (const std::optional<ModelType> type = ModelTypeFromName(model.type)) {
+    BindTensorRtModel(*type, SplitModelPath(*args.Value("model_file")).extra, runner);
+  }
   runner.session_options.emplace_back("save_engine", output);
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindInputs(args, plan, logger));

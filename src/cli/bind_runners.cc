@@ -204,7 +204,7 @@ bool HasOption(const RunnerPlan& runner, std::string_view key) {
 }
 
 // Backends that read ONNX take TensorFlow's models converted.
-Status ResolveForOnnx(ModelType type, RunnerPlan& runner) {
+Status ResolveForOnnx(ModelType type, const std::string& extra, RunnerPlan& runner) {
   ModelPlan& model = runner.model;
   // Out-of-tree backends may read what they like.
   constexpr std::string_view kReadOnnx[] = {"onnxruntime", "pluginref", "onnxref",
@@ -221,7 +221,7 @@ Status ResolveForOnnx(ModelType type, RunnerPlan& runner) {
                            " could not be converted to an ONNX model.");
   }
   if (runner.backend != kTensorRt) return {};
-  runner.session_options.emplace_back("model_type", converted ? "onnx" : model.type);
+  BindTensorRtModel(converted ? ModelType::kOnnx : type, extra, runner);
   // Outputs marked in the ONNX file are the other runners'; TensorRT's are --trt-outputs.
   model.outputs.clear();
   model.exclude_outputs.clear();
@@ -246,7 +246,9 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
   if (!inferred.ok() && opaque) return {};
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, inferred);
   model.type = std::string(ModelTypeName(type));
-  if (const std::string_view way_out = WayOut(type); !way_out.empty() && !opaque) {
+  // TensorRT 8 reads UFF and Caffe; newer plug-ins say what to do instead.
+  const bool tries = opaque || runner.backend == kTensorRt;
+  if (const std::string_view way_out = WayOut(type); !way_out.empty() && !tries) {
     return InvalidArgument(
         "Model type: " + model.type +
         " could not be converted to an ONNX model.\nNote: " + std::string(way_out));
@@ -256,7 +258,7 @@ Status ResolveModel(RunnerPlan& runner, Logger& logger) {
     std::erase_if(runner.session_options,
                   [](const auto& option) { return option.first == "mark"; });
   }
-  if (runner.backend != kTensorFlow) return ResolveForOnnx(type, runner);
+  if (runner.backend != kTensorFlow) return ResolveForOnnx(type, path.extra, runner);
   ResolveTensorFlow(type, runner);
   return {};
 }

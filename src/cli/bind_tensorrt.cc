@@ -67,6 +67,7 @@ constexpr std::string_view kPassedOn[] = {
     "mark_unfused_tensors_as_debug_tensors",
     "cuda_graphs",
     "dla_workspace_allocation_strategy",
+    "engine_capability",
 };
 
 constexpr std::string_view kProfileDests[] = {"trt_min_shapes", "trt_opt_shapes", "trt_max_shapes"};
@@ -198,6 +199,12 @@ void ServeTensorRtInPython(RunnerPlan& runner) {
 bool IsTensorRtDest(std::string_view dest) {
   return Contains(kPassedOn, dest) || Contains(kProfileDests, dest) || Contains(kScripts, dest) ||
          Contains(kCalibration, dest) || dest == "timing_cache" || dest == "trt_lib";
+}
+
+void BindTensorRtModel(ModelType type, const std::string& extra, RunnerPlan& runner) {
+  runner.session_options.emplace_back("model_type", ModelTypeName(type));
+  if (!extra.empty()) runner.session_options.emplace_back("model_extra", extra);
+  if (type == ModelType::kTrtNetworkScript) runner.place = RunnerPlace::kPython;
 }
 
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {

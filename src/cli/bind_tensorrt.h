@@ -1,9 +1,11 @@
 // The options of TensorRT runners, as the plug-in understands them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "cli/arg_parser.h"
+#include "model/model_type.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -13,12 +15,16 @@ namespace vernier {
 /// Is this the dest of an option that only TensorRT runners look at?
 bool IsTensorRtDest(std::string_view dest);
 
-/// Adds the options given to a TensorRT runner: a key is the option's dest, a value the words of one
-/// occurrence, a line each; "profile" entries hold the optimization profiles with all gaps filled as
-/// the peer fills them. With a Python function that changes the network or its configuration, the
-/// runner's place is kPython. kInvalidArgument for shapes that cannot be read and for combinations
-/// that the peer refuses.
+/// Adds the options given to a TensorRT runner: a key is the option's dest, a value the words of
+/// one occurrence, a line each; "profile" entries hold the optimization profiles with all gaps
+/// filled as the peer fills them. With a Python function that changes the network or its
+/// configuration, the runner's place is kPython. kInvalidArgument for shapes that cannot be read
+/// and for combinations that the peer refuses.
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger);
+
+/// What kind of model a TensorRT runner gets, and what followed its path after a colon. A network
+/// script moves the runner to Python.
+void BindTensorRtModel(ModelType type, const std::string& extra, RunnerPlan& runner);
 
 /// What the Python worker needs to know to run TensorRT in the plug-in's place.
 void ServeTensorRtInPython(RunnerPlan& runner);

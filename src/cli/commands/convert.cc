@@ -49,7 +49,7 @@ Result<Target> TargetOf(const ParsedArgs& args, const std::string& output) {
   return InvalidArgument("Cannot convert to model type: " + std::string(ModelTypeName(*type)));
 }
 
-Result<ModelPlan> FindModel(const ParsedArgs& args, Logger& log) {
+Result<ModelPlan> FindModel(const ParsedArgs& args, Target target, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, BindModel(args));
   ModelTypeHints hints;
   if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
@@ -57,7 +57,9 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, Logger& log) {
   const ModelPath path = SplitModelPath(model.path);
   if (!path.exists) WarnOfMissingModel(path.path, log);
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(path.path, hints));
-  if (const std::string_view way_out = WayOut(type); !way_out.empty()) {
+  // TensorRT 8 makes engines of UFF and Caffe.
+  const std::string_view way_out = target == Target::kEngine ? std::string_view() : WayOut(type);
+  if (!way_out.empty()) {
     return InvalidArgument("Model type: " + std::string(ModelTypeName(type)) +
                            " could not be converted.\nNote: " + std::string(way_out));
   }
@@ -104,7 +106,7 @@ Status ConvertToEngine(const Conversion& conversion) {
 Status Convert(const ParsedArgs& args, Logger& log) {
   const std::string output(*args.Value("output"));
   VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
-  VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, log));
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, target, log));
   Conversion conversion{args, std::move(model), output, log};
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));

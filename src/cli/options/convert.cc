@@ -23,6 +23,12 @@ constexpr OptionRow kConvert[] = {
      .metavar = "FORMAT",
      .help = "What to write when the extension of FILE does not tell: onnx, trt (an engine) or"
              " onnx-like-trt-network."},
+    {.flags = {"--engine-capability"},
+     .dest = "engine_capability",
+     .arity = Arity::kOne,
+     .metavar = "CAPABILITY",
+     .help =
+         "What the engine may use: standard, safety or dla_standalone. Default: TensorRT's own."},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr OptionRow kModel[] = {
          "The model's type, when its name does not tell: frozen, keras, ckpt, onnx, engine, uff,"
          " trt-network-script or caffe.",
      .standing = Standing::kBetter,
-     .note = "The content of a file is looked at too; uff and caffe are refused with a reason."},
+     .note = "The content of a file is looked at too; uff and caffe are read with TensorRT 8."},
     {.flags = {"--input-shapes", "--inputs"},
      .dest = "input_shapes",
      .arity = Arity::kPlus,
