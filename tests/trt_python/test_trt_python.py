@@ -102,10 +102,38 @@ class TensorRtInPython(unittest.TestCase):
         self.assertEqual(build["network"], "first, second")
         self.assertEqual(build["flags"], ["DEBUG"])
 
+    def test_a_network_script_makes_builder_and_network(self):
+        script = self.script("network.py", """
+            import onnx
+            import tensorrt as trt
+
+            def load_network():
+                builder = trt.Builder(None)
+                network = builder.create_network(1)
+                parser = trt.OnnxParser(network, None)
+                parser.parse_from_file("m.onnx")
+                network.name = "mine"
+                return builder, network, parser
+
+            def nothing():
+                return None
+        """)
+        shapes = ("--input-shapes", "x:[2,3]")
+        printed = self.run_vernier("run", script, "--trt", "--fp16", *shapes)
+        self.assertRegex(printed, "y .*shape=(.2, 3.)")
+        (build,) = self.journal()
+        self.assertEqual((build["network"], build["flags"]), ("mine", ["FP16"]))
+        self.run_vernier("run", f"{script}:load_network", "--trt", *shapes)
+        printed = self.run_vernier("run", f"{script}:nothing", "--trt", *shapes, code=6)
+        self.assertIn("must return (builder, network)", printed)
+        printed = self.run_vernier("run", script, "--trt", "--onnxrt", *shapes, code=2)
+        self.assertIn("could not be converted to an ONNX model", printed)
+
     def test_where_no_plugin_fits_the_users_module_serves(self):
         printed = self.run_vernier(
             "run", "m.onnx", "--trt", "--onnxrt", "--fp16", "--sparse-weights", "--pool-limit",
-            "workspace:1G", "--tactic-sources", "cudnn", "--precision-constraints", "obey",
+            "workspace:1G", "--tactic-sources", "cudnn", "edge_mask_convolutions",
+            "--precision-constraints", "obey",
             "--layer-precisions", "add:float16", "--preview-features",
             "faster_dynamic_shapes_0805", "--trt-min-shapes", "x:[1,3]", "--trt-opt-shapes",
             "x:[2,3]", "--trt-max-shapes", "x:[4,3]", "--input-shapes", "x:[4,3]",
@@ -115,7 +143,8 @@ class TensorRtInPython(unittest.TestCase):
         (build,) = self.journal()
         self.assertEqual(build["flags"], ["FP16", "OBEY_PRECISION_CONSTRAINTS", "SPARSE_WEIGHTS"])
         self.assertEqual(build["pools"], {"WORKSPACE": 1 << 30})
-        self.assertEqual(build["sources"], 4)
+        self.assertEqual(build["sources"], 8)
+        self.assertIn("Tactic source left out, its library cannot be used: CUDNN", printed)
         self.assertEqual(build["features"], {"FASTER_DYNAMIC_SHAPES_0805": True})
         self.assertEqual(build["profiles"], [{"x": [[1, 3], [2, 3], [4, 3]]}])
         self.assertEqual(build["precisions"], {"relu": "FLOAT", "add": "HALF"})

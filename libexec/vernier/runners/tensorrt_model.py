@@ -78,9 +78,12 @@ def save_timing_cache(config, path):
 
 def build(trt, logger, path, model_bytes, options):
     """A serialized engine."""
-    builder = trt.Builder(logger)
-    network = trt_network.create(trt, builder, options)
-    parser = trt_network.parse(trt, network, logger, path, model_bytes, options)
+    if options.value("model_type") == "trt-network-script":
+        builder, network, parser = trt_network.from_script(path, options)
+    else:
+        builder = trt.Builder(logger)
+        network = trt_network.create(trt, builder, options)
+        parser = trt_network.parse(trt, network, logger, path, model_bytes, options)
     trt_network.edit(trt, network, options)
     config, kept = trt_config.make(trt, builder, network, options)
     print("[I] Building the engine")
@@ -119,7 +122,7 @@ def make_allocator(trt, driver):
 class Engine:
     """An engine, ready to run."""
 
-    def __init__(self, trt, logger, plan, options):
+    def __init__(self, trt, logger, plan, options, declared):
         self.trt, self.logger = trt, logger
         self.driver = cuda_driver.Driver()
         self.runtime = trt.Runtime(logger)
@@ -141,13 +144,18 @@ class Engine:
         self.buffers, self.allocators, self.kept = {}, {}, {}
         names = [self.engine.get_tensor_name(i) for i in range(self.engine.num_io_tensors)]
         inputs = [n for n in names if self.engine.get_tensor_mode(n) == trt.TensorIOMode.INPUT]
-        self.input_metadata = {n: (type_name(self.engine.get_tensor_dtype(n)),
+        self.input_metadata = {n: (self._type_of(n, declared.get(n)),
                                    list(self.engine.get_tensor_shape(n))) for n in inputs}
         for name in names:
             if name not in inputs:
                 self.allocators[name] = make_allocator(trt, self.driver)
                 self.context.set_output_allocator(name, self.allocators[name])
         self.device, self.precision = self.driver.name, "not told by the engine"
+
+    def _type_of(self, name, declared):
+        """Of what is fed: an int64 of the model stays one, see _array_for."""
+        own = type_name(self.engine.get_tensor_dtype(name))
+        return "int64" if own == "int32" and declared == np.int64 else own
 
     def _array_for(self, name, array):
         """As the engine takes it: TensorRT before 10 makes int32 of a model's int64."""
@@ -196,11 +204,14 @@ class Engine:
             buffer.free()
 
 
-def load(model_path, lists, model_bytes=None):
-    """An ONNX model that is built, or an engine file."""
+def load(model_path, lists, model_bytes=None, declared=None):
+    """An ONNX model that is built, or an engine file. `declared` has the types of its inputs."""
     import tensorrt as trt
     options = Options(lists)
     trt_config.refuse_what_the_plugin_does(options)
+    if options.value("model_type") in ("uff", "caffe"):
+        refuse(f"{options.value('model_type')} models are not read where TensorRT runs in Python: "
+               "convert them to ONNX", wire.UNAVAILABLE)
     print(f"[I] TensorRT {trt.__version__} runs in Python ({sys.executable})")
     for path in options.words("plugins") or []:
         ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
@@ -211,4 +222,4 @@ def load(model_path, lists, model_bytes=None):
             plan = file.read()
     else:
         plan = build(trt, logger, model_path, model_bytes, options)
-    return Engine(trt, logger, plan, options)
+    return Engine(trt, logger, plan, options, declared or {})

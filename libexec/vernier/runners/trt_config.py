@@ -1,10 +1,11 @@
 """A builder configuration of TensorRT's Python interface, from options or a user's script."""
 
+import ctypes
 import os
 
 from vernier_worker import wire
 
-from trt_network import call, layers_of, user_function
+from trt_network import call, layers_of, major, user_function
 from trt_options import mask, member, missing, refuse, split_named
 
 # Option's key, its flag, and the builder flag, in Polygraphy's order.
@@ -22,10 +23,15 @@ FLAGS = [("restricted", "--trt-safety-restricted", "SAFETY_SCOPE"),
          ("int8", "--int8", "INT8")]
 NUMBERS = [("builder_optimization_level", "--builder-optimization-level"),
            ("max_aux_streams", "--max-aux-streams")]
-WORDS = [("hardware_compatibility_level", "--hardware-compatibility-level",
+WORDS = [("engine_capability", "--engine-capability", "EngineCapability"),
+         ("hardware_compatibility_level", "--hardware-compatibility-level",
           "HardwareCompatibilityLevel"),
          ("runtime_platform", "--runtime-platform", "RuntimePlatform"),
          ("tiling_optimization_level", "--tiling-optimization-level", "TilingOptimizationLevel")]
+# Of TensorRT 8; a library that is there may be an empty one.
+SOURCE_LIBRARIES = [("CUBLAS", "libcublas.so.11", "cublasCreate_v2"),
+                    ("CUBLAS_LT", "libcublasLt.so.11", "cublasLtCreate"),
+                    ("CUDNN", "libcudnn.so.8", "cudnnCreate")]
 # What the plug-in alone does.
 PLUGIN_ONLY = {"save_tactics": "--save-tactics", "load_tactics": "--load-tactics",
                "use_dla": "--use-dla", "weight_streaming_budget": "--weight-streaming-budget",
@@ -51,6 +57,14 @@ def profiles_of(options):
     return [profiles[index] for index in sorted(profiles)]
 
 
+def shape_of(tensor):
+    """Of a rank that is not known, TensorRT raises."""
+    try:
+        return tuple(tensor.shape)
+    except ValueError:
+        return (-1,)
+
+
 def default_shape(tensor):
     if tensor.is_shape_tensor:
         return [1] * (tensor.shape[0] if len(tensor.shape) else 1)
@@ -60,7 +74,10 @@ def default_shape(tensor):
 def add_profiles(builder, network, config, options):
     inputs = [network.get_input(i) for i in range(network.num_inputs)]
     dynamic = [t for t in inputs if t.is_shape_tensor or any(size < 0 for size in t.shape)]
-    for wanted in profiles_of(options) or ([{}] if dynamic else []):
+    # Shapes inside that follow from data, as of NonZero, want a profile as well.
+    inside = any(size < 0 for layer in layers_of(network) for i in range(layer.num_outputs)
+                 if layer.get_output(i) is not None for size in shape_of(layer.get_output(i)))
+    for wanted in profiles_of(options) or ([{}] if dynamic or inside else []):
         unknown = set(wanted) - {t.name for t in inputs}
         if unknown:
             refuse(f"an optimization profile names the input '{sorted(unknown)[0]}', which the "
@@ -91,6 +108,25 @@ def set_flags(trt, config, options):
             config.clear_flag(flag)  # TensorRT's default is on, Polygraphy's off
 
 
+def set_tactic_sources(trt, config, options):
+    """Those asked for, or TensorRT's own choice, without those whose libraries are not there."""
+    words = options.words("tactic_sources")
+    if words is None and not hasattr(config, "get_tactic_sources"):
+        return
+    sources = (config.get_tactic_sources() if words is None else
+               mask(trt, "TacticSource", words, "--tactic-sources"))
+    for word, library, symbol in SOURCE_LIBRARIES if major(trt) <= 8 else ():
+        bit = 1 << int(trt.TacticSource.__members__.get(word, 31))
+        if not sources & bit:
+            continue
+        try:
+            getattr(ctypes.CDLL(library), symbol)
+        except (OSError, AttributeError) as error:
+            print(f"[W] Tactic source left out, its library cannot be used: {word} ({error})")
+            sources &= ~bit
+    config.set_tactic_sources(sources)
+
+
 def set_values(trt, config, options):
     for word in options.words("preview_features") or []:
         member(trt, "PreviewFeature", word, "--preview-features")
@@ -108,9 +144,7 @@ def set_values(trt, config, options):
         pool, size = split_named(limit, "--pool-limit")
         config.set_memory_pool_limit(member(trt, "MemoryPoolType", pool, "--pool-limit"),
                                      bytes_of(size, "--pool-limit"))
-    sources = options.words("tactic_sources")
-    if sources is not None:
-        config.set_tactic_sources(mask(trt, "TacticSource", sources, "--tactic-sources"))
+    set_tactic_sources(trt, config, options)
     flags = options.words("quantization_flags")
     if flags is not None:
         config.quantization_flags = mask(trt, "QuantizationFlag", flags, "--quantization-flags")

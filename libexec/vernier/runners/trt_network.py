@@ -55,6 +55,18 @@ def set_parser_flags(trt, parser, options):
         parser.set_flag(trt.OnnxParserFlag.NATIVE_INSTANCENORM)
 
 
+def from_script(path, options):
+    """Builder, network and, where it gives one, parser of a script's function."""
+    name = options.value("model_extra", "load_network")
+    function, where = user_function(f"{path}:{name}", "load_network", "--model-type")
+    made = call(function, where)
+    made = made if isinstance(made, (tuple, list)) else (made,)
+    if len(made) not in (2, 3) or None in made[:2]:
+        refuse(f"{where} must return (builder, network) or (builder, network, parser)",
+               wire.BACKEND)
+    return (*made, None)[:3]
+
+
 def parse(trt, network, logger, path, model_bytes, options):
     """The parser, which owns the weights until the engine is built."""
     parser = trt.OnnxParser(network, logger)

@@ -129,6 +129,9 @@ class Runner:
             arguments["options"] = dict(request.options)
         if scripts.accepts(symbol, "lists"):
             arguments["lists"] = dict(request.lists)
+        if scripts.accepts(symbol, "declared"):
+            arguments["declared"] = {name: tensors.dtype_of(code)
+                                     for name, code, _ in request.inputs if code}
         if scripts.accepts(symbol, "marked"):
             arguments["marked"] = request.lists.get("mark", [])
         if request.memory is not None and scripts.accepts(symbol, "model_bytes"):
