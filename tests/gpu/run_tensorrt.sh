@@ -3,6 +3,7 @@
 #
 # Usage: VERNIER=.../vernier MODELS=.../models [TENSORRT_ROOT=...] tests/gpu/run_tensorrt.sh [FOLDER]
 #
+# TENSORRT_PYTHON names a Python that has the module tensorrt, for the lines about scripts.
 # MODELS has dynamic_identity.onnx, conv.onnx, matmul_2layer.onnx, matmul.fp16.onnx, reducable.onnx
 # and qdq_conv.onnx; python3 must have onnx. Prints a line for each command with its seconds; logs go to FOLDER. Exit code 1
 # when one of them ended otherwise.
@@ -130,10 +131,73 @@ check dla_workspace 5 "--dla-workspace-allocation-strategy is not available in T
   run "$folder/conv.engine" --trt --dla-workspace-allocation-strategy shared_static
 check mark_all_conv 0 "compared" run "$models/conv.onnx" --trt --onnxrt --trt-outputs mark all \
   --onnx-outputs mark all --atol 1e-3
-# Seen on an H200 without cuBLAS: TensorRT 8.5's compiler has nothing for it.
-check mark_all_transformer 6 "Could not find any implementation for node {ForeignNode" run \
-  "$folder/transformer.onnx" --trt --onnxrt --trt-outputs mark all --onnx-outputs mark all \
-  --atol 1e-3
+# Without cuBLAS TensorRT 8.5's compiler has nothing for it, on an H200.
+transformer=(run "$folder/transformer.onnx" --trt --onnxrt --trt-outputs mark all --onnx-outputs
+  mark all --atol 1e-3)
+if python3 -c 'import ctypes; ctypes.CDLL("libcublas.so.11").cublasCreate_v2' 2>/dev/null; then
+  check mark_all_transformer 0 "compared 20 of" "${transformer[@]}"
+  check external_sources 0 "[CUBLAS, CUDNN]" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
+    --tactic-sources cublas cudnn -v
+else
+  check mark_all_transformer 6 "Could not find any implementation for node {ForeignNode" \
+    "${transformer[@]}"
+fi
+check transformer_conv 0 "PASSED" run "$folder/transformer_conv.onnx" --trt --onnxrt --atol 1e-3
+check unsupported 6 "node 'strange' (Det)" run "$folder/determinant.onnx" --trt
+CUDA_VISIBLE_DEVICES='' check no_gpu 5 "needs an NVIDIA GPU" run "$identity" --trt --onnxrt
+# What TensorRT 8 alone reads.
+python3 "$(dirname "$0")/legacy_models.py" "$folder"
+check caffe 0 "PASSED" run --runner "gold=onnxrt $folder/conv_same.onnx" \
+  --runner "new=trt $folder/conv.prototxt" --atol 1e-3
+check caffe_engine 0 "Saving engine" convert "$folder/conv.caffemodel" -o "$folder/caffe.engine" \
+  --engine-capability standard
+check uff 0 "PASSED" run --runner "gold=onnxrt $folder/relu_same.onnx" \
+  --runner "new=trt $folder/relu.uff --trt-outputs y" --input-shapes 'x:[1,3,4,4]'
+check uff_alone 2 "neither shapes nor outputs" run "$folder/relu.uff" --trt
+# Which layer it is, with the groups that TensorRT makes.
+(cd "$(dirname "$0")/../blame" && VERNIER=$vernier python3 - "$folder" <<'PY'
+import sys
+import onnx
+import test_fusion
+onnx.save(test_fusion.network(), sys.argv[1] + "/good.onnx")
+onnx.save(test_fusion.network(scale=1.05), sys.argv[1] + "/bad.onnx")
+PY
+)
+check blame 0 "Nothing is to blame" blame "$folder/good.onnx" --onnxrt --trt
+check blame_fault 1 "c2_node" blame --runner "gold=onnxrt $folder/good.onnx" \
+  --runner "new=trt $folder/bad.onnx" --reference gold
+# A Python that has `tensorrt`.
+if [[ -n ${TENSORRT_PYTHON:-} ]]; then
+  cat >"$folder/scripts.py" <<'PY'
+import tensorrt as trt
+
+def load_config(builder, network):
+    config = builder.create_builder_config()
+    config.set_tactic_sources(0)
+    config.set_flag(trt.BuilderFlag.FP16)
+    return config
+
+def postprocess_config(builder, network, config):
+    config.clear_flag(trt.BuilderFlag.FP16)
+
+def postprocess(network):
+    network.name = "renamed"
+
+def load_network():
+    builder = trt.Builder(trt.Logger(trt.Logger.WARNING))
+    network = builder.create_network(1)
+    y = network.add_identity(network.add_input("X", trt.float32, (1, 2, 3, 3))).get_output(0)
+    y.name = "Y"
+    network.mark_output(y)
+    return builder, network
+PY
+  check python_config 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1 \
+    --trt-config-script "$folder/scripts.py" --python "$TENSORRT_PYTHON"
+  check python_postprocess 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 --fp16 \
+    --trt-cpps "$folder/scripts.py" --trt-npps "$folder/scripts.py" --python "$TENSORRT_PYTHON"
+  check python_network 0 "PASSED" run "$folder/scripts.py:load_network" --trt \
+    --python "$TENSORRT_PYTHON"
+fi
 check inspect_engine 0 "==== TensorRT Engine ====" inspect model "$folder/conv.engine" \
   --show layers attrs
 check inspect_cut_engine 3 "engine" inspect model "$folder/cut.engine"

@@ -1,5 +1,5 @@
-"""Writes models whose shapes depend on data, and a transformer block: python3 shape_models.py FOLDER
-(needs onnx)."""
+"""Writes models whose shapes depend on data, transformer blocks, and a model with an operator that
+TensorRT does not have: python3 shape_models.py FOLDER (needs onnx)."""
 import os
 import sys
 
@@ -47,9 +47,42 @@ def transformer(folder):
     save(folder, "transformer", nodes, [("x", FLOAT, shape)], [("y", FLOAT, shape)], weights)
 
 
+def transformer_of_convolutions(folder):
+    """The same with 1x1 convolutions as projections, which TensorRT 8 builds without cuBLAS, too."""
+    node, width, places = helper.make_node, 32, 16
+    weights = [numpy_helper.from_array(np.float32(width ** -0.5), "scale"),
+               numpy_helper.from_array(np.float32(1e-5), "eps")]
+
+    def project(taken, given, inner, outer):
+        values = np.random.default_rng(ord(given[0])).normal(0, inner ** -0.5, (outer, inner, 1, 1))
+        weights.append(numpy_helper.from_array(values.astype(np.float32), "w_" + given))
+        return node("Conv", [taken, "w_" + given], [given])
+
+    nodes = [project("x", given, width, width) for given in "qkv"]
+    nodes += [node("Transpose", ["q"], ["qt"], perm=[0, 3, 2, 1]),
+              node("Transpose", ["k"], ["kt"], perm=[0, 3, 1, 2]),
+              node("Transpose", ["v"], ["vt"], perm=[0, 3, 2, 1]),
+              node("MatMul", ["qt", "kt"], ["s"]), node("Mul", ["s", "scale"], ["scaled"]),
+              node("Softmax", ["scaled"], ["p"], axis=-1), node("MatMul", ["p", "vt"], ["at"]),
+              node("Transpose", ["at"], ["a"], perm=[0, 3, 2, 1]), node("Add", ["a", "x"], ["r"]),
+              node("ReduceMean", ["r"], ["mean"], axes=[1]), node("Sub", ["r", "mean"], ["c"]),
+              node("Mul", ["c", "c"], ["cc"]), node("ReduceMean", ["cc"], ["var"], axes=[1]),
+              node("Add", ["var", "eps"], ["ve"]), node("Sqrt", ["ve"], ["sd"]),
+              node("Div", ["c", "sd"], ["n"]), project("n", "h", width, 64),
+              node("Relu", ["h"], ["g"]), project("g", "d", 64, width),
+              node("Add", ["d", "n"], ["y"])]
+    shape = [1, width, places, 1]
+    save(folder, "transformer_conv", nodes, [("x", FLOAT, shape)], [("y", FLOAT, shape)], weights)
+
+
 def main(folder):
     os.makedirs(folder, exist_ok=True)
     transformer(folder)
+    transformer_of_convolutions(folder)
+    # No release of TensorRT has a layer for it.
+    save(folder, "determinant", [helper.make_node("Relu", ["x"], ["r"], name="fine"),
+                                 helper.make_node("Det", ["r"], ["y"], name="strange")],
+         [("x", FLOAT, [2, 4, 4])], [("y", FLOAT, [2])])
     # How many places there are is known when they have been counted.
     save(folder, "places", [helper.make_node("NonZero", ["x"], ["y"])],
          [("x", FLOAT, [16, 64])], [("y", INT64, [2, "count"])])
