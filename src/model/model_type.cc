@@ -73,13 +73,15 @@ std::string_view WayOut(ModelType type) {
   switch (type) {
     case ModelType::kUff:
       return "TensorRT reads UFF no more since version 9: convert the TensorFlow graph that the "
-             "file was made from with tf2onnx, and give the .onnx file. Where TensorRT 8 is there, "
-             "its `trtexec --uff=FILE --saveEngine=FILE.engine` makes an engine, which --trt runs.";
+             "file was made from with tf2onnx, and give the .onnx file. TensorRT 8 reads it: --trt "
+             "runs it, and `vernier convert FILE -o FILE.engine` makes an engine, where that is "
+             "there.";
     case ModelType::kCaffe:
       return "TensorRT reads Caffe no more since version 9: convert the prototxt and caffemodel to "
-             "ONNX, with caffe2onnx for example, and give the .onnx file. Where TensorRT 8 is "
-             "there, its `trtexec --deploy=PROTOTXT --model=CAFFEMODEL --saveEngine=FILE.engine` "
-             "makes an engine, which --trt runs.";
+             "ONNX, with caffe2onnx for example, and give the .onnx file. TensorRT 8 reads it: "
+             "--trt "
+             "runs it, and `vernier convert FILE -o FILE.engine` makes an engine, where that is "
+             "there.";
     default:
       return {};
   }
@@ -122,6 +124,8 @@ Result<ModelType> InferModelType(const std::string& path, const ModelTypeHints& 
   const bool folder = fs::is_directory(path, error);
   if (folder) return TypeFromContent(path).value_or(ModelType::kCheckpoint);
   if (const std::optional<ModelType> known = ModelTypeFromExtension(path)) return *known;
+  // Its bytes look like a graph of TensorFlow's.
+  if (LowerCase(ExtensionOf(path)) == ".caffemodel") return ModelType::kCaffe;
   if (const std::optional<ModelType> content = TypeFromContent(path)) return *content;
   for (const auto& [known, type] : kMoreExtensions) {
     // With --tf the peer takes everything else for a frozen graph.

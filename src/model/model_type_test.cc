@@ -67,6 +67,9 @@ TEST_F(ModelTypeTest, LooksAtTheContentWhereTheNameDoesNotTell) {
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   };
+  // A name and a layer of Caffe's, as which TensorFlow's graphs begin, too.
+  EXPECT_EQ(*InferModelType(write("m.caffemodel", "\x0a\x03net\xa2\x06\x02\x0a\x00"), {}),
+            ModelType::kCaffe);
   const std::string onnx = write("model.pb", "\x08\x08\x12\x04test");
   EXPECT_EQ(*InferModelType(onnx, {}), ModelType::kOnnx);
   EXPECT_EQ(*InferModelType(onnx, {.given = std::nullopt, .tensorflow_runner = true}),

@@ -77,12 +77,14 @@ class Convert(Case):
                           ended.out)
 
     def test_uff_and_caffe_are_answered_with_what_can_be_done(self):
-        for name, words in (("m.uff", ["tf2onnx", "trtexec --uff"]),
-                            ("m.prototxt", ["caffe2onnx", "trtexec --deploy"])):
+        for name, words in (("m.uff", ["tf2onnx", "TensorRT 8 reads it"]),
+                            ("m.prototxt", ["caffe2onnx", "TensorRT 8 reads it"])):
             self.path(name).write_bytes(b"whatever")
-            for command in (["convert", name, "-o", "o.onnx"], ["convert", name, "-o", "o.engine"],
-                            ["run", name, "--onnxrt"], ["run", name, "--tf"],
-                            ["run", "m.onnx", "--onnxrt", "--model-type",
+            # TensorRT itself is asked, which is not here.
+            ended = self.vernier("convert", name, "-o", "o.engine")
+            self.assertEqual(ended.code, 5, ended.out + ended.err)
+            for command in (["convert", name, "-o", "o.onnx"], ["run", name, "--onnxrt"],
+                            ["run", name, "--tf"], ["run", "m.onnx", "--onnxrt", "--model-type",
                              "uff" if name == "m.uff" else "caffe"]):
                 ended = self.vernier(*command)
                 self.assertEqual(ended.code, 2, ended.out + ended.err)
