@@ -103,7 +103,9 @@ class OutOfMemory(FaultTest):
                 self.assertGreater(ended.code, 0, ended)
                 self.assertTrue(ended.err.strip(), ended)
                 if path.read_bytes() != old:
-                    self.assertEqual(self.saved_iterations(path)["good"], 1)
+                    saved = self.saved_iterations(path)
+                    self.assertGreaterEqual(saved["good"], 1)
+                    self.assertLess(saved["bad"], 2)
                     path.write_bytes(old)
         self.assertGreater(failed, 0)
 
