@@ -87,6 +87,17 @@ class Doctor(Case):
         self.assertEqual(ended.code, 5)
         self.assertIn("not well: temporary-space: ", ended.out)
 
+    def test_a_driver_that_crashes_is_one_line(self):
+        source = self.path("cuda.c")
+        source.write_text("__attribute__((constructor)) static void end(void) "
+                          "{ __builtin_trap(); }\n", encoding="utf-8")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(self.path("libcuda.so.1")),
+                        str(source)], check=True)
+        parts, ended = self.parts(LD_LIBRARY_PATH=str(self.folder))
+        self.assertEqual(parts["gpu/gpu"]["state"], "unusable")
+        self.assertIn("ended the process", parts["gpu/gpu"]["why"])
+        self.assertEqual(ended.code, 0)
+
     def test_an_interpreter_that_is_not_there(self):
         parts, ended = self.parts("--python", "/nowhere/python")
         self.assertEqual(parts["python/python"]["state"], "unusable")

@@ -90,7 +90,7 @@ def read_hints(path):
 
 def run(options):
     gs = graphsurgeon("template shard-hints")
-    graph = gs.import_onnx(load_model(options))
+    graph = gs.import_onnx(load_model(options, weights=False))
     path = options.value("output")
     if not path.endswith(".json"):
         refuse("Output file must be a json")

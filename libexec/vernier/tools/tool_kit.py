@@ -37,12 +37,14 @@ def graphsurgeon(what):
     return gs
 
 
-def load_model(options):
-    """The model, with what the command line asked to change in it done already."""
+def load_model(options, weights=True):
+    """The model, with what the command line asked to change in it done already. Without `weights`
+    those that lie in other files are left there."""
     import onnx
     path = options.value("model_source") or options.value("model_file")
+    weights = weights and "ignore_external_data" not in options
     try:
-        return onnx.load(path, load_external_data="ignore_external_data" not in options)
+        return onnx.load(path, load_external_data=weights)
     except FileNotFoundError as error:
         refuse(f"'{path}' cannot be read: {error.strerror}: '{error.filename}'", wire.MALFORMED)
     except Exception as error:

@@ -112,8 +112,10 @@ std::vector<DoctorPart> ProbeGpu() {
       driver.version += ", driver " + kernel;
     }
   } else {
-    const bool is_loaded = !KernelDriver().empty();
-    driver.state = is_loaded ? PartState::kUnusable : PartState::kMissing;
+    const bool is_absent =
+        text.find("cannot be opened") != text.npos || text.find("sees no device") != text.npos;
+    const bool is_missing = is_absent && KernelDriver().empty();
+    driver.state = is_missing ? PartState::kMissing : PartState::kUnusable;
     driver.why = text.empty() ? "the driver ended the process that looked at it (exit code " +
                                     std::to_string(output->exit_code) + ")"
                               : text;
@@ -124,7 +126,10 @@ std::vector<DoctorPart> ProbeGpu() {
   if (gpu::PtxModules().empty()) {
     kernels.state = PartState::kMissing;
     kernels.why = "this program was built without nvcc: outputs are copied and compared on the CPU";
-    kernels.command = "sudo apt-get install nvidia-cuda-toolkit, and build again";
+    kernels.command =
+        "sudo apt-get install nvidia-cuda-toolkit && cmake --preset release -DVERNIER_GPU=ON && "
+        "cmake"
+        " --build --preset release";
   }
   parts.push_back(std::move(driver));
   parts.push_back(std::move(kernels));
