@@ -1,0 +1,1 @@
+"""What templates of scripts use of Polygraphy's backends."""
