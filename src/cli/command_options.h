@@ -21,6 +21,8 @@ OptionTable ExtractOptionTable();
 OptionTable SanitizeOptionTable();
 OptionTable InsertOptionTable();
 OptionTable WeightStripOptionTable();
+OptionTable DebugBuildOptionTable();
+OptionTable DebugPrecisionOptionTable();
 OptionTable DebugReduceOptionTable();
 OptionTable DebugRepeatOptionTable();
 OptionTable SparsityOptionTable();

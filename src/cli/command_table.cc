@@ -166,15 +166,35 @@ constexpr CommandEntry kCommands[] = {
                " end. When it was killed, or the disk was full, this makes a file of every"
                " iteration that was finished, and removes the folder."},
      DataRecoverOptionTable},
+    {"debug build",
+     {.command = "vernier debug build",
+      .operands = "model_file --until WHEN [options ...] --check COMMAND ...",
+      .summary = "build a TensorRT engine again and again, and check each",
+      .about =
+          "For engines that are good sometimes: build polygraphy_debug.engine, check it, and move"
+          " files such as its tactic replay (--save-tactics FILE --artifacts FILE) into folders"
+          " of good and bad ones, which vernier inspect diff-tactics compares."},
+     DebugBuildOptionTable},
+    {"debug precision",
+     {.command = "vernier debug precision",
+      .operands = "model_file [-o FILE] [options ...] --check COMMAND ... | -- RUN OPTIONS",
+      .summary = "find the nodes of an ONNX model that need float32 in a float16 model",
+      .about =
+          "Write the model in float16 with casts around some nodes, and check it, until no node"
+          " can be left out of those that stay float32. The types are in the model itself, so"
+          " this holds for every framework and every TensorRT. With RUN OPTIONS the check is"
+          " vernier run: what the unchanged model computes with them is the reference."},
+     DebugPrecisionOptionTable},
     {"debug reduce",
      {.command = "vernier debug reduce",
-      .operands = "model_file -o FILE [options ...] --check COMMAND ...",
+      .operands = "model_file -o FILE [options ...] --check COMMAND ... | -- RUN OPTIONS",
       .summary = "find the fewest nodes of an ONNX model that still fail a check",
       .about =
-          "Write ever smaller parts of a failing model and run a command on each, until no node"
-          " can be left out any more without the check passing. The command reads"
-          " polygraphy_debug.onnx, for example --check vernier run polygraphy_debug.onnx"
-          " --onnxrt --trt. A session that was cut off is taken up by --load-debug-replay."},
+          "Write ever smaller parts of a failing model and check each, until no node can be left"
+          " out any more without the check passing. The command reads polygraphy_debug.onnx, for"
+          " example --check ./builds.sh polygraphy_debug.onnx. With RUN OPTIONS, such as --"
+          " --onnxrt --openvino, the check is vernier run. A session that was cut off is taken"
+          " up by --load-debug-replay."},
      DebugReduceOptionTable},
     {"debug repeat",
      {.command = "vernier debug repeat",

@@ -46,6 +46,8 @@ constexpr NamedCommand kCommands[] = {
     {"data convert", DataConvertCommand},
     {"data show", DataShowCommand},
     {"data recover", DataRecoverCommand},
+    {"debug build", DebugBuildCommand},
+    {"debug precision", DebugPrecisionCommand},
     {"debug reduce", DebugReduceCommand},
     {"debug repeat", DebugRepeatCommand},
     {"inspect data", InspectDataCommand},
@@ -78,9 +80,6 @@ constexpr NamedCommand kCommands[] = {
     {"option-docs", OptionDocsCommand},
     {"worker", WorkerCommand},
 };
-
-// Tools of the peer that have no counterpart yet.
-constexpr std::string_view kMissingTools[] = {"debug build", "debug precision"};
 
 std::string Join(std::span<char* const> words) {
   std::string text;
@@ -124,11 +123,6 @@ const NamedCommand* Find(std::string_view name) {
   return at == std::end(kCommands) ? nullptr : at;
 }
 
-bool IsMissingTool(std::string_view name) {
-  return std::find(std::begin(kMissingTools), std::end(kMissingTools), name) !=
-         std::end(kMissingTools);
-}
-
 int Start(const NamedCommand& command, std::span<const std::string> rest,
           const Invocation& invocation) {
   const CommandEntry* entry = FindCommand(command.name);
@@ -142,15 +136,10 @@ int Start(const NamedCommand& command, std::span<const std::string> rest,
   return command.run(rest, invocation);
 }
 
-// No such command: a tool of the peer's, a group without its second word, or a mistake.
+// No such command: a group without its second word, or a mistake.
 int Refuse(std::span<const std::string> words, const Invocation& invocation) {
   const std::string first = words.empty() ? "" : words[0];
   const std::string two = words.size() > 1 ? first + " " + words[1] : first;
-  for (const std::string& name : {first, two}) {
-    if (!IsMissingTool(name)) continue;
-    std::fprintf(stderr, "[!] %s is not in this version of vernier\n", two.c_str());
-    return invocation.as_peer ? 1 : 5;
-  }
   const bool group = IsGroup(first);
   const std::string asked = group ? (words.size() > 1 ? words[1] : "") : first;
   if (AsksForHelp(asked)) {

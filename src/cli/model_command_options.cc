@@ -94,10 +94,43 @@ OptionTable InsertOptionTable() {
 
 OptionTable WeightStripOptionTable() { return OptionTable(SurgeonGroups(WeightStripOptions())); }
 
+OptionTable DebugBuildOptionTable() {
+  std::vector<CommandGroup> groups = {
+      GeneralOptions(),
+      LoggingOptions(),
+      Without(ModelOptions(), {"input_shapes", "onnx_graphsurgeon"}),
+      DebugRepeatOptions(),
+      Without(DebugCheckOptions(), {"load_debug_replay", "save_debug_replay"}),
+      DebugArtifactOptions(),
+      OnnxShapeInferenceOptions(),
+      OnnxLoadOptions(),
+      DataLoaderOptions(),
+      TensorRtConfigOptions()};
+  for (const OptionGroup& group : TensorRtLoadOptions()) {
+    groups.push_back(Without(group, {"save_engine", "load_runtime"}));
+  }
+  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib"}));
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  return OptionTable(std::move(groups));
+}
+
+OptionTable DebugPrecisionOptionTable() {
+  return OptionTable({GeneralOptions(), LoggingOptions(),
+                      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}),
+                      DebugPrecisionOptions(), DebugJobOptions(), DebugCheckOptions(),
+                      DebugArtifactOptions(),
+                      Only(TensorRtConfigOptions(), {"tf32", "fp16", "int8"}), InputsOfOneRun(),
+                      Only(OnnxRuntimeOptions(), {"onnxrt_lib"}),
+                      Only(OnnxLoadOptions(),
+                           {"external_data_dir", "ignore_external_data", "strict_external_data"}),
+                      Without(OnnxSaveOptions(), {"save_onnx"}),
+                      Only(WorkerOptions(), {"timeout", "python", "backend_dir"})});
+}
+
 OptionTable DebugReduceOptionTable() {
   return OptionTable(
       {GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
-       DebugReduceOptions(), DebugCheckOptions(), DebugArtifactOptions(),
+       DebugReduceOptions(), DebugJobOptions(), DebugCheckOptions(), DebugArtifactOptions(),
        DefaultShapeInferenceOptions(), Only(OnnxShapeInferenceOptions(), {"allow_onnxruntime"}),
        Only(OnnxLoadOptions(),
             {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"}),

@@ -19,8 +19,8 @@ using M = OnnxMessage;
 class Converter {
  public:
   Converter(const OnnxModel& model, std::span<const std::string_view> outputs,
-            const WeightSources& sources)
-      : model_(model), functions_(model), names_(model, functions_, outputs, edit_) {
+            const WeightSources& sources, const Float16Kept& kept)
+      : model_(model), functions_(model), names_(model, functions_, outputs, kept, edit_) {
     edit_.losses = std::make_shared<Float16Losses>();
     for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {
       slices_[model.external_tensors()[i].bytes.data()] = &sources.external->slices[i];
@@ -331,8 +331,8 @@ Status Converter::Tensor(const OnnxTensor& tensor) {
 
 Result<Float16Edit> ConvertToFloat16(const OnnxModel& model,
                                      std::span<const std::string_view> outputs,
-                                     const WeightSources& sources) {
-  return Converter(model, outputs, sources).Convert();
+                                     const WeightSources& sources, const Float16Kept& kept) {
+  return Converter(model, outputs, sources, kept).Convert();
 }
 
 }  // namespace vernier

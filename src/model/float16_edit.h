@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "model/external_data.h"
@@ -33,17 +34,21 @@ struct WeightSources {
   std::span<const ReplacedValues> detached = {};  ///< take precedence
 };
 
+/// Nodes of the model's graph, or of bodies in it, that are to compute in float32 all the same. A
+/// node that holds bodies or calls a function cannot be one of them.
+using Float16Kept = std::unordered_set<const OnnxNode*>;
+
 /// Makes every float32 tensor of the main graph and of the bodies of If, Loop and Scan float16,
 /// with these exceptions, as in the peer's result: inputs and `outputs` (the names that are or will
 /// be the main graph's) keep their types, behind casts; operators that onnxconverter-common blocks,
 /// and those that ONNX does not define for float16 in the model's opset, compute in float32 between
 /// casts. Beyond the peer: casts are placed wherever types meet, in bodies too; model-local
 /// functions are converted as Float16Functions says, and calls of others keep float32; `to` of Cast
-/// follows. kUnimplemented for what cannot be converted: graph inputs and outputs that are
-/// sequences of float32, a file that splits its graph, float32 weights that --ignore-external-data
-/// leaves out.
+/// follows. Nodes of `kept` stay float32 between casts as well. kUnimplemented for what cannot be
+/// converted: graph inputs and outputs that are sequences of float32, a file that splits its graph,
+/// float32 weights that --ignore-external-data leaves out.
 Result<Float16Edit> ConvertToFloat16(const OnnxModel& model,
                                      std::span<const std::string_view> outputs,
-                                     const WeightSources& sources);
+                                     const WeightSources& sources, const Float16Kept& kept = {});
 
 }  // namespace vernier

@@ -27,8 +27,13 @@ std::string CastNode(const Float16Scope& scope, std::string_view from, std::stri
 }  // namespace
 
 Float16Names::Float16Names(const OnnxModel& model, const Float16Functions& functions,
-                           std::span<const std::string_view> outputs, Float16Edit& edit)
-    : model_(model), functions_(functions), outputs_(outputs.begin(), outputs.end()), edit_(edit) {
+                           std::span<const std::string_view> outputs, const Float16Kept& kept,
+                           Float16Edit& edit)
+    : model_(model),
+      functions_(functions),
+      outputs_(outputs.begin(), outputs.end()),
+      kept_(kept),
+      edit_(edit) {
   CollectNames(model.graph());
   for (const OnnxFunction& function : model.contents().functions) CollectNames(function.body);
   for (const OnnxGraph& graph : model.contents().subgraphs) CollectNames(graph);
@@ -55,7 +60,8 @@ std::string Float16Names::Unique(std::string name) {
 void Float16Names::FindKept(Float16Scope& scope) {
   std::unordered_set<std::string_view> needed;
   for (const OnnxNode& node : scope.graph.nodes) {
-    const bool stays = StaysFloat32(model_, functions_, scope.graph, node, scope.types);
+    const bool stays =
+        kept_.contains(&node) || StaysFloat32(model_, functions_, scope.graph, node, scope.types);
     scope.node_stays.push_back(stays);
     if (!stays) continue;
     for (const std::string_view name : scope.graph.Inputs(node)) needed.insert(name);

@@ -57,10 +57,11 @@ struct Float16NodeNames {
 
 class Float16Names {
  public:
-  /// `outputs` are those of the main graph, which keep their names and types. Nodes that stay
-  /// float32, and values there without a known type, are told to `edit`.
+  /// `outputs` are those of the main graph, which keep their names and types; `kept` stay float32.
+  /// Nodes that stay float32, and values there without a known type, are told to `edit`.
   Float16Names(const OnnxModel& model, const Float16Functions& functions,
-               std::span<const std::string_view> outputs, Float16Edit& edit);
+               std::span<const std::string_view> outputs, const Float16Kept& kept,
+               Float16Edit& edit);
 
   /// Before any node of the graph is named: which nodes stay float32, and which values are where in
   /// which type.
@@ -87,6 +88,7 @@ class Float16Names {
   const OnnxModel& model_;
   const Float16Functions& functions_;
   std::unordered_set<std::string_view> outputs_;
+  const Float16Kept& kept_;
   Float16Edit& edit_;
   std::unordered_set<std::string> names_;
 };

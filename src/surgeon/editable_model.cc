@@ -85,7 +85,8 @@ Result<BytePieces> EditableModel::WithWeights(const OnnxModel& part) const {
 }
 
 Status EditableModel::Save(const std::string& path, SaveOnnxOptions options,
-                           std::vector<ReplacedValues> values) const {
+                           std::vector<ReplacedValues> values,
+                           std::vector<WirePatch> patches) const {
   std::unordered_set<const char*> given;
   for (const ReplacedValues& replaced : values) given.insert(replaced.tensor.bytes.data());
   VERNIER_ASSIGN_OR_RETURN(std::vector<ReplacedValues> weights, Weights());
@@ -96,7 +97,12 @@ Status EditableModel::Save(const std::string& path, SaveOnnxOptions options,
   options.ignore_weights = ignore_weights_;
   options.values = values;
   VERNIER_TRY(original_.CheckIntact());
-  return SaveOnnx(now_, {}, path, options);
+  return SaveOnnx(now_, std::move(patches), path, options);
+}
+
+Result<ExternalDataReport> EditableModel::CheckWeights() const {
+  if (ignore_weights_) return ExternalDataReport();
+  return CheckExternalData(now_, external_);
 }
 
 }  // namespace vernier

@@ -9,6 +9,7 @@
 #include "model/external_data.h"
 #include "model/onnx_model.h"
 #include "model/onnx_save.h"
+#include "model/wire_patch.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -39,10 +40,13 @@ class EditableModel {
   /// The large values of now(), as views into the file.
   Result<std::vector<ReplacedValues>> Weights() const;
 
-  /// Writes now() with its weights; `values` are new ones for tensors of now(). The source in
-  /// `options` is ignored. Errors of SaveOnnx.
+  /// Writes now() with its weights; `values` are new ones for tensors of now(), `patches` change
+  /// the rest of its bytes. The source in `options` is ignored. Errors of SaveOnnx.
   Status Save(const std::string& path, SaveOnnxOptions options,
-              std::vector<ReplacedValues> values = {}) const;
+              std::vector<ReplacedValues> values = {}, std::vector<WirePatch> patches = {}) const;
+
+  /// What CheckExternalData says of now(); nothing where weights are ignored. kMalformed.
+  Result<ExternalDataReport> CheckWeights() const;
 
  private:
   EditableModel(OnnxModel original, OnnxModel now, ExternalDataOptions external, std::string prefix,

@@ -60,8 +60,8 @@ NodeSet Closed(const NodeSet& nodes, const std::vector<NodeSet>& links) {
 
 class Reducer {
  public:
-  Reducer(const OnnxModel& model, const ReductionOptions& options, const PartCheck& fails)
-      : options_(options), fails_(fails), links_(model) {}
+  Reducer(const OnnxModel& model, const ReductionOptions& options, const FirstFailing& first)
+      : options_(options), first_(first), links_(model) {}
 
   Result<Reduction> Reduce(const NodeSet& order) {
     position_.resize(order.size());
@@ -76,22 +76,39 @@ class Reducer {
   }
 
  private:
-  // Whether a part fails; a failing one that is smaller becomes the best.
-  Result<bool> Try(NodeSet nodes) {
+  // With what belongs to the nodes by the options, in the order of the graph.
+  NodeSet Completed(NodeSet nodes) const {
     if (!options_.reduce_inputs) nodes = Closed(nodes, links_.before);
     if (!options_.reduce_outputs) nodes = Closed(nodes, links_.after);
     std::sort(nodes.begin(), nodes.end(),
               [&](uint32_t a, uint32_t b) { return position_[a] < position_[b]; });
-    if (nodes.empty()) return false;
-    if (nodes.size() >= best_.size()) return false;
-    NodeSet key = nodes;
-    std::sort(key.begin(), key.end());
-    const auto known = known_.find(key);
-    if (known != known_.end()) return known->second;
-    VERNIER_ASSIGN_OR_RETURN(const bool failed, fails_(nodes));
-    known_.emplace(std::move(key), failed);
-    if (failed) best_ = std::move(nodes);
-    return failed;
+    return nodes;
+  }
+
+  // The first of the parts that fails, which becomes the best; parts that are not smaller than the
+  // best do not count.
+  Result<std::optional<size_t>> First(std::vector<NodeSet> parts) {
+    std::vector<NodeSet> asked;
+    std::vector<size_t> places;
+    std::optional<size_t> answer;
+    for (size_t i = 0; i < parts.size() && !answer; ++i) {
+      NodeSet part = Completed(std::move(parts[i]));
+      if (part.empty() || part.size() >= best_.size()) continue;
+      const auto known = known_.find(part);
+      if (known == known_.end()) {
+        asked.push_back(std::move(part));
+        places.push_back(i);
+      } else if (known->second) {
+        answer = i;
+      }
+    }
+    if (asked.empty()) return answer;
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, first_(asked));
+    for (size_t i = 0; i < found.value_or(asked.size()); ++i) known_[asked[i]] = false;
+    if (!found) return answer;
+    known_[asked[*found]] = true;
+    best_ = asked[*found];
+    return std::optional(places[*found]);
   }
 
   // Looks for the shortest beginning, or end, of the best part that fails.
@@ -99,13 +116,20 @@ class Reducer {
     const NodeSet all = best_;
     size_t passes = 0, fails = all.size();  // lengths
     while (fails - passes > 1) {
-      const size_t middle = passes + (fails - passes) / 2;
-      const auto count = static_cast<std::ptrdiff_t>(middle);
-      const NodeSet part = beginning ? NodeSet(all.begin(), all.begin() + count)
-                                     : NodeSet(all.end() - count, all.end());
-      // Of a beginning, only what leads to its end can matter.
-      VERNIER_ASSIGN_OR_RETURN(const bool failed, Try(beginning ? LeadingTo(part) : part));
-      (failed ? fails : passes) = middle;
+      const size_t gap = fails - passes, count = std::min(options_.width, gap - 1);
+      std::vector<size_t> lengths;
+      std::vector<NodeSet> parts;
+      for (size_t i = 1; i <= count; ++i) {
+        lengths.push_back(passes + gap * i / (count + 1));
+        const auto length = static_cast<std::ptrdiff_t>(lengths.back());
+        // Of a beginning, only what leads to its end can matter.
+        parts.push_back(beginning ? LeadingTo(NodeSet(all.begin(), all.begin() + length))
+                                  : NodeSet(all.end() - length, all.end()));
+      }
+      VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, First(std::move(parts)));
+      fails = found ? lengths[*found] : fails;
+      if (!found) passes = lengths.back();
+      if (found && *found > 0) passes = lengths[*found - 1];
     }
     return {};
   }
@@ -135,15 +159,15 @@ class Reducer {
   }
 
   Result<bool> DropOneOf(size_t chunks) {
-    const NodeSet all = best_;
+    std::vector<NodeSet> parts;
     for (size_t chunk = chunks; chunk-- > 0;) {
-      const size_t begin = all.size() * chunk / chunks, end = all.size() * (chunk + 1) / chunks;
-      NodeSet rest(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(begin));
-      rest.insert(rest.end(), all.begin() + static_cast<std::ptrdiff_t>(end), all.end());
-      VERNIER_ASSIGN_OR_RETURN(const bool failed, Try(std::move(rest)));
-      if (failed) return true;
+      const size_t begin = best_.size() * chunk / chunks, end = best_.size() * (chunk + 1) / chunks;
+      NodeSet& rest =
+          parts.emplace_back(best_.begin(), best_.begin() + static_cast<std::ptrdiff_t>(begin));
+      rest.insert(rest.end(), best_.begin() + static_cast<std::ptrdiff_t>(end), best_.end());
     }
-    return false;
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, First(std::move(parts)));
+    return found.has_value();
   }
 
   void ChooseGood(Reduction& reduction) const {
@@ -159,11 +183,11 @@ class Reducer {
   }
 
   const ReductionOptions& options_;
-  const PartCheck& fails_;
+  const FirstFailing& first_;
   const Links links_;
   NodeSet best_;
   std::vector<uint32_t> position_;  // of a node in the order
-  std::map<NodeSet, bool> known_;
+  std::map<NodeSet, bool> known_;   // sets in that order
 };
 
 // Puts some nodes of a model into one of their own.
@@ -234,9 +258,9 @@ class PartMaker {
 }  // namespace
 
 Result<Reduction> ReduceNodes(const OnnxModel& model, const ReductionOptions& options,
-                              const PartCheck& fails) {
+                              const FirstFailing& first) {
   VERNIER_ASSIGN_OR_RETURN(const NodeSet order, TopologicalOrder(model));
-  return Reducer(model, options, fails).Reduce(order);
+  return Reducer(model, options, first).Reduce(order);
 }
 
 Result<OnnxModel> PartOfNodes(const OnnxModel& model, std::span<const uint32_t> nodes) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct ReductionOptions {
   bool reduce_inputs = true;   ///< false: what a node needs stays with it
   bool reduce_outputs = true;  ///< false: what needs a node stays with it
   bool bisect = true;          ///< first look for the last and the first node that is needed
+  size_t width = 1;            ///< so many parts are worth asking about at once
 };
 
 struct Reduction {
@@ -27,14 +29,14 @@ struct Reduction {
   size_t checks = 0;
 };
 
-/// Whether the model made of these nodes fails.
-using PartCheck = std::function<Result<bool>(const NodeSet& nodes)>;
+/// Of models made of these nodes, the first that fails.
+using FirstFailing = std::function<Result<std::optional<size_t>>(std::span<const NodeSet>)>;
 
-/// `model` fails as a whole; `fails` is asked of smaller parts, of each at most once. Needs about
-/// 2 log2(n) checks to narrow the model down and, with m nodes left, up to m^2 for them. Errors of
-/// `fails`, and kMalformed for nodes that wait for each other.
+/// `model` fails as a whole; `first` is asked of smaller parts, of each at most once. Needs about
+/// 2 log(n) checks, to the base of width + 1, to narrow the model down and, with m nodes left, up
+/// to m^2 for them. Errors of `first`, and kMalformed for nodes that wait for each other.
 Result<Reduction> ReduceNodes(const OnnxModel& model, const ReductionOptions& options,
-                              const PartCheck& fails);
+                              const FirstFailing& first);
 
 /// The model made of these nodes: what they read from others are inputs, and what others, or
 /// nobody, reads of theirs are outputs. kUnimplemented as ModelComposer::Finish.

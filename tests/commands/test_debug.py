@@ -105,6 +105,38 @@ class Debug(Case):
         self.reduce(made, "--fail-code", "4", *self.check("Neg"), code=1)
         self.reduce(made, "--fail-code", "3", *self.check("Neg"))
 
+    def test_checks_at_the_same_time(self):
+        ended = self.reduce(long_model({23: "Neg"}), "--jobs", "3", *self.check("Neg"))
+        self.assertEqual(self.names(), ["n23"])
+        self.assertIn("check.py polygraphy_debug.3.onnx Neg", ended.out)
+        self.assertEqual(list(self.folder.glob("polygraphy_debug*.onnx")), [])
+        ended = self.reduce(long_model({}), "--jobs", "2", "--check", "true", code=2)
+        self.assertIn("--jobs: the check does not name 'polygraphy_debug.onnx'", ended.err)
+
+    def test_our_own_comparison(self):
+        # No runtime knows the operator.
+        made = long_model({9: "Unheard"}, 14)
+        ended = self.reduce(made, "--", "--onnxrt", "--timeout", "60")
+        self.assertEqual(self.names(), ["n9"])
+        self.assertIn("Running check command: vernier run polygraphy_debug.onnx --onnxrt", ended.out)
+        ended = self.reduce(long_model({}, 14), "--", "--onnxrt", code=1)
+        self.assertIn("the check passes for the whole model", ended.err)
+        ended = self.reduce(made, "--", "--no-such-option", code=2)
+        self.assertIn("no-such-option", ended.err)
+
+    def test_build_needs_tensorrt(self):
+        onnx.save(long_model({}, 3), str(self.path("m.onnx")))
+        ended = self.vernier("debug", "build", "m.onnx", "--until", "2", "--check", "true")
+        self.assertEqual(ended.code, 5, ended.out + ended.err)
+        self.assertIn("tensorrt", ended.err.lower())
+        ended = self.vernier("debug", "build", "m.onnx", "--until", "soon", "--check", "true")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("but was: soon", ended.err)
+        self.path("m.engine").write_bytes(b"engine")
+        ended = self.vernier("debug", "build", "m.engine", "--until", "1", "--check", "true")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("is an engine, which is not built again", ended.err)
+
     def test_bodies_keep_what_they_capture(self):
         bodies = {which: helper.make_graph([node(op, ["b"], [which])], which, [],
                                            [value(which, (2, 8))])

@@ -69,6 +69,16 @@ def scale():
                  [value("y", [16])], [half])
 
 
+def scaled():
+    """Two weights that float16 does not have, and that cancel each other."""
+    node = helper.make_node
+    return model([node("Relu", ["x"], ["a"], "first"), node("Mul", ["a", "tiny"], ["b"], "down"),
+                  node("Mul", ["b", "huge"], ["c"], "up"), node("Neg", ["c"], ["y"], "last")],
+                 [value("x", [4, 8])], [value("y", [4, 8])],
+                 [numpy_helper.from_array(np.array(1e-8, np.float32), "tiny"),
+                  numpy_helper.from_array(np.array(1e8, np.float32), "huge")])
+
+
 def replays(folder):
     """A good and a bad replay of TensorRT's tactics, which differ in one layer."""
     for kind, tactic in (("good", 1), ("bad", 2)):
@@ -84,7 +94,8 @@ def main(name, path):
     if name == "replays":
         replays(path)
         return
-    made = {"text": text, "faulty": faulty, "norm": norm, "scale": scale}[name]()
+    made = {"text": text, "faulty": faulty, "norm": norm, "scale": scale,
+            "scaled": scaled}[name]()
     onnx.save(made, path)
 
 

@@ -19,7 +19,10 @@ Command BlameCommand;
 /// Shows the graph of a model.
 Command InspectModelCommand;
 
-/// Finds the fewest nodes of a model that fail a check; runs a check again and again.
+/// Builds an engine again and again; finds the nodes that need float32 and the fewest nodes of a
+/// model that fail a check; runs a check again and again.
+Command DebugBuildCommand;
+Command DebugPrecisionCommand;
 Command DebugReduceCommand;
 Command DebugRepeatCommand;
 

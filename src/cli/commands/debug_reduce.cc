@@ -10,6 +10,7 @@
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
 #include "surgeon/reduction.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -53,10 +54,11 @@ class Reducing {
       : args_(args), model_(model), session_(session), log_(log), whole_(model.now()) {}
 
   Status Run() {
-    VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Iterate([&] {
-      model_.Become(whole_);
-      return Save(session_.artifact());
-    }));
+    VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Passes({[&](const std::string& path) {
+                                                                   model_.Become(whole_);
+                                                                   return Save(path);
+                                                                 },
+                                                                 FingerprintOf({})}));
     if (passes) {
       return NotFound(
           "the check passes for the whole model: there is nothing to reduce; it must fail by its "
@@ -65,10 +67,12 @@ class Reducing {
     ReductionOptions options;
     options.reduce_inputs = !args_.Has("reduce_inputs");
     options.reduce_outputs = !args_.Has("reduce_outputs");
+    options.width = session_.jobs();
     options.bisect = args_.Value("mode").value_or("bisect") == "bisect";
-    VERNIER_ASSIGN_OR_RETURN(
-        const Reduction reduction,
-        ReduceNodes(whole_, options, [&](const NodeSet& nodes) { return Fails(nodes); }));
+    VERNIER_ASSIGN_OR_RETURN(const Reduction reduction,
+                             ReduceNodes(whole_, options, [&](std::span<const NodeSet> parts) {
+                               return FirstFailing(parts);
+                             }));
     session_.Finish();
     return Report(reduction);
   }
@@ -85,13 +89,23 @@ class Reducing {
     return {};
   }
 
-  Result<bool> Fails(const NodeSet& nodes) {
-    log_.Verbose("Trying " + std::to_string(nodes.size()) + " nodes");
-    VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Iterate([&]() -> Status {
-      VERNIER_TRY(Take(nodes));
-      return Save(session_.artifact());
-    }));
-    return !passes;
+  std::string FingerprintOf(const NodeSet& nodes) const {
+    std::vector<std::string_view> parts;
+    for (const uint32_t index : nodes) parts.push_back(whole_.graph().nodes[index].bytes);
+    return Fingerprint(std::move(parts));
+  }
+
+  Result<std::optional<size_t>> FirstFailing(std::span<const NodeSet> parts) {
+    std::vector<DebugTrial> trials;
+    for (const NodeSet& nodes : parts) {
+      trials.push_back({[this, &nodes](const std::string& path) -> Status {
+                          log_.Verbose("Trying " + Counted(nodes.size(), "node"));
+                          VERNIER_TRY(Take(nodes));
+                          return Save(path);
+                        },
+                        FingerprintOf(nodes)});
+    }
+    return session_.FirstThat(trials, false);
   }
 
   Status SaveAs(std::string_view dest, const NodeSet& nodes, std::string_view heading) {
@@ -134,7 +148,7 @@ class Reducing {
 
 int DebugReduceCommand(std::span<const std::string> words, const Invocation& invocation) {
   std::vector<std::string> own(words.begin(), words.end());
-  std::vector<std::string> check = TakeCheckWords(own);
+  CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
     if (!args.Has("output") && !args.Has("min_good")) {
       return InvalidArgument(
@@ -144,8 +158,10 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
     WatchSignals();
     ExecutionPlan execution;
     VERNIER_TRY(BindWorkers(args, execution));
+    const DebugSessionPlan plan{"reduce", "polygraphy_debug.onnx"};
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
-                             DebugSession::Bind(args, std::move(check), "reduce", log));
+                             DebugSession::Bind(args, std::move(check), plan, log));
+    session.check().HoldOnToFault();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
     VERNIER_TRY(PrepareModel(args, surgery, execution, log));
     return Reducing(args, surgery.model(), session, log).Run();

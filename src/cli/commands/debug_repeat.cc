@@ -1,8 +1,12 @@
-// The same check again and again.
+// The same again and again: a check, or the build of an engine and its check.
+#include "cli/bind_model.h"
+#include "cli/bind_run.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
+#include "model/model_type.h"
+#include "run/engine_build.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -28,27 +32,70 @@ Result<Until> BindUntil(const ParsedArgs& args) {
   return Until{count, false};
 }
 
+// Iterations until one is as it is waited for.
+Status Iterate(const ParsedArgs& args, DebugSession& session, const DebugTrial& trial,
+               Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(const Until until, BindUntil(args));
+  if (!args.Has("artifacts")) {
+    log.Warning(
+        "`--artifacts` was not specified; No artifacts will be stored during this run! Is this "
+        "what you intended?");
+  }
+  for (bool done = false; !done;) {
+    VERNIER_ASSIGN_OR_RETURN(const bool passed, session.Passes(trial));
+    done = until.Reached(session.iterations(), passed);
+  }
+  session.Finish();
+  return {};
+}
+
+Result<ModelPlan> BuildableModel(const ParsedArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan model, BindModel(args));
+  ModelTypeHints hints;
+  if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(model.path, hints));
+  if (type == ModelType::kEngine) {
+    return InvalidArgument("debug build: '" + model.path +
+                           "' is an engine, which is not built again; name the model");
+  }
+  model.type = std::string(ModelTypeName(type));
+  return model;
+}
+
+Status Build(const ParsedArgs& args, CheckWords check, ConsoleLog& log) {
+  VERNIER_TRY(BindUntil(args).status());
+  const DebugSessionPlan plan{"", "polygraphy_debug.engine", false};
+  VERNIER_ASSIGN_OR_RETURN(DebugSession session,
+                           DebugSession::Bind(args, std::move(check), plan, log));
+  VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, BuildableModel(args));
+  const auto make = [&](const std::string& path) -> Status {
+    VERNIER_ASSIGN_OR_RETURN(const RunPlan build, BindEngineBuild(args, model, path, log));
+    return BuildEngineFile(build, WatchSignals(), log);
+  };
+  return Iterate(args, session, {.make = make, .may_fail = true}, log);
+}
+
 }  // namespace
+
+int DebugBuildCommand(std::span<const std::string> words, const Invocation& invocation) {
+  std::vector<std::string> own(words.begin(), words.end());
+  CheckWords check = TakeCheckWords(own);
+  const auto work = [&](const ParsedArgs& args, ConsoleLog& log) {
+    WatchSignals();
+    return Build(args, std::move(check), log);
+  };
+  return RunModelTool("debug build", work, true, own, invocation);
+}
 
 int DebugRepeatCommand(std::span<const std::string> words, const Invocation& invocation) {
   std::vector<std::string> own(words.begin(), words.end());
-  std::vector<std::string> check = TakeCheckWords(own);
+  CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
     WatchSignals();
-    VERNIER_ASSIGN_OR_RETURN(const Until until, BindUntil(args));
+    VERNIER_TRY(BindUntil(args).status());
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
-                             DebugSession::Bind(args, std::move(check), "", log));
-    if (!args.Has("artifacts")) {
-      log.Warning(
-          "`--artifacts` was not specified; No artifacts will be stored during this run! Is this "
-          "what you intended?");
-    }
-    for (bool done = false; !done;) {
-      VERNIER_ASSIGN_OR_RETURN(const bool passed, session.Iterate([] { return Status(); }));
-      done = until.Reached(session.iterations(), passed);
-    }
-    session.Finish();
-    return {};
+                             DebugSession::Bind(args, std::move(check), {}, log));
+    return Iterate(args, session, {}, log);
   };
   return RunModelTool("debug repeat", work, true, own, invocation);
 }

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <sstream>
 
-#include "cli/batch/child_run.h"
 #include "cli/commands/interruption.h"
 #include "util/number_text.h"
 #include "util/scratch_folder.h"
@@ -17,6 +16,12 @@ namespace vernier {
 namespace {
 
 constexpr int kPollMs = 100;
+constexpr const char* kOut = "/stdout";
+constexpr const char* kErr = "/stderr";
+constexpr std::string_view kThisProgram = "/proc/self/exe";
+
+// Exit codes of `run` that say nothing of the model.
+constexpr int kUsage = 2, kUnavailable = 5;
 
 Result<std::vector<int64_t>> Codes(const ParsedArgs& args, std::string_view dest) {
   std::vector<int64_t> codes;
@@ -45,6 +50,25 @@ std::string ReadAll(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : " ") + (word == kThisProgram ? "vernier" : word);
+  }
+  return text;
+}
+
+// The last line of a run that tells of an error, without its mark; else the last line.
+std::string ReasonIn(const std::string& said) {
+  std::istringstream lines(said);
+  std::string last, reason;
+  for (std::string line; std::getline(lines, line);) {
+    if (!Trim(line).empty()) last = line;
+    if (line.starts_with("[!] ") || line.starts_with("[E] Unrecognized")) reason = line.substr(4);
+  }
+  return reason.empty() ? last : reason;
+}
+
 // Waits for the end, or for Ctrl-C, which the command gets too.
 Result<int> Await(ChildRun& run) {
   pollfd ended{run.descriptor(), POLLIN, 0};
@@ -60,25 +84,33 @@ Result<int> Await(ChildRun& run) {
 
 }  // namespace
 
-std::vector<std::string> TakeCheckWords(std::vector<std::string>& words) {
-  const auto is_check = [](const std::string& word) {
-    return word == "--check" || word == "--check-inference";
-  };
-  const auto at = std::find_if(words.begin(), words.end(), is_check);
-  if (at == words.end()) return {};
-  std::vector<std::string> check(at + 1, words.end());
-  words.erase(at, words.end());
-  return check;
+CheckWords TakeCheckWords(std::vector<std::string>& words) {
+  CheckWords taken;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool check = words[i] == "--check" || words[i] == "--check-inference";
+    if (!check && words[i] != "--") continue;
+    const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
+    (check ? taken.command : taken.run_options).assign(at + 1, words.end());
+    words.erase(at, words.end());
+  }
+  return taken;
 }
 
-Result<CheckCommand> CheckCommand::Bind(const ParsedArgs& args, std::vector<std::string> words) {
+Result<CheckCommand> CheckCommand::Bind(const ParsedArgs& args, CheckWords words,
+                                        const std::string& artifact) {
   CheckCommand check;
-  if (words.empty()) {
+  check.own_run_ = words.command.empty() && !words.run_options.empty() && !artifact.empty();
+  if (check.own_run_) {
+    check.words_ = {std::string(kThisProgram), "run", artifact};
+    check.words_.insert(check.words_.end(), words.run_options.begin(), words.run_options.end());
+  } else if (words.command.empty()) {
     return InvalidArgument(
         "--check: expected a command that tells by its exit code whether an iteration is good; it "
-        "takes all words behind it and has to be last");
+        "takes all words behind it and has to be last" +
+        std::string(artifact.empty() ? "" : ". Or put options of vernier run behind --"));
+  } else {
+    check.words_ = std::move(words.command);
   }
-  check.words_ = std::move(words);
   VERNIER_ASSIGN_OR_RETURN(check.fail_codes_, Codes(args, "fail_codes"));
   VERNIER_ASSIGN_OR_RETURN(check.ignored_codes_, Codes(args, "ignore_fail_codes"));
   for (const std::string& word : args.List("fail_regex")) {
@@ -88,6 +120,12 @@ Result<CheckCommand> CheckCommand::Bind(const ParsedArgs& args, std::vector<std:
   check.show_always_ = args.Has("show_output");
   check.hide_failures_ = args.Has("hide_fail_output");
   return check;
+}
+
+bool CheckCommand::Names(const std::string& artifact) const {
+  return std::any_of(words_.begin(), words_.end(), [&](const std::string& word) {
+    return word.find(artifact) != std::string::npos;
+  });
 }
 
 bool CheckCommand::Judge(int code, const std::string& said) const {
@@ -106,22 +144,63 @@ bool CheckCommand::Judge(int code, const std::string& said) const {
   return patterns_.empty() ? code == 0 : !matched;
 }
 
-Result<bool> CheckCommand::Passes(Logger& log) const {
-  VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
-  const std::string out = folder.path() + "/stdout", err = folder.path() + "/stderr";
-  std::string text;
-  for (const std::string& word : words_) text += (text.empty() ? "" : " ") + word;
-  log.Info("Running check command: " + text);
-  VERNIER_ASSIGN_OR_RETURN(ChildRun run, ChildRun::StartProgram(words_, out, err));
-  VERNIER_ASSIGN_OR_RETURN(const int code, Await(run));
-  const std::string said = ReadAll(out), complained = ReadAll(err);
-  const bool passed = Judge(code, said + complained);
-  if (show_always_ || (!passed && !hide_failures_)) {
+Result<CheckCommand::Running> CheckCommand::Start(const std::string& own,
+                                                  const std::string& artifact, Logger& log) const {
+  VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
+  std::vector<std::string> words = words_;
+  for (std::string& word : words) {
+    if (own == artifact) break;
+    for (size_t at = word.find(own); at != std::string::npos;
+         at = word.find(own, at + artifact.size())) {
+      word.replace(at, own.size(), artifact);
+    }
+  }
+  log.Info("Running check command: " + Joined(words));
+  VERNIER_ASSIGN_OR_RETURN(
+      ChildRun run, ChildRun::StartProgram(words, folder.path() + kOut, folder.path() + kErr));
+  return Running{std::move(run), std::move(folder)};
+}
+
+Result<bool> CheckCommand::Finish(Running running, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(const int code, Await(running.run));
+  const std::string said = ReadAll(running.said.path() + kOut);
+  const std::string complained = ReadAll(running.said.path() + kErr);
+  VERNIER_ASSIGN_OR_RETURN(const bool passed, own_run_
+                                                  ? JudgeOwnRun(code, said + complained, log)
+                                                  : Result<bool>(Judge(code, said + complained)));
+  if (show_always_ || (!passed && !hide_failures_ && !own_run_)) {
     log.Info("========== CAPTURED STDOUT ==========\n" + said);
     log.Log(passed ? Severity::kWarning : Severity::kError,
             "========== CAPTURED STDERR ==========\n" + complained);
   }
   return passed;
+}
+
+Result<bool> CheckCommand::JudgeOwnRun(int code, const std::string& said, Logger& log) {
+  const std::string reason = ReasonIn(said);
+  if (code == kUsage) return InvalidArgument("vernier run: " + reason);
+  if (code == kUnavailable) return Unavailable("vernier run: " + reason);
+  if (code == 0) return true;
+  log.Verbose("vernier run ended with exit code " + std::to_string(code) +
+              (reason.empty() ? "" : ": " + reason));
+  if (fault_ == 0) fault_ = code;
+  if (!same_fault_ || code == fault_) return false;
+  log.Info("That is another fault than the first one, whose exit code was " +
+           std::to_string(fault_) + ": it counts as passed");
+  return true;
+}
+
+Status RunToTheEnd(std::vector<std::string> words) {
+  VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
+  words.insert(words.begin(), std::string(kThisProgram));
+  const std::string err = folder.path() + kErr;
+  VERNIER_ASSIGN_OR_RETURN(ChildRun run, ChildRun::StartProgram(words, folder.path() + kOut, err));
+  VERNIER_ASSIGN_OR_RETURN(const int code, Await(run));
+  if (code == 0) return {};
+  const std::string reason = "vernier run ended with exit code " + std::to_string(code) + ": " +
+                             ReasonIn(ReadAll(folder.path() + kOut) + ReadAll(err));
+  if (code == kUsage) return InvalidArgument(reason);
+  return code == kUnavailable ? Unavailable(reason) : BackendError(reason);
 }
 
 }  // namespace vernier

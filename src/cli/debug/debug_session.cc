@@ -34,24 +34,30 @@ std::string TimeInNames() {
 
 }  // namespace
 
-Result<DebugSession> DebugSession::Bind(const ParsedArgs& args, std::vector<std::string> check,
-                                        std::string suffix, Logger& log) {
-  const bool has_artifact = !suffix.empty();
-  VERNIER_ASSIGN_OR_RETURN(CheckCommand command, CheckCommand::Bind(args, std::move(check)));
-  DebugSession session(std::move(command), std::move(suffix), log);
-  // `repeat` makes no file of its own, and has no such option.
-  if (has_artifact) session.artifact_ = Text(args, "iter_artifact_path", "polygraphy_debug.onnx");
-  std::error_code ignored;
-  if (has_artifact && fs::exists(session.artifact_, ignored)) {
-    return InvalidArgument(session.artifact_ +
-                           " already exists, refusing to overwrite.\nPlease remove the file "
-                           "manually or specify a different path with `--intermediate-artifact`.");
+std::string Fingerprint(std::vector<std::string_view> parts) {
+  std::sort(parts.begin(), parts.end());
+  uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3; };
+  for (const std::string_view part : parts) {
+    for (const char c : part) add(static_cast<unsigned char>(c));
+    add(0);
   }
-  session.keep_artifact_ = args.Has("remove_intermediate");
-  session.info_path_ = Text(args, "iteration_info_path", "");
-  session.replay_path_ = Text(args, "save_debug_replay", "polygraphy_debug_replay.json");
-  session.artifacts_folder_ = Text(args, "artifacts_dir", "polygraphy_artifacts");
-  for (const std::string& path : args.List("artifacts")) session.artifacts_.push_back(path);
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
+  return text;
+}
+
+Result<DebugSession> DebugSession::Bind(const ParsedArgs& args, CheckWords check,
+                                        const DebugSessionPlan& plan, Logger& log) {
+  const std::string artifact =
+      plan.default_artifact.empty() ? "" : Text(args, "iter_artifact_path", plan.default_artifact);
+  VERNIER_ASSIGN_OR_RETURN(CheckCommand command,
+                           CheckCommand::Bind(args, std::move(check), artifact));
+  DebugSession session(std::move(command), plan.suffix, log);
+  session.artifact_ = artifact;
+  VERNIER_TRY(session.BindFiles(args, plan));
+  VERNIER_TRY(session.BindJobs(args));
   session.started_ = TimeInNames();
   if (const auto path = args.Value("load_debug_replay")) {
     VERNIER_TRY(session.LoadReplay(std::string(*path)));
@@ -59,23 +65,64 @@ Result<DebugSession> DebugSession::Bind(const ParsedArgs& args, std::vector<std:
   return session;
 }
 
+Status DebugSession::BindFiles(const ParsedArgs& args, const DebugSessionPlan& plan) {
+  std::error_code ignored;
+  if (!artifact_.empty() && fs::exists(artifact_, ignored)) {
+    return InvalidArgument(artifact_ +
+                           " already exists, refusing to overwrite.\nPlease remove the file "
+                           "manually or specify a different path with `--intermediate-artifact`.");
+  }
+  keep_artifact_ = args.Has("remove_intermediate");
+  info_path_ = Text(args, "iteration_info_path", "");
+  if (plan.replays) replay_path_ = Text(args, "save_debug_replay", "polygraphy_debug_replay.json");
+  artifacts_folder_ = Text(args, "artifacts_dir", "polygraphy_artifacts");
+  for (const std::string& path : args.List("artifacts")) artifacts_.push_back(path);
+  return {};
+}
+
+Status DebugSession::BindJobs(const ParsedArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> jobs, args.Int("jobs"));
+  if (jobs && *jobs < 1) {
+    return InvalidArgument("--jobs: expected a number >= 1, got " + std::to_string(*jobs));
+  }
+  jobs_ = static_cast<size_t>(jobs.value_or(1));
+  if (jobs_ == 1) return {};
+  if (!artifacts_.empty() || !info_path_.empty()) {
+    return InvalidArgument(
+        "--jobs: checks that run at once would write the same files; leave out --artifacts and "
+        "--iter-info");
+  }
+  if (check_.Names(artifact_)) return {};
+  return InvalidArgument("--jobs: the check does not name '" + artifact_ +
+                         "', so that each of them cannot be given a file of its own");
+}
+
 Status DebugSession::LoadReplay(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<PeerDocument> document, PeerDocument::Open(path));
   for (const JsonValue::Member& member : document->root().Members()) {
     const auto success = member.value.Find("success");
     if (!success) continue;
-    known_[member.key] = success->is(JsonValue::Kind::kTrue);
+    Entry entry{member.key, "", success->is(JsonValue::Kind::kTrue)};
+    const auto state = member.value.Find("state");
+    const auto part = state && state->is(JsonValue::Kind::kObject) ? state->Find("part")
+                                                                   : std::optional<JsonValue>();
+    if (part && part->IsText()) entry.fingerprint = part->Text();
+    known_.push_back(std::move(entry));
   }
   if (!known_.empty()) return {};
   return document->Annotate(Malformed("is no debug replay"));
 }
 
 Status DebugSession::SaveReplay(const std::string& infix) const {
+  if (replay_path_.empty()) return {};
   std::string text = "{";
   for (size_t i = 0; i < replay_.size(); ++i) {
-    text += (i == 0 ? "\"" : ", \"") + replay_[i].first +
-            "\": {\"state\": {}, \"iteration_info\": {\"iteration\": " + std::to_string(i) +
-            "}, \"success\": " + (replay_[i].second ? "true" : "false") +
+    const Entry& entry = replay_[i];
+    const std::string state =
+        entry.fingerprint.empty() ? "{}" : "{\"part\": \"" + entry.fingerprint + "\"}";
+    text += (i == 0 ? "\"" : ", \"") + entry.key + "\": {\"state\": " + state +
+            ", \"iteration_info\": {\"iteration\": " + std::to_string(i) +
+            "}, \"success\": " + (entry.success ? "true" : "false") +
             ", \"polygraphy_class\": \"IterationContext\"}";
   }
   fs::path path(replay_path_);
@@ -85,9 +132,9 @@ Status DebugSession::SaveReplay(const std::string& infix) const {
   return WriteFileAtomically(path.string(), text + "}");
 }
 
-Status DebugSession::WriteIterationInfo() const {
+Status DebugSession::WriteIterationInfo(size_t number) const {
   if (info_path_.empty()) return {};
-  return WriteFileAtomically(info_path_, "{\"iteration\": " + std::to_string(iterations_) + "}");
+  return WriteFileAtomically(info_path_, "{\"iteration\": " + std::to_string(number) + "}");
 }
 
 Status DebugSession::SortArtifacts(bool passed, const std::string& key) const {
@@ -121,58 +168,125 @@ Status DebugSession::SortArtifacts(bool passed, const std::string& key) const {
   return {};
 }
 
-Result<bool> DebugSession::Iterate(const std::function<Status()>& make,
-                                   std::optional<int64_t> remaining) {
-  const LogIndent indent(log_);
-  const std::string number = std::to_string(iterations_ + 1);
-  log_.Start("RUNNING | Iteration " + number +
-             (remaining
-                  ? " | Approximately " + std::to_string(*remaining) + " iteration(s) remaining"
-                  : ""));
-  const auto begin = std::chrono::steady_clock::now();
-  const std::string key =
-      "_N" + std::to_string(iterations_) + (suffix_.empty() ? "" : "_" + suffix_);
-  bool passed = false;
-  if (const auto known = known_.find(key); known != known_.end()) {
-    passed = known->second;
-    log_.Info(std::string("Loading iteration information from debug replay: success=") +
-              (passed ? "True" : "False"));
-    replay_.emplace_back(key, passed);
-  } else {
-    VERNIER_TRY(make());
-    VERNIER_TRY(WriteIterationInfo());
-    // Whoever takes up a session whose check brought everything down skips that iteration by it.
-    replay_.emplace_back(key, false);
-    VERNIER_TRY(SaveReplay("_skip_current"));
-    Result<bool> result = check_.Passes(log_);
-    std::error_code ignored;
-    if (!keep_artifact_ && !artifact_.empty()) fs::remove(artifact_, ignored);
-    if (!info_path_.empty()) fs::remove(info_path_, ignored);
-    if (!result.ok()) return result.status();
-    passed = *result;
-    VERNIER_TRY(SortArtifacts(passed, key));
-    replay_.back().second = passed;
-    VERNIER_TRY(SaveReplay(""));
+// The file of a job; the first has the artifact's own name.
+std::string DebugSession::PathOf(size_t job) const {
+  if (job == 0) return artifact_;
+  const fs::path path(artifact_);
+  return (path.parent_path() /
+          (path.stem().string() + "." + std::to_string(job + 1) + path.extension().string()))
+      .string();
+}
+
+// By what was checked, wherever it was in the order; by the place where the replay does not say.
+const DebugSession::Entry* DebugSession::Known(const Entry& entry) const {
+  for (const Entry& known : known_) {
+    const bool blind = known.fingerprint.empty() || entry.fingerprint.empty();
+    if (blind ? known.key == entry.key : known.fingerprint == entry.fingerprint) return &known;
   }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  const std::string end =
-      " | Iteration " + number + " | Duration " + FormatFloatRepr(seconds.count()) + "s";
-  if (passed) {
+  return nullptr;
+}
+
+Result<DebugSession::Open> DebugSession::Begin(const DebugTrial& trial, size_t job) {
+  Open open{replay_.size(), PathOf(job), std::chrono::steady_clock::now(), std::nullopt};
+  log_.Start("RUNNING | Iteration " + std::to_string(open.number + 1));
+  Entry& entry = replay_.emplace_back();
+  entry.key = "_N" + std::to_string(open.number) + (suffix_.empty() ? "" : "_" + suffix_);
+  entry.fingerprint = trial.fingerprint;
+  if (const Entry* known = Known(entry)) {
+    entry.success = known->success;
+    log_.Info(std::string("Loading iteration information from debug replay: success=") +
+              (entry.success ? "True" : "False"));
+    return open;
+  }
+  VERNIER_TRY(Make(trial, open));
+  if (open.failed) return open;
+  VERNIER_TRY(WriteIterationInfo(open.number));
+  // Whoever takes up a session whose check brought everything down skips that iteration by it.
+  VERNIER_TRY(SaveReplay("_skip_current"));
+  VERNIER_ASSIGN_OR_RETURN(CheckCommand::Running check, check_.Start(artifact_, open.path, log_));
+  open.check.emplace(std::move(check));
+  return open;
+}
+
+Status DebugSession::Make(const DebugTrial& trial, Open& open) {
+  if (!trial.make) return {};
+  const Status made = trial.make(open.path);
+  if (made.ok() || !trial.may_fail || made.code() != StatusCode::kBackend) return made;
+  log_.Warning(
+      "Failed to create network or engine, continuing to the next iteration.\nNote: Error was: " +
+      made.message());
+  open.failed = true;
+  return {};
+}
+
+Status DebugSession::End(Open open) {
+  Entry& entry = replay_[open.number];
+  if (open.check) {
+    Result<bool> passed = check_.Finish(*std::move(open.check), log_);
+    std::error_code ignored;
+    if (!keep_artifact_ && !open.path.empty()) fs::remove(open.path, ignored);
+    if (!info_path_.empty()) fs::remove(info_path_, ignored);
+    if (!passed.ok()) return passed.status();
+    VERNIER_TRY(SortArtifacts(*passed, entry.key));
+    entry.success = *passed;
+  }
+  VERNIER_TRY(SaveReplay(""));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - open.begin;
+  const std::string end = " | Iteration " + std::to_string(open.number + 1) + " | Duration " +
+                          FormatFloatRepr(seconds.count()) + "s";
+  if (entry.success) {
     log_.Finish("PASSED" + end);
   } else {
     log_.Error("FAILED" + end);
   }
-  ++iterations_;
-  passed_ += passed ? 1 : 0;
-  return passed;
+  return {};
+}
+
+Result<std::optional<size_t>> DebugSession::FirstThat(std::span<const DebugTrial> trials,
+                                                      bool passes) {
+  const LogIndent indent(log_);
+  for (size_t begin = 0; begin < trials.size(); begin += jobs_) {
+    const auto together = trials.subspan(begin, std::min(jobs_, trials.size() - begin));
+    std::vector<Open> open;
+    Status status;
+    for (size_t job = 0; job < together.size() && status.ok(); ++job) {
+      Result<Open> begun = Begin(together[job], job);
+      status = begun.status();
+      if (begun.ok()) {
+        open.push_back(*std::move(begun));
+      } else if (!artifact_.empty()) {
+        std::error_code ignored;
+        fs::remove(PathOf(job), ignored);
+      }
+    }
+    std::optional<size_t> found;
+    // Each is waited for, also behind one that was found or an error: no file is left behind.
+    for (size_t job = 0; job < open.size(); ++job) {
+      const size_t number = open[job].number;
+      const Status ended = End(std::move(open[job]));
+      if (status.ok()) status = ended;
+      if (!found && replay_[number].success == passes) found = begin + job;
+    }
+    VERNIER_TRY(status);
+    if (found) return found;
+  }
+  return std::optional<size_t>();
+}
+
+Result<bool> DebugSession::Passes(const DebugTrial& trial) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, FirstThat({&trial, 1}, true));
+  return found.has_value();
 }
 
 void DebugSession::Finish() const {
-  const auto total = std::max<int64_t>(iterations_, 1);
-  log_.Finish("Finished " + std::to_string(iterations_) + " iteration(s) | Passed: " +
-              std::to_string(passed_) + "/" + std::to_string(iterations_) + " | Pass Rate: " +
-              FormatFloatRepr(static_cast<double>(passed_) * 100 / static_cast<double>(total)) +
-              "%");
+  const size_t count = replay_.size();
+  const auto passed = static_cast<size_t>(std::count_if(
+      replay_.begin(), replay_.end(), [](const Entry& entry) { return entry.success; }));
+  const double rate =
+      static_cast<double>(passed) * 100 / static_cast<double>(std::max<size_t>(count, 1));
+  log_.Finish("Finished " + std::to_string(count) +
+              " iteration(s) | Passed: " + std::to_string(passed) + "/" + std::to_string(count) +
+              " | Pass Rate: " + FormatFloatRepr(rate) + "%");
 }
 
 }  // namespace vernier

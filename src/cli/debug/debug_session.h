@@ -2,10 +2,12 @@
 // files. A session that was cut off is taken up again from its replay.
 #pragma once
 
+#include <chrono>
 #include <functional>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/arg_parser.h"
@@ -15,47 +17,89 @@
 
 namespace vernier {
 
+/// A short text that is the same for the same parts, in any order.
+std::string Fingerprint(std::vector<std::string_view> parts);
+
+/// One model, or one engine, that is to be checked.
+struct DebugTrial {
+  std::function<Status(const std::string& path)> make;  ///< writes it
+  /// What it is made of, in short: a replay is only believed about the same. Empty: not known.
+  std::string fingerprint = {};
+  bool may_fail = false;  ///< a kBackend error of `make` is a failed iteration, not the end
+};
+
+/// What a tool wants of its session.
+struct DebugSessionPlan {
+  std::string suffix;            ///< tells its iterations from others in replays and artifacts
+  std::string default_artifact;  ///< empty: the tool makes no file for its iterations
+  bool replays = true;           ///< false where the same trial may end otherwise
+};
+
 class DebugSession {
  public:
-  /// `suffix` tells iterations of this tool from others in replays and names of artifacts; a tool
-  /// without one makes no file for its iterations.
-  /// kInvalidArgument, as CheckCommand::Bind and for a file that is in the way; kMalformed for a
-  /// replay that cannot be read. `log` must outlive it.
-  static Result<DebugSession> Bind(const ParsedArgs& args, std::vector<std::string> check,
-                                   std::string suffix, Logger& log);
+  /// kInvalidArgument, as CheckCommand::Bind, for a file that is in the way, and for jobs that the
+  /// check cannot tell apart; kMalformed for a replay that cannot be read. `log` must outlive it.
+  static Result<DebugSession> Bind(const ParsedArgs& args, CheckWords check,
+                                   const DebugSessionPlan& plan, Logger& log);
 
   /// Where each iteration's own file goes; empty where the tool makes none.
   const std::string& artifact() const { return artifact_; }
 
-  /// One iteration: `make` writes the file, the check is run, artifacts are sorted. Whether it
-  /// passed. An iteration that the replay knows is not run again. Errors of `make` and of the
-  /// check.
-  Result<bool> Iterate(const std::function<Status()>& make, std::optional<int64_t> remaining = {});
+  CheckCommand& check() { return check_; }
+  size_t jobs() const { return jobs_; }
+
+  /// Of these trials the first that passes, or that fails. So many as there are jobs are checked at
+  /// once; none of those behind it is begun. A trial that the replay knows is not checked again.
+  /// Errors of `make` and of the check.
+  Result<std::optional<size_t>> FirstThat(std::span<const DebugTrial> trials, bool passes);
+
+  /// One iteration: whether it passed.
+  Result<bool> Passes(const DebugTrial& trial);
 
   /// The peer's last line about iterations.
   void Finish() const;
 
-  int64_t iterations() const { return iterations_; }
-  int64_t passed() const { return passed_; }
+  int64_t iterations() const { return static_cast<int64_t>(replay_.size()); }
 
  private:
+  // What is known of an iteration.
+  struct Entry {
+    std::string key, fingerprint;
+    bool success = false;
+  };
+  // An iteration whose check may still run.
+  struct Open {
+    size_t number;  // from 0
+    std::string path;
+    std::chrono::steady_clock::time_point begin;
+    std::optional<CheckCommand::Running> check;
+    bool failed = false;  // could not be made
+  };
+
   DebugSession(CheckCommand check, std::string suffix, Logger& log)
       : check_(std::move(check)), suffix_(std::move(suffix)), log_(log) {}
 
+  Status BindFiles(const ParsedArgs& args, const DebugSessionPlan& plan);
+  Status BindJobs(const ParsedArgs& args);
   Status LoadReplay(const std::string& path);
   Status SaveReplay(const std::string& infix) const;
-  Status WriteIterationInfo() const;
+  Status WriteIterationInfo(size_t number) const;
   Status SortArtifacts(bool passed, const std::string& key) const;
+  std::string PathOf(size_t job) const;
+  const Entry* Known(const Entry& entry) const;
+  Result<Open> Begin(const DebugTrial& trial, size_t job);
+  Status Make(const DebugTrial& trial, Open& open);
+  Status End(Open open);
 
   CheckCommand check_;
   std::string suffix_;
   Logger& log_;
   std::string artifact_, info_path_, replay_path_, artifacts_folder_, started_;
   std::vector<std::string> artifacts_;
+  size_t jobs_ = 1;
   bool keep_artifact_ = false;
-  std::vector<std::pair<std::string, bool>> replay_;  // in order
-  std::map<std::string, bool> known_;                 // from --load-debug-replay
-  int64_t iterations_ = 0, passed_ = 0;
+  std::vector<Entry> replay_;  // in order
+  std::vector<Entry> known_;   // from --load-debug-replay
 };
 
 }  // namespace vernier

@@ -11,7 +11,7 @@ constexpr OptionRow kCheck[] = {
      .help = "The command that tells by its exit code whether an iteration is good. It takes all"
              " words behind it, so it comes last.",
      .standing = Standing::kBetter,
-     .note = "Always needed: nobody is asked."},
+     .note = "Nobody is asked: reduce and precision also take options of vernier run behind --."},
     {.flags = {"--fail-code", "--fail-returncode"},
      .dest = "fail_codes",
      .arity = Arity::kPlus,
@@ -77,9 +77,9 @@ constexpr OptionRow kArtifact[] = {
     {.flags = {"--iter-artifact", "--intermediate-artifact"},
      .dest = "iter_artifact_path",
      .arity = Arity::kOne,
-     .fallback = "polygraphy_debug.onnx",
+     .fallback = "polygraphy_debug.onnx, of build polygraphy_debug.engine",
      .metavar = "FILE",
-     .help = "The model of each iteration, which the check reads."},
+     .help = "The model or engine of each iteration, which the check reads."},
     {.flags = {"--no-remove-intermediate"},
      .dest = "remove_intermediate",
      .turns_off = true,
@@ -126,6 +126,58 @@ constexpr OptionRow kReduce[] = {
      .help = "Shapes for the model's inputs, from which those of cut tensors follow."},
 };
 
+constexpr std::string_view kDirections[] = {"forward", "reverse"};
+constexpr std::string_view kPrecisions[] = {"float32", "float16"};
+
+constexpr OptionRow kPrecision[] = {
+    {.flags = {"-o", "--output"},
+     .dest = "output",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "The model with casts: float16, but for the nodes that were found.",
+     .origin = Origin::kOurs},
+    {.flags = {"--mode"},
+     .dest = "mode",
+     .arity = Arity::kOne,
+     .choices = kModes,
+     .fallback = "bisect",
+     .metavar = "MODE",
+     .help = "bisect: operators as a whole first, then their nodes; linear: single nodes from the"
+             " start.",
+     .standing = Standing::kBetter,
+     .note = "Both end with named nodes, none of which can be left out."},
+    {.flags = {"--dir", "--direction"},
+     .dest = "direction",
+     .arity = Arity::kOne,
+     .choices = kDirections,
+     .fallback = "forward",
+     .metavar = "WHERE",
+     .help =
+         "Which of two nodes with the same evidence is tried first: the one nearer to the inputs"
+         " (forward) or to the outputs (reverse)."},
+    {.flags = {"-p", "--precision"},
+     .dest = "precision",
+     .arity = Arity::kOne,
+     .choices = kPrecisions,
+     .fallback = "float32",
+     .metavar = "TYPE",
+     .help = "The higher precision, for the nodes that need it.",
+     .standing = Standing::kBetter,
+     .note = "float32 alone: the lower one is float16, in the model itself."},
+};
+
+constexpr OptionRow kJobs[] = {
+    {.flags = {"--jobs"},
+     .dest = "jobs",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "1",
+     .metavar = "N",
+     .help = "Run so many checks at once, each with a file of its own: where the check names"
+             " polygraphy_debug.onnx, the second gets polygraphy_debug.2.onnx and so on.",
+     .origin = Origin::kOurs},
+};
+
 constexpr OptionRow kRepeat[] = {
     {.flags = {"--until"},
      .dest = "until",
@@ -139,9 +191,13 @@ constexpr OptionRow kRepeat[] = {
 
 OptionGroup DebugCheckOptions() { return {"Check", "checking an iteration", kCheck}; }
 
-OptionGroup DebugArtifactOptions() {
-  return {"Iterations", "the model of an iteration", kArtifact};
+OptionGroup DebugArtifactOptions() { return {"Iterations", "the file of an iteration", kArtifact}; }
+
+OptionGroup DebugPrecisionOptions() {
+  return {"Precision", "what is looked for and written", kPrecision};
 }
+
+OptionGroup DebugJobOptions() { return {"Jobs", "checks that run at the same time", kJobs}; }
 
 OptionGroup DebugReduceOptions() { return {"Reduction", "what is made smaller", kReduce}; }
 

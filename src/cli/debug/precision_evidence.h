@@ -1,0 +1,32 @@
+// Which nodes of a model are likely to need float32: what they do to values in float16.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/arg_parser.h"
+#include "cli/bind_run.h"
+#include "surgeon/editable_model.h"
+#include "surgeon/mixed_precision.h"
+#include "util/log.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// What speaks against float16 for a node.
+struct PrecisionEvidence {
+  /// The error that the node adds to the largest of its inputs, relative to the largest magnitude
+  /// of its output; infinite where it makes infinities or NaN of finite values. 0 when not
+  /// measured.
+  double error = 0;
+  size_t rule = 0;  ///< how often operators like this need float32: 0 is the most often
+};
+
+/// For each of `nodes`. Both models, the float16 one being the file `half`, are run once by ONNX
+/// Runtime with the inputs of the command line; without it, operators alone decide, and that is
+/// told. Nodes in bodies have the errors of the node around them. kCancelled.
+Result<std::vector<PrecisionEvidence>> GatherEvidence(
+    const ParsedArgs& args, const Invocation& invocation, const EditableModel& model,
+    const std::string& half, std::span<const LowerableNode> nodes, Logger& log);
+
+}  // namespace vernier

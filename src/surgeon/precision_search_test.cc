@@ -1,0 +1,93 @@
+#include "surgeon/precision_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace vernier {
+namespace {
+
+// A check that passes where all of `needed` stay, and counts what it is asked.
+class Oracle {
+ public:
+  explicit Oracle(std::set<uint32_t> needed) : needed_(std::move(needed)) {}
+
+  Result<std::optional<size_t>> First(std::span<const NodeSet> sets) {
+    for (size_t i = 0; i < sets.size(); ++i) {
+      const std::set<uint32_t> set(sets[i].begin(), sets[i].end());
+      EXPECT_TRUE(asked_.insert(set).second) << "asked twice";
+      if (std::includes(set.begin(), set.end(), needed_.begin(), needed_.end()))
+        return std::optional(i);
+    }
+    return std::optional<size_t>();
+  }
+
+  size_t asked() const { return asked_.size(); }
+
+ private:
+  std::set<uint32_t> needed_;
+  std::set<std::set<uint32_t>> asked_;
+};
+
+PrecisionPlan Plan(size_t count, size_t group_size) {
+  PrecisionPlan plan;
+  plan.ranked.resize(count);
+  std::iota(plan.ranked.begin(), plan.ranked.end(), 0);
+  for (size_t i = 0; group_size > 0 && i < count; ++i) {
+    if (i % group_size == 0) plan.groups.emplace_back();
+    plan.groups.back().push_back(static_cast<uint32_t>(i));
+  }
+  return plan;
+}
+
+struct SearchCase {
+  const char* name;
+  size_t count, group_size;
+  std::set<uint32_t> needed;
+  size_t most_checks;
+};
+
+class KeptNodes : public testing::TestWithParam<SearchCase> {};
+
+TEST_P(KeptNodes, AreThoseThatAreNeeded) {
+  const SearchCase& c = GetParam();
+  Oracle oracle(c.needed);
+  const auto kept = FindKeptNodes(Plan(c.count, c.group_size), [&](std::span<const NodeSet> sets) {
+    return oracle.First(sets);
+  });
+  ASSERT_TRUE(kept.ok() && kept->has_value());
+  EXPECT_EQ(std::set<uint32_t>((*kept)->begin(), (*kept)->end()), c.needed);
+  EXPECT_TRUE(std::is_sorted((*kept)->begin(), (*kept)->end()));
+  EXPECT_LE(oracle.asked(), c.most_checks);
+}
+
+INSTANTIATE_TEST_SUITE_P(Evidence, KeptNodes,
+                         testing::Values(SearchCase{"None", 100, 10, {}, 1},
+                                         SearchCase{"TheMostSuspicious", 100, 0, {0}, 3},
+                                         SearchCase{"TheMostSuspiciousOfAGroup", 100, 10, {0}, 5},
+                                         SearchCase{"TwoAtTheTop", 1000, 0, {0, 1}, 8},
+                                         SearchCase{"TheLast", 64, 8, {63}, 30},
+                                         SearchCase{"FarApart", 200, 20, {3, 77, 150}, 60},
+                                         SearchCase{"All", 4, 0, {0, 1, 2, 3}, 14},
+                                         SearchCase{"OneOfOne", 1, 1, {0}, 2}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(KeptNodes, AreNotThereWhereEverythingFails) {
+  const auto kept = FindKeptNodes(Plan(10, 5), [](std::span<const NodeSet>) {
+    return Result<std::optional<size_t>>(std::optional<size_t>());
+  });
+  ASSERT_TRUE(kept.ok());
+  EXPECT_FALSE(kept->has_value());
+}
+
+TEST(KeptNodes, EndWithTheErrorOfACheck) {
+  const auto kept = FindKeptNodes(Plan(10, 5), [](std::span<const NodeSet>) {
+    return Result<std::optional<size_t>>(BackendError("gone"));
+  });
+  EXPECT_EQ(kept.status().code(), StatusCode::kBackend);
+}
+
+}  // namespace
+}  // namespace vernier
