@@ -11,6 +11,8 @@
 #include "model/onnx_model.h"
 #include "model/onnx_save.h"
 #include "model/onnx_summary.h"
+#include "surgeon/editable_model.h"
+#include "surgeon/graph_parts.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
 #include "util/unique_fd.h"
@@ -83,6 +85,22 @@ std::vector<std::string> NamesOf(std::span<const TensorInfo> infos) {
   return names;
 }
 
+Status ExtractFromFile(const OnnxModel& model, const CutPlan& plan, const std::string& output,
+                       const SaveOnnxOptions& options, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(EditableModel editable, EditableModel::Open(model.path(), options.source,
+                                                                       options.ignore_weights));
+  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(editable.now(), plan));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ToBytes(pieces));
+  VERNIER_ASSIGN_OR_RETURN(
+      OnnxModel part,
+      OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, model.path()));
+  log.Info("Original Model:\n" + SummariseOnnx(model));
+  log.Info("New Model:\n" + SummariseOnnx(part));
+  editable.Become(std::move(part));
+  log.Info("Saving ONNX model to: " + output);
+  return editable.Save(output, options);
+}
+
 Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   const std::string path(*args.Value("model_file"));
   const std::string output(*args.Value("output"));
@@ -95,6 +113,10 @@ Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
   VERNIER_ASSIGN_OR_RETURN(const SaveOnnxOptions options, BindOnnxSave(args, log));
   VERNIER_TRY(NodesBetween(model, NamesOf(plan.inputs), NamesOf(plan.outputs)).status());
   VERNIER_TRY(CompleteCut(args, invocation, model, plan, log));
+  // As it is in the file: its weights go from there to the new file, and are never in memory.
+  if (!args.Has("do_shape_inference") && !args.Has("fp_to_fp16")) {
+    return ExtractFromFile(model, plan, output, options, log);
+  }
   VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(model, plan));
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel part, Reopen(pieces, path));
   log.Info("Original Model:\n" + SummariseOnnx(model));
