@@ -1,10 +1,13 @@
 """vernier inspect model, held against the peer's lines."""
 
+import json
+
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from program import Case
+from surgeon_models import ranges
 
 
 def value(name, shape=("N", 3), dtype=TensorProto.FLOAT):
@@ -152,3 +155,49 @@ class InspectModel(Case):
         ended = self.vernier("inspect", "model", "m.onnx", "--convert-to", "trt")
         self.assertEqual(ended.code, 5)
         self.assertIn("--convert-to trt", ended.err)
+
+    def json(self, made, *words):
+        onnx.save(made, str(self.path("m.onnx")))
+        ended = self.vernier("inspect", "model", "m.onnx", "--format", "json", *words)
+        self.assertEqual(ended.code, 0, ended.err)
+        return json.loads(ended.out)  # nothing else is on stdout
+
+    def test_json(self):
+        told = self.json(branches())
+        self.assertEqual((told["ir_version"], told["opsets"]), (8, {"ai.onnx": 17}))
+        graph = told["graph"]
+        self.assertEqual([v["name"] for v in graph["inputs"]], ["x", "c"])
+        self.assertEqual(graph["inputs"][0], {"name": "x", "dtype": "float32", "shape": ["N", 3]})
+        self.assertEqual([w["name"] for w in graph["initializers"]], ["c", "w"])
+        self.assertEqual([n["op"] for n in graph["nodes"]], ["If", "Clip"])
+        self.assertEqual(graph["nodes"][1]["inputs"], ["y", "", "w"])
+        bodies = graph["nodes"][0]["graphs"]
+        self.assertEqual([n["op"] for n in bodies["else_branch"]["nodes"]], ["Mul", "Relu"])
+        self.assertNotIn("attributes", graph["nodes"][0])
+        shown = self.json(attributes(), "--show", "attrs")["graph"]["nodes"]
+        self.assertEqual(shown[0]["attributes"], {"value": {"dtype": "int64", "shape": [4, 10]}})
+        self.assertEqual(shown[1]["attributes"]["axis"], -1)
+        ended = self.vernier("inspect", "model", "m.onnx", "--format", "json", "--layer", "norm")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("leave out --layer", ended.err)
+
+    def test_sizes_without_a_bound(self):
+        onnx.save(ranges(), str(self.path("m.onnx")))
+        ended = self.vernier("inspect", "model", "m.onnx", "--list-unbounded-dds")
+        self.assertIn("Found tensors with unbounded DDS: ['top']", ended.out)
+        self.assertEqual(self.json(ranges(), "--list-unbounded-dds")["unbounded_dds"], ["top"])
+        self.assertEqual(self.json(branches(), "--list-unbounded-dds")["unbounded_dds"], [])
+
+    def test_a_page_with_the_graph(self):
+        onnx.save(branches(), str(self.path("m.onnx")))
+        ended = self.vernier("inspect", "model", "m.onnx", "--visual")
+        self.assertIn("Viewer HTML saved to m.html", ended.out)
+        page = self.path("m.html").read_text()
+        self.assertIn('"Clip"', page)
+        self.assertNotRegex(page, r"(src|href)=.https?:")
+        ended = self.vernier("inspect", "model", "m.onnx", "--save-visual", "sub.txt")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("--save-visual", ended.err)
+        self.path("folder.html").mkdir()
+        ended = self.vernier("inspect", "model", "m.onnx", "--save-visual", "folder.html")
+        self.assertEqual(ended.code, 7)

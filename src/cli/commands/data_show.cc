@@ -4,8 +4,11 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/data_files.h"
+#include "cli/commands/print_document.h"
+#include "io/byte_sink.h"
 #include "io/directory_listing.h"
 #include "report/accuracy_file.h"
+#include "report/model_json.h"
 #include "report/saved_text.h"
 #include "util/number_text.h"
 
@@ -13,7 +16,7 @@ namespace vernier {
 namespace {
 
 struct Shown {
-  bool all = false;
+  bool all = false, json = false;
   SavedTextOptions text;
 };
 
@@ -31,6 +34,11 @@ Result<int64_t> LimitOf(const ParsedArgs& args, std::string_view dest, int64_t f
 Result<Shown> Bind(const ParsedArgs& args) {
   Shown shown;
   shown.all = args.Has("all");
+  shown.json = args.Value("format").value_or("text") == "json";
+  if (shown.json && (args.Has("show_values") || args.Has("histogram"))) {
+    return InvalidArgument(
+        "--format json: values and histograms are not in it; vernier data convert writes values");
+  }
   shown.text.values = args.Has("show_values");
   shown.text.histogram = args.Has("histogram");
   VERNIER_ASSIGN_OR_RETURN(shown.text.print.edge_items, LimitOf(args, "num_items", 3));
@@ -71,7 +79,43 @@ Result<std::string> FormatTensors(SavedTensors& saved, const Shown& shown) {
   return text;
 }
 
+// The same as JSON: runners are null for files of inputs.
+Status ShowJson(const std::string& path, const Shown& shown) {
+  if (!IsDirectory(path) && LooksLikeAccuracyResults(path)) {
+    return Unimplemented("--format json: '" + path +
+                         "' holds accuracy results, and is a JSON document already");
+  }
+  VERNIER_ASSIGN_OR_RETURN(SavedTensors saved, OpenSavedTensors(path, SavedKind::kOutputs));
+  StringSink sink;
+  JsonWriter writer(sink);
+  writer.BeginArray();
+  for (size_t run = 0; run < saved.reader->runs().size(); ++run) {
+    const SavedRun& described = saved.reader->runs()[run];
+    writer.BeginObject();
+    writer.Key("runner");
+    if (saved.kind == SavedKind::kInputs) {
+      writer.Null();
+    } else {
+      writer.String(RunnerNameOf(described));
+    }
+    writer.Key("iteration_count");
+    writer.Integer(static_cast<int64_t>(described.iterations));
+    writer.Key("iterations");
+    writer.BeginArray();
+    for (size_t i = 0; i < described.iterations && (i == 0 || shown.all); ++i) {
+      VERNIER_ASSIGN_OR_RETURN(const IterationResult result, saved.reader->Read(run, i));
+      WriteTensorsJson(result.outputs, writer);
+    }
+    writer.EndArray();
+    writer.EndObject();
+  }
+  writer.EndArray();
+  VERNIER_TRY(writer.Finish());
+  return PrintDocument(sink.text());
+}
+
 Status Show(const std::string& path, const Shown& shown, Logger& log) {
+  if (shown.json) return ShowJson(path, shown);
   std::string text;
   if (!IsDirectory(path) && LooksLikeAccuracyResults(path)) {
     VERNIER_ASSIGN_OR_RETURN(const AccuracyResults results, ReadAccuracyResults(path));

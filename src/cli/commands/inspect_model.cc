@@ -1,16 +1,26 @@
 // The graph of a model as text, and the layers of an engine.
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/bind_run.h"
 #include "cli/bind_tensorrt.h"
+#include "cli/command_options.h"
 #include "cli/commands/activations.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/origin.h"
+#include "cli/commands/print_document.h"
+#include "cli/version.h"
 #include "model/model_type.h"
 #include "report/engine_text.h"
+#include "report/model_json.h"
 #include "report/model_text.h"
+#include "report/report_files.h"
 #include "run/engine_build.h"
+#include "run/model_graph.h"
+#include "surgeon/upper_bounds.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -22,10 +32,13 @@ bool Shows(const ParsedArgs& args, std::string_view what) {
 
 // Options of graphs say nothing of engines.
 Status CheckEngineOptions(const ParsedArgs& args) {
-  for (const std::string_view dest :
-       {"layer", "external_data_dir", "load_outputs_paths", "runners"}) {
+  for (const std::string_view dest : {"layer", "external_data_dir", "load_outputs_paths", "runners",
+                                      "list_unbounded_dds", "visual", "save_visual"}) {
     if (!args.Has(dest)) continue;
     return InvalidArgument(std::string(args.Flag(dest)) + ": an engine has nothing of the kind");
+  }
+  if (args.Value("format").value_or("text") == "json") {
+    return Unimplemented("--format json is for ONNX models; an engine is shown as text");
   }
   for (const std::string_view what : {"weights", "stats"}) {
     if (!Shows(args, what)) continue;
@@ -65,10 +78,51 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
   return {};
 }
 
-Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
-                   ConsoleLog& log) {
-  log.Info("Loading model: " + path);
-  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
+// The graph as a page of its own.
+Status SaveVisual(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
+                  ConsoleLog& log) {
+  const auto given = args.Value("save_visual");
+  const std::string file =
+      given ? std::string(*given) : std::filesystem::path(path).stem().string() + ".html";
+  VERNIER_ASSIGN_OR_RETURN(const ReportFile report, ReportFileFor("--save-visual", file));
+  if (report.format != ReportFormat::kHtml) {
+    return InvalidArgument("--save-visual: expected a name that ends in .html, got '" + file + "'");
+  }
+  if (args.Has("visual_port")) log.Warning("--visual-port has no effect: the page is a file");
+  RunPlan plan;
+  plan.runners.emplace_back();
+  plan.runners.back().model.path = path;
+  plan.runners.back().model.type = std::string(ModelTypeName(ModelType::kOnnx));
+  RunRecord record;
+  record.command = invocation.command;
+  record.version = kVersion;
+  record.origin = DescribeOrigin(args, InspectOptionTable(), invocation);
+  record.graph = FindModelGraph(plan);
+  if (!record.graph) return Malformed("'" + path + "' has no graph that can be drawn");
+  VERNIER_TRY(WriteReport(report, record));
+  log.Info("Viewer HTML saved to " + file);
+  return {};
+}
+
+Status ShowAsJson(const ParsedArgs& args, const OnnxModel& model) {
+  for (const std::string_view dest : {"layer", "load_outputs_paths", "runners"}) {
+    const bool runners = dest == "runners" && !args.Runners().empty();
+    if (!runners && !args.Has(dest)) continue;
+    return InvalidArgument("--format json shows the whole structure and no values; leave out " +
+                           std::string(runners ? "the runner" : args.Flag(dest)));
+  }
+  std::vector<std::string_view> unbounded;
+  if (args.Has("list_unbounded_dds")) {
+    VERNIER_ASSIGN_OR_RETURN(unbounded, TensorsWithoutBound(model));
+  }
+  const std::string text = FormatModelJson(model, Shows(args, "attrs"),
+                                           args.Has("list_unbounded_dds") ? &unbounded : nullptr);
+  VERNIER_TRY(model.CheckIntact());
+  return PrintDocument(text);
+}
+
+Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invocation,
+                                 const OnnxModel& model, ConsoleLog& log) {
   ModelTextOptions options;
   options.layers = Shows(args, "layers");
   options.attributes = Shows(args, "attrs");
@@ -88,8 +142,26 @@ Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const s
     activations.pop_back();
     text += "\n\n" + activations;
   }
+  return text;
+}
+
+Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
+                   ConsoleLog& log) {
+  const bool json = args.Value("format").value_or("text") == "json";
+  if (!json) log.Info("Loading model: " + path);
+  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
+  if (json) return ShowAsJson(args, model);
+  if (args.Has("visual") || args.Has("save_visual")) {
+    return SaveVisual(args, invocation, path, log);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, DescribeOnnx(args, invocation, model, log));
   VERNIER_TRY(model.CheckIntact());
   log.Info("==== ONNX Model ====\n" + text);
+  if (!args.Has("list_unbounded_dds")) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string_view> unbounded,
+                           TensorsWithoutBound(model));
+  log.Info("Found tensors with unbounded DDS: " +
+           FormatPythonList(std::vector<std::string>(unbounded.begin(), unbounded.end())));
   return {};
 }
 

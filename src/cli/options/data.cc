@@ -61,6 +61,8 @@ constexpr OptionRow kConvert[] = {
      .origin = Origin::kOurs},
 };
 
+constexpr std::string_view kShowFormats[] = {"text", "json"};
+
 constexpr OptionRow kShow[] = {
     {.dest = "path",
      .arity = Arity::kOne,
@@ -84,6 +86,15 @@ constexpr OptionRow kShow[] = {
      .fallback = "75",
      .metavar = "NUM",
      .help = "Characters in a line of values; -1 breaks lines only at the ends of axes."},
+    {.flags = {"--format"},
+     .dest = "format",
+     .arity = Arity::kOne,
+     .choices = kShowFormats,
+     .fallback = "text",
+     .metavar = "FORMAT",
+     .help = "json: runners, iterations and tensors with their statistics as one JSON document on"
+             " stdout, and nothing else there.",
+     .origin = Origin::kOurs},
 };
 
 constexpr OptionRow kRecover[] = {
@@ -112,7 +123,6 @@ OptionGroup DataFilesOptions() { return {"Files", "what is read and written", kF
 OptionGroup DataConvertOptions() { return {"Conversion", "what is read and written", kConvert}; }
 
 OptionGroup DataShowOptions() { return {"What is shown", "how much is shown", kShow}; }
-
 
 OptionGroup DataRecoverOptions() { return {"Recovery", "what is read and written", kRecover}; }
 

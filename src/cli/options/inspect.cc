@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::string_view kShown[] = {"layers", "attrs", "weights", "stats"};
 constexpr std::string_view kDisplayAs[] = {"trt"};
+constexpr std::string_view kFormats[] = {"text", "json"};
 
 constexpr OptionRow kInspect[] = {
     {.flags = {"--convert-to", "--display-as"},
@@ -33,6 +34,39 @@ constexpr OptionRow kInspect[] = {
          " the types of its tensors and the statistics of its weights; with a runner or"
          " --load-outputs, of its tensors' values too.",
      .origin = Origin::kOurs},
+    {.flags = {"--list-unbounded-dds"},
+     .dest = "list_unbounded_dds",
+     .help = "List the tensors that decide a size by their values and that nothing bounds."},
+    {.flags = {"--format"},
+     .dest = "format",
+     .arity = Arity::kOne,
+     .choices = kFormats,
+     .fallback = "text",
+     .metavar = "FORMAT",
+     .help = "json: the whole structure as one JSON document on stdout, and nothing else there;"
+             " attributes with --show attrs.",
+     .origin = Origin::kOurs},
+    {.flags = {"--visual"},
+     .dest = "visual",
+     .help = "Write a page that draws the graph: one file, which opens without a network.",
+     .standing = Standing::kBetter,
+     .note = "No server is started and nothing is loaded from elsewhere."},
+    {.flags = {"--visual-port"},
+     .dest = "visual_port",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .metavar = "PORT",
+     .help = "Has no effect: the page is a file.",
+     .standing = Standing::kRefused,
+     .note = "A warning: there is no server."},
+    {.flags = {"--save-visual"},
+     .dest = "save_visual",
+     .arity = Arity::kOne,
+     .fallback = "STEM.html, in the current folder",
+     .metavar = "FILE",
+     .help = "Where that page goes; this alone is enough.",
+     .standing = Standing::kBetter,
+     .note = "Needs no --visual."},
 };
 
 constexpr OptionRow kTacticReplay[] = {

@@ -3,7 +3,8 @@
 
 function graphSection() {
   const anything = pairs.some((pair) => (pair.outputs || []).length);
-  if (!anything || !record.graph || !record.graph.nodes.length) return null;
+  const alone = !pairs.length && !(record.runners || []).length;  // a model that was looked at
+  if (!(anything || alone) || !record.graph || !record.graph.nodes.length) return null;
   const graph = record.graph;
   const section = make('section', {id: 'graph', 'aria-labelledby': 'graph-title'});
   section.append(make('div', {class: 'bar'}, make('h2', {id: 'graph-title'}, 'Graph')));
