@@ -19,6 +19,7 @@ CONV_LAYERS = 200
 CONV_CHANNELS = 16
 CONV_SIDE = 56
 CONV_GAIN = 1.09
+PLANTED = "Planted"  # an operator that nobody knows
 EXTERNAL_TENSORS = 6
 EXTERNAL_BYTES = 1 << 30  # of each
 MEBIBYTE_FLOATS = 1 << 18
@@ -49,9 +50,10 @@ def perceptron(path):
     save(path, nodes, [floats("x", (4, 16))], [floats("y", (4, 10))], weights)
 
 
-def convolutions(path):
-    """A chain of 200 convolutions, each with a ReLU. The gain makes up for what the zero padding
-    takes away, so that the last layer's values are still of the first's size."""
+def convolutions(path, planted=None):
+    """A chain of 200 convolutions, each with a ReLU; one layer may have an operator that nobody knows
+    instead. The gain makes up for what the zero padding takes away, so that the last layer's values
+    are still of the first's size."""
     rng = np.random.default_rng(2)
     nodes, weights = [], []
     current = "x"
@@ -61,7 +63,8 @@ def convolutions(path):
         weights.append(numpy_helper.from_array(kernel.astype(np.float32), f"w{layer}"))
         nodes.append(helper.make_node("Conv", [current, f"w{layer}"], [f"conv{layer}"],
                                       pads=[1, 1, 1, 1]))
-        nodes.append(helper.make_node("Relu", [f"conv{layer}"], [f"relu{layer}"]))
+        operator = PLANTED if layer == planted else "Relu"
+        nodes.append(helper.make_node(operator, [f"conv{layer}"], [f"relu{layer}"]))
         current = f"relu{layer}"
     shape = (1, CONV_CHANNELS, CONV_SIDE, CONV_SIDE)
     save(path, nodes, [floats("x", shape)], [floats(current, shape)], weights)
@@ -107,6 +110,7 @@ def main():
     identity(options.folder / "large.onnx", (384 * MEBIBYTE_FLOATS,))
     perceptron(options.folder / "perceptron.onnx")
     convolutions(options.folder / "conv200.onnx")
+    convolutions(options.folder / "planted.onnx", planted=150)
     if options.large:
         external(options.folder / "external.onnx")
         result_files(options.folder)

@@ -16,9 +16,11 @@ import cases
 import framework_cases
 import measure
 import python_cases
+import tool_cases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CASES = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES}
+CASES = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES,
+         **tool_cases.CASES}
 
 
 def parse_options():
