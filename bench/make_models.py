@@ -19,7 +19,7 @@ CONV_LAYERS = 200
 CONV_CHANNELS = 16
 CONV_SIDE = 56
 CONV_GAIN = 1.09
-PLANTED = "Planted"  # an operator that nobody knows
+PLANTED = "Softsign"  # what a check of the bench takes for a fault
 EXTERNAL_TENSORS = 6
 EXTERNAL_BYTES = 1 << 30  # of each
 MEBIBYTE_FLOATS = 1 << 18
@@ -51,8 +51,8 @@ def perceptron(path):
 
 
 def convolutions(path, planted=None):
-    """A chain of 200 convolutions, each with a ReLU; one layer may have an operator that nobody knows
-    instead. The gain makes up for what the zero padding takes away, so that the last layer's values
+    """A chain of 200 convolutions, each with a ReLU; one layer may have another
+    operator instead. The gain makes up for what the zero padding takes away, so that the last layer's values
     are still of the first's size."""
     rng = np.random.default_rng(2)
     nodes, weights = [], []
