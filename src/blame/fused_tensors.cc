@@ -176,10 +176,12 @@ class KernelLists {
       const auto readers = flow_.Readers(name);
       const bool counts = !name.empty() && !flow_.IsResult(name) && !graph_.IsConstant(name);
       if (!counts || readers.empty()) continue;
-      const bool stays = std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
+      // Clang before 16 captures no structured bindings.
+      const auto in_kernel = [&, kernel = kernel](uint32_t reader) {
         const auto found = kernel_of_.find(reader);
         return found != kernel_of_.end() && found->second == kernel;
-      });
+      };
+      const bool stays = std::all_of(readers.begin(), readers.end(), in_kernel);
       if (stays) inner.insert(name);
     }
     return inner;
