@@ -33,6 +33,17 @@ bool HoldsFiles(const std::string& path) {
   return IsDirectory(path) && !fs::is_empty(path, error) && !error;
 }
 
+// Whether all that a folder holds is what a killed write left of a file.
+bool HoldsOnlyBeginnings(const std::string& path) {
+  std::error_code error;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with('.') || !name.ends_with(".tmp")) return false;  // see AtomicFile
+  }
+  return !error;
+}
+
 std::string FreeName(const std::string& path) {
   std::string name = path;
   for (int n = 1; IsThere(name) || IsThere(name + kPartialSuffix); ++n) {
@@ -165,8 +176,9 @@ Result<std::vector<SavedProgress::Candidate>> SavedProgress::Collect(const std::
         fs::path(place).filename().string().find(kPartialSuffix) != std::string::npos;
     // Killed before anything was written.
     if (parts && !IsPartialFolder(place)) continue;
-    if (!parts && IsDirectory(place) && !HoldsFiles(place)) continue;
-    if (parts && IsLeftOver(place)) {
+    const bool folder = !parts && IsDirectory(place);
+    if (folder && !HoldsFiles(place)) continue;
+    if (folder ? HoldsOnlyBeginnings(place) : parts && IsLeftOver(place)) {
       RemoveAll(place);
       continue;
     }

@@ -37,6 +37,12 @@ class SystemCalls(unittest.TestCase):
                 with self.subTest(name=name, number=number):
                     self.scene.fail_call(name, number, "SIGKILL")
 
+    def test_killed_while_the_first_files_of_a_folder_are_made(self):
+        """All it holds may be the beginning of one; the calls from the end of the parts on."""
+        for number in range(44, 60):
+            with self.subTest(number=number):
+                self.scene.fail_call("saved", number, "SIGKILL")
+
     def test_the_calls_of_publishing_fail_one_after_another(self):
         """The last ones, which make the file of the parts."""
         for name in FORMATS:
