@@ -4,6 +4,7 @@
 
 #include "check/memory_properties.h"
 #include "check/properties.h"
+#include "compare/vacuous.h"
 #include "inputs/coerce_feed.h"
 #include "run/feed_stream.h"
 #include "run/pair_bars.h"
@@ -44,6 +45,23 @@ Status NothingToCompare(const LiveRunner& runner) {
   return BackendError(why);
 }
 
+ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& outputs) {
+  ConsistencyCoverage coverage;
+  for (const SkippedOutput& output : runner.skipped()) {
+    coverage.not_compared.push_back({output.name, output.why});
+  }
+  for (const NamedTensor& output : outputs) {
+    const Tensor& tensor = output.tensor;
+    ++coverage.outputs;
+    coverage.elements += tensor.element_count();
+    // A tensor and itself are one in memory, which would be a reason of its own.
+    const Result<Tensor> copy = Tensor::Copy(tensor.dtype(), tensor.dims(), tensor.bytes());
+    const std::string why = copy.ok() ? VacuousBecause(tensor, *copy) : "";
+    if (!why.empty()) coverage.shows_nothing.push_back({output.name, why});
+  }
+  return coverage;
+}
+
 class RunnerCheck {
  public:
   RunnerCheck(const RunPlan& plan, const ConsistencyOptions& options, const Probe::Shared& shared,
@@ -67,6 +85,7 @@ class RunnerCheck {
     const Result<TensorMap> outputs = (*probe)->Infer(feed);
     if (!outputs.ok()) return GiveUp(Explained(outputs.status(), runner, *model, feed));
     if (outputs->empty()) return GiveUp(NothingToCompare((*probe)->runner()));
+    record_.coverage = CoverageOf((*probe)->runner(), *outputs);
     PairBars bars(plan_.compare);
     if (bars.wanted()) {
       bars.AddRunner(0, (*probe)->runner());

@@ -20,12 +20,28 @@ Json ToJson(const PropertyRecord& property) {
   return json;
 }
 
+Json ToJson(const std::vector<NotedOutput>& outputs) {
+  Json json = Json::array();
+  for (const NotedOutput& output : outputs) {
+    json.push_back({{"output", output.name}, {"why", TextJson(output.why)}});
+  }
+  return json;
+}
+
+Json ToJson(const ConsistencyCoverage& coverage) {
+  return {{"outputs", coverage.outputs},
+          {"elements", coverage.elements},
+          {"shows_nothing", ToJson(coverage.shows_nothing)},
+          {"not_compared", ToJson(coverage.not_compared)}};
+}
+
 Json ToJson(const ConsistencyRunner& runner) {
   Json json = {{"name", runner.name},
                {"backend", runner.backend},
                {"framework_version", runner.framework_version},
                {"precision", runner.precision},
                {"failure", TextJson(runner.failure)},
+               {"coverage", ToJson(runner.coverage)},
                {"properties", Json::array()}};
   for (const PropertyRecord& property : runner.properties) {
     json["properties"].push_back(ToJson(property));
@@ -67,12 +83,9 @@ int64_t ConsistencyRecord::tried() const {
 }
 
 std::string ToJson(const ConsistencyRecord& record) {
-  Json json = {{"schema_version", kSchemaVersion},
-               {"vernier_version", record.version},
-               {"command", record.command},
-               {"complete", record.complete},
-               {"consistent", record.consistent()},
-               {"runners", Json::array()}};
+  Json json = {{"schema_version", kSchemaVersion},  {"vernier_version", record.version},
+               {"command", record.command},         {"complete", record.complete},
+               {"consistent", record.consistent()}, {"runners", Json::array()}};
   for (const ConsistencyRunner& runner : record.runners) json["runners"].push_back(ToJson(runner));
   return DumpJson(json, 2) + "\n";
 }

@@ -23,6 +23,19 @@ struct PropertyRecord {
   double times_over = 0;           ///< of kHolds: in multiples of the bar; 0: the same bits
 };
 
+struct NotedOutput {
+  std::string name;
+  std::string why;
+};
+
+/// What the properties of a runner were tried on.
+struct ConsistencyCoverage {
+  int64_t outputs = 0;
+  int64_t elements = 0;                         ///< of these outputs, in one inference
+  std::vector<NotedOutput> shows_nothing = {};  ///< of them: all zero, all NaN, no elements, ...
+  std::vector<NotedOutput> not_compared = {};   ///< beside them: what is no tensor, say
+};
+
 struct ConsistencyRunner {
   std::string name;
   std::string backend;
@@ -30,6 +43,7 @@ struct ConsistencyRunner {
   std::string precision = {};
   std::string failure = {};  ///< not empty: it could not run at all
   bool unavailable = false;  ///< because it is not installed or not usable
+  ConsistencyCoverage coverage = {};
   std::vector<PropertyRecord> properties = {};
 };
 

@@ -110,6 +110,15 @@ class CheckConsistency(Case):
         self.assertIn("PASSED | other-settings", ended.out)
         self.assertIn("PASSED | uninitialised-memory", ended.out)
 
+    def test_the_summary_says_what_was_compared_and_what_shows_nothing(self):
+        ended, _ = self.check("    return {'y': feed['x'], 'z': np.zeros(4, 'f4'), 'e': feed['x'][:0]}\n",
+                              "--only", "repeated-runs", "--input-shapes", "x:[2,3]")
+        self.assertIn("1 hold and 0 are broken; compared 3 outputs, 10 elements; shows nothing: "
+                      "z (all elements are zero), e (no elements)", ended.out)
+        record = json.loads(self.path("record.json").read_text())
+        self.assertEqual(record["runners"][0]["coverage"]["shows_nothing"][1],
+                         {"output": "e", "why": "no elements"})
+
     def test_nothing_tried_is_no_pass(self):
         ended, _ = self.check(GOOD, "--only", "poisoned-outputs")
         self.assertEqual(ended.code, 4)

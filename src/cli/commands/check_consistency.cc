@@ -125,6 +125,23 @@ Result<ConsistencyRecord> Check(const ConsistencyPlan& plan, const Invocation& i
   return record;
 }
 
+std::string Listed(std::string_view what, const std::vector<NotedOutput>& outputs) {
+  std::string text;
+  for (const NotedOutput& output : outputs) {
+    text += (text.empty() ? "; " + std::string(what) + ": " : ", ") + output.name + " (" +
+            output.why + ")";
+  }
+  return text;
+}
+
+std::string DescribeCoverage(const ConsistencyCoverage& coverage) {
+  return "compared " + std::to_string(coverage.outputs) +
+         (coverage.outputs == 1 ? " output, " : " outputs, ") + std::to_string(coverage.elements) +
+         (coverage.elements == 1 ? " element" : " elements") +
+         Listed("shows nothing", coverage.shows_nothing) +
+         Listed("not compared", coverage.not_compared);
+}
+
 // What the verdict rests on.
 void TellCoverage(const ConsistencyRecord& record, Logger& log) {
   for (const ConsistencyRunner& runner : record.runners) {
@@ -139,7 +156,8 @@ void TellCoverage(const ConsistencyRecord& record, Logger& log) {
     }
     log.Info(runner.name + ": of " + std::to_string(runner.properties.size()) + " properties " +
              std::to_string(held) + " hold and " + std::to_string(broken) + " are broken" +
-             (not_tried.empty() ? "" : "; not tried: " + not_tried));
+             (not_tried.empty() ? "" : "; not tried: " + not_tried) + "; " +
+             DescribeCoverage(runner.coverage));
   }
 }
 
