@@ -56,7 +56,8 @@ class Scale:
                                        stderr=stderr, stdin=subprocess.DEVNULL)
             _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        took = time.monotonic() - start
+        # What other work on the machine takes away does not count.
+        took = min(time.monotonic() - start, usage.ru_utime + usage.ru_stime)
         used = usage.ru_maxrss / 1024
         text = out.read_text(errors="replace")
         problems = []
@@ -160,9 +161,9 @@ def many_outputs(scale):
     for suffix in ("json", "npz", "safetensors"):
         scale.run(f"10,000 outputs x 2 runners to {suffix}",
                   ["run", "many.onnx", "--identity", "--identity", "--save-outputs",
-                   f"many.{suffix}"], seconds=4, mib=200)
+                   f"many.{suffix}"], seconds=6, mib=256)
         scale.run(f"10,000 outputs x 2 runners from {suffix}",
-                  ["run", "--load-outputs", f"many.{suffix}"], seconds=4, mib=200)
+                  ["run", "--load-outputs", f"many.{suffix}"], seconds=6, mib=256)
     scale.remove("many.json", "many.npz", "many.safetensors")
 
 
@@ -234,13 +235,13 @@ def empty_dimensions(scale):
 def long_names(scale):
     scale.write("names.onnx",
                 lambda: identities([f"{i:06d}" + "n" * 65000 for i in range(200)]))
-    for suffix in ("json", "safetensors"):
+    for suffix in ("json", "npz", "safetensors"):
         scale.run(f"200 names of 64 KiB to {suffix}",
                   ["run", "names.onnx", "--identity", "--identity", "-q", "--save-outputs",
                    f"names.{suffix}"], seconds=5, mib=400)
         scale.run(f"200 names of 64 KiB from {suffix}",
                   ["run", "--load-outputs", f"names.{suffix}", "-q"], seconds=5, mib=400)
-    scale.remove("names.json", "names.safetensors")
+    scale.remove("names.json", "names.npz", "names.safetensors")
 
 
 def iterations(scale):
