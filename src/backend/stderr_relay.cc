@@ -20,6 +20,7 @@ namespace {
 // What a pipe that has room surely takes without waiting.
 constexpr size_t kChunk = PIPE_BUF;
 constexpr size_t kTailBytes = 8192;
+constexpr size_t kMostHeld = 65536;  // of a line without an end
 constexpr size_t kTailLines = 20;
 constexpr size_t kLineBytes = 300;
 // What a process that was left behind goes on writing is not waited for.
@@ -121,6 +122,7 @@ void StderrRelay::Serve() {
     if (ready[0].revents != 0 && !PassOn()) ready[0].fd = -1;  // everybody has closed it
   }
   for (int i = 0; i < kMaxLastReads && PassOn(); ++i) continue;
+  PassOnLines(0);
 }
 
 // One piece. False when there is none, now or ever.
@@ -131,8 +133,22 @@ bool StderrRelay::PassOn() {
   const std::string_view bytes(buffer.data(), static_cast<size_t>(count));
   tail_ += bytes;
   if (tail_.size() > 2 * kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
-  Write(bytes);
+  if (!in_workflow_) {
+    Write(bytes);
+    return true;
+  }
+  held_ += bytes;
+  PassOnLines(kMostHeld);
   return true;
+}
+
+// Of what is held, whole lines; all of it where it is more than `most_held` bytes.
+void StderrRelay::PassOnLines(size_t most_held) {
+  const size_t last = held_.find_last_of("\n\r");
+  const size_t whole = last == std::string::npos ? 0 : last + 1;
+  const size_t count = held_.size() - whole > most_held ? held_.size() : whole;
+  Write(WithoutWorkflowCommands(std::string_view(held_).substr(0, count)));
+  held_.erase(0, count);
 }
 
 // A reader that does not read must not hold up the end of the run.

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "util/unique_fd.h"
+#include "util/workflow_commands.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -20,7 +21,7 @@ namespace vernier {
 std::string LastLines(std::string_view text, size_t max_lines, size_t max_line_bytes);
 
 /// A pipe whose bytes a thread writes to this process's standard error. Memory does not grow with
-/// what comes through.
+/// what comes through. In a GitHub workflow lines arrive whole, and none is a command to it.
 class StderrRelay {
  public:
   static Result<std::unique_ptr<StderrRelay>> Start();
@@ -42,11 +43,14 @@ class StderrRelay {
 
   void Serve();
   bool PassOn();
+  void PassOnLines(size_t most_held);
   void Write(std::string_view bytes);
 
   UniqueFd read_end_, write_end_;
-  UniqueFd stop_;         // an eventfd: readable when Serve should end
-  std::string tail_;      // of Serve's thread until that has ended
+  UniqueFd stop_;     // an eventfd: readable when Serve should end
+  std::string tail_;  // of Serve's thread until that has ended
+  const bool in_workflow_ = InGitHubWorkflow();
+  std::string held_;      // likewise: a line that is not finished, in a workflow
   bool is_mute_ = false;  // our own standard error does not take any more
   std::thread thread_;
 };

@@ -1,5 +1,6 @@
 #include "backend/stderr_relay.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <string>
@@ -46,6 +47,24 @@ TEST(StderrRelay, PassesOnAndRemembersTheEnd) {
   const std::string passed = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(passed.size(), flood.size() + 12);
   EXPECT_TRUE(passed.ends_with("f\nlast words\n"));
+}
+
+// A name that a framework quotes may hold line breaks, and may come in pieces.
+TEST(StderrRelay, CommandsNoWorkflow) {
+  ::setenv("GITHUB_ACTIONS", "true", 1);
+  ::testing::internal::CaptureStderr();
+  {
+    Result<std::unique_ptr<StderrRelay>> relay = StderrRelay::Start();
+    ASSERT_TRUE(relay.ok());
+    for (const std::string_view piece : {"node 'a\n", " :", ":error::x'\n::deb", "ug::y\nend"}) {
+      ASSERT_EQ(::write((*relay)->write_end(), piece.data(), piece.size()),
+                static_cast<ssize_t>(piece.size()));
+    }
+    EXPECT_EQ((*relay)->Stop(), "node 'a\n ::error::x'\n::debug::y\nend");
+  }
+  ::unsetenv("GITHUB_ACTIONS");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "node 'a\n \\x3a:error::x'\n\\x3a:debug::y\nend");
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "blame/tensor_pairs.h"
 #include "blame/verdicts.h"
 #include "run/loaded_runs.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 #include "util/process_memory.h"
 #include "util/thread_pool.h"
@@ -129,19 +130,25 @@ class Investigation {
     return {};
   }
 
+  static std::string NameOf(const ProbeSide& side) { return "'" + side.plan().name + "'"; }
+
   // Without probes: whether the model runs at all, and what its outputs are.
   Status RunPlain() {
     logger_.Start("Running without probes");
     if (reference_) {
-      VERNIER_ASSIGN_OR_RETURN(reference_runner_, reference_->OpenPlain());
+      VERNIER_ASSIGN_OR_RETURN(reference_runner_,
+                               reference_->OpenPlain().Annotate(NameOf(*reference_)));
     }
-    VERNIER_TRY(OpenCandidate());
+    VERNIER_TRY(OpenCandidate().Annotate(NameOf(*candidate_)));
     VERNIER_TRY(MakeFeeds());
+    outcome_.record.iterations = static_cast<int64_t>(feeds_.size());
     plain_.SetRunners(reference_runner_.get(), *candidate_runner_);
     for (size_t i = 0; i < feeds_.size(); ++i) {
       VERNIER_TRY(CheckInterrupted());
       VERNIER_ASSIGN_OR_RETURN(TensorMap ours, PlainReference(i));
-      VERNIER_ASSIGN_OR_RETURN(TensorMap theirs, candidate_->Infer(*candidate_runner_, feeds_[i]));
+      VERNIER_ASSIGN_OR_RETURN(
+          TensorMap theirs,
+          candidate_->Infer(*candidate_runner_, feeds_[i]).Annotate(NameOf(*candidate_)));
       plain_.Add(feeds_[i], std::move(ours), std::move(theirs));
     }
     if (reference_runner_) ClosePlain(*reference_, *reference_runner_);
@@ -182,10 +189,14 @@ class Investigation {
                       " with the tensors of a batch");
       return;
     }
+    const std::string why = memory.held_bytes > plan_.max_host_bytes
+                                ? "runners and the model take " + held + " by themselves"
+                                : "a single layer's tensors need " +
+                                      FormatBytes(most - memory.held_bytes) + " beside " + held +
+                                      " of runners and the model";
     logger_.Warning("--max-host-mem " + FormatBytes(plan_.max_host_bytes) +
-                    " cannot be kept: runners and the model take " + held +
-                    " by themselves. Batches are as small as they can be, and up to " + all +
-                    " may be held.");
+                    " cannot be kept: " + why +
+                    ". Batches are as small as they can be, and up to " + all + " may be held.");
   }
 
   // Asked how it fuses the graph, if it can tell: a session more would be a compile more.
@@ -207,7 +218,9 @@ class Investigation {
   Result<TensorMap> PlainReference(size_t iteration) {
     TensorMap outputs;
     if (reference_) {
-      VERNIER_ASSIGN_OR_RETURN(outputs, reference_->Infer(*reference_runner_, feeds_[iteration]));
+      VERNIER_ASSIGN_OR_RETURN(
+          outputs,
+          reference_->Infer(*reference_runner_, feeds_[iteration]).Annotate(NameOf(*reference_)));
     } else {
       VERNIER_ASSIGN_OR_RETURN(
           IterationResult saved,
@@ -234,15 +247,22 @@ class Investigation {
     const auto saved = static_cast<size_t>(loaded_->runs()[sides_.saved].iterations);
     if (saved == 0) return InvalidArgument("the saved outputs hold no iteration");
     if (feeds_.size() != saved) {
-      logger_.Warning("The saved outputs hold " + std::to_string(saved) +
-                      " iterations and the inputs " + std::to_string(feeds_.size()) +
-                      ": only the first " + std::to_string(std::min(saved, feeds_.size())) +
-                      " of both are looked at");
+      SayNotAll("the saved outputs hold " + Counted(saved, "iteration") + " and the inputs " +
+                std::to_string(feeds_.size()) + ": only the first " +
+                std::to_string(std::min(saved, feeds_.size())) + " of both were looked at");
     }
     if (feeds_.size() > saved) feeds_.resize(saved);
     VERNIER_ASSIGN_OR_RETURN(const IterationResult peek, loaded_->Peek(sides_.saved));
     for (const NamedTensor& output : peek.outputs) saved_names_.push_back(output.name);
     return {};
+  }
+
+  // Less than was asked for.
+  void SayNotAll(std::string why) {
+    if (plan_.run.lenient) return logger_.Warning(why);
+    outcome_.faults.incomplete = true;
+    logger_.Error(why);
+    outcome_.record.notes.push_back(std::move(why));
   }
 
   void GiveUp(std::string why) {
@@ -302,8 +322,8 @@ class Investigation {
         std::optional<BlameRecord> known,
         LoadResumeFile(plan_.resume, outcome_.record.resume_key, feeds_.size()));
     if (!known) return {};
-    logger_.Info("Going on from '" + plan_.resume + "': " + std::to_string(known->layers.size()) +
-                 " layers are known");
+    logger_.Info("Going on from '" + plan_.resume + "': " + Counted(known->layers.size(), "layer") +
+                 (known->layers.size() == 1 ? " is known" : " are known"));
     for (const BlameLayerRecord& layer : known->layers) {
       for (const BlameTensorRecord& tensor : layer.outputs) {
         known_.insert(tensor.name_in_candidate());
@@ -354,7 +374,7 @@ class Investigation {
       std::erase_if(batches[i].targets, [&](uint32_t target) { return IsKnown(target); });
       if (batches[i].targets.empty()) continue;
       logger_.Info("Batch " + std::to_string(i + 1) + " of " + std::to_string(batches.size()) +
-                   ": " + std::to_string(batches[i].targets.size()) + " layers");
+                   ": " + Counted(batches[i].targets.size(), "layer"));
       outcome_.record.planned_bytes =
           std::max(outcome_.record.planned_bytes, batches[i].host_bytes);
       LayerBatch batch(scene, batches[i].targets);
@@ -456,6 +476,9 @@ class Investigation {
     if (record.compared == 0 && record.error.empty()) GiveUp(WhyNothingWasCompared());
     Accuse(graph_ ? graph_->OutputNames() : std::vector<std::string>(), record);
     if (!record.culprits.empty()) outcome_.faults.mismatch = true;
+    if (!reference_ && graph_) {
+      DoubtInputs([this](std::string_view name) { return graph_->IsInput(name); }, record);
+    }
     if (reference_ && graph_) FollowBranches();
     record.timing.emplace_back("runtimes", clock_.seconds);
   }

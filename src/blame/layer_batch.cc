@@ -132,6 +132,26 @@ Status LayerBatch::Probe(const TensorMap& feed, int64_t iteration) {
   return {};
 }
 
+// What follows from the inputs alone has another shape only where they are others.
+Status LayerBatch::CheckSavedShapes() const {
+  if (scene_.reference.live != nullptr) return {};
+  const BlameGraph& graph = *scene_.graph;
+  for (const Island& island : islands_) {
+    const auto inputs = graph.InputsOf(island);
+    const bool first = std::all_of(inputs.begin(), inputs.end(),
+                                   [&](std::string_view name) { return graph.IsInput(name); });
+    for (const std::string_view name : island.outputs) {
+      const Dims &ours = reference_.at(name).dims(), &theirs = candidate_.at(name).dims();
+      if (!first || ours == theirs) continue;
+      return Malformed("the saved tensor '" + *scene_.reference.pairs->Find(name) +
+                       "' has the shape " + FormatDims(ours) + ", and from these inputs '" +
+                       scene_.candidate->plan().name + "' makes " + FormatDims(theirs) +
+                       ": --load-inputs and --load-outputs have to come from one run");
+    }
+  }
+  return {};
+}
+
 void LayerBatch::Judge(std::vector<Judging>& all) const {
   scene_.threads->Run(all.size(), [&](size_t i, size_t) {
     all[i].judged = JudgeTensor(*all[i].reference, *all[i].candidate, all[i].bar);
@@ -419,6 +439,7 @@ Result<std::vector<BlameLayerRecord>> LayerBatch::Run(const TensorMap& feed, int
   feed_ = &feed;
   layers_.clear();
   VERNIER_TRY(Probe(feed, iteration));
+  VERNIER_TRY(CheckSavedShapes());
   JudgeTotals(feed);
   TakeIslands();
   NameGroups();

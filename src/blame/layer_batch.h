@@ -65,6 +65,7 @@ class LayerBatch {
   };
   void Judge(std::vector<Judging>& all) const;
   Status Probe(const TensorMap& feed, int64_t iteration);
+  Status CheckSavedShapes() const;
   void FindIslands();
   Status ProbeCandidate(const std::vector<std::string_view>& names, const TensorMap& feed);
   std::vector<std::string_view> Wanted() const;

@@ -205,7 +205,21 @@ class Court {
   bool mixed_ = false;  // the sides have tensors of different float types
 };
 
+bool ReadsOnly(const BlameLayerRecord& layer, const InputTest& is_input) {
+  return !layer.inputs.empty() && std::all_of(layer.inputs.begin(), layer.inputs.end(), is_input);
+}
+
 }  // namespace
+
+void DoubtInputs(const InputTest& is_input, BlameRecord& record) {
+  for (BlameCulprit& culprit : record.culprits) {
+    for (const BlameLayerRecord& layer : record.layers) {
+      if (layer.node != culprit.node || !ReadsOnly(layer, is_input)) continue;
+      culprit.why += "; or these are not the inputs that the saved outputs were made from";
+      break;
+    }
+  }
+}
 
 void Accuse(const std::vector<std::string>& outputs, BlameRecord& record) {
   record.culprits.clear();

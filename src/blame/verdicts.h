@@ -1,7 +1,9 @@
 // From the errors of all layers to who is blamed, and for what.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "record/blame_record.h"
@@ -12,5 +14,12 @@ namespace vernier {
 /// order, from first_nonfinite and from `outputs`, the names of the model's own outputs. The rules
 /// are the table in docs/blame.md.
 void Accuse(const std::vector<std::string>& outputs, BlameRecord& record);
+
+/// Whether a tensor is an input of the model.
+using InputTest = std::function<bool(std::string_view)>;
+
+/// For saved references: what reads only the model's inputs is accused with the reservation that
+/// the inputs may be others than those that the saved outputs were made from.
+void DoubtInputs(const InputTest& is_input, BlameRecord& record);
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 
 #include "cli/bind_run.h"
 #include "util/number_text.h"
+#include "util/workflow_commands.h"
 
 namespace vernier {
 namespace {
@@ -76,6 +77,7 @@ Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
     options.areas.clear();
   }
   options.colors = TerminalWantsColors();
+  options.in_workflow = InGitHubWorkflow();
   for (const std::string& word : args.List("log_format")) {
     options.timestamp |= word == "timestamp";
     options.line_info |= word == "line-info";

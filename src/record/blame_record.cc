@@ -244,6 +244,7 @@ void ReadSummary(const Json& json, BlameRecord& record) {
   record.first_divergence = TextFrom(json.at("first_divergence"));
   record.output_error = NumberFrom(json.at("output_error"));
   record.compared = json.value("compared", int64_t{0});
+  record.iterations = json.value("iterations", int64_t{0});
   record.command = TextFrom(json.at("command"));
   record.version = TextFrom(json.at("version"));
   record.model = TextFrom(json.at("model"));
@@ -281,6 +282,7 @@ std::string ToJson(const BlameRecord& record) {
   json["first_divergence"] = Text(record.first_divergence);
   json["output_error"] = Number(record.output_error);
   json["compared"] = record.compared;
+  json["iterations"] = record.iterations;
   json["command"] = record.command;
   json["version"] = record.version;
   json["model"] = record.model;

@@ -25,7 +25,8 @@ std::string VerdictOn(double error, const BlameRecord& blame) {
   return error <= 1 || (nobody && std::isfinite(error)) ? "passed" : "failed";
 }
 
-OutputRecord OutputOf(const BlameTensorRecord& tensor, const BlameRecord& blame) {
+OutputRecord OutputOf(const BlameTensorRecord& tensor, int64_t iteration,
+                      const BlameRecord& blame) {
   const std::string verdict = VerdictOn(tensor.total_error, blame);
   OutputRecord output = tensor.compared ? *tensor.compared : OutputRecord();
   output.name = tensor.name;
@@ -37,8 +38,13 @@ OutputRecord OutputOf(const BlameTensorRecord& tensor, const BlameRecord& blame)
   output.tolerances_checked = true;
   output.worst_times_tolerance = tensor.total_error;
   output.elements = std::max(tensor.reference.elements, tensor.candidate.elements);
+  output.figures.iteration = iteration;
   output.figures.shape = tensor.shape;
-  output.figures.gates = {{"total error", verdict, "", tensor.total_error, 1.0}};
+  // What the bar of the own error is for says nothing of the other.
+  const std::string total_why = output.bar         ? output.bar->why
+                                : tensor.own_error ? std::string()
+                                                   : tensor.bar_why;
+  output.figures.gates = {{"total error", verdict, total_why, tensor.total_error, 1.0}};
   if (tensor.own_error) {
     output.figures.gates.push_back(
         {"own error", VerdictOn(*tensor.own_error, blame), tensor.bar_why, *tensor.own_error, 1.0});
@@ -71,10 +77,10 @@ RunRecord WithLayers(RunRecord record) {
   pair.first = blame.reference;
   pair.second = blame.candidate;
   pair.by_layer = true;
-  pair.compared_iterations = pair.expected_iterations = 1;
+  pair.compared_iterations = pair.expected_iterations = std::max<int64_t>(blame.iterations, 1);
   for (const BlameLayerRecord& layer : blame.layers) {
     for (const BlameTensorRecord& tensor : layer.outputs) {
-      pair.outputs.push_back(OutputOf(tensor, blame));
+      pair.outputs.push_back(OutputOf(tensor, layer.iteration, blame));
     }
   }
   record.pairs.push_back(std::move(pair));

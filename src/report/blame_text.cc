@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "report/text_table.h"
+#include "util/counted.h"
 #include "util/number_text.h"
+#include "util/visible_text.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
@@ -22,8 +24,8 @@ std::string Error(const std::optional<double>& times) {
 
 // The end of a long name tells more than its beginning.
 std::string Shortened(const std::string& name) {
-  if (name.size() <= kWidestName) return name;
-  return "..." + name.substr(name.size() - kWidestName + 3);
+  if (name.size() <= kWidestName) return VisibleLine(name);
+  return "..." + VisibleLine(name.substr(name.size() - kWidestName + 3));
 }
 
 std::string Join(const std::vector<std::string>& names, size_t most) {
@@ -38,9 +40,13 @@ std::string Join(const std::vector<std::string>& names, size_t most) {
 // The first columns are numbers.
 TextTable WithNumbers(size_t count) { return {.indent = 4, .gap = 1, .end_number = count}; }
 
+// What a layer does as part of something: fused with others, or within the model.
+double Together(const BlameLayerRecord& layer) {
+  return std::max(layer.in_place_error.value_or(0), layer.fused_error.value_or(0));
+}
+
 double Worst(const BlameLayerRecord& layer) {
-  return std::max({layer.own_error.value_or(0), layer.in_place_error.value_or(0),
-                   layer.fused_error.value_or(0)});
+  return std::max(layer.own_error.value_or(0), Together(layer));
 }
 
 // How much was compared, and how much of that has one value only.
@@ -55,7 +61,7 @@ std::string Covered(const BlameRecord& record) {
     }
   }
   std::string text;
-  if (elements > 0) text = ", " + std::to_string(elements) + " elements";
+  if (elements > 0) text = ", " + Counted(elements, "element");
   if (constant > 0) {
     text += "; shows little: " + std::to_string(constant) +
             (constant == 1 ? " tensor holds one value only" : " tensors hold one value only");
@@ -68,8 +74,9 @@ std::string Culprits(const BlameRecord& record) {
   std::string text = "To blame:\n";
   for (size_t i = 0; i < std::min(record.culprits.size(), kShownLayers); ++i) {
     const BlameCulprit& culprit = record.culprits[i];
-    text += "    " + std::to_string(i + 1) + ". " + culprit.node + " [" + culprit.op_type + "], " +
-            Join(culprit.outputs, kShownNames) + "\n       " + culprit.why + "\n";
+    text += "    " + std::to_string(i + 1) + ". " +
+            VisibleLine(culprit.node + " [" + culprit.op_type) + "], " +
+            Join(culprit.outputs, kShownNames) + "\n       " + VisibleLine(culprit.why) + "\n";
   }
   if (record.culprits.size() > kShownLayers) {
     text += "    and " + std::to_string(record.culprits.size() - kShownLayers) + " more\n";
@@ -77,12 +84,20 @@ std::string Culprits(const BlameRecord& record) {
   return text;
 }
 
+std::string OperatorOf(const BlameLayerRecord& layer) {
+  if (layer.group.empty()) return layer.op_type;
+  return layer.op_type + " (" + Counted(layer.group.size(), "node") + ")";
+}
+
 std::string Ranking(const BlameRecord& record, bool all_layers) {
   std::vector<const BlameLayerRecord*> layers;
   for (const BlameLayerRecord& layer : record.layers) layers.push_back(&layer);
+  const bool together = std::any_of(layers.begin(), layers.end(),
+                                    [](const auto* layer) { return Together(*layer) > 0; });
   std::string title = "Layers in topological order, errors in multiples of their bars:\n";
   if (!all_layers) {
-    title = "Layers by own error, in multiples of their bars:\n";
+    title = "Layers by own error" + std::string(together ? " or that of their fusion" : "") +
+            ", in multiples of their bars:\n";
     std::stable_sort(layers.begin(), layers.end(),
                      [](const auto* a, const auto* b) { return Worst(*a) > Worst(*b); });
     if (layers.size() > kShownLayers) layers.resize(kShownLayers);
@@ -91,12 +106,16 @@ std::string Ranking(const BlameRecord& record, bool all_layers) {
   for (const BlameLayerRecord* layer : layers) {
     std::vector<std::string> outputs;
     for (const BlameTensorRecord& tensor : layer->outputs) outputs.push_back(tensor.name);
-    std::string op = layer->op_type;
-    if (!layer->group.empty()) op += " (" + std::to_string(layer->group.size()) + " nodes)";
-    rows.push_back({Error(layer->own_error), Error(layer->total_error), Shortened(layer->node), op,
-                    Join(outputs, 1)});
+    rows.push_back({Error(layer->own_error), Error(layer->total_error), Shortened(layer->node),
+                    OperatorOf(*layer), Join(outputs, 1)});
   }
-  return title + FormatTable(rows, WithNumbers(2));
+  if (!together) return title + FormatTable(rows, WithNumbers(2));
+  rows.front().insert(rows.front().begin() + 1, "fused/in place");
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const bool known = layers[i]->fused_error || layers[i]->in_place_error;
+    rows[i + 1].insert(rows[i + 1].begin() + 1, known ? FormatG(Together(*layers[i]), 3) : "-");
+  }
+  return title + FormatTable(rows, WithNumbers(3));
 }
 
 std::string Values(const MagnitudeRecord& m) {
@@ -109,13 +128,14 @@ std::string Values(const MagnitudeRecord& m) {
 std::string FirstNonFinite(const BlameRecord& record) {
   if (!record.first_nonfinite) return "";
   const NonFiniteRecord& first = *record.first_nonfinite;
-  std::string text =
-      "First not finite: " + first.node + " [" + first.op_type + "], '" + first.output + "' (" +
-      (first.side == "both" ? "both sides" : "the " + first.side) +
-      "): " + std::to_string(first.nan_count) + " NaN, " + std::to_string(first.infinite_count) +
-      " infinite, the first at " + FormatDims(first.first) + "\n";
+  std::string text = "First not finite: " + VisibleLine(first.node + " [" + first.op_type) +
+                     "], '" + VisibleLine(first.output) + "' (" +
+                     (first.side == "both" ? "both sides" : "the " + first.side) +
+                     "): " + std::to_string(first.nan_count) + " NaN, " +
+                     std::to_string(first.infinite_count) + " infinite, the first at " +
+                     FormatDims(first.first) + "\n";
   for (const BlameOperand& operand : first.operands) {
-    text += "    from '" + operand.name + "': " + Values(operand.values) + "\n";
+    text += "    from '" + VisibleLine(operand.name) + "': " + Values(operand.values) + "\n";
   }
   return text;
 }
@@ -146,7 +166,7 @@ std::string Unexposed(const BlameRecord& record) {
   for (const UnexposedTensor& tensor : record.unexposed) names.push_back(tensor.name);
   return "Not looked at: " + std::to_string(names.size()) + " tensor" +
          (names.size() == 1 ? "" : "s") + " (" + Join(names, kShownNames) + "); " +
-         record.unexposed.front().why + (names.size() > 1 ? ", ..." : "") + "\n";
+         VisibleLine(record.unexposed.front().why) + (names.size() > 1 ? ", ..." : "") + "\n";
 }
 
 std::string Fused(const BlameRecord& record) {
@@ -160,20 +180,23 @@ std::string Fused(const BlameRecord& record) {
 }  // namespace
 
 std::string FormatBlame(const BlameRecord& record, bool all_layers) {
-  std::string text = "Blame: " + record.candidate + " against " + record.reference + ", " +
-                     std::to_string(record.compared) + " tensors of " +
-                     std::to_string(record.layers.size()) + " layers compared" + Covered(record) +
-                     "\n";
+  std::string text =
+      "Blame: " + VisibleLine(record.candidate + " against " + record.reference) + ", " +
+      Counted(record.compared, "tensor") + " of " + Counted(record.layers.size(), "layer") +
+      " compared" + Covered(record) +
+      (record.iterations > 1 ? ", the worst of " + Counted(record.iterations, "iteration") : "") +
+      "\n";
   text += Culprits(record);
   text += Ranking(record, all_layers);
   if (!record.first_divergence.empty()) {
-    text += "First divergence: " + record.first_divergence + "\n";
+    text += "First divergence: " + VisibleLine(record.first_divergence) + "\n";
   }
   text += FirstNonFinite(record);
   text += Headroom(record);
   text += Fused(record);
   text += Unexposed(record);
-  if (record.disturbance.measured) text += record.disturbance.finding + "\n";
+  if (record.disturbance.measured) text += VisibleLine(record.disturbance.finding) + "\n";
+  for (const std::string& note : record.notes) text += "note: " + note + "\n";
   if (record.culprits.empty()) {
     text +=
         record.error.empty() ? "Nothing is to blame.\n" : "Not finished: " + record.error + "\n";

@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "util/atomic_file.h"
+#include "util/visible_text.h"
+#include "util/workflow_commands.h"
 
 namespace vernier {
 namespace {
@@ -66,53 +68,6 @@ std::string_view ColorCode(LogColor color, std::string_view fallback) {
   return fallback;
 }
 
-// The length of the UTF-8 character at the start of `text` and its code point; 0 if it is none.
-struct Utf8Character {
-  size_t size = 0;
-  uint32_t point = 0;
-};
-
-Utf8Character DecodeUtf8(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  if (lead < 0x80) return {1, lead};
-  const size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return {};
-  uint32_t point = lead & (0xffu >> (size + 1));
-  for (size_t i = 1; i < size; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xc0u) != 0x80u) return {};
-    point = point << 6 | (next & 0x3fu);
-  }
-  return {size, point};
-}
-
-// What moves the cursor, changes the terminal or the direction of writing.
-bool IsControl(uint32_t point) {
-  const bool c0 = point < 0x20 && point != '\t';
-  const bool c1 = point >= 0x7f && point <= 0x9f;
-  const bool bidi = (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
-  return c0 || c1 || bidi;
-}
-
-// Names of tensors and files are somebody else's text: what a terminal would obey is shown, not
-// sent.
-void AppendVisible(std::string_view line, std::string& out) {
-  while (!line.empty()) {
-    const Utf8Character character = DecodeUtf8(line);
-    const size_t size = std::max<size_t>(character.size, 1);
-    if (character.size > 0 && !IsControl(character.point)) {
-      out += line.substr(0, size);
-    } else {
-      const uint32_t code =
-          character.size > 0 ? character.point : static_cast<unsigned char>(line.front());
-      char escape[16];
-      std::snprintf(escape, sizeof(escape), code < 0x100 ? "\\x%02x" : "\\u%04x", code);
-      out += escape;
-    }
-    line.remove_prefix(size);
-  }
-}
-
 // Python's splitlines for "\n": a final line break starts no further line.
 std::vector<std::string_view> SplitLines(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -122,6 +77,17 @@ std::vector<std::string_view> SplitLines(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
+}
+
+std::string VisibleLines(std::string_view text) {
+  std::string visible;
+  bool first = true;
+  for (const std::string_view line : SplitLines(text)) {
+    if (!first) visible += '\n';
+    AppendVisible(line, visible);
+    first = false;
+  }
+  return visible;
 }
 
 bool IsSet(const char* variable) {
@@ -210,17 +176,23 @@ void ConsoleLog::Write(Severity severity, std::string_view text, LogColor color,
 
 void ConsoleLog::Plain(std::string_view text) {
   if (options_.threshold >= Severity::kCritical) return;
-  std::string message;
-  bool first = true;
-  for (const std::string_view line : SplitLines(text)) {
-    if (!first) message += '\n';
-    AppendVisible(line, message);
-    first = false;
-  }
-  Emit(stdout, message, "");
+  Emit(stdout, VisibleLines(text), "");
+}
+
+void ConsoleLog::WorkflowCommands(std::string_view text) {
+  if (options_.threshold >= Severity::kCritical) return;
+  Print(stdout, VisibleLines(text), "");
 }
 
 void ConsoleLog::Emit(std::FILE* stream, const std::string& text, std::string_view color) {
+  if (options_.in_workflow) {
+    Print(stream, WithoutWorkflowCommands(text), color);
+  } else {
+    Print(stream, text, color);
+  }
+}
+
+void ConsoleLog::Print(std::FILE* stream, const std::string& text, std::string_view color) {
   if (options_.colors && !color.empty()) {
     std::fprintf(stream, "%.*s%s\033[0m\n", static_cast<int>(color.size()), color.data(),
                  text.c_str());

@@ -23,15 +23,20 @@ struct AreaSeverity {
 struct ConsoleLogOptions {
   Severity threshold = Severity::kInfo;
   std::vector<AreaSeverity> areas;  ///< the longest that matches wins over `threshold`
-  bool timestamp = false;  ///< "(HH:MM:SS) " after the letter
+  bool timestamp = false;           ///< "(HH:MM:SS) " after the letter
   bool line_info = false;  ///< "[comparator/compare.py] ", the part of the program, after the time
   bool colors = false;
-  std::string log_file;  ///< also write every emitted line there; empty: no
+  bool in_workflow = false;  ///< lines that a GitHub workflow would obey are broken
+  std::string log_file;      ///< also write every emitted line there; empty: no
 };
 
 /// Colours are for a person at a terminal: on when stdout is one, off with NO_COLOR, TERM=dumb or
 /// `--log-format no-colors`; CLICOLOR_FORCE and FORCE_COLOR turn them on.
 bool TerminalWantsColors();
+
+/// Is this a step of a GitHub workflow ($GITHUB_ACTIONS is "true"), which reads commands in the
+/// log?
+bool InGitHubWorkflow();
 
 class ConsoleLog final : public Logger {
  public:
@@ -47,6 +52,9 @@ class ConsoleLog final : public Logger {
   /// Lines that are ours, below the peer's: no letter, stdout, at every verbosity but --silent's.
   void Plain(std::string_view text);
 
+  /// As Plain, for our own commands to a GitHub workflow, whose parts are escaped.
+  void WorkflowCommands(std::string_view text);
+
   /// Ends the log file. False when it could not be written whole.
   bool Close();
 
@@ -56,6 +64,7 @@ class ConsoleLog final : public Logger {
   }
   std::string Prefix(Severity severity) const;
   void Emit(std::FILE* stream, const std::string& text, std::string_view color);
+  void Print(std::FILE* stream, const std::string& text, std::string_view color);
   void Flush();
 
   ConsoleLogOptions options_;

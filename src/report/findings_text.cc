@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "util/number_text.h"
+#include "util/visible_text.h"
 #include "vernier/dtype.h"
 #include "vernier/tensor.h"
 
@@ -110,11 +111,11 @@ std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool
   std::string text = "  output '" + output.name + "'";
   if (output.compared > 1) text += ", iteration " + std::to_string(figures.iteration);
   if (several_pairs) text += ", " + pair.first + " vs. " + pair.second;
-  text += ":\n";
+  text = VisibleLine(text) + ":\n";
   bool said = false;
   for (const std::string& line : lines) {
     if (line.empty()) continue;
-    text += "    " + line + "\n";
+    text += "    " + VisibleLine(line) + "\n";
     said = true;
   }
   return said ? text : "";

@@ -6,6 +6,7 @@
 #include "report/run_summary.h"
 #include "report/text_escape.h"
 #include "report/verdict_text.h"
+#include "util/counted.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
 #include "vernier/tensor.h"
@@ -64,7 +65,19 @@ TestSuite RunnerSuite(const RunRecord& record) {
   return suite;
 }
 
-TestCase OutputCase(const OutputRecord& output) {
+// Of layers, only the worst iteration is known.
+std::string IterationsOf(const PairRecord& pair, const OutputRecord& output) {
+  if (pair.by_layer) {
+    return pair.compared_iterations > 1
+               ? "\nin iteration " + std::to_string(output.figures.iteration) + ", its worst of " +
+                     std::to_string(pair.compared_iterations)
+               : "";
+  }
+  return "\n" + std::to_string(output.passed) + " of " + Counted(output.compared, "iteration") +
+         " passed";
+}
+
+TestCase OutputCase(const PairRecord& pair, const OutputRecord& output) {
   TestCase test{.name = output.name};
   const std::string_view verdict = OutputVerdict(output);
   if (verdict == "passed") {
@@ -73,8 +86,7 @@ TestCase OutputCase(const OutputRecord& output) {
   }
   test.result = verdict == "failed" ? CaseResult::kFailure : CaseResult::kError;
   test.message = DescribeFailure(output);
-  test.text = test.message + "\n" + std::to_string(output.passed) + " of " +
-              std::to_string(output.compared) + " iterations passed";
+  test.text = test.message + IterationsOf(pair, output);
   for (const ElementRecord& element : output.figures.worst) {
     test.text += "\nat " + FormatDims(element.index) + ": " +
                  (element.first_text ? *element.first_text : FormatG(element.first, 9)) +
@@ -87,7 +99,7 @@ TestCase OutputCase(const OutputRecord& output) {
 TestSuite PairSuite(const PairRecord& pair) {
   TestSuite suite{pair.first + " vs. " + pair.second + (pair.by_layer ? ", layer by layer" : ""),
                   {}};
-  for (const OutputRecord& output : pair.outputs) suite.cases.push_back(OutputCase(output));
+  for (const OutputRecord& output : pair.outputs) suite.cases.push_back(OutputCase(pair, output));
   for (const auto& [names, runner] : {std::pair(&pair.only_in_first, &pair.first),
                                       std::pair(&pair.only_in_second, &pair.second)}) {
     for (const std::string& name : *names) {
@@ -109,8 +121,8 @@ TestSuite ProfileSuite(const ProfileRecord& profile) {
       test.message = point.failure;
     } else if (point.accuracy.compared && !point.accuracy.passed) {
       test.result = CaseResult::kFailure;
-      test.message = "outputs differ from those of " + ReferenceOf(profile) + ": " +
-                     point.accuracy.why;
+      test.message =
+          "outputs differ from those of " + ReferenceOf(profile) + ": " + point.accuracy.why;
     }
     suite.cases.push_back(std::move(test));
   }
@@ -139,7 +151,7 @@ TestSuite RunSuite(const RunRecord& record) {
     whole.result =
         verdict.outcome == Outcome::kMismatched ? CaseResult::kFailure : CaseResult::kError;
     whole.message = verdict.sentence;
-    whole.text = !record.error.empty() ? record.error : record.blame ? "" : FormatAdvice(record);
+    whole.text = !record.error.empty() ? record.error : FormatAdvice(record);
   }
   suite.cases.push_back(std::move(whole));
   return suite;

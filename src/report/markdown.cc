@@ -137,7 +137,8 @@ std::string Configuration(const RunRecord& record) {
   std::string text = "<details><summary>Configuration</summary>\n\n";
   const std::string command =
       record.origin.words.empty() ? record.command : JoinForShell(record.origin.words);
-  text += FenceMarkdown(command.substr(0, kLongestCommand), "sh") + "\nvernier " + EscapeMarkdown(record.version);
+  text += FenceMarkdown(command.substr(0, kLongestCommand), "sh") + "\nvernier " +
+          EscapeMarkdown(record.version);
   if (!record.origin.processor.empty()) text += ", " + EscapeMarkdown(record.origin.processor);
   if (!record.origin.system.empty()) text += ", " + EscapeMarkdown(record.origin.system);
   return text + "\n\n</details>\n";
@@ -182,8 +183,7 @@ std::string FormatMarkdown(const RunRecord& record) {
   }
   if (!record.error.empty()) text += FenceMarkdown(Short(record.error), "") + "\n";
   text += CulpritList(record) + OutputTable(record) + ProfileTable(record) + RunnerTable(record);
-  // Where the tensors part is known then.
-  if (verdict.outcome == Outcome::kMismatched && !record.blame) {
+  if (verdict.outcome == Outcome::kMismatched) {
     if (const std::string advice = FormatAdvice(record); !advice.empty()) {
       text += FenceMarkdown(Trim(advice), "") + "\n";
     }

@@ -11,6 +11,7 @@
 #include "report/markdown.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
+#include "util/workflow_commands.h"
 
 namespace vernier {
 namespace {
@@ -72,12 +73,10 @@ Status WriteReport(const ReportFile& report, const RunRecord& record) {
 }
 
 Result<std::string> TellGitHub(const RunRecord& record) {
-  const char* inside = std::getenv("GITHUB_ACTIONS");
-  if (inside == nullptr || std::string_view(inside) != "true") return std::string();
+  if (!InGitHubWorkflow()) return std::string();
   const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
   if (summary != nullptr && *summary != '\0') {
-    VERNIER_TRY(
-        Append(summary, FormatMarkdown(record.blame ? WithLayers(record) : record) + "\n"));
+    VERNIER_TRY(Append(summary, FormatMarkdown(record.blame ? WithLayers(record) : record) + "\n"));
   }
   return FormatAnnotations(record);
 }

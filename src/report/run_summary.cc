@@ -12,6 +12,7 @@
 #include "util/first_line.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
+#include "util/visible_text.h"
 
 namespace vernier {
 namespace {
@@ -19,6 +20,9 @@ namespace {
 constexpr size_t kWorstShown = 5;
 // Up to this many outputs the log above is the table.
 constexpr size_t kFewOutputs = 3;
+
+// One line, whatever the names in it hold.
+std::string Line(std::string_view text) { return VisibleLine(text) + "\n"; }
 
 std::string FormatSeconds(double seconds) {
   if (seconds < 1e-3) return FormatG(seconds * 1e6, 3) + " us";
@@ -46,9 +50,10 @@ std::string RunnerTable(const RunRecord& record, bool interleaved) {
   for (const RunnerRecord& runner : record.runners) {
     if (!runner.failure.empty())
       // The rest of a failure is in the log above.
-      text += "  " + runner.name + ": FAILED, " + FirstLine(runner.failure) + "\n";
+      text += Line("  " + runner.name + ": FAILED, " + FirstLine(runner.failure));
     for (const auto& [name, why] : runner.skipped_outputs) {
-      text += "  " + runner.name + ": output '" + name + "' was not compared: " + why + "\n";
+      text += "  " + VisibleLine(runner.name + ": output '" + name) + "' was not compared: " + why +
+              "\n";
     }
   }
   return text;
@@ -113,7 +118,7 @@ std::string WorstOutputs(const RunRecord& record) {
   }
   std::string text = FormatTable(rows);
   if (!first_name.empty())
-    text += "  first failing output, in the graph's order: " + first_name + "\n";
+    text += Line("  first failing output, in the graph's order: " + first_name);
   return text;
 }
 
@@ -224,15 +229,16 @@ std::string EnoughTolerances(const PairRecord& pair) {
 }  // namespace
 
 std::string FormatAdvice(const RunRecord& record) {
+  // Where the outputs part is known then, and a bar is no tolerance that could be wider.
+  if (record.blame) return "";
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
       if (!HasFailed(output) || output.not_finite == 0) continue;
-      return "reason: output '" + output.name + "' holds " + std::to_string(output.not_finite) +
-             " NaN or infinite values" +
-             (record.runners.empty()
-                  ? ""
-                  : "; find where they start: add --onnx-outputs '*' --validate") +
-             "\n";
+      return Line("reason: output '" + output.name + "' holds " +
+                  std::to_string(output.not_finite) + " NaN or infinite values" +
+                  (record.runners.empty()
+                       ? ""
+                       : "; find where they start: add --onnx-outputs '*' --validate"));
     }
     const std::string enough = EnoughTolerances(pair);
     if (enough.empty()) continue;
@@ -242,17 +248,16 @@ std::string FormatAdvice(const RunRecord& record) {
         "to accept this difference: add --atol" + enough + " --rtol" + enough +
         ThresholdAdvice(record) +
         // Saved files have no other tensors to look at.
-        (record.runners.empty() ? ""
-                                : "; to see which tensor parts first: add --onnx-outputs '*'") +
-        "\n";
+        (record.runners.empty() ? "" : "; to see which tensor parts first: add --onnx-outputs '*'");
     // Scripts need not say what they compute in.
     const bool told = first != nullptr && second != nullptr && !first->precision.empty() &&
                       !second->precision.empty();
     if (told && first->precision != second->precision) {
-      return "reason: " + first->name + " computes in " + first->precision + ", " + second->name +
-             " in " + second->precision + "\nnext: " + next;
+      return Line("reason: " + first->name + " computes in " + first->precision + ", " +
+                  second->name + " in " + second->precision) +
+             Line("next: " + next);
     }
-    return "next: " + next;
+    return Line("next: " + next);
   }
   const std::string thresholds = ThresholdAdvice(record);
   return thresholds.empty() ? "" : "next: to accept this difference: add" + thresholds + "\n";
@@ -264,7 +269,7 @@ std::string FormatRunSummary(const RunRecord& record, const SummaryOptions& opti
   for (const PairRecord& pair : record.pairs) {
     // An average is judged in the lines above, not by its iterations.
     const std::string verdict = record.averaged ? "" : VerdictWord(pair) + ", ";
-    text += pair.first + " vs. " + pair.second + ": " + verdict + FormatCoverage(pair) + "\n";
+    text += Line(pair.first + " vs. " + pair.second + ": " + verdict + FormatCoverage(pair));
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";

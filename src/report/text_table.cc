@@ -2,9 +2,14 @@
 
 #include <algorithm>
 
+#include "util/visible_text.h"
+
 namespace vernier {
 
-std::string FormatTable(const std::vector<TextRow>& rows, const TextTable& table) {
+std::string FormatTable(std::vector<TextRow> rows, const TextTable& table) {
+  for (TextRow& row : rows) {
+    for (std::string& cell : row) cell = VisibleLine(cell);
+  }
   std::vector<size_t> widths;
   for (const TextRow& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));

@@ -18,7 +18,7 @@ struct TextTable {
 };
 
 /// Columns as wide as their widest cell, in bytes; no blanks at the ends of lines. Rows may be
-/// shorter than others.
-std::string FormatTable(const std::vector<TextRow>& rows, const TextTable& table = {});
+/// shorter than others. A row is one line, whatever is in its cells: they are made visible.
+std::string FormatTable(std::vector<TextRow> rows, const TextTable& table = {});
 
 }  // namespace vernier

@@ -128,6 +128,14 @@ VerdictText FromParts(const RunRecord& record) {
   return {Outcome::kNoVerdict, "Nothing was to be compared."};
 }
 
+std::string DescribeGate(const GateRecord& gate) {
+  if (!gate.value || !gate.threshold)
+    return gate.why.empty() ? "" : gate.function + ": " + gate.why;
+  return gate.function + " is " + FormatG(*gate.value, 5) + ", the bar is " +
+         FormatG(*gate.threshold, 5) +
+         (gate.why.empty() ? std::string() : " (" + FirstLine(gate.why) + ")");
+}
+
 std::string WhatElseWentWrong(const RunRecord& record) {
   const std::string failed = FailedRunners(record);
   if (!failed.empty()) return failed + " failed";
@@ -186,15 +194,15 @@ std::string DescribeFailure(const OutputRecord& output) {
   if (output.max_absolute_error) {
     parts.push_back("largest absolute error " + FormatG(*output.max_absolute_error, 5));
   }
+  bool bar_told = false;
   for (const GateRecord& gate : output.figures.gates) {
     if (gate.verdict == "passed") continue;
-    if (!gate.why.empty()) parts.push_back(gate.function + ": " + gate.why);
-    if (gate.value && gate.threshold) {
-      parts.push_back(gate.function + " is " + FormatG(*gate.value, 5) + ", the bar is " +
-                      FormatG(*gate.threshold, 5));
-    }
+    bar_told |= output.bar && gate.why == output.bar->why;
+    if (const std::string text = DescribeGate(gate); !text.empty()) parts.push_back(text);
   }
-  if (output.bar && !output.bar->why.empty()) parts.push_back(output.bar->why);
+  if (output.bar && !output.bar->why.empty() && !bar_told) {
+    parts.push_back("the bar is for " + output.bar->why);
+  }
   if (!output.figures.suggestion.empty()) parts.push_back(output.figures.suggestion);
   if (parts.empty()) parts.emplace_back(OutputVerdict(output));
   std::string text;

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "util/utf8.h"
+
 namespace vernier {
 namespace {
 
@@ -19,7 +21,8 @@ bool DropUnderscores(std::string_view text, std::string& out) {
       out += text[i];
       continue;
     }
-    const bool between = i > 0 && i + 1 < text.size() && IsDigit(text[i - 1]) && IsDigit(text[i + 1]);
+    const bool between =
+        i > 0 && i + 1 < text.size() && IsDigit(text[i - 1]) && IsDigit(text[i + 1]);
     if (!between) return false;
   }
   return true;
@@ -71,7 +74,8 @@ std::optional<double> ParseDouble(std::string_view text) {
   if (error == std::errc::result_out_of_range) {
     // from_chars does not say in which direction: a negative exponent means underflow.
     const size_t exponent = lower.find('e');
-    const bool tiny = exponent != std::string::npos && lower.find('-', exponent) != std::string::npos;
+    const bool tiny =
+        exponent != std::string::npos && lower.find('-', exponent) != std::string::npos;
     return sign * (tiny ? 0.0 : std::numeric_limits<double>::infinity());
   }
   if (error != std::errc()) return std::nullopt;
@@ -100,26 +104,38 @@ std::string FormatG(double value, int digits) {
 }
 
 std::string QuotePython(std::string_view text) {
-  const bool use_double = text.find('\'') != std::string_view::npos &&
-                          text.find('"') == std::string_view::npos;
+  const bool use_double =
+      text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
   const char quote = use_double ? '"' : '\'';
   std::string quoted(1, quote);
-  for (const char c : text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     switch (c) {
-      case '\n': quoted += "\\n"; continue;
-      case '\r': quoted += "\\r"; continue;
-      case '\t': quoted += "\\t"; continue;
-      case '\\': quoted += "\\\\"; continue;
-      default: break;
+      case '\n':
+        quoted += "\\n";
+        continue;
+      case '\r':
+        quoted += "\\r";
+        continue;
+      case '\t':
+        quoted += "\\t";
+        continue;
+      case '\\':
+        quoted += "\\\\";
+        continue;
+      default:
+        break;
     }
     if (c == quote) quoted += '\\';
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
+    const size_t length = DecodeUtf8(text.substr(i)).size;
+    if (byte < 0x20 || byte == 0x7f || length == 0) {
       char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\x%02x", byte);
+      std::snprintf(escape, sizeof(escape), length == 0 ? "\\udc%02x" : "\\x%02x", byte);
       quoted += escape;
     } else {
-      quoted += c;
+      quoted += text.substr(i, length);
+      i += length - 1;
     }
   }
   return quoted + quote;

@@ -3,7 +3,7 @@ tensors between a MatMul and the Add behind it are hidden from it unless they ar
 
 Environment: FUSING names a tensor that must be exposed for a right result; BREAKING one that makes
 the result wrong when it is exposed; REFUSING one that the model cannot be built with; DYING one that
-kills the process. Names are those of the whole model, so islands are never affected.
+kills the process; CROWDED how many outputs may be exposed at once. Names are those of the whole model, so islands are never affected.
 """
 
 import os
@@ -33,6 +33,8 @@ class Model:
             raise RuntimeError("this tensor cannot be an output")
         if os.environ.get("DYING") in exposed:
             os._exit(9)
+        if len(exposed) > int(os.environ.get("CROWDED", 99)):
+            raise RuntimeError("too many outputs")
         fused = os.environ.get("FUSING")
         if fused and fused not in exposed:
             _spoil(model, fused)

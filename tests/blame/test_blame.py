@@ -3,6 +3,7 @@ bundles, interrupted searches, two models whose tensors have other names."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -69,6 +70,18 @@ class Blame(Case):
         self.assertEqual(found["disturbance"]["effect"], "causes")
         self.assertEqual(found["disturbance"]["probes"], ["t2m"])
 
+    def test_only_the_probes_of_the_batch_that_showed_it_are_searched(self):
+        """All tensors at once may be too many: there more than four do not go together."""
+        for environment, effect in (({"FUSING": "t3m"}, "cures"), ({"BREAKING": "t2m"}, "causes")):
+            with self.subTest(effect):
+                ended, found = self.fusing("--max-host-mem", "1K", CROWDED="4", **environment)
+                self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+                self.assertGreater(found["batches"], 3)
+                self.assertEqual(found["disturbance"]["effect"], effect)
+                self.assertEqual(found["disturbance"]["probes"], list(environment.values()))
+                for name in environment:
+                    os.environ.pop(name)
+
     def test_a_tensor_that_cannot_be_exposed(self):
         for how in ("REFUSING", "DYING"):
             with self.subTest(how):
@@ -91,6 +104,109 @@ class Blame(Case):
                              "--load-outputs", "gold.npz")
         self.assertEqual(ended.returncode, 1, ended.stderr)
         self.assertEqual(found["culprits"][0]["node"], network.culprits[0])
+
+    def saved(self, model, name, *words):
+        """Inputs and outputs of a model: NAME.in.npz, NAME.npz."""
+        subprocess.run([VERNIER, "run", model, "--onnxrt", "--onnx-outputs", "mark", "all",
+                        "--save-inputs", name + ".in.npz", "--save-outputs", name + ".npz", "-qq",
+                        *words], check=True, capture_output=True)
+
+    def test_fewer_iterations_than_the_other_side_are_no_pass(self):
+        onnx.save(chain(2), "chain.onnx")
+        self.saved("chain.onnx", "two", "--iterations", "2")
+        self.saved("chain.onnx", "three", "--iterations", "3")
+        for inputs, outputs in (("two", "three"), ("three", "two")):
+            words = ["chain.onnx", "--onnxrt", "--load-inputs", inputs + ".in.npz",
+                     "--load-outputs", outputs + ".npz"]
+            ended = subprocess.run([VERNIER, "blame", *words, "--report", "o.md"],
+                                   capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 4, ended.stdout)
+            self.assertIn("only the first 2 of both were looked at", ended.stdout)
+            self.assertNotIn("\u2705", Path("o.md").read_text())
+            self.assertIn("only the first 2 of both", Path("o.md").read_text())
+            _, found = blame(self.folder.name, *words)
+            self.assertEqual(found["iterations"], 2)
+
+    def test_inputs_that_the_saved_outputs_were_not_made_from(self):
+        model = chain(2)
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
+        model.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "n"
+        onnx.save(model, "chain.onnx")
+        self.saved("chain.onnx", "gold")
+        self.saved("chain.onnx", "other", "--seed", "7")
+        self.saved("chain.onnx", "long", "--input-shapes", "x:[6,16]")
+        words = ["chain.onnx", "--onnxrt", "--load-outputs", "gold.npz", "--load-inputs"]
+        doubt = "or these are not the inputs that the saved outputs were made from"
+        ended, found = blame(self.folder.name, *words, "other.in.npz")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertEqual([c["node"] for c in found["culprits"]], ["MatMul_0"])
+        self.assertIn(doubt, found["culprits"][0]["why"])
+        ended, found = blame(self.folder.name, *words, "long.in.npz")
+        self.assertEqual(ended.returncode, 3, ended.stdout)
+        self.assertIn("the saved tensor 't0m' has the shape", ended.stderr)
+        self.assertIn("have to come from one run", ended.stderr)
+        self.assertEqual(found["culprits"], [])
+        # What reads more than the inputs is accused without reservation.
+        weight = next(w for w in model.graph.initializer if w.name == "w1")
+        weight.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weight) * np.float32(2), "w1"))
+        onnx.save(model, "chain.onnx")
+        _, found = blame(self.folder.name, *words, "gold.in.npz")
+        self.assertEqual([c["node"] for c in found["culprits"]], ["MatMul_1"])
+        self.assertNotIn(doubt, found["culprits"][0]["why"])
+
+    def test_a_runner_that_fails_is_named(self):
+        onnx.save(chain(1), "good.onnx")
+        Path("bad.onnx").write_bytes(chain(1).SerializeToString().replace(b"MatMul", b"NoSuch"))
+        for first, second in (("good", "bad"), ("bad", "good")):
+            ended, _ = blame(self.folder.name, "--runner", f"one=onnxrt {first}.onnx", "--runner",
+                             f"two=openvino {second}.onnx", "--reference", "one")
+            self.assertIn(ended.returncode, (3, 6), ended.stderr)
+            self.assertIn(f"[!] '{'one' if first == 'bad' else 'two'}': ", ended.stderr)
+
+    def test_what_was_looked_at_is_counted(self):
+        network = planted.plant(1, "wrong_epsilon")
+        ended = subprocess.run([VERNIER, "blame", *two_models(network), "--iterations", "3",
+                                "--report", "o.md", "--report", "o.xml", "--save-blame", "b.json"],
+                               capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertIn(" in 3 iterations", Path("o.md").read_text())
+        self.assertIn("the worst of 3 iterations", ended.stdout)
+        found = json.loads(Path("b.json").read_text())
+        worst = {tensor["name"]: layer["iteration"]
+                 for layer in found["layers"] for tensor in layer["outputs"]}
+        failures = {case.get("name"): case.find("failure") for case in
+                    ElementTree.parse("o.xml").getroot().find("testsuite[@name='gold vs. new, layer by layer']")}
+        failed = {name: failure for name, failure in failures.items() if failure is not None}
+        self.assertGreater(len(failed), 0)
+        for name, failure in failed.items():
+            self.assertIn(f"in iteration {worst[name]}, its worst of 3", failure.text)
+            self.assertNotIn("iterations passed", failure.text)
+            # Each error with what its own bar is for.
+            self.assertRegex(failure.get("message"),
+                             r"own error is [^;]+, the bar is 1 \(float32, longest sum \d+, \d+ layers?\)"
+                             if "own error" in failure.get("message") else "total error is")
+            self.assertNotIn("own error: ", failure.get("message"))
+
+    def test_no_tolerance_is_advised_where_a_layer_is_to_blame(self):
+        network = planted.plant(1, "wrong_epsilon")
+        words = two_models(network)
+        for command in (["blame"], ["run", "--blame"]):
+            ended = subprocess.run([VERNIER, *command, *words, "--report", "o.html", "--report",
+                                    "o.xml", "--report", "o.md"], capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            self.assertIn("To blame:", ended.stdout)
+            page = Path("o.html").read_text().split('type="application/json">')[1].split("</script>")[0]
+            for text in (ended.stdout, page, Path("o.xml").read_text(), Path("o.md").read_text()):
+                self.assertNotIn("to accept this difference", text)
+                self.assertNotIn("--onnx-outputs", text)
+
+    def test_a_search_is_resumed_by_blame(self):
+        onnx.save(chain(1), "chain.onnx")
+        ended = subprocess.run([VERNIER, "run", "chain.onnx", "--onnxrt", "--openvino", "--blame",
+                                "--resume", "st.json"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("Unrecognized Options: ['st.json']", ended.stdout)
+        self.assertIn("`vernier blame --resume st.json`", ended.stdout)
 
     def test_saved_outputs_need_their_inputs(self):
         onnx.save(chain(), "chain.onnx")
@@ -128,6 +244,30 @@ class Blame(Case):
         ended = subprocess.run(words, capture_output=True, text=True,
                                env={**surroundings, "GITHUB_ACTIONS": ""})
         self.assertNotIn("::error", ended.stdout)
+
+    def test_names_cannot_command_a_workflow(self):
+        forged = "out\n::error title=x::forged\n  ::stop-commands::tok"
+        good, bad = chain(3), chain(3)
+        for model in (good, bad):
+            for node in model.graph.node:
+                node.name += "\n::stop-commands::tok"
+                node.output[0] = {model.graph.output[0].name: forged}.get(node.output[0],
+                                                                          node.output[0])
+            model.graph.output[0].name = forged
+        weight = next(w for w in bad.graph.initializer if w.name == "w1")
+        weight.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weight) * np.float32(2), "w1"))
+        onnx.save(good, "good.onnx")
+        onnx.save(bad, "bad.onnx")
+        for command in (["run"], ["run", "--blame", "--onnx-outputs", "mark", "all"], ["blame", "-v"]):
+            ended = subprocess.run(
+                [VERNIER, *command, "--runner", "gold=onnxrt good.onnx", "--runner",
+                 "new=onnxrt bad.onnx", "--reference", "gold"], capture_output=True, text=True,
+                env={**os.environ, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": ""})
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            told = re.findall(r"(?m)^\s*::.*", ended.stdout + "\n" + ended.stderr)
+            self.assertGreater(len(told), 0)
+            for line in told:
+                self.assertRegex(line, r"^::error title=(vernier::|MatMul_1%0A|out%0A|t\d)", command)
 
     def test_batches_without_memory_are_as_small_as_can_be(self):
         network = planted.plant(0, "scale_weights")

@@ -110,6 +110,22 @@ class Fusion(Case):
             self.assertEqual(ended.returncode, 1, ended.stderr)
             self.assertEqual([culprit["node"] for culprit in found["culprits"]], ["c2_node"])
 
+    def test_layers_are_sorted_by_what_is_shown(self):
+        onnx.save(network(), "good.onnx")
+        onnx.save(network(scale=1.05), "bad.onnx")
+        for candidate in ("onnxrt", "openvino"):
+            ended = subprocess.run([VERNIER, "blame", "--runner", "gold=onnxrt good.onnx", "--runner",
+                                    f"new={candidate} bad.onnx", "--reference", "gold"],
+                                   capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            lines = ended.stdout.splitlines()
+            start = next(i for i, line in enumerate(lines) if line.startswith("Layers by own error"))
+            self.assertEqual(lines[start + 1].split()[:4], ["own", "fused/in", "place", "total"])
+            rows = [line.split() for line in lines[start + 2:start + 11]]
+            self.assertIn("c2_node", [row[3] for row in rows])
+            worst = [max(float(n) for n in row[:2] if n != "-") for row in rows]
+            self.assertEqual(worst, sorted(worst, reverse=True), rows)
+
     def test_groups_are_planned_for(self):
         """Batches of a node or two, whose groups read what lies before the batch."""
         found, layers = self.groups("onnxrt", "--max-host-mem", "600K")

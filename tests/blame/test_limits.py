@@ -101,7 +101,8 @@ class Limits(Case):
         self.assertGreater(len(known), 0)
         again = subprocess.run(words, capture_output=True, text=True)
         self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
-        self.assertIn(f"Going on from 'state.json': {len(known)} layers are known", again.stdout)
+        self.assertRegex(again.stdout,
+                         rf"Going on from 'state.json': {len(known)} (layer is|layers are) known")
         found = json.loads(Path("b.json").read_text())
         self.assertEqual(found["culprits"][0]["node"], network.culprits[0])
         nodes = [layer["node"] for layer in found["layers"]]

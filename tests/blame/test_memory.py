@@ -1,6 +1,7 @@
 """`vernier blame` holds what it planned, all its processes together, and plans what it was given."""
 
 import json
+import re
 import subprocess
 import unittest
 from pathlib import Path
@@ -80,11 +81,55 @@ class Memory(Case):
         for a, b in zip(kept["layers"], closed["layers"], strict=True):
             self.assertEqual((a["node"], a["own_error"]), (b["node"], b["own_error"]))
 
+    def test_the_plan_is_for_the_largest_feed(self):
+        """Whichever comes first."""
+        nodes = [helper.make_node("Tanh", [f"t{i}"], [f"t{i + 1}"], name=f"n{i}") for i in range(20)]
+        graph = helper.make_graph(
+            nodes, "chain", [helper.make_tensor_value_info("t0", TensorProto.FLOAT, ["n"])],
+            [helper.make_tensor_value_info("t20", TensorProto.FLOAT, ["n"])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), "chain.onnx")
+        large, small = np.zeros(MIB, np.float32), np.zeros(8, np.float32)  # 4 MiB a tensor
+        planned = []
+        for name, feeds in (("down", (large, small)), ("up", (small, large))):
+            np.savez(name + ".npz", **{f"{i:010d}/t0": feed for i, feed in enumerate(feeds)})
+            ended = subprocess.run([VERNIER, "blame", "chain.onnx", "--onnxrt", "--openvino",
+                                    "--load-inputs", name + ".npz", "--save-blame", "b.json"],
+                                   capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            found = json.loads(Path("b.json").read_text())
+            self.assertEqual(found["iterations"], 2)
+            planned.append(found["planned_bytes"])
+        # The tensors alone are 80 MiB a side.
+        self.assertGreater(planned[1], planned[0] - 60 * MIB)
+
+    def test_a_single_layer_that_is_too_large_is_said(self):
+        """Not that runners and the model are, which have room here."""
+        shape = [8 * MIB]  # 32 MiB a tensor
+        graph = helper.make_graph(
+            [helper.make_node("Relu", ["x"], ["y"], name="relu")], "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), "large.onnx")
+        words = [VERNIER, "blame", "large.onnx", "--onnxrt", "--openvino"]
+        ended = subprocess.run([*words, "-v"], capture_output=True, text=True)
+        held, most = [float(n) for n in
+                      re.search(r"Memory: ([\d.]+) MiB for runners and the model, up to ([\d.]+) MiB",
+                                ended.stdout).groups()]
+        self.assertGreater(most, held + 60, ended.stdout)
+        ended = subprocess.run([*words, "--max-host-mem", f"{int(held + most) // 2}M"],
+                               capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("cannot be kept: a single layer's tensors need", ended.stdout)
+        self.assertNotIn("by themselves", ended.stdout)
+
     def test_a_limit_that_cannot_be_kept_is_said(self):
         ended = subprocess.run([VERNIER, "blame", "good.onnx", "--onnxrt", "--openvino",
                                 "--max-host-mem", "1M"], capture_output=True, text=True)
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertIn("--max-host-mem 1.0 MiB cannot be kept", ended.stdout + ended.stderr)
+        self.assertRegex(ended.stdout, r"--max-host-mem 1.0 MiB cannot be kept: runners and the model "
+                                       r"take [\d.]+ MiB by themselves")
 
 
 if __name__ == "__main__":

@@ -142,6 +142,12 @@ class Files(Case):
         for kind in ("html", "xml", "jsonl", "md"):
             self.assertEqual(self.path("o." + kind).read_text(), self.path("2." + kind).read_text(), kind)
 
+    def test_a_second_file_needs_a_flag_of_its_own(self):
+        ended = self.vernier("run", "m.onnx", "--identity", "--report", "o.html", "o.md")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("Unrecognized Options: ['o.md']\n    --report takes one value; give it once for each.",
+                      ended.stdout)
+
     def test_words_that_make_no_sense_are_refused_at_once(self):
         for name in ("out.pdf", "out", ".html", ""):
             ended = self.compare("--report", name, code=2)
@@ -188,12 +194,25 @@ class Records(Case):
         self.assertEqual(len(re.findall(r"(?<!\\)\|", rows[0])), 6)
 
     def test_annotations_cannot_be_forged_by_names(self):
-        write_results(self.path("a.json"), "A", [{"y\n::set-output name=x::1,2:3%": ((1,), [1])}])
-        write_results(self.path("b.json"), "B", [{"y\n::set-output name=x::1,2:3%": ((1,), [2])}])
-        ended = self.vernier("compare", "a.json", "b.json", GITHUB_ACTIONS="true")
-        told = [line for line in ended.stdout.splitlines() if line.startswith("::error title=y")]
-        self.assertEqual(len(told), 1)
-        self.assertIn("title=y%0A%3A%3Aset-output name=x%3A%3A1%2C2%3A3%25::", told[0])
+        names = ["y\n::set-output name=x::1,2:3%", "out\n::error title=x::forged\n::stop-commands::tok",
+                 "z\n \t\u2003::stop-commands::tok\r::debug::x", "##[error]w", "plain"]
+        for path, values in (("a.json", [1]), ("b.json", [2])):
+            write_results(self.path(path), "A" if path == "a.json" else "B\n::debug::runner",
+                          [{name: ((1,), values) for name in names}])
+        for words in ([], ["-v"], ["--strict", "--check-error-stat", "max"]):
+            ended = self.vernier("compare", "a.json", "b.json", *words, GITHUB_ACTIONS="true")
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            said = re.split("[\r\n]", ended.stdout + "\n" + ended.stderr)
+            told = [line for line in said if re.match(r"\s*::", line)]
+            self.assertEqual(len(told), 1 + len(names), told)
+            for line in told:
+                self.assertRegex(line, r"^::error title=(vernier|y%0A|out%0A|z%0A|##\[|plain)")
+            self.assertIn("title=y%0A%3A%3Aset-output name=x%3A%3A1%2C2%3A3%25::", told[1])
+            self.assertEqual([line for line in said if "##[" in line and line not in told], [])
+        # A name is in one piece wherever it stands below the log, in a workflow or not.
+        below = self.vernier("compare", "a.json", "b.json").stdout.split("worst outputs")[1]
+        self.assertIn("out\\x0a::error title=x::forged\\x0a::stop-commands::tok", below)
+        self.assertNotRegex(below, r"(?m)^\s*::")
 
     def test_markdown(self):
         record = records.network(3, first_bad=2, names=["conv_1", "relu", "logits|x"])

@@ -97,7 +97,7 @@ void SaveRecordAndReports(const SavePlan& plan, const RunRecord& record, RunFaul
 void TellWorkflow(const RunRecord& record, ConsoleLog& log) {
   const Result<std::string> annotations = TellGitHub(record);
   if (!annotations.ok()) log.Warning(annotations.status().message());
-  if (annotations.ok() && !annotations->empty()) log.Plain(*annotations);
+  if (annotations.ok() && !annotations->empty()) log.WorkflowCommands(*annotations);
 }
 
 int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,

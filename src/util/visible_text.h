@@ -1,0 +1,17 @@
+// Names of tensors and files are somebody else's text: what a terminal would obey is shown, not
+// sent.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace vernier {
+
+/// Appends one line. Control characters other than tabs, also line breaks, marks that change the
+/// direction of writing, and bytes that are no UTF-8 become escapes: "\\x0a", "\\u202e".
+void AppendVisible(std::string_view line, std::string& out);
+
+/// The same as a string: for names, which must not end the line that they stand in.
+std::string VisibleLine(std::string_view text);
+
+}  // namespace vernier
