@@ -1,5 +1,6 @@
 """--gen-script: the script does under Polygraphy, or the package, what the command does here."""
 
+import ast
 import os
 import re
 import subprocess
@@ -158,6 +159,44 @@ class GenScript(Case):
             self.assertEqual(ended.code, 5, words)
             self.assertIn("--gen-script FILE.sh writes the command itself", ended.err)
         self.assertEqual(self.path("script.py").read_text(), "old")
+
+    def test_what_only_the_program_does_is_refused(self):
+        for words in (["--blame"], ["--blame", "--save-blame", "b.json"],
+                      ["--blame", "--bundle", "folder"], ["--blame", "--max-host-mem", "1G"],
+                      ["--blame", "--max-gpu-mem", "1G"], ["--save-outputs", "o.json", "--resume"],
+                      ["--save-blame", "b.json"], ["--bundle", "folder"],
+                      ["--max-host-mem", "1G"], ["--max-gpu-mem", "1G"]):
+            ended = self.vernier("run", "m 1.onnx", "--onnxrt", "--openvino", *words, "--gen-script",
+                                 "script.py")
+            self.assertEqual(ended.code, 5, words)
+            refused = next(word for word in words if word.startswith("--")
+                           and not word.startswith("--save-outputs"))
+            self.assertIn(f"does not take {refused}; --gen-script FILE.sh", ended.err)
+            self.assertFalse(self.path("script.py").exists(), words)
+
+    def test_words_do_not_become_code(self):
+        """The command stands in a comment."""
+        bad = "a\nprint('INJECTED')#.json"
+        for line_end in ("\n", "\r", "\r\n"):
+            words = ["m 1.onnx", "--onnxrt", "--load-outputs", bad.replace("\n", line_end)]
+            for more in ([], ["--openvino"]):  # for Polygraphy, for the package
+                self.generate([*words, *more])
+                with open(self.path("script.py"), newline="", encoding="utf-8") as file:
+                    script = file.read()
+                calls = [node.func.id for node in ast.walk(ast.parse(script))
+                         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+                self.assertEqual(calls.count("print"), 2 if more else 0, script)
+
+    def test_words_that_are_no_text(self):
+        log = b"caf\xe9.log"
+        self.generate(["m 1.onnx", "--onnxrt", "--log-file", os.fsdecode(log)])
+        ended = self.call(sys.executable, "script.py")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertTrue(os.path.exists(os.fsencode(self.folder) + b"/" + log))
+        ended = self.generate(["m 1.onnx", "--onnxrt", "--openvino", "--log-file",
+                               os.fsdecode(log)], name="package.py", code=1)
+        self.assertIn("--gen-script FILE.sh", ended.err)
+        self.assertFalse(self.path("package.py").exists())
 
     def test_the_repro_line_reproduces(self):
         ended = self.vernier("run", "m 1.onnx", "--onnxrt", "--load-outputs", "gold.json",

@@ -10,7 +10,9 @@
 #include "cli/bind_script_runner.h"
 #include "cli/script/python_call.h"
 #include "cli/version.h"
+#include "io/text_encoding.h"
 #include "util/shell_words.h"
+#include "util/visible_text.h"
 
 namespace vernier {
 namespace {
@@ -18,6 +20,10 @@ namespace {
 // What is not for vernier.run: Python's own logging, and what a script has no use for.
 constexpr std::string_view kNotPassedOn[] = {"verbose",  "quiet",      "verbosity",  "silent",
                                              "log_file", "log_format", "gen_script", "no_progress"};
+
+// What the program alone does: vernier.run refuses them.
+constexpr std::string_view kOnlyInProgram[] = {"blame",  "save_blame",   "resume_run",
+                                               "bundle", "max_host_mem", "max_gpu_mem"};
 
 bool IsPassedOn(const GivenOption& given) {
   const OptionRow& row = *given.row;
@@ -70,6 +76,24 @@ Status Refuse(const std::string& what) {
   return Unimplemented("Python's package vernier does not take " + what);
 }
 
+Status CheckIsTaken(const ParsedArgs& args, const Invocation& invocation) {
+  if (!args.plugin_options().empty()) {
+    const PluginOption& option = args.plugin_options().front();
+    return Refuse("--" + option.backend + "." + option.option);
+  }
+  for (const GivenOption& given : args.given()) {
+    const bool only = std::find(std::begin(kOnlyInProgram), std::end(kOnlyInProgram),
+                                given.row->dest) != std::end(kOnlyInProgram);
+    if (only) return Refuse(std::string(given.flag));
+  }
+  for (const std::string& word : invocation.words) {
+    if (ValidUtf8Prefix(word) < word.size()) {
+      return Refuse("words that are no UTF-8: '" + VisibleLine(word) + "'");
+    }
+  }
+  return {};
+}
+
 Result<std::string> Labelled(const std::string& text) {
   VERNIER_ASSIGN_OR_RETURN(const LabelledRunner split, SplitRunner(text));
   if (IsProgramPath(split.backend)) return Refuse("a program as a runner: '" + split.backend + "'");
@@ -118,10 +142,7 @@ std::string Logging(const ParsedArgs& args) {
 }  // namespace
 
 Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation& invocation) {
-  if (!args.plugin_options().empty()) {
-    const PluginOption& option = args.plugin_options().front();
-    return Refuse("--" + option.backend + "." + option.option);
-  }
+  VERNIER_TRY(CheckIsTaken(args, invocation));
   VERNIER_ASSIGN_OR_RETURN(const std::string runners, RunnerList(args));
   std::string call = "record = vernier.run(\n        ";
   const auto model = args.Value("model_file");
@@ -134,7 +155,8 @@ Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation&
     call += "        " + keyword + "=" + keywords.values.at(keyword) + ",\n";
   }
   return "#!/usr/bin/env python3\n# Written by vernier " + std::string(kVersion) +
-         " for its Python package.\n# Generation Command: " + JoinForShell(invocation.words) +
+         " for its Python package.\n# Generation Command: " +
+         VisibleLine(JoinForShell(invocation.words)) +
          "\n\nimport logging\nimport sys\n\nimport vernier\n\n" + Logging(args) + "try:\n    " +
          call +
          "    )\nexcept vernier.Error as error:\n    print(error, file=sys.stderr)\n"

@@ -8,6 +8,7 @@
 #include "cli/script/python_script_writer.h"
 #include "cli/version.h"
 #include "util/shell_words.h"
+#include "util/visible_text.h"
 
 namespace vernier {
 namespace {
@@ -95,7 +96,9 @@ Result<std::string> PythonScript::Write(const Invocation& invocation) {
 
 std::string PythonScript::TemplateHead(const Invocation& invocation) const {
   return "#!/usr/bin/env python3\n# Written by vernier " + std::string(kVersion) +
-         " for Polygraphy 0.53.\n# Generation Command: " + JoinForShell(invocation.words) + "\n";
+         " for Polygraphy 0.53.\n# Generation Command: " +
+         // A line break would end the comment, and what follows were code.
+         VisibleLine(JoinForShell(invocation.words)) + "\n";
 }
 
 std::string PythonScript::Head(const Invocation& invocation) const {
