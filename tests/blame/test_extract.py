@@ -174,6 +174,49 @@ class Extract(unittest.TestCase):
         ended = self.extract("model.onnx", "-o", "part.onnx", forced, "--shape-inference")
         self.assertEqual(ended.returncode, 2)
 
+    def test_a_shape_of_which_only_the_rank_is_known(self):
+        """What an If gives has a rank, and no rule says its sizes."""
+        bodies = {which: helper.make_graph(
+            [helper.make_node(op, ["x"], [which])], which, [],
+            [helper.make_tensor_value_info(which, TensorProto.FLOAT, ["a", "b"])])
+            for which, op in (("then_branch", "Relu"), ("else_branch", "Neg"))}
+
+        def save(rows):
+            graph = helper.make_graph(
+                [helper.make_node("If", ["c"], ["i"], name="if", **bodies),
+                 helper.make_node("MatMul", ["i", "w"], ["y"], name="matmul")], "g",
+                [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 8])],
+                [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, 4])],
+                [numpy_helper.from_array(np.array(True), "c"),
+                 numpy_helper.from_array(np.ones((8, 4), np.float32), "w")])
+            onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[
+                helper.make_opsetid("", 17)]), "model.onnx")
+
+        def cut(*words):
+            ended = self.extract("model.onnx", "--inputs", "i:auto:auto", "-o", "part.onnx", *words)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            shape = onnx.load("part.onnx").graph.input[0].type.tensor_type.shape
+            return [d.dim_value for d in shape.dim], ended.stdout
+
+        save("N")
+        found, said = cut("--model-input-shapes", "x:[3,8]")
+        self.assertEqual(found, [3, 8])
+        self.assertIn("Will run inference to determine shapes", said)
+        ran = subprocess.run([VERNIER, "run", "part.onnx", "--onnxrt", "-q"], capture_output=True,
+                             text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        # Nobody said how many rows: they are not made a constant, but it is said.
+        found, said = cut()
+        self.assertEqual(found, [0, 0])
+        self.assertIn("[W] The shapes of these tensors stay open", said)
+        self.assertIn(": i\n", said)
+        self.assertIn("--model-input-shapes", said)
+        self.assertNotIn("Will run inference", said)
+        save(5)
+        self.assertEqual(cut()[0], [5, 8])
+        self.assertIn("--iterations has no effect", cut("--iterations", "5")[1])
+        self.assertNotIn("stay open", cut("--force-fallback-shape-inference")[1])
+
     def test_tensors_that_an_operator_of_its_own_makes(self):
         """Neither type nor rank is declared, and nothing but a runtime can tell."""
         function = helper.make_function("mine", "Rows", ["a"], ["b"],

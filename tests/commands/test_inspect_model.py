@@ -145,6 +145,29 @@ class InspectModel(Case):
         self.assertEqual(missing.code, 1)
         self.assertIn("'nosuch'", missing.err)
 
+    def test_input_options_that_would_change_nothing(self):
+        onnx.save(model([helper.make_node("Relu", ["x"], ["y"])], [value("x", [2])],
+                        [value("y", [2])]), self.folder / "m.onnx")
+        (self.folder / "m.engine").write_bytes(b"x")
+        for words in (["--input-shapes", "bogus:[1]"], ["--seed", "3"], ["--iterations", "2"],
+                      ["--val-range", "[0,1]"], ["--load-inputs", "in.npz"], ["--like", "in.npz"],
+                      ["--inputs-from-graph"], ["--data-loader-script", "load.py"]):
+            ended = self.vernier("inspect", "model", "m.onnx", *words)
+            self.assertEqual(ended.code, 2, words)
+            self.assertIn(f"{words[0]}: nothing is run; name a runner", ended.err)
+            ended = self.vernier("inspect", "model", "m.engine", *words)
+            self.assertEqual(ended.code, 2, words)
+            self.assertIn(f"{words[0]}: an engine is shown and not run", ended.err)
+        ended = self.vernier("inspect", "model", "m.onnx", "--onnxrt", "--iterations", "3")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertIn("[W] --iterations has no effect: the model runs on one feed", ended.out)
+        ended = self.vernier("inspect", "model", "m.engine", "--trt")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("loaded by TensorRT anyway; leave --trt away", ended.err)
+        ended = self.vernier("inspect", "model", "m.engine", "--onnxrt")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("--onnxrt: an engine is loaded by TensorRT alone", ended.err)
+
     def test_what_cannot_be_shown(self):
         self.assertEqual(self.vernier("inspect", "model", "missing.onnx").code, 3)
         (self.folder / "m.engine").write_bytes(b"x")

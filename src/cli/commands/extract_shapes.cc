@@ -27,6 +27,12 @@ bool HasNamelessDim(const TensorInfo& info) {
   });
 }
 
+bool IsWhollyOpen(const TensorInfo& info) {
+  return info.shape && !info.shape->empty() &&
+         std::all_of(info.shape->begin(), info.shape->end(),
+                     [](const Dim& dim) { return dim.dynamic() && dim.symbol.empty(); });
+}
+
 std::vector<Dim> ToShape(std::span<const int64_t> dims) {
   std::vector<Dim> shape;
   for (const int64_t dim : dims) shape.push_back({dim, {}});
@@ -38,10 +44,14 @@ class CutEnds {
  public:
   CutEnds(const ParsedArgs& args, const OnnxModel& model, CutPlan& plan)
       : model_(model), forced_(args.Has("force_fallback_shape_inference")) {
+    const std::vector<TensorInfo> fed = model.RequiredInputs();
+    sizes_known_ = args.Has("model_input_shapes") || std::all_of(fed.begin(), fed.end(), IsFixed);
     for (TensorInfo& input : plan.inputs) Add(input, true, args.Has("input_meta"));
     // Of outputs, the model declares the shape, unless everything is to be found out.
     for (TensorInfo& output : plan.outputs) Add(output, forced_, args.Has("output_meta"));
   }
+
+  bool forced() const { return forced_; }
 
   /// Operator by operator. What no rule covers stays open.
   Status FollowOperators(std::span<const InputDims> fed) {
@@ -55,14 +65,26 @@ class CutEnds {
     return {};
   }
 
-  /// Tensors of which even the rank or the type is not known; when it is forced, the dimensions.
+  /// Tensors of which even the rank or the type is not known. Where the sizes of the model's inputs
+  /// are, or it is forced, also those of which a dimension is not.
   std::vector<std::string> Missing() const {
     std::vector<std::string> names;
     for (const End& end : ends_) {
       const bool none = !end.info->shape && !end.known.shape;
-      const bool shape = end.wants_shape && (forced_ ? !IsFixed(*end.info) : none);
+      const bool shape = end.wants_shape && (forced_ || sizes_known_ ? !IsFixed(*end.info) : none);
       const bool type = end.wants_type && end.known.dtype == DType::kUndefined;
       if (shape || type) names.push_back(end.info->name);
+    }
+    return names;
+  }
+
+  /// Tensors of which the rank alone is known, since nothing says how large the inputs are.
+  std::vector<std::string> Open() const {
+    std::vector<std::string> names;
+    for (const End& end : ends_) {
+      if (end.wants_shape && !end.info->shape && IsWhollyOpen(end.known)) {
+        names.push_back(end.info->name);
+      }
     }
     return names;
   }
@@ -94,6 +116,7 @@ class CutEnds {
 
   const OnnxModel& model_;
   const bool forced_;
+  bool sizes_known_ = false;
   std::vector<End> ends_;
 };
 
@@ -120,6 +143,31 @@ Result<RunPlan> BindInference(const ParsedArgs& args, const Invocation& invocati
   return plan;
 }
 
+// What neither the model nor a rule says.
+Status InferMissing(const ParsedArgs& args, const Invocation& invocation, CutEnds& ends,
+                    Logger& log) {
+  const std::vector<std::string> missing = ends.Missing();
+  if (missing.empty()) return {};
+  if (!ends.forced()) {
+    log.Warning(
+        "Some tensor shapes or dtypes are missing in the model. Note: Tensors with missing "
+        "information:\n" +
+        Joined(missing) +
+        "\nWill run inference to determine shapes. This may cause some dynamic dimensions "
+        "to become static.\nTo avoid this, please provide metadata on the command-line. ");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan run, BindInference(args, invocation, log));
+  const Result<TensorMap> values = RunForTensors(run, missing, WatchSignals(), log);
+  if (values.ok()) {
+    ends.Take(*values);
+    return {};
+  }
+  if (values.status().code() == StatusCode::kCancelled || ends.forced()) return values.status();
+  log.Warning("The model was not run, and what is missing stays open: " +
+              FirstLine(values.status().message()));
+  return {};
+}
+
 }  // namespace
 
 Result<OnnxModel> LoadForExtraction(const ParsedArgs& args, WorkerPool& pool, Logger& log) {
@@ -143,8 +191,8 @@ Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const O
       const std::vector<InputDims> fed,
       GivenSizes("--model-input-shapes", args.List("model_input_shapes"), model.RequiredInputs()));
   CutEnds ends(args, model, plan);
-  const bool forced = args.Has("force_fallback_shape_inference");
-  if (forced) {
+  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
+  if (ends.forced()) {
     log.Info(
         "Forcing fallback shape inference. This will cause dynamic dimensions to become static.");
   } else if (!ends.Missing().empty()) {
@@ -153,25 +201,15 @@ Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const O
         "To avoid this, you can specify the shapes and data types explicitly.");
   }
   VERNIER_TRY(ends.FollowOperators(fed));
-  const std::vector<std::string> missing = ends.Missing();
-  if (missing.empty()) return {};
-  if (!forced) {
+  VERNIER_TRY(InferMissing(args, invocation, ends, log));
+  if (const std::vector<std::string> open = ends.Open(); !open.empty()) {
     log.Warning(
-        "Some tensor shapes or dtypes are missing in the model. Note: Tensors with missing "
-        "information:\n" +
-        Joined(missing) +
-        "\nWill run inference to determine shapes. This may cause some dynamic dimensions "
-        "to become static.\nTo avoid this, please provide metadata on the command-line. ");
+        "The shapes of these tensors stay open, and the part may run with none but the"
+        " right ones: " +
+        Joined(open) +
+        "\nTo have them found out, say how large the model's inputs are:"
+        " --model-input-shapes NAME:SHAPE");
   }
-  VERNIER_ASSIGN_OR_RETURN(const RunPlan run, BindInference(args, invocation, log));
-  const Result<TensorMap> values = RunForTensors(run, missing, WatchSignals(), log);
-  if (values.ok()) {
-    ends.Take(*values);
-    return {};
-  }
-  if (values.status().code() == StatusCode::kCancelled || forced) return values.status();
-  log.Warning("The model was not run, and what is missing stays open: " +
-              FirstLine(values.status().message()));
   return {};
 }
 

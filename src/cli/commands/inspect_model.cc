@@ -30,9 +30,49 @@ bool Shows(const ParsedArgs& args, std::string_view what) {
   return std::find(words.begin(), words.end(), what) != words.end();
 }
 
+// What a model is fed with.
+constexpr std::string_view kInputOptions[] = {"input_shapes",
+                                              "seed",
+                                              "val_range",
+                                              "iterations",
+                                              "data_loader_backend_module",
+                                              "inputs_from_graph",
+                                              "like",
+                                              "load_inputs_paths",
+                                              "data_loader_script",
+                                              "data_loader_func_name"};
+
+// Options that change nothing would be passed over in silence.
+Status CheckInputOptions(const ParsedArgs& args, Logger& log) {
+  const bool runs = !args.Runners().empty();
+  for (const std::string_view dest : kInputOptions) {
+    if (runs || !args.Has(dest)) continue;
+    return InvalidArgument(std::string(args.Flag(dest)) +
+                           ": nothing is run; name a runner, such as --onnxrt, to see values");
+  }
+  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
+  return {};
+}
+
+Status CheckEngineRunners(const ParsedArgs& args) {
+  for (const RunnerChoice& choice : args.Runners()) {
+    if (choice.kind == "trt") {
+      return InvalidArgument("--trt: an engine is loaded by TensorRT anyway; leave --trt away");
+    }
+    return InvalidArgument("--" + std::string(choice.kind) +
+                           ": an engine is loaded by TensorRT alone, and shown without values");
+  }
+  return {};
+}
+
 // Options of graphs say nothing of engines.
 Status CheckEngineOptions(const ParsedArgs& args) {
-  for (const std::string_view dest : {"layer", "external_data_dir", "load_outputs_paths", "runners",
+  VERNIER_TRY(CheckEngineRunners(args));
+  for (const std::string_view dest : kInputOptions) {
+    if (!args.Has(dest)) continue;
+    return InvalidArgument(std::string(args.Flag(dest)) + ": an engine is shown and not run");
+  }
+  for (const std::string_view dest : {"layer", "external_data_dir", "load_outputs_paths",
                                       "list_unbounded_dds", "visual", "save_visual"}) {
     if (!args.Has(dest)) continue;
     return InvalidArgument(std::string(args.Flag(dest)) + ": an engine has nothing of the kind");
@@ -147,6 +187,7 @@ Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invoc
 
 Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
                    ConsoleLog& log) {
+  VERNIER_TRY(CheckInputOptions(args, log));
   const bool json = args.Value("format").value_or("text") == "json";
   if (!json) log.Info("Loading model: " + path);
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
