@@ -9,6 +9,7 @@
 #include "check/memory_properties.h"
 #include "check/trial.h"
 #include "run/neutral_settings.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -67,7 +68,7 @@ Result<TensorMap> InferRows(Subject& subject, std::span<const int64_t> rows) {
   VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, subject.probe.Infer(feed));
   TensorMap batched = BatchedOnly(subject, outputs, rows.size());
   if (batched.empty()) {
-    return Malformed("no output has " + std::to_string(rows.size()) + " rows as the inputs do");
+    return Malformed("no output has " + Counted(rows.size(), "row") + " as the inputs do");
   }
   return batched;
 }

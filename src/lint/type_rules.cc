@@ -26,11 +26,11 @@ std::string TypeName(int32_t type) {
 
 class TypeCheck {
  public:
-  explicit TypeCheck(const LintSubject& subject) : subject_(subject) {}
+  explicit TypeCheck(const LintSubject& subject) : subject_(subject), inference_(subject.model) {}
 
   void Graph(const OnnxGraph& graph, const LintNode* owner, const ValueTypes& outer) {
     // What the rules below do not tell (Cast, Constant, bodies) is taken from there.
-    ValueTypes types = InferGraphTypes(subject_.model, graph, outer);
+    ValueTypes types = inference_.OfGraph(graph, outer);
     const ValueTypes declared = Declared(graph);
     for (const uint32_t i : Order(graph, owner)) {
       const LintNode at{graph, graph.nodes[i], owner == nullptr ? i : owner->top, owner != nullptr};
@@ -141,6 +141,7 @@ class TypeCheck {
   }
 
   const LintSubject& subject_;
+  TypeInference inference_;
 };
 
 }  // namespace

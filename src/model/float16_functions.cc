@@ -7,7 +7,7 @@
 namespace vernier {
 namespace {
 
-// Deeper calls stay in float32: a file may be made to have endless ones.
+// Deeper calls are not looked into, and stay: a file may be made to have endless ones.
 constexpr int kDeepestCall = 64;
 
 int32_t TypeOf(std::string_view name, const ValueTypes& types) {
@@ -23,9 +23,10 @@ bool AllKnown(const OnnxFunction& function, const ValueTypes& types) {
 
 }  // namespace
 
-Float16Functions::Float16Functions(const OnnxModel& model) : model_(model), table_(model) {
+Float16Functions::Float16Functions(const OnnxModel& model, TypeInference& inference)
+    : model_(model), table_(model), inference_(inference) {
   if (model.contents().functions.empty()) return;
-  VisitCalls(model.graph(), InferGraphTypes(model, model.graph(), {}), nullptr, 0);
+  VisitCalls(model.graph(), inference_.OfGraph(model.graph(), {}), nullptr, 0);
   LeaveCalleesOfWhatStays();
 }
 
@@ -34,7 +35,7 @@ void Float16Functions::VisitCalls(const OnnxGraph& graph, const ValueTypes& type
   for (const OnnxNode& node : graph.nodes) {
     for (const OnnxSubgraph& link : graph.Subgraphs(node)) {
       const OnnxGraph& body = model_.Subgraph(link);
-      VisitCalls(body, InferBodyTypes(model_, graph, node, body, types), caller, depth);
+      VisitCalls(body, inference_.OfBody(graph, node, body, types), caller, depth);
     }
     const OnnxFunction* function = table_.Find(node);
     if (function == nullptr) continue;
@@ -57,9 +58,9 @@ void Float16Functions::VisitCall(const OnnxFunction& function, std::vector<int32
     return;
   }
   called.arguments = std::move(arguments);
-  called.types = InferFunctionTypes(model_, function, called.arguments);
-  called.stays =
-      depth > kDeepestCall || !HasOpsetOf(model_, function) || !AllKnown(function, called.types);
+  called.types = inference_.OfFunction(function, called.arguments);
+  // Of a function with another opset no type is known, nor where calls are too deep.
+  called.stays = !AllKnown(function, called.types);
   if (depth <= kDeepestCall) VisitCalls(function.body, called.types, &called, depth);
 }
 

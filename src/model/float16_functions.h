@@ -17,8 +17,8 @@ namespace vernier {
 /// operators (casts are among them), and no function that stays as it is calls it.
 class Float16Functions {
  public:
-  /// `model` must outlive this.
-  explicit Float16Functions(const OnnxModel& model);
+  /// Both must outlive this; the inference is that of the model.
+  Float16Functions(const OnnxModel& model, TypeInference& inference);
 
   bool IsCall(const OnnxNode& node) const { return table_.Find(node) != nullptr; }
   /// Does the node call a function that is converted?
@@ -41,6 +41,7 @@ class Float16Functions {
 
   const OnnxModel& model_;
   FunctionTable table_;
+  TypeInference& inference_;
   std::unordered_map<const OnnxFunction*, Called> called_;
 };
 

@@ -53,12 +53,31 @@ ValueTypes ArgumentTypes(const OnnxFunction& function, std::span<const int32_t> 
   return types;
 }
 
-// What calls of model-local functions give.
+bool IsStandard(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
+
+}  // namespace
+
+// What calls of model-local functions give, and which rules operators have: a model may have
+// thousands of functions, so this is made once for all of them.
 class CallTypes {
  public:
-  explicit CallTypes(const OnnxModel& model) : model_(model), functions_(model) {}
+  explicit CallTypes(const OnnxModel& model) : model_(model), functions_(model) {
+    for (const InferRule& rule : kInferRules) {
+      ForEachOperator(rule.operators, [&](std::string_view name) { rules_.emplace(name, &rule); });
+    }
+    for (const OnnxFunction& function : model.contents().functions) {
+      if (IsStandard(function.domain)) rules_.erase(function.name);
+    }
+  }
 
+  const OnnxModel& model() const { return model_; }
   const OnnxFunction* Find(const OnnxNode& node) const { return functions_.Find(node); }
+
+  /// nullptr: there is none.
+  const InferRule* RuleOf(std::string_view op_type) const {
+    const auto found = rules_.find(op_type);
+    return found == rules_.end() ? nullptr : found->second;
+  }
 
   /// The types of the function's outputs, or nothing.
   const std::vector<int32_t>& Of(const OnnxFunction& function, std::vector<int32_t> arguments);
@@ -66,22 +85,18 @@ class CallTypes {
  private:
   const OnnxModel& model_;
   FunctionTable functions_;
+  std::unordered_map<std::string_view, const InferRule*> rules_;
   std::map<std::pair<const OnnxFunction*, std::vector<int32_t>>, std::vector<int32_t>> known_;
   std::vector<int32_t> unknown_;
   int depth_ = 0;
 };
 
+namespace {
+
 class Inference {
  public:
-  Inference(const OnnxModel& model, const OnnxGraph& graph, const ValueTypes& outer,
-            CallTypes& calls)
-      : model_(model), graph_(graph), calls_(calls) {
-    for (const InferRule& rule : kInferRules) {
-      ForEachOperator(rule.operators, [&](std::string_view name) { rules_.emplace(name, &rule); });
-    }
-    for (const OnnxFunction& function : model.contents().functions) {
-      if (IsStandard(function.domain)) rules_.erase(function.name);
-    }
+  Inference(const OnnxGraph& graph, const ValueTypes& outer, CallTypes& calls)
+      : model_(calls.model()), graph_(graph), calls_(calls) {
     for (const OnnxTensor& tensor : graph_.initializers) {
       declared_[tensor.name] = FromDims(tensor.onnx_type, tensor.dims);
     }
@@ -109,8 +124,6 @@ class Inference {
   }
 
  private:
-  static bool IsStandard(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
-
   void Declare(const OnnxValue& value) {
     Known known = FromValue(value);
     if (known.type == 0) return;
@@ -145,7 +158,6 @@ class Inference {
   const OnnxModel& model_;
   const OnnxGraph& graph_;
   CallTypes& calls_;
-  std::unordered_map<std::string_view, const InferRule*> rules_;
   std::unordered_map<std::string_view, Known> declared_;
   std::unordered_map<std::string_view, Known> known_;
 };
@@ -413,12 +425,12 @@ void Inference::Visit(const OnnxNode& node) {
       (node.op_type == "Scan" && model_.opset() >= 9)) {
     return VisitControlFlow(node);
   }
-  const auto found = rules_.find(node.op_type);
-  if (found == rules_.end()) return;
-  std::string_view types = found->second->types;
+  const InferRule* rule = calls_.RuleOf(node.op_type);
+  if (rule == nullptr) return;
+  std::string_view types = rule->types;
   if (node.op_type == "Dropout") types = model_.opset() < 10 ? "0" : "0b";
   NodeAttributes attributes(model_, node);
-  const std::string_view ranks = found->second->ranks;
+  const std::string_view ranks = rule->ranks;
   const std::span<const std::string_view> outputs = graph_.Outputs(node);
   for (size_t i = 0; i < outputs.size(); ++i) {
     Known known;
@@ -435,16 +447,19 @@ std::vector<uint32_t> FileOrder(const OnnxGraph& graph) {
   return order;
 }
 
+}  // namespace
+
 const std::vector<int32_t>& CallTypes::Of(const OnnxFunction& function,
                                           std::vector<int32_t> arguments) {
   const auto key = std::pair(&function, std::move(arguments));
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  const bool endless = depth_ >= kDeepestCall || known_.size() >= kMostCalls;
+  const size_t most = kMostCalls + model_.contents().functions.size();
+  const bool endless = depth_ >= kDeepestCall || known_.size() >= most;
   if (endless || !HasOpsetOf(model_, function)) return unknown_;
   // Nothing, for as long as it calls itself.
   std::vector<int32_t>& outputs = known_[key];
   ++depth_;
-  Inference body(model_, function.body, ArgumentTypes(function, key.second), *this);
+  Inference body(function.body, ArgumentTypes(function, key.second), *this);
   body.Run(FileOrder(function.body));
   --depth_;
   std::vector<int32_t> types;
@@ -453,13 +468,11 @@ const std::vector<int32_t>& CallTypes::Of(const OnnxFunction& function,
   return outputs;
 }
 
-}  // namespace
-
 std::vector<InferredType> InferTypes(const OnnxModel& model,
                                      std::span<const std::string_view> names) {
   const std::vector<uint32_t> order = FileOrder(model.graph());
   CallTypes calls(model);
-  Inference inference(model, model.graph(), {}, calls);
+  Inference inference(model.graph(), {}, calls);
   inference.Run(order);
   const auto complete = [&] {
     return std::all_of(names.begin(), names.end(),
@@ -479,21 +492,23 @@ std::vector<InferredType> InferTypes(const OnnxModel& model,
   return types;
 }
 
-ValueTypes InferGraphTypes(const OnnxModel& model, const OnnxGraph& graph,
-                           const ValueTypes& outer) {
+TypeInference::TypeInference(const OnnxModel& model) : calls_(std::make_unique<CallTypes>(model)) {}
+
+TypeInference::~TypeInference() = default;
+
+ValueTypes TypeInference::OfGraph(const OnnxGraph& graph, const ValueTypes& outer) {
   const std::vector<uint32_t> order = FileOrder(graph);
-  CallTypes calls(model);
-  Inference inference(model, graph, outer, calls);
+  Inference inference(graph, outer, *calls_);
   inference.Run(order);
-  if (&graph == &model.graph()) {
-    const Result<std::vector<uint32_t>> sorted = TopologicalOrder(model);
+  if (&graph == &calls_->model().graph()) {
+    const Result<std::vector<uint32_t>> sorted = TopologicalOrder(calls_->model());
     if (sorted.ok() && *sorted != order) inference.Run(*sorted);
   }
   return inference.Types();
 }
 
-ValueTypes InferBodyTypes(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
-                          const OnnxGraph& body, const ValueTypes& types) {
+ValueTypes TypeInference::OfBody(const OnnxGraph& graph, const OnnxNode& node,
+                                 const OnnxGraph& body, const ValueTypes& types) {
   ValueTypes outer = types;
   const std::span<const std::string_view> inputs = graph.Inputs(node);
   const size_t given = node.op_type == "If" ? 0 : std::min(inputs.size(), body.inputs.size());
@@ -501,13 +516,13 @@ ValueTypes InferBodyTypes(const OnnxModel& model, const OnnxGraph& graph, const 
     const auto found = types.find(inputs[i]);
     outer[body.inputs[i].name] = found == types.end() ? 0 : found->second;
   }
-  return InferGraphTypes(model, body, outer);
+  return OfGraph(body, outer);
 }
 
-ValueTypes InferFunctionTypes(const OnnxModel& model, const OnnxFunction& function,
-                              std::span<const int32_t> arguments) {
-  if (!HasOpsetOf(model, function)) return {};
-  return InferGraphTypes(model, function.body, ArgumentTypes(function, arguments));
+ValueTypes TypeInference::OfFunction(const OnnxFunction& function,
+                                     std::span<const int32_t> arguments) {
+  if (!HasOpsetOf(calls_->model(), function)) return {};
+  return OfGraph(function.body, ArgumentTypes(function, arguments));
 }
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 // model whose output declares another type than it computes.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -27,18 +28,31 @@ std::vector<InferredType> InferTypes(const OnnxModel& model,
 /// Element types (TensorProto.DataType) by the names of values; 0 where it is unknown.
 using ValueTypes = std::unordered_map<std::string_view, int32_t>;
 
-/// The types of all values of one graph, initializers included. `outer` are those of the enclosing
-/// graphs, and what is known of the graph's inputs where it does not declare them itself.
-ValueTypes InferGraphTypes(const OnnxModel& model, const OnnxGraph& graph, const ValueTypes& outer);
+class CallTypes;
 
-/// The same for a body of `node`, which is in `graph`, whose values are of these types. Bodies need
-/// not declare what the node's inputs say.
-ValueTypes InferBodyTypes(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
-                          const OnnxGraph& body, const ValueTypes& types);
+/// The types of values in the graphs and functions of one model. What its functions give is found
+/// out once, so one serves all graphs of the model, which must outlive it.
+class TypeInference {
+ public:
+  explicit TypeInference(const OnnxModel& model);
+  ~TypeInference();
 
-/// The types of a function's values when it is called with arguments of these types, 0 for those
-/// that are left out.
-ValueTypes InferFunctionTypes(const OnnxModel& model, const OnnxFunction& function,
-                              std::span<const int32_t> arguments);
+  /// The types of all values of one graph, initializers included. `outer` are those of the
+  /// enclosing graphs, and what is known of the graph's inputs where it does not declare them
+  /// itself.
+  ValueTypes OfGraph(const OnnxGraph& graph, const ValueTypes& outer);
+
+  /// The same for a body of `node`, which is in `graph`, whose values are of these types. Bodies
+  /// need not declare what the node's inputs say.
+  ValueTypes OfBody(const OnnxGraph& graph, const OnnxNode& node, const OnnxGraph& body,
+                    const ValueTypes& types);
+
+  /// The types of a function's values when it is called with arguments of these types, 0 for those
+  /// that are left out. Empty where it imports another opset of ai.onnx than the model.
+  ValueTypes OfFunction(const OnnxFunction& function, std::span<const int32_t> arguments);
+
+ private:
+  std::unique_ptr<CallTypes> calls_;
+};
 
 }  // namespace vernier

@@ -16,6 +16,7 @@
 #include "model/onnx_outputs.h"
 #include "model/onnx_save.h"
 #include "model/onnx_summary.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -253,14 +254,15 @@ Status ModelSource::MakeFloat16(const ModelPlan& plan, Edit& edit, Logger& logge
     logger.Once(Severity::kWarning, "--fp-to-fp16: '" + plan.path + "' has no float32 tensor");
   }
   if (half.kept_nodes > 0) {
-    logger.Verbose(std::to_string(half.kept_nodes) + " nodes stay in float32, between casts");
+    logger.Verbose(Counted(half.kept_nodes, "node") + (half.kept_nodes == 1 ? " stays" : " stay") +
+                   " in float32, between casts");
   }
   if (!half.untyped.empty()) {
-    logger.Once(Severity::kWarning,
-                "--fp-to-fp16: the type of " + std::to_string(half.untyped.size()) +
-                    " tensors beside nodes that stay in float32 is not known (" +
-                    QuotePython(half.untyped.front()) +
-                    "): no cast was made there; --shape-inference may find it");
+    logger.Once(Severity::kWarning, "--fp-to-fp16: the type of " +
+                                        Counted(half.untyped.size(), "tensor") +
+                                        " beside nodes that stay in float32 is not known (" +
+                                        QuotePython(half.untyped.front()) +
+                                        "): no cast was made there; --shape-inference may find it");
   }
   edit.patches.insert(edit.patches.end(), std::make_move_iterator(half.patches.begin()),
                       std::make_move_iterator(half.patches.end()));

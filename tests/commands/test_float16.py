@@ -239,6 +239,33 @@ class Float16(Case):
         self.assertEqual({f.name: [n.op_type for n in f.node] for f in half.functions},
                          {"Twice": ["Add"], "Outer": ["Cast", "Twice", "Cast", "Neg"]})
 
+    def test_a_function_of_another_opset_stays(self):
+        """Nothing is known of its operators."""
+        old = function("Old", ["v"], ["w"], [node("Exp", ["v"], ["w"])], opset=13)
+        proto = model([call("Old", ["x"], ["h"]), node("Neg", ["h"], ["y"])],
+                      [value("x", [3])], [value("y", [3])], functions=[old],
+                      value_info=[value("h", [3])])
+        self.convert(proto)
+        half = onnx.load(str(self.path("half.onnx")))
+        self.assertEqual([n.op_type for n in half.functions[0].node], ["Exp"])
+        self.assertEqual([n.op_type for n in half.graph.node], ["Old", "Cast", "Neg", "Cast"])
+        onnx.checker.check_model(half, full_check=True)
+
+    def test_calls_that_are_very_deep(self):
+        """What they give is not found out, so they stay as they are."""
+        depth = 70
+        functions = [function(f"F{i}", ["v"], ["w"], [node("Neg", ["v"], ["u"]),
+                                                      call(f"F{i + 1}", ["u"], ["w"])])
+                     for i in range(1, depth)]
+        functions.append(function(f"F{depth}", ["v"], ["w"], [node("Neg", ["v"], ["w"])]))
+        proto = model([call("F1", ["x"], ["y"])], [value("x", [3])], [value("y", [3])],
+                      functions=functions)
+        self.convert(proto)
+        half = onnx.load(str(self.path("half.onnx")))
+        self.assertEqual({n.op_type for n in half.functions[0].node}, {"Neg", "F2"})
+        np.testing.assert_allclose(
+            run(self.path("half.onnx"), {"x": np.array([1, 2, 3], np.float32)})["y"], [1, 2, 3])
+
     def test_large_integers_reach_what_stays_in_float32(self):
         proto = casts()
         self.convert(proto)

@@ -273,8 +273,25 @@ def many_iterations(scale):
         scale.remove(f"it.{suffix}")
 
 
+def many_functions(scale):
+    """Each is called once, and converted."""
+    count = 6000
+
+    def made():
+        functions = [wire.function(f"F{i}", ["a"], ["b"], [wire.node("Neg", ["a"], ["b"])])
+                     for i in range(count)]
+        nodes = [wire.node(f"F{i}", [f"t{i}"], [f"t{i + 1}"], domain="local") for i in range(count)]
+        graph = wire.graph(nodes, [wire.value("t0")], [wire.value(f"t{count}")])
+        return wire.model(graph, functions, ["local"])
+
+    scale.write("functions.onnx", made)
+    scale.run("6,000 functions to float16",
+              ["convert", "functions.onnx", "-o", "half.onnx", "--fp-to-fp16"], seconds=3)
+    scale.remove("functions.onnx", "half.onnx")
+
+
 CHECKS = (many_bytes, many_halves, long_string, many_outputs, many_nodes, large_weights, ranks,
-          empty_dimensions, long_names, iterations, many_iterations)
+          empty_dimensions, long_names, iterations, many_iterations, many_functions)
 
 
 def main():
