@@ -1,8 +1,11 @@
 #include "cli/flag_suggestion.h"
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "util/close_matches.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
@@ -40,6 +43,27 @@ std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_vie
   const std::vector<std::string> near = CloseMatches(word, known, 1, kAlike);
   if (near.empty()) return std::nullopt;
   return near.front();
+}
+
+std::string ExplainSurplus(const OptionTable& table, std::span<const std::string> words,
+                           const std::string& word) {
+  if (word.starts_with('-')) return "";
+  const auto at = std::find(words.begin(), words.end(), word);
+  const auto flag = std::find_if(std::make_reverse_iterator(at), words.rend(),
+                                 [](const std::string& w) { return w.starts_with("--"); });
+  if (at == words.end() || flag == words.rend()) return "";
+  const FlagEntry* entry = table.Find(std::string_view(*flag).substr(0, flag->find('=')));
+  if (entry == nullptr) return "";
+  const std::string name(entry->flag);
+  const OptionRow& row = *entry->row;
+  if (row.dest == "resume_run") {
+    return name + " takes no file here. `vernier blame " + name + " " + QuoteForShell(word) +
+           "` goes on with a search.";
+  }
+  if (row.arity == Arity::kNone) return name + " takes no value.";
+  if (row.arity != Arity::kOne) return "";
+  return name + " takes one value" +
+         (row.action == OptionAction::kAppend ? "; give it once for each." : ".");
 }
 
 }  // namespace vernier

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace vernier {
 namespace {
 
@@ -25,6 +28,19 @@ TEST(SuggestFlag, IsSilentWhenNothingIsNear) {
   EXPECT_EQ(SuggestFlag(table, "-"), std::nullopt);
   EXPECT_EQ(SuggestFlag(table, "-5x"), std::nullopt);
   EXPECT_EQ(SuggestFlag(table, "--" + std::string(100000, 'x')), std::nullopt);
+}
+
+TEST(ExplainSurplus, NamesTheFlagThatTakesNoMore) {
+  const OptionTable table = RunOptionTable();
+  const std::vector<std::string> words = {"m.onnx",   "--report", "a.html", "b.md", "--blame",
+                                          "--resume", "s.json",   "x",      "--"};
+  EXPECT_EQ(ExplainSurplus(table, words, "b.md"),
+            "--report takes one value; give it once for each.");
+  EXPECT_EQ(ExplainSurplus(table, words, "s.json"),
+            "--resume takes no file here. `vernier blame --resume s.json` goes on with a search.");
+  EXPECT_EQ(ExplainSurplus(table, words, "m.onnx"), "");
+  EXPECT_EQ(ExplainSurplus(table, words, "--nosuch"), "");
+  EXPECT_EQ(ExplainSurplus(table, words, "not there"), "");
 }
 
 }  // namespace

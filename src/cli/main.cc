@@ -175,7 +175,9 @@ void WriteToStderr(std::string_view text) {
   constexpr std::string_view kSaved =
       "; what was saved before can be had with `vernier data recover`, or gone on with by "
       "--resume\n";
-  bool no_memory = MemoryRanOut();
+  // Only while that exception is on its way: memory that ran out once may have been made do
+  // without.
+  bool no_memory = MemoryRanOut() && std::uncaught_exceptions() > 0;
   char why[300] = "an exception";
   try {
     if (std::current_exception() != nullptr) std::rethrow_exception(std::current_exception());

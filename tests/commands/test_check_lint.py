@@ -229,6 +229,7 @@ class CheckLint(Case):
         self.assertEqual((ended.code, self.rules(said)), (0, {"non-tensor-input"}),
                          ended.out + ended.err)
         self.assertEqual(said["vernier"]["not_run"], ["SequenceLength_of_y"])
+        self.assertRegex(ended.out, r"; 0 ran in [^,]+, 1 not run\n")
         self.assertIn("nodes were not run: input 's' is of the kind sequence", ended.out)
 
     def test_one_feed_is_enough(self):

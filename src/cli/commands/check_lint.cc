@@ -92,6 +92,7 @@ void Summarise(const LintReport& report, size_t nodes, Logger& log) {
     line += " by rules; none was run";
   } else {
     line += "; " + std::to_string(nodes - report.not_run.size()) + " ran in " + who;
+    if (!report.not_run.empty()) line += ", " + std::to_string(report.not_run.size()) + " not run";
   }
   log.Info(line);
 }

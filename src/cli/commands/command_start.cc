@@ -22,11 +22,14 @@ CommandStart UsageError(const CommandEntry& command, const std::string& message)
   return End(2);
 }
 
-CommandStart UnknownOptions(const OptionTable& table, const std::vector<std::string>& unknown,
-                            const Invocation& invocation) {
+CommandStart UnknownOptions(const OptionTable& table, std::span<const std::string> words,
+                            const std::vector<std::string>& unknown, const Invocation& invocation) {
   std::fprintf(stdout, "[E] Unrecognized Options: %s\n", FormatPythonList(unknown).c_str());
   if (const std::optional<std::string> suggestion = SuggestFlag(table, unknown.front())) {
     std::fprintf(stdout, "    Did you mean %s?\n", suggestion->c_str());
+  }
+  if (const std::string why = ExplainSurplus(table, words, unknown.front()); !why.empty()) {
+    std::fprintf(stdout, "    %s\n", why.c_str());
   }
   return End(invocation.as_peer ? 1 : 2);
 }
@@ -52,7 +55,7 @@ CommandStart StartCommand(const CommandEntry& command, std::span<const std::stri
   if (parsed.end == ParseEnd::kUsageError) return UsageError(command, parsed.error);
   if (table.FindDest("runners") != nullptr) TakePluginOptions(parsed);
   if (surplus != nullptr) TakeOperands(parsed.unknown, *surplus);
-  if (!parsed.unknown.empty()) return UnknownOptions(table, parsed.unknown, invocation);
+  if (!parsed.unknown.empty()) return UnknownOptions(table, words, parsed.unknown, invocation);
   const Result<ConsoleLogOptions> options = BindLog(parsed.args);
   if (!options.ok()) {
     std::fprintf(stderr, "[!] %s\n", options.status().message().c_str());
