@@ -204,8 +204,8 @@ Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const O
   VERNIER_TRY(InferMissing(args, invocation, ends, log));
   if (const std::vector<std::string> open = ends.Open(); !open.empty()) {
     log.Warning(
-        "The shapes of these tensors stay open, and the part may run with none but the"
-        " right ones: " +
+        "The shapes of these tensors stay open, and the part may not run with others than the"
+        " model's: " +
         Joined(open) +
         "\nTo have them found out, say how large the model's inputs are:"
         " --model-input-shapes NAME:SHAPE");
