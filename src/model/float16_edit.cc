@@ -20,10 +20,7 @@ class Converter {
  public:
   Converter(const OnnxModel& model, std::span<const std::string_view> outputs,
             const WeightSources& sources, const Float16Kept& kept)
-      : model_(model),
-        inference_(model),
-        functions_(model, inference_),
-        names_(model, functions_, outputs, kept, edit_) {
+      : model_(model), functions_(model), names_(model, functions_, outputs, kept, edit_) {
     edit_.losses = std::make_shared<Float16Losses>();
     for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {
       slices_[model.external_tensors()[i].bytes.data()] = &sources.external->slices[i];
@@ -82,7 +79,6 @@ class Converter {
   std::unordered_map<const char*, const ExternalSlice*> slices_;
   std::unordered_map<const char*, const BytePieces*> detached_;
   Float16Edit edit_;
-  TypeInference inference_;
   Float16Functions functions_;
   Float16Names names_;
 };
@@ -144,7 +140,8 @@ Status Converter::Value(const WireField& field, const Float16Scope& scope) {
 }
 
 Status Converter::MainGraph(std::string_view bytes) {
-  Float16Scope scope{.graph = model_.graph(), .types = inference_.OfGraph(model_.graph(), {})};
+  Float16Scope scope{.graph = model_.graph(),
+                     .types = functions_.inference().OfGraph(model_.graph(), {})};
   return Graph(bytes, scope);
 }
 
@@ -247,7 +244,7 @@ Status Converter::Body(std::string_view bytes, const OnnxNode& node, Float16Scop
   const OnnxGraph& graph = model_.Subgraph(bodies[body]);
   Float16Scope inner{.graph = graph,
                      .outer = &scope,
-                     .types = inference_.OfBody(scope.graph, node, graph, scope.types)};
+                     .types = functions_.inference().OfBody(scope.graph, node, graph, scope.types)};
   return Graph(bytes, inner);
 }
 

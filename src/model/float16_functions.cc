@@ -23,8 +23,8 @@ bool AllKnown(const OnnxFunction& function, const ValueTypes& types) {
 
 }  // namespace
 
-Float16Functions::Float16Functions(const OnnxModel& model, TypeInference& inference)
-    : model_(model), table_(model), inference_(inference) {
+Float16Functions::Float16Functions(const OnnxModel& model)
+    : model_(model), table_(model), inference_(model) {
   if (model.contents().functions.empty()) return;
   VisitCalls(model.graph(), inference_.OfGraph(model.graph(), {}), nullptr, 0);
   LeaveCalleesOfWhatStays();

@@ -17,8 +17,11 @@ namespace vernier {
 /// operators (casts are among them), and no function that stays as it is calls it.
 class Float16Functions {
  public:
-  /// Both must outlive this; the inference is that of the model.
-  Float16Functions(const OnnxModel& model, TypeInference& inference);
+  /// `model` must outlive this.
+  explicit Float16Functions(const OnnxModel& model);
+
+  /// Of the types in all graphs of the model.
+  TypeInference& inference() { return inference_; }
 
   bool IsCall(const OnnxNode& node) const { return table_.Find(node) != nullptr; }
   /// Does the node call a function that is converted?
@@ -41,7 +44,7 @@ class Float16Functions {
 
   const OnnxModel& model_;
   FunctionTable table_;
-  TypeInference& inference_;
+  TypeInference inference_;
   std::unordered_map<const OnnxFunction*, Called> called_;
 };
 

@@ -42,18 +42,6 @@ constexpr std::string_view kInputOptions[] = {"input_shapes",
                                               "data_loader_script",
                                               "data_loader_func_name"};
 
-// Options that change nothing would be passed over in silence.
-Status CheckInputOptions(const ParsedArgs& args, Logger& log) {
-  const bool runs = !args.Runners().empty();
-  for (const std::string_view dest : kInputOptions) {
-    if (runs || !args.Has(dest)) continue;
-    return InvalidArgument(std::string(args.Flag(dest)) +
-                           ": nothing is run; name a runner, such as --onnxrt, to see values");
-  }
-  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
-  return {};
-}
-
 Status CheckEngineRunners(const ParsedArgs& args) {
   for (const RunnerChoice& choice : args.Runners()) {
     if (choice.kind == "trt") {
@@ -65,13 +53,24 @@ Status CheckEngineRunners(const ParsedArgs& args) {
   return {};
 }
 
+// Options that change nothing would be passed over in silence.
+Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
+  const bool engine = type == ModelType::kEngine;
+  if (engine) VERNIER_TRY(CheckEngineRunners(args));
+  const bool runs = !args.Runners().empty();
+  for (const std::string_view dest : kInputOptions) {
+    if (runs || !args.Has(dest)) continue;
+    return InvalidArgument(
+        std::string(args.Flag(dest)) +
+        (engine ? ": an engine is shown and not run"
+                : ": nothing is run; name a runner, such as --onnxrt, to see values"));
+  }
+  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
+  return {};
+}
+
 // Options of graphs say nothing of engines.
 Status CheckEngineOptions(const ParsedArgs& args) {
-  VERNIER_TRY(CheckEngineRunners(args));
-  for (const std::string_view dest : kInputOptions) {
-    if (!args.Has(dest)) continue;
-    return InvalidArgument(std::string(args.Flag(dest)) + ": an engine is shown and not run");
-  }
   for (const std::string_view dest : {"layer", "external_data_dir", "load_outputs_paths",
                                       "list_unbounded_dds", "visual", "save_visual"}) {
     if (!args.Has(dest)) continue;
@@ -187,7 +186,6 @@ Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invoc
 
 Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
                    ConsoleLog& log) {
-  VERNIER_TRY(CheckInputOptions(args, log));
   const bool json = args.Value("format").value_or("text") == "json";
   if (!json) log.Info("Loading model: " + path);
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
@@ -216,6 +214,7 @@ Status Inspect(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
     return Unimplemented(std::string(args.Flag("display_as")) + " " + std::string(*other) +
                          " is not in this version of vernier: a model is shown as it is");
   }
+  VERNIER_TRY(CheckInputOptions(args, found, log));
   if (found == ModelType::kOnnx) return InspectOnnx(args, invocation, path, log);
   if (found == ModelType::kEngine) return InspectEngine(args, path, log);
   return Unimplemented("inspect model shows ONNX models and TensorRT engines, and '" + path +
