@@ -257,7 +257,7 @@ class NodeBench {
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
     Result<std::vector<uint32_t>> sorted = TopologicalOrder(model_);
     if (sorted.ok()) order = *std::move(sorted);
-    types_ = TypeInference(model_).OfGraph(graph_, {});
+    types_ = InferGraphTypes(model_, graph_, {});
     for (const OnnxTensor& tensor : graph_.initializers) constants_.insert(tensor.name);
     constants_.insert(graph_.sparse_initializers.begin(), graph_.sparse_initializers.end());
     for (NamedTensor& tensor : feed) values_.emplace(tensor.name, std::move(tensor.tensor));

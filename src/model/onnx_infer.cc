@@ -525,4 +525,14 @@ ValueTypes TypeInference::OfFunction(const OnnxFunction& function,
   return OfGraph(function.body, ArgumentTypes(function, arguments));
 }
 
+ValueTypes InferGraphTypes(const OnnxModel& model, const OnnxGraph& graph,
+                           const ValueTypes& outer) {
+  return TypeInference(model).OfGraph(graph, outer);
+}
+
+ValueTypes InferBodyTypes(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
+                          const OnnxGraph& body, const ValueTypes& types) {
+  return TypeInference(model).OfBody(graph, node, body, types);
+}
+
 }  // namespace vernier

@@ -55,4 +55,9 @@ class TypeInference {
   std::unique_ptr<CallTypes> calls_;
 };
 
+/// TypeInference::OfGraph and OfBody, for a single graph.
+ValueTypes InferGraphTypes(const OnnxModel& model, const OnnxGraph& graph, const ValueTypes& outer);
+ValueTypes InferBodyTypes(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
+                          const OnnxGraph& body, const ValueTypes& types);
+
 }  // namespace vernier
