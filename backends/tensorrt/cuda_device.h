@@ -7,7 +7,7 @@
 #include <string>
 
 #include "vernier/backend_cuda.hpp"
-#include "vernier/cuda_staging.hpp"
+#include "vernier/backend_cuda_staging.hpp"
 #include "vernier/status.h"
 
 namespace vernier::trt {

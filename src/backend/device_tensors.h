@@ -12,7 +12,7 @@
 #include "kernels/pair_measures.h"
 #include "vernier/backend_abi.h"
 #include "vernier/backend_cuda.hpp"
-#include "vernier/cuda_staging.hpp"
+#include "vernier/backend_cuda_staging.hpp"
 #include "vernier/status.h"
 
 namespace vernier {

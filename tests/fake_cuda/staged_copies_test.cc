@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "vernier/cuda_staging.hpp"
+#include "vernier/backend_cuda_staging.hpp"
 
 namespace vernier::cuda {
 namespace {
