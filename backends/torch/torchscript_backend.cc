@@ -68,7 +68,8 @@ class TorchScriptBackend {
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
     const std::string path(sdk::View(model.path));
     try {
-      return TorchScriptSession::Create(Read(model), NamesFor(model, options));
+      return TorchScriptSession::Create(Read(model), NamesFor(model, options),
+                                        !options.GetAll("output_names").empty());
     } catch (const c10::Error& error) {
       const std::string why = error.what_without_backtrace();
       return Malformed("'" + path +

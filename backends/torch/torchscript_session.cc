@@ -96,11 +96,12 @@ TorchScriptSession::TorchScriptSession(torch::jit::Module module)
 }
 
 Result<std::unique_ptr<sdk::Session>> TorchScriptSession::Create(torch::jit::Module module,
-                                                                 const OutputNames& names) {
+                                                                 const OutputNames& names,
+                                                                 bool asked) {
   if (!module.find_method("forward")) return Malformed("the module has no method 'forward'");
   std::unique_ptr<TorchScriptSession> session(new TorchScriptSession(std::move(module)));
   VERNIER_TRY(session->ReadArguments());
-  VERNIER_TRY(session->ReadResults(names));
+  VERNIER_TRY(session->ReadResults(names, asked));
   session->needs_own_inputs_ = NeedsItsOwnInputs(session->module_);
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
@@ -120,13 +121,20 @@ Status TorchScriptSession::ReadArguments() {
   return {};
 }
 
-Status TorchScriptSession::ReadResults(const OutputNames& names) {
+Status TorchScriptSession::ReadResults(const OutputNames& names, bool asked) {
   const c10::FunctionSchema& schema = module_.get_method("forward").function().getSchema();
   size_t count = 0;
   for (const c10::Argument& result : schema.returns()) {
     if (CountTensors(result.type(), count)) continue;
     return Unimplemented("the module returns " + Named(result.type()) +
                          ", of which only a run tells how many tensors it has");
+  }
+  if (asked && names.size() != count) {
+    std::string listed;
+    for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
+    return InvalidArgument("--torch-outputs: expected a name for each output: the model returns " +
+                           std::to_string(count) + ", and " + std::to_string(names.size()) +
+                           " are named (" + listed + ")");
   }
   OutputNames own = names;
   if (own.size() != count && schema.returns().size() == 1) {

@@ -16,10 +16,12 @@ using OutputNames = std::vector<std::string>;
 
 class TorchScriptSession final : public sdk::Session {
  public:
+  /// `asked`: the names are the user's, and their number must be right (kInvalidArgument).
   /// kUnimplemented for a module whose arguments or results are other than tensors: Python can
-  /// still run it.
+  /// still run it. `asked`: the names are the user's, and as many as there are outputs, else
+  /// kInvalidArgument.
   static Result<std::unique_ptr<sdk::Session>> Create(torch::jit::Module module,
-                                                      const OutputNames& names);
+                                                      const OutputNames& names, bool asked);
 
   std::span<const sdk::TensorSpec> inputs() const override { return inputs_; }
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
@@ -30,7 +32,7 @@ class TorchScriptSession final : public sdk::Session {
  private:
   explicit TorchScriptSession(torch::jit::Module module);
   Status ReadArguments();
-  Status ReadResults(const OutputNames& names);
+  Status ReadResults(const OutputNames& names, bool asked);
   Result<std::vector<c10::IValue>> Arguments(std::span<const vn_tensor* const> feed);
 
   torch::jit::Module module_;

@@ -60,6 +60,16 @@ def test_feeds_of_every_kind(model, tmp_path):
         np.testing.assert_allclose(iterations[-1]["y"], expected(feeds[count - 1]["x"]), rtol=1e-5)
 
 
+def test_no_feeds_are_no_pass(model, tmp_path):
+    for inputs in ([], iter(()), lambda: []):
+        for runners in (["onnxrt"], ["onnxrt", "onnxrt"]):
+            with pytest.raises(vernier.Malformed, match="the data loader gave no feed"):
+                vernier.run(model, runners, inputs)
+    vernier.save_inputs([], tmp_path / "none.npz")
+    with pytest.raises(vernier.Malformed, match="loaded inputs hold no feed"):
+        vernier.run(model, ["onnxrt"], tmp_path / "none.npz")
+
+
 def test_ranges_of_numpys_numbers(model):
     low, high = np.float64(0.5), np.float32(0.75)
     for val_range in ({"x": (low, high)}, {"": [low, high]}):

@@ -331,7 +331,8 @@ Status CheckRun(const RunPlan& plan) {
     const std::optional<ModelType> type = ModelTypeFromName(runner.model.type);
     if (type && runner.backend == "tensorflow" && !IsTensorFlowModel(*type)) {
       return InvalidArgument("Model type: " + runner.model.type +
-                             " cannot be imported with TensorFlow.");
+                             " cannot be imported with TensorFlow.\nNote: --runner LABEL='tf "
+                             "MODEL' gives TensorFlow a model of its own");
     }
     // A script may hold its model itself.
     if (!runner.model.path.empty() || runner.backend == "python") continue;

@@ -143,7 +143,9 @@ Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool) {
   }
   if (type != "ndarray") {
     const std::string found = type.empty() ? std::string(value.KindName()) : "of type " + type;
-    return ErrorAt(value, "expected an array, but the value is " + found);
+    return ErrorAt(value, "expected an array, but the value is " + found +
+                              "; --save-inputs and --save-outputs write arrays, and .npz files "
+                              "hold them, too");
   }
   const auto array = value.Find("array");
   if (!array || !array->IsText()) return ErrorAt(value, "an ndarray lacks its \"array\"");

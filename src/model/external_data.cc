@@ -40,7 +40,7 @@ bool MustDoWithoutOpenAt2(int error) { return error == ENOSYS || error == EPERM;
 
 // The end of a sentence that begins with a file's name.
 std::string OpenFailure(int error) {
-  if (error == ENOENT) return "does not exist";
+  if (error == ENOENT) return "does not exist; --external-data-dir names the folder that has it";
   return std::string("cannot be opened: ") + std::strerror(error);
 }
 

@@ -78,7 +78,7 @@ TEST_F(ExternalDataTest, LengthDefaultsToWhatTheShapeNeeds) {
 }
 
 TEST_F(ExternalDataTest, RefusesWhatIsNotThere) {
-  ExpectRefused(Check("missing.bin"), "does not exist");
+  ExpectRefused(Check("missing.bin"), "does not exist; --external-data-dir");
   ExpectRefused(Check("w.bin", "4"), "too short: 16 bytes at offset 4 are needed, it has 16");
   ExpectRefused(Check("w.bin", "9223372036854775807"), "too short");
   ExpectRefused(Check("w.bin", "9223372036854775808"), "its offset is '9223372036854775808'");

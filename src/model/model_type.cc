@@ -133,8 +133,13 @@ Result<ModelType> InferModelType(const std::string& path, const ModelTypeHints& 
     if (counts && known == LowerCase(ExtensionOf(path))) return type;
   }
   if (hints.tensorflow_runner) return ModelType::kFrozen;
+  const std::string extension = LowerCase(ExtensionOf(path));
+  const bool torch = extension == ".pt" || extension == ".pt2" || extension == ".pth";
   return InvalidArgument("Could not automatically determine model type for: " + path +
-                         "\nPlease explicitly specify the type with the --model-type option");
+                         "\nPlease explicitly specify the type with the --model-type option" +
+                         (torch ? "\nNote: PyTorch's files run under --torch alone; --runner "
+                                  "LABEL='torch FILE' gives it one of its own"
+                                : ""));
 }
 
 }  // namespace vernier

@@ -8,6 +8,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
                                                      std::span<const TensorInfo> inputs,
                                                      const PythonFeeds& python, Logger& logger) {
   std::unique_ptr<FeedStream> stream(new FeedStream(logger));
+  stream->may_be_empty_ = plan.lenient;
   if (python.script != nullptr) {
     stream->script_ = python.script;
     stream->inputs_.assign(inputs.begin(), inputs.end());
@@ -42,15 +43,27 @@ void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
               FormatShapeSpecs(plan.lenient ? KeepLastShapes(*shapes) : *shapes));
 }
 
+// What somebody made beforehand or makes in a script.
+Result<std::optional<TensorMap>> FeedStream::Given() {
+  if (script_ != nullptr) return script_->Read(next_, inputs_);
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, reader_->Next());
+  if (feed && reader_->current_path() != announced_path_) {
+    announced_path_ = reader_->current_path();
+    logger_.Info("Loading input data from " + announced_path_);
+  }
+  return feed;
+}
+
 Result<std::optional<TensorMap>> FeedStream::Next() {
   const LogArea area(logger_, log_area::kDataLoader);
-  if (script_ != nullptr) return script_->Read(next_++, inputs_);
-  if (reader_ != nullptr) {
-    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, reader_->Next());
-    if (feed && reader_->current_path() != announced_path_) {
-      announced_path_ = reader_->current_path();
-      logger_.Info("Loading input data from " + announced_path_);
+  if (script_ != nullptr || reader_ != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, Given());
+    if (!feed && next_ == 0 && !may_be_empty_) {
+      return Malformed(std::string("there is nothing to run: ") +
+                       (script_ != nullptr ? "the data loader gave no feed"
+                                           : "the files of loaded inputs hold no feed"));
     }
+    ++next_;
     return feed;
   }
   if (next_ >= random_->count()) return std::optional<TensorMap>();

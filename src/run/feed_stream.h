@@ -33,7 +33,8 @@ class FeedStream {
   /// The peer's line that announces given shapes, before any runner is activated.
   static void Announce(const RunPlan& plan, Logger& logger);
 
-  /// The next feed; nullopt at the end.
+  /// The next feed; nullopt at the end. kMalformed where a script or a file has none at all, unless
+  /// the plan is lenient.
   Result<std::optional<TensorMap>> Next();
 
   /// How many feeds were asked for; nullopt where a file decides.
@@ -42,7 +43,10 @@ class FeedStream {
  private:
   explicit FeedStream(Logger& logger) : logger_(logger) {}
 
+  Result<std::optional<TensorMap>> Given();
+
   Logger& logger_;
+  bool may_be_empty_ = false;
   std::unique_ptr<FeedReader> reader_;
   std::string announced_path_;
   std::optional<RandomFeeds> random_;

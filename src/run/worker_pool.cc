@@ -45,8 +45,14 @@ Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
   if (InPython(runner)) {
     VERNIER_ASSIGN_OR_RETURN(program, PythonWorkerProgram(plan_.python));
   } else {
-    VERNIER_ASSIGN_OR_RETURN(load.plugin_paths,
-                             FindBackend(runner.backend, BackendSearchPath(plan_.backend_dirs)));
+    auto found = FindBackend(runner.backend, BackendSearchPath(plan_.backend_dirs));
+    if (!found.ok() && runner.backend == "torch") {
+      return Unavailable(
+          found.status().message() +
+          ": it was built without PyTorch; where --torch-in plugin and --torch-lib are "
+          "left out, Python runs it");
+    }
+    VERNIER_ASSIGN_OR_RETURN(load.plugin_paths, std::move(found));
   }
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker,
                            Start(std::move(load), std::move(program)));

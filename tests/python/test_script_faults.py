@@ -227,7 +227,11 @@ class WrongAnswers(ScriptCase):
     def test_no_feeds_are_no_pass(self):
         self.write("script.py", "def load_data(): return []")
         done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script", "script.py")
-        self.assertEqual(done.code, 4, str(done))
+        self.assert_fails(done, 3, "the data loader gave no feed")
+        for more, code in (((), 3), (("--lenient",), 0)):
+            done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py", *more)
+            self.assertEqual(done.code, code, str(done))
+            self.assertEqual("the data loader gave no feed" in done.err, code == 3, str(done))
 
     def test_of_comparisons(self):
         flag = "--compare-func-script"

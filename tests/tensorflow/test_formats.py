@@ -179,7 +179,8 @@ class Formats(TensorFlowCase):
         self.assert_passes(done)
         done = self.vernier(self.models / "onnx.pb", "--tf")
         self.assertEqual(done.code, 2, str(done))
-        self.assertIn("Model type: onnx cannot be imported with TensorFlow.", done.err)
+        self.assertIn("Model type: onnx cannot be imported with TensorFlow.\n    Note: --runner",
+                      done.err)
         done = self.vernier(self.models / "saved/saved_model.pb", "--tf")
         self.assert_passes(done)
         self.assertIn("{logits [dtype=float32", done.out)

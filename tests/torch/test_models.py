@@ -115,6 +115,26 @@ class Script(TorchCase):
                 done = self.run_torch("net.pt", "--torch", "--torch-in", place)
                 self.assert_fails(done, 2, r"takes as inputs \(x, bias\) is not known")
 
+    def test_too_few_or_too_many_names_of_outputs_are_told(self):
+        for place in PLACES:
+            for names in (["y"], ["y", "p", "z"]):
+                with self.subTest(place=place, names=names):
+                    done = self.run_torch("net.pt", "--torch", "--torch-in", place, *SHAPES,
+                                          "--torch-outputs", *names)
+                    self.assertIn(done.code, (2, 6), str(done))
+                    self.assertIn("the model returns 2, and "
+                                  f"{len(names)} are named ({', '.join(names)})", done.err)
+
+    def test_names_for_the_outputs_of_a_dictionary(self):
+        outputs = self.outputs("dict.pt", "--torch", "--input-shapes", "x:[2]", "--torch-outputs",
+                               "double", "--torch-in", "python")
+        self.assertEqual(list(outputs), ["double"])
+
+    def test_a_runner_of_another_framework_says_who_reads_it(self):
+        done = self.run_torch("net.pt", "--onnxrt", *SHAPES)
+        self.assertEqual(done.code, 2, str(done))
+        self.assertIn("PyTorch's files run under --torch alone", done.err)
+
     def test_wrong_inputs_and_errors_inside_are_sentences(self):
         for place in PLACES:
             with self.subTest(place=place):

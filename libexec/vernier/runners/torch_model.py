@@ -64,6 +64,12 @@ def _flat(results):
     return [value for part in results for value in _flat(part)]
 
 
+def wrong_count(names, count):
+    """As the plug-in says it (backends/torch/torchscript_session.cc)."""
+    return (f"--torch-outputs: expected a name for each output: the model returns {count}, and "
+            f"{len(names)} are named ({', '.join(names)})")
+
+
 class Model:
     """Something to call with tensors in order. Sub-classes say what the file tells."""
 
@@ -72,6 +78,7 @@ class Model:
         self.call = call
         self.input_metadata = inputs  # name to (dtype or None, shape or None)
         self.output_names = list(outputs)
+        self.asked = []  # --torch-outputs
         self.place = "cuda" if torch.cuda.is_available() else "cpu"
         self.precision = ""
         self.marked = {}
@@ -97,10 +104,13 @@ class Model:
 
     def _named(self, results):
         if isinstance(results, dict):
-            return results
-        fields = getattr(results, "_fields", None)  # a named tuple
-        results = _flat(results)
-        for names in (self.output_names, fields):
+            fields, results = list(results), list(results.values())
+        else:
+            fields = getattr(results, "_fields", None)  # a named tuple
+            results = _flat(results)
+        if self.asked and len(self.asked) != len(results):
+            raise wire.Failure(wire.INVALID, wrong_count(self.asked, len(results)))
+        for names in (self.asked, self.output_names, fields):
             if names and len(names) == len(results):
                 return dict(zip(names, results))
         return {f"output_{i}": value for i, value in enumerate(results)}
@@ -230,5 +240,5 @@ def load(model_path, lists):
         os.environ[FORCED] = "1"
     import torch
     model = LOADERS[kind](torch, model_path, lists)
-    model.output_names = lists.get("output_names") or model.output_names
+    model.asked = lists.get("output_names") or []
     return model

@@ -155,7 +155,7 @@ Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation&
     call += "        " + keyword + "=" + keywords.values.at(keyword) + ",\n";
   }
   return "#!/usr/bin/env python3\n# Written by vernier " + std::string(kVersion) +
-         " for its Python package.\n# Generation Command: " +
+         " for its Python package (docs/python-package.md).\n# Generation Command: " +
          VisibleLine(JoinForShell(invocation.words)) +
          "\n\nimport logging\nimport sys\n\nimport vernier\n\n" + Logging(args) + "try:\n    " +
          call +
