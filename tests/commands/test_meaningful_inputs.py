@@ -111,7 +111,7 @@ class InputsFromGraph(Case):
 
     def test_a_shape_that_no_range_makes_legal_is_told(self):
         made = model([node("Reshape", ["x", "s"], ["y"])],
-                     inputs=[value("x", (4, 4)), ids("s", (2,))], outputs=[value("y", None)])
+                     inputs=[value("x", (4, 4)), ids("s", (3,))], outputs=[value("y", None)])
         ended, _ = self.drawn(made, "--inputs-from-graph")
         self.assertIn("Input tensor: s | No range makes it legal: ", ended.out)
 
