@@ -53,7 +53,13 @@ class TensorFlowCase(unittest.TestCase):
                                    text=True, timeout=PATIENCE_S, check=False))
 
     def convert(self, *words):
-        command = [VERNIER, "convert", *map(str, words), "--python", sys.executable]
+        return self.start("convert", *words)
+
+    def consistency(self, *words):
+        return self.start("check", "consistency", *words)
+
+    def start(self, *words):
+        command = [VERNIER, *map(str, words), "--python", sys.executable]
         environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
         return Done(subprocess.run(command, cwd=self.folder, env=environment, capture_output=True,
                                    text=True, timeout=PATIENCE_S, check=False))

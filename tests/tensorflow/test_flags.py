@@ -157,3 +157,15 @@ class Flags(TensorFlowCase):
         done = self.vernier(self.models / "frozen.pb", "--tf", "--gpu-memory-fraction", 1.5)
         self.assertEqual(done.code, 2, str(done))
         self.assertIn("--gpu-memory-fraction: expected a number from 0 to 1, got '1.5'", done.err)
+
+    def test_other_settings_are_tried(self):
+        """Thread counts, a graph that is not optimised, and kernels without oneDNN."""
+        for model, settings in (("conv.pb", 4), ("mlp.keras", 3)):
+            with self.subTest(model):
+                done = self.consistency(self.models / model, "--tf", "--only", "other-settings")
+                self.assert_passes(done, f"PASSED | other-settings | {settings} settings, ")
+
+    def test_noise_floor_of_tensorflow(self):
+        done = self.vernier(self.models / "conv.pb", "--tf", "--noise-floor", "--runner",
+                            f"again=tf {self.models}/conv.pb")
+        self.assert_passes(done, "compared 1 output")
