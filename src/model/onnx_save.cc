@@ -269,7 +269,7 @@ Status Saver::WriteDataFiles() {
     }
     VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(target));
     VERNIER_TRY(WritePieces(pieces, source_ ? &*source_ : nullptr, file));
-    VERNIER_TRY(file.Commit());
+    VERNIER_TRY(file.Commit(options_.durability));
   }
   return {};
 }
@@ -283,7 +283,7 @@ Status Saver::WriteModel() {
   }
   VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
   VERNIER_TRY(WritePieces(pieces, source_ ? &*source_ : nullptr, file));
-  return file.Commit();
+  return file.Commit(options_.durability);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "model/onnx_model.h"
 #include "model/replaced_values.h"
 #include "model/wire_patch.h"
+#include "util/atomic_file.h"
 
 namespace vernier {
 
@@ -27,6 +28,7 @@ struct SaveOnnxOptions {
   bool one_file = true;            ///< false: a file per tensor
   /// Tensors of the model whose values are others; patches for them must not touch their data.
   std::span<const ReplacedValues> values = {};
+  Durability durability = Durability::kSynced;  ///< kRenamed for models that are soon gone again
 };
 
 /// Appends the patches that put new values into their tensor. kUnimplemented for a tensor that the

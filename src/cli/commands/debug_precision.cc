@@ -120,8 +120,9 @@ class PrecisionDebugging {
     return kept;
   }
 
-  Status Save(const NodeSet& nodes, const std::string& path) const {
+  Status Save(const NodeSet& nodes, const std::string& path, Durability durability) const {
     VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args_, log_));
+    options.durability = durability;
     return SaveMixed(model_, Kept(nodes), path, std::move(options));
   }
 
@@ -132,7 +133,7 @@ class PrecisionDebugging {
       for (const uint32_t node : set) names.push_back(nodes_[node].node->bytes);
       trials.push_back({[this, &set](const std::string& path) {
                           log_.Info("Keeping " + Counted(set.size(), "node") + " in float32");
-                          return Save(set, path);
+                          return Save(set, path, Durability::kRenamed);
                         },
                         Fingerprint(std::move(names))});
     }
@@ -168,7 +169,7 @@ class PrecisionDebugging {
     }
     const std::string output(*path);
     log_.Info("Saving ONNX model to: " + output);
-    VERNIER_TRY(Save(kept, output));
+    VERNIER_TRY(Save(kept, output, Durability::kSynced));
     const std::string stem =
         output.ends_with(".onnx") ? output.substr(0, output.size() - 5) : output;
     log_.Info("To build an engine of it: vernier convert " + output + " --strongly-typed -o " +

@@ -1,4 +1,6 @@
 // The fewest nodes of a model that still fail a check.
+#include <algorithm>
+
 #include "cli/bind_onnx_save.h"
 #include "cli/bind_run.h"
 #include "cli/commands/commands.h"
@@ -6,6 +8,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
+#include "model/onnx_cut.h"
 #include "model/onnx_summary.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
@@ -14,6 +17,28 @@
 
 namespace vernier {
 namespace {
+
+bool KnowsAllShapes(const OnnxModel& model) {
+  std::vector<std::string> names;
+  for (const OnnxNode& node : model.graph().nodes) {
+    for (const std::string_view name : model.graph().Outputs(node)) {
+      if (!name.empty()) names.emplace_back(name);
+    }
+  }
+  const std::vector<TensorInfo> infos = DescribeTensors(model, names);
+  return std::all_of(infos.begin(), infos.end(), [](const TensorInfo& info) {
+    return info.shape && info.dtype != DType::kUndefined;
+  });
+}
+
+Status InferShapes(const ParsedArgs& args, EditableModel& model, const ExecutionPlan& execution,
+                   Logger& log) {
+  ConstantWorker worker(model, execution, "", log);
+  const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
+  VERNIER_ASSIGN_OR_RETURN(OnnxModel inferred, worker.InferShapesOf(model.now(), tool));
+  model.Become(std::move(inferred));
+  return {};
+}
 
 Status PrepareModel(const ParsedArgs& args, Surgery& surgery, const ExecutionPlan& execution,
                     Logger& log) {
@@ -30,10 +55,11 @@ Status PrepareModel(const ParsedArgs& args, Surgery& surgery, const ExecutionPla
     VERNIER_ASSIGN_OR_RETURN(OnnxModel fixed, WithShapesThatFollow(model.now(), 1));
     model.Become(std::move(fixed));
   } else if (!args.Has("do_shape_inference")) {
-    ConstantWorker worker(model, execution, "", log);
-    const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
-    VERNIER_ASSIGN_OR_RETURN(OnnxModel inferred, worker.InferShapesOf(model.now(), tool));
-    model.Become(std::move(inferred));
+    // Where rules know all sizes nobody else has to be asked.
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel followed, WithShapesThatFollow(model.now(), -1));
+    const bool known = KnowsAllShapes(followed);
+    if (known) model.Become(std::move(followed));
+    if (!known) VERNIER_TRY(InferShapes(args, model, execution, log));
   }
   bool open = false;
   for (const TensorInfo& input : model.now().RequiredInputs()) {
@@ -56,7 +82,8 @@ class Reducing {
   Status Run() {
     VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Passes({[&](const std::string& path) {
                                                                    model_.Become(whole_);
-                                                                   return Save(path);
+                                                                   return Save(
+                                                                       path, Durability::kRenamed);
                                                                  },
                                                                  FingerprintOf({})}));
     if (passes) {
@@ -78,8 +105,9 @@ class Reducing {
   }
 
  private:
-  Status Save(const std::string& path) {
+  Status Save(const std::string& path, Durability durability) {
     VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args_, log_));
+    options.durability = durability;
     return model_.Save(path, std::move(options));
   }
 
@@ -101,7 +129,7 @@ class Reducing {
       trials.push_back({[this, &nodes](const std::string& path) -> Status {
                           log_.Verbose("Trying " + Counted(nodes.size(), "node"));
                           VERNIER_TRY(Take(nodes));
-                          return Save(path);
+                          return Save(path, Durability::kRenamed);
                         },
                         FingerprintOf(nodes)});
     }
@@ -114,7 +142,7 @@ class Reducing {
     const auto path = args_.Value(dest);
     if (!path) return {};
     log_.Info("Saving ONNX model to: " + std::string(*path));
-    return Save(std::string(*path));
+    return Save(std::string(*path), Durability::kSynced);
   }
 
   Status Report(const Reduction& reduction) {

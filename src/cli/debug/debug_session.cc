@@ -113,7 +113,7 @@ Status DebugSession::LoadReplay(const std::string& path) {
   return document->Annotate(Malformed("is no debug replay"));
 }
 
-Status DebugSession::SaveReplay(const std::string& infix) const {
+Status DebugSession::SaveReplay(const std::string& infix, Durability durability) const {
   if (replay_path_.empty()) return {};
   std::string text = "{";
   for (size_t i = 0; i < replay_.size(); ++i) {
@@ -129,12 +129,13 @@ Status DebugSession::SaveReplay(const std::string& infix) const {
   if (!infix.empty()) {
     path = path.parent_path() / (path.stem().string() + infix + path.extension().string());
   }
-  return WriteFileAtomically(path.string(), text + "}");
+  return WriteFileAtomically(path.string(), text + "}", durability);
 }
 
 Status DebugSession::WriteIterationInfo(size_t number) const {
   if (info_path_.empty()) return {};
-  return WriteFileAtomically(info_path_, "{\"iteration\": " + std::to_string(number) + "}");
+  return WriteFileAtomically(info_path_, "{\"iteration\": " + std::to_string(number) + "}",
+                             Durability::kRenamed);
 }
 
 Status DebugSession::SortArtifacts(bool passed, const std::string& key) const {
@@ -201,8 +202,9 @@ Result<DebugSession::Open> DebugSession::Begin(const DebugTrial& trial, size_t j
   VERNIER_TRY(Make(trial, open));
   if (open.failed) return open;
   VERNIER_TRY(WriteIterationInfo(open.number));
-  // Whoever takes up a session whose check brought everything down skips that iteration by it.
-  VERNIER_TRY(SaveReplay("_skip_current"));
+  // Whoever takes up a session whose check brought everything down skips that iteration by it; so
+  // it has to be on the disk, and what was found out before is in it too.
+  VERNIER_TRY(SaveReplay("_skip_current", Durability::kSynced));
   VERNIER_ASSIGN_OR_RETURN(CheckCommand::Running check, check_.Start(artifact_, open.path, log_));
   open.check.emplace(std::move(check));
   return open;
@@ -230,7 +232,7 @@ Status DebugSession::End(Open open) {
     VERNIER_TRY(SortArtifacts(*passed, entry.key));
     entry.success = *passed;
   }
-  VERNIER_TRY(SaveReplay(""));
+  VERNIER_TRY(SaveReplay("", Durability::kRenamed));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - open.begin;
   const std::string end = " | Iteration " + std::to_string(open.number + 1) + " | Duration " +
                           FormatFloatRepr(seconds.count()) + "s";

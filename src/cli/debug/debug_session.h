@@ -12,6 +12,7 @@
 
 #include "cli/arg_parser.h"
 #include "cli/debug/check_command.h"
+#include "util/atomic_file.h"
 #include "util/log.h"
 #include "vernier/status.h"
 
@@ -82,7 +83,7 @@ class DebugSession {
   Status BindFiles(const ParsedArgs& args, const DebugSessionPlan& plan);
   Status BindJobs(const ParsedArgs& args);
   Status LoadReplay(const std::string& path);
-  Status SaveReplay(const std::string& infix) const;
+  Status SaveReplay(const std::string& infix, Durability durability) const;
   Status WriteIterationInfo(size_t number) const;
   Status SortArtifacts(bool passed, const std::string& key) const;
   std::string PathOf(size_t job) const;
