@@ -24,7 +24,8 @@ def reduced(setting, side, check):
     folder = setting.folder / "debug"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    words = [*({"peer": peer, "ours": [setting.vernier]}[side]), "debug", "reduce",
+    # The peer leaves files of shape inference where it runs.
+    words = ["env", "-C", folder, *({"peer": peer, "ours": [setting.vernier]}[side]), "debug", "reduce",
              setting.model("planted"), "-o", folder / "reduced.onnx", "--iter-artifact",
              folder / "part.onnx", "--save-debug-replay", folder / "replay.json", "--check", *check]
     return measure.run([str(word) for word in words], setting.env, setting.folder / "debug.log",
