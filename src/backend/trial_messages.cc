@@ -3,20 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace vernier {
 namespace {
 
-constexpr size_t kAlignment = 64;
-
-std::shared_ptr<std::byte> Allocate(size_t size) {
-  auto* const data =
-      static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment}, std::nothrow));
-  if (data == nullptr) return nullptr;
-  return {data, [](std::byte* p) { ::operator delete (p, std::align_val_t{kAlignment}); }};
-}
+constexpr size_t kAlignment = 64;  // of a TensorBuffer
 
 }  // namespace
 
@@ -71,10 +63,12 @@ Result<TrialInputs> TrialInputs::Make(const TensorMap& originals, uint64_t shift
     const Tensor& tensor = original.tensor;
     const size_t size = tensor.bytes().size();
     const uint64_t begin = ShiftFor(tensor.dtype(), shift);
-    std::shared_ptr<std::byte> memory = Allocate(size + kAlignment);
-    if (memory == nullptr) return Internal("out of memory: " + std::to_string(size) + " bytes");
-    if (size > 0) std::memcpy(memory.get() + begin, tensor.bytes().data(), size);
-    const std::span<const std::byte> bytes(memory.get() + begin, size);
+    VERNIER_ASSIGN_OR_RETURN(
+        TensorBuffer buffer,
+        TensorBuffer::Allocate(DType::kUint8, {static_cast<int64_t>(size + kAlignment)}));
+    const std::span<std::byte> bytes = buffer.bytes().subspan(begin, size);
+    if (size > 0) std::memcpy(bytes.data(), tensor.bytes().data(), size);
+    auto memory = std::make_shared<const Tensor>(std::move(buffer).Freeze());
     VERNIER_ASSIGN_OR_RETURN(Tensor copy,
                              Tensor::Wrap(tensor.dtype(), tensor.dims(), bytes, std::move(memory)));
     inputs.copies_.push_back({original.name, std::move(copy)});

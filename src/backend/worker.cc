@@ -410,6 +410,7 @@ Result<Worker::TrialOutcome> Worker::TryRun(const TrialRequest& request, const T
                                             std::string_view stage) {
   MessageWriter body;
   request.Encode(body);
+  VERNIER_TRY(GiveBack(stage));
   body.Append(feed.description);
   VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(MessageType::kTryRun, body, feed.memory.get(), stage));
   MessageReader in(frame.body);
@@ -417,7 +418,8 @@ Result<Worker::TrialOutcome> Worker::TryRun(const TrialRequest& request, const T
   TrialOutcome outcome;
   outcome.report = TrialReport::Decode(in);
   if (in.failed()) return BadAnswer("answer");
-  VERNIER_ASSIGN_OR_RETURN(DecodedBlock block, DecodeTensors(in.rest(), std::move(frame.fd)));
+  VERNIER_ASSIGN_OR_RETURN(DecodedBlock block,
+                           DecodeTensors(in.rest(), std::move(frame.fd), loans_));
   outcome.outputs = std::move(block.tensors);
   return outcome;
 }
