@@ -128,9 +128,9 @@ class ProfileTable {
  public:
   explicit ProfileTable(Logger& logger) : logger_(logger) {}
 
-  Status Update(std::span<const std::string> words) {
+  Status Update(std::string_view flag, std::span<const std::string> words) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
-                             ParseShapeSpecs(words, Strictness::kStrict));
+                             ParseShapeSpecs(words, Strictness::kStrict, flag));
     for (const ShapeSpec& spec : specs) {
       if (spec.shape) Set(spec.name, *spec.shape);
     }
@@ -179,10 +179,12 @@ Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
   std::erase_if(runner.session_options,
                 [](const auto& option) { return option.first == "profile"; });
   ProfileTable table(logger);
-  VERNIER_TRY(table.Update(args.List("input_shapes")));
+  VERNIER_TRY(table.Update(args.Flag("input_shapes"), args.List("input_shapes")));
   for (size_t profile = 0; profile < count; ++profile) {
     for (size_t i = 0; i < given.size(); ++i) {
-      if (profile < given[i].size()) VERNIER_TRY(table.Update(given[i][profile]));
+      if (profile < given[i].size()) {
+        VERNIER_TRY(table.Update(args.Flag(kProfileDests[i]), given[i][profile]));
+      }
       table.AddTo(profile, kWhich[i], runner);
     }
   }

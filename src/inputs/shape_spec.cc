@@ -11,8 +11,8 @@ namespace vernier {
 namespace {
 
 Status Refuse(const std::string& word, const std::string& why) {
-  return InvalidArgument("--input-shapes: expected NAME:[d0,d1,...] or NAME:[d0,d1,...]:DTYPE, got '" +
-                         word + "'" + why);
+  return InvalidArgument("expected NAME:[d0,d1,...] or NAME:[d0,d1,...]:DTYPE, got '" + word + "'" +
+                         why);
 }
 
 // UTF-8 characters: what Python's iteration over a string gives.
@@ -78,11 +78,12 @@ Result<ShapeSpec> ToSpec(const std::string& word, Strictness strictness) {
 }  // namespace
 
 Result<std::vector<ShapeSpec>> ParseShapeSpecs(std::span<const std::string> words,
-                                               Strictness strictness) {
+                                               Strictness strictness, std::string_view flag) {
   std::vector<ShapeSpec> specs;
   for (const std::string& word : words) {
-    VERNIER_ASSIGN_OR_RETURN(ShapeSpec spec, ToSpec(word, strictness));
-    specs.push_back(std::move(spec));
+    Result<ShapeSpec> spec = ToSpec(word, strictness);
+    if (!spec.ok()) return std::move(spec).Annotate(std::string(flag)).status();
+    specs.push_back(*std::move(spec));
   }
   return specs;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inputs/strictness.h"
@@ -21,13 +22,15 @@ struct ShapeSpec {
   std::optional<DType> dtype = std::nullopt;
 };
 
-/// Reads the words in order; repeated names stay. A word that ends in a bracket, a colon and the name
-/// of an element type has that type. Splits the rest at its last colon; empty elements of
-/// the list are dropped, so `x:[]` is a scalar. kInvalidArgument for a value that is not a list in
+/// Reads the words in order; repeated names stay. A word that ends in a bracket, a colon and the
+/// name of an element type has that type. Splits the rest at its last colon; empty elements of the
+/// list are dropped, so `x:[]` is a scalar. kInvalidArgument for a value that is not a list in
 /// brackets and for elements that are neither a whole number nor a name; kPeer takes such a word
-/// letter by letter, and such an element as a dynamic dimension, but still refuses `x:5`.
+/// letter by letter, and such an element as a dynamic dimension, but still refuses `x:5`. `flag` is
+/// whose words these are, for messages.
 Result<std::vector<ShapeSpec>> ParseShapeSpecs(std::span<const std::string> words,
-                                               Strictness strictness);
+                                               Strictness strictness,
+                                               std::string_view flag = "--input-shapes");
 
 /// Does a name or pattern of the command line mean the input? Equality comes first: a name such as
 /// "x[0]" is a pattern that does not match itself.

@@ -112,7 +112,7 @@ Status AddSample(const RunPlan& plan, std::span<const TensorInfo> inputs,
 Result<std::vector<InputDims>> GivenSizes(std::string_view flag, std::span<const std::string> words,
                                           std::span<const TensorInfo> inputs) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
-                           ParseShapeSpecs(words, Strictness::kStrict));
+                           ParseShapeSpecs(words, Strictness::kStrict, flag));
   for (const ShapeSpec& spec : specs) {
     const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const TensorInfo& input) {
       return MeansInput(spec.name, input.name);

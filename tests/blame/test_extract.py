@@ -140,6 +140,10 @@ class Extract(unittest.TestCase):
             self.assertEqual(ended.returncode, 3, ended.stderr)
             self.assertIn("--model-input-shapes: input 'x' has the shape", ended.stderr)
             self.assertIn(says, ended.stderr)
+        ended = self.extract("model.onnx", "--inputs", "c:auto:auto", "-o", "part.onnx",
+                             "--model-input-shapes", "x:5")
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("--model-input-shapes: expected NAME:[d0,d1,...]", ended.stderr)
 
     def test_shapes_that_no_rule_gives_come_from_an_inference(self):
         graph = helper.make_graph(
