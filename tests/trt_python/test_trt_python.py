@@ -160,6 +160,12 @@ class TensorRtInPython(unittest.TestCase):
         printed = self.run_vernier("run", "m.onnx", "--trt", "--trt-outputs", "nosuch", code=2)
         self.assertIn("there is no tensor 'nosuch'; there are r, y, x", printed)
 
+    def test_what_cannot_be_saved_leaves_nothing_behind(self):
+        (self.folder / "m.engine").mkdir()
+        said = self.run_vernier("run", "m.onnx", "--trt", "--save-engine", "m.engine", code=6)
+        self.assertIn("m.engine", said)
+        self.assertEqual(list(self.folder.glob("*.tmp")), [])
+
     def test_engines_and_timings_are_saved_and_engines_run(self):
         self.run_vernier("run", "m.onnx", "--trt", "--save-engine", "m.engine",
                          "--save-timing-cache", "timings", "--save-outputs", "o.json",

@@ -178,8 +178,8 @@ def set_calibrator(trt, network, config, options):
         return None
     path = options.value("calibration_cache")
     if not path or not os.path.exists(path) or os.path.getsize(path) == 0:
-        refuse("--int8: with TensorRT in Python a model is calibrated by a --calibration-cache that "
-               "is there already, or by what --trt-config-script sets", wire.UNIMPLEMENTED)
+        refuse("--int8: with TensorRT in Python a model is calibrated by a --calibration-cache "
+               "that is there already, or by what --trt-config-script sets", wire.UNIMPLEMENTED)
     base = getattr(trt, options.value("calibration_base_class", "IInt8EntropyCalibrator2"))
 
     class Calibrator(base):
