@@ -54,7 +54,12 @@ class Investigation {
     outcome_.record.command = plan_.run.command;
     outcome_.record.version = plan_.version;
     Status status = Investigate();
-    if (status.ok() && loaded_) status = loaded_->CheckIntact();
+    if (const Status intact = CheckLoaded(); !intact.ok()) {
+      // What was held against another file is no verdict.
+      outcome_.record.layers.clear();
+      outcome_.record.first_nonfinite.reset();
+      if (status.code() != StatusCode::kCancelled) status = intact;
+    }
     if (!status.ok()) {
       if (status.code() == StatusCode::kCancelled) {
         outcome_.faults.signal = interrupted_.load();
@@ -75,6 +80,8 @@ class Investigation {
     execution.use_subprocess = true;
     return execution;
   }
+
+  Status CheckLoaded() const { return loaded_ ? loaded_->CheckIntact() : Status(); }
 
   Status Investigate() {
     VERNIER_TRY(ChooseWho());
@@ -391,6 +398,7 @@ class Investigation {
       all.insert(all.end(), layers.begin(), layers.end());
       if (plan_.resume.empty()) continue;
       outcome_.record.unexposed = unexposed_;
+      VERNIER_TRY(CheckLoaded());  // what is saved is believed later on
       VERNIER_TRY(SaveResumeFile(plan_.resume, outcome_.record));
     }
     outcome_.record.batches = static_cast<int64_t>(batches.size());

@@ -10,7 +10,9 @@ namespace vernier {
 
 Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(auto file, InputFile::Open(path));
-  return Open(path, JsonText(std::move(file)), TensorPool::Create());
+  VERNIER_ASSIGN_OR_RETURN(auto document, Open(path, JsonText(file), TensorPool::Create()));
+  document->file_ = std::move(file);
+  return document;
 }
 
 Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::string path, JsonText text,

@@ -30,6 +30,9 @@ class PeerDocument {
   /// Decodes the tensors of a map of names to arrays. kMalformed names path and tensor.
   Result<TensorMap> DecodeTensors(JsonValue map) const;
 
+  /// The open file; null for a text.
+  const InputFile* file() const { return file_.get(); }
+
   /// `'path': message`, with the code of `status`.
   Status Annotate(Status status) const;
 
@@ -38,6 +41,7 @@ class PeerDocument {
       : path_(std::move(path)), tape_(std::move(tape)), pool_(std::move(pool)) {}
 
   std::string path_;
+  std::shared_ptr<const InputFile> file_;
   JsonTape tape_;
   std::shared_ptr<TensorPool> pool_;
 };

@@ -35,6 +35,9 @@ class JsonResults final : public ResultsReader::Source {
   Status Index();
   const std::vector<Run>& runs() const override { return runs_; }
   Result<IterationResult> Read(size_t run, size_t iteration) override;
+  Status CheckIntact() const override { return document_->file()->CheckIntact(); }
+
+  const FileStamp& stamp() const { return document_->file()->stamp(); }
 
  private:
   Status IndexRun(JsonValue pair);
@@ -97,6 +100,7 @@ class JsonResultsDirectory final : public ResultsReader::Source {
   Status Index();
   const std::vector<Run>& runs() const override { return runs_; }
   Result<IterationResult> Read(size_t run, size_t iteration) override;
+  Status CheckIntact() const override;
 
  private:
   struct Place {
@@ -106,9 +110,11 @@ class JsonResultsDirectory final : public ResultsReader::Source {
   };
 
   Status Load(size_t file);
+  Status CheckStamp(size_t file, const FileStamp& now) const;
   void AddRunsOf(size_t file);
 
   std::vector<std::string> files_;
+  std::vector<FileStamp> stamps_;  // of those that were looked at
   std::vector<Run> runs_;
   std::vector<std::vector<Place>> places_;
   // The n-th runner of a name in each file is the n-th of that name in all.
@@ -120,8 +126,24 @@ class JsonResultsDirectory final : public ResultsReader::Source {
 Status JsonResultsDirectory::Load(size_t file) {
   if (current_ != nullptr && loaded_ == file) return {};
   current_ = nullptr;
-  VERNIER_ASSIGN_OR_RETURN(current_, OpenFile(files_[file]));
+  VERNIER_ASSIGN_OR_RETURN(auto results, OpenFile(files_[file]));
+  if (file == stamps_.size()) stamps_.push_back(results->stamp());
+  VERNIER_TRY(CheckStamp(file, results->stamp()));
+  current_ = std::move(results);
   loaded_ = file;
+  return {};
+}
+
+Status JsonResultsDirectory::CheckStamp(size_t file, const FileStamp& now) const {
+  if (now == stamps_[file]) return {};
+  return Malformed("'" + files_[file] + "' was written to while it was read");
+}
+
+Status JsonResultsDirectory::CheckIntact() const {
+  for (size_t file = 0; file < stamps_.size(); ++file) {
+    VERNIER_ASSIGN_OR_RETURN(const auto now, InputFile::Open(files_[file]));
+    VERNIER_TRY(CheckStamp(file, now->stamp()));
+  }
   return {};
 }
 

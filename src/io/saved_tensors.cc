@@ -53,7 +53,10 @@ class FeedsAsRun final : public ResultsReader::Source {
     current_ = nullptr;
     VERNIER_ASSIGN_OR_RETURN(current_, open_(files_[file]));
     loaded_ = file;
-    return {};
+    if (file >= ends_.size()) return {};
+    const size_t known = ends_[file] - (file == 0 ? 0 : ends_[file - 1]);
+    if (current_->size() == known) return {};
+    return Malformed("'" + files_[file] + "' was written to while it was read");
   }
 
   std::vector<std::string> files_;

@@ -10,7 +10,6 @@
 #include "io/safetensors.h"
 #include "io/zip_content.h"
 #include "io/zip_reader.h"
-#include "util/input_file.h"
 
 namespace vernier {
 namespace {
@@ -34,7 +33,6 @@ class NpzArchive final : public TensorArchive {
   Status CheckStored(size_t index) const override;
 
  private:
-  std::shared_ptr<const InputFile> file_;
   std::optional<ZipReader> reader_;
   std::vector<ZipMember> members_;
 };
@@ -105,7 +103,6 @@ class SafetensorsArchive final : public TensorArchive {
   Status CheckStored(size_t) const override { return {}; }
 
  private:
-  std::shared_ptr<const InputFile> file_;
   SafetensorsHeader header_;
 };
 
@@ -169,7 +166,7 @@ const StoredType* TensorArchive::TypeOf(size_t index) const {
 
 std::span<const std::byte> TensorArchive::MappedBytes(uint64_t begin, uint64_t size) const {
   if (map_ == nullptr) {
-    Result<std::shared_ptr<const MappedFile>> map = MappedFile::Open(path_);
+    Result<std::shared_ptr<const MappedFile>> map = MappedFile::Map(file_);
     if (!map.ok()) return {};
     map_ = *std::move(map);
   }

@@ -14,6 +14,7 @@
 #include "io/part_file.h"
 #include "io/tensor_pool.h"
 #include "util/atomic_file.h"
+#include "util/input_file.h"
 #include "util/mapped_file.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -37,8 +38,10 @@ class TensorArchive {
   /// what is mapped keeps the map alive. kMalformed names the file and the tensor.
   Result<Tensor> Read(size_t index, ArchiveAccess access = ArchiveAccess::kRead) const;
 
-  /// Whether what was mapped is still the file's: see MappedFile.
-  Status CheckIntact() const { return map_ == nullptr ? Status() : map_->CheckIntact(); }
+  /// Whether the file is what it was when it was opened: see InputFile and MappedFile.
+  Status CheckIntact() const {
+    return map_ == nullptr ? file_->CheckIntact() : map_->CheckIntact();
+  }
 
  protected:
   /// Where the bytes of a tensor lie in the file.
@@ -58,6 +61,7 @@ class TensorArchive {
   std::span<const std::byte> MappedBytes(uint64_t begin, uint64_t size) const;
 
   std::string path_;
+  std::shared_ptr<const InputFile> file_;  // all that is read or mapped is this file's
   std::vector<std::string> names_;
   ArchiveMetadata metadata_;
   std::shared_ptr<TensorPool> pool_ = TensorPool::Create();

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "io/archive_names.h"
 #include "io/io_test_data.h"
 #include "io/safetensors.h"
 #include "io/zip_reader.h"
+#include "util/process_memory.h"
 
 namespace vernier {
 namespace {
@@ -188,7 +190,41 @@ TEST_P(MappedArchive, AFileThatIsWrittenToIsNotBelieved) {
   WriteText(path_, bytes);
   const Status status = archive_->CheckIntact();
   EXPECT_EQ(status.code(), StatusCode::kMalformed);
-  EXPECT_NE(status.message().find("was written to while it was read"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("was written to while it was read"), std::string::npos)
+      << status.message();
+}
+
+TEST_P(MappedArchive, NorIsOneOfWhichNothingIsMapped) {
+  EXPECT_TRUE(archive_->Read(1).ok());
+  WriteText(path_, ReadText(path_));
+  EXPECT_EQ(archive_->CheckIntact().code(), StatusCode::kMalformed);
+}
+
+TEST_P(MappedArchive, WhatTakesItsPlaceIsNotLookedAt) {
+  WriteText(path_ + ".new", "another file");
+  ASSERT_EQ(std::rename((path_ + ".new").c_str(), path_.c_str()), 0);
+  const Tensor a = *archive_->Read(0, ArchiveAccess::kMapWhereFaster);
+  ExpectSameTensor(a, tensor_, "mapped");
+  EXPECT_TRUE(archive_->CheckIntact().ok());
+}
+
+// Its pages, not its map: that is there for the next iteration.
+TEST_P(MappedArchive, TensorsThatAreDroppedTakeNoMemory) {
+  const std::string path = folder_ / "large";
+  PartFile spool = *PartFile::CreateUnnamed(folder_ / "");
+  const auto writer = *TensorArchiveWriter::Create(spool, GetParam());
+  ASSERT_TRUE(writer->Add("a", SampleTensor(DType::kFloat32, {4096, 4096})).ok());
+  AtomicFile file = *AtomicFile::Create(path);
+  ASSERT_TRUE(writer->WriteTo(file, {true}, {}).ok());
+  ASSERT_TRUE(file.Commit().ok());
+  const auto archive = *TensorArchive::Open(path, GetParam());
+  constexpr uint64_t kMost = uint64_t{32} << 20;
+  const uint64_t before = *ResidentMemoryOf("self");
+  {
+    const Tensor a = *archive->Read(0, ArchiveAccess::kMapWhereFaster);
+    EXPECT_GT(*ResidentMemoryOf("self"), before + kMost);
+  }
+  EXPECT_LT(*ResidentMemoryOf("self"), before + kMost);
 }
 
 // Only npz has them.
@@ -200,7 +236,8 @@ TEST_P(MappedArchive, ChecksumsAreCompared) {
   const auto a = damaged->Read(0, ArchiveAccess::kMapWhereFaster);
   ASSERT_EQ(a.ok(), GetParam() == ArchiveFormat::kSafetensors);
   if (a.ok()) return;
-  EXPECT_NE(a.status().message().find("its checksum differs"), std::string::npos) << a.status().message();
+  EXPECT_NE(a.status().message().find("its checksum differs"), std::string::npos)
+      << a.status().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, MappedArchive,

@@ -155,12 +155,22 @@ bool ComparisonRun::JudgePair(const Pair& pair) const {
   const ComparisonTally& tally = pair.recorder.tally();
   if (!plan_->compare.check_average) {
     // Not the iterations: one in which nothing could be compared is no mismatch.
-    return std::all_of(tally.outputs().begin(), tally.outputs().end(),
-                       [](const OutputTally& o) { return o.passed + o.not_verified == o.iterations; });
+    return std::all_of(tally.outputs().begin(), tally.outputs().end(), [](const OutputTally& o) {
+      return o.passed + o.not_verified == o.iterations;
+    });
   }
   const Result<std::vector<OutputAverage>> averages = tally.Averages();
   return averages.ok() && std::all_of(averages->begin(), averages->end(),
                                       [](const OutputAverage& o) { return o.passed(); });
+}
+
+void ComparisonRun::Disbelieve(size_t first) {
+  invalid_ = false;
+  for (Pair& pair : pairs_) {
+    if (std::max(pair.first, pair.second) < first) continue;
+    pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
+    pair.believed = false;
+  }
 }
 
 std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& lengths,
@@ -176,6 +186,7 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
   for (const Pair& pair : pairs_) {
     const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);
     records.push_back(pair.recorder.Finish(expected));
+    if (!pair.believed) continue;
     const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
     if (!stopped_ && started_ && !abandoned) {
       observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
@@ -196,13 +207,12 @@ void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
     if (output.not_verified == 0) continue;
     faults.incomplete = true;
     sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
-                        output.name + "' was not verified, and has not passed: " +
-                        output.failed_why);
+                        output.name +
+                        "' was not verified, and has not passed: " + output.failed_why);
   }
 }
 
-void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record,
-                                      RunFaults& faults,
+void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
                                       std::vector<std::string>& sentences) const {
   const std::string who = record.first + " vs. " + record.second;
   if (plan_->lenient) {

@@ -67,6 +67,9 @@ class ComparisonRun {
   /// The streams of each pair, by their indices in `names`.
   std::vector<std::pair<size_t, size_t>> pairs() const;
 
+  /// Drops what was found where a stream from `first` on took part: there is no verdict on it.
+  void Disbelieve(size_t first);
+
   /// Summaries and what they mean for the exit code. `lengths` are the streams' numbers of
   /// iterations.
   std::vector<PairRecord> Finish(const std::vector<int64_t>& lengths, Coverage coverage,
@@ -77,6 +80,7 @@ class ComparisonRun {
     size_t first = 0;
     size_t second = 0;
     PairRecorder recorder;
+    bool believed = true;
   };
 
   ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}

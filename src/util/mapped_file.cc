@@ -1,8 +1,6 @@
 #include "util/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,20 +70,17 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::FromDescriptor(int fd, siz
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
-  // O_NONBLOCK: opening a pipe without a writer must not hang.
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) return Malformed("'" + path + "' cannot be read: " + std::strerror(errno));
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return Malformed("'" + path + "' is not a regular file");
-  }
-  VERNIER_ASSIGN_OR_RETURN(auto file,
-                           FromDescriptor(fd.get(), static_cast<size_t>(info.st_size), path));
-  auto* opened = const_cast<MappedFile*>(file.get());
-  opened->fd_ = std::move(fd);
-  opened->modified_ = info.st_mtim;
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const InputFile> file, InputFile::Open(path));
+  return Map(std::move(file));
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::Map(std::shared_ptr<const InputFile> file) {
+  VERNIER_ASSIGN_OR_RETURN(
+      auto map, FromDescriptor(file->fd(), static_cast<size_t>(file->size()), file->path()));
+  auto* opened = const_cast<MappedFile*>(map.get());
+  opened->file_ = std::move(file);
   VERNIER_TRY(opened->StartGuard());
-  return file;
+  return map;
 }
 
 Status MappedFile::StartGuard() {
@@ -120,19 +115,10 @@ void MappedFile::Prepare(std::span<const std::byte> part) const {
 void MappedFile::Release(std::span<const std::byte> part) const { DropPages(PagesAround(part)); }
 
 Status MappedFile::CheckIntact() const {
-  struct stat info {};
-  const bool known = fd_.valid() && ::fstat(fd_.get(), &info) == 0;
-  if (known && static_cast<uint64_t>(info.st_size) < size_) {
-    return Malformed("'" + path_ + "' became shorter while it was read: it has " +
-                     std::to_string(info.st_size) + " bytes and had " + std::to_string(size_));
-  }
+  if (file_ != nullptr) VERNIER_TRY(file_->CheckIntact());
   if (guard_ != nullptr && guard_->lost) {
     return Malformed("'" + path_ +
                      "' could not be read to its end: it was changed meanwhile, or its disk fails");
-  }
-  if (known &&
-      (info.st_mtim.tv_sec != modified_.tv_sec || info.st_mtim.tv_nsec != modified_.tv_nsec)) {
-    return Malformed("'" + path_ + "' was written to while it was read");
   }
   return {};
 }

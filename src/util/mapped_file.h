@@ -3,12 +3,11 @@
 
 #include <csignal>
 #include <cstddef>
-#include <ctime>
 #include <memory>
 #include <span>
 #include <string>
 
-#include "util/unique_fd.h"
+#include "util/input_file.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -17,14 +16,17 @@ namespace vernier {
 /// at once. The bytes live as long as the object.
 ///
 /// Where another program cuts the file short, or the disk fails, the kernel sends SIGBUS to whoever
-/// touches what is gone. For files from Open() a handler puts zeros there instead and remembers it:
-/// what was made of the bytes must not be believed before CheckIntact() has said so.
+/// touches what is gone. For files from Open() and Map() a handler puts zeros there instead and
+/// remembers it: what was made of the bytes must not be believed before CheckIntact() has said so.
 class MappedFile {
  public:
   /// kMalformed, naming the path and the reason, when the file is missing, unreadable or not a
   /// regular file (directories, pipes and devices are refused). Installs the handler of SIGBUS,
   /// which leaves those of other maps to whoever handled them before.
   static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path);
+
+  /// The same of a file that is open: whatever stands at its path by now, these are its bytes.
+  static Result<std::shared_ptr<const MappedFile>> Map(std::shared_ptr<const InputFile> file);
 
   /// Maps the `size` first bytes of an open descriptor, which stays the caller's and must not
   /// shrink: sealed memory, say.
@@ -46,7 +48,7 @@ class MappedFile {
   void Release(std::span<const std::byte> part) const;
 
   /// Whether all bytes that were looked at were the file's. kMalformed, naming the path, otherwise,
-  /// and when the file is shorter by now or was written to.
+  /// and when the file is shorter by now or was written to since it was opened.
   Status CheckIntact() const;
 
  private:
@@ -62,8 +64,7 @@ class MappedFile {
   std::string path_;
   const std::byte* data_;
   size_t size_;
-  UniqueFd fd_;
-  struct timespec modified_ {};  // when the file was written to last, before it was mapped
+  std::shared_ptr<const InputFile> file_;  // null where it must not shrink
   Guard* guard_ = nullptr;
 };
 
