@@ -39,7 +39,7 @@ ArchiveIndex::Run MakeRun(std::string name, Iterations iterations) {
   ArchiveIndex::Run run{.name = std::move(name), .iterations = {}, .details = {}};
   for (auto& [number, members] : iterations) {
     run.iterations.push_back(std::move(members));
-    run.details.push_back({run.name, std::nullopt});
+    run.details.push_back({run.name, std::nullopt, std::nullopt});
   }
   return run;
 }

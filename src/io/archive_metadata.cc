@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "io/checksum.h"
 #include "io/json_tape.h"
 #include "io/json_writer.h"
 #include "util/number_text.h"
@@ -33,6 +34,10 @@ void WriteRun(JsonWriter& writer, const ArchiveRun& run) {
     }
     writer.Key("runtime");
     iteration.runtime_s ? writer.Double(*iteration.runtime_s) : writer.Null();
+    if (iteration.feed) {
+      writer.Key("feed");
+      writer.String(ChecksumText(*iteration.feed));
+    }
     writer.EndObject();
   }
   writer.EndArray();
@@ -60,12 +65,15 @@ Result<ArchiveRun> ReadRun(JsonValue value) {
   }
   ArchiveRun run{.key = key->Text(), .name = name->Text(), .iterations = {}};
   for (const JsonValue element : iterations->Elements()) {
-    ArchiveIteration iteration{.runner_name = run.name, .runtime_s = std::nullopt};
+    ArchiveIteration iteration{
+        .runner_name = run.name, .runtime_s = std::nullopt, .feed = std::nullopt};
     const auto own_name = element.Find("runner_name");
     if (own_name && own_name->is(Kind::kString)) iteration.runner_name = own_name->Text();
     const auto runtime = element.Find("runtime");
     if (runtime && runtime->is(Kind::kNumber))
       iteration.runtime_s = JsonNumberValue(runtime->raw());
+    const auto feed = element.Find("feed");
+    if (feed && feed->is(Kind::kString)) iteration.feed = ParseChecksum(feed->Text());
     run.iterations.push_back(std::move(iteration));
   }
   return run;

@@ -27,6 +27,7 @@ struct StoredType {
 struct ArchiveIteration {
   std::string runner_name;
   std::optional<double> runtime_s;
+  std::optional<uint64_t> feed;  ///< HashFeed() of what it was made from, where it was known
 };
 
 struct ArchiveRun {

@@ -4,7 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+
+#include "vernier/tensor.h"
 
 namespace vernier {
 
@@ -25,5 +30,12 @@ class Checksum {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// A checksum in files: hexadecimal, without leading zeros.
+std::string ChecksumText(uint64_t value);
+std::optional<uint64_t> ParseChecksum(std::string_view text);
+
+/// What tells one feed from another: its tensors' names, types, shapes and bytes, in order.
+uint64_t HashFeed(const TensorMap& feed);
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 #include "io/feed_writer.h"
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -49,9 +50,13 @@ class JsonListEncoder final : public FeedWriter::Encoder {
 
 class JsonDirectoryEncoder final : public FeedWriter::Encoder {
  public:
-  explicit JsonDirectoryEncoder(std::string path) : path_(std::move(path)) {}
+  JsonDirectoryEncoder(std::string path, uint64_t kept) : path_(std::move(path)), kept_(kept) {}
 
   Status Append(const TensorMap& feed) override {
+    if (written_ < kept_) {
+      ++written_;
+      return {};
+    }
     VERNIER_ASSIGN_OR_RETURN(AtomicFile file,
                              AtomicFile::Create(IterationFilePath(path_, written_)));
     AtomicFileSink sink(file);
@@ -65,8 +70,16 @@ class JsonDirectoryEncoder final : public FeedWriter::Encoder {
 
   Status Finish() override { return {}; }
 
+  void Discard() override {
+    std::error_code ignored;
+    while (written_ > kept_) std::filesystem::remove(IterationFilePath(path_, --written_), ignored);
+    // Only if there is nothing else in it.
+    if (kept_ == 0) std::filesystem::remove(path_, ignored);
+  }
+
  private:
   std::string path_;
+  uint64_t kept_;
   uint64_t written_ = 0;
 };
 
@@ -107,14 +120,11 @@ class ArchiveEncoder final : public FeedWriter::Encoder {
 };
 
 Result<std::unique_ptr<FeedWriter::Encoder>> MakeEncoder(const std::string& path,
-                                                         ResultsFormat format,
-                                                         FeedWriter::Existing existing) {
+                                                         ResultsFormat format, uint64_t kept) {
   using EncoderPtr = std::unique_ptr<FeedWriter::Encoder>;
   if (format == ResultsFormat::kJsonDirectory) {
-    const bool replaced = existing == FeedWriter::Existing::kReplaced;
-    VERNIER_TRY(replaced ? CreateDirectories(path)
-                         : CreateIterationDirectory(path, "inference input data"));
-    return EncoderPtr(std::make_unique<JsonDirectoryEncoder>(path));
+    if (kept == 0) VERNIER_TRY(CreateIterationDirectory(path, "inference input data"));
+    return EncoderPtr(std::make_unique<JsonDirectoryEncoder>(path, kept));
   }
   VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   if (format == ResultsFormat::kJson) {
@@ -133,8 +143,8 @@ Result<std::unique_ptr<FeedWriter::Encoder>> MakeEncoder(const std::string& path
 }  // namespace
 
 Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
-                                                       ResultsFormat format, Existing existing) {
-  VERNIER_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(path, format, existing));
+                                                       ResultsFormat format, uint64_t kept) {
+  VERNIER_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(path, format, kept));
   return std::unique_ptr<FeedWriter>(new FeedWriter(std::move(encoder)));
 }
 

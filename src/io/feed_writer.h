@@ -23,22 +23,23 @@ class FeedWriter {
     virtual ~Encoder() = default;
     virtual Status Append(const TensorMap& feed) = 0;
     virtual Status Finish() = 0;
+    virtual void Discard() {}
   };
 
-  /// What becomes of files that a directory holds already.
-  enum class Existing : uint8_t { kRefused, kReplaced };
-
-  /// kIo when the place cannot be written, or is a directory that is not empty.
-  static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path,
-                                                    Existing existing = Existing::kRefused) {
-    return Create(path, ResultsFormatFor(path), existing);
+  /// kIo when the place cannot be written, or is a directory that is not empty. Of a directory,
+  /// the first `kept` feeds may be there: they stay, and as many Append()s write nothing.
+  static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path, uint64_t kept = 0) {
+    return Create(path, ResultsFormatFor(path), kept);
   }
   static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path, ResultsFormat format,
-                                                    Existing existing = Existing::kRefused);
+                                                    uint64_t kept = 0);
 
   /// kIo; after an error Finish() fails too.
   Status Append(const TensorMap& feed);
   Status Finish();
+
+  /// Removes what was written. Nothing may be called afterwards.
+  void Discard() { encoder_->Discard(); }
 
  private:
   explicit FeedWriter(std::unique_ptr<Encoder> encoder) : encoder_(std::move(encoder)) {}

@@ -1,7 +1,6 @@
 #include "io/journal.h"
 
-#include <charconv>
-
+#include "io/checksum.h"
 #include "io/json_tape.h"
 #include "io/json_writer.h"
 #include "util/number_text.h"
@@ -14,19 +13,6 @@ using Kind = JsonValue::Kind;
 void PutNumber(JsonWriter& writer, std::string_view key, uint64_t value) {
   writer.Key(key);
   writer.Integer(static_cast<int64_t>(value));
-}
-
-std::string HexText(uint64_t value) {
-  char digits[16];
-  const auto end = std::to_chars(digits, digits + sizeof(digits), value, 16).ptr;
-  return {digits, end};
-}
-
-std::optional<uint64_t> HexValue(std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
 }
 
 std::string Line(const StringSink& sink, JsonWriter& writer) {
@@ -88,7 +74,8 @@ bool ReadIteration(JsonValue line, Journal& journal) {
                          .layout = Number(line, "layout"),
                          .name = Text(line, "runner_name"),
                          .runtime_s = std::nullopt,
-                         .checksum = HexValue(Text(line, "xxh3").value_or("-"))};
+                         .checksum = ParseChecksum(Text(line, "xxh3").value_or("-")),
+                         .feed = ParseChecksum(Text(line, "feed").value_or("-"))};
   if (entry.layout && *entry.layout >= journal.layouts.size()) return false;
   const auto runtime = line.Find("runtime");
   if (runtime && runtime->is(Kind::kNumber)) entry.runtime_s = JsonNumberValue(runtime->raw());
@@ -141,7 +128,11 @@ std::string FormatJournalIteration(const JournalIteration& iteration) {
   }
   if (iteration.checksum) {
     writer.Key("xxh3");
-    writer.String(HexText(*iteration.checksum));
+    writer.String(ChecksumText(*iteration.checksum));
+  }
+  if (iteration.feed) {
+    writer.Key("feed");
+    writer.String(ChecksumText(*iteration.feed));
   }
   return Line(sink, writer);
 }

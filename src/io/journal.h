@@ -36,6 +36,7 @@ struct JournalIteration {
   std::optional<std::string> name;   ///< of the runner, where it is not that of the manifest
   std::optional<double> runtime_s;   ///< where the part is not JSON
   std::optional<uint64_t> checksum;  ///< XXH3 of the range, where the part has none of its own
+  std::optional<uint64_t> feed;      ///< HashFeed() of what it was made from, where it was known
 };
 
 /// Lines with their line ends.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "io/json_writer.h"
+#include "io/partial_places.h"
 #include "util/atomic_file.h"
 
 namespace vernier {
@@ -48,16 +49,21 @@ bool IsPartialFolderInUse(const std::string& path) {
   return fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-Status PartialFolder::MoveAside() {
+Status PartialFolder::MakeRoom(Earlier earlier) {
+  std::string free = path_;
+  for (int n = 1; IsThere(free); ++n) {
+    if (IsPartialFolderInUse(free)) {
+      return IoError("'" + free + "' is in use: another run is saving there");
+    }
+    free = path_ + "." + std::to_string(n);
+  }
+  if (free == path_) return {};
+  if (earlier == Earlier::kUntouched) {
+    path_ = free;
+    return {};
+  }
+  stale_ = free;
   std::error_code error;
-  if (!fs::exists(fs::symlink_status(path_, error))) return {};
-  if (IsPartialFolderInUse(path_)) {
-    return IoError("'" + path_ + "' is in use: another run is saving there");
-  }
-  for (int n = 1;; ++n) {
-    stale_ = path_ + "." + std::to_string(n);
-    if (!fs::exists(fs::symlink_status(stale_, error))) break;
-  }
   fs::rename(path_, stale_, error);
   if (error) {
     return IoError("'" + path_ +
@@ -67,10 +73,11 @@ Status PartialFolder::MoveAside() {
 }
 
 Result<PartialFolder> PartialFolder::Create(const std::string& target, ResultsFormat format,
-                                            const std::vector<std::string>& runner_names) {
+                                            const std::vector<std::string>& runner_names,
+                                            Earlier earlier) {
   PartialFolder folder;
   folder.path_ = WithoutTrailingSlashes(target) + kPartialSuffix;
-  VERNIER_TRY(folder.MoveAside());
+  VERNIER_TRY(folder.MakeRoom(earlier));
   VERNIER_TRY(CreateDirectories(folder.path_));
   VERNIER_ASSIGN_OR_RETURN(PartFile manifest, folder.CreatePart(kManifestName));
   VERNIER_TRY(WriteManifest(manifest, target, format, runner_names));

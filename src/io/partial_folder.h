@@ -1,6 +1,7 @@
 // The folder NAME.partial, where saved outputs wait until NAME can be written whole.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,8 +15,6 @@
 namespace vernier {
 
 inline constexpr const char* kPartialSuffix = ".partial";
-/// Behind the name of a folder of iterations, and of its parts, that made way for a new one.
-inline constexpr const char* kEarlierSuffix = ".earlier";
 inline constexpr const char* kManifestName = "manifest.json";
 inline constexpr const char* kJournalName = "journal.jsonl";
 
@@ -30,10 +29,14 @@ bool IsPartialFolderInUse(const std::string& path);
 /// write to the same folder.
 class PartialFolder {
  public:
-  /// Creates the folder. One that an earlier run left behind is renamed to NAME.partial.<n>, see
-  /// stale(). kIo when it cannot be created or a living process is using it.
+  /// What becomes of folders that earlier runs left behind: NAME.partial is renamed to
+  /// NAME.partial.<n>, see stale(); or none is touched, and this one gets such a name.
+  enum class Earlier : uint8_t { kRenamed, kUntouched };
+
+  /// Creates the folder. kIo when it cannot be created or a living process is using one.
   static Result<PartialFolder> Create(const std::string& target, ResultsFormat format,
-                                      const std::vector<std::string>& runner_names);
+                                      const std::vector<std::string>& runner_names,
+                                      Earlier earlier = Earlier::kRenamed);
 
   const std::string& path() const { return path_; }
 
@@ -50,7 +53,7 @@ class PartialFolder {
 
  private:
   PartialFolder() = default;
-  Status MoveAside();
+  Status MakeRoom(Earlier earlier);
 
   std::string path_;
   std::string stale_;

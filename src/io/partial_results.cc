@@ -12,6 +12,7 @@
 #include "io/journal.h"
 #include "io/npy.h"
 #include "io/partial_folder.h"
+#include "io/partial_places.h"
 #include "io/peer_document.h"
 #include "io/raw_tensor.h"
 #include "io/results_encoder.h"
@@ -120,6 +121,10 @@ class PartialResults final : public ResultsReader::Source {
                                       manifest_.runner_names[run] + "'");
   }
 
+  std::optional<uint64_t> FeedOf(size_t run, size_t iteration) const override {
+    return journal_.runs[run][iteration].feed;
+  }
+
  private:
   bool IsArchive() const {
     return manifest_.format == ResultsFormat::kNpz ||
@@ -183,8 +188,8 @@ bool IsPartialFolder(const std::string& path) {
 
 namespace {
 
-// The folder stands beside the target, and its name tells it: NAME.partial, or NAME.partial.<n>;
-// both may have been renamed to NAME.earlier<...>.
+// The folder stands beside the target, and its name tells it: NAME.partial, or NAME.partial.<n>,
+// where NAME may be one that is to replace the one that was typed: NAME.resumed<...>.
 // The manifest has the path as it was typed, perhaps from another directory.
 std::string TargetBeside(const std::string& folder, const std::string& typed) {
   const size_t mark = folder.rfind(kPartialSuffix);
@@ -194,7 +199,7 @@ std::string TargetBeside(const std::string& folder, const std::string& typed) {
     return std::filesystem::path(WithoutTrailingSlashes(path)).filename().string();
   };
   const bool beside =
-      name(target) == name(typed) || name(target).starts_with(name(typed) + kEarlierSuffix);
+      name(target) == name(typed) || name(target).starts_with(name(typed) + kResumedSuffix);
   return beside ? target : typed;
 }
 

@@ -29,6 +29,10 @@ class ArchiveResults final : public ResultsReader::Source {
     return result;
   }
 
+  std::optional<uint64_t> FeedOf(size_t run, size_t iteration) const override {
+    return index_.runs[run].details[iteration].feed;
+  }
+
   Status CheckIntact() const override { return archive_->CheckIntact(); }
 
  private:

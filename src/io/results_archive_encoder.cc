@@ -30,7 +30,8 @@ class ArchiveEncoder final : public ResultsEncoder {
     return {};
   }
 
-  Result<std::string> Append(size_t runner, const IterationResult& result) override {
+  Result<std::string> Append(size_t runner, const IterationResult& result,
+                             std::optional<uint64_t> feed) override {
     ArchiveRun& run = runs_[runner];
     const size_t before = tensors_->size();
     const uint64_t begin = spool_.size();
@@ -41,13 +42,15 @@ class ArchiveEncoder final : public ResultsEncoder {
                            .layout = std::nullopt,
                            .name = std::nullopt,
                            .runtime_s = result.runtime_s,
-                           .checksum = std::nullopt};
+                           .checksum = std::nullopt,
+                           .feed = feed};
     if (Status status = AddOutputs(run, result.outputs, entry); !status.ok()) {
       VERNIER_TRY(tensors_->Truncate(before));
       return status;
     }
     owners_.resize(tensors_->size(), {runner, run.iterations.size()});
-    run.iterations.push_back({.runner_name = result.runner_name, .runtime_s = result.runtime_s});
+    run.iterations.push_back(
+        {.runner_name = result.runner_name, .runtime_s = result.runtime_s, .feed = feed});
     entry.end = spool_.size();
     if (result.runner_name != run.name) entry.name = result.runner_name;
     std::string lines = DescribeLayout(runner, result.outputs, entry);

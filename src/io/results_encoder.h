@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,8 +22,9 @@ class ResultsEncoder {
   virtual ~ResultsEncoder() = default;
 
   /// Adds an iteration to the parts; on error the parts are as before. Returns the lines that the
-  /// journal says about it.
-  virtual Result<std::string> Append(size_t runner, const IterationResult& result) = 0;
+  /// journal says about it. `feed`: the hash of what it was made from, where that is known.
+  virtual Result<std::string> Append(size_t runner, const IterationResult& result,
+                                     std::optional<uint64_t> feed) = 0;
 
   /// What may be done once the journal has the iteration.
   virtual Status Recorded() { return {}; }

@@ -126,7 +126,8 @@ class JsonParts {
   RunnerPart& operator[](size_t runner) { return parts_[runner]; }
 
   /// Returns the journal's line.
-  Result<std::string> Append(size_t runner, const IterationResult& result) {
+  Result<std::string> Append(size_t runner, const IterationResult& result,
+                             std::optional<uint64_t> feed) {
     VERNIER_ASSIGN_OR_RETURN(const Range range, parts_[runner].Append(result));
     return FormatJournalIteration({.runner = runner,
                                    .iteration = parts_[runner].size() - 1,
@@ -135,7 +136,8 @@ class JsonParts {
                                    .layout = std::nullopt,
                                    .name = std::nullopt,
                                    .runtime_s = std::nullopt,
-                                   .checksum = std::nullopt});
+                                   .checksum = std::nullopt,
+                                   .feed = feed});
   }
 
   size_t Common() const {
@@ -208,8 +210,9 @@ class JsonFileEncoder final : public ResultsEncoder {
   JsonFileEncoder(std::string path, JsonParts parts)
       : path_(std::move(path)), parts_(std::move(parts)) {}
 
-  Result<std::string> Append(size_t runner, const IterationResult& result) override {
-    return parts_.Append(runner, result);
+  Result<std::string> Append(size_t runner, const IterationResult& result,
+                             std::optional<uint64_t> feed) override {
+    return parts_.Append(runner, result, feed);
   }
 
   Status Publish(std::span<const size_t> counts) override {
@@ -230,8 +233,9 @@ class JsonDirectoryEncoder final : public ResultsEncoder {
   JsonDirectoryEncoder(std::string path, JsonParts parts, size_t runners)
       : path_(std::move(path)), parts_(std::move(parts)), runners_(runners) {}
 
-  Result<std::string> Append(size_t runner, const IterationResult& result) override {
-    return parts_.Append(runner, result);
+  Result<std::string> Append(size_t runner, const IterationResult& result,
+                             std::optional<uint64_t> feed) override {
+    return parts_.Append(runner, result, feed);
   }
 
   Status Recorded() override {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +33,7 @@ class ResultsReader {
     virtual const std::vector<Run>& runs() const = 0;
     virtual Result<IterationResult> Read(size_t run, size_t iteration) = 0;
     virtual Status CheckIntact() const { return {}; }
+    virtual std::optional<uint64_t> FeedOf(size_t, size_t) const { return std::nullopt; }
   };
 
   /// Opens a JSON, npz or safetensors file (known by its extension, else by its content) or a
@@ -52,7 +55,14 @@ class ResultsReader {
   /// array is damaged.
   Result<IterationResult> Read(size_t run, size_t iteration);
 
-  /// Where tensors are maps of the file: whether all that was looked at was the file's.
+  /// HashFeed() of what an iteration that is there was made from, where that was saved: not in
+  /// JSON, which is the peer's.
+  std::optional<uint64_t> FeedOf(size_t run, size_t iteration) const {
+    return source_->FeedOf(run, iteration);
+  }
+
+  /// Whether the files are still what they were when they were opened. kMalformed, naming one that
+  /// is not: what was read or mapped must not be believed.
   Status CheckIntact() const { return source_->CheckIntact(); }
 
  private:

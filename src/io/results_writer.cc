@@ -1,9 +1,12 @@
 #include "io/results_writer.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "io/directory_listing.h"
+#include "io/partial_places.h"
 #include "io/results_encoder.h"
 
 namespace vernier {
@@ -41,10 +44,29 @@ Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(
 Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
                                                              std::vector<std::string> runner_names,
                                                              ResultsFormat format) {
+  return Create(std::move(path), std::move(runner_names), format, PartialFolder::Earlier::kRenamed);
+}
+
+Result<std::unique_ptr<ResultsWriter>> ResultsWriter::CreateBeside(
+    std::string path, std::vector<std::string> runner_names) {
+  const ResultsFormat format = ResultsFormatFor(path);
+  const bool folder = format == ResultsFormat::kJsonDirectory;
+  VERNIER_ASSIGN_OR_RETURN(
+      auto writer, Create(folder ? FreePlace(path + kResumedSuffix) : path, std::move(runner_names),
+                          format, PartialFolder::Earlier::kUntouched));
+  if (folder) writer->replaced_ = std::move(path);
+  return writer;
+}
+
+Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
+                                                             std::vector<std::string> runner_names,
+                                                             ResultsFormat format,
+                                                             PartialFolder::Earlier earlier) {
   if (format != ResultsFormat::kJsonDirectory && IsDirectory(path)) {
     return IoError("'" + path + "' is a directory");
   }
-  VERNIER_ASSIGN_OR_RETURN(PartialFolder folder, PartialFolder::Create(path, format, runner_names));
+  VERNIER_ASSIGN_OR_RETURN(PartialFolder folder,
+                           PartialFolder::Create(path, format, runner_names, earlier));
   std::unique_ptr<ResultsWriter> writer(
       new ResultsWriter(std::move(path), std::move(runner_names), std::move(folder)));
   VERNIER_ASSIGN_OR_RETURN(writer->encoder_,
@@ -57,25 +79,27 @@ Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
 ResultsWriter::~ResultsWriter() {
   const bool empty =
       std::all_of(finished_.begin(), finished_.end(), [](size_t n) { return n == 0; });
-  if (empty && !published_) folder_.Remove();
+  if (empty && !published_) Discard();
 }
 
 size_t ResultsWriter::CommonIterations() const {
   return finished_.empty() ? 0 : *std::min_element(finished_.begin(), finished_.end());
 }
 
-Status ResultsWriter::Append(size_t runner, const IterationResult& result) {
+Status ResultsWriter::Append(size_t runner, const IterationResult& result,
+                             std::optional<uint64_t> feed) {
   if (runner >= finished_.size()) {
     return InvalidArgument("there is no runner " + std::to_string(runner) + " to save outputs of");
   }
   // A gap in a runner's iterations would shift all later ones.
-  if (broken_.ok()) broken_ = AppendToPart(runner, result);
+  if (broken_.ok()) broken_ = AppendToPart(runner, result, feed);
   if (broken_.ok()) ++finished_[runner];
   return broken_;
 }
 
-Status ResultsWriter::AppendToPart(size_t runner, const IterationResult& result) {
-  VERNIER_ASSIGN_OR_RETURN(const std::string lines, encoder_->Append(runner, result));
+Status ResultsWriter::AppendToPart(size_t runner, const IterationResult& result,
+                                   std::optional<uint64_t> feed) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string lines, encoder_->Append(runner, result, feed));
   VERNIER_TRY(folder_.Record(lines));
   return encoder_->Recorded();
 }
@@ -84,6 +108,7 @@ Status ResultsWriter::Publish(size_t max_iterations) {
   std::vector<size_t> counts;
   for (const size_t n : finished_) counts.push_back(std::min(n, max_iterations));
   Status status = encoder_->Publish(counts);
+  if (status.ok() && !replaced_.empty()) status = ReplaceIterations(path_, replaced_);
   if (!status.ok()) {
     return std::move(status).Annotate("outputs stay in '" + folder_.path() + "'");
   }
@@ -96,6 +121,9 @@ Status ResultsWriter::Publish(size_t max_iterations) {
 void ResultsWriter::Discard() {
   encoder_ = nullptr;
   folder_.Remove();
+  std::error_code ignored;
+  // It was made here, under a name that was free.
+  if (!replaced_.empty()) std::filesystem::remove_all(path_, ignored);
   published_ = true;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,12 @@ class ResultsWriter {
                                                        std::vector<std::string> runner_names,
                                                        ResultsFormat format);
 
+  /// Where earlier outputs stand at PATH, or wait in parts beside it, and are to be replaced: none
+  /// of them is touched before Publish(). A folder of iterations is made as PATH.resumed and
+  /// changes places with PATH at the end. PATH must not end in a slash.
+  static Result<std::unique_ptr<ResultsWriter>> CreateBeside(std::string path,
+                                                             std::vector<std::string> runner_names);
+
   /// Without Publish() the parts stay where they are if they hold any iteration.
   ~ResultsWriter();
   ResultsWriter(const ResultsWriter&) = delete;
@@ -41,7 +49,9 @@ class ResultsWriter {
   /// Adds the next iteration of one runner; runners may be at different iterations. After an error
   /// (kIo, when the disk is full) every later call returns it too, and what was added before can
   /// still be published.
-  Status Append(size_t runner, const IterationResult& result);
+  /// `feed`: HashFeed() of what the result was made from, where that is known.
+  Status Append(size_t runner, const IterationResult& result,
+                std::optional<uint64_t> feed = std::nullopt);
 
   size_t finished(size_t runner) const { return finished_[runner]; }
 
@@ -56,7 +66,8 @@ class ResultsWriter {
   /// still alive, say, the iterations of a runner that died early are kept as far as they go.
   Status Publish(size_t max_iterations);
 
-  /// Removes the parts, whatever they hold. Nothing may be called afterwards.
+  /// Removes what was made, whatever it holds; PATH keeps what it had. Nothing may be called
+  /// afterwards.
   void Discard();
 
   /// Where the parts of an earlier run that was cut off were moved; empty when there were none.
@@ -68,9 +79,14 @@ class ResultsWriter {
 
  private:
   ResultsWriter(std::string path, std::vector<std::string> runner_names, PartialFolder folder);
-  Status AppendToPart(size_t runner, const IterationResult& result);
+  static Result<std::unique_ptr<ResultsWriter>> Create(std::string path,
+                                                       std::vector<std::string> runner_names,
+                                                       ResultsFormat format,
+                                                       PartialFolder::Earlier earlier);
+  Status AppendToPart(size_t runner, const IterationResult& result, std::optional<uint64_t> feed);
 
   std::string path_;
+  std::string replaced_;  // the folder that PATH is to be; empty where that is PATH itself
   std::vector<std::string> runner_names_;
   std::vector<size_t> finished_;
   PartialFolder folder_;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "run/comparison_run.h"
 #include "run/feed_stream.h"
+#include "run/live_inference.h"
 #include "run/live_runs.h"
 #include "run/loaded_side.h"
 #include "run/lpips_measure.h"
@@ -32,18 +32,17 @@ class Execution {
         observer_(observer),
         interrupted_(interrupted),
         live_(plan, interrupted, logger, caller),
-        bars_(plan.compare) {}
+        bars_(plan.compare),
+        inference_(plan, live_, bars_, observer, logger) {}
 
   RunOutcome Run() {
     const auto start = std::chrono::steady_clock::now();
     const LogArea area(logger_, log_area::kComparator);
-    Status status = RunAll();
-    // What was compared with a file that has changed is not believed.
-    if (status.ok() && loaded_) status = loaded_->CheckIntact();
-    if (!status.ok()) {
+    if (const Status status = RunAll(); !status.ok()) {
       aborted_ = true;
       Report(status);
     }
+    CheckLoaded();
     Conclude();
     outcome_.record.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -61,6 +60,16 @@ class Execution {
       outcome_.faults.Add(status);
     }
     outcome_.record.error = status.message();
+  }
+
+  // What was compared with a file that has changed is not believed.
+  void CheckLoaded() {
+    if (!loaded_) return;
+    const Status status = loaded_->CheckIntact();
+    if (status.ok()) return;
+    if (comparisons_) comparisons_->Disbelieve(live_.size());
+    aborted_ = true;
+    Report(status);
   }
 
   Status RunAll() {
@@ -143,9 +152,9 @@ class Execution {
       // Not Once: it would keep the text of every iteration.
       logger_.Info("Streaming iteration " + std::to_string(i) + "\n---- Inference Input(s) ----\n" +
                    FormatTensorTable(*feed));
-      VERNIER_TRY(savers_->AddFeed(*feed));
+      VERNIER_TRY(savers_->AddFeed(i, *feed));
       observer_.FeedMade(i, *feed);
-      VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, InferAll(*feed, i));
+      VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference_.InferAll(*feed, i));
       ++live_iterations_;
       live_.ForgetFeed();
       released_.Add(*std::move(feed));
@@ -205,13 +214,10 @@ class Execution {
       if (!feed) break;
       logger_.Once(Severity::kInfo, PadName(runner.name()) + "\n---- Inference Input(s) ----\n" +
                                         FormatTensorTable(*feed));
-      if (i >= feeds_saved_) {
-        VERNIER_TRY(savers_->AddFeed(*feed));
-        ++feeds_saved_;
-      }
+      VERNIER_TRY(savers_->AddFeed(i, *feed));
       observer_.FeedMade(i, *feed);
       VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
-                               InferOne(index, *feed, i));
+                               inference_.InferOne(index, *feed, i));
       if (!result) return {};
       VERNIER_TRY(spill_->Append(index, *result));
       VERNIER_TRY(savers_->Settle());
@@ -277,96 +283,24 @@ class Execution {
         feeds_, FeedStream::Open(plan_, inputs, {scripts_.feeds(), scripts_.draws()}, logger_));
     if (savers_) return {};
     if (plan_.save.resume) VERNIER_TRY(FindProgress());
-    VERNIER_ASSIGN_OR_RETURN(Savers savers, Savers::Create(plan_.save, live_.names(), logger_));
+    VERNIER_ASSIGN_OR_RETURN(Savers savers,
+                             Savers::Create(plan_.save, live_.names(), progress_.get(), logger_));
     savers_.emplace(std::move(savers));
+    inference_.SaveTo(*savers_);
     return {};
   }
 
-  // Before the savers, which move what they find out of their way.
   Status FindProgress() {
     VERNIER_ASSIGN_OR_RETURN(progress_, SavedProgress::Find(plan_.save, live_.names(), logger_));
     if (progress_ != nullptr) live_.GoOnFrom(*progress_);
     return {};
   }
 
-  // Less than was there already must not replace it.
-  bool FallsShort() {
-    if (progress_ == nullptr) return false;
-    for (size_t i = 0; i < live_.size(); ++i) {
-      if (live_[i].iterations() < progress_->iterations(i)) return true;
-    }
-    return false;
-  }
-
   void Publish() {
-    if (FallsShort()) {
-      savers_->Abandon();
-      logger_.Warning("--resume: this run ended before it had everything that '" +
-                      progress_->place() + "' holds, which stays as it is");
-      return;
-    }
     const bool failed = aborted_ || outcome_.faults.any();
-    if (const Status status = savers_->Finish(PublishedIterations(), failed); !status.ok()) {
-      Report(status);
-    } else if (progress_ != nullptr) {
-      progress_->Remove();
-    }
+    const Status status = savers_->Finish(live_.CommonIterations(), failed);
+    if (!status.ok()) Report(status);
     outcome_.record.saved = savers_->saved();
-  }
-
-  Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration) {
-    IterationOutputs outputs;
-    if (plan_.execution.parallel) {
-      for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(PrepareBars(i, feed, iteration));
-      VERNIER_ASSIGN_OR_RETURN(auto results, live_.InferSideBySide(feed, iteration));
-      for (size_t i = 0; i < live_.size(); ++i) {
-        VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
-                                 live_.Settle(i, std::move(results[i])));
-        VERNIER_TRY(TakeResult(i, feed, iteration, result));
-        outputs.push_back(std::move(result));
-      }
-      return outputs;
-    }
-    for (size_t i = 0; i < live_.size(); ++i) {
-      VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, InferOne(i, feed, iteration));
-      outputs.push_back(std::move(result));
-    }
-    return outputs;
-  }
-
-  Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
-                                                  int64_t iteration) {
-    VERNIER_TRY(PrepareBars(index, feed, iteration));
-    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
-                             live_.Infer(index, feed, iteration));
-    VERNIER_TRY(TakeResult(index, feed, iteration, result));
-    return result;
-  }
-
-  Status PrepareBars(size_t index, const TensorMap& feed, int64_t iteration) {
-    if (!bars_.wanted() || iteration != 0 || !live_[index].opened()) return {};
-    bars_.AddRunner(index, live_[index]);
-    bars_.SetFeed(feed);
-    return plan_.noise_floor && index == 0 ? OpenNoise() : Status();
-  }
-
-  // What is done with outputs before they are compared.
-  Status TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
-                    const std::optional<IterationResult>& result) {
-    if (!result) return {};
-    logger_.Once(Severity::kInfo, PadName(live_[index].name()) +
-                                      "\n---- Inference Output(s) ----\n" +
-                                      FormatTensorTable(result->outputs));
-    observer_.OutputsMade(iteration, *result);
-    VERNIER_TRY(savers_->AddResult(index, *result));
-    if (!noise_ || index != 0) return {};
-    return noise_->Measure(feed, iteration, *result, bars_);
-  }
-
-  Status OpenNoise() {
-    logger_.Start("Measuring the noise of " + live_[0].name() + " with other settings");
-    VERNIER_ASSIGN_OR_RETURN(noise_, NoiseFloor::Create(plan_.runners[0]));
-    return live_.OpenTwin(*noise_);
   }
 
   Status CheckInterrupted() const {
@@ -376,7 +310,7 @@ class Execution {
 
   void Conclude() {
     released_.Wait();
-    if (noise_) (void)noise_->Close();  // everything it was for is there
+    inference_.End();
     for (size_t i = 0; i < live_.size(); ++i) {
       live_.Close(i);
       outcome_.faults.Add(live_[i].failure());
@@ -388,6 +322,11 @@ class Execution {
     if (savers_ && !writer_failed_) Publish();
     outcome_.record.runners = live_.Records();
     outcome_.record.notes = live_.notes();
+    if (progress_ != nullptr) {
+      for (std::string& note : progress_->Notes()) {
+        outcome_.record.notes.push_back(std::move(note));
+      }
+    }
     NoteSelfComparisons();
     outcome_.record.averaged = plan_.compare.check_average;
     if (!comparisons_ || outcome_.faults.signal != 0) return;
@@ -425,15 +364,6 @@ class Execution {
     }
   }
 
-  // What all runners that are still there have finished; of the others, as far as they got.
-  size_t PublishedIterations() {
-    int64_t common = std::numeric_limits<int64_t>::max();
-    for (size_t i = 0; i < live_.size(); ++i) {
-      if (live_[i].alive()) common = std::min(common, live_[i].iterations());
-    }
-    return static_cast<size_t>(common);
-  }
-
   const RunPlan& plan_;
   Logger& logger_;
   RunObserver& observer_;
@@ -441,7 +371,7 @@ class Execution {
   RunOutcome outcome_;
   LiveRuns live_;
   PairBars bars_;
-  std::unique_ptr<NoiseFloor> noise_;
+  LiveInference inference_;
   std::optional<LoadedSide> loaded_;
   std::optional<ComparisonRun> comparisons_;
   RunScripts scripts_;
@@ -453,7 +383,6 @@ class Execution {
   std::unique_ptr<Spill> spill_;
   std::vector<std::pair<std::string, std::string>> self_compared_;
   int64_t live_iterations_ = 0;
-  int64_t feeds_saved_ = 0;
   bool aborted_ = false;
   bool writer_failed_ = false;
 };

@@ -1,11 +1,11 @@
 #include "run/live_runs.h"
 
 #include <algorithm>
-#include <thread>
+#include <future>
+#include <limits>
 
 #include "inputs/coerce_feed.h"
 #include "inputs/peer_text.h"
-#include "inputs/shape_spec.h"
 #include "run/calibration_feeds.h"
 
 namespace vernier {
@@ -25,15 +25,6 @@ std::optional<LatencyRecord> SummariseLatencies(std::vector<double> seconds) {
   return latency;
 }
 
-// Coercion passed the supplied tensors on unchanged, so their encoded block can be used again.
-bool SameTensors(const TensorMap& a, const TensorMap& b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](const NamedTensor& x, const NamedTensor& y) {
-           return x.name == y.name && x.tensor.bytes().data() == y.tensor.bytes().data() &&
-                  x.tensor.dtype() == y.tensor.dtype() && x.tensor.dims() == y.tensor.dims();
-         });
-}
-
 // Does nothing in the plan need the bytes of outputs, as long as they match?
 bool OutputsAreOnlyCompared(const RunPlan& plan) {
   const PicturePlan& pictures = plan.pictures;
@@ -44,17 +35,6 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
          plan.save.outputs.empty() && !plan.save.WantsPage() && plan.load_outputs.empty() &&
          !plan.validate && !drawn && !plan.postprocess.fallback &&
          plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
-}
-
-std::string FormatSignature(std::span<const TensorInfo> inputs) {
-  std::string text = "{";
-  for (const TensorInfo& input : inputs) {
-    if (text.size() > 1) text += ",\n ";
-    text += input.name + " [dtype=" + PeerDTypeName(input.dtype);
-    if (input.shape) text += ", shape=" + FormatUserShape(*input.shape);
-    text += "]";
-  }
-  return text + "}";
 }
 
 }  // namespace
@@ -98,6 +78,14 @@ std::vector<std::string> LiveRuns::names() const {
   std::vector<std::string> names;
   for (const LiveRunner& runner : runners_) names.push_back(runner.name());
   return names;
+}
+
+size_t LiveRuns::CommonIterations() const {
+  int64_t common = std::numeric_limits<int64_t>::max();
+  for (const LiveRunner& runner : runners_) {
+    if (runner.alive()) common = std::min(common, runner.iterations());
+  }
+  return static_cast<size_t>(common);
 }
 
 void LiveRuns::Start() {
@@ -209,127 +197,18 @@ void LiveRuns::Close(size_t index) {
   if (was_alive && !status.ok() && !interrupted) Fail(runner, status);
 }
 
-Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(
-    bool supplied, std::span<const std::string> shape_words) const {
-  const LiveRunner* silent = nullptr;
-  for (const LiveRunner& runner : runners_) {
-    if (!runner.opened()) continue;
-    if (!runner.inputs_unknown()) return runner.session().inputs;
-    if (silent == nullptr) silent = &runner;
-  }
-  if (supplied || !plan_.inputs.load_paths.empty()) return std::vector<TensorInfo>();
-  return InputsFromWords(shape_words, silent);
-}
-
-// What --input-shapes says, for the names that a file has, if it has any.
-Result<std::vector<TensorInfo>> LiveRuns::InputsFromWords(std::span<const std::string> shape_words,
-                                                          const LiveRunner* silent) const {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> shapes,
-                           ParseShapeSpecs(shape_words, Strictness::kPeer));
-  std::vector<TensorInfo> inputs;
-  for (const ShapeSpec& spec : KeepLastShapes(shapes)) {
-    inputs.push_back({spec.name, spec.dtype.value_or(DType::kFloat32), spec.shape});
-  }
-  const std::vector<TensorInfo> named =
-      silent == nullptr ? std::vector<TensorInfo>() : silent->session().inputs;
-  const std::string name = silent == nullptr ? "the runner" : "'" + silent->name() + "'";
-  if (!inputs.empty() && (named.empty() || inputs.size() == named.size())) return inputs;
-  std::string names;
-  for (const TensorInfo& input : named) {
-    names += (names.empty() ? " (" : ", ") + input.name;
-    const bool given = std::any_of(inputs.begin(), inputs.end(),
-                                   [&](const TensorInfo& i) { return i.name == input.name; });
-    if (given || inputs.empty()) continue;
-    return InvalidArgument("the shape of input '" + input.name + "' of " + name +
-                           " is not known: give it with --input-shapes " + input.name +
-                           ":[...], with :DTYPE after it for another type than float32");
-  }
-  if (!names.empty()) names += ")";
-  return InvalidArgument("what " + name + " takes as inputs" + names +
-                         " is not known: give --input-shapes NAME:[...], with :DTYPE after it for "
-                         "another type than float32, --load-inputs or --data-loader-script, or let "
-                         "its script say so with input_metadata");
-}
-
-Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t iteration) {
-  VERNIER_ASSIGN_OR_RETURN(TensorBlock block, EncodeTensors(feed));
-  block_ = std::move(block);
-  block_iteration_ = iteration;
-  return &*block_;
-}
-
-Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed) {
-  if (runner.inputs_unknown()) return CoercedFeed{feed, {}};
-  const CoerceOptions options{plan_.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
-  return CoerceFeed(feed, runner.session().inputs, options, logger_);
-}
-
-void LiveRuns::TellInputs(const LiveRunner& runner) {
-  if (!logger_.Enabled(Severity::kVerbose)) return;
-  const LogArea area(logger_, log_area::kRunner);
-  logger_.Once(Severity::kVerbose, PadName(runner.name()) + " | Input metadata is: " +
-                                       FormatSignature(runner.session().inputs));
-}
-
-Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorMap& feed,
-                                               int64_t iteration) {
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed));
-  for (const std::string& note : coerced.notes) {
-    const std::string text = runner.name() + ": " + note;
-    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
-  }
-  RunnerFeed own;
-  if (!SameTensors(coerced.tensors, feed)) {
-    VERNIER_ASSIGN_OR_RETURN(TensorBlock encoded, EncodeTensors(coerced.tensors));
-    own.own = std::move(encoded);
-    return own;
-  }
-  own.shared = block_ && block_iteration_ == iteration ? &*block_ : nullptr;
-  if (own.shared != nullptr) return own;
-  VERNIER_ASSIGN_OR_RETURN(own.shared, Encode(feed, iteration));
-  return own;
-}
-
-void LiveRuns::TellReceived(const LiveRunner& runner) {
-  if (runner.received().empty() || !logger_.Enabled(Severity::kExtraVerbose)) return;
-  std::string text;
-  for (const auto& [name, hash] : runner.received()) {
-    text += (text.empty() ? "" : ", ") + name + " " + HexadecimalHash(hash);
-  }
-  logger_.Log(Severity::kExtraVerbose,
-              PadName(runner.name()) + " | Received bytes with XXH3: " + text);
-}
-
-// Runners that were sent the same memory must have read the same bytes.
-void LiveRuns::CheckReceived(const LiveRunner& runner, int64_t iteration) {
-  const InputHashes& received = runner.received();
-  if (received.empty()) return;
-  if (received_iteration_ != iteration || received_first_.empty()) {
-    received_iteration_ = iteration;
-    received_first_ = received;
-    received_by_ = runner.name();
-    return;
-  }
-  for (size_t i = 0; i < received.size() && i < received_first_.size(); ++i) {
-    if (received[i] == received_first_[i]) continue;
-    const std::string note = runner.name() + " received other bytes for input '" +
-                             received[i].first + "' than " + received_by_ + " in iteration " +
-                             std::to_string(iteration) + ", though both were sent the same";
-    logger_.Error(note);
-    notes_.push_back(note);
-  }
-}
-
-Result<std::optional<IterationResult>> LiveRuns::Finish(LiveRunner& runner,
+Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t iteration,
                                                         Result<IterationResult> result) {
-  if (result.ok()) {
-    TellReceived(runner);
-    return std::optional<IterationResult>(*std::move(result));
+  LiveRunner& runner = runners_[index];
+  if (!result.ok()) {
+    if (result.status().code() == StatusCode::kCancelled) return result.status();
+    // Whatever code a framework gives while it computes: it is the one that failed.
+    Fail(runner, BackendError(result.status().message()));
+    return std::optional<IterationResult>();
   }
-  if (result.status().code() == StatusCode::kCancelled) return result.status();
-  // Whatever code a framework gives while it computes: it is the one that failed.
-  Fail(runner, BackendError(result.status().message()));
-  return std::optional<IterationResult>();
+  TellReceived(runner);
+  if (IsSample(index, iteration)) VERNIER_TRY(progress_->Check(index, iteration, *result));
+  return std::optional<IterationResult>(*std::move(result));
 }
 
 bool LiveRuns::IsSaved(size_t index, int64_t iteration) const {
@@ -356,13 +235,11 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   }
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   TellInputs(runner);
-  const bool sample = IsSample(index, iteration);
+  const bool may_stay = may_stay_on_device_ && !IsSample(index, iteration);
   Result<IterationResult> made =
-      runner.Infer(own.block(), iteration, may_stay_on_device_ && !sample ? &devices_ : nullptr);
+      runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr);
   if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
-  VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, Finish(runner, std::move(made)));
-  if (sample && result) VERNIER_TRY(progress_->Check(index, iteration, *result));
-  return result;
+  return Finish(index, iteration, std::move(made));
 }
 
 Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMap& feed,
@@ -372,31 +249,33 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMa
     if (!runners_[i].alive() || IsSaved(i, iteration)) continue;
     VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
   }
-  std::vector<Settling> results(runners_.size());
-  std::vector<std::thread> threads;
+  std::vector<std::future<Result<IterationResult>>> inferring(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
     if (!feeds[i]) continue;
     runners_[i].HoldLog();
-    threads.emplace_back(
-        [&, i] { results[i].emplace(runners_[i].Infer(feeds[i]->block(), iteration)); });
+    // Where no thread can be had, it infers when it is waited for.
+    inferring[i] = std::async([&, i] { return runners_[i].Infer(feeds[i]->block(), iteration); });
   }
-  for (std::thread& thread : threads) thread.join();
+  std::vector<Settling> made(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
-    const bool shared = feeds[i] && feeds[i]->shared != nullptr;
-    if (shared && results[i]->ok()) CheckReceived(runners_[i], iteration);
-    if (runners_[i].alive() && IsSaved(i, iteration)) results[i] = TakeSaved(i, iteration);
-    if (!IsSample(i, iteration) || !results[i] || !results[i]->ok()) continue;
-    VERNIER_TRY(progress_->Check(i, iteration, **results[i]));
+    if (!feeds[i]) continue;
+    made[i].emplace(inferring[i].get());
+    if (made[i]->ok() && feeds[i]->shared != nullptr) CheckReceived(runners_[i], iteration);
   }
-  return results;
+  return made;
 }
 
-Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, Settling result) {
-  if (!result) return std::optional<IterationResult>();
+Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t iteration,
+                                                        Settling made) {
   LiveRunner& runner = runners_[index];
-  TellInputs(runner);
-  runner.ReleaseLog();
-  return Finish(runner, *std::move(result));
+  if (made) {
+    TellInputs(runner);
+    runner.ReleaseLog();
+    return Finish(index, iteration, *std::move(made));
+  }
+  if (!runner.alive() || !IsSaved(index, iteration)) return std::optional<IterationResult>();
+  VERNIER_ASSIGN_OR_RETURN(IterationResult saved, TakeSaved(index, iteration));
+  return std::optional<IterationResult>(std::move(saved));
 }
 
 std::vector<RunnerRecord> LiveRuns::Records() const {

@@ -38,6 +38,9 @@ class LiveRuns {
   bool any_marked() const { return marked_; }
   std::vector<std::string> names() const;
 
+  /// What all runners that are still there have finished; all there is where none is.
+  size_t CommonIterations() const;
+
   /// Starts the workers of all runners, side by side.
   void Start();
   void StartOne(size_t index);
@@ -66,14 +69,14 @@ class LiveRuns {
   /// The last feed is not asked for again: what was kept of it for further runners goes.
   void ForgetFeed() { block_.reset(); }
 
-  /// The same of all runners, side by side; nullopt for those that have failed before. Each must
-  /// have a worker of its own. Settle() is to follow for each runner, in order.
+  /// The same of all runners, side by side; nullopt for those that have failed before, and for
+  /// results that are there already. Each must have a worker of its own. Settle() must follow for
+  /// each runner, in order.
   using Settling = std::optional<Result<IterationResult>>;
   Result<std::vector<Settling>> InferSideBySide(const TensorMap& feed, int64_t iteration);
 
-  /// Tells what the framework said meanwhile, and puts a runner that failed out of the run: as
-  /// Infer() does.
-  Result<std::optional<IterationResult>> Settle(size_t index, Settling result);
+  /// Tells what the framework said meanwhile. What comes of it is as for Infer().
+  Result<std::optional<IterationResult>> Settle(size_t index, int64_t iteration, Settling made);
 
   /// What feeds are made for: the inputs of the first opened runner that says what it takes. Where
   /// none does, those of `shape_words` (--input-shapes), as float32 unless they say another type,
@@ -102,7 +105,8 @@ class LiveRuns {
   };
   Result<RunnerFeed> FeedFor(LiveRunner& runner, const TensorMap& feed, int64_t iteration);
   void TellInputs(const LiveRunner& runner);
-  Result<std::optional<IterationResult>> Finish(LiveRunner& runner, Result<IterationResult> result);
+  Result<std::optional<IterationResult>> Finish(size_t index, int64_t iteration,
+                                                Result<IterationResult> result);
   void TellReceived(const LiveRunner& runner);
   void CheckReceived(const LiveRunner& runner, int64_t iteration);
   void Fail(LiveRunner& runner, const Status& why);

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "compare/comparator.h"
 #include "io/directory_listing.h"
+#include "io/iteration_directory.h"
 #include "io/partial_folder.h"
+#include "io/partial_places.h"
 #include "io/partial_results.h"
-#include "io/results_format.h"
 
 namespace vernier {
 namespace {
@@ -23,77 +26,16 @@ std::pair<dev_t, ino_t> IdentityOf(const std::string& path) {
   return {info.st_dev, info.st_ino};
 }
 
-bool IsThere(const std::string& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));
-}
-
-bool HoldsFiles(const std::string& path) {
-  std::error_code error;
-  return IsDirectory(path) && !fs::is_empty(path, error) && !error;
-}
-
-// Whether all that a folder holds is what a killed write left of a file.
-bool HoldsOnlyBeginnings(const std::string& path) {
-  std::error_code error;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with('.') || !name.ends_with(".tmp")) return false;  // see AtomicFile
-  }
-  return !error;
-}
-
-std::string FreeName(const std::string& path) {
-  std::string name = path;
-  for (int n = 1; IsThere(name) || IsThere(name + kPartialSuffix); ++n) {
-    name = path + "." + std::to_string(n);
-  }
-  return name;
-}
-
-Status Rename(const std::string& from, const std::string& to) {
-  std::error_code error;
-  if (IsThere(from)) fs::rename(from, to, error);
-  if (error) return IoError("'" + from + "' cannot be renamed: " + error.message());
-  return {};
-}
-
-// A folder of per-iteration files cannot be added to: it makes way, with the parts beside it.
-Status MakeWay(const std::string& path, Logger& logger) {
-  const std::string parts = path + kPartialSuffix;
-  if (IsPartialFolderInUse(parts)) {
-    return Malformed("--resume: '" + parts + "' is in use: a run is saving there");
-  }
-  if (!HoldsFiles(path) && !IsThere(parts)) return {};
-  const std::string earlier = FreeName(path + kEarlierSuffix);
-  VERNIER_TRY(Rename(path, earlier));
-  VERNIER_TRY(Rename(parts, earlier + kPartialSuffix));
-  logger.Info("--resume: '" + path + "' is now '" + earlier + "', until everything is in '" + path +
-              "' again");
-  return {};
-}
-
 void RemoveAll(const std::string& path) {
   std::error_code ignored;
   fs::remove_all(path, ignored);
 }
 
-// Everything beside `path` whose name begins as it does.
-std::vector<std::string> Siblings(const std::string& path, const std::string& beginning) {
-  const fs::path parent = fs::path(path).parent_path();
-  const std::string folder = parent.empty() ? "." : parent.string();
-  const std::string name = fs::path(beginning).filename().string();
-  std::vector<std::string> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().filename().string().starts_with(name)) {
-      found.push_back((parent / entry->path().filename()).string());
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
+// With the folder of iterations that the parts are of, where that was to replace `target`.
+void RemoveParts(const std::string& path, const std::string& target) {
+  RemoveAll(path);
+  const std::string own = path.substr(0, path.rfind(kPartialSuffix));
+  if (own.starts_with(target + kResumedSuffix)) RemoveAll(own);
 }
 
 Result<std::unique_ptr<ResultsReader>> OpenSaved(const std::string& path) {
@@ -111,14 +53,6 @@ int64_t TotalOf(const ResultsReader& reader) {
 bool SameRunners(const std::vector<SavedRun>& saved, const std::vector<std::string>& runners) {
   return std::ranges::equal(saved, runners, [](const SavedRun& run, const std::string& name) {
     return WithoutTime(run.name) == WithoutTime(name);
-  });
-}
-
-bool SameBits(const TensorMap& a, const TensorMap& b) {
-  return std::ranges::equal(a, b, [](const NamedTensor& x, const NamedTensor& y) {
-    return x.name == y.name && x.tensor.dtype() == y.tensor.dtype() &&
-           x.tensor.dims() == y.tensor.dims() &&
-           std::ranges::equal(x.tensor.bytes(), y.tensor.bytes());
   });
 }
 
@@ -154,101 +88,100 @@ std::string WithoutTime(const std::string& name) {
   return end < name.size() && name[end] == '-' ? name.substr(0, end) : name;
 }
 
-struct SavedProgress::Candidate {
-  std::string path;
-  std::unique_ptr<ResultsReader> reader;
-  int64_t total = 0;
-};
+bool SameBits(const TensorMap& a, const TensorMap& b) {
+  return std::ranges::equal(a, b, [](const NamedTensor& x, const NamedTensor& y) {
+    return x.name == y.name && x.tensor.dtype() == y.tensor.dtype() &&
+           x.tensor.dims() == y.tensor.dims() &&
+           std::ranges::equal(x.tensor.bytes(), y.tensor.bytes());
+  });
+}
 
-Result<std::vector<SavedProgress::Candidate>> SavedProgress::Collect(const std::string& path,
-                                                                     Logger& logger) {
-  std::vector<std::string> paths;
-  if (ResultsFormatFor(path) == ResultsFormat::kJsonDirectory) {
-    VERNIER_TRY(MakeWay(path, logger));
-    paths = Siblings(path, path + kEarlierSuffix);
-  } else {
-    paths = Siblings(path, path + kPartialSuffix);
-    if (IsThere(path)) paths.push_back(path);
-  }
-  std::vector<Candidate> candidates;
-  for (const std::string& place : paths) {
-    const bool parts =
-        fs::path(place).filename().string().find(kPartialSuffix) != std::string::npos;
+Status SavedProgress::Collect() {
+  std::vector<std::string> paths = PartsBeside(target_);
+  const bool empty = IsDirectory(target_) && !HoldsFiles(target_);
+  if (IsThere(target_) && !empty) paths.insert(paths.begin(), target_);
+  for (const std::string& path : paths) {
+    const bool parts = path != target_;
     // Killed before anything was written.
-    if (parts && !IsPartialFolder(place)) continue;
-    const bool folder = !parts && IsDirectory(place);
-    if (folder && !HoldsFiles(place)) continue;
-    if (folder ? HoldsOnlyBeginnings(place) : parts && IsLeftOver(place)) {
-      RemoveAll(place);
-      continue;
+    if (parts && !IsPartialFolder(path)) continue;
+    if (parts && IsPartialFolderInUse(path)) {
+      return Malformed("--resume: '" + path + "' is in use: a run is saving there");
     }
-    Result<std::unique_ptr<ResultsReader>> reader = OpenSaved(place);
-    if (!reader.ok()) {
-      return Malformed("--resume: " + reader.status().message() + "; move '" + place +
-                       "' away to start anew");
+    Source source{path, IdentityOf(path), nullptr, 0};
+    if (!parts || !IsLeftOver(path)) {
+      Result<std::unique_ptr<ResultsReader>> reader = OpenSaved(path);
+      if (!reader.ok())
+        return Refuse(reader.status().message() + "; move '" + path + "' away to start anew");
+      source.reader = *std::move(reader);
+      source.total = TotalOf(*source.reader);
     }
-    const int64_t total = TotalOf(**reader);
-    if (total > 0) {
-      candidates.push_back({place, *std::move(reader), total});
+    if (source.total > 0) {
+      sources_.push_back(std::move(source));
     } else if (parts) {
-      RemoveAll(place);
+      empty_.push_back(std::move(source));
     }
   }
-  return candidates;
+  std::ranges::stable_sort(sources_, std::ranges::greater(), &Source::total);
+  return {};
 }
 
 Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
                                                            const std::vector<std::string>& runners,
                                                            Logger& logger) {
-  const std::string path = WithoutTrailingSlashes(plan.outputs);
-  VERNIER_ASSIGN_OR_RETURN(std::vector<Candidate> candidates, Collect(path, logger));
-  if (candidates.empty()) {
+  std::unique_ptr<SavedProgress> progress(new SavedProgress);
+  progress->target_ = WithoutTrailingSlashes(plan.outputs);
+  progress->runners_ = runners;
+  progress->taken_.resize(runners.size());
+  VERNIER_TRY(progress->Collect());
+  if (progress->sources_.empty()) {
+    progress->Remove();
     logger.Info("--resume: nothing was saved at '" + plan.outputs +
                 "' yet; starting with the first iteration");
     return std::unique_ptr<SavedProgress>();
   }
-  const auto best = std::ranges::max_element(candidates, {}, &Candidate::total);
-  std::unique_ptr<SavedProgress> progress(new SavedProgress);
-  progress->target_ = path;
-  progress->place_ = best->path;
-  progress->runners_ = runners;
-  progress->reader_ = std::move(best->reader);
   VERNIER_TRY(progress->CheckRunners());
-  candidates.erase(best);
-  progress->NoteOthers(candidates);
+  progress->Choose();
   std::string counts;
   for (size_t i = 0; i < runners.size(); ++i) {
     counts +=
         (counts.empty() ? "" : ", ") + runners[i] + ": " + std::to_string(progress->iterations(i));
   }
-  logger.Info("--resume: going on from '" + progress->place_ + "'; iterations that are there: " +
+  logger.Info("--resume: going on from '" + progress->place() + "'; iterations that are there: " +
               counts + ". The first and the last are made again, to see that they are the same.");
   return progress;
 }
 
 Status SavedProgress::CheckRunners() const {
-  if (SameRunners(reader_->runs(), runners_)) return {};
+  const std::vector<SavedRun>& runs = sources_.front().reader->runs();
+  if (SameRunners(runs, runners_)) return {};
   const auto add = [](std::string& list, const std::string& name) {
     list += (list.empty() ? "'" : ", '") + WithoutTime(name) + "'";
   };
   std::string saved, asked;
-  for (const SavedRun& run : reader_->runs()) add(saved, run.name);
+  for (const SavedRun& run : runs) add(saved, run.name);
   for (const std::string& name : runners_) add(asked, name);
-  return Malformed("--resume: '" + place_ + "' is of the runners " + saved + ", this run has " +
+  return Malformed("--resume: '" + place() + "' is of the runners " + saved + ", this run has " +
                    asked + "; move it away to start anew");
 }
 
-// Shorter ones of the same command: killed while they resumed, say.
-void SavedProgress::NoteOthers(std::vector<Candidate>& candidates) {
-  if (place_ != target_) superseded_.push_back(IdentityOf(place_));
-  for (Candidate& other : candidates) {
-    if (other.path == target_ || !SameRunners(other.reader->runs(), runners_)) continue;
-    if (BeginAlike(*reader_, *other.reader)) superseded_.push_back(IdentityOf(other.path));
+// Parts of other commands may stand beside those of this one.
+void SavedProgress::Choose() {
+  ResultsReader& best = *sources_.front().reader;
+  std::erase_if(sources_, [&](const Source& other) {
+    if (other.reader.get() == &best) return false;
+    return !SameRunners(other.reader->runs(), runners_) || !BeginAlike(best, *other.reader);
+  });
+  for (size_t runner = 0; runner < runners_.size(); ++runner) {
+    const auto count = [&](const Source& source) {
+      return source.reader->runs()[runner].iterations;
+    };
+    const auto most = std::ranges::max_element(sources_, {}, count);
+    from_.push_back(static_cast<size_t>(most - sources_.begin()));
   }
 }
 
 int64_t SavedProgress::iterations(size_t runner) const {
-  return static_cast<int64_t>(reader_->runs()[runner].iterations);
+  return static_cast<int64_t>(sources_[from_[runner]].reader->runs()[runner].iterations);
 }
 
 int64_t SavedProgress::most_iterations() const {
@@ -266,40 +199,92 @@ bool SavedProgress::Has(size_t runner, int64_t iteration) const {
   return iteration >= 0 && iteration < iterations(runner) && !IsSample(runner, iteration);
 }
 
+Status SavedProgress::Refuse(const std::string& why) {
+  refused_ = true;
+  return Malformed("--resume: " + why);
+}
+
 Result<IterationResult> SavedProgress::Take(size_t runner, int64_t iteration) {
-  VERNIER_ASSIGN_OR_RETURN(IterationResult result,
-                           reader_->Read(runner, static_cast<size_t>(iteration)));
-  result.runner_name = runners_[runner];  // the time in it is that of this run
+  const Source& source = SourceOf(runner);
+  Result<IterationResult> result = source.reader->Read(runner, static_cast<size_t>(iteration));
+  if (!result.ok()) {
+    return Refuse(result.status().message() + "; move '" + source.path + "' away to start anew");
+  }
+  result->runner_name = runners_[runner];  // the time in it is that of this run
+  ++taken_[runner];
   return result;
 }
 
+Status SavedProgress::NotOfThisCommand(const Source& source, size_t runner, int64_t iteration,
+                                       const std::string& what) {
+  return Refuse("'" + source.path + "' was not saved by this command: iteration " +
+                std::to_string(iteration) + " of " + runners_[runner] + " " + what +
+                ". Was it another model, another seed or were other inputs loaded? Move it away to "
+                "start anew");
+}
+
 Status SavedProgress::Check(size_t runner, int64_t iteration, const IterationResult& made) {
-  VERNIER_ASSIGN_OR_RETURN(const IterationResult saved,
-                           reader_->Read(runner, static_cast<size_t>(iteration)));
-  if (SameBits(saved.outputs, made.outputs)) return {};
-  const IterationComparison comparison = CompareIteration(saved, made, CompareOptions{}, {});
+  const Source& source = SourceOf(runner);
+  const Result<IterationResult> saved = source.reader->Read(runner, static_cast<size_t>(iteration));
+  if (!saved.ok()) {
+    return Refuse(saved.status().message() + "; move '" + source.path + "' away to start anew");
+  }
+  if (SameBits(saved->outputs, made.outputs)) return {};
+  const IterationComparison comparison = CompareIteration(*saved, made, CompareOptions{}, {});
   const Pairing& pairing = comparison.pairing;
   const bool all = pairing.left_only.empty() && pairing.right_only.empty();
   if (all && comparison.passed()) return {};
-  return Malformed("--resume: '" + place_ + "' was not saved by this command: in iteration " +
-                   std::to_string(iteration) + " of " + runners_[runner] + " " +
-                   DescribeDifference(comparison) +
-                   ". Was it another model, another seed or were other inputs loaded? Move it "
-                   "away to start anew");
+  return NotOfThisCommand(source, runner, iteration,
+                          "is another: " + DescribeDifference(comparison));
+}
+
+Status SavedProgress::CheckFeed(int64_t iteration, uint64_t hash) {
+  // All of them are removed in the end, not only those that results are taken from.
+  for (const Source& source : sources_) {
+    for (size_t runner = 0; runner < runners_.size(); ++runner) {
+      const auto index = static_cast<size_t>(iteration);
+      if (index >= source.reader->runs()[runner].iterations) continue;
+      if (source.reader->FeedOf(runner, index).value_or(hash) == hash) continue;
+      return NotOfThisCommand(source, runner, iteration, "was made from other inputs");
+    }
+  }
+  return {};
+}
+
+SavedProgress::End SavedProgress::DecideEnd(std::span<const size_t> finished,
+                                            size_t published) const {
+  if (refused_) return End::kKept;
+  bool everything = true, further = false;
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    const auto saved = static_cast<size_t>(iterations(i));
+    everything &= std::min(finished[i], published) >= saved;
+    further |= finished[i] > saved;
+  }
+  if (everything) return End::kReplaced;
+  return further ? End::kKeptWithParts : End::kKept;
 }
 
 void SavedProgress::Remove() {
-  reader_ = nullptr;
-  const std::string beginning = target_ + ".";  // NAME.partial..., NAME.earlier...
-  for (const std::string& path : Siblings(target_, beginning)) {
-    const auto identity = IdentityOf(path);
-    if (std::ranges::find(superseded_, identity) == superseded_.end()) continue;
-    RemoveAll(path);
-    // The files that belong to parts of a folder.
-    if (path.ends_with(kPartialSuffix) && path.find(kEarlierSuffix) != std::string::npos) {
-      RemoveAll(path.substr(0, path.size() - std::string_view(kPartialSuffix).size()));
+  for (std::vector<Source>* sources : {&sources_, &empty_}) {
+    for (Source& source : *sources) {
+      source.reader = nullptr;
+      // The target is the new file by now.
+      if (source.path != target_ && IdentityOf(source.path) == source.identity) {
+        RemoveParts(source.path, target_);
+      }
     }
   }
+}
+
+std::vector<std::string> SavedProgress::Notes() const {
+  std::vector<std::string> notes;
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    if (taken_[i] == 0) continue;
+    notes.push_back(runners_[i] + ": " + std::to_string(taken_[i]) +
+                    " iterations, and how long they took, are of an earlier run, taken from '" +
+                    sources_[from_[i]].path + "'");
+  }
+  return notes;
 }
 
 }  // namespace vernier

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/results_reader.h"
@@ -17,14 +19,14 @@
 namespace vernier {
 
 /// Of every runner the first iterations: they need not be made again. The first and the last of
-/// them are, and must come out the same: so another model, seed or input is noticed.
+/// them are, and must come out the same, and every feed must be what it was where that was saved:
+/// so another model, seed or input is noticed. Nothing that was saved is touched but by Remove().
 class SavedProgress {
  public:
   /// Looks at the place itself, which a run that was interrupted or failed has published, and at
-  /// the parts beside it, which one that was killed has left; takes what holds most iterations.
-  /// Folders of per-iteration files, which cannot be added to, are renamed: to PATH.earlier. Null
-  /// when nothing was saved. kMalformed when what stands there is in use, cannot be read, or is of
-  /// other runners.
+  /// the parts beside it, which runs that were killed have left; takes of each runner what holds
+  /// most iterations. Null when nothing was saved. kMalformed when what stands there is in use,
+  /// cannot be read, or is of other runners.
   static Result<std::unique_ptr<SavedProgress>> Find(const SavePlan& plan,
                                                      const std::vector<std::string>& runners,
                                                      Logger& logger);
@@ -35,6 +37,7 @@ class SavedProgress {
 
   /// Whether the runner's result of an iteration is to be taken from here.
   bool Has(size_t runner, int64_t iteration) const;
+  /// kMalformed when it is damaged.
   Result<IterationResult> Take(size_t runner, int64_t iteration);
 
   /// Whether an iteration that is here is made again all the same, for Check.
@@ -42,25 +45,60 @@ class SavedProgress {
   /// kMalformed when what was made now is not what was saved.
   Status Check(size_t runner, int64_t iteration, const IterationResult& made);
 
-  /// Removes what the new file holds as well. Only for when that has been published.
+  /// kMalformed when an iteration that is here was made from another feed. Not known of JSON files.
+  Status CheckFeed(int64_t iteration, uint64_t hash);
+
+  /// kMalformed. This command is not the one that saved what is here, which is to stay.
+  Status Refuse(const std::string& why);
+
+  /// What is to become of what was saved when a run ends.
+  enum class End : uint8_t {
+    kReplaced,       ///< the new file has all of it
+    kKept,           ///< and what the run has made is worth nothing
+    kKeptWithParts,  ///< and so are the parts that the run has made: they go further
+  };
+  /// `finished`: what the run has made of each runner, of which at most `published` would be in the
+  /// new file. However the run ended, this decides.
+  End DecideEnd(std::span<const size_t> finished, size_t published) const;
+
+  /// Removes the parts that the new file holds as well. Only for when that has been published.
   void Remove();
 
-  const std::string& place() const { return place_; }
+  /// Where it was found: the place that has most.
+  const std::string& place() const { return sources_.front().path; }
+  /// The path of the plan, without slashes at its end.
+  const std::string& target() const { return target_; }
+
+  /// For records: how much of each runner was taken from here.
+  std::vector<std::string> Notes() const;
 
  private:
-  struct Candidate;
+  struct Source {
+    std::string path;
+    std::pair<dev_t, ino_t> identity;
+    std::unique_ptr<ResultsReader> reader;
+    int64_t total = 0;
+  };
 
   SavedProgress() = default;
-  static Result<std::vector<Candidate>> Collect(const std::string& path, Logger& logger);
+  Status Collect();
   Status CheckRunners() const;
-  void NoteOthers(std::vector<Candidate>& candidates);
+  void Choose();
+  Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }
+  Status NotOfThisCommand(const Source& source, size_t runner, int64_t iteration,
+                          const std::string& what);
 
   std::string target_;
-  std::string place_;  // where it was found
   std::vector<std::string> runners_;
-  std::unique_ptr<ResultsReader> reader_;
-  std::vector<std::pair<dev_t, ino_t>> superseded_;  // folders that the new file replaces
+  std::vector<Source> sources_;  // the one with most iterations first
+  std::vector<size_t> from_;     // the best source for each runner
+  std::vector<Source> empty_;    // parts without an iteration
+  std::vector<int64_t> taken_;   // iterations of each runner
+  bool refused_ = false;
 };
+
+/// Whether both have the same tensors in the same order, bit for bit.
+bool SameBits(const TensorMap& a, const TensorMap& b);
 
 /// A runner's name without the time that unnamed ones are given: the same for each run of a
 /// command.

@@ -1,9 +1,15 @@
 #include "run/savers.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
+#include "io/checksum.h"
+#include "io/iteration_directory.h"
+#include "io/partial_places.h"
 #include "util/atomic_file.h"
+#include "util/mapped_file.h"
 
 namespace vernier {
 namespace {
@@ -13,6 +19,8 @@ namespace fs = std::filesystem;
 // What takes longer to write than a thread to start, by far.
 constexpr size_t kWorthThread = size_t{4} << 20;
 
+constexpr std::string_view kInputsInWords = "inference input data";
+
 bool IsSingleFile(const std::string& path) { return fs::path(path).has_extension(); }
 
 // The peer's announcement of a destination.
@@ -20,6 +28,11 @@ std::string Announcement(std::string_view what, const std::string& path) {
   return "Saving " + std::string(what) +
          (IsSingleFile(path) ? " to a single file: " : " to a directory of per-iteration files: ") +
          path;
+}
+
+bool HoldsBytes(const std::string& path, std::span<const std::byte> bytes) {
+  const auto file = MappedFile::Open(path);
+  return file.ok() && std::ranges::equal((*file)->bytes(), bytes) && (*file)->CheckIntact().ok();
 }
 
 // The index that names an iteration's file or folder.
@@ -32,26 +45,10 @@ std::string IterationName(int64_t index) {
 }  // namespace
 
 Result<Savers> Savers::Create(const SavePlan& plan, std::vector<std::string> runner_names,
-                              Logger& logger) {
-  Savers savers(plan, logger);
-  if (!plan.inputs.empty()) {
-    logger.Info(Announcement("inference input data", plan.inputs));
-    VERNIER_ASSIGN_OR_RETURN(
-        savers.inputs_,
-        FeedWriter::Create(plan.inputs, plan.resume ? FeedWriter::Existing::kReplaced
-                                                    : FeedWriter::Existing::kRefused));
-  }
-  if (!plan.outputs.empty()) {
-    logger.Info(Announcement("inference results", plan.outputs));
-    VERNIER_ASSIGN_OR_RETURN(savers.outputs_,
-                             ResultsWriter::Create(plan.outputs, std::move(runner_names)));
-    if (const std::string& stale = savers.outputs_->stale_partial();
-        !stale.empty() && !plan.resume) {
-      logger.Warning("An earlier run did not finish saving '" + plan.outputs +
-                     "'. What it had saved is now in '" + stale + "'; `vernier data recover " +
-                     stale + "` makes a file of it.");
-    }
-  }
+                              SavedProgress* progress, Logger& logger) {
+  Savers savers(plan, progress, logger);
+  if (!plan.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
+  if (!plan.outputs.empty()) VERNIER_TRY(savers.CreateOutputs(std::move(runner_names)));
   if (!plan.input_blobs.empty()) {
     logger.Info("Saving raw inference input tensors to: " + plan.input_blobs);
     VERNIER_TRY(CreateDirectories(plan.input_blobs));
@@ -59,11 +56,110 @@ Result<Savers> Savers::Create(const SavePlan& plan, std::vector<std::string> run
   return savers;
 }
 
-Status Savers::AddFeed(const TensorMap& feed) {
+Status Savers::CreateInputs() {
+  logger_->Info(Announcement(kInputsInWords, plan_->inputs));
+  uint64_t kept = 0;
+  if (plan_->resume) {
+    VERNIER_ASSIGN_OR_RETURN(kept, FindEarlierInputs());
+  }
+  VERNIER_ASSIGN_OR_RETURN(inputs_, FeedWriter::Create(plan_->inputs, kept));
+  return {};
+}
+
+// Those of the run that is resumed: how many of them a folder holds, which stay.
+Result<uint64_t> Savers::FindEarlierInputs() {
+  const std::string& path = plan_->inputs;
+  uint64_t count = 0;
+  if (ResultsFormatFor(path) == ResultsFormat::kJsonDirectory) {
+    VERNIER_ASSIGN_OR_RETURN(count, CountIterations(path, kInputsInWords));
+    // A run that was killed may have saved the inputs of one iteration more.
+    const int64_t outputs = progress_ == nullptr ? 0 : progress_->most_iterations();
+    if (count > static_cast<uint64_t>(outputs) + 1) {
+      return Refuse("'" + path + "' holds inputs of " + std::to_string(count) +
+                    " iterations, but '" + plan_->outputs + "' outputs of " +
+                    std::to_string(outputs) + "; move it away, and all are saved anew");
+    }
+    if (count == 0) return count;
+  } else if (progress_ == nullptr || !IsThere(path)) {
+    return count;
+  }
+  Result<std::unique_ptr<FeedReader>> reader = FeedReader::Open({path});
+  if (!reader.ok()) {
+    return Refuse(reader.status().message() + "; move '" + path +
+                  "' away, and all inputs are saved anew");
+  }
+  earlier_inputs_ = *std::move(reader);
+  return count;
+}
+
+Status Savers::Refuse(const std::string& why) {
+  return progress_ == nullptr ? Malformed("--resume: " + why) : progress_->Refuse(why);
+}
+
+Status Savers::CreateOutputs(std::vector<std::string> runner_names) {
+  logger_->Info(Announcement("inference results", plan_->outputs));
+  runners_ = runner_names.size();
+  if (progress_ != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(
+        outputs_, ResultsWriter::CreateBeside(progress_->target(), std::move(runner_names)));
+    return {};
+  }
+  VERNIER_ASSIGN_OR_RETURN(outputs_,
+                           ResultsWriter::Create(plan_->outputs, std::move(runner_names)));
+  if (const std::string& stale = outputs_->stale_partial(); !stale.empty()) {
+    logger_->Warning("An earlier run did not finish saving '" + plan_->outputs +
+                     "'. What it had saved is now in '" + stale + "'; `vernier data recover " +
+                     stale + "` makes a file of it.");
+  }
+  return {};
+}
+
+// Large feeds are hashed while runners infer.
+void Savers::Hash(const TensorMap& feed) {
+  size_t bytes = 0;
+  for (const NamedTensor& input : feed) bytes += input.tensor.bytes().size();
+  if (bytes < kWorthThread) {
+    feed_hash_ = HashFeed(feed);
+    return;
+  }
+  // Where no thread can be had, FeedHash() does it.
+  hashing_ = std::async([feed]() mutable {
+    const TensorMap hashed = std::move(feed);  // let go here, not where it is waited for
+    return HashFeed(hashed);
+  });
+}
+
+uint64_t Savers::FeedHash() {
+  if (hashing_.valid()) feed_hash_ = hashing_.get();
+  return feed_hash_;
+}
+
+Status Savers::AddFeed(int64_t iteration, const TensorMap& feed) {
+  if (outputs_ != nullptr) Hash(feed);
+  if (progress_ != nullptr) VERNIER_TRY(progress_->CheckFeed(iteration, FeedHash()));
+  if (iteration < feeds_) return {};
+  if (earlier_inputs_ != nullptr) VERNIER_TRY(CompareWithEarlier(feed));
   if (inputs_ != nullptr) VERNIER_TRY(inputs_->Append(feed));
   if (!plan_->input_blobs.empty()) VERNIER_TRY(AddBlobs(feed));
   ++feeds_;
   return {};
+}
+
+Status Savers::CompareWithEarlier(const TensorMap& feed) {
+  const Result<std::optional<TensorMap>> earlier = earlier_inputs_->Next();
+  if (!earlier.ok()) {
+    return Refuse(earlier.status().message() + "; move '" + plan_->inputs +
+                  "' away, and all inputs are saved anew");
+  }
+  if (!*earlier) {
+    earlier_inputs_ = nullptr;
+    return {};
+  }
+  if (SameBits(**earlier, feed)) return {};
+  return Refuse("'" + earlier_inputs_->current_path() + "' holds other inputs than iteration " +
+                std::to_string(feeds_) +
+                " of this run. Was it another seed, or were other inputs loaded? Move '" +
+                plan_->inputs + "' and '" + plan_->outputs + "' away to start anew");
 }
 
 Status Savers::AddBlobs(const TensorMap& feed) {
@@ -75,6 +171,11 @@ Status Savers::AddBlobs(const TensorMap& feed) {
     if (relative.empty() || *relative.begin() == "..") {
       return InvalidArgument("Cannot save raw input tensor named '" + name +
                              "': the name resolves to a path outside of '" + folder.string() + "'");
+    }
+    if (plan_->resume && IsThere(file.string())) {
+      if (HoldsBytes(file.string(), tensor.bytes())) continue;
+      return Refuse("'" + file.string() + "' holds other bytes than this run's inputs; move '" +
+                    plan_->input_blobs + "' away to start anew");
     }
     VERNIER_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(file.string()));
     VERNIER_TRY(output.Write(tensor.bytes()));
@@ -90,25 +191,48 @@ Status Savers::AddResult(size_t runner, const IterationResult& result) {
   ++results_;
   size_t bytes = 0;
   for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
-  if (bytes < kWorthThread) return outputs_->Append(runner, result);
+  const uint64_t feed = FeedHash();
+  if (bytes < kWorthThread) return outputs_->Append(runner, result, feed);
   // Where no thread can be had, Settle() does it.
-  pending_ = std::async([writer = outputs_.get(), runner, result]() mutable {
+  pending_ = std::async([writer = outputs_.get(), runner, result, feed]() mutable {
     const IterationResult saved = std::move(result);  // let go here, not where it is waited for
-    return writer->Append(runner, saved);
+    return writer->Append(runner, saved, feed);
   });
   return {};
-}
-
-void Savers::Abandon() {
-  (void)Settle();
-  inputs_ = nullptr;
-  if (outputs_ != nullptr) outputs_->Discard();
-  outputs_ = nullptr;
 }
 
 Status Savers::Settle() { return pending_.valid() ? pending_.get() : Status(); }
 
 Status Savers::Finish(size_t iterations, bool run_failed) {
+  if (progress_ == nullptr) return Publish(iterations, run_failed);
+  std::vector<size_t> finished;
+  for (size_t i = 0; i < runners_; ++i) finished.push_back(outputs_->finished(i));
+  const SavedProgress::End end = progress_->DecideEnd(finished, iterations);
+  if (end != SavedProgress::End::kReplaced) {
+    Keep(end);
+    return {};
+  }
+  VERNIER_TRY(Publish(iterations, run_failed));
+  progress_->Remove();
+  return {};
+}
+
+void Savers::Keep(SavedProgress::End end) {
+  std::string sentence = "--resume: this run ended before it had everything that '" +
+                         progress_->place() + "' holds, which stays as it is";
+  if (end == SavedProgress::End::kKeptWithParts) {
+    sentence += ". Where this run went further, that is in '" + outputs_->partial_path() +
+                "': --resume goes on from both";
+  } else {
+    outputs_->Discard();
+    if (inputs_ != nullptr) inputs_->Discard();
+  }
+  outputs_ = nullptr;
+  inputs_ = nullptr;
+  logger_->Warning(sentence);
+}
+
+Status Savers::Publish(size_t iterations, bool run_failed) {
   Status first;
   const auto finish = [&](std::string_view what, std::string_view key, const std::string& path,
                           auto publish) {
@@ -118,7 +242,7 @@ Status Savers::Finish(size_t iterations, bool run_failed) {
     if (first.ok()) first = std::move(status);
   };
   if (inputs_ != nullptr && !(run_failed && feeds_ == 0)) {
-    finish("inference input data", "inputs", plan_->inputs, [&] { return inputs_->Finish(); });
+    finish(kInputsInWords, "inputs", plan_->inputs, [&] { return inputs_->Finish(); });
   }
   if (outputs_ != nullptr && !(run_failed && (results_ == 0 || iterations == 0))) {
     finish("inference results", "outputs", plan_->outputs,

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "io/feed_reader.h"
 #include "io/feed_writer.h"
 #include "io/results_writer.h"
+#include "run/saved_progress.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -18,16 +20,19 @@ namespace vernier {
 
 class Savers {
  public:
-  /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run.
+  /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run. `progress`
+  /// is what --resume goes on from; null, or it must outlive the object.
   static Result<Savers> Create(const SavePlan& plan, std::vector<std::string> runner_names,
-                               Logger& logger);
+                               SavedProgress* progress, Logger& logger);
 
   /// Whether anything is saved at all.
   bool saves() const {
     return inputs_ != nullptr || outputs_ != nullptr || !plan_->input_blobs.empty();
   }
 
-  Status AddFeed(const TensorMap& feed);
+  /// The feed of an iteration, before its results; those that were added before are not saved
+  /// again. kMalformed when it is not the one that what was saved earlier was made from.
+  Status AddFeed(int64_t iteration, const TensorMap& feed);
   /// Large outputs are written while the run goes on: what became of them is told by Settle.
   Status AddResult(size_t runner, const IterationResult& result);
   /// Waits for what is being written.
@@ -38,25 +43,40 @@ class Savers {
   /// finished nothing is published: an older file is worth more than an empty one. Not to be called
   /// after an error of the functions above, nor before Settle: then the old files stay, and so do
   /// the parts.
+  ///
+  /// With --resume, what was saved earlier stays as it is unless the new files have all of it, see
+  /// SavedProgress::DecideEnd.
   Status Finish(size_t iterations, bool run_failed);
-
-  /// Leaves older files as they are and removes what was added. Nothing may be added afterwards.
-  void Abandon();
 
   /// What was saved and where, for records.
   const std::vector<std::pair<std::string, std::string>>& saved() const { return saved_; }
 
  private:
-  Savers(const SavePlan& plan, Logger& logger) : plan_(&plan), logger_(&logger) {}
+  Savers(const SavePlan& plan, SavedProgress* progress, Logger& logger)
+      : plan_(&plan), progress_(progress), logger_(&logger) {}
+  Status CreateInputs();
+  Status CreateOutputs(std::vector<std::string> runner_names);
+  Result<uint64_t> FindEarlierInputs();
+  Status CompareWithEarlier(const TensorMap& feed);
+  void Hash(const TensorMap& feed);
+  uint64_t FeedHash();
   Status AddBlobs(const TensorMap& feed);
+  Status Publish(size_t iterations, bool run_failed);
+  Status Refuse(const std::string& why);
+  void Keep(SavedProgress::End end);
 
   const SavePlan* plan_;
+  SavedProgress* progress_;
   Logger* logger_;
+  std::unique_ptr<FeedReader> earlier_inputs_;  // those that feeds must be the same as
   std::unique_ptr<FeedWriter> inputs_;
   std::unique_ptr<ResultsWriter> outputs_;
+  size_t runners_ = 0;
   int64_t feeds_ = 0;
   int64_t results_ = 0;
-  std::future<Status> pending_;  // after what it writes with
+  uint64_t feed_hash_ = 0;         // of the last feed
+  std::future<uint64_t> hashing_;  // or what will be it
+  std::future<Status> pending_;    // after what it writes with
   std::vector<std::pair<std::string, std::string>> saved_;
 };
 

@@ -1,5 +1,6 @@
 """--resume goes on where an earlier run ended, however it ended, and makes the same file."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -144,22 +145,242 @@ class Resume(FaultTest):
         self.assertIn("nothing was saved at", ended.out)
         self.assert_whole("saved.json")
 
-    def assert_refused(self, name, words, *more):
-        path = self.folder / name
-        before = path.read_bytes()
-        ended = self.run_whole(name, "--resume", *more)
+    def everything(self):
+        """All that is in the folder, but for what the fake backend notes."""
+        return {str(path.relative_to(self.folder)): path.read_bytes() if path.is_file() else None
+                for path in self.folder.rglob("*") if self.notes not in (path, path.parent)}
+
+    def assert_refused(self, name, words, *more, iterations=TOTAL):
+        """Exit code 3 and a sentence, and nothing is touched."""
+        before = self.everything()
+        ended = self.run_whole(name, "--resume", *more, iterations=iterations)
         self.assertEqual(ended.code, 3, ended)
         self.assertIn(words, ended.err)
-        self.assertEqual(path.read_bytes(), before)
-        self.assert_nothing_beside(name)
+        self.assertEqual(self.everything(), before)
+        return ended
+
+    def start_anew(self):
+        for path in self.folder.iterdir():
+            if path not in (self.notes, self.model):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def test_what_is_of_another_command_is_refused_and_stays(self):
-        self.run_whole("saved.json")
-        self.assert_refused("saved.json", "was not saved by this command", "--seed", "7")
-        self.assert_refused("saved.json", "is of the runners 'good', 'bad'", "--runner",
-                            "third=identity")
+        for name in FORMATS:
+            with self.subTest(name=name):
+                self.run_whole(name)
+                self.assert_refused(name, "was not saved by this command", "--seed", "7")
+                self.assert_refused(name, "was not saved by this command", "--seed", "7",
+                                    "--parallel")
+                self.assert_refused(name, "is of the runners 'good', 'bad'", "--runner",
+                                    "third=identity")
+
+    def test_what_cannot_be_read_is_refused_and_stays(self):
         (self.folder / "saved.json").write_text('{"a": 1')
-        self.assert_refused("saved.json", "move")
+        self.assert_refused("saved.json", "saved.json' away to start anew")
+
+    def test_parts_of_another_command_are_refused_and_stay(self):
+        for name in FORMATS:
+            with self.subTest(name=name):
+                # The first of both iterations is done, so it is the last as well.
+                self.kill_after(name, 2)
+                self.assert_refused(name, "was not saved by this command", "--seed", "7")
+                self.assert_refused(name, "is of the runners 'good', 'bad'", "--runner",
+                                    "third=identity")
+                self.start_anew()
+
+    def save_inputs(self, name, *more, iterations):
+        ended = self.begin("--runner", "good=identity", "--iterations", str(iterations),
+                           "--save-inputs", self.folder / name, *more).end()
+        self.assertEqual(ended.code, 0, ended)
+
+    def feeds(self, *more, iterations=4):
+        """Inputs as JSON values."""
+        self.save_inputs("feeds.json", *more, iterations=iterations)
+        return json.loads((self.folder / "feeds.json").read_text())
+
+    def save_from(self, feeds, name, *more):
+        """A run of one runner from these inputs."""
+        (self.folder / "inputs.json").write_text(json.dumps(feeds))
+        return self.begin("--runner", "good=identity", "--load-inputs",
+                          self.folder / "inputs.json", "--save-outputs", self.folder / name,
+                          *more).end()
+
+    def test_an_input_that_is_another_is_refused_and_nothing_is_touched(self):
+        ours, others = self.feeds(), self.feeds("--seed", "7")
+        for name in FORMATS:
+            ended = self.save_from(ours, name)
+            self.assertEqual(ended.code, 0, ended)
+            for changed in (1, 3):
+                with self.subTest(name=name, changed=changed):
+                    if changed == 1 and name in ("saved.json", "saved"):
+                        continue  # the peer's format has no room for checksums of inputs
+                    feeds = ours[:changed] + [others[changed]] + ours[changed + 1:]
+                    before = self.everything()
+                    ended = self.save_from(feeds, name, "--resume")
+                    self.assertEqual(ended.code, 3, ended)
+                    self.assertIn(f"was not saved by this command: iteration {changed} of good",
+                                  ended.err)
+                    before["inputs.json"] = (self.folder / "inputs.json").read_bytes()
+                    self.assertEqual(self.everything(), before)
+
+    def test_parts_know_their_inputs_in_every_format(self):
+        ours = self.feeds(iterations=20)
+        others = self.feeds("--seed", "7", iterations=20)
+        changed = ours[:2] + others[2:3] + ours[3:]
+        for name in FORMATS:
+            with self.subTest(name=name):
+                (self.folder / "inputs.json").write_text(json.dumps(ours))
+                words = ["--runner", "bad=fake", "--load-inputs", self.folder / "inputs.json",
+                         "--save-outputs", self.folder / name]
+                run = self.begin(*words, behaviour="sleep=30")
+                run.wait_for_stage(6)
+                run.process.kill()
+                run.end()
+                (self.folder / "inputs.json").write_text(json.dumps(changed))
+                before = self.everything()
+                ended = self.begin(*words, "--resume").end()
+                self.assertEqual(ended.code, 3, ended)
+                self.assertIn("iteration 2 of bad was made from other inputs", ended.err)
+                self.assertEqual(self.everything(), before)
+                (self.folder / "inputs.json").write_text(json.dumps(ours))
+                ended = self.begin(*words, "--resume").end()
+                self.assertEqual(ended.code, 0, ended)
+                self.assertLessEqual(self.inferences(), 20 - 5 + 2)
+
+    def test_saved_inputs_are_never_another_commands(self):
+        for inputs in ("inputs", "inputs.json"):
+            with self.subTest(inputs=inputs):
+                words = ["--save-inputs", self.folder / inputs]
+                self.run_whole("saved.json", *words)
+                self.assert_refused("saved.json", "holds other inputs", "--seed", "7", *words)
+                # Of another command, though the outputs are of this one.
+                self.start_anew()
+                self.save_inputs(inputs, "--seed", "7", iterations=TOTAL)
+                self.run_whole("saved.json")
+                self.assert_refused("saved.json", "holds other inputs than iteration 0", *words)
+                self.start_anew()
+
+    def test_inputs_that_nothing_was_saved_from_are_not_mixed_with_new_ones(self):
+        words = ["--save-inputs", self.folder / "inputs"]
+        self.save_inputs("inputs", "--seed", "7", iterations=5)
+        self.assert_refused("saved.json", "holds inputs of 5 iterations", *words, iterations=2)
+
+    def test_new_inputs_of_a_refused_run_are_removed(self):
+        self.run_whole("saved.json")
+        self.assert_refused("saved.json", "was not saved by this command", "--seed", "7",
+                            "--save-inputs", self.folder / "inputs")
+
+    def test_raw_inputs_are_never_overwritten_by_others(self):
+        words = ["--save-input-blob", self.folder / "blobs"]
+        self.run_whole("saved.json", *words)
+        self.assert_refused("saved.json", "holds other bytes", "--seed", "7", *words)
+        ended = self.run_whole("saved.json", *words, "--resume")
+        self.assertEqual(ended.code, 0, ended)
+
+    def test_names_that_only_begin_alike_are_the_users(self):
+        for name in FORMATS:
+            with self.subTest(name=name):
+                self.kill_after(name, 6)
+                mine = [f"{name}.partial-backup", f"{name}.partial.mine", f"{name}.partial.2x",
+                        f"{name}.resumed-too.partial", f"my{name}.partial"]
+                for copy in mine:
+                    shutil.copytree(self.folder / f"{name}.partial", self.folder / copy)
+                ended = self.run_whole(name, "--resume")
+                self.assertEqual(ended.code, 0, ended)
+                self.assertEqual([c for c in mine if (self.folder / c / "journal.jsonl").exists()],
+                                 mine)
+                self.start_anew()
+
+    def test_parts_of_another_command_beside_stay(self):
+        for name in FORMATS[:3]:  # those of a folder are worth nothing without it
+            with self.subTest(name=name):
+                self.kill_after(name, 4, "--seed", "7")
+                other = self.folder / f"{name}.partial.5"
+                (self.folder / f"{name}.partial").rename(other)
+                self.kill_after(name, 8)
+                ended = self.run_whole(name, "--resume")
+                self.assertEqual(ended.code, 0, ended)
+                self.assertTrue((other / "journal.jsonl").exists())
+                shutil.rmtree(other)
+                self.assert_whole(name)
+
+    def test_what_else_is_in_a_folder_stays_in_it(self):
+        self.run_whole("saved", iterations=5)
+        (self.folder / "saved" / "readme.txt").write_text("mine")
+        ended = self.run_whole("saved", "--resume")
+        self.assertEqual(ended.code, 0, ended)
+        self.assertEqual((self.folder / "saved" / "readme.txt").read_text(), "mine")
+        self.assertEqual(len(list((self.folder / "saved").glob("*.json"))), TOTAL)
+        self.assert_nothing_beside("saved")
+
+    def test_what_stands_there_stays_until_the_new_one_is_whole(self):
+        for name in FORMATS:
+            with self.subTest(name=name):
+                self.run_whole(name, iterations=10)
+                before = self.everything()
+                self.kill_after(name, 6, "--resume")
+                after = self.everything()
+                self.assertEqual({path: after.get(path) for path in before}, before)
+                ended = self.run_whole(name, "--resume")
+                self.assertEqual(ended.code, 0, ended)
+                self.assert_whole(name)
+
+    def test_interrupted_while_it_catches_up_loses_nothing(self):
+        ended = self.run_whole("saved.json", behaviour="crash=SIGSEGV iteration=7")
+        self.assertEqual(self.saved_iterations(self.folder / "saved.json"),
+                         {"good": TOTAL, "bad": 7})
+        before = (self.folder / "saved.json").read_bytes()
+        run = self.begin(*self.options("saved.json", TOTAL, "--resume", "--sequential-runners"),
+                         behaviour="sleep=100")
+        run.wait_for_stage(6)  # two are made again, four are new, of which three are done
+        interrupt(run)
+        ended = run.end()
+        self.assertEqual(ended.code, 130, ended)
+        self.assertIn("--resume goes on from both", ended.out)
+        self.assertEqual((self.folder / "saved.json").read_bytes(), before)
+        ended = self.run_whole("saved.json", "--resume", behaviour="sleep=0")
+        self.assertEqual(ended.code, 0, ended)
+        self.assertLessEqual(self.inferences(), TOTAL - 10 + 2)
+        self.assert_whole("saved.json")
+
+    def damage(self, name):
+        """A byte of the first runner's third iteration, in parts that have checksums."""
+        parts = self.folder / f"{name}.partial"
+        lines = [json.loads(line) for line in (parts / "journal.jsonl").read_text().splitlines()]
+        begin, = (line["begin"] for line in lines
+                  if line.get("runner") == 0 and line.get("iteration") == 2)
+        content = bytearray((parts / "tensors.part").read_bytes())
+        content[begin + 100] ^= 1
+        (parts / "tensors.part").write_bytes(content)
+
+    def test_a_damaged_iteration_is_the_files_fault(self):
+        for words in ((), ("--parallel",),
+                      ("--sequential-runners", "--iterations", str(TOTAL))):
+            with self.subTest(words=words):
+                self.kill_after("saved.safetensors", 12, *words)
+                self.damage("saved.safetensors")
+                ended = self.assert_refused("saved.safetensors", "away to start anew", *words)
+                self.assertIn("--resume: ", ended.err)
+                self.assertIn("checksum differs", ended.err)
+                self.assertNotIn("FAILED", ended.err)
+                self.start_anew()
+
+    def test_only_what_is_inferred_was_received(self):
+        for words in ((), ("--parallel",)):
+            with self.subTest(words=words):
+                self.run_whole("saved.npz", *words)
+                ended = self.run_whole("saved.npz", "--resume", "-vvv", *words)
+                self.assertEqual(ended.code, 0, ended)
+                self.assertEqual(ended.out.count("Received bytes with XXH3"), 4, ended.out)
+
+    def test_latencies_of_an_earlier_run_are_told(self):
+        self.run_whole("saved.npz")
+        ended = self.run_whole("saved.npz", "--resume", "--save-record",
+                               self.folder / "record.json")
+        note = f"{TOTAL - 2} iterations, and how long they took, are of an earlier run"
+        self.assertEqual(ended.out.count(note), 2, ended.out)
+        notes = json.loads((self.folder / "record.json").read_text())["notes"]
+        self.assertEqual(sum(note in n for n in notes), 2, notes)
 
     def test_an_end_before_everything_is_taken_over_loses_nothing(self):
         self.run_whole("saved.json")
@@ -170,21 +391,26 @@ class Resume(FaultTest):
         self.assert_nothing_beside("saved.json")
 
     def test_fewer_iterations_than_were_there_lose_nothing(self):
-        self.run_whole("saved.json")
-        before = (self.folder / "saved.json").read_bytes()
-        ended = self.run_whole("saved.json", "--resume", iterations=5)
-        self.assertEqual(ended.code, 0, ended)
-        self.assertIn("which stays as it is", ended.out)
-        self.assertEqual((self.folder / "saved.json").read_bytes(), before)
-        self.assert_nothing_beside("saved.json")
+        for name in FORMATS:
+            with self.subTest(name=name):
+                self.run_whole(name)
+                before = self.everything()
+                ended = self.run_whole(name, "--resume", iterations=5)
+                self.assertEqual(ended.code, 0, ended)
+                self.assertIn("which stays as it is", ended.out)
+                self.assertEqual(self.everything(), before)
 
     def test_two_at_once_are_refused(self):
-        run = self.begin_and_wait("saved.json", 3)
-        ended = self.run_whole("saved.json", "--resume")
-        self.assertNotEqual(ended.code, 0, ended)
-        self.assertIn("in use", ended.err)
-        interrupt(run)
-        self.assertEqual(run.end().code, 130)
+        for name in FORMATS:
+            with self.subTest(name=name):
+                run = self.begin_and_wait(name, 3)
+                ended = self.run_whole(name, "--resume")
+                self.assertEqual(ended.code, 3, ended)
+                self.assertIn("in use: a run is saving there", ended.err)
+                self.assertNotIn("move", ended.err)
+                self.assertTrue((self.folder / f"{name}.partial" / "journal.jsonl").exists())
+                interrupt(run)
+                self.assertEqual(run.end().code, 130)
 
     def test_words_that_make_no_sense(self):
         ended = self.begin("--runner", "good=identity", "--resume").end()

@@ -1,0 +1,144 @@
+// What the runners of a run are fed: made for their inputs, encoded once, and what arrived.
+#include <algorithm>
+
+#include "inputs/peer_text.h"
+#include "inputs/shape_spec.h"
+#include "run/live_runs.h"
+
+namespace vernier {
+namespace {
+
+// Coercion passed the supplied tensors on unchanged, so their encoded block can be used again.
+bool SameTensors(const TensorMap& a, const TensorMap& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const NamedTensor& x, const NamedTensor& y) {
+           return x.name == y.name && x.tensor.bytes().data() == y.tensor.bytes().data() &&
+                  x.tensor.dtype() == y.tensor.dtype() && x.tensor.dims() == y.tensor.dims();
+         });
+}
+
+std::string FormatSignature(std::span<const TensorInfo> inputs) {
+  std::string text = "{";
+  for (const TensorInfo& input : inputs) {
+    if (text.size() > 1) text += ",\n ";
+    text += input.name + " [dtype=" + PeerDTypeName(input.dtype);
+    if (input.shape) text += ", shape=" + FormatUserShape(*input.shape);
+    text += "]";
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(
+    bool supplied, std::span<const std::string> shape_words) const {
+  const LiveRunner* silent = nullptr;
+  for (const LiveRunner& runner : runners_) {
+    if (!runner.opened()) continue;
+    if (!runner.inputs_unknown()) return runner.session().inputs;
+    if (silent == nullptr) silent = &runner;
+  }
+  if (supplied || !plan_.inputs.load_paths.empty()) return std::vector<TensorInfo>();
+  return InputsFromWords(shape_words, silent);
+}
+
+// What --input-shapes says, for the names that a file has, if it has any.
+Result<std::vector<TensorInfo>> LiveRuns::InputsFromWords(std::span<const std::string> shape_words,
+                                                          const LiveRunner* silent) const {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> shapes,
+                           ParseShapeSpecs(shape_words, Strictness::kPeer));
+  std::vector<TensorInfo> inputs;
+  for (const ShapeSpec& spec : KeepLastShapes(shapes)) {
+    inputs.push_back({spec.name, spec.dtype.value_or(DType::kFloat32), spec.shape});
+  }
+  const std::vector<TensorInfo> named =
+      silent == nullptr ? std::vector<TensorInfo>() : silent->session().inputs;
+  const std::string name = silent == nullptr ? "the runner" : "'" + silent->name() + "'";
+  if (!inputs.empty() && (named.empty() || inputs.size() == named.size())) return inputs;
+  std::string names;
+  for (const TensorInfo& input : named) {
+    names += (names.empty() ? " (" : ", ") + input.name;
+    const bool given = std::any_of(inputs.begin(), inputs.end(),
+                                   [&](const TensorInfo& i) { return i.name == input.name; });
+    if (given || inputs.empty()) continue;
+    return InvalidArgument("the shape of input '" + input.name + "' of " + name +
+                           " is not known: give it with --input-shapes " + input.name +
+                           ":[...], with :DTYPE after it for another type than float32");
+  }
+  if (!names.empty()) names += ")";
+  return InvalidArgument("what " + name + " takes as inputs" + names +
+                         " is not known: give --input-shapes NAME:[...], with :DTYPE after it for "
+                         "another type than float32, --load-inputs or --data-loader-script, or let "
+                         "its script say so with input_metadata");
+}
+
+Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t iteration) {
+  VERNIER_ASSIGN_OR_RETURN(TensorBlock block, EncodeTensors(feed));
+  block_ = std::move(block);
+  block_iteration_ = iteration;
+  return &*block_;
+}
+
+Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed) {
+  if (runner.inputs_unknown()) return CoercedFeed{feed, {}};
+  const CoerceOptions options{plan_.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
+  return CoerceFeed(feed, runner.session().inputs, options, logger_);
+}
+
+void LiveRuns::TellInputs(const LiveRunner& runner) {
+  if (!logger_.Enabled(Severity::kVerbose)) return;
+  const LogArea area(logger_, log_area::kRunner);
+  logger_.Once(Severity::kVerbose, PadName(runner.name()) + " | Input metadata is: " +
+                                       FormatSignature(runner.session().inputs));
+}
+
+Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorMap& feed,
+                                               int64_t iteration) {
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed));
+  for (const std::string& note : coerced.notes) {
+    const std::string text = runner.name() + ": " + note;
+    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+  }
+  RunnerFeed own;
+  if (!SameTensors(coerced.tensors, feed)) {
+    VERNIER_ASSIGN_OR_RETURN(TensorBlock encoded, EncodeTensors(coerced.tensors));
+    own.own = std::move(encoded);
+    return own;
+  }
+  own.shared = block_ && block_iteration_ == iteration ? &*block_ : nullptr;
+  if (own.shared != nullptr) return own;
+  VERNIER_ASSIGN_OR_RETURN(own.shared, Encode(feed, iteration));
+  return own;
+}
+
+void LiveRuns::TellReceived(const LiveRunner& runner) {
+  if (runner.received().empty() || !logger_.Enabled(Severity::kExtraVerbose)) return;
+  std::string text;
+  for (const auto& [name, hash] : runner.received()) {
+    text += (text.empty() ? "" : ", ") + name + " " + HexadecimalHash(hash);
+  }
+  logger_.Log(Severity::kExtraVerbose,
+              PadName(runner.name()) + " | Received bytes with XXH3: " + text);
+}
+
+// Runners that were sent the same memory must have read the same bytes.
+void LiveRuns::CheckReceived(const LiveRunner& runner, int64_t iteration) {
+  const InputHashes& received = runner.received();
+  if (received.empty()) return;
+  if (received_iteration_ != iteration || received_first_.empty()) {
+    received_iteration_ = iteration;
+    received_first_ = received;
+    received_by_ = runner.name();
+    return;
+  }
+  for (size_t i = 0; i < received.size() && i < received_first_.size(); ++i) {
+    if (received[i] == received_first_[i]) continue;
+    const std::string note = runner.name() + " received other bytes for input '" +
+                             received[i].first + "' than " + received_by_ + " in iteration " +
+                             std::to_string(iteration) + ", though both were sent the same";
+    logger_.Error(note);
+    notes_.push_back(note);
+  }
+}
+
+}  // namespace vernier
