@@ -151,6 +151,17 @@ Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
   return parsed;
 }
 
+// Of what TensorRT's own words do not make plain.
+std::string Explained(const std::string& why) {
+  const bool memory = why.find("OutOfMemory") != std::string::npos ||
+                      why.find("out of memory") != std::string::npos;
+  if (!memory) return why;
+  return "there is too little memory left on the GPU; smaller shapes or --pool-limit "
+         "workspace:SIZE "
+         "need less (" +
+         why + ")";
+}
+
 std::string Seconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.3f", seconds);
@@ -173,7 +184,7 @@ Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const CudaDevice& device,
   if (build.calibration != nullptr) VERNIER_TRY(build.calibration->status());
   if (build.tactics != nullptr) VERNIER_TRY(build.tactics->Finish());
   if (engine.plan == nullptr) {
-    return BackendError("TensorRT could not build the engine: " + logger.TakeError());
+    return BackendError("TensorRT could not build the engine: " + Explained(logger.TakeError()));
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   logger.host().Log(28, "Finished engine building in " + Seconds(elapsed.count()) + " seconds");

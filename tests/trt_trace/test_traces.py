@@ -73,6 +73,27 @@ class Traces(unittest.TestCase):
                 self.assertRegex(printed, "never recorded: .*" + re.escape(call))
                 self.assertIn("never recorded", trace)
 
+    def test_what_the_release_lacks_is_refused_by_name(self):
+        line = trace_cases.CASES["identity"]
+        recorded = recording("identity")[2]
+        for option, values in trace_cases.NEWER.items():
+            with self.subTest(option):
+                code, printed, trace = self.replay(f"{line} {option} {values}", "identity")
+                self.assertEqual(code, 5, printed)
+                self.assertRegex(printed, rf"{option}( \w+)?(: TensorRT 8\.5\.3 has no \w+|"
+                                 r" is not available in TensorRT 8\.5\.3)")
+                # Nothing was tried that a plain run does not do.
+                made = calls_of(trace)
+                self.assertEqual(made, recorded[:len(made)])
+
+    def test_words_that_nobody_knows_are_refused_with_those_that_are(self):
+        line = trace_cases.CASES["identity"]
+        for option, value in trace_cases.UNKNOWN.items():
+            with self.subTest(option):
+                code, printed, _ = self.replay(f"{line} {option} {value}", "identity")
+                self.assertEqual(code, 2, printed)
+                self.assertRegex(printed, rf"{option}: .*'nonsense'")
+
     def test_a_call_that_is_not_made_any_more_fails(self):
         code, printed, _ = self.replay(trace_cases.CASES["fp16"].replace("--fp16", ""), "fp16")
         self.assertNotEqual(code, 0)

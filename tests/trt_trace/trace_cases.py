@@ -51,6 +51,28 @@ CASES = {
     "fp8": "run matmul.onnx --trt --fp8",
 }
 
+# Options that came after TensorRT 8.5, with values for them.
+NEWER = {
+    "--bf16": "", "--fp8": "", "--strip-plan": "", "--version-compatible": "",
+    "--error-on-timing-cache-miss": "", "--disable-compilation-cache": "",
+    "--weight-streaming": "", "--strongly-typed": "", "--decomposable-attentions": "",
+    "--mark-debug": "y", "--mark-unfused-tensors-as-debug-tensors": "", "--plugin-instancenorm": "",
+    "--enable-uint8-asymmetric-quantization-dla": "", "--onnx-flags": "native_instancenorm",
+    "--builder-optimization-level": "3", "--max-aux-streams": "2",
+    "--hardware-compatibility-level": "ampere_plus", "--runtime-platform": "same_as_build",
+    "--tiling-optimization-level": "full", "--weight-streaming-budget": "50%",
+    "--allocation-strategy": "runtime", "--dla-workspace-allocation-strategy": "shared_static",
+    "--load-runtime": "x.so",
+}
+# Options with words of TensorRT's, and one that it does not have.
+UNKNOWN = {
+    "--tactic-sources": "nonsense", "--preview-features": "nonsense",
+    "--quantization-flags": "nonsense", "--profiling-verbosity": "nonsense",
+    "--pool-limit": "nonsense:1G", "--hardware-compatibility-level": "nonsense",
+    "--trt-outputs-by-type": "nonsense", "--tensor-dtypes": "x:nonsense",
+    "--tensor-formats": "x:nonsense",
+}
+
 
 def read_by(line):
     """The recorded files that a command line reads."""

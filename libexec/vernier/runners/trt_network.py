@@ -67,13 +67,26 @@ def from_script(path, options):
     return (*made, None)[:3]
 
 
+def describe(error, path, model_bytes):
+    """A parser's complaint, with the name and operator of its node where Python has onnx."""
+    try:
+        import onnx
+        model = (onnx.load(path, load_external_data=False) if model_bytes is None else
+                 onnx.load_from_string(model_bytes))
+        node = model.graph.node[error.node()]
+        return f"node '{node.name or node.output[0]}' ({node.op_type}): {error.desc()}"
+    except Exception:  # what helps to read a message must not hide it
+        return str(error)
+
+
 def parse(trt, network, logger, path, model_bytes, options):
     """The parser, which owns the weights until the engine is built."""
     parser = trt.OnnxParser(network, logger)
     set_parser_flags(trt, parser, options)
     ok = parser.parse_from_file(path) if model_bytes is None else parser.parse(model_bytes, path)
     if not ok:
-        errors = [str(parser.get_error(i)) for i in range(parser.num_errors)]
+        errors = [describe(parser.get_error(i), path, model_bytes)
+                  for i in range(parser.num_errors)]
         refuse(f"TensorRT cannot parse '{path}': {'; '.join(errors)}", wire.BACKEND)
     return parser
 
