@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Evidence, KeptNodes,
                                          SearchCase{"TheMostSuspiciousOfAGroup", 100, 10, {0}, 5},
                                          SearchCase{"TwoAtTheTop", 1000, 0, {0, 1}, 8},
                                          SearchCase{"TheLast", 64, 8, {63}, 30},
-                                         SearchCase{"FarApart", 200, 20, {3, 77, 150}, 60},
+                                         SearchCase{"FarApart", 200, 20, {3, 77, 150}, 110},
                                          SearchCase{"All", 4, 0, {0, 1, 2, 3}, 14},
                                          SearchCase{"OneOfOne", 1, 1, {0}, 2}),
                          [](const auto& info) { return info.param.name; });

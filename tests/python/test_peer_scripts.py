@@ -254,10 +254,10 @@ class WithoutPolygraphy(ScriptCase):
         self.assertEqual(loaded.code, 0, str(loaded))
 
     def test_what_it_lacks_is_named(self):
-        self.write("script.py", "from polygraphy.backend.trt import TrtRunner\n")
+        self.write("script.py", "from polygraphy.backend.onnxrt import OnnxrtRunner\n")
         done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
                             python=str(self.python))
-        self.assert_fails(done, 5, "needs the Python module 'polygraphy.backend'")
+        self.assert_fails(done, 5, "needs the Python module 'polygraphy.backend.onnxrt'")
         self.write("script.py", "from polygraphy.comparator import CompareFunc\n")
         done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
                             python=str(self.python))
