@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "util/utf8.h"
+
 namespace vernier {
 
 EngineReportFile EngineReportFile::For(const RunnerPlan& runner) {
@@ -22,7 +24,8 @@ Result<EngineRecord> EngineReportFile::Read() const {
   std::ifstream in(folder_->path() + "/engine.json", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (text.empty()) return Unavailable("the plug-in told nothing of its engine");
-  return EngineFromReport(text);
+  // Names of layers are bytes of the model, whatever they are.
+  return EngineFromReport(ReplaceInvalidUtf8(text));
 }
 
 std::optional<EngineBuildRecord> EngineReportFile::ReadBuild() const {

@@ -21,4 +21,16 @@ Utf8Character DecodeUtf8(std::string_view text) {
   return {size, point};
 }
 
+std::string ReplaceInvalidUtf8(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const size_t size = DecodeUtf8(text).size;
+    valid += size > 0 ? text.substr(0, size) : kReplacement;
+    text.remove_prefix(size > 0 ? size : 1);
+  }
+  return valid;
+}
+
 }  // namespace vernier

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace vernier {
@@ -16,5 +17,8 @@ struct Utf8Character {
 
 /// Of a text that is not empty.
 Utf8Character DecodeUtf8(std::string_view text);
+
+/// The text with U+FFFD for each byte that is no part of a character.
+std::string ReplaceInvalidUtf8(std::string_view text);
 
 }  // namespace vernier
