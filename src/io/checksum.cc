@@ -1,9 +1,13 @@
 #include "io/checksum.h"
 
+#include <algorithm>
 #include <charconv>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include "util/page_work.h"
+#include "util/shared_memory.h"
 
 namespace vernier {
 
@@ -35,6 +39,23 @@ std::optional<uint64_t> ParseChecksum(std::string_view text) {
   return whole ? std::optional(value) : std::nullopt;
 }
 
+namespace {
+
+// Adds a tensor's bytes without keeping those of shared memory among this process's pages: the
+// processes that were given them have them there already.
+void AddInPassing(const Tensor& tensor, Checksum& checksum) {
+  constexpr size_t kStep = size_t{16} << 20;
+  std::span<const std::byte> rest = tensor.bytes();
+  while (!rest.empty()) {
+    const std::span<const std::byte> part = rest.first(std::min(kStep, rest.size()));
+    checksum.Add(part);
+    if (tensor.memory() != nullptr && part.size() == kStep) DropPagesWithin(part);
+    rest = rest.subspan(part.size());
+  }
+}
+
+}  // namespace
+
 uint64_t HashFeed(const TensorMap& feed) {
   Checksum checksum;
   const auto add = [&](std::span<const std::byte> bytes) {
@@ -46,7 +67,9 @@ uint64_t HashFeed(const TensorMap& feed) {
     add(std::as_bytes(std::span(name)));
     add(std::as_bytes(std::span(DTypeName(tensor.dtype()))));
     add(std::as_bytes(std::span(tensor.dims())));
-    add(tensor.bytes());
+    const uint64_t size = tensor.bytes().size();
+    checksum.Add(std::as_bytes(std::span(&size, 1)));
+    AddInPassing(tensor, checksum);
   }
   return checksum.value();
 }

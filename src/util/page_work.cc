@@ -1,6 +1,7 @@
 #include "util/page_work.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -102,6 +103,13 @@ void MapPages(std::span<const std::byte> pages) {
 
 void DropPages(std::span<const std::byte> pages) {
   if (!pages.empty()) InParts(pages, [](Pages part) { Advise(part, MADV_DONTNEED); });
+}
+
+void DropPagesWithin(std::span<const std::byte> part) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t before = (page - reinterpret_cast<uintptr_t>(part.data()) % page) % page;
+  if (part.size() < before + page) return;
+  DropPages(part.subspan(before, (part.size() - before) / page * page));
 }
 
 void UnmapPages(std::span<const std::byte> pages) {

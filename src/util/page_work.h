@@ -25,6 +25,9 @@ void MapPages(std::span<const std::byte> pages);
 /// Lets go of the pages of a shared map, which come back when they are touched again.
 void DropPages(std::span<const std::byte> pages);
 
+/// As DropPages, of the pages that lie wholly in a part of a shared map, wherever it begins.
+void DropPagesWithin(std::span<const std::byte> part);
+
 /// Lets go of the pages of a shared map that is about to be unmapped.
 void UnmapPages(std::span<const std::byte> pages);
 

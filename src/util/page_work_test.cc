@@ -49,5 +49,21 @@ TEST(PageWork, HugePagesKeepWhatWasThere) {
   ::munmap(memory, kSize);
 }
 
+TEST(PageWork, PagesOfASharedMapComeBackAsTheyWere) {
+  constexpr size_t kSize = 10 * 4096;
+  void* const memory =
+      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const std::span bytes(static_cast<std::byte*>(memory), kSize);
+  for (size_t at = 0; at < kSize; ++at) bytes[at] = static_cast<std::byte>(at % 251);
+  DropPagesWithin(bytes.subspan(100, 100));
+  DropPagesWithin(bytes.subspan(100, kSize - 200));
+  size_t kept = 0;
+  for (size_t at = 0; at < kSize; ++at)
+    kept += bytes[at] == static_cast<std::byte>(at % 251) ? 1 : 0;
+  EXPECT_EQ(kept, kSize);
+  ::munmap(memory, kSize);
+}
+
 }  // namespace
 }  // namespace vernier
