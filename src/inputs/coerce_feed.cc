@@ -1,6 +1,7 @@
 #include "inputs/coerce_feed.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "inputs/cast_tensor.h"
@@ -46,7 +47,7 @@ class Coercion {
   Result<CoercedFeed> Run() {
     const bool strict = options_.strictness == Strictness::kStrict;
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      Result<Tensor> tensor = strict ? FitStrictly(inputs_[i]) : FitLikePeer(i);
+      Result<Tensor> tensor = strict ? FitStrictly(i) : FitLikePeer(i);
       if (!tensor.ok() && !strict && options_.reload) tensor = Reload(inputs_[i], tensor.status());
       if (!tensor.ok()) return std::move(tensor).status();
       result_.tensors.push_back({inputs_[i].name, *std::move(tensor)});
@@ -61,7 +62,10 @@ class Coercion {
                        [&](const TensorInfo& input) { return input.name == name; });
   }
 
-  Result<const NamedTensor*> FindStrictly(const std::string& name) const {
+  Result<const NamedTensor*> FindStrictly(size_t index) const {
+    const std::string& name = inputs_[index].name;
+    // Most feeds are in the order of the inputs, of which there may be thousands.
+    if (index < feed_.size() && feed_[index].name == name) return &feed_[index];
     const std::string folded = Folded(name);
     std::vector<const NamedTensor*> similar;
     for (const NamedTensor& entry : feed_) {
@@ -79,9 +83,10 @@ class Coercion {
                      "similar name or the position");
   }
 
-  Result<Tensor> FitStrictly(const TensorInfo& input) {
-    VERNIER_ASSIGN_OR_RETURN(const NamedTensor* found, FindStrictly(input.name));
-    used_.push_back(found);
+  Result<Tensor> FitStrictly(size_t index) {
+    const TensorInfo& input = inputs_[index];
+    VERNIER_ASSIGN_OR_RETURN(const NamedTensor* found, FindStrictly(index));
+    used_.insert(found);
     if (found->name != input.name) {
       logger_.Warning(NameWarning(input.name, found->name));
       Note(input, "taken from '" + found->name + "'");
@@ -100,9 +105,7 @@ class Coercion {
   void WarnOfUnused() {
     std::vector<std::string> unused;
     for (const NamedTensor& entry : feed_) {
-      if (std::find(used_.begin(), used_.end(), &entry) == used_.end()) {
-        unused.push_back(entry.name);
-      }
+      if (!used_.contains(&entry)) unused.push_back(entry.name);
     }
     if (unused.empty()) return;
     const std::string text =
@@ -208,7 +211,7 @@ class Coercion {
   std::span<const TensorInfo> inputs_;
   const CoerceOptions& options_;
   Logger& logger_;
-  std::vector<const NamedTensor*> used_;
+  std::unordered_set<const NamedTensor*> used_;
   CoercedFeed result_;
 };
 
