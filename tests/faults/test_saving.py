@@ -104,8 +104,8 @@ class OutOfMemory(FaultTest):
                 self.assertTrue(ended.err.strip(), ended)
                 if path.read_bytes() != old:
                     saved = self.saved_iterations(path)
-                    self.assertGreaterEqual(saved["good"], 1)
-                    self.assertLess(saved["bad"], 2)
+                    # The runners take turns: memory ran out in the first turn of one of these two.
+                    self.assertIn((saved["good"], saved["bad"]), [(1, 0), (1, 1), (2, 1)])
                     path.write_bytes(old)
         self.assertGreater(failed, 0)
 
