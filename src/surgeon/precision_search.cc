@@ -1,7 +1,6 @@
 #include "surgeon/precision_search.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 namespace vernier {
@@ -11,8 +10,8 @@ using Units = std::vector<NodeSet>;  // what stays or goes as a whole
 
 class PrecisionSearch {
  public:
-  PrecisionSearch(const PrecisionPlan& plan, const FirstPassing& first)
-      : plan_(plan), first_(first) {
+  PrecisionSearch(const PrecisionPlan& plan, const FirstOfSets& first)
+      : plan_(plan), asked_(first) {
     for (uint32_t i = 0; i < plan.ranked.size(); ++i) rank_[plan.ranked[i]] = i;
   }
 
@@ -33,96 +32,91 @@ class PrecisionSearch {
   }
 
  private:
-  NodeSet Together(std::span<const NodeSet> units) const {
+  NodeSet Together(std::span<const NodeSet> units, std::span<const NodeSet> more = {}) const {
     NodeSet nodes;
-    for (const NodeSet& unit : units) nodes.insert(nodes.end(), unit.begin(), unit.end());
+    for (const auto& part : {units, more}) {
+      for (const NodeSet& unit : part) nodes.insert(nodes.end(), unit.begin(), unit.end());
+    }
     std::sort(nodes.begin(), nodes.end(),
               [&](uint32_t a, uint32_t b) { return rank_.at(a) < rank_.at(b); });
     return nodes;
   }
 
   Result<bool> Passes(const NodeSet& nodes) {
-    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, First({&nodes, 1}));
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, asked_.First({&nodes, 1}));
     return found.has_value();
   }
 
-  // The first of these sets that passes.
-  Result<std::optional<size_t>> First(std::span<const NodeSet> sets) {
-    std::vector<NodeSet> asked;
-    std::vector<size_t> places;
-    std::optional<size_t> answer;
-    for (size_t i = 0; i < sets.size() && !answer; ++i) {
-      const auto known = known_.find(sets[i]);
-      if (known == known_.end()) {
-        asked.push_back(sets[i]);
-        places.push_back(i);
-      } else if (known->second) {
-        answer = i;
-      }
+  // Fewer of the units, all of which together pass. The shortest beginning that is enough ends with
+  // a unit that is needed: it stays, and what is needed beside it comes before it.
+  Result<Units> Smallest(Units rest) {
+    Units kept;
+    while (true) {
+      VERNIER_ASSIGN_OR_RETURN(const bool enough, Passes(Together(kept)));
+      if (enough) break;
+      VERNIER_ASSIGN_OR_RETURN(const size_t length, ShortestBeginning(rest, kept));
+      kept.push_back(std::move(rest[length - 1]));
+      rest.resize(length - 1);
     }
-    if (asked.empty()) return answer;
-    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, first_(asked));
-    for (size_t i = 0; i < found.value_or(asked.size()); ++i) known_[asked[i]] = false;
-    if (!found) return answer;
-    known_[asked[*found]] = true;
-    return std::optional(places[*found]);
+    VERNIER_TRY(DropNeedless(kept));
+    return kept;
   }
 
-  // Fewer of the units, all of which together pass: the most suspicious ones that are enough, and
-  // of those as few as can be.
-  Result<Units> Smallest(Units units) {
-    std::vector<NodeSet> beginnings;
+  // The least n for which the first n units pass with those that are kept. All of them do, none do
+  // not. Most beginnings are short, hence the doubling.
+  Result<size_t> ShortestBeginning(const Units& units, const Units& kept) {
     std::vector<size_t> lengths;
-    for (size_t length = 1; length < units.size(); length *= 2) {
-      beginnings.push_back(Together(std::span(units).first(length)));
-      lengths.push_back(length);
+    for (size_t length = 1; length < units.size(); length *= 2) lengths.push_back(length);
+    size_t fails = 0, passes = units.size();
+    VERNIER_TRY(Narrow(lengths, units, kept, fails, passes));
+    while (passes - fails > 1) {
+      const size_t gap = passes - fails, count = std::min(plan_.width, gap - 1);
+      lengths.clear();
+      for (size_t i = 1; i <= count; ++i) lengths.push_back(fails + gap * i / (count + 1));
+      VERNIER_TRY(Narrow(lengths, units, kept, fails, passes));
     }
-    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> enough, First(beginnings));
-    if (enough) units.resize(lengths[*enough]);
-    for (size_t chunks = 2; units.size() > 1;) {
-      chunks = std::min(chunks, units.size());
-      VERNIER_ASSIGN_OR_RETURN(const bool fewer, Shrink(units, chunks));
-      if (fewer) continue;
-      if (chunks == units.size()) break;
-      chunks *= 2;
-    }
-    return units;
+    return passes;
   }
 
-  // Keeps one chunk alone, or leaves one out; then `chunks` says how many there are to try next.
-  Result<bool> Shrink(Units& units, size_t& chunks) {
-    std::vector<Units> alone, without;
-    for (size_t i = 0; i < chunks; ++i) {
-      const auto begin = units.begin() + static_cast<std::ptrdiff_t>(units.size() * i / chunks);
-      const auto end = units.begin() + static_cast<std::ptrdiff_t>(units.size() * (i + 1) / chunks);
-      alone.emplace_back(begin, end);
-      Units& rest = without.emplace_back(units.begin(), begin);
-      rest.insert(rest.end(), end, units.end());
+  // `lengths` rise, and lie between those of a beginning that fails and one that passes.
+  Status Narrow(std::span<const size_t> lengths, const Units& units, const Units& kept,
+                size_t& fails, size_t& passes) {
+    if (lengths.empty()) return {};
+    std::vector<NodeSet> beginnings;
+    for (const size_t length : lengths) {
+      beginnings.push_back(Together(std::span(units).first(length), kept));
     }
-    // The least suspicious goes first. Of two chunks one without the other is that one alone.
-    std::reverse(without.begin(), without.end());
-    if (chunks == units.size() && chunks > 2) alone.clear();  // as the beginnings, mostly in vain
-    for (const auto* choices : {&alone, &without}) {
-      std::vector<NodeSet> sets;
-      for (const Units& choice : *choices) sets.push_back(Together(choice));
-      VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, First(sets));
-      if (!found) continue;
-      units = (*choices)[*found];
-      chunks = choices == &alone ? 2 : std::max<size_t>(chunks - 1, 2);
-      return true;
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, asked_.First(beginnings));
+    if (found) passes = lengths[*found];
+    if (const size_t failed = found.value_or(lengths.size()); failed > 0) {
+      fails = lengths[failed - 1];
     }
-    return false;
+    return {};
+  }
+
+  // A check need not be monotonous: one unit may serve in place of another that was found first.
+  Status DropNeedless(Units& kept) {
+    while (kept.size() > 1) {
+      std::vector<NodeSet> without;
+      for (size_t i = 0; i < kept.size(); ++i) {
+        const std::span all(kept);
+        without.push_back(Together(all.first(i), all.subspan(i + 1)));
+      }
+      VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> needless, asked_.First(without));
+      if (!needless) break;
+      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(*needless));
+    }
+    return {};
   }
 
   const PrecisionPlan& plan_;
-  const FirstPassing& first_;
+  AskedSets asked_;
   std::unordered_map<uint32_t, uint32_t> rank_;
-  std::map<NodeSet, bool> known_;  // sets in the order of the ranks
 };
 
 }  // namespace
 
-Result<std::optional<NodeSet>> FindKeptNodes(const PrecisionPlan& plan, const FirstPassing& first) {
+Result<std::optional<NodeSet>> FindKeptNodes(const PrecisionPlan& plan, const FirstOfSets& first) {
   return PrecisionSearch(plan, first).Find();
 }
 

@@ -1,7 +1,6 @@
 #include "surgeon/reduction.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -60,8 +59,8 @@ NodeSet Closed(const NodeSet& nodes, const std::vector<NodeSet>& links) {
 
 class Reducer {
  public:
-  Reducer(const OnnxModel& model, const ReductionOptions& options, const FirstFailing& first)
-      : options_(options), first_(first), links_(model) {}
+  Reducer(const OnnxModel& model, const ReductionOptions& options, const FirstOfSets& first)
+      : options_(options), asked_(first), links_(model) {}
 
   Result<Reduction> Reduce(const NodeSet& order) {
     position_.resize(order.size());
@@ -70,7 +69,7 @@ class Reducer {
     if (options_.bisect && options_.reduce_outputs) VERNIER_TRY(Bisect(true));
     if (options_.bisect && options_.reduce_inputs) VERNIER_TRY(Bisect(false));
     VERNIER_TRY(RemoveChunks());
-    Reduction reduction{best_, {}, known_.size()};
+    Reduction reduction{best_, {}, asked_.answers().size()};
     ChooseGood(reduction);
     return reduction;
   }
@@ -88,26 +87,17 @@ class Reducer {
   // The first of the parts that fails, which becomes the best; parts that are not smaller than the
   // best do not count.
   Result<std::optional<size_t>> First(std::vector<NodeSet> parts) {
-    std::vector<NodeSet> asked;
+    std::vector<NodeSet> smaller;
     std::vector<size_t> places;
-    std::optional<size_t> answer;
-    for (size_t i = 0; i < parts.size() && !answer; ++i) {
+    for (size_t i = 0; i < parts.size(); ++i) {
       NodeSet part = Completed(std::move(parts[i]));
       if (part.empty() || part.size() >= best_.size()) continue;
-      const auto known = known_.find(part);
-      if (known == known_.end()) {
-        asked.push_back(std::move(part));
-        places.push_back(i);
-      } else if (known->second) {
-        answer = i;
-      }
+      smaller.push_back(std::move(part));
+      places.push_back(i);
     }
-    if (asked.empty()) return answer;
-    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, first_(asked));
-    for (size_t i = 0; i < found.value_or(asked.size()); ++i) known_[asked[i]] = false;
-    if (!found) return answer;
-    known_[asked[*found]] = true;
-    best_ = asked[*found];
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, asked_.First(smaller));
+    if (!found) return found;
+    best_ = std::move(smaller[*found]);
     return std::optional(places[*found]);
   }
 
@@ -172,7 +162,7 @@ class Reducer {
 
   void ChooseGood(Reduction& reduction) const {
     const size_t size = reduction.bad.size();
-    for (const auto& [nodes, failed] : known_) {
+    for (const auto& [nodes, failed] : asked_.answers()) {
       if (failed) continue;
       const bool none = reduction.good.empty();
       const bool below = nodes.size() < size, had_below = !none && reduction.good.size() < size;
@@ -183,11 +173,10 @@ class Reducer {
   }
 
   const ReductionOptions& options_;
-  const FirstFailing& first_;
+  AskedSets asked_;  // of sets in the order that follows
   const Links links_;
   NodeSet best_;
   std::vector<uint32_t> position_;  // of a node in the order
-  std::map<NodeSet, bool> known_;   // sets in that order
 };
 
 // Puts some nodes of a model into one of their own.
@@ -258,7 +247,7 @@ class PartMaker {
 }  // namespace
 
 Result<Reduction> ReduceNodes(const OnnxModel& model, const ReductionOptions& options,
-                              const FirstFailing& first) {
+                              const FirstOfSets& first) {
   VERNIER_ASSIGN_OR_RETURN(const NodeSet order, TopologicalOrder(model));
   return Reducer(model, options, first).Reduce(order);
 }

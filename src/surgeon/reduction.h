@@ -1,19 +1,14 @@
 // The fewest nodes of a model that still show a fault, by delta debugging.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
+#include <cstddef>
 #include <span>
-#include <vector>
 
 #include "model/onnx_model.h"
+#include "surgeon/asked_sets.h"
 #include "vernier/status.h"
 
 namespace vernier {
-
-/// Indices of nodes of the main graph.
-using NodeSet = std::vector<uint32_t>;
 
 struct ReductionOptions {
   bool reduce_inputs = true;   ///< false: what a node needs stays with it
@@ -29,14 +24,12 @@ struct Reduction {
   size_t checks = 0;
 };
 
-/// Of models made of these nodes, the first that fails.
-using FirstFailing = std::function<Result<std::optional<size_t>>(std::span<const NodeSet>)>;
-
-/// `model` fails as a whole; `first` is asked of smaller parts, of each at most once. Needs about
+/// `model` fails as a whole. Nodes are indices in its main graph; of models made of such sets,
+/// `first` tells the first that fails, and is asked about none twice. Needs about
 /// 2 log(n) checks, to the base of width + 1, to narrow the model down and, with m nodes left, up
 /// to m^2 for them. Errors of `first`, and kMalformed for nodes that wait for each other.
 Result<Reduction> ReduceNodes(const OnnxModel& model, const ReductionOptions& options,
-                              const FirstFailing& first);
+                              const FirstOfSets& first);
 
 /// The model made of these nodes: what they read from others are inputs, and what others, or
 /// nobody, reads of theirs are outputs. kUnimplemented as ModelComposer::Finish.

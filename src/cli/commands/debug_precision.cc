@@ -90,6 +90,7 @@ class PrecisionDebugging {
   // Nodes of equal evidence in the order of the graph, or against it.
   PrecisionPlan MakePlan() const {
     PrecisionPlan plan;
+    plan.width = session_.jobs();
     plan.ranked.resize(nodes_.size());
     std::iota(plan.ranked.begin(), plan.ranked.end(), 0);
     if (args_.Value("direction").value_or("forward") == "reverse") {

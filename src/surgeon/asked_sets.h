@@ -1,0 +1,39 @@
+// What a check said of parts of a model, so that it is asked about none of them twice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Nodes by number; which numbers is for those who ask to say.
+using NodeSet = std::vector<uint32_t>;
+
+/// Of these sets, the first for which a check says yes.
+using FirstOfSets = std::function<Result<std::optional<size_t>>(std::span<const NodeSet>)>;
+
+class AskedSets {
+ public:
+  /// `first` must outlive this.
+  explicit AskedSets(const FirstOfSets& first) : first_(first) {}
+
+  /// As the check itself, which is asked only about sets that are new. The nodes of equal sets have
+  /// to come in equal order. Errors of the check.
+  Result<std::optional<size_t>> First(std::span<const NodeSet> sets);
+
+  /// Every set that was asked about, and whether the check said yes.
+  const std::map<NodeSet, bool>& answers() const { return answers_; }
+
+ private:
+  const FirstOfSets& first_;
+  std::map<NodeSet, bool> answers_;
+};
+
+}  // namespace vernier
