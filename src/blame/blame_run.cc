@@ -139,14 +139,35 @@ class Investigation {
 
   static std::string NameOf(const ProbeSide& side) { return "'" + side.plan().name + "'"; }
 
+  // TensorRT times kernels while it builds, and a limit is one for both.
+  bool MayWorkAtOnce() const {
+    const auto times_kernels = [](const ProbeSide& side) {
+      return side.plan().backend.starts_with("tensorrt");
+    };
+    return reference_ && plan_.max_gpu_bytes == 0 &&
+           !(times_kernels(*reference_) && times_kernels(*candidate_));
+  }
+
+  Status OpenBoth() {
+    if (!reference_) return OpenCandidate().Annotate(NameOf(*candidate_));
+    VERNIER_ASSIGN_OR_RETURN(SessionAhead ahead,
+                             reference_->OpenPlainAhead().Annotate(NameOf(*reference_)));
+    const auto take = [&]() -> Status {
+      VERNIER_ASSIGN_OR_RETURN(SessionAhead::Ready ready,
+                               ahead.Take().Annotate(NameOf(*reference_)));
+      reference_runner_ = std::move(ready.session);
+      return {};
+    };
+    if (!MayWorkAtOnce()) VERNIER_TRY(take());
+    const Status opened = OpenCandidate().Annotate(NameOf(*candidate_));
+    if (reference_runner_ == nullptr) VERNIER_TRY(take());
+    return opened;
+  }
+
   // Without probes: whether the model runs at all, and what its outputs are.
   Status RunPlain() {
     logger_.Start("Running without probes");
-    if (reference_) {
-      VERNIER_ASSIGN_OR_RETURN(reference_runner_,
-                               reference_->OpenPlain().Annotate(NameOf(*reference_)));
-    }
-    VERNIER_TRY(OpenCandidate().Annotate(NameOf(*candidate_)));
+    VERNIER_TRY(OpenBoth());
     VERNIER_TRY(MakeFeeds());
     outcome_.record.iterations = static_cast<int64_t>(feeds_.size());
     plain_.SetRunners(reference_runner_.get(), *candidate_runner_);
@@ -183,7 +204,7 @@ class Investigation {
     held_.idle += std::max(alone_->ResidentMemory(), idle_candidate_);
     held_.model = graph_->model().bytes().size();
     if (reference_model_) held_.model = std::max(held_.model, reference_model_->bytes().size());
-    return PlanMemory(held_, plan_.max_host_bytes, feeds_.size());
+    return PlanMemory(held_, plan_.max_host_bytes, feeds_.size(), MayWorkAtOnce() ? 2 : 1);
   }
 
   // A limit that cannot be kept must not be passed in silence.
@@ -375,6 +396,7 @@ class Investigation {
     SayWhatIsHeld(memory, batches);
     BlameScene scene = MakeScene();
     scene.after_use = memory.after_use;
+    scene.side_by_side = memory.side_by_side;
     VERNIER_TRY(Resume());
     for (size_t i = 0; i < batches.size(); ++i) {
       VERNIER_TRY(CheckInterrupted());
@@ -488,7 +510,7 @@ class Investigation {
       DoubtInputs([this](std::string_view name) { return graph_->IsInput(name); }, record);
     }
     if (reference_ && graph_) FollowBranches();
-    record.timing.emplace_back("runtimes", clock_.seconds);
+    record.timing.emplace_back("runtimes", clock_.seconds());
   }
 
   const BlamePlan& plan_;

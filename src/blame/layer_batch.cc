@@ -124,8 +124,9 @@ Status LayerBatch::Probe(const TensorMap& feed, int64_t iteration) {
     std::vector<std::string_view> missing = Wanted();
     std::erase_if(missing, [&](std::string_view name) { return candidate_.contains(name); });
     if (missing.empty()) return {};
-    VERNIER_TRY(reference_probe_.Fetch(missing, feed, iteration, reference_));
+    if (scene_.side_by_side) reference_probe_.Begin(missing, feed);
     VERNIER_TRY(ProbeCandidate(missing, feed));
+    VERNIER_TRY(reference_probe_.Fetch(missing, feed, iteration, reference_));
     DropInvisible(missing);
   }
   FindIslands();

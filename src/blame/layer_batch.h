@@ -31,6 +31,7 @@ struct BlameScene {
   ThreadPool* threads = nullptr;
   bool charts = false;
   AfterUse after_use = AfterUse::kClose;  ///< of all sessions
+  bool side_by_side = false;              ///< both sides open sessions at a time
   const NameSet* fused_away = nullptr;    ///< tensors that the candidate makes only when it has to
   std::vector<std::string> outputs;       ///< of the candidate's model, marked with every batch
   /// Tensors that both sides are believed to hand out; those that they do not are removed.

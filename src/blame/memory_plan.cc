@@ -22,16 +22,21 @@ uint64_t HalfOfFreeMemory() {
 
 }  // namespace
 
-MemoryPlan PlanMemory(const HeldMemory& held, uint64_t wanted, size_t feeds) {
+MemoryPlan PlanMemory(const HeldMemory& held, uint64_t limit, size_t feeds, size_t sides) {
   // A session reads an edited copy of the model, which is made from the file's pages.
   const uint64_t one = held.session + held.model;
+  const auto with = [&](uint64_t sessions) { return held.idle + held.model + sessions * one; };
   MemoryPlan plan;
-  plan.held_bytes = held.idle + held.model + one;
-  plan.host_bytes = wanted > 0 ? wanted : plan.held_bytes + HalfOfFreeMemory();
-  const uint64_t with_all = held.idle + held.model + kKeptSessions * one;
-  if (feeds > 1 && with_all <= plan.host_bytes / 2) {
+  plan.held_bytes = with(1);
+  plan.host_bytes = limit > 0 ? limit : plan.held_bytes + HalfOfFreeMemory();
+  const auto have_room = [&](uint64_t sessions) { return with(sessions) <= plan.host_bytes / 2; };
+  if (sides > 1 && have_room(2)) {
+    plan.side_by_side = true;
+    plan.held_bytes = with(2);
+  }
+  if (feeds > 1 && have_room(kKeptSessions)) {
     plan.after_use = AfterUse::kKeepOpen;
-    plan.held_bytes = with_all;
+    plan.held_bytes = with(kKeptSessions);
   }
   return plan;
 }

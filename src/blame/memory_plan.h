@@ -19,10 +19,12 @@ struct MemoryPlan {
   uint64_t host_bytes = 0;  ///< the limit for all processes
   uint64_t held_bytes = 0;  ///< of it, what is not for tensors
   AfterUse after_use = AfterUse::kClose;
+  bool side_by_side = false;  ///< sessions of both sides may be open at a time
 };
 
-/// `wanted` is --max-host-mem; 0: what is held, and half of what the machine has free. Sessions
-/// stay open for further feeds where that leaves half of the limit to tensors.
-MemoryPlan PlanMemory(const HeldMemory& held, uint64_t wanted, size_t feeds);
+/// `limit` is --max-host-mem; 0: what is held, and half of what the machine has free. `sides` is
+/// how many may open sessions at a time, one or two. Two do so, and sessions stay open for further
+/// feeds, where that leaves half of the limit to tensors.
+MemoryPlan PlanMemory(const HeldMemory& held, uint64_t limit, size_t feeds, size_t sides);
 
 }  // namespace vernier

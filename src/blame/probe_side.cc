@@ -1,8 +1,8 @@
 #include "blame/probe_side.h"
 
 #include <algorithm>
-#include <chrono>
 #include <unordered_set>
+#include <utility>
 
 #include "inputs/cast_tensor.h"
 #include "inputs/coerce_feed.h"
@@ -15,21 +15,6 @@ namespace {
 
 // After so many failures the tensors of a set that fails again are given up together.
 constexpr int64_t kMostFailures = 64;
-
-class Stopwatch {
- public:
-  explicit Stopwatch(RuntimeClock& clock) : clock_(clock) {}
-  ~Stopwatch() {
-    clock_.seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  RuntimeClock& clock_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 bool EndsEverything(const Status& status) { return status.code() == StatusCode::kCancelled; }
 
@@ -70,14 +55,29 @@ void ProbeSide::Start() {
   if (Result<std::shared_ptr<Worker>> worker = pool_.Get(plan_); worker.ok()) worker_ = *worker;
 }
 
+Result<std::shared_ptr<const ModelSource>> ProbeSide::Prepare(const ModelPlan& plan) {
+  return ModelSource::Prepare(plan, logger_, [this] { return pool_.GetForScripts(); });
+}
+
+ModelPlan ProbeSide::Marked(const std::vector<std::string>& outputs) const {
+  ModelPlan marked = plan_.model;
+  marked.outputs = outputs;
+  marked.exclude_outputs.clear();
+  marked.outputs_by_type.clear();
+  return marked;
+}
+
+Result<std::unique_ptr<LiveRunner>> ProbeSide::NewSession() {
+  VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(plan_));
+  auto session = std::make_unique<LiveRunner>(plan_);
+  session->Attach(worker_, next_session_++);
+  return session;
+}
+
 Result<std::unique_ptr<LiveRunner>> ProbeSide::Open(const ModelSource& model,
                                                     const OptionList& more) {
-  const Stopwatch watch(clock_);
-  ++clock_.opened;
-  auto session = std::make_unique<LiveRunner>(plan_);
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool_.Get(plan_));
-  worker_ = worker;
-  session->Attach(std::move(worker), next_session_++);
+  const RuntimeClock::Running running(clock_);
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, NewSession());
   const Status opened = session->Open(model, more);
   if (opened.ok()) return session;
   worker_.reset();
@@ -86,21 +86,53 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::Open(const ModelSource& model,
 }
 
 Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenPlain(const OptionList& more) {
-  VERNIER_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const ModelSource> model,
-      ModelSource::Prepare(plan_.model, logger_, [this] { return pool_.GetForScripts(); }));
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, Prepare(plan_.model));
   return Open(*model, more);
 }
 
 Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenMarked(const std::vector<std::string>& outputs) {
-  ModelPlan marked = plan_.model;
-  marked.outputs = outputs;
-  marked.exclude_outputs.clear();
-  marked.outputs_by_type.clear();
-  VERNIER_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const ModelSource> model,
-      ModelSource::Prepare(marked, logger_, [this] { return pool_.GetForScripts(); }));
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           Prepare(Marked(outputs)));
   return Open(*model);
+}
+
+// Only what this side's worker does is done on the other thread: a worker that is started there
+// would end with it, and that of the scripts serves all sides.
+Result<SessionAhead> ProbeSide::Ahead(std::shared_ptr<const ModelSource> model,
+                                      const TensorMap* feed) {
+  SessionAhead ahead;
+  VERNIER_ASSIGN_OR_RETURN(ahead.session_, NewSession());
+  ahead.session_->HoldLog();
+  LiveRunner& session = *ahead.session_;
+  // Where no thread can be had, it is opened when it is waited for.
+  ahead.outputs_ = std::async([this, &session, model, feed]() -> Result<TensorMap> {
+    const RuntimeClock::Running running(clock_);
+    if (Status opened = session.Open(*model); !opened.ok()) {
+      worker_.reset();
+      return opened;
+    }
+    return feed == nullptr ? TensorMap() : Infer(session, *feed);
+  });
+  return ahead;
+}
+
+Result<SessionAhead> ProbeSide::OpenPlainAhead() {
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelSource> model, Prepare(plan_.model));
+  return Ahead(std::move(model), nullptr);
+}
+
+Result<SessionAhead> ProbeSide::OpenMarkedAhead(const std::vector<std::string>& outputs,
+                                                const TensorMap& feed) {
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelSource> model, Prepare(Marked(outputs)));
+  return Ahead(std::move(model), &feed);
+}
+
+Result<SessionAhead::Ready> SessionAhead::Take() {
+  Result<TensorMap> outputs = outputs_.get();
+  session_->ReleaseLog();
+  if (outputs.ok()) return Ready{std::move(session_), *std::move(outputs)};
+  (void)session_->Close();
+  return outputs.status();
 }
 
 Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenParts(
@@ -132,7 +164,7 @@ Result<TensorMap> ProbeSide::Infer(LiveRunner& session, const TensorMap& feed) {
 
 Result<TensorMap> ProbeSide::InferAsIs(LiveRunner& session, const TensorMap& feed) {
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(feed));
-  const Stopwatch watch(clock_);
+  const RuntimeClock::Running running(clock_);
   Result<IterationResult> result = session.Infer(block, 0, nullptr);
   if (result.ok()) return std::move(result->outputs);
   worker_.reset();
@@ -167,7 +199,20 @@ void ProbeSessions::Want(const std::vector<std::string>& names) {
   groups_.push_back(std::move(group));
 }
 
+void ProbeSessions::Begin(const TensorMap& feed) {
+  if (groups_.size() != 1 || groups_[0].session != nullptr) return;
+  // What is wrong with it shows in Run().
+  Result<SessionAhead> ahead = side_.OpenMarkedAhead(groups_[0].names, feed);
+  if (ahead.ok()) groups_[0].ahead = *std::move(ahead);
+}
+
 Result<TensorMap> ProbeSessions::RunGroup(Group& group, const TensorMap& feed) {
+  if (group.ahead) {
+    std::optional<SessionAhead> ahead = std::exchange(group.ahead, std::nullopt);
+    VERNIER_ASSIGN_OR_RETURN(SessionAhead::Ready ready, ahead->Take());
+    group.session = std::move(ready.session);
+    return std::move(ready.outputs);
+  }
   if (group.session == nullptr) {
     VERNIER_ASSIGN_OR_RETURN(group.session, side_.OpenMarked(group.names));
   }

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "blame/runtime_clock.h"
 #include "model/byte_pieces.h"
 #include "model/onnx_model.h"
 #include "record/blame_record.h"
@@ -19,10 +22,22 @@
 
 namespace vernier {
 
-/// Seconds that runtimes took themselves: loading, compiling, inference.
-struct RuntimeClock {
-  double seconds = 0;
-  int64_t opened = 0;
+/// A session on its way: a thread of its own opens it, and feeds it if that is wanted.
+class SessionAhead {
+ public:
+  struct Ready {
+    std::unique_ptr<LiveRunner> session;
+    TensorMap outputs;  ///< of the feed
+  };
+
+  /// Waits for it. Once.
+  Result<Ready> Take();
+
+ private:
+  friend class ProbeSide;
+
+  std::unique_ptr<LiveRunner> session_;
+  std::future<Result<TensorMap>> outputs_;
 };
 
 class ProbeSide {
@@ -45,6 +60,12 @@ class ProbeSide {
   /// outputs.
   Result<std::unique_ptr<LiveRunner>> OpenPlain(const OptionList& more = {});
   Result<std::unique_ptr<LiveRunner>> OpenMarked(const std::vector<std::string>& outputs);
+
+  /// The same, begun: what they do to other runners, and the caller, they do at once. The worker's
+  /// own log waits for Take. `feed` has to last until then.
+  Result<SessionAhead> OpenPlainAhead();
+  Result<SessionAhead> OpenMarkedAhead(const std::vector<std::string>& outputs,
+                                       const TensorMap& feed);
 
   /// A model made of parts of this runner's. `look` is shown it before it is opened.
   Result<std::unique_ptr<LiveRunner>> OpenParts(
@@ -71,7 +92,11 @@ class ProbeSide {
   uint64_t ResidentMemory() const;
 
  private:
+  Result<std::shared_ptr<const ModelSource>> Prepare(const ModelPlan& plan);
+  ModelPlan Marked(const std::vector<std::string>& outputs) const;
+  Result<std::unique_ptr<LiveRunner>> NewSession();
   Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model, const OptionList& more = {});
+  Result<SessionAhead> Ahead(std::shared_ptr<const ModelSource> model, const TensorMap* feed);
 
   RunnerPlan plan_;
   WorkerPool& pool_;
@@ -97,6 +122,10 @@ class ProbeSessions {
   /// More tensors; a name that was asked for before is not asked for again.
   void Want(const std::vector<std::string>& names);
 
+  /// Begins what Run() will have to do for a feed that lasts until then, as far as that is opening
+  /// a first session.
+  void Begin(const TensorMap& feed);
+
   /// The tensors for a feed from all sessions that have one of `names`. What cannot be exposed is
   /// missing, and noted once. kCancelled.
   Result<TensorMap> Run(const TensorMap& feed, const std::vector<std::string>& names);
@@ -105,6 +134,7 @@ class ProbeSessions {
   struct Group {
     std::vector<std::string> names;
     std::unique_ptr<LiveRunner> session;
+    std::optional<SessionAhead> ahead;
   };
   Result<TensorMap> RunGroup(Group& group, const TensorMap& feed);
   void NoteMissing(const Group& group, const TensorMap& outputs);

@@ -2,12 +2,24 @@
 
 namespace vernier {
 
+std::vector<std::string> ReferenceProbe::OwnNames(
+    const std::vector<std::string_view>& names) const {
+  std::vector<std::string> own;
+  for (const std::string_view name : names) own.push_back(*source_.pairs->Find(name));
+  return own;
+}
+
+void ReferenceProbe::Begin(const std::vector<std::string_view>& names, const TensorMap& feed) {
+  if (sessions_ == nullptr) return;
+  sessions_->Want(OwnNames(names));
+  sessions_->Begin(feed);
+}
+
 Status ReferenceProbe::Fetch(const std::vector<std::string_view>& names, const TensorMap& feed,
                              int64_t iteration, TensorsByName& into) {
   TensorMap outputs;
   if (sessions_ != nullptr) {
-    std::vector<std::string> wanted;
-    for (const std::string_view name : names) wanted.push_back(*source_.pairs->Find(name));
+    const std::vector<std::string> wanted = OwnNames(names);
     sessions_->Want(wanted);
     VERNIER_ASSIGN_OR_RETURN(outputs, sessions_->Run(feed, wanted));
   } else {

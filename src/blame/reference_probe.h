@@ -34,12 +34,17 @@ class ReferenceProbe {
     }
   }
 
+  /// Begins to fetch, where they are computed: see ProbeSessions::Begin.
+  void Begin(const std::vector<std::string_view>& names, const TensorMap& feed);
+
   /// Adds the tensors of these names, which must be paired, to `into`; what cannot be had is
   /// missing. kCancelled, and kMalformed for a damaged file.
   Status Fetch(const std::vector<std::string_view>& names, const TensorMap& feed, int64_t iteration,
                TensorsByName& into);
 
  private:
+  std::vector<std::string> OwnNames(const std::vector<std::string_view>& names) const;
+
   const ReferenceSource source_;
   std::unique_ptr<ProbeSessions> sessions_;
 };

@@ -93,6 +93,22 @@ class Blame(Case):
                 self.assertEqual(found["compared"], 11)
                 os.environ.pop(how)
 
+    def test_a_tensor_that_the_reference_cannot_expose(self):
+        """Its sessions are opened while the candidate's are: what goes wrong there is seen later."""
+        for how in ("REFUSING", "DYING"):
+            with self.subTest(how):
+                ended, found = self.fusing("--reference", "fusing_runner", **{how: "t4m"})
+                self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+                self.assertEqual([tensor["name"] for tensor in found["unexposed"]], ["t4m"])
+                self.assertEqual(found["compared"], 11)
+                os.environ.pop(how)
+
+    def test_a_reference_that_does_not_open(self):
+        ended, found = self.fusing("--reference", "fusing_runner", REFUSING="t5")
+        self.assertEqual(ended.returncode, 6, ended.stdout + ended.stderr)
+        self.assertIn("this tensor cannot be an output", ended.stderr)
+        self.assertFalse(found["layers"])
+
     def test_saved_outputs_are_a_reference(self):
         network = planted.plant(0, "scale_weights")
         onnx.save(network.good, "good.onnx")
