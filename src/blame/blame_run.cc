@@ -6,17 +6,15 @@
 #include <optional>
 #include <unordered_set>
 
-#include "blame/blame_feeds.h"
 #include "blame/blame_graph.h"
 #include "blame/branch_search.h"
 #include "blame/bundle.h"
 #include "blame/disturbance.h"
 #include "blame/exposed_run.h"
-#include "blame/fused_tensors.h"
 #include "blame/layer_batch.h"
 #include "blame/layer_merge.h"
 #include "blame/memory_plan.h"
-#include "blame/plain_outputs.h"
+#include "blame/plain_run.h"
 #include "blame/probe_plan.h"
 #include "blame/probe_side.h"
 #include "blame/quiet_logger.h"
@@ -90,7 +88,7 @@ class Investigation {
       if (*side) (*side)->Start();
     }
     VERNIER_TRY(RunPlain());
-    pairs_ = PairTensors(reference_model_.get(), saved_names_, *graph_);
+    pairs_ = PairTensors(reference_model_.get(), plain_->saved_names(), *graph_);
     if (pairs_.reference.empty()) {
       GiveUp(
           "no tensor of the reference has a counterpart in the candidate's graph; names of "
@@ -137,74 +135,38 @@ class Investigation {
     return {};
   }
 
-  static std::string NameOf(const ProbeSide& side) { return "'" + side.plan().name + "'"; }
-
-  // TensorRT times kernels while it builds, and a limit is one for both.
-  bool MayWorkAtOnce() const {
-    const auto times_kernels = [](const ProbeSide& side) {
-      return side.plan().backend.starts_with("tensorrt");
-    };
-    return reference_ && plan_.max_gpu_bytes == 0 &&
-           !(times_kernels(*reference_) && times_kernels(*candidate_));
-  }
-
-  Status OpenBoth() {
-    if (!reference_) return OpenCandidate().Annotate(NameOf(*candidate_));
-    VERNIER_ASSIGN_OR_RETURN(SessionAhead ahead,
-                             reference_->OpenPlainAhead().Annotate(NameOf(*reference_)));
-    const auto take = [&]() -> Status {
-      VERNIER_ASSIGN_OR_RETURN(SessionAhead::Ready ready,
-                               ahead.Take().Annotate(NameOf(*reference_)));
-      reference_runner_ = std::move(ready.session);
-      return {};
-    };
-    if (!MayWorkAtOnce()) VERNIER_TRY(take());
-    const Status opened = OpenCandidate().Annotate(NameOf(*candidate_));
-    if (reference_runner_ == nullptr) VERNIER_TRY(take());
-    return opened;
-  }
-
-  // Without probes: whether the model runs at all, and what its outputs are.
+  // Without probes.
   Status RunPlain() {
     logger_.Start("Running without probes");
-    VERNIER_TRY(OpenBoth());
-    VERNIER_TRY(MakeFeeds());
-    outcome_.record.iterations = static_cast<int64_t>(feeds_.size());
-    plain_.SetRunners(reference_runner_.get(), *candidate_runner_);
-    for (size_t i = 0; i < feeds_.size(); ++i) {
-      VERNIER_TRY(CheckInterrupted());
-      VERNIER_ASSIGN_OR_RETURN(TensorMap ours, PlainReference(i));
-      VERNIER_ASSIGN_OR_RETURN(
-          TensorMap theirs,
-          candidate_->Infer(*candidate_runner_, feeds_[i]).Annotate(NameOf(*candidate_)));
-      plain_.Add(feeds_[i], std::move(ours), std::move(theirs));
-    }
-    if (reference_runner_) ClosePlain(*reference_, *reference_runner_);
-    ClosePlain(*candidate_, *candidate_runner_);
-    if (fusion_) fused_away_ = fusion_->FusedAway(*graph_);
+    PlainScene scene;
+    scene.plan = &plan_;
+    scene.graph = &*graph_;
+    scene.reference_model = reference_model_.get();
+    scene.reference = reference_ ? &*reference_ : nullptr;
+    scene.candidate = &*candidate_;
+    scene.loaded = &*loaded_;
+    scene.saved_run = sides_.saved;
+    scene.pool = &pool_;
+    scene.logger = &logger_;
+    scene.quiet = &quiet_;
+    scene.interrupted = &interrupted_;
+    VERNIER_TRY(plain_.emplace(scene).Run());
+    outcome_.record.iterations = static_cast<int64_t>(feeds().size());
+    outcome_.record.runners = plain_->Runners();
+    if (!plain_->shortened().empty()) SayNotAll(plain_->shortened());
     return {};
   }
 
-  // What it told of itself is needed further on, its memory is not.
-  void ClosePlain(ProbeSide& side, LiveRunner& runner) {
-    outcome_.record.runners.push_back(runner.Describe());
-    const uint64_t peak = runner.TakePeakMemory().value_or(0);
-    (void)runner.Close();
-    side.GiveMemoryBack();
-    const uint64_t idle = side.ResidentMemory();
-    held_.session = std::max(held_.session, peak - std::min(peak, idle));
-    held_.idle += idle;
-    idle_candidate_ = idle;
-  }
+  const std::vector<TensorMap>& feeds() const { return plain_->feeds(); }
 
   // Before anything is probed.
-  MemoryPlan PlanSessions() {
-    held_.idle += ResidentMemoryOf("self").value_or(0);
+  MemoryPlan PlanSessions() const {
+    HeldMemory held = plain_->held();
+    held.idle += ResidentMemoryOf("self").value_or(0);
     // It may still be loading what the candidate has loaded.
-    held_.idle += std::max(alone_->ResidentMemory(), idle_candidate_);
-    held_.model = graph_->model().bytes().size();
-    if (reference_model_) held_.model = std::max(held_.model, reference_model_->bytes().size());
-    return PlanMemory(held_, plan_.max_host_bytes, feeds_.size(), MayWorkAtOnce() ? 2 : 1);
+    held.idle += std::max(alone_->ResidentMemory(), plain_->idle_candidate());
+    const size_t sides = plain_->MayOverlap() ? 2 : 1;
+    return PlanMemory(held, plan_.max_host_bytes, feeds().size(), sides);
   }
 
   // A limit that cannot be kept must not be passed in silence.
@@ -225,64 +187,6 @@ class Investigation {
     logger_.Warning("--max-host-mem " + FormatBytes(plan_.max_host_bytes) +
                     " cannot be kept: " + why +
                     ". Batches are as small as they can be, and up to " + all + " may be held.");
-  }
-
-  // Asked how it fuses the graph, if it can tell: a session more would be a compile more.
-  Status OpenCandidate() {
-    fusion_ = FusionQuestion::Make(candidate_->plan().backend, graph_->model());
-    if (fusion_) {
-      Result<std::unique_ptr<LiveRunner>> told = candidate_->OpenPlain(fusion_->options());
-      if (told.ok()) {
-        candidate_runner_ = *std::move(told);
-        return {};
-      }
-      if (told.status().code() == StatusCode::kCancelled) return told.status();
-      fusion_.reset();
-    }
-    VERNIER_ASSIGN_OR_RETURN(candidate_runner_, candidate_->OpenPlain());
-    return {};
-  }
-
-  Result<TensorMap> PlainReference(size_t iteration) {
-    TensorMap outputs;
-    if (reference_) {
-      VERNIER_ASSIGN_OR_RETURN(
-          outputs,
-          reference_->Infer(*reference_runner_, feeds_[iteration]).Annotate(NameOf(*reference_)));
-    } else {
-      VERNIER_ASSIGN_OR_RETURN(
-          IterationResult saved,
-          loaded_->Read(sides_.saved, static_cast<int64_t>(iteration), quiet_));
-      outputs = std::move(saved.outputs);
-    }
-    std::erase_if(outputs,
-                  [&](const NamedTensor& output) { return !graph_->IsOutput(output.name); });
-    return outputs;
-  }
-
-  Status MakeFeeds() {
-    feeds_ = plan_.feeds;
-    if (!feeds_.empty()) return {};
-    const LiveRunner& first = reference_runner_ ? *reference_runner_ : *candidate_runner_;
-    const OnnxModel& model = reference_model_ ? *reference_model_ : graph_->model();
-    const std::vector<TensorInfo> inputs =
-        first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
-    VERNIER_ASSIGN_OR_RETURN(feeds_, CollectFeeds(plan_.run, inputs, pool_, logger_));
-    return reference_ ? Status() : MatchSavedIterations();
-  }
-
-  Status MatchSavedIterations() {
-    const auto saved = static_cast<size_t>(loaded_->runs()[sides_.saved].iterations);
-    if (saved == 0) return InvalidArgument("the saved outputs hold no iteration");
-    if (feeds_.size() != saved) {
-      SayNotAll("the saved outputs hold " + Counted(saved, "iteration") + " and the inputs " +
-                std::to_string(feeds_.size()) + ": only the first " +
-                std::to_string(std::min(saved, feeds_.size())) + " of both were looked at");
-    }
-    if (feeds_.size() > saved) feeds_.resize(saved);
-    VERNIER_ASSIGN_OR_RETURN(const IterationResult peek, loaded_->Peek(sides_.saved));
-    for (const NamedTensor& output : peek.outputs) saved_names_.push_back(output.name);
-    return {};
   }
 
   // Less than was asked for.
@@ -314,7 +218,7 @@ class Investigation {
     if (sides_.candidate < plan_.runner_words.size()) {
       request.runner_words = plan_.runner_words[sides_.candidate];
     }
-    const Status status = WriteBundle(request, *graph_, MakeReference(), feeds_, outcome_.record);
+    const Status status = WriteBundle(request, *graph_, MakeReference(), feeds(), outcome_.record);
     if (status.ok()) {
       logger_.Info("Saved a bundle to " + plan_.bundle);
       return;
@@ -329,12 +233,12 @@ class Investigation {
     scene.reference = MakeReference();
     scene.candidate = &*candidate_;
     scene.alone = &*alone_;
-    scene.reference_runner = reference_runner_.get();
-    scene.candidate_runner = candidate_runner_.get();
+    scene.reference_runner = plain_->reference_runner();
+    scene.candidate_runner = &plain_->candidate_runner();
     scene.compare = &compare_;
     scene.threads = &threads_;
     scene.charts = plan_.charts;
-    scene.fused_away = &fused_away_;
+    scene.fused_away = &plain_->fused_away();
     scene.outputs = graph_->OutputNames();
     scene.visible = &visible_;
     scene.disputed = &disputed_;
@@ -348,7 +252,7 @@ class Investigation {
     outcome_.record.resume_key = ResumeKey(plan_, sides_);
     VERNIER_ASSIGN_OR_RETURN(
         std::optional<BlameRecord> known,
-        LoadResumeFile(plan_.resume, outcome_.record.resume_key, feeds_.size()));
+        LoadResumeFile(plan_.resume, outcome_.record.resume_key, feeds().size()));
     if (!known) return {};
     logger_.Info("Going on from '" + plan_.resume + "': " + Counted(known->layers.size(), "layer") +
                  (known->layers.size() == 1 ? " is known" : " are known"));
@@ -375,7 +279,7 @@ class Investigation {
       return sum;
     };
     const auto largest =
-        std::max_element(feeds_.begin(), feeds_.end(),
+        std::max_element(feeds().begin(), feeds().end(),
                          [&](const auto& a, const auto& b) { return bytes(a) < bytes(b); });
     std::vector<InputDims> dims;
     for (const NamedTensor& input : *largest) dims.push_back({input.name, input.tensor.dims()});
@@ -390,9 +294,9 @@ class Investigation {
 
   Status RunBatches() {
     const MemoryPlan memory = PlanSessions();
-    std::vector<ProbeBatch> batches =
-        PlanBatches(*graph_, visible_, LargestFeed(),
-                    {memory.host_bytes, plan_.max_gpu_bytes, memory.held_bytes}, fused_away_);
+    std::vector<ProbeBatch> batches = PlanBatches(
+        *graph_, visible_, LargestFeed(),
+        {memory.host_bytes, plan_.max_gpu_bytes, memory.held_bytes}, plain_->fused_away());
     SayWhatIsHeld(memory, batches);
     BlameScene scene = MakeScene();
     scene.after_use = memory.after_use;
@@ -408,12 +312,12 @@ class Investigation {
           std::max(outcome_.record.planned_bytes, batches[i].host_bytes);
       LayerBatch batch(scene, batches[i].targets);
       std::vector<BlameLayerRecord> layers;
-      for (size_t k = 0; k < feeds_.size(); ++k) {
+      for (size_t k = 0; k < feeds().size(); ++k) {
         VERNIER_ASSIGN_OR_RETURN(const std::vector<BlameLayerRecord> found,
-                                 batch.Run(feeds_[k], static_cast<int64_t>(k)));
-        const bool disturbed = plain_.disturbed_at().has_value();
-        plain_.Compare(k, batch.probed_outputs(), outcome_.record.disturbance);
-        if (!disturbed && plain_.disturbed_at()) disturbing_ = batch.probes();
+                                 batch.Run(feeds()[k], static_cast<int64_t>(k)));
+        const bool disturbed = plain_->outputs().disturbed_at().has_value();
+        plain_->outputs().Compare(k, batch.probed_outputs(), outcome_.record.disturbance);
+        if (!disturbed && plain_->outputs().disturbed_at()) disturbing_ = batch.probes();
         MergeWorst(found, layers);
       }
       auto& all = outcome_.record.layers;
@@ -431,7 +335,7 @@ class Investigation {
     DisturbanceRecord& record = outcome_.record.disturbance;
     if (!record.measured) return {};
     DescribeMovement(record);
-    if (!plain_.disturbed_at()) return {};
+    if (!plain_->outputs().disturbed_at()) return {};
     logger_.Start("Probing changed the result: searching for the probes that do it");
     // Of the batch that showed it: all tensors at once may be too many.
     const NameSet disturbing(disturbing_.begin(), disturbing_.end());
@@ -442,8 +346,9 @@ class Investigation {
       }
     }
     // On the iteration that showed the difference.
-    const size_t at = *plain_.disturbed_at();
-    const ExposedScene scene{&*candidate_, &plain_, &feeds_[at], at, graph_->OutputNames()};
+    const size_t at = *plain_->outputs().disturbed_at();
+    const ExposedScene scene{&*candidate_, &plain_->outputs(), &feeds()[at], at,
+                             graph_->OutputNames()};
     const ProbeTrial trial = [&](const std::vector<std::string>& set) -> Result<double> {
       VERNIER_TRY(CheckInterrupted());
       return RunExposed(scene, set);
@@ -467,7 +372,7 @@ class Investigation {
     scene.source = MakeReference();
     scene.reference_runner = *sides_.reference;
     scene.candidate_runner = sides_.candidate;
-    scene.feeds = &feeds_;
+    scene.feeds = &feeds();
     scene.investigate = [this](const BlamePlan& plan) {
       return ExecuteBlame(plan, quiet_, interrupted_).record;
     };
@@ -482,7 +387,7 @@ class Investigation {
   void NoteFusedAway() {
     for (const uint32_t node : graph_->order()) {
       for (const std::string_view name : graph_->graph().Outputs(graph_->graph().nodes[node])) {
-        if (fused_away_.contains(name)) outcome_.record.fused_away.emplace_back(name);
+        if (plain_->fused_away().contains(name)) outcome_.record.fused_away.emplace_back(name);
       }
     }
   }
@@ -499,7 +404,7 @@ class Investigation {
   void Conclude() {
     BlameRecord& record = outcome_.record;
     record.unexposed = unexposed_;
-    if (graph_) NoteFusedAway();
+    if (plain_) NoteFusedAway();
     for (const BlameLayerRecord& layer : record.layers) {
       record.compared += static_cast<int64_t>(layer.outputs.size());
     }
@@ -509,7 +414,7 @@ class Investigation {
     if (!reference_ && graph_) {
       DoubtInputs([this](std::string_view name) { return graph_->IsInput(name); }, record);
     }
-    if (reference_ && graph_) FollowBranches();
+    if (reference_ && plain_) FollowBranches();
     record.timing.emplace_back("runtimes", clock_.seconds());
   }
 
@@ -528,15 +433,9 @@ class Investigation {
   std::optional<ProbeSide> reference_, candidate_, alone_;
   std::shared_ptr<const OnnxModel> reference_model_;
   std::optional<BlameGraph> graph_;
-  std::unique_ptr<LiveRunner> reference_runner_, candidate_runner_;
-  std::vector<TensorMap> feeds_;
-  std::vector<std::string> saved_names_;
-  PlainOutputs plain_;
+  std::optional<PlainRun> plain_;
   TensorPairs pairs_;
-  std::optional<FusionQuestion> fusion_;
-  NameSet visible_, disputed_, fused_away_;
-  HeldMemory held_;
-  uint64_t idle_candidate_ = 0;
+  NameSet visible_, disputed_;
   std::vector<std::string> disturbing_;  // probes with which the outputs changed
   std::vector<UnexposedTensor> unexposed_;
   std::unordered_set<std::string> known_;  // tensors of a search that was interrupted

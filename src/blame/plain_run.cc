@@ -1,0 +1,141 @@
+#include "blame/plain_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "blame/blame_feeds.h"
+#include "util/counted.h"
+
+namespace vernier {
+namespace {
+
+std::string NameOf(const ProbeSide& side) { return "'" + side.plan().name + "'"; }
+
+bool TimesKernels(const ProbeSide& side) { return side.plan().backend.starts_with("tensorrt"); }
+
+}  // namespace
+
+bool PlainRun::MayOverlap() const {
+  return scene_.reference != nullptr && scene_.plan->max_gpu_bytes == 0 &&
+         !(TimesKernels(*scene_.reference) && TimesKernels(*scene_.candidate));
+}
+
+Status PlainRun::Run() {
+  VERNIER_TRY(OpenBoth());
+  VERNIER_TRY(MakeFeeds());
+  outputs_.SetRunners(reference_runner_.get(), *candidate_runner_);
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    if (scene_.interrupted->load() != 0) return Cancelled("interrupted");
+    VERNIER_ASSIGN_OR_RETURN(TensorMap ours, ReferenceOutputs(i));
+    VERNIER_ASSIGN_OR_RETURN(
+        TensorMap theirs,
+        scene_.candidate->Infer(*candidate_runner_, feeds_[i]).Annotate(NameOf(*scene_.candidate)));
+    outputs_.Add(feeds_[i], std::move(ours), std::move(theirs));
+  }
+  if (reference_runner_) Close(*scene_.reference, *reference_runner_);
+  Close(*scene_.candidate, *candidate_runner_);
+  idle_candidate_ = scene_.candidate->ResidentMemory();
+  held_.model = scene_.graph->model().bytes().size();
+  if (scene_.reference_model != nullptr) {
+    held_.model = std::max<uint64_t>(held_.model, scene_.reference_model->bytes().size());
+  }
+  if (fusion_) fused_away_ = fusion_->FusedAway(*scene_.graph);
+  return {};
+}
+
+Status PlainRun::OpenBoth() {
+  if (scene_.reference == nullptr) return OpenCandidate().Annotate(NameOf(*scene_.candidate));
+  VERNIER_ASSIGN_OR_RETURN(SessionAhead ahead,
+                           scene_.reference->OpenPlainAhead().Annotate(NameOf(*scene_.reference)));
+  if (!MayOverlap()) VERNIER_TRY(TakeReference(ahead));
+  const Status opened = OpenCandidate().Annotate(NameOf(*scene_.candidate));
+  if (reference_runner_ == nullptr) VERNIER_TRY(TakeReference(ahead));
+  return opened;
+}
+
+Status PlainRun::TakeReference(SessionAhead& ahead) {
+  VERNIER_ASSIGN_OR_RETURN(SessionAhead::Ready ready,
+                           ahead.Take().Annotate(NameOf(*scene_.reference)));
+  reference_runner_ = std::move(ready.session);
+  return {};
+}
+
+// Asked how it fuses the graph, if it can tell: a session more would be a compile more.
+Status PlainRun::OpenCandidate() {
+  ProbeSide& candidate = *scene_.candidate;
+  fusion_ = FusionQuestion::Make(candidate.plan().backend, scene_.graph->model());
+  if (fusion_) {
+    Result<std::unique_ptr<LiveRunner>> told = candidate.OpenPlain(fusion_->options());
+    if (told.ok()) {
+      candidate_runner_ = *std::move(told);
+      return {};
+    }
+    if (told.status().code() == StatusCode::kCancelled) return told.status();
+    fusion_.reset();
+  }
+  VERNIER_ASSIGN_OR_RETURN(candidate_runner_, candidate.OpenPlain());
+  return {};
+}
+
+Status PlainRun::MakeFeeds() {
+  feeds_ = scene_.plan->feeds;
+  if (!feeds_.empty()) return {};
+  const LiveRunner& first = reference_runner_ ? *reference_runner_ : *candidate_runner_;
+  const OnnxModel& model =
+      scene_.reference_model != nullptr ? *scene_.reference_model : scene_.graph->model();
+  const std::vector<TensorInfo> inputs =
+      first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
+  VERNIER_ASSIGN_OR_RETURN(feeds_,
+                           CollectFeeds(scene_.plan->run, inputs, *scene_.pool, *scene_.logger));
+  return scene_.reference != nullptr ? Status() : MatchSavedIterations();
+}
+
+Status PlainRun::MatchSavedIterations() {
+  const auto saved = static_cast<size_t>(scene_.loaded->runs()[scene_.saved_run].iterations);
+  if (saved == 0) return InvalidArgument("the saved outputs hold no iteration");
+  if (feeds_.size() != saved) {
+    shortened_ = "the saved outputs hold " + Counted(saved, "iteration") + " and the inputs " +
+                 std::to_string(feeds_.size()) + ": only the first " +
+                 std::to_string(std::min(saved, feeds_.size())) + " of both were looked at";
+  }
+  if (feeds_.size() > saved) feeds_.resize(saved);
+  VERNIER_ASSIGN_OR_RETURN(const IterationResult peek, scene_.loaded->Peek(scene_.saved_run));
+  for (const NamedTensor& output : peek.outputs) saved_names_.push_back(output.name);
+  return {};
+}
+
+Result<TensorMap> PlainRun::ReferenceOutputs(size_t iteration) {
+  TensorMap outputs;
+  if (scene_.reference != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(outputs, scene_.reference->Infer(*reference_runner_, feeds_[iteration])
+                                          .Annotate(NameOf(*scene_.reference)));
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(
+        IterationResult saved,
+        scene_.loaded->Read(scene_.saved_run, static_cast<int64_t>(iteration), *scene_.quiet));
+    outputs = std::move(saved.outputs);
+  }
+  std::erase_if(outputs,
+                [this](const NamedTensor& output) { return !scene_.graph->IsOutput(output.name); });
+  return outputs;
+}
+
+// What it told of itself is needed further on, its memory is not.
+void PlainRun::Close(ProbeSide& side, LiveRunner& runner) {
+  const uint64_t peak = runner.TakePeakMemory().value_or(0);
+  (void)runner.Close();
+  side.GiveMemoryBack();
+  const uint64_t idle = side.ResidentMemory();
+  held_.session = std::max(held_.session, peak - std::min(peak, idle));
+  held_.idle += idle;
+}
+
+std::vector<RunnerRecord> PlainRun::Runners() const {
+  std::vector<RunnerRecord> records;
+  for (const LiveRunner* runner : {reference_runner_.get(), candidate_runner_.get()}) {
+    if (runner != nullptr) records.push_back(runner->Describe());
+  }
+  return records;
+}
+
+}  // namespace vernier

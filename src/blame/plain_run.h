@@ -1,0 +1,88 @@
+// The model on both sides as it is, without probes: whether it runs at all, what its outputs are,
+// and how much memory that takes.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blame/blame_graph.h"
+#include "blame/blame_plan.h"
+#include "blame/fused_tensors.h"
+#include "blame/memory_plan.h"
+#include "blame/plain_outputs.h"
+#include "blame/probe_side.h"
+#include "run/loaded_runs.h"
+#include "run/worker_pool.h"
+#include "util/log.h"
+
+namespace vernier {
+
+/// What is run. The objects outlive the run.
+struct PlainScene {
+  const BlamePlan* plan = nullptr;
+  const BlameGraph* graph = nullptr;           ///< the candidate's
+  const OnnxModel* reference_model = nullptr;  ///< null: saved
+  ProbeSide* reference = nullptr;              ///< null: saved
+  ProbeSide* candidate = nullptr;
+  LoadedRuns* loaded = nullptr;
+  size_t saved_run = 0;  ///< of `loaded`, the reference's
+  WorkerPool* pool = nullptr;
+  Logger* logger = nullptr;
+  Logger* quiet = nullptr;  ///< for what is noise within a search
+  const std::atomic<int>* interrupted = nullptr;
+};
+
+class PlainRun {
+ public:
+  explicit PlainRun(const PlainScene& scene) : scene_(scene) {}
+
+  /// Once. Errors of opening and running, with the runner's name; those of the inputs; kCancelled.
+  Status Run();
+
+  /// May the sides work at the same time? TensorRT times kernels while it builds, and a limit on
+  /// the device's memory is one for both.
+  bool MayOverlap() const;
+
+  /// After a run that went well:
+  const std::vector<TensorMap>& feeds() const { return feeds_; }
+  PlainOutputs& outputs() { return outputs_; }
+  /// Closed; null for saved outputs. They tell how a side computes.
+  const LiveRunner* reference_runner() const { return reference_runner_.get(); }
+  const LiveRunner& candidate_runner() const { return *candidate_runner_; }
+  std::vector<RunnerRecord> Runners() const;
+  /// Of saved outputs, the names of the first iteration.
+  const std::vector<std::string>& saved_names() const { return saved_names_; }
+  /// Tensors of the graph that the candidate makes only when it has to; views into the graph.
+  const NameSet& fused_away() const { return fused_away_; }
+  /// Of the models and the sessions, and of the workers when they are idle.
+  const HeldMemory& held() const { return held_; }
+  /// What the candidate's worker takes when it is idle, in bytes.
+  uint64_t idle_candidate() const { return idle_candidate_; }
+  /// Why fewer iterations are looked at than were given; empty: all are.
+  const std::string& shortened() const { return shortened_; }
+
+ private:
+  Status OpenBoth();
+  Status TakeReference(SessionAhead& ahead);
+  Status OpenCandidate();
+  Status MakeFeeds();
+  Status MatchSavedIterations();
+  Result<TensorMap> ReferenceOutputs(size_t iteration);
+  void Close(ProbeSide& side, LiveRunner& runner);
+
+  const PlainScene scene_;
+  std::unique_ptr<LiveRunner> reference_runner_, candidate_runner_;
+  std::optional<FusionQuestion> fusion_;
+  std::vector<TensorMap> feeds_;
+  std::vector<std::string> saved_names_;
+  PlainOutputs outputs_;
+  NameSet fused_away_;
+  HeldMemory held_;
+  uint64_t idle_candidate_ = 0;
+  std::string shortened_;
+};
+
+}  // namespace vernier
