@@ -86,8 +86,7 @@ class IdentityBackend {
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        {sizeof(vn_option_info), sdk::Str("device"), sdk::Str("word"), sdk::Str("cpu"),
-         sdk::Str("where outputs lie: cpu or cuda")},
+        sdk::OptionRow("device", "word", "cpu", "where outputs lie: cpu or cuda"),
     };
     return kOptions;
   }

@@ -13,17 +13,15 @@ class OpenVinoBackend {
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), {}, sdk::Str("library to load")},
-        {sizeof(vn_option_info), sdk::Str("device"), sdk::Str("word"), sdk::Str("CPU"),
-         sdk::Str("device to compile for")},
-        {sizeof(vn_option_info), sdk::Str("precision"), sdk::Str("word"), sdk::Str("f32"),
-         sdk::Str("inference precision: f32, f16, bf16, or default for OpenVINO's own choice")},
-        {sizeof(vn_option_info), sdk::Str("threads"), sdk::Str("int"), {},
-         sdk::Str("threads of an inference; default: OpenVINO's own choice")},
-        {sizeof(vn_option_info), sdk::Str("layer_times"), sdk::Str("path"), {},
-         sdk::Str("measure each layer, and write the times there when the session ends")},
-        {sizeof(vn_option_info), sdk::Str("layer_names"), sdk::Str("path"), {},
-         sdk::Str("write there which nodes each kernel computes")},
+        sdk::OptionRow("lib", "path", "", "library to load"),
+        sdk::OptionRow("device", "word", "CPU", "device to compile for"),
+        sdk::OptionRow("precision", "word", "f32",
+                       "inference precision: f32, f16, bf16, or default for OpenVINO's own choice"),
+        sdk::OptionRow("threads", "int", "",
+                       "threads of an inference; default: OpenVINO's own choice"),
+        sdk::OptionRow("layer_times", "path", "",
+                       "measure each layer, and write the times there when the session ends"),
+        sdk::OptionRow("layer_names", "path", "", "write there which nodes each kernel computes"),
     };
     return kOptions;
   }

@@ -15,20 +15,23 @@ class TensorFlowBackend {
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        Row("lib", "path", "library to load"),
-        Row("xla", "switch", "compile graphs with XLA"),
-        Row("threads", "int", "threads within and across operations; default: TensorFlow's choice"),
-        Row("graph_optimization", "word", "on or off; default on"),
-        Row("model_type", "word", "frozen or ckpt, where the path does not tell"),
-        Row("ckpt", "name", "checkpoint in the folder, without an extension"),
-        Row("signature", "name", "signature of a SavedModel; default serving_default"),
-        Row("outputs", "name", "tensors to hand out, repeated; * for all"),
-        Row("freeze_graph", "switch", "constants in place of variables"),
-        Row("save_pb", "path", "where the graph is saved"),
-        Row("save_tensorboard", "folder", "where events for TensorBoard are saved"),
-        Row("save_timeline", "folder", "where traces of inferences are saved"),
-        Row("gpu_memory_fraction", "float", "share of GPU memory, 0 to 1; default 0.9"),
-        Row("allow_growth", "switch", "take GPU memory as it is needed"),
+        sdk::OptionRow("lib", "path", "", "library to load"),
+        sdk::OptionRow("xla", "switch", "", "compile graphs with XLA"),
+        sdk::OptionRow("threads", "int", "",
+                       "threads within and across operations; default: TensorFlow's choice"),
+        sdk::OptionRow("graph_optimization", "word", "", "on or off; default on"),
+        sdk::OptionRow("model_type", "word", "", "frozen or ckpt, where the path does not tell"),
+        sdk::OptionRow("ckpt", "name", "", "checkpoint in the folder, without an extension"),
+        sdk::OptionRow("signature", "name", "",
+                       "signature of a SavedModel; default serving_default"),
+        sdk::OptionRow("outputs", "name", "", "tensors to hand out, repeated; * for all"),
+        sdk::OptionRow("freeze_graph", "switch", "", "constants in place of variables"),
+        sdk::OptionRow("save_pb", "path", "", "where the graph is saved"),
+        sdk::OptionRow("save_tensorboard", "folder", "", "where events for TensorBoard are saved"),
+        sdk::OptionRow("save_timeline", "folder", "", "where traces of inferences are saved"),
+        sdk::OptionRow("gpu_memory_fraction", "float", "",
+                       "share of GPU memory, 0 to 1; default 0.9"),
+        sdk::OptionRow("allow_growth", "switch", "", "take GPU memory as it is needed"),
     };
     return kOptions;
   }
@@ -52,10 +55,6 @@ class TensorFlowBackend {
 
  private:
   TensorFlowBackend(Api api, const sdk::Host& host) : api_(std::move(api)), host_(host) {}
-
-  static vn_option_info Row(std::string_view name, std::string_view type, std::string_view help) {
-    return {sizeof(vn_option_info), sdk::Str(name), sdk::Str(type), {}, sdk::Str(help)};
-  }
 
   Api api_;
   sdk::Host host_;

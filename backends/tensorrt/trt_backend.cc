@@ -13,16 +13,9 @@ class TensorRtBackend {
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        {sizeof(vn_option_info),
-         sdk::Str("lib"),
-         sdk::Str("path"),
-         {},
-         sdk::Str("library to load")},
-        {sizeof(vn_option_info),
-         sdk::Str("engine_report"),
-         sdk::Str("path"),
-         {},
-         sdk::Str("file for what the engine says of itself, as JSON")},
+        sdk::OptionRow("lib", "path", "", "library to load"),
+        sdk::OptionRow("engine_report", "path", "",
+                       "file for what the engine says of itself, as JSON"),
     };
     return kOptions;
   }

@@ -74,8 +74,7 @@ struct PassedOn {
   static vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
     const sdk::Host host(sdk::internal::QueriedHost<PassedOn>());
     if (index > 0) return host.NewStatus(NotFound("no more options"));
-    *out = {sizeof(vn_option_info), sdk::Str("lib"), sdk::Str("path"), sdk::Str(""),
-            sdk::Str("PyTorch's libtorch.so, or a folder that holds it")};
+    *out = sdk::OptionRow("lib", "path", "", "PyTorch's libtorch.so, or a folder that holds it");
     return nullptr;
   }
 

@@ -28,6 +28,13 @@ inline std::string_view View(vn_str text) {
 }
 inline vn_str Str(std::string_view text) { return {text.data(), text.size()}; }
 
+/// A row of a backend's OptionTable(): `type` is a word for what it takes (path, int, word, list),
+/// `fallback` what holds where the option is not given, empty for nothing. All must be literals.
+inline vn_option_info OptionRow(std::string_view name, std::string_view type,
+                                std::string_view fallback, std::string_view help) {
+  return {sizeof(vn_option_info), Str(name), Str(type), Str(fallback), Str(help)};
+}
+
 /// What the host offers: logging, and whether the user has interrupted the run.
 class Host {
  public:
