@@ -98,6 +98,12 @@ Status Restore(const Api& api, const LoadedGraph& loaded, std::string_view saver
 
 }  // namespace
 
+bool IsCheckpointFile(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path + ".meta", error) ||
+         (path.ends_with(".meta") && fs::exists(fs::path(path).replace_extension(".index"), error));
+}
+
 Result<LoadedGraph> LoadCheckpoint(const Api& api, const std::string& folder, std::string name,
                                    const SessionConfig& config) {
   VERNIER_ASSIGN_OR_RETURN(const std::string prefix, FindPrefix(folder, std::move(name)));

@@ -57,6 +57,9 @@ Result<LoadedGraph> LoadSavedModel(const Api& api, const std::string& folder,
                                    std::string_view signature, const SessionConfig& config);
 bool IsSavedModel(const std::string& folder);
 
+/// Is this one of a checkpoint's files with a graph, `folder`/`name`.meta, or that without `.meta`?
+bool IsCheckpointFile(const std::string& path);
+
 /// A checkpoint `folder`/`name`.meta with its variables; without a name the one that the folder's
 /// file `checkpoint` tells. kMalformed with what is missing.
 Result<LoadedGraph> LoadCheckpoint(const Api& api, const std::string& folder, std::string name,

@@ -72,6 +72,10 @@ Result<LoadedGraph> Load(const Api& api, const vn_model& model, const sdk::Optio
   if (!ckpt.empty() || folder || options.Get("model_type") == "ckpt") {
     return LoadCheckpoint(api, path.string(), ckpt, config);
   }
+  if (!in_memory && IsCheckpointFile(path.string())) {
+    const fs::path name = path.extension() == ".meta" ? path.stem() : path.filename();
+    return LoadCheckpoint(api, path.parent_path().string(), name.string(), config);
+  }
   return LoadFrozen(api, model, config);
 }
 

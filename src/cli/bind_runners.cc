@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "backend/python_program.h"
 #include "cli/bind_model.h"
@@ -65,7 +66,12 @@ constexpr OptionBinding kOptionBindings[] = {
     {"torch", "torch_outputs", "output_names", false},
 };
 
-void BindTorch(const ParsedArgs& args, RunnerPlan& runner) {
+Status BindTorch(const ParsedArgs& args, RunnerPlan& runner) {
+  std::set<std::string_view> names;
+  for (const std::string& name : args.List("torch_outputs")) {
+    if (names.insert(name).second) continue;
+    return InvalidArgument("--torch-outputs: '" + name + "' names two outputs");
+  }
   if (args.Has("allow_pickle")) runner.session_options.emplace_back("allow_pickle", "1");
   // A library that is named is for the plug-in: no other PyTorch will do.
   if (args.Has("torch_lib")) runner.place = RunnerPlace::kPlugin;
@@ -73,6 +79,7 @@ void BindTorch(const ParsedArgs& args, RunnerPlan& runner) {
   if (served == "plugin") runner.place = RunnerPlace::kPlugin;
   if (served == "python") runner.place = RunnerPlace::kPython;
   if (served == "auto") runner.place = RunnerPlace::kAuto;
+  return {};
 }
 
 Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
@@ -83,7 +90,7 @@ Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& lo
       options.emplace_back(binding.key, value);
     }
   }
-  BindTensorFlow(args, runner);
+  VERNIER_TRY(BindTensorFlow(args, runner));
   for (const PluginOption& given : args.plugin_options()) {
     if (KindOf(given.backend).backend != runner.backend) continue;
     // A plug-in says which options it has, but not which of its functions looks at them.
@@ -91,7 +98,7 @@ Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& lo
     runner.session_options.emplace_back(given.option, given.value);
     runner.plugin_options.push_back(given.option);
   }
-  if (runner.backend == "torch") BindTorch(args, runner);
+  if (runner.backend == "torch") VERNIER_TRY(BindTorch(args, runner));
   return runner.backend == kTensorRt ? BindTensorRt(args, runner, logger) : Status();
 }
 

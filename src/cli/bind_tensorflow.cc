@@ -1,6 +1,7 @@
 #include "cli/bind_tensorflow.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,11 +59,8 @@ bool IsTensorFlowDest(std::string_view dest) {
                      [&](const Passed& passed) { return passed.dest == dest; });
 }
 
-void BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner) {
-  if (runner.backend != "tensorflow") {
-    BindTensorFlowConversion(args, runner);
-    return;
-  }
+Status BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner) {
+  if (runner.backend != "tensorflow") return BindTensorFlowConversion(args, runner);
   for (const GivenOption& given : args.given()) {
     const auto passed = std::find_if(std::begin(kPassedOn), std::end(kPassedOn),
                                      [&](const Passed& p) { return p.dest == given.row->dest; });
@@ -78,9 +76,14 @@ void BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner) {
   if (args.Has("tf_outputs")) SetOutputs(OutputWords(args.List("tf_outputs")), runner);
   // What marks every tensor of the run marks TensorFlow's, too.
   if (args.Has("mark_all")) SetOutputs({"*"}, runner);
+  return {};
 }
 
-void BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner) {
+Status BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> opset, args.Int("opset"));
+  if (opset && *opset < 1) {
+    return InvalidArgument("--opset: expected a number >= 1, got '" + std::to_string(*opset) + "'");
+  }
   constexpr Passed kOfConversion[] = {
       {"opset", "opset"}, {"ckpt", "ckpt"}, {"tf_signature", "signature"}};
   for (const Passed& passed : kOfConversion) {
@@ -88,12 +91,13 @@ void BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner) {
       runner.session_options.emplace_back(passed.key, *value);
     }
   }
-  if (!args.Has("tf_outputs")) return;
+  if (!args.Has("tf_outputs")) return {};
   std::erase_if(runner.session_options,
                 [](const auto& option) { return option.first == "tf_outputs"; });
   for (const std::string& word : OutputWords(args.List("tf_outputs"))) {
     runner.session_options.emplace_back("tf_outputs", word);
   }
+  return {};
 }
 
 bool IsTensorFlowModel(ModelType type) {

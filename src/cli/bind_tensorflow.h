@@ -13,11 +13,12 @@ namespace vernier {
 bool IsTensorFlowDest(std::string_view dest);
 
 /// Adds the options given to a TensorFlow runner; to any other, those of converting its model.
-void BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner);
+/// kInvalidArgument for an --opset below 1.
+Status BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner);
 
 /// The options of converting a TensorFlow model: --opset, --ckpt, --tf-signature and
-/// --tf-outputs.
-void BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner);
+/// --tf-outputs. kInvalidArgument for an --opset below 1.
+Status BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner);
 
 /// Is this one of TensorFlow's formats?
 bool IsTensorFlowModel(ModelType type);

@@ -17,7 +17,9 @@ CommandGroup OnSavedMeasures(CommandGroup group) {
 std::vector<CommandGroup> RunnersAndInputs() {
   std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(),
                                       Without(RunnerOptions(), {"pairs", "reference"}),
-                                      ModelOptions(), OnnxLoadOptions()};
+                                      ModelOptions()};
+  for (const OptionGroup& group : TensorFlowOptions()) groups.push_back(group);
+  groups.push_back(OnnxLoadOptions());
   groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
   groups.push_back(TensorRtRunOptions());
@@ -119,15 +121,11 @@ OptionTable CheckLintOptionTable() {
 
 OptionTable ProfileOptionTable() {
   std::vector<CommandGroup> groups = {
-      GeneralOptions(),
-      LoggingOptions(),
-      Without(RunnerOptions(), {"pairs", "reference"}),
-      Without(ModelOptions(), {"input_shapes", "onnx_graphsurgeon"}),
-      ProfileOptionRows(),
-      OnnxLoadOptions(),
-      OnnxRuntimeOptions(),
-      OpenVinoOptions(),
-      TensorRtConfigOptions()};
+      GeneralOptions(), LoggingOptions(), Without(RunnerOptions(), {"pairs", "reference"}),
+      Without(ModelOptions(), {"input_shapes", "onnx_graphsurgeon"}), ProfileOptionRows()};
+  for (const OptionGroup& group : TensorFlowOptions()) groups.push_back(group);
+  groups.insert(groups.end(), {OnnxLoadOptions(), OnnxRuntimeOptions(), OpenVinoOptions(),
+                               TensorRtConfigOptions()});
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
   groups.push_back(TensorRtRunOptions());
   groups.push_back(Only(DataLoaderOptions(),

@@ -165,6 +165,19 @@ class Flags(TensorFlowCase):
                 done = self.consistency(self.models / model, "--tf", "--only", "other-settings")
                 self.assert_passes(done, f"PASSED | other-settings | {settings} settings, ")
 
+    def test_other_commands_that_run_models_have_the_flags(self):
+        frozen = self.models / "frozen.pb"
+        for command, words in ((["profile"], ["--runs", 3]), (["check", "extremes"], []),
+                               (["check", "consistency"], ["--only", "repeated-runs"])):
+            with self.subTest(command):
+                done = self.start(*command, self.models / "ckpt", "--tf", "--ckpt", "model",
+                                  "--freeze-graph", "--tf-outputs", "hidden:0", *words)
+                self.assert_passes(done)
+                done = self.start(*command, frozen, "--tf", "--tf-outputs", "hiden:0", *words)
+                self.assertIn("no tensor 'hiden:0'", done.err + done.out, str(done))
+                done = self.start(*command, frozen, "--tf", "--tf-lib", "none", *words)
+                self.assertEqual(done.code, 5, str(done))
+
     def test_noise_floor_of_tensorflow(self):
         done = self.vernier(self.models / "conv.pb", "--tf", "--noise-floor", "--runner",
                             f"again=tf {self.models}/conv.pb")

@@ -168,6 +168,7 @@ class Formats(TensorFlowCase):
                 done = self.vernier(model, "--tf", "--runner", f"example={example} {model}",
                                     "--input-shapes", "x:[4,16]", "--iterations", 2)
                 self.assert_passes(done, "PASSED, compared 2 outputs in 2 iterations")
+                self.assertNotIn("UserWarning", done.err)
 
     def test_other_weights_are_a_mismatch(self):
         m = self.models
@@ -184,6 +185,13 @@ class Formats(TensorFlowCase):
         done = self.vernier(self.models / "saved/saved_model.pb", "--tf")
         self.assert_passes(done)
         self.assertIn("{logits [dtype=float32", done.out)
+
+    def test_a_file_of_a_checkpoint_is_the_checkpoint(self):
+        for name in ("model.meta", "model"):
+            with self.subTest(name):
+                done = self.vernier(self.models / "ckpt" / name, "--tf", "--runner",
+                                    f"folder=tf {self.models}/ckpt", "--atol", 0, "--rtol", 0)
+                self.assert_passes(done, "compared 2 outputs")
 
     def test_model_type_words(self):
         for model, word in (("frozen.pb", "frozen"), ("ckpt", "ckpt"), ("mlp.h5", "keras")):
@@ -270,6 +278,13 @@ class Faults(TensorFlowCase):
                           "there is no checkpoint", "other")
         (self.folder / "empty").mkdir()
         self.assert_fails(self.vernier("empty", "--tf"), 3, "does not contain a `checkpoint` file")
+
+    def test_opset_is_a_number_of_at_least_one(self):
+        for command in (["run", self.models / "saved", "--onnxrt"],
+                        ["convert", self.models / "saved", "-o", "new.onnx"]):
+            done = self.start(*command, "--opset", 0)
+            self.assert_fails(done, 2, "--opset: expected a number >= 1, got '0'")
+        self.assertFalse((self.folder / "new.onnx").exists())
 
     def test_flags_of_tensorflow_1(self):
         done = self.vernier(self.models / "frozen.pb", "--tf", "--tftrt")

@@ -84,7 +84,7 @@ Status LeaveTensorFlow(Conversion& conversion, ModelConversions& conversions) {
   if (!type || !IsTensorFlowModel(*type)) return {};
   RunnerPlan reader;
   reader.model = conversion.model;
-  BindTensorFlowConversion(conversion.args, reader);
+  VERNIER_TRY(BindTensorFlowConversion(conversion.args, reader));
   ConvertToOnnx(reader);
   VERNIER_ASSIGN_OR_RETURN(conversion.model, conversions.ModelOf(reader));
   return {};
