@@ -59,16 +59,17 @@ class TorchScriptBackend {
   static constexpr std::string_view kVersion = "1";
 
   static std::span<const vn_option_info> OptionTable() { return {}; }
-  static Result<std::unique_ptr<TorchScriptBackend>> Create(const sdk::Host&, sdk::Options) {
-    return std::make_unique<TorchScriptBackend>();
+  static Result<std::unique_ptr<TorchScriptBackend>> Create(const sdk::Host& host, sdk::Options) {
+    return std::make_unique<TorchScriptBackend>(host);
   }
+  explicit TorchScriptBackend(const sdk::Host& host) : host_(host) {}
   std::string_view framework_version() const { return TORCH_VERSION; }
   std::string_view framework_path() const { return ""; }
 
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
     const std::string path(sdk::View(model.path));
     try {
-      return TorchScriptSession::Create(Read(model), NamesFor(model, options),
+      return TorchScriptSession::Create(host_, Read(model), NamesFor(model, options),
                                         !options.GetAll("output_names").empty());
     } catch (const c10::Error& error) {
       const std::string why = error.what_without_backtrace();
@@ -76,6 +77,9 @@ class TorchScriptBackend {
                        "' cannot be read as TorchScript: " + why.substr(0, why.find('\n')));
     }
   }
+
+ private:
+  const sdk::Host host_;
 };
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <chrono>
 #include <iterator>
 #include <set>
+#include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "torch_tensor.h"
 
@@ -83,23 +85,36 @@ OutputNames FieldNames(const c10::TypePtr& type) {
   return names;
 }
 
+// What the interpreter says of an error in a module is a sentence that fits all, the calls that led
+// there, and then the cause: that one comes first here.
+std::string CauseFirst(const std::string& text) {
+  constexpr std::string_view kLastCall = "<--- HERE\n";
+  const size_t call = text.rfind(kLastCall);
+  if (call == std::string::npos) return text;
+  const std::string cause = text.substr(call + kLastCall.size());
+  return cause.substr(0, cause.find('\n')) + "\n" + text;
+}
+
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
-TorchScriptSession::TorchScriptSession(torch::jit::Module module)
-    : module_(std::move(module)), device_(torch::cuda::is_available() ? at::kCUDA : at::kCPU) {
+TorchScriptSession::TorchScriptSession(const sdk::Host& host, torch::jit::Module module)
+    : host_(host),
+      module_(std::move(module)),
+      device_(torch::cuda::is_available() ? at::kCUDA : at::kCPU) {
   module_.eval();
   module_.to(device_);
 }
 
-Result<std::unique_ptr<sdk::Session>> TorchScriptSession::Create(torch::jit::Module module,
+Result<std::unique_ptr<sdk::Session>> TorchScriptSession::Create(const sdk::Host& host,
+                                                                 torch::jit::Module module,
                                                                  const OutputNames& names,
                                                                  bool asked) {
   if (!module.find_method("forward")) return Malformed("the module has no method 'forward'");
-  std::unique_ptr<TorchScriptSession> session(new TorchScriptSession(std::move(module)));
+  std::unique_ptr<TorchScriptSession> session(new TorchScriptSession(host, std::move(module)));
   VERNIER_TRY(session->ReadArguments());
   VERNIER_TRY(session->ReadResults(names, asked));
   session->needs_own_inputs_ = NeedsItsOwnInputs(session->module_);
@@ -160,6 +175,17 @@ sdk::SessionInfo TorchScriptSession::info() const {
   return {precision.empty() ? "that of its inputs" : precision, device_.is_cuda() ? "CUDA" : "CPU"};
 }
 
+void TorchScriptSession::WarnOfOrder(std::span<const vn_tensor* const> feed) {
+  if (std::exchange(warned_of_order_, true)) return;
+  std::string pairs;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    pairs += (pairs.empty() ? "'" : ", '") + inputs_[i].name + "' is given '" +
+             std::string(sdk::View(feed[i]->name)) + "'";
+  }
+  host_.Warning("the module's inputs are not called as those of the feed, and go in order: " +
+                pairs);
+}
+
 Result<std::vector<c10::IValue>> TorchScriptSession::Arguments(
     std::span<const vn_tensor* const> feed) {
   const auto named = [&](const std::string& name) {
@@ -175,6 +201,7 @@ Result<std::vector<c10::IValue>> TorchScriptSession::Arguments(
     return Malformed("the module takes " + std::to_string(inputs_.size()) + " inputs (" + names +
                      "), and the feed has " + std::to_string(feed.size()));
   }
+  if (!by_name) WarnOfOrder(feed);
   std::vector<c10::IValue> arguments;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(at::Tensor tensor,
@@ -195,7 +222,9 @@ Result<sdk::RunOutcome> TorchScriptSession::Run(std::span<const vn_tensor* const
     result = module_.forward(arguments);
     if (device_.is_cuda()) torch::cuda::synchronize();
   } catch (const c10::Error& error) {
-    return BackendError(error.what_without_backtrace());
+    return BackendError(CauseFirst(error.what_without_backtrace()));
+  } catch (const std::runtime_error& error) {
+    return BackendError(CauseFirst(error.what()));
   }
   outcome.inference_seconds = SecondsSince(start);
   std::vector<at::Tensor> tensors;

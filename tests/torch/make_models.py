@@ -5,6 +5,7 @@ net.npz too, so that the tests can state it in other words.
 """
 
 import sys
+import types
 from typing import Dict
 
 import numpy as np
@@ -89,6 +90,12 @@ net = net.float()
 torch.save(net.state_dict(), f"{FOLDER}/weights.pt")
 layers = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
 torch.save(layers, f"{FOLDER}/module.pt")
+# Of classes that whoever loads them does not have: of a program, and of a module.
+torch.save(ByName(), f"{FOLDER}/main.pt")
+sys.modules["elsewhere"] = types.ModuleType("elsewhere")
+sys.modules["elsewhere"].InPlace = InPlace
+InPlace.__module__ = "elsewhere"
+torch.save(InPlace(), f"{FOLDER}/elsewhere.pt")
 torch.save(layers, f"{FOLDER}/legacy.pt", _use_new_zipfile_serialization=False)
 save(layers.eval(), "module_script.pt")
 if hasattr(torch, "export"):

@@ -125,6 +125,10 @@ class Script(TorchCase):
                     self.assertIn("the model returns 2, and "
                                   f"{len(names)} are named ({', '.join(names)})", done.err)
 
+    def test_one_name_for_two_outputs(self):
+        done = self.run_torch("net.pt", "--torch", *SHAPES, "--torch-outputs", "y", "y")
+        self.assert_fails(done, 2, "--torch-outputs: 'y' names two outputs")
+
     def test_names_for_the_outputs_of_a_dictionary(self):
         outputs = self.outputs("dict.pt", "--torch", "--input-shapes", "x:[2]", "--torch-outputs",
                                "double", "--torch-in", "python")
@@ -140,7 +144,20 @@ class Script(TorchCase):
             with self.subTest(place=place):
                 done = self.run_torch("net.pt", "--torch", "--torch-in", place, "--input-shapes",
                                       "x:[4,5]", "bias:[3]")
-                self.assert_fails(done, 6, "mat1 and mat2 shapes cannot be multiplied")
+                # In the first line, and not behind what the interpreter says of any error.
+                self.assertRegex(done.err, r"\| FAILED: (.*: )?RuntimeError: mat1 and mat2 shapes "
+                                 r"cannot be multiplied", str(done))
+                self.assertEqual(done.code, 6, str(done))
+
+    def test_inputs_in_order_are_told(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                done = self.passes("net.pt", "--torch", "--torch-in", place, "--input-shapes",
+                                   "data:[4,6]", "bias:[3]", "--iterations", "3")
+                self.assertEqual((done.out + done.err).count("go in order: 'x' is given 'data', "
+                                                             "'bias' is given 'bias'"), 1, str(done))
+                done = self.passes("net.pt", "--torch", "--torch-in", place, *SHAPES)
+                self.assertNotIn("go in order", done.out + done.err)
 
     def test_no_tensor_among_the_arguments(self):
         done = self.run_torch("count.pt", "--torch", "--torch-in", PLACES[-1], "--input-shapes",
@@ -269,6 +286,12 @@ class Pickles(TorchCase):
                            "t=torch net.pt --torch-outputs y p --torch-in python",
                            "--data-loader-script", "loader.py", "--lenient")
         self.assertIn("compared 1 of 2 outputs", done.out)
+
+    def test_a_class_that_is_not_there(self):
+        for name, code in (("main.pt", 3), ("elsewhere.pt", 5)):
+            done = self.run_torch(name, "--torch", "--allow-pickle", "--input-shapes", "x:[2]")
+            self.assert_fails(done, code, f"{name}' needs Python code that is not found here",
+                              "PYTHONPATH", "--model-runner")
 
     def test_weights_are_no_module(self):
         done = self.run_torch("weights.pt", "--torch", "--allow-pickle", "--input-shapes", "x:[2]")

@@ -64,6 +64,14 @@ def _flat(results):
     return [value for part in results for value in _flat(part)]
 
 
+def cause_first(error):
+    """What TorchScript's interpreter says of an error in a module ends with the cause: that comes
+    first here, as in the plug-in (backends/torch/torchscript_session.cc)."""
+    text = str(error)
+    cause = text.rpartition("<--- HERE\n")[2].split("\n", 1)[0] if "<--- HERE\n" in text else ""
+    return wire.Failure(wire.BACKEND, f"{cause}\n{text}" if cause else text)
+
+
 def wrong_count(names, count):
     """As the plug-in says it (backends/torch/torchscript_session.cc)."""
     return (f"--torch-outputs: expected a name for each output: the model returns {count}, and "
@@ -82,6 +90,7 @@ class Model:
         self.place = "cuda" if torch.cuda.is_available() else "cpu"
         self.precision = ""
         self.marked = {}
+        self.warned_of_order = False
 
     @property
     def device(self):
@@ -94,13 +103,29 @@ class Model:
             arrays = [feed[name] for name in names]
         elif len(feed) == len(names):
             arrays = list(feed.values())
+            self._warn_of_order(names, feed)
         else:
             raise ValueError(f"the model takes {names}, and the feed has {list(feed)}")
         inputs = [self.torch.from_numpy(array).to(self.place) for array in arrays]
         self.marked = {}
         with self.torch.inference_mode():
-            results = self.call(*inputs)
+            results = self._call(inputs)
         return {**self._named(results), **self.marked}
+
+    def _call(self, inputs):
+        if not isinstance(self.call, self.torch.jit.ScriptModule):
+            return self.call(*inputs)
+        try:
+            return self.call(*inputs)
+        except RuntimeError as error:
+            raise cause_first(error) from None
+
+    def _warn_of_order(self, names, feed):
+        if not self.warned_of_order:
+            pairs = ", ".join(f"'{name}' is given '{given}'" for name, given in zip(names, feed))
+            print("[W] the module's inputs are not called as those of the feed, and go in order: "
+                  + pairs)
+        self.warned_of_order = True
 
     def _named(self, results):
         if isinstance(results, dict):
@@ -188,7 +213,14 @@ def _load_compiled(torch, path, _options):
 
 
 def _load_pickle(torch, path, options):
-    loaded = torch.load(path, map_location="cpu", weights_only=False)
+    try:
+        loaded = torch.load(path, map_location="cpu", weights_only=False)
+    except (AttributeError, ModuleNotFoundError) as error:
+        code = wire.UNAVAILABLE if isinstance(error, ModuleNotFoundError) else wire.MALFORMED
+        raise wire.Failure(
+            code, f"'{path}' needs Python code that is not found here: {error}. A pickle has none in "
+            "it: PYTHONPATH names the folder of the module that it was made with; or build the "
+            "module in a script for --model-runner") from None
     if not isinstance(loaded, torch.nn.Module):
         raise wire.Failure(
             wire.MALFORMED, f"'{path}' holds a {type(loaded).__name__} and no module: build the "
