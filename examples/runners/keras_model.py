@@ -19,7 +19,8 @@ class KerasModel:
                                for tensor in self.model.inputs}
 
     def infer(self, feed):
-        results = self.model([feed[name] for name in self.input_names], training=False)
+        inputs = [feed[name] for name in self.input_names]
+        results = self.model(inputs if len(inputs) > 1 else inputs[0], training=False)
         if not isinstance(results, (list, tuple)):
             results = [results]
         return dict(zip(self.output_names, results))

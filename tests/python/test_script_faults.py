@@ -239,6 +239,9 @@ class WrongAnswers(ScriptCase):
                     "returned a bool; expected a mapping of output names")
         self.expect(flag, "def compare_outputs(a, b): return {'y': a['y'] == b['y']}", 6,
                     "output 'y' is neither true nor false")
+        for nan in ("float('nan')", "a['y'].mean() * float('nan')"):
+            self.expect(flag, f"def compare_outputs(a, b): return {{'y': {nan}}}", 6,
+                        "output 'y' is neither true nor false: it is NaN")
         self.expect(flag, "def compare_outputs(a): return {}", 6, "TypeError")
 
     def test_a_comparison_of_nothing_is_no_pass(self):

@@ -46,12 +46,15 @@ class Comparison:
             out.text(_as_json(match, passed))
 
     def _verdict(self, name, match):
+        neither = f"{self.where}: its result for output '{name}' is neither true nor false"
         try:
-            return bool(match)
+            is_nan, passed = bool(match != match), bool(match)
         except Exception as error:
-            raise wire.Failure(
-                wire.BACKEND, f"{self.where}: its result for output '{name}' is neither true nor "
-                f"false: {error} (numpy.all() makes one of many)") from None
+            raise wire.Failure(wire.BACKEND,
+                               f"{neither}: {error} (numpy.all() makes one of many)") from None
+        if is_nan:  # which Python takes for true
+            raise wire.Failure(wire.BACKEND, f"{neither}: it is NaN")
+        return passed
 
 
 def _is_plain(match):
