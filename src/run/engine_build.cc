@@ -7,12 +7,35 @@
 #include "run/worker_pool.h"
 
 namespace vernier {
+namespace {
+
+/// By the plug-in; by the user's Python where that is asked for, or where no plug-in fits the
+/// TensorRT that is there.
+Status Open(WorkerPool& pool, const ModelSource& model, const OptionList& options,
+            LiveRunner& runner, Logger& logger) {
+  RunnerPlan plan = runner.plan();
+  const auto open = [&]() -> Status {
+    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool.Get(plan));
+    runner.Attach(std::move(worker), 0);
+    return runner.Open(model, options);
+  };
+  Status status = open();
+  const bool loaded = !runner.backend().framework_version.empty();
+  if (status.ok() || loaded || !MayMoveToPython(plan)) return status;
+  logger.Verbose("the plug-in is not used: " + status.message());
+  (void)runner.Close();
+  plan.place = RunnerPlace::kPython;
+  const Status in_python = open();
+  if (in_python.code() != StatusCode::kUnavailable) return in_python;
+  return Unavailable(status.message() +
+                     "\nNote: Python cannot serve it either: " + in_python.message());
+}
+
+}  // namespace
 
 Status BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger) {
   WorkerPool pool(plan.execution, interrupted, logger);
   LiveRunner runner(plan.runners.front());
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool.Get(plan.runners.front()));
-  runner.Attach(std::move(worker), 0);
   RunScripts scripts;
   if (RunScripts::Wanted(plan)) {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> python, pool.GetForScripts());
@@ -23,7 +46,7 @@ Status BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
   VERNIER_ASSIGN_OR_RETURN(const CalibrationFeeds feeds,
                            CalibrationFeeds::Make(plan, plan.runners.front(), *model,
                                                   {scripts.feeds(), scripts.draws()}, logger));
-  VERNIER_TRY(runner.Open(*model, feeds.options()));
+  VERNIER_TRY(Open(pool, *model, feeds.options(), runner, logger));
   return runner.Close();
 }
 
@@ -31,14 +54,12 @@ Result<EngineRecord> DescribeEngineFile(const RunPlan& plan, const std::atomic<i
                                         Logger& logger) {
   WorkerPool pool(plan.execution, interrupted, logger);
   LiveRunner runner(plan.runners.front());
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool.Get(plan.runners.front()));
-  runner.Attach(std::move(worker), 0);
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
                            ModelSource::Prepare(plan.runners.front().model, logger));
   const EngineReportFile report = EngineReportFile::For(plan.runners.front());
   OptionList options;
   report.AddTo(options);
-  VERNIER_TRY(runner.Open(*model, options));
+  VERNIER_TRY(Open(pool, *model, options, runner, logger));
   VERNIER_ASSIGN_OR_RETURN(EngineRecord engine, report.Read());
   VERNIER_TRY(runner.Close());
   return engine;

@@ -117,11 +117,7 @@ void LiveRuns::StartOne(size_t index) {
 
 // TensorRT's plug-in fits one major version; what it refuses once it has loaded is refused.
 bool LiveRuns::MayMoveToPython(const LiveRunner& runner) const {
-  const RunnerPlan& plan = runner.plan();
-  const bool named = std::any_of(plan.backend_options.begin(), plan.backend_options.end(),
-                                 [](const auto& option) { return option.first == "lib"; });
-  return plan.backend == "tensorrt" && plan.place == RunnerPlace::kAuto && !named &&
-         runner.backend().framework_version.empty();
+  return vernier::MayMoveToPython(runner.plan()) && runner.backend().framework_version.empty();
 }
 
 void LiveRuns::Fail(LiveRunner& runner, const Status& why) {

@@ -28,6 +28,12 @@ std::string SharingKey(const RunnerPlan& runner, bool alone) {
 
 }  // namespace
 
+bool MayMoveToPython(const RunnerPlan& runner) {
+  const bool named = std::any_of(runner.backend_options.begin(), runner.backend_options.end(),
+                                 [](const auto& option) { return option.first == "lib"; });
+  return runner.backend == "tensorrt" && runner.place == RunnerPlace::kAuto && !named;
+}
+
 Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
   std::weak_ptr<Worker>& slot =
       workers_[SharingKey(runner, plan_.use_subprocess || plan_.parallel)];

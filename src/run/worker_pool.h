@@ -13,6 +13,10 @@
 
 namespace vernier {
 
+/// May the user's Python serve this runner where its plug-in is missing or does not fit what is
+/// installed? So TensorRT's, unless the library was named.
+bool MayMoveToPython(const RunnerPlan& runner);
+
 class WorkerPool {
  public:
   /// `interrupted` is set by a signal handler; it must outlive the pool.

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import textwrap
 import unittest
@@ -212,6 +213,41 @@ class TensorRtInPython(unittest.TestCase):
             with self.subTest(" ".join(words)):
                 self.assertIn(sentence, self.run_vernier("run", "m.onnx", "--trt", *words,
                                                          code=code))
+
+    def test_convert_and_inspect_do_without_the_plugin_too(self):
+        printed = self.run_vernier("convert", "m.onnx", "-o", "m.engine")
+        self.assertIn("TensorRT 8.5.3.1 runs in Python", printed)
+        printed = self.run_vernier("inspect", "model", "m.engine", "--show", "layers", "attrs")
+        self.assertIn("Name: fake | Explicit Batch Engine", printed)
+        self.assertRegex(printed, r"x \[dtype=float32, shape=\(-1, 3\)\]")
+        self.assertIn("min=(1, 3), opt=(2, 3), max=(4, 3)", printed)
+        self.assertRegex(printed, r"Layer 0 +\| relu \[Op: ACTIVATION\]")
+        self.assertRegex(printed, "Tactic = 0x2")
+        (self.folder / "cut.engine").write_text("nonsense", encoding="utf-8")
+        printed = self.run_vernier("inspect", "model", "cut.engine", code=3)
+        self.assertIn("the magic tag does not match", printed)
+
+    def test_what_is_missing_is_named_in_the_order_of_installing(self):
+        """A Python without packages: who lacks TensorRT is not sent for NumPy."""
+        python = self.folder / "bare"
+        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n', encoding="utf-8")
+        python.chmod(0o755)
+        printed = self.run_vernier("run", "m.onnx", "--trt", "--trt-npps", "x.py", "--python",
+                                   python, with_module=False, code=5)
+        self.assertIn("has no module 'tensorrt'", printed)
+        self.assertNotIn("NumPy", printed)
+        printed = self.run_vernier("run", "m.onnx", "--trt", "--trt-npps", "x.py", "--python",
+                                   python, code=5)
+        self.assertIn("has no NumPy", printed)
+        for command in (["convert", "m.onnx", "-o", "m.engine"], ["inspect", "model", "m.engine"]):
+            (self.folder / "m.engine").write_text("anything", encoding="utf-8")
+            printed = self.run_vernier(*command, "--python", python, with_module=False, code=5)
+            self.assertRegex(printed, "backend 'tensorrt'|TensorRT was not found|NVIDIA GPU")
+            self.assertIn("has no module 'tensorrt'", printed)
+
+    def test_the_table_names_the_version_of_a_module_that_pip_does_not_know(self):
+        printed = self.run_vernier("run", "m.onnx", "--trt", "--onnxrt")
+        self.assertIn("tensorrt 8.5.3.1", printed)
 
     def test_backends_lists_it_where_it_is(self):
         self.assertRegex(self.run_vernier("backends"), r"(?m)^tensorrt_python +\S")

@@ -14,12 +14,9 @@ from vernier_worker import tensors, wire
 import cuda_driver
 import trt_config
 import trt_network
+import trt_report
 from trt_options import Options, refuse
-
-# TensorRT's names for element types, and ours.
-NAMES = {"FLOAT": "float32", "HALF": "float16", "INT8": "int8", "INT32": "int32", "INT64": "int64",
-         "UINT8": "uint8", "BOOL": "bool", "BF16": "bfloat16", "FP8": "float8_e4m3fn"}
-
+from trt_report import type_name
 
 def make_logger(trt):
     letters = {"INTERNAL_ERROR": "E", "ERROR": "E", "WARNING": "W", "INFO": "V"}
@@ -39,10 +36,6 @@ def make_logger(trt):
             errors, self.errors = self.errors, []
             return "; ".join(errors) or "it gave no reason"
     return Logger()
-
-
-def type_name(dtype):
-    return NAMES.get(dtype.name, dtype.name.lower())
 
 
 def numpy_type(dtype):
@@ -227,4 +220,7 @@ def load(model_path, lists, model_bytes=None, declared=None):
             plan = file.read()
     else:
         plan = build(trt, logger, model_path, model_bytes, options)
-    return Engine(trt, logger, plan, options, declared or {})
+    engine = Engine(trt, logger, plan, options, declared or {})
+    if options.value("model_type") == "engine" and options.on("engine_report"):
+        trt_report.write(options.value("engine_report"), trt, engine.engine, engine.context)
+    return engine

@@ -1,6 +1,7 @@
 """Answers the parent's requests, one after another."""
 
 import faulthandler
+import importlib
 import importlib.util
 import os
 import platform
@@ -22,12 +23,14 @@ def _require(module, called):
 
 
 def _version_of(module):
-    """Without importing it, which may take seconds."""
+    """Without importing it, which may take seconds, where pip knows it."""
     from importlib import metadata
     try:
         return metadata.version(module)
     except metadata.PackageNotFoundError:
-        return ""
+        pass
+    with scripts.guard(module, wire.UNAVAILABLE):
+        return getattr(importlib.import_module(module), "__version__", "")
 
 
 class Server:
@@ -107,10 +110,12 @@ class Server:
         for _ in range(reader.u64()):  # plug-ins, which are not ours
             reader.text()
         options = dict(reader.options())
-        _require("numpy", "NumPy")
         version = platform.python_version()
+        # First of all: who lacks the framework is not to install NumPy for it.
         if "module" in options:
             _require(options["module"], f"module '{options['module']}'")
+        _require("numpy", "NumPy")
+        if "module" in options:
             version = _version_of(options["module"]) or version
         if options.get("probe"):
             with scripts.guard(sys.executable, wire.UNAVAILABLE):

@@ -99,6 +99,7 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
     runner.backend_options.emplace_back("lib", library);
   }
   VERNIER_TRY(BindTensorRt(args, runner, log));
+  ServeTensorRtInPython(runner);
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindWorkers(args, plan.execution));
   log.Info("Loading bytes from " + path);

@@ -29,6 +29,7 @@ float32, float16, int8, int32 = list(DataType)[:4]
 LayerType = _enumeration(
     "LayerType", "CONVOLUTION ACTIVATION ELEMENTWISE IDENTITY SHAPE CONSTANT LOOP_OUTPUT TRIP_LIMIT "
     "ITERATOR RECURRENCE QUANTIZE DEQUANTIZE")
+LayerInformationFormat = _enumeration("LayerInformationFormat", "ONELINE JSON")
 MemoryPoolType = _enumeration("MemoryPoolType", "WORKSPACE DLA_MANAGED_SRAM")
 NetworkDefinitionCreationFlag = _enumeration("NetworkDefinitionCreationFlag", "EXPLICIT_BATCH")
 PreviewFeature = _enumeration("PreviewFeature", "FASTER_DYNAMIC_SHAPES_0805")
@@ -231,7 +232,20 @@ class Runtime:
             return None
 
 
+class _Inspector:
+    def __init__(self, layers):
+        self.layers, self.execution_context = layers, None
+
+    def get_layer_information(self, index, form):
+        assert form == LayerInformationFormat.JSON and self.execution_context is not None
+        layer = self.layers[index]
+        return json.dumps({"Name": layer.name, "LayerType": layer.type.name, "TacticValue": "0x2"})
+
+
 class _Engine:
+    name, refittable, device_memory_size, num_optimization_profiles = "fake", False, 512, 1
+    profiling_verbosity = ProfilingVerbosity.DETAILED
+
     def __init__(self, plan):
         model = onnx.load_from_string(base64.b64decode(plan["model"]))
         own = {info.name for info in model.graph.output}
@@ -244,7 +258,7 @@ class _Engine:
         self.inputs = {t.name: t for t in self.network.inputs}
         self.outputs = plan["outputs"]
         self.names = [*self.inputs, *self.outputs]
-        self.num_io_tensors = len(self.names)
+        self.num_io_tensors, self.num_layers = len(self.names), self.network.num_layers
 
     def get_tensor_name(self, index):
         return self.names[index]
@@ -256,7 +270,14 @@ class _Engine:
         return self.inputs[name].dtype if name in self.inputs else DataType.FLOAT
 
     def get_tensor_shape(self, name):
-        return self.inputs[name].shape
+        return self.inputs[name].shape if name in self.inputs else (-1, 3)
+
+    def get_tensor_profile_shape(self, name, profile):
+        assert profile == 0
+        return [(1, 3), (2, 3), (4, 3)]
+
+    def create_engine_inspector(self):
+        return _Inspector(self.network.layers)
 
     def get_tensor_format(self, name):
         return TensorFormat.LINEAR

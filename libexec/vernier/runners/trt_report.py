@@ -1,0 +1,47 @@
+"""What an engine says of itself, as the plug-in writes it (backends/tensorrt/engine_report.h)."""
+
+import json
+
+# TensorRT's names for element types, and ours.
+NAMES = {"FLOAT": "float32", "HALF": "float16", "INT8": "int8", "INT32": "int32", "INT64": "int64",
+         "UINT8": "uint8", "BOOL": "bool", "BF16": "bfloat16", "FP8": "float8_e4m3fn"}
+
+
+def type_name(dtype):
+    return NAMES.get(dtype.name, dtype.name.lower())
+
+
+def _layers(trt, engine, context):
+    """The inspector's own JSON of each layer, as text."""
+    inspector = engine.create_engine_inspector()
+    inspector.execution_context = context
+    json_form = trt.LayerInformationFormat.JSON
+    return [inspector.get_layer_information(i, json_form) for i in range(engine.num_layers)]
+
+
+def _shapes(engine, name, is_input, profile):
+    if not is_input:
+        return {}
+    ends = engine.get_tensor_profile_shape(name, profile)
+    return {end: list(shape) for end, shape in zip(("min", "opt", "max"), ends)}
+
+
+def write(path, trt, engine, context):
+    names = [engine.get_tensor_name(i) for i in range(engine.num_io_tensors)]
+    inputs = {n for n in names if engine.get_tensor_mode(n) == trt.TensorIOMode.INPUT}
+    report = {
+        "name": engine.name,
+        "refittable": bool(engine.refittable),
+        "device_memory_bytes": getattr(engine, "device_memory_size_v2",
+                                       None) or engine.device_memory_size,
+        "tensors": [{"name": n, "input": n in inputs,
+                     "dtype": type_name(engine.get_tensor_dtype(n)),
+                     "shape": list(engine.get_tensor_shape(n))} for n in names],
+        "profiles": [{"shapes": [_shapes(engine, n, n in inputs, profile) for n in names]}
+                     for profile in range(engine.num_optimization_profiles)],
+        "layers_repeat": int(trt.__version__.split(".")[0]) < 10,
+        "detailed": engine.profiling_verbosity == trt.ProfilingVerbosity.DETAILED,
+        "layers": _layers(trt, engine, context),
+        "config": [], "precisions": []}
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        json.dump(report, file)
