@@ -3,20 +3,37 @@
 #
 # Usage: VERNIER=.../vernier MODELS=.../models [TENSORRT_ROOT=...] tests/gpu/run_tensorrt.sh [FOLDER]
 #
+# JOBS=N runs so many commands at once, where none needs what another wrote; seconds then say little.
 # TENSORRT_PYTHON names a Python that has the module tensorrt, for the lines about scripts.
 # MODELS has dynamic_identity.onnx, conv.onnx, matmul_2layer.onnx, matmul.fp16.onnx, reducable.onnx
-# and qdq_conv.onnx; python3 must have onnx. Prints a line for each command with its seconds; logs go to FOLDER. Exit code 1
-# when one of them ended otherwise.
+# and qdq_conv.onnx; python3 must have onnx. Prints a line for each command with its seconds; logs go
+# to FOLDER. Exit code 1 when one of them ended otherwise.
 set -uo pipefail
 
 vernier=${VERNIER:?the program to test}
 models=${MODELS:?the folder of models}
 folder=${1:-$(mktemp -d)}
 mkdir -p "$folder"
-failed=0
+jobs=${JOBS:-1}
+# A file for each failure: commands that run at once are processes.
+failures=$folder/failures
+rm -rf "$failures"
+mkdir -p "$failures"
 
 # check NAME EXIT_CODE TEXT ARGUMENTS...: TEXT must occur in the output.
 check() {
+  if ((jobs == 1)); then
+    check_now "$@"
+    return
+  fi
+  while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
+  check_now "$@" &
+}
+
+# What was checked so far is finished: the next ones read what it wrote.
+finish() { wait; }
+
+check_now() {
   local name=$1 wanted=$2 text=$3 start code log=$folder/$1.log
   shift 3
   start=$(date +%s.%N)
@@ -26,7 +43,7 @@ check() {
   seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.2f", b - a }')
   if [[ $code != "$wanted" ]] || ! grep -qF -- "$text" "$log"; then
     verdict="FAILED (exit $code, wanted $wanted and '$text')"
-    failed=1
+    touch "$failures/$name"
   fi
   printf '%-28s %8s s  %s\n' "$name" "$seconds" "$verdict"
   [[ $verdict == ok ]] || tail -n 12 "$log" | cut -c 1-300
@@ -58,6 +75,7 @@ for kind in IInt8EntropyCalibrator2 IInt8EntropyCalibrator IInt8MinMaxCalibrator
   check "int8_$kind" 0 "int8" run "$models/conv.onnx" --trt --onnxrt --int8 --atol 10 \
     --calib-base-cls "$kind" --calibration-cache "$folder/$kind.cache" --iterations 2
 done
+finish
 check int8_cache 0 "Reading calibration cache" run "$models/conv.onnx" --trt --onnxrt --int8 \
   --atol 10 --calibration-cache "$folder/IInt8EntropyCalibrator2.cache"
 check int8_script 0 "Writing calibration cache" run "$models/conv.onnx" --trt --int8 \
@@ -74,6 +92,7 @@ check two_builds 0 "compared 1 output" run "$models/conv.onnx" --atol 1 \
 check save_engine 0 "Saving engine" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
   --save-engine "$folder/conv.engine" --save-timing-cache "$folder/cache" \
   --save-inputs "$folder/inputs.json" --save-outputs "$folder/outputs.json"
+finish
 check load_engine 0 "PASSED" run "$folder/conv.engine" --model-type engine --trt \
   --load-inputs "$folder/inputs.json" --load-outputs "$folder/outputs.json" --lenient --atol 1e-3
 check timing_cache 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
@@ -85,11 +104,13 @@ check thousand 0 "PASSED" run "$folder/conv.engine" --model-type engine --trt \
 check bad_word 2 "expected one of" run "$identity" --trt --tactic-sources nonsense
 check subprocess 0 "PASSED" run "$identity" --trt --trt --use-subprocess
 check convert 0 "Saving engine" convert "$models/conv.onnx" -o "$folder/converted.engine"
+finish
 check converted 0 "PASSED" run "$folder/converted.engine" --trt --load-inputs \
   "$folder/inputs.json" --load-outputs "$folder/outputs.json" --lenient --atol 1e-3
 check convert_int8 0 "Saving engine" convert "$models/conv.onnx" -o "$folder/int8.engine" --int8
 check save_tactics 0 "Saving tactic replay" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
   --save-tactics "$folder/tactics.json"
+finish
 check load_tactics 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
   --load-tactics "$folder/tactics.json"
 sed 's/"tactic": -\{0,1\}[0-9]*/"tactic": 12345/' "$folder/tactics.json" >"$folder/other.json"
@@ -97,6 +118,7 @@ check other_tactics 6 "does not offer" run "$models/conv.onnx" --trt \
   --load-tactics "$folder/other.json"
 check merged_cache 0 "Saving timing cache" run "$models/matmul_2layer.onnx" --trt --onnxrt \
   --atol 1e-3 --save-timing-cache "$folder/cache"
+finish
 check merged_cache_serves 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 \
   --load-timing-cache "$folder/cache"
 check formats_hwc8 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --fp16 --atol 1 \
@@ -194,7 +216,7 @@ PY
   check python_config 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1 \
     --trt-config-script "$folder/scripts.py" --python "$TENSORRT_PYTHON"
   check python_postprocess 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1e-3 --fp16 \
-    --trt-cpps "$folder/scripts.py" --trt-npps "$folder/scripts.py" --python "$TENSORRT_PYTHON"
+    --tactic-sources edge_mask_convolutions --trt-cpps "$folder/scripts.py" --trt-npps "$folder/scripts.py" --python "$TENSORRT_PYTHON"
   check python_network 0 "PASSED" run "$folder/scripts.py:load_network" --trt \
     --python "$TENSORRT_PYTHON"
 fi
@@ -203,10 +225,17 @@ check inspect_engine 0 "==== TensorRT Engine ====" inspect model "$folder/conv.e
 check inspect_cut_engine 3 "engine" inspect model "$folder/cut.engine"
 check record 0 "PASSED" run "$models/conv.onnx" --trt --onnxrt --atol 1 --fp16 --tf32 \
   --layer-precisions conv:float32 --precision-constraints obey --save-record "$folder/record.json"
+finish
 for text in '"setting": "TF32"' '"value": "allowed"' '"asked": "float32"' '"got": "float'; do
-  grep -qF -- "$text" "$folder/record.json" || { echo "the record lacks $text"; failed=1; }
+  grep -qF -- "$text" "$folder/record.json" || {
+    echo "the record lacks $text"
+    touch "$failures/record_text"
+  }
 done
 # 256 MiB in, 256 MiB out, compared where they lie.
 check large_on_device 0 "PASSED" run "$identity" --trt --trt \
   --input-shapes 'X:[1,2,4096,8192]'
-exit "$failed"
+finish
+count=$(find "$failures" -type f | wc -l)
+echo "$(find "$folder" -maxdepth 1 -name '*.log' | wc -l) command lines, $count ended otherwise"
+exit $((count > 0))
