@@ -18,7 +18,23 @@ Status Bad(std::string_view what) {
   return Malformed("the file's vernier metadata lack " + std::string(what));
 }
 
-void WriteRun(JsonWriter& writer, const ArchiveRun& run) {
+void WriteIteration(JsonWriter& writer, const ArchiveIteration& iteration,
+                    const std::string& run_name) {
+  writer.BeginObject();
+  if (iteration.runner_name != run_name) {
+    writer.Key("runner_name");
+    writer.String(iteration.runner_name);
+  }
+  writer.Key("runtime");
+  iteration.runtime_s ? writer.Double(*iteration.runtime_s) : writer.Null();
+  if (iteration.feed) {
+    writer.Key("feed");
+    writer.String(ChecksumText(*iteration.feed));
+  }
+  writer.EndObject();
+}
+
+Status WriteRun(JsonWriter& writer, const WrittenMetadata::Run& run) {
   writer.BeginObject();
   writer.Key("key");
   writer.String(run.key);
@@ -26,22 +42,13 @@ void WriteRun(JsonWriter& writer, const ArchiveRun& run) {
   writer.String(run.name);
   writer.Key("iterations");
   writer.BeginArray();
-  for (const ArchiveIteration& iteration : run.iterations) {
-    writer.BeginObject();
-    if (iteration.runner_name != run.name) {
-      writer.Key("runner_name");
-      writer.String(iteration.runner_name);
-    }
-    writer.Key("runtime");
-    iteration.runtime_s ? writer.Double(*iteration.runtime_s) : writer.Null();
-    if (iteration.feed) {
-      writer.Key("feed");
-      writer.String(ChecksumText(*iteration.feed));
-    }
-    writer.EndObject();
-  }
+  VERNIER_TRY(run.iterations([&](const ArchiveIteration& iteration) {
+    WriteIteration(writer, iteration, run.name);
+    return Status();
+  }));
   writer.EndArray();
   writer.EndObject();
+  return {};
 }
 
 void WriteType(JsonWriter& writer, const StoredType& type) {
@@ -95,8 +102,8 @@ Result<StoredType> ReadType(JsonValue value) {
 
 }  // namespace
 
-std::string FormatArchiveMetadata(const ArchiveMetadata& metadata) {
-  StringSink sink;
+Status WriteArchiveMetadata(ByteSink& sink, const WrittenMetadata& metadata,
+                            const Sequence<std::string, StoredType>& types) {
   JsonWriter writer(sink, JsonLayout::kCompact);
   writer.BeginObject();
   writer.Key("schema_version");
@@ -104,7 +111,7 @@ std::string FormatArchiveMetadata(const ArchiveMetadata& metadata) {
   if (metadata.is_results) {
     writer.Key("runs");
     writer.BeginArray();
-    for (const ArchiveRun& run : metadata.runs) WriteRun(writer, run);
+    for (const WrittenMetadata::Run& run : metadata.runs) VERNIER_TRY(WriteRun(writer, run));
     writer.EndArray();
   }
   if (metadata.feed_count) {
@@ -113,14 +120,14 @@ std::string FormatArchiveMetadata(const ArchiveMetadata& metadata) {
   }
   writer.Key("types");
   writer.BeginObject();
-  for (const auto& [name, type] : metadata.types) {
+  VERNIER_TRY(types([&writer](const std::string& name, const StoredType& type) {
     writer.Key(name);
     WriteType(writer, type);
-  }
+    return Status();
+  }));
   writer.EndObject();
   writer.EndObject();
-  // A string takes everything: there is no error to report.
-  return writer.Finish().ok() ? sink.text() : std::string();
+  return writer.Finish();
 }
 
 Result<ArchiveMetadata> ParseArchiveMetadata(std::string_view text) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/byte_sink.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -41,14 +43,32 @@ struct ArchiveMetadata {
   std::vector<ArchiveRun> runs;
   std::map<std::string, StoredType> types;  ///< by tensor name in the file
   std::optional<uint64_t> feed_count;  ///< of inputs, where the names do not tell: some are empty
-
-  bool empty() const { return !is_results && types.empty() && !feed_count; }
 };
 
-/// A JSON text.
-std::string FormatArchiveMetadata(const ArchiveMetadata& metadata);
+/// Calls what it is given with each of some things in turn, until that fails. It may be called
+/// again.
+template <typename... T>
+using Sequence = std::function<Status(const std::function<Status(const T&...)>&)>;
 
-/// kMalformed when the text is not what FormatArchiveMetadata makes.
+/// The same for a file that is being written, whose iterations and tensors may be too many for
+/// memory.
+struct WrittenMetadata {
+  struct Run {
+    std::string key;
+    std::string name;
+    Sequence<ArchiveIteration> iterations;
+  };
+
+  bool is_results = false;
+  std::vector<Run> runs;
+  std::optional<uint64_t> feed_count;
+};
+
+/// Writes them as JSON, without line breaks and in ASCII. `types` has the names of tensors, too.
+Status WriteArchiveMetadata(ByteSink& sink, const WrittenMetadata& metadata,
+                            const Sequence<std::string, StoredType>& types);
+
+/// kMalformed when the text is not what WriteArchiveMetadata makes.
 Result<ArchiveMetadata> ParseArchiveMetadata(std::string_view text);
 
 }  // namespace vernier

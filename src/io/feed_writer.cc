@@ -104,10 +104,9 @@ class ArchiveEncoder final : public FeedWriter::Encoder {
   }
 
   Status Finish() override {
-    ArchiveMetadata metadata;
+    WrittenMetadata metadata;
     if (has_empty_ || written_ == 0) metadata.feed_count = written_;
-    const std::vector<bool> all(tensors_->size(), true);
-    VERNIER_TRY(tensors_->WriteTo(file_, all, std::move(metadata)));
+    VERNIER_TRY(tensors_->WriteTo(file_, nullptr, metadata));
     return file_.Commit();
   }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "util/atomic_file.h"
@@ -30,18 +31,19 @@ Status PartFile::Fail() const { return CannotWrite(path_); }
 Result<PartFile> PartFile::Create(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd.valid()) return CannotWrite(path);
-  return PartFile(path, std::move(fd));
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return PartFile(path, parent.empty() ? "." : parent, std::move(fd));
 }
 
 Result<PartFile> PartFile::CreateUnnamed(const std::string& directory) {
   UniqueFd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd.valid()) return PartFile(directory, std::move(fd));
+  if (fd.valid()) return PartFile(directory, directory, std::move(fd));
   // Not every file system has O_TMPFILE.
   std::string name = directory + "/.vernier-XXXXXX";
   fd.Reset(::mkostemp(name.data(), O_CLOEXEC));
   if (!fd.valid()) return CannotWrite(directory);
   ::unlink(name.c_str());
-  return PartFile(directory, std::move(fd));
+  return PartFile(directory, directory, std::move(fd));
 }
 
 Status PartFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {

@@ -46,12 +46,17 @@ class PartFile final : public OutputFile {
 
   int fd() const { return fd_.get(); }
 
+  /// The one in which it was made.
+  const std::string& directory() const { return directory_; }
+
  private:
-  PartFile(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  PartFile(std::string path, std::string directory, UniqueFd fd)
+      : path_(std::move(path)), directory_(std::move(directory)), fd_(std::move(fd)) {}
   Status Fail() const;
   void Grow(uint64_t size);
 
   std::string path_;
+  std::string directory_;
   UniqueFd fd_;
   uint64_t size_ = 0;
   std::optional<Checksum> checksum_;

@@ -1,3 +1,4 @@
+#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,6 +11,14 @@
 namespace vernier {
 namespace {
 
+// What is kept of an iteration, before its runner's name.
+struct Numbers {
+  uint64_t has_runtime = 0;
+  uint64_t has_feed = 0;
+  double runtime_s = 0;
+  uint64_t feed = 0;
+};
+
 class ArchiveEncoder final : public ResultsEncoder {
  public:
   ArchiveEncoder(EncoderTarget target, PartFile spool, ArchiveFormat format)
@@ -19,9 +28,12 @@ class ArchiveEncoder final : public ResultsEncoder {
       // '#' is never in an encoded name, so numbered keys of equal names cannot meet another name.
       std::string key = PercentEncode(name);
       if (const int n = ++seen[name]; n > 1) key += "#" + std::to_string(n);
-      runs_.push_back({.key = std::move(key), .name = name, .iterations = {}});
+      runs_.push_back({.key = std::move(key),
+                       .name = name,
+                       .count = 0,
+                       .layout = {},
+                       .iterations = RecordSpill(spool_.directory())});
     }
-    layouts_.resize(runs_.size());
   }
 
   Status Start() {
@@ -32,11 +44,11 @@ class ArchiveEncoder final : public ResultsEncoder {
 
   Result<std::string> Append(size_t runner, const IterationResult& result,
                              std::optional<uint64_t> feed) override {
-    ArchiveRun& run = runs_[runner];
-    const size_t before = tensors_->size();
+    Run& run = runs_[runner];
+    const TensorArchiveWriter::Mark before = tensors_->mark();
     const uint64_t begin = spool_.size();
     JournalIteration entry{.runner = runner,
-                           .iteration = run.iterations.size(),
+                           .iteration = run.count,
                            .begin = begin,
                            .end = begin,
                            .layout = std::nullopt,
@@ -48,57 +60,103 @@ class ArchiveEncoder final : public ResultsEncoder {
       VERNIER_TRY(tensors_->Truncate(before));
       return status;
     }
-    owners_.resize(tensors_->size(), {runner, run.iterations.size()});
-    run.iterations.push_back(
-        {.runner_name = result.runner_name, .runtime_s = result.runtime_s, .feed = feed});
+    run.iterations.Append(RecordOf({result.runner_name, result.runtime_s, feed}));
+    ++run.count;
     entry.end = spool_.size();
     if (result.runner_name != run.name) entry.name = result.runner_name;
-    std::string lines = DescribeLayout(runner, result.outputs, entry);
+    std::string lines = DescribeLayout(run.layout, result.outputs, entry);
     return lines + FormatJournalIteration(entry);
   }
 
   Status Publish(std::span<const size_t> counts) override {
-    std::vector<bool> selected;
-    for (const Owner& owner : owners_) selected.push_back(owner.iteration < counts[owner.runner]);
-    ArchiveMetadata metadata;
-    metadata.is_results = true;
-    metadata.runs = runs_;
+    const WrittenMetadata metadata = MetadataOf(counts);
     bool all = true;
-    for (size_t i = 0; i < counts.size(); ++i) {
-      all &= metadata.runs[i].iterations.size() == counts[i];
-      metadata.runs[i].iterations.resize(counts[i]);
-    }
+    for (size_t i = 0; i < counts.size(); ++i) all &= runs_[i].count == counts[i];
     if (all && CanRenameOver(path_)) {
       VERNIER_ASSIGN_OR_RETURN(const bool published, PublishInPlace(metadata));
       if (published) return {};
     }
     VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
-    VERNIER_TRY(tensors_->WriteTo(file, selected, std::move(metadata)));
+    VERNIER_TRY(tensors_->WriteTo(file, all ? nullptr : Selection(counts), metadata));
     return file.Commit();
   }
 
  private:
+  struct LastLayout {
+    std::optional<size_t> number;
+    JournalLayout layout;
+  };
+
+  struct Run {
+    std::string key;  // the first part of its tensors' names
+    std::string name;
+    size_t count;
+    LastLayout layout;
+    RecordSpill iterations;  // see RecordOf()
+  };
+
+  // Whether each number is there, both, and the name.
+  static std::string RecordOf(const ArchiveIteration& iteration) {
+    Numbers numbers{.has_runtime = iteration.runtime_s.has_value(),
+                    .has_feed = iteration.feed.has_value(),
+                    .runtime_s = iteration.runtime_s.value_or(0),
+                    .feed = iteration.feed.value_or(0)};
+    std::string record(sizeof(numbers), '\0');
+    std::memcpy(record.data(), &numbers, sizeof(numbers));
+    return record + iteration.runner_name;
+  }
+
+  static ArchiveIteration IterationOf(std::string_view record) {
+    Numbers numbers;
+    std::memcpy(&numbers, record.data(), sizeof(numbers));
+    ArchiveIteration iteration;
+    iteration.runner_name = record.substr(sizeof(numbers));
+    if (numbers.has_runtime != 0) iteration.runtime_s = numbers.runtime_s;
+    if (numbers.has_feed != 0) iteration.feed = numbers.feed;
+    return iteration;
+  }
+
+  // Of the first counts[i] iterations of each runner i.
+  WrittenMetadata MetadataOf(std::span<const size_t> counts) const {
+    WrittenMetadata metadata{.is_results = true, .runs = {}, .feed_count = std::nullopt};
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const RecordSpill& iterations = runs_[i].iterations;
+      metadata.runs.push_back(
+          {runs_[i].key, runs_[i].name, [&iterations, count = counts[i]](const auto& use) {
+             size_t done = 0;
+             return iterations.ForEach([&](std::string_view record) {
+               return done++ < count ? use(IterationOf(record)) : Status();
+             });
+           }});
+    }
+    return metadata;
+  }
+
+  // The names are those that AddOutputs() gave.
+  TensorSelection Selection(std::span<const size_t> counts) const {
+    std::map<std::string, size_t> ends;
+    for (size_t i = 0; i < counts.size(); ++i) ends[runs_[i].key] = counts[i];
+    return [ends = std::move(ends)](std::string_view name) {
+      const std::optional<ArchiveName> parts = ParseArchiveName(name);
+      return parts && parts->iteration < ends.at(parts->run);
+    };
+  }
+
   // Saves writing everything twice, where the format allows it.
-  Result<bool> PublishInPlace(const ArchiveMetadata& metadata) {
+  Result<bool> PublishInPlace(const WrittenMetadata& metadata) {
     const Result<bool> finished = tensors_->FinishSpool(metadata);
     if (finished.ok() && !*finished) return false;
     Status status = finished.ok() ? spool_.PublishAs(path_) : finished.status();
     if (status.ok()) return true;
-    VERNIER_TRY(tensors_->Truncate(tensors_->size()));
+    VERNIER_TRY(tensors_->Truncate(tensors_->mark()));
     return status;
   }
 
-  struct Owner {
-    size_t runner;
-    size_t iteration;
-  };
-
-  Status AddOutputs(const ArchiveRun& run, const TensorMap& outputs, JournalIteration& entry) {
+  Status AddOutputs(const Run& run, const TensorMap& outputs, JournalIteration& entry) {
     const bool checked = format_ == ArchiveFormat::kSafetensors;
     if (checked) spool_.BeginChecksum();
     for (const NamedTensor& output : outputs) {
-      const ArchiveName name{
-          .run = run.key, .iteration = run.iterations.size(), .tensor = output.name};
+      const ArchiveName name{.run = run.key, .iteration = run.count, .tensor = output.name};
       VERNIER_TRY(tensors_->Add(FormatArchiveName(name), output.tensor));
     }
     if (checked) entry.checksum = spool_.EndChecksum();
@@ -106,7 +164,7 @@ class ArchiveEncoder final : public ResultsEncoder {
   }
 
   // The journal's line of the tensors, unless the runner's last iteration had the same.
-  std::string DescribeLayout(size_t runner, const TensorMap& outputs, JournalIteration& entry) {
+  std::string DescribeLayout(LastLayout& known, const TensorMap& outputs, JournalIteration& entry) {
     JournalLayout layout;
     for (const auto& [name, tensor] : outputs) {
       layout.push_back({.name = name,
@@ -114,7 +172,7 @@ class ArchiveEncoder final : public ResultsEncoder {
                         .dims = tensor.dims(),
                         .bytes = tensor.bytes().size()});
     }
-    auto& [number, last] = layouts_[runner];
+    auto& [number, last] = known;
     if (number && layout == last) {
       entry.layout = number;
       return "";
@@ -124,18 +182,11 @@ class ArchiveEncoder final : public ResultsEncoder {
     return FormatJournalLayout(*number, last);
   }
 
-  struct LastLayout {
-    std::optional<size_t> number;
-    JournalLayout layout;
-  };
-
   std::string path_;
   ArchiveFormat format_;
   PartFile spool_;
   std::unique_ptr<TensorArchiveWriter> tensors_;
-  std::vector<ArchiveRun> runs_;
-  std::vector<Owner> owners_;        // parallel to the tensors
-  std::vector<LastLayout> layouts_;  // one for each runner
+  std::vector<Run> runs_;
   size_t next_layout_ = 0;
 };
 

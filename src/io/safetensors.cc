@@ -103,6 +103,39 @@ Status CheckRanges(const std::vector<SafetensorsEntry>& entries, uint64_t size) 
                    " bytes of data, but its tensors need " + std::to_string(position));
 }
 
+// Counts what it passes on, if anywhere.
+class CountingSink final : public ByteSink {
+ public:
+  explicit CountingSink(ByteSink* target = nullptr) : target_(target) {}
+  Status Write(std::span<const std::byte> bytes) override {
+    size_ += bytes.size();
+    return target_ == nullptr ? Status() : target_->Write(bytes);
+  }
+  uint64_t size() const { return size_; }
+
+ private:
+  ByteSink* target_;
+  uint64_t size_ = 0;
+};
+
+// The inside of a JSON string whose text is JSON in ASCII on one line.
+class QuotingSink final : public ByteSink {
+ public:
+  explicit QuotingSink(ByteSink& target) : target_(target) {}
+  Status Write(std::span<const std::byte> bytes) override {
+    std::string quoted;
+    for (const std::byte byte : bytes) {
+      const auto c = static_cast<char>(byte);
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+    return target_.WriteText(quoted);
+  }
+
+ private:
+  ByteSink& target_;
+};
+
 void WriteEntry(JsonWriter& writer, const SafetensorsEntry& entry) {
   writer.Key(entry.name);
   writer.BeginObject();
@@ -118,6 +151,31 @@ void WriteEntry(JsonWriter& writer, const SafetensorsEntry& entry) {
   writer.Integer(static_cast<int64_t>(entry.end));
   writer.EndArray();
   writer.EndObject();
+}
+
+Status WriteMetadata(const SafetensorsHeaderParts& parts, JsonWriter& writer) {
+  writer.Key(kMetadata);
+  writer.BeginObject();
+  writer.Key(parts.metadata_key);
+  ByteSink& raw = writer.BeginRaw();
+  QuotingSink quoting(raw);
+  VERNIER_TRY(raw.WriteText("\""));
+  VERNIER_TRY(parts.metadata(quoting));
+  VERNIER_TRY(raw.WriteText("\""));
+  writer.EndObject();
+  return {};
+}
+
+Status WriteText(const SafetensorsHeaderParts& parts, ByteSink& sink) {
+  JsonWriter writer(sink, JsonLayout::kCompact);
+  writer.BeginObject();
+  if (parts.metadata) VERNIER_TRY(WriteMetadata(parts, writer));
+  VERNIER_TRY(parts.entries([&writer](const SafetensorsEntry& entry) {
+    WriteEntry(writer, entry);
+    return Status();
+  }));
+  writer.EndObject();
+  return writer.Finish();
 }
 
 }  // namespace
@@ -165,33 +223,20 @@ std::optional<std::string_view> SafetensorsTypeName(DType dtype) {
   return row == kTypes.end() ? std::nullopt : std::optional(row->name);
 }
 
-Result<std::string> FormatSafetensorsHeader(std::span<const SafetensorsEntry> entries,
-                                            const std::map<std::string, std::string>& metadata,
-                                            uint64_t room) {
-  StringSink sink;
-  JsonWriter writer(sink, JsonLayout::kCompact);
-  writer.BeginObject();
-  if (!metadata.empty()) {
-    writer.Key(kMetadata);
-    writer.BeginObject();
-    for (const auto& [key, value] : metadata) {
-      writer.Key(key);
-      writer.String(value);
-    }
-    writer.EndObject();
-  }
-  for (const SafetensorsEntry& entry : entries) WriteEntry(writer, entry);
-  writer.EndObject();
-  VERNIER_TRY(writer.Finish());
-  std::string text = sink.text();
-  text.append((8 - text.size() % 8) % 8, ' ');
-  const size_t filled = room > sizeof(uint64_t) ? static_cast<size_t>(room) - sizeof(uint64_t) : 0;
-  if (text.size() < filled) text.append(filled - text.size(), ' ');
-  if (text.size() > kMaxHeader) return IoError("the safetensors header would exceed 100 MB");
-  const uint64_t length = text.size();
-  std::string header(sizeof(length), '\0');
-  std::memcpy(header.data(), &length, sizeof(length));
-  return header + text;
+Result<uint64_t> SafetensorsHeaderSize(const SafetensorsHeaderParts& parts) {
+  CountingSink count;
+  VERNIER_TRY(WriteText(parts, count));
+  const uint64_t text = count.size() + (8 - count.size() % 8) % 8;
+  if (text > kMaxHeader) return IoError("the safetensors header would exceed 100 MB");
+  return sizeof(uint64_t) + text;
+}
+
+Status WriteSafetensorsHeader(const SafetensorsHeaderParts& parts, uint64_t size, ByteSink& sink) {
+  const uint64_t length = size - sizeof(uint64_t);
+  VERNIER_TRY(sink.Write(std::as_bytes(std::span(&length, size_t{1}))));
+  CountingSink counted(&sink);
+  VERNIER_TRY(WriteText(parts, counted));
+  return sink.WriteText(std::string(static_cast<size_t>(length - counted.size()), ' '));
 }
 
 }  // namespace vernier

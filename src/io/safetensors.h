@@ -3,13 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/archive_metadata.h"
+#include "io/byte_sink.h"
 #include "io/byte_source.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
@@ -39,11 +41,20 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(ByteSource& file);
 /// The type that safetensors has for `dtype`; nullopt where it has none.
 std::optional<std::string_view> SafetensorsTypeName(DType dtype);
 
-/// Length and header text, padded so that the data begin at a multiple of 8. Entries must have a
-/// type with a name. Shorter ones are filled with blanks up to `room` bytes, a multiple of 8. kIo
-/// when the header would be longer than 100 MB.
-Result<std::string> FormatSafetensorsHeader(std::span<const SafetensorsEntry> entries,
-                                            const std::map<std::string, std::string>& metadata,
-                                            uint64_t room = 0);
+/// What a header is written from; its tensors may be too many for memory.
+struct SafetensorsHeaderParts {
+  Sequence<SafetensorsEntry> entries;  ///< of types that have a name
+
+  /// Writes the file's metadata of the key `metadata_key`, in ASCII; none where it is null.
+  std::function<Status(ByteSink&)> metadata;
+  std::string metadata_key;
+};
+
+/// Bytes of length and header text, padded so that the data begin at a multiple of 8. kIo when the
+/// header would be longer than 100 MB.
+Result<uint64_t> SafetensorsHeaderSize(const SafetensorsHeaderParts& parts);
+
+/// Writes them, filled with blanks up to `size`, which is no less and a multiple of 8.
+Status WriteSafetensorsHeader(const SafetensorsHeaderParts& parts, uint64_t size, ByteSink& sink);
 
 }  // namespace vernier

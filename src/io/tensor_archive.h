@@ -7,11 +7,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/archive_access.h"
 #include "io/archive_metadata.h"
 #include "io/part_file.h"
+#include "io/record_spill.h"
 #include "io/tensor_pool.h"
 #include "util/atomic_file.h"
 #include "util/input_file.h"
@@ -73,30 +75,63 @@ class TensorArchive {
                      ArchiveAccess access) const;
 };
 
-/// Collects tensors in a spool file; memory grows with their number, not their size.
+/// Which tensors are meant, by their names in the archive; all where it is null.
+using TensorSelection = std::function<bool(std::string_view name)>;
+
+/// Collects tensors in a spool file. Memory grows neither with their number nor with their size:
+/// what the archive will say about them waits in a file without a name beside the spool.
 class TensorArchiveWriter {
  public:
   /// Writes to `spool`, which must be empty and outlive the object.
   static Result<std::unique_ptr<TensorArchiveWriter>> Create(PartFile& spool, ArchiveFormat format);
   virtual ~TensorArchiveWriter() = default;
 
-  /// Number of tensors so far.
-  virtual size_t size() const = 0;
-
   /// kIo when the spool cannot be written; Truncate() then brings it back to a state to go on from.
   virtual Status Add(const std::string& name, const Tensor& tensor) = 0;
 
-  /// Forgets all but the first `count` tensors.
-  virtual Status Truncate(size_t count) = 0;
+  /// A state to come back to.
+  struct Mark {
+    RecordSpill::Mark entries;
+    uint64_t bytes = 0;
+  };
+  Mark mark() const { return {entries_.mark(), end_}; }
+
+  /// Forgets what was added since the mark.
+  Status Truncate(const Mark& mark);
 
   /// Makes the spool itself an archive of all tensors, which saves copying it; false, and nothing
-  /// has happened, where that is not possible. On error Truncate(size()) makes it a spool again.
-  virtual Result<bool> FinishSpool(const ArchiveMetadata& metadata) = 0;
+  /// has happened, where that is not possible. On error Truncate(mark()) makes it a spool again.
+  virtual Result<bool> FinishSpool(const WrittenMetadata& metadata) = 0;
 
-  /// Writes an archive of the tensors for which `selected` is true. `metadata.types` is filled
-  /// here.
-  virtual Status WriteTo(AtomicFile& file, const std::vector<bool>& selected,
-                         ArchiveMetadata metadata) const = 0;
+  /// Writes an archive of the selected tensors.
+  virtual Status WriteTo(AtomicFile& file, const TensorSelection& selected,
+                         const WrittenMetadata& metadata) const = 0;
+
+ protected:
+  struct Entry {
+    std::string name;
+    DType dtype = DType::kUndefined;
+    Dims dims;
+    uint64_t begin = 0;  // in the spool
+    uint64_t end = 0;
+    uint64_t size = 0;  // of an npz member's content
+    uint32_t crc = 0;
+  };
+
+  TensorArchiveWriter(PartFile& spool, uint64_t begin)
+      : spool_(spool), end_(begin), entries_(spool.directory()) {}
+
+  /// The entry begins where the last one ended, and ends where the spool does.
+  void Keep(Entry entry);
+  Status ForEach(const TensorSelection& selected,
+                 const std::function<Status(const Entry&)>& use) const;
+  Status CopySelected(AtomicFile& file, const TensorSelection& selected) const;
+
+  PartFile& spool_;
+
+ private:
+  uint64_t end_;  // of the last tensor
+  RecordSpill entries_;
 };
 
 }  // namespace vernier

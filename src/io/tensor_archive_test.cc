@@ -81,7 +81,7 @@ class Npz : public testing::Test {
     EXPECT_TRUE(writer->Add("a", SampleTensor(DType::kFloat32, {3})).ok());
     EXPECT_TRUE(writer->Add("b", SampleTensor(DType::kInt4, {3})).ok());
     AtomicFile file = *AtomicFile::Create(folder_ / "x.npz");
-    EXPECT_TRUE(writer->WriteTo(file, {true, true}, {}).ok());
+    EXPECT_TRUE(writer->WriteTo(file, nullptr, {}).ok());
     EXPECT_TRUE(file.Commit().ok());
     return ReadText(folder_ / "x.npz");
   }
@@ -160,7 +160,7 @@ class MappedArchive : public testing::TestWithParam<ArchiveFormat> {
     EXPECT_TRUE(writer->Add("a", tensor_).ok());
     EXPECT_TRUE(writer->Add("small", SampleTensor(DType::kFloat32, {3})).ok());
     AtomicFile file = *AtomicFile::Create(path_);
-    EXPECT_TRUE(writer->WriteTo(file, {true, true}, {}).ok());
+    EXPECT_TRUE(writer->WriteTo(file, nullptr, {}).ok());
     EXPECT_TRUE(file.Commit().ok());
     archive_ = *TensorArchive::Open(path_, GetParam());
   }
@@ -215,7 +215,7 @@ TEST_P(MappedArchive, TensorsThatAreDroppedTakeNoMemory) {
   const auto writer = *TensorArchiveWriter::Create(spool, GetParam());
   ASSERT_TRUE(writer->Add("a", SampleTensor(DType::kFloat32, {4096, 4096})).ok());
   AtomicFile file = *AtomicFile::Create(path);
-  ASSERT_TRUE(writer->WriteTo(file, {true}, {}).ok());
+  ASSERT_TRUE(writer->WriteTo(file, nullptr, {}).ok());
   ASSERT_TRUE(file.Commit().ok());
   const auto archive = *TensorArchive::Open(path, GetParam());
   constexpr uint64_t kMost = uint64_t{32} << 20;

@@ -1,5 +1,5 @@
-#include <algorithm>
-#include <iterator>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "io/npy.h"
@@ -10,79 +10,159 @@
 namespace vernier {
 namespace {
 
-using Types = std::vector<std::optional<StoredType>>;  // parallel to the entries
-
-template <typename Entries>
-void KeepTypes(const Entries& entries, const Types& types, const std::vector<bool>& selected,
-               ArchiveMetadata& metadata) {
-  for (size_t i = 0; i < types.size(); ++i) {
-    if (selected[i] && types[i]) metadata.types.emplace(entries[i].name, *types[i]);
-  }
+// Numbers one behind the other, as they lie in memory.
+template <typename T>
+void PutNumber(std::string& record, T value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  record.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-class NpzWriter final : public TensorArchiveWriter {
- public:
-  explicit NpzWriter(PartFile& spool) : spool_(spool) {}
-  size_t size() const override { return entries_.size(); }
+// From a record that PutNumber() made.
+template <typename T>
+T TakeNumber(std::string_view& record) {
+  T value;
+  std::memcpy(&value, record.data(), sizeof(value));
+  record.remove_prefix(sizeof(value));
+  return value;
+}
 
-  Status Add(const std::string& name, const Tensor& tensor) override {
-    VERNIER_ASSIGN_OR_RETURN(ZipEntry entry, AppendZipTensor(spool_, name + ".npy", tensor));
-    names_.push_back({name});
-    entries_.push_back(std::move(entry));
-    types_.push_back(NpyLosesType(tensor.dtype())
-                         ? std::optional(StoredType{tensor.dtype(), tensor.dims()})
-                         : std::nullopt);
+// Overwrites a file from its beginning.
+class FrontSink final : public ByteSink {
+ public:
+  explicit FrontSink(PartFile& file) : file_(file) {}
+  Status Write(std::span<const std::byte> bytes) override {
+    VERNIER_TRY(file_.WriteAt(position_, bytes));
+    position_ += bytes.size();
     return {};
   }
 
-  Status Truncate(size_t count) override {
-    names_.resize(count);
-    entries_.resize(count);
-    types_.resize(count);
-    return spool_.Truncate(entries_.empty() ? 0 : entries_.back().end);
-  }
+ private:
+  PartFile& file_;
+  uint64_t position_ = 0;
+};
 
-  Status WriteTo(AtomicFile& file, const std::vector<bool>& selected,
-                 ArchiveMetadata metadata) const override {
-    std::vector<ZipEntry> written;
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      if (!selected[i]) continue;
-      ZipEntry entry = entries_[i];
-      const uint64_t offset = file.size();
-      VERNIER_TRY(file.CopyFrom(spool_.fd(), entry.offset, entry.end - entry.offset));
-      entry.end = offset + (entry.end - entry.offset);
-      entry.offset = offset;
-      written.push_back(std::move(entry));
+using Types = Sequence<std::string, StoredType>;
+
+// Whether there is anything to tell beside the tensors.
+Result<bool> HasMetadata(const WrittenMetadata& metadata, const Types& types) {
+  bool any = metadata.is_results || metadata.feed_count;
+  if (any) return true;
+  VERNIER_TRY(types([&any](const std::string&, const StoredType&) {
+    any = true;
+    return Status();
+  }));
+  return any;
+}
+
+}  // namespace
+
+void TensorArchiveWriter::Keep(Entry entry) {
+  std::string record;
+  PutNumber(record, entry.dtype);
+  PutNumber(record, end_);
+  PutNumber(record, spool_.size());
+  PutNumber(record, entry.size);
+  PutNumber(record, entry.crc);
+  PutNumber(record, entry.dims.size());
+  for (const int64_t dim : entry.dims) PutNumber(record, dim);
+  record += entry.name;
+  entries_.Append(record);
+  end_ = spool_.size();
+}
+
+Status TensorArchiveWriter::ForEach(const TensorSelection& selected,
+                                    const std::function<Status(const Entry&)>& use) const {
+  return entries_.ForEach([&](std::string_view record) {
+    Entry entry;
+    entry.dtype = TakeNumber<DType>(record);
+    entry.begin = TakeNumber<uint64_t>(record);
+    entry.end = TakeNumber<uint64_t>(record);
+    entry.size = TakeNumber<uint64_t>(record);
+    entry.crc = TakeNumber<uint32_t>(record);
+    entry.dims.resize(TakeNumber<size_t>(record));
+    for (int64_t& dim : entry.dims) dim = TakeNumber<int64_t>(record);
+    entry.name = record;
+    return !selected || selected(entry.name) ? use(entry) : Status();
+  });
+}
+
+Status TensorArchiveWriter::Truncate(const Mark& mark) {
+  VERNIER_TRY(entries_.Truncate(mark.entries));
+  end_ = mark.bytes;
+  return spool_.Truncate(mark.bytes);
+}
+
+// What lies side by side is copied at once.
+Status TensorArchiveWriter::CopySelected(AtomicFile& file, const TensorSelection& selected) const {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  VERNIER_TRY(ForEach(selected, [&](const Entry& entry) {
+    if (entry.begin != end) {
+      VERNIER_TRY(file.CopyFrom(spool_.fd(), begin, end - begin));
+      begin = entry.begin;
     }
-    AtomicFileSink sink(file);
-    return Finish(sink, std::move(written), selected, std::move(metadata));
+    end = entry.end;
+    return Status();
+  }));
+  return file.CopyFrom(spool_.fd(), begin, end - begin);
+}
+
+namespace {
+
+class NpzWriter final : public TensorArchiveWriter {
+ public:
+  explicit NpzWriter(PartFile& spool) : TensorArchiveWriter(spool, 0) {}
+
+  Status Add(const std::string& name, const Tensor& tensor) override {
+    VERNIER_ASSIGN_OR_RETURN(const ZipEntry member, AppendZipTensor(spool_, name + ".npy", tensor));
+    Keep({.name = name,
+          .dtype = tensor.dtype(),
+          .dims = tensor.dims(),
+          .size = member.size,
+          .crc = member.crc});
+    return {};
   }
 
-  Result<bool> FinishSpool(const ArchiveMetadata& metadata) override {
-    VERNIER_TRY(Finish(spool_, entries_, std::vector<bool>(size(), true), metadata));
+  Status WriteTo(AtomicFile& file, const TensorSelection& selected,
+                 const WrittenMetadata& metadata) const override {
+    VERNIER_TRY(CopySelected(file, selected));
+    AtomicFileSink sink(file);
+    return Finish(sink, selected, metadata);
+  }
+
+  Result<bool> FinishSpool(const WrittenMetadata& metadata) override {
+    VERNIER_TRY(Finish(spool_, nullptr, metadata));
     return true;
   }
 
  private:
-  Status Finish(OutputFile& file, std::vector<ZipEntry> written, const std::vector<bool>& selected,
-                ArchiveMetadata metadata) const {
-    KeepTypes(names_, types_, selected, metadata);
-    if (!metadata.empty()) {
-      VERNIER_ASSIGN_OR_RETURN(
-          ZipEntry entry, AppendZipText(file, kNpzMetadataMember, FormatArchiveMetadata(metadata)));
-      written.push_back(std::move(entry));
+  // `file` has the members, one behind the other.
+  Status Finish(OutputFile& file, const TensorSelection& selected,
+                const WrittenMetadata& metadata) const {
+    const Types types = [&](const auto& use) {
+      return ForEach(selected, [&use](const Entry& entry) {
+        return NpyLosesType(entry.dtype) ? use(entry.name, {entry.dtype, entry.dims}) : Status();
+      });
+    };
+    ZipEntry last;
+    VERNIER_ASSIGN_OR_RETURN(const bool wanted, HasMetadata(metadata, types));
+    if (wanted) {
+      const auto write = [&](ByteSink& sink) {
+        return WriteArchiveMetadata(sink, metadata, types);
+      };
+      VERNIER_ASSIGN_OR_RETURN(last, AppendZipMember(file, kNpzMetadataMember, write));
     }
-    return AppendZipDirectory(file, written);
+    ZipDirectoryWriter directory(file);
+    uint64_t position = 0;
+    VERNIER_TRY(ForEach(selected, [&](const Entry& entry) {
+      const uint64_t offset = position;
+      position += entry.end - entry.begin;
+      return directory.Add(
+          {.name = entry.name + ".npy", .crc = entry.crc, .size = entry.size, .offset = offset});
+    }));
+    if (wanted) VERNIER_TRY(directory.Add(last));
+    return directory.Finish();
   }
-
-  struct Name {
-    std::string name;
-  };
-
-  PartFile& spool_;
-  std::vector<Name> names_;
-  std::vector<ZipEntry> entries_;
-  Types types_;
 };
 
 // Safetensors begin with a header that is known only at the end. Large files get room for it, a
@@ -92,84 +172,72 @@ constexpr uint64_t kWorthRoom = 64 * kHeaderRoom;
 
 class SafetensorsWriter final : public TensorArchiveWriter {
  public:
-  explicit SafetensorsWriter(PartFile& spool) : spool_(spool) {}
-  size_t size() const override { return entries_.size(); }
+  explicit SafetensorsWriter(PartFile& spool) : TensorArchiveWriter(spool, kHeaderRoom) {}
 
   Status Start() { return spool_.Truncate(kHeaderRoom); }
 
   Status Add(const std::string& name, const Tensor& tensor) override {
-    const uint64_t before = spool_.size();
     VERNIER_TRY(spool_.Write(tensor.bytes()));
-    SafetensorsEntry entry{.name = name,
-                           .dtype = tensor.dtype(),
-                           .dims = tensor.dims(),
-                           .begin = before,
-                           .end = spool_.size()};
-    std::optional<StoredType> type;
-    if (!SafetensorsTypeName(entry.dtype)) {
-      type = StoredType{entry.dtype, entry.dims};
-      entry.dtype = DType::kUint8;
-      entry.dims = {static_cast<int64_t>(entry.end - entry.begin)};
-    }
-    entries_.push_back(std::move(entry));
-    types_.push_back(std::move(type));
+    Keep({.name = name, .dtype = tensor.dtype(), .dims = tensor.dims()});
     return {};
   }
 
-  Status Truncate(size_t count) override {
-    entries_.resize(count);
-    types_.resize(count);
-    return spool_.Truncate(entries_.empty() ? kHeaderRoom : entries_.back().end);
+  Status WriteTo(AtomicFile& file, const TensorSelection& selected,
+                 const WrittenMetadata& metadata) const override {
+    VERNIER_ASSIGN_OR_RETURN(const SafetensorsHeaderParts header, Header(selected, metadata));
+    VERNIER_ASSIGN_OR_RETURN(const uint64_t size, SafetensorsHeaderSize(header));
+    AtomicFileSink sink(file);
+    VERNIER_TRY(WriteSafetensorsHeader(header, size, sink));
+    return CopySelected(file, selected);
   }
 
-  Status WriteTo(AtomicFile& file, const std::vector<bool>& selected,
-                 ArchiveMetadata metadata) const override {
-    VERNIER_ASSIGN_OR_RETURN(const std::string header, Header(selected, std::move(metadata), 0));
-    VERNIER_TRY(file.Write(header));
-    // What lies side by side is copied at once.
-    for (size_t i = 0; i < entries_.size();) {
-      if (!selected[i]) {
-        ++i;
-        continue;
-      }
-      const uint64_t begin = entries_[i].begin;
-      while (i < entries_.size() && selected[i]) ++i;
-      VERNIER_TRY(file.CopyFrom(spool_.fd(), begin, entries_[i - 1].end - begin));
-    }
-    return {};
-  }
-
-  Result<bool> FinishSpool(const ArchiveMetadata& metadata) override {
+  Result<bool> FinishSpool(const WrittenMetadata& metadata) override {
     if (spool_.size() < kWorthRoom) return false;
-    const std::vector<bool> all(size(), true);
-    VERNIER_ASSIGN_OR_RETURN(const std::string header, Header(all, metadata, kHeaderRoom));
-    if (header.size() != kHeaderRoom) return false;
-    VERNIER_TRY(spool_.WriteAt(0, std::as_bytes(std::span(header.data(), header.size()))));
+    const TensorSelection all;
+    VERNIER_ASSIGN_OR_RETURN(const SafetensorsHeaderParts header, Header(all, metadata));
+    VERNIER_ASSIGN_OR_RETURN(const uint64_t size, SafetensorsHeaderSize(header));
+    if (size > kHeaderRoom) return false;
+    FrontSink front(spool_);
+    VERNIER_TRY(WriteSafetensorsHeader(header, kHeaderRoom, front));
     return true;
   }
 
  private:
-  // Filled with blanks up to `room` bytes if it has fewer.
-  Result<std::string> Header(const std::vector<bool>& selected, ArchiveMetadata metadata,
-                             uint64_t room) const {
-    std::vector<SafetensorsEntry> moved;
-    uint64_t position = 0;
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      if (!selected[i]) continue;
-      moved.push_back(entries_[i]);
-      const uint64_t size = entries_[i].end - entries_[i].begin;
-      moved.back().begin = position;
-      moved.back().end = position += size;
-    }
-    KeepTypes(entries_, types_, selected, metadata);
-    std::map<std::string, std::string> texts;
-    if (!metadata.empty()) texts[kSafetensorsMetadataKey] = FormatArchiveMetadata(metadata);
-    return FormatSafetensorsHeader(moved, texts, room);
+  // What it returns must not outlive its arguments.
+  Result<SafetensorsHeaderParts> Header(const TensorSelection& selected,
+                                        const WrittenMetadata& metadata) const {
+    const Types types = [this, &selected](const auto& use) {
+      return ForEach(selected, [&use](const Entry& entry) {
+        return SafetensorsTypeName(entry.dtype) ? Status()
+                                                : use(entry.name, {entry.dtype, entry.dims});
+      });
+    };
+    SafetensorsHeaderParts parts;
+    parts.entries = [this, &selected](const auto& use) { return ForEachInHeader(selected, use); };
+    VERNIER_ASSIGN_OR_RETURN(const bool wanted, HasMetadata(metadata, types));
+    if (!wanted) return parts;
+    parts.metadata_key = kSafetensorsMetadataKey;
+    parts.metadata = [&metadata, types](ByteSink& sink) {
+      return WriteArchiveMetadata(sink, metadata, types);
+    };
+    return parts;
   }
 
-  PartFile& spool_;
-  std::vector<SafetensorsEntry> entries_;
-  Types types_;
+  // A type without a name there is bytes.
+  Status ForEachInHeader(const TensorSelection& selected,
+                         const std::function<Status(const SafetensorsEntry&)>& use) const {
+    uint64_t position = 0;
+    return ForEach(selected, [&](const Entry& entry) {
+      const uint64_t begin = position;
+      position += entry.end - entry.begin;
+      const bool named = SafetensorsTypeName(entry.dtype).has_value();
+      return use({.name = entry.name,
+                  .dtype = named ? entry.dtype : DType::kUint8,
+                  .dims = named ? entry.dims : Dims{static_cast<int64_t>(position - begin)},
+                  .begin = begin,
+                  .end = position});
+    });
+  }
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace vernier {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
+constexpr size_t kFlushAt = size_t{64} << 10;
 constexpr uint64_t kCrcPosition = 14;
 constexpr size_t kZip64Size = 20;
 constexpr size_t kPaddingHeader = 6;
@@ -63,8 +64,8 @@ uint16_t FlagsFor(std::string_view name) {
 
 Status CheckName(const std::string& name) {
   if (name.size() <= zip::kMax16) return {};
-  return IoError("the name '" + name.substr(0, 60) + "...' has " +
-                         std::to_string(name.size()) + " bytes; an npz file allows 65535");
+  return IoError("the name '" + name.substr(0, 60) + "...' has " + std::to_string(name.size()) +
+                 " bytes; an npz file allows 65535");
 }
 
 // Both sizes are in the ZIP64 field whether they need it or not: they are known only afterwards.
@@ -128,37 +129,46 @@ Result<ZipEntry> AppendZipTensor(OutputFile& file, std::string name, const Tenso
   return FinishEntry(file, std::move(entry), data);
 }
 
-Result<ZipEntry> AppendZipText(OutputFile& file, std::string name, std::string_view text) {
+Result<ZipEntry> AppendZipMember(OutputFile& file, std::string name,
+                                 const std::function<Status(ByteSink&)>& write) {
   VERNIER_TRY(CheckName(name));
   ZipEntry entry{.name = std::move(name), .offset = file.size()};
   VERNIER_TRY(WriteLocalHeader(file, entry.name));
   CrcSink data(file);
-  VERNIER_TRY(data.WriteText(text));
+  VERNIER_TRY(write(data));
   return FinishEntry(file, std::move(entry), data);
 }
 
-Status AppendZipDirectory(OutputFile& file, std::span<const ZipEntry> entries) {
-  const uint64_t offset = file.size();
-  for (const ZipEntry& entry : entries) {
-    Record record;
-    PutDirectoryEntry(record, entry);
-    VERNIER_TRY(file.WriteText(record.text()));
-  }
-  const uint64_t end = file.size();
-  const uint64_t size = end - offset;
-  const uint64_t count = entries.size();
+Status ZipDirectoryWriter::Flush() {
+  VERNIER_TRY(file_.WriteText(buffer_));
+  buffer_.clear();
+  return {};
+}
+
+Status ZipDirectoryWriter::Add(const ZipEntry& entry) {
   Record record;
-  if (count >= zip::kMax16 || size >= zip::kMax32 || offset >= zip::kMax32) {
+  PutDirectoryEntry(record, entry);
+  buffer_ += record.text();
+  ++count_;
+  return buffer_.size() < kFlushAt ? Status() : Flush();
+}
+
+Status ZipDirectoryWriter::Finish() {
+  VERNIER_TRY(Flush());
+  const uint64_t end = file_.size();
+  const uint64_t size = end - offset_;
+  Record record;
+  if (count_ >= zip::kMax16 || size >= zip::kMax32 || offset_ >= zip::kMax32) {
     record.Put(zip::kEnd64Signature).Put(uint64_t{zip::kEnd64Size - 12});
     record.Put(zip::kVersion).Put(zip::kVersion).Put(uint32_t{0}).Put(uint32_t{0});
-    record.Put(count).Put(count).Put(size).Put(offset);
+    record.Put(count_).Put(count_).Put(size).Put(offset_);
     record.Put(zip::kLocator64Signature).Put(uint32_t{0}).Put(end).Put(uint32_t{1});
   }
-  const auto count16 = static_cast<uint16_t>(std::min<uint64_t>(count, zip::kMax16));
+  const auto count16 = static_cast<uint16_t>(std::min<uint64_t>(count_, zip::kMax16));
   record.Put(zip::kEndSignature).Put(uint16_t{0}).Put(uint16_t{0}).Put(count16).Put(count16);
   record.Put(static_cast<uint32_t>(std::min<uint64_t>(size, zip::kMax32)));
-  record.Put(static_cast<uint32_t>(std::min<uint64_t>(offset, zip::kMax32))).Put(uint16_t{0});
-  return file.WriteText(record.text());
+  record.Put(static_cast<uint32_t>(std::min<uint64_t>(offset_, zip::kMax32))).Put(uint16_t{0});
+  return file_.WriteText(record.text());
 }
 
 }  // namespace vernier

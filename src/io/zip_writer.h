@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <functional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "io/byte_sink.h"
 #include "vernier/status.h"
@@ -26,10 +24,25 @@ struct ZipEntry {
 /// checksum and size are patched afterwards. kInvalidArgument for names beyond 65,535 bytes.
 Result<ZipEntry> AppendZipTensor(OutputFile& file, std::string name, const Tensor& tensor);
 
-/// Appends a member of plain bytes.
-Result<ZipEntry> AppendZipText(OutputFile& file, std::string name, std::string_view text);
+/// Appends a member of the bytes that `write` gives.
+Result<ZipEntry> AppendZipMember(OutputFile& file, std::string name,
+                                 const std::function<Status(ByteSink&)>& write);
 
-/// Ends the archive with the directory of `entries`.
-Status AppendZipDirectory(OutputFile& file, std::span<const ZipEntry> entries);
+/// The end of an archive: an entry for each member, then Finish().
+class ZipDirectoryWriter {
+ public:
+  explicit ZipDirectoryWriter(OutputFile& file) : file_(file), offset_(file.size()) {}
+
+  Status Add(const ZipEntry& entry);
+  Status Finish();
+
+ private:
+  Status Flush();
+
+  OutputFile& file_;
+  uint64_t offset_;
+  uint64_t count_ = 0;
+  std::string buffer_;
+};
 
 }  // namespace vernier
