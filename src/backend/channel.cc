@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "backend/no_descriptors.h"
+
 namespace vernier {
 namespace {
 
@@ -112,7 +114,7 @@ Result<bool> ReceiveBody(int socket, uint64_t size, std::vector<std::byte>& body
 Result<std::pair<Channel, Channel>> Channel::CreatePair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return Internal(std::string("cannot connect to a worker: ") + std::strerror(errno));
+    return NoDescriptorsLeft();
   }
   return std::pair(Channel(UniqueFd(ends[0])), Channel(UniqueFd(ends[1])));
 }

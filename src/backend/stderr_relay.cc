@@ -1,4 +1,5 @@
 #include "backend/stderr_relay.h"
+#include "backend/no_descriptors.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -90,7 +91,7 @@ Result<std::unique_ptr<StderrRelay>> StderrRelay::Start() {
   UniqueFd read_end(made ? ends[0] : -1), write_end(made ? ends[1] : -1);
   UniqueFd stop(made ? ::eventfd(0, EFD_CLOEXEC) : -1);
   if (!stop.valid() || ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK) != 0) {
-    return Internal(std::string("no descriptors left: ") + std::strerror(errno));
+    return NoDescriptorsLeft();
   }
   return std::unique_ptr<StderrRelay>(
       new StderrRelay(std::move(read_end), std::move(write_end), std::move(stop)));

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "backend/no_descriptors.h"
 #include "util/mapped_file.h"
 #include "util/page_work.h"
 
@@ -260,7 +261,7 @@ Result<TensorBlock> TensorBlockBuilder::Finish() {
     VERNIER_TRY(WriteShared(added));
     block.memory = UniqueFd(::fcntl(memory_->descriptor(), F_DUPFD_CLOEXEC, 0));
     if (!block.memory.valid()) {
-      return Internal(std::string("no descriptors left: ") + std::strerror(errno));
+      return NoDescriptorsLeft();
     }
   }
   MessageWriter writer = Describe();

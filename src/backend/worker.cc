@@ -17,6 +17,7 @@
 #include <fstream>
 
 #include "backend/measure_messages.h"
+#include "backend/no_descriptors.h"
 #include "backend/worker_server.h"
 #include "util/number_text.h"
 #include "util/own_program.h"
@@ -166,7 +167,7 @@ Result<std::unique_ptr<Worker>> Worker::Load(std::unique_ptr<Worker> worker) {
 Status Worker::Spawn(Channel child) {
   // dup2 onto the same number would leave close-on-exec set: move the descriptor away first.
   const UniqueFd moved(::fcntl(child.descriptor(), F_DUPFD_CLOEXEC, kWorkerFd + 1));
-  if (!moved.valid()) return Internal(std::string("no descriptors left: ") + std::strerror(errno));
+  if (!moved.valid()) return NoDescriptorsLeft();
   VERNIER_ASSIGN_OR_RETURN(said_, StderrRelay::Start());
   const SpawnSettings settings(moved.get(), said_->write_end());
   const std::string executable = OwnExecutable();

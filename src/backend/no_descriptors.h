@@ -1,0 +1,18 @@
+// What is said when the system has no file descriptors left.
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// kInternal, with the reason that errno gives.
+inline Status NoDescriptorsLeft() {
+  return Internal(std::string("no descriptors left: ") + std::strerror(errno) +
+                  "; `ulimit -n` tells how many a process may have");
+}
+
+}  // namespace vernier
