@@ -30,6 +30,17 @@ double TimesOver(const OutputComparison& output) {
   return simple == nullptr ? HUGE_VAL : simple->times_over();
 }
 
+// With as many digits as it takes to tell them apart.
+std::string FormatUnequal(double a, double b) {
+  std::string text;
+  for (const int digits : {6, 9, 17}) {
+    const std::string left = FormatG(a, digits), right = FormatG(b, digits);
+    text = left + " against " + right;
+    if (left != right) break;
+  }
+  return text;
+}
+
 std::string DescribeApart(const OutputComparison& output) {
   std::string text = "output '" + output.a_name + "'";
   for (const FunctionResult& result : output.functions) {
@@ -42,7 +53,7 @@ std::string DescribeApart(const OutputComparison& output) {
   if (output.measures && !output.measures->worst.empty()) {
     const WorstElement& worst = output.measures->worst.front();
     text += " at " + FormatDims(CoordinatesOf(worst.place, output.a_dims)) + ": " +
-            FormatG(worst.a, 6) + " against " + FormatG(worst.b, 6);
+            FormatUnequal(worst.a, worst.b);
   }
   return text + ", " + FormatTimes(TimesOver(output)) + " what is tolerated";
 }

@@ -37,6 +37,14 @@ TEST(HoldAgainst, FarValuesAreNamedWithTheirPlace) {
   EXPECT_GT(found.times_over, 1);
 }
 
+TEST(HoldAgainst, ValuesThatLookAlikeGetMoreDigits) {
+  CompareOptions exact;
+  exact.atol.fallback = 0.0;
+  exact.rtol.fallback = 0.0;
+  const Agreement found = HoldAgainst(Output({1}, {1}), Output({1.0000001F}, {1}), exact, nullptr);
+  EXPECT_THAT(found.where, HasSubstr("1 against 1.00000012"));
+}
+
 TEST(HoldAgainst, OtherShapesAndMissingOutputsAreApart) {
   EXPECT_EQ(HoldAgainst(Output({1, 2}, {2}), Output({1, 2}, {2, 1}), {}, nullptr).closeness,
             Closeness::kApart);

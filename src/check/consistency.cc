@@ -5,7 +5,6 @@
 #include "check/memory_properties.h"
 #include "check/properties.h"
 #include "compare/vacuous.h"
-#include "inputs/coerce_feed.h"
 #include "run/feed_stream.h"
 #include "run/pair_bars.h"
 
@@ -81,7 +80,7 @@ class RunnerCheck {
     if (!probe.ok()) return GiveUp(probe.status());
     record_.framework_version = (*probe)->runner().backend().framework_version;
     record_.precision = (*probe)->runner().session().precision;
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw((*probe)->runner(), {}, 0, shared_.logger));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw(**probe, {}, 0, shared_.logger));
     const Result<TensorMap> outputs = (*probe)->Infer(feed);
     if (!outputs.ok()) return GiveUp(Explained(outputs.status(), runner, *model, feed));
     if (outputs->empty()) return GiveUp(NothingToCompare((*probe)->runner()));
@@ -107,7 +106,7 @@ class RunnerCheck {
                     .no_batch = {},
                     .draw = {}};
     subject.draw = [&](const std::string& dimension, int64_t size) {
-      return Draw((*probe)->runner(), dimension, size, errors_only_);
+      return Draw(**probe, dimension, size, errors_only_);
     };
     AddBatch(subject);
     return TryAll(subject);
@@ -130,9 +129,9 @@ class RunnerCheck {
   }
 
   // A feed for the runner; with a size, of which the dynamic dimension of that name has this size.
-  Result<TensorMap> Draw(const LiveRunner& runner, const std::optional<std::string>& dimension,
+  Result<TensorMap> Draw(const Probe& probe, const std::optional<std::string>& dimension,
                          int64_t size, Logger& logger) {
-    std::vector<TensorInfo> inputs = runner.session().inputs;
+    VERNIER_ASSIGN_OR_RETURN(std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
     const bool drawn = plan_.inputs.load_paths.empty() && plan_.inputs.shape_words.empty();
     if (size > 0 && !drawn) return InvalidArgument("the shapes of the inputs are given");
     for (TensorInfo& input : inputs) {
@@ -145,12 +144,14 @@ class RunnerCheck {
                              FeedStream::Open(plan_, inputs, {}, logger));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
     if (!feed) return Malformed("the inputs hold no iteration");
-    VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, CoerceFeed(*feed, runner.session().inputs,
-                                                             {Strictness::kStrict, {}}, logger));
-    return std::move(coerced.tensors);
+    return probe.Coerce(*feed, logger);
   }
 
   void AddBatch(Subject& subject) {
+    if (subject.probe.runner().inputs_unknown()) {
+      subject.no_batch = "the model does not tell which dimensions of its inputs are free";
+      return;
+    }
     const SessionDescription& session = subject.probe.runner().session();
     Result<BatchNames> batch = FindBatch(session.inputs, session.outputs);
     if (!batch.ok()) {
@@ -161,8 +162,7 @@ class RunnerCheck {
     subject.rows = subject.feed;
     const int64_t given = Find(subject.feed, batch->inputs.front())->dims().front();
     if (given < 2) {
-      Result<TensorMap> drawn =
-          Draw(subject.probe.runner(), batch->dimension, options_.rows, errors_only_);
+      Result<TensorMap> drawn = Draw(subject.probe, batch->dimension, options_.rows, errors_only_);
       if (drawn.ok()) subject.rows = *std::move(drawn);
     }
     const int64_t rows = Find(*subject.rows, batch->inputs.front())->dims().front();

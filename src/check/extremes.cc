@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "inputs/coerce_feed.h"
 #include "kernels/element_blocks.h"
 #include "run/feed_stream.h"
 
@@ -96,6 +95,7 @@ class ExtremesCheck {
 
   Result<ExtremesRecord> Run(std::span<const ExtremeSetRow> sets) {
     for (const RunnerPlan& runner : plan_.runners) VERNIER_TRY(Add(runner));
+    if (const Probe* probe = WhoTellsInputs()) VERNIER_TRY(Draw(*probe));
     if (!feed_) return record_;
     for (const ExtremeSetRow& set : sets) VERNIER_TRY(Try(set));
     return record_;
@@ -106,7 +106,6 @@ class ExtremesCheck {
     const RunnerPlan* plan;
     std::shared_ptr<const ModelSource> model;
     std::unique_ptr<Probe> probe;  // null: it could not be opened, or died
-    std::vector<TensorInfo> inputs;
   };
 
   Status Add(const RunnerPlan& runner) {
@@ -115,12 +114,10 @@ class ExtremesCheck {
                              ModelSource::Prepare(runner.model, shared_.logger));
     Result<std::unique_ptr<Probe>> probe = Probe::Open(shared_, runner, *model);
     if (probe.status().code() == StatusCode::kCancelled) return probe.status();
-    Side side{&runner, std::move(model), nullptr, {}};
+    Side side{&runner, std::move(model), nullptr};
     if (probe.ok()) {
       side.probe = *std::move(probe);
-      side.inputs = side.probe->runner().session().inputs;
       record.framework_version = side.probe->runner().backend().framework_version;
-      if (!feed_) VERNIER_TRY(Draw(side.inputs));
     } else {
       record.failure = probe.status().message();
       record.unavailable = probe.status().code() == StatusCode::kUnavailable;
@@ -130,7 +127,20 @@ class ExtremesCheck {
     return {};
   }
 
-  Status Draw(const std::vector<TensorInfo>& inputs) {
+  // The first that says what it takes; the first at all where none does.
+  const Probe* WhoTellsInputs() const {
+    const Probe* silent = nullptr;
+    for (const Side& side : sides_) {
+      if (side.probe == nullptr) continue;
+      if (!side.probe->runner().inputs_unknown()) return side.probe.get();
+      if (silent == nullptr) silent = side.probe.get();
+    }
+    return silent;
+  }
+
+  Status Draw(const Probe& probe) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
+                             probe.InputsToFeed(plan_.inputs));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
                              FeedStream::Open(plan_, inputs, {}, shared_.logger));
     VERNIER_ASSIGN_OR_RETURN(feed_, stream->Next());
@@ -189,10 +199,8 @@ class ExtremesCheck {
     if (side.probe == nullptr) {  // it died of an earlier set
       VERNIER_ASSIGN_OR_RETURN(side.probe, Probe::Open(shared_, *side.plan, *side.model));
     }
-    VERNIER_ASSIGN_OR_RETURN(
-        const CoercedFeed coerced,
-        CoerceFeed(feed, side.inputs, {Strictness::kStrict, {}}, shared_.logger));
-    return side.probe->Infer(coerced.tensors);
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap own, side.probe->Coerce(feed, shared_.logger));
+    return side.probe->Infer(own);
   }
 
   const RunPlan& plan_;

@@ -1,5 +1,7 @@
 #include "check/probe.h"
 
+#include "inputs/coerce_feed.h"
+#include "run/described_inputs.h"
 #include "run/neutral_settings.h"
 
 namespace vernier {
@@ -30,10 +32,36 @@ Result<std::unique_ptr<Probe>> Probe::Open(const Shared& shared, const RunnerPla
                                            const ModelSource& model,
                                            const Circumstances& circumstances) {
   std::unique_ptr<Probe> probe(new Probe(shared, runner, circumstances));
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, probe->pool_.Get(probe->plan_));
-  probe->runner_.Attach(std::move(worker), 1);
-  VERNIER_TRY(probe->runner_.Open(model));
+  const RunnerPlace place = runner.place;
+  const bool has_both = place == RunnerPlace::kAuto && probe->pool_.HasPluginToo(probe->plan_);
+  Status status = probe->OpenAt(has_both ? RunnerPlace::kPlugin : place, model);
+  if (!status.ok() && has_both && shared.interrupted.load() == 0) {
+    shared.logger.Verbose(runner.name + " | the plug-in is not used: " + status.message());
+    (void)probe->runner_.Close();
+    status = probe->OpenAt(RunnerPlace::kPython, model);
+  }
+  VERNIER_TRY(std::move(status));
   return probe;
+}
+
+Status Probe::OpenAt(RunnerPlace place, const ModelSource& model) {
+  plan_.place = place;  // runner_ looks at it, too
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool_.Get(plan_));
+  runner_.Attach(std::move(worker), 1);
+  return runner_.Open(model);
+}
+
+Result<std::vector<TensorInfo>> Probe::InputsToFeed(const InputPlan& inputs) const {
+  if (!runner_.inputs_unknown()) return runner_.session().inputs;
+  if (!inputs.load_paths.empty()) return std::vector<TensorInfo>();
+  return DescribedInputs(inputs.shape_words, &runner_);
+}
+
+Result<TensorMap> Probe::Coerce(const TensorMap& feed, Logger& logger) const {
+  if (runner_.inputs_unknown()) return feed;
+  VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, CoerceFeed(feed, runner_.session().inputs,
+                                                           {Strictness::kStrict, {}}, logger));
+  return std::move(coerced.tensors);
 }
 
 Result<TensorMap> Probe::Infer(const TensorMap& feed) {

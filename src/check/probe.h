@@ -29,12 +29,21 @@ class Probe {
     Logger& logger;
   };
 
-  /// Errors are the backend's.
+  /// Where the backend has a plug-in and can be served by Python, too, Python comes second, as in a
+  /// run. Errors are the backend's.
   static Result<std::unique_ptr<Probe>> Open(const Shared& shared, const RunnerPlan& runner,
                                              const ModelSource& model,
                                              const Circumstances& circumstances = {});
 
-  /// One inference with a feed in the runner's own names and types.
+  /// What feeds are made for: the inputs that the runner says it takes, or else those that
+  /// --input-shapes describes; none where they are loaded. kInvalidArgument where they are not
+  /// known.
+  Result<std::vector<TensorInfo>> InputsToFeed(const InputPlan& inputs) const;
+
+  /// The feed in the runner's own names and types; as it is, where it does not say what it takes.
+  Result<TensorMap> Coerce(const TensorMap& feed, Logger& logger) const;
+
+  /// One inference with such a feed.
   Result<TensorMap> Infer(const TensorMap& feed);
 
   /// The same in unusual circumstances.
@@ -45,6 +54,7 @@ class Probe {
 
  private:
   Probe(const Shared& shared, RunnerPlan runner, const Circumstances& circumstances);
+  Status OpenAt(RunnerPlace place, const ModelSource& model);
 
   RunnerPlan plan_;
   ExecutionPlan execution_;

@@ -163,6 +163,9 @@ std::vector<std::string> DynamicDimensions(const Subject& subject) {
 // Other shapes have no expected values; but they must run, and twice to the same result.
 PropertyRecord ShapeSweep(Subject& subject) {
   const std::vector<std::string> dimensions = DynamicDimensions(subject);
+  if (subject.probe.runner().inputs_unknown()) {
+    return NotApplicable("the model does not tell which dimensions of its inputs are free");
+  }
   if (dimensions.empty()) return NotApplicable("every dimension of the inputs is fixed");
   Trial trial(subject);
   for (const std::string& dimension : dimensions) {

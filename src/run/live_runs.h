@@ -113,8 +113,6 @@ class LiveRuns {
   Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
   bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
-  Result<std::vector<TensorInfo>> InputsFromWords(std::span<const std::string> shape_words,
-                                                  const LiveRunner* silent) const;
   bool IsSaved(size_t index, int64_t iteration) const;
   bool IsSample(size_t index, int64_t iteration) const;
   Result<IterationResult> TakeSaved(size_t index, int64_t iteration);

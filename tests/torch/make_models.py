@@ -68,6 +68,11 @@ class Record(torch.nn.Module):
         return before
 
 
+class Sum(torch.nn.Module):
+    def forward(self, x):
+        return x.sum(), (x * x).mean()
+
+
 class Count(torch.nn.Module):
     def forward(self, x, n: int):
         return x * n
@@ -84,7 +89,8 @@ save(net, "net.pt")
 torch.jit.save(torch.jit.trace(net, (torch.randn(2, 6), torch.randn(3))), f"{FOLDER}/traced.pt")
 save(net.double(), "double.pt")
 for module, name in ((ByName(), "dict.pt"), (Several(), "several.pt"), (InPlace(), "inplace.pt"),
-                     (Count(), "count.pt"), (Delay(), "delay.pt"), (Record(), "record.pt")):
+                     (Count(), "count.pt"), (Delay(), "delay.pt"), (Record(), "record.pt"),
+                     (Sum(), "sum.pt")):
     save(module, name)
 net = net.float()
 torch.save(net.state_dict(), f"{FOLDER}/weights.pt")

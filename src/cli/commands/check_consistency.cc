@@ -70,7 +70,8 @@ class Teller {
   void Introduce(const ConsistencyRunner& runner) {
     if (runner.name == introduced_) return;
     introduced_ = runner.name;
-    log_.Info(runner.name + ", " + runner.backend + " " + runner.framework_version);
+    const std::string& version = runner.framework_version;  // none where it could not be loaded
+    log_.Info(runner.name + ", " + runner.backend + (version.empty() ? "" : " " + version));
   }
 
   Logger& log_;

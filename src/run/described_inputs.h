@@ -1,0 +1,20 @@
+// Inputs as the command line describes them, where a model says little or nothing of them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "run/live_runner.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// What `shape_words` (--input-shapes) say, as float32 unless they say another type. `silent` (may
+/// be null) is a runner whose inputs_unknown(): its input names, if it has any, are held against
+/// them. kInvalidArgument where a shape is missing.
+Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> shape_words,
+                                                const LiveRunner* silent);
+
+}  // namespace vernier
