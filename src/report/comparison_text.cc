@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
+#include <unordered_set>
 
 #include "compare/metric_traits.h"
 #include "report/array_text.h"
@@ -22,6 +24,20 @@ std::string FormatPermutation(const std::vector<size_t>& permutation) {
   }
   return text + "]";
 }
+
+// Each name once, in the order of their first appearance.
+class DistinctNames {
+ public:
+  void Add(const std::string& name) {
+    if (seen_.insert(name).second) names_.push_back(name);
+  }
+  bool Has(const std::string& name) const { return seen_.contains(name); }
+  const std::vector<std::string>& in_order() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_set<std::string> seen_;
+};
 
 }  // namespace
 
@@ -101,35 +117,33 @@ void ComparisonReporter::Iteration(const IterationComparison& iteration) {
 // The peer warns about keys of per-output tables that neither side has.
 void ComparisonReporter::UnknownNames(CompareFunction function,
                                       const IterationComparison& iteration) {
-  std::vector<std::string> known = iteration.a_outputs;
-  known.insert(known.end(), iteration.b_outputs.begin(), iteration.b_outputs.end());
-  known.push_back("");
-  const auto unique = [](std::vector<std::string>& names) {
-    std::vector<std::string> kept;
-    for (std::string& name : names) {
-      if (std::find(kept.begin(), kept.end(), name) == kept.end()) kept.push_back(std::move(name));
+  std::optional<DistinctNames> known;
+  const auto know_all = [&known, &iteration] {
+    if (known) return;
+    known.emplace();
+    for (const auto* names : {&iteration.a_outputs, &iteration.b_outputs}) {
+      for (const std::string& name : *names) known->Add(name);
     }
-    names = std::move(kept);
+    known->Add("");
   };
-  unique(known);
-  const auto as_set = [](const std::vector<std::string>& names) {
-    std::string text = FormatPythonList(names);
+  const auto as_set = [](const DistinctNames& names) {
+    std::string text = FormatPythonList(names.in_order());
     text.front() = '{';
     text.back() = '}';
     return text;
   };
   const auto check = [&](const auto& table, std::string_view name) {
-    std::vector<std::string> keys;
-    if (table.fallback) keys.push_back("");
-    for (const auto& entry : table.entries) keys.push_back(entry.first);
-    unique(keys);
-    std::vector<std::string> extra;
-    for (const std::string& key : keys) {
-      if (std::find(known.begin(), known.end(), key) == known.end()) extra.push_back(key);
+    if (table.entries.empty()) return;
+    know_all();
+    DistinctNames keys, extra;
+    if (table.fallback) keys.Add("");
+    for (const auto& entry : table.entries) keys.Add(entry.first);
+    for (const std::string& key : keys.in_order()) {
+      if (!known->Has(key)) extra.Add(key);
     }
-    if (extra.empty()) return;
+    if (extra.in_order().empty()) return;
     logger_.Warning("Extra items in the " + std::string(name) + " dictionary: " + as_set(extra) +
-                    ".\nNote: items requested were: " + as_set(known) +
+                    ".\nNote: items requested were: " + as_set(*known) +
                     ", but all items are: " + as_set(keys));
   };
   if (const MetricTraits* metric = FindMetric(function)) {

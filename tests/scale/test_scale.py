@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "hostile"))
@@ -58,7 +59,8 @@ class Scale:
         process.returncode = os.waitstatus_to_exitcode(status)
         took = time.monotonic() - start
         used = usage.ru_maxrss / 1024
-        text = out.read_text(errors="replace")
+        # Read only where it matters: what this process holds counts for those that it starts.
+        text = out.read_text(errors="replace") if says else ""
         problems = []
         if process.returncode != expect:
             problems.append(f"exit code {process.returncode}, expected {expect}: " +
@@ -263,13 +265,15 @@ def many_iterations(scale):
     for suffix in ("json", "npz", "safetensors"):
         few = scale.run(f"1,000 iterations to {suffix}",
                         [*run, "--iterations", 1000, "--save-outputs", f"it.{suffix}"], mib=200)
-        # What each iteration costs is its place in the index of the file.
         scale.run(f"100,000 iterations to {suffix}",
-                  [*run, "--iterations", 100000, "--save-outputs", f"it.{suffix}"],
-                  mib=few + 200)
+                  [*run, "--iterations", 100000, "--save-outputs", f"it.{suffix}"], mib=few + 8)
+        scale.run(f"100,000 inputs to {suffix}",
+                  [*run, "--iterations", 100000, "--save-inputs", f"in.{suffix}"], mib=few + 8)
         scale.run(f"100,000 iterations from {suffix}",
                   ["run", "--load-outputs", f"it.{suffix}", "-qq"], mib=few + 200)
-        scale.remove(f"it.{suffix}")
+        scale.run(f"100,000 inputs from {suffix}", [*run, "--load-inputs", f"in.{suffix}"],
+                  mib=few + 200)
+        scale.remove(f"it.{suffix}", f"in.{suffix}")
 
 
 def many_functions(scale):
@@ -293,6 +297,24 @@ CHECKS = (many_bytes, many_halves, long_string, many_outputs, many_nodes, large_
           empty_dimensions, long_names, iterations, many_iterations, many_functions)
 
 
+def holds(check, options):
+    """Whether a check does, tried in a process of its own: the largest resident set of a program
+    that is started has that of its parent in it."""
+    child = os.fork()
+    if child == 0:
+        fine = False
+        try:
+            with tempfile.TemporaryDirectory(dir=options.work) as folder:
+                scale = Scale(folder, options.table)
+                check(scale)
+                fine = not scale.failed
+        except BaseException:  # pylint: disable=broad-except
+            traceback.print_exc()
+        sys.stdout.flush()
+        os._exit(0 if fine else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--work", type=pathlib.Path, help="where the large files go")
@@ -302,12 +324,7 @@ def main():
     chosen = [c for c in CHECKS if not options.names or c.__name__ in options.names]
     if not chosen:
         parser.error("no such check")
-    failed = False
-    for check in chosen:
-        with tempfile.TemporaryDirectory(dir=options.work) as folder:
-            scale = Scale(folder, options.table)
-            check(scale)
-            failed |= scale.failed
+    failed = [check.__name__ for check in chosen if not holds(check, options)]
     return 1 if failed else 0
 
 
