@@ -57,6 +57,10 @@ NodeSet Closed(const NodeSet& nodes, const std::vector<NodeSet>& links) {
   return closed;
 }
 
+// How much a search may rest on what it did not ask: a window of one in so many is believed to be
+// the only one that can fail, then it has to show it.
+constexpr size_t kMostBelieved = 8;
+
 class Reducer {
  public:
   Reducer(const OnnxModel& model, const ReductionOptions& options, const FirstOfSets& first)
@@ -66,6 +70,7 @@ class Reducer {
     position_.resize(order.size());
     for (uint32_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
     best_ = order;
+    if (options_.bisect && options_.reduce_inputs && options_.reduce_outputs) VERNIER_TRY(ZoomIn());
     if (options_.bisect && options_.reduce_outputs) VERNIER_TRY(Bisect(true));
     if (options_.bisect && options_.reduce_inputs) VERNIER_TRY(Bisect(false));
     VERNIER_TRY(RemoveChunks());
@@ -101,6 +106,46 @@ class Reducer {
     return std::optional(places[*found]);
   }
 
+  // Faults are mostly in one place: looks for ever shorter windows of the order that fail by
+  // themselves. Their models become small at once, and one search finds both ends.
+  Status ZoomIn() {
+    bool smaller = true;
+    while (smaller && best_.size() > 1) {
+      VERNIER_ASSIGN_OR_RETURN(smaller, FindWindow());
+    }
+    return {};
+  }
+
+  // Asks all pieces of the best part but the last. Where they pass it must be in the last one, if
+  // it is in one place at all, so that one is cut up next. Whether some window was found to fail.
+  Result<bool> FindWindow() {
+    const NodeSet all = best_;
+    size_t begin = 0;
+    for (size_t believed = 1; all.size() - begin > 1 && believed < kMostBelieved;) {
+      const size_t length = all.size() - begin, pieces = std::min(options_.width + 1, length);
+      std::vector<NodeSet> parts;
+      for (size_t i = 0; i + 1 < pieces; ++i) {
+        parts.push_back(
+            Window(all, begin + length * i / pieces, begin + length * (i + 1) / pieces));
+      }
+      VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, First(std::move(parts)));
+      if (found) return true;
+      begin += length * (pieces - 1) / pieces;
+      believed *= pieces;
+    }
+    // It has to show now. If not, it may lie across a cut: all of them, with room before the first.
+    const size_t before_cuts = all.size() * 3 / (4 * (options_.width + 1));
+    VERNIER_ASSIGN_OR_RETURN(
+        const std::optional<size_t> found,
+        First({Window(all, begin, all.size()), Window(all, before_cuts, all.size())}));
+    return found.has_value();
+  }
+
+  static NodeSet Window(const NodeSet& all, size_t begin, size_t end) {
+    return NodeSet(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                   all.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+
   // Looks for the shortest beginning, or end, of the best part that fails.
   Status Bisect(bool beginning) {
     const NodeSet all = best_;
@@ -111,10 +156,10 @@ class Reducer {
       std::vector<NodeSet> parts;
       for (size_t i = 1; i <= count; ++i) {
         lengths.push_back(passes + gap * i / (count + 1));
-        const auto length = static_cast<std::ptrdiff_t>(lengths.back());
+        const size_t length = lengths.back();
         // Of a beginning, only what leads to its end can matter.
-        parts.push_back(beginning ? LeadingTo(NodeSet(all.begin(), all.begin() + length))
-                                  : NodeSet(all.end() - length, all.end()));
+        parts.push_back(beginning ? LeadingTo(Window(all, 0, length))
+                                  : Window(all, all.size() - length, all.size()));
       }
       VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> found, First(std::move(parts)));
       fails = found ? lengths[*found] : fails;

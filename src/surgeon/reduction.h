@@ -13,7 +13,7 @@ namespace vernier {
 struct ReductionOptions {
   bool reduce_inputs = true;   ///< false: what a node needs stays with it
   bool reduce_outputs = true;  ///< false: what needs a node stays with it
-  bool bisect = true;          ///< first look for the last and the first node that is needed
+  bool bisect = true;          ///< first look for the part of the graph that is needed
   size_t width = 1;            ///< so many parts are worth asking about at once
 };
 
@@ -26,8 +26,9 @@ struct Reduction {
 
 /// `model` fails as a whole. Nodes are indices in its main graph; of models made of such sets,
 /// `first` tells the first that fails, and is asked about none twice. Needs about
-/// 2 log(n) checks, to the base of width + 1, to narrow the model down and, with m nodes left, up
-/// to m^2 for them. Errors of `first`, and kMalformed for nodes that wait for each other.
+/// log(n) checks, to the base of width + 1, to find a place that fails by itself, 2 log(n) more
+/// where what is needed lies apart and, with m nodes left, up to m^2 for them. Errors of `first`,
+/// and kMalformed for nodes that wait for each other.
 Result<Reduction> ReduceNodes(const OnnxModel& model, const ReductionOptions& options,
                               const FirstOfSets& first);
 
