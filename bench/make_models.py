@@ -70,6 +70,18 @@ def convolutions(path, planted=None):
     save(path, nodes, [floats("x", shape)], [floats(current, shape)], weights)
 
 
+def overflowing(path):
+    """The same chain with one node that float16 cannot hold."""
+    convolutions(path)
+    model = onnx.load(path)
+    at, node = 300, model.graph.node[300]
+    made = helper.make_node("Mul", [node.input[0], "overflowing"], ["overflowed"], name="planted")
+    node.input[0] = "overflowed"
+    model.graph.node.insert(at, made)
+    model.graph.initializer.append(numpy_helper.from_array(np.array(6e4, np.float32), "overflowing"))
+    path.write_bytes(model.SerializeToString(deterministic=True))
+
+
 def external(path):
     """One Identity, and tensors whose 6 GiB lie in a sparse file that takes no room on the disk."""
     data = path.with_suffix(".data")
@@ -111,6 +123,7 @@ def main():
     perceptron(options.folder / "perceptron.onnx")
     convolutions(options.folder / "conv200.onnx")
     convolutions(options.folder / "planted.onnx", planted=150)
+    overflowing(options.folder / "overflowing.onnx")
     if options.large:
         external(options.folder / "external.onnx")
         result_files(options.folder)

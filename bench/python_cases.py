@@ -41,7 +41,8 @@ def _figures(setting, python, folder):
         return measure.run([setting.vernier, "compare", str(folder / "a.npz"), str(folder / "b.npz"),
                             *words], setting.env, folder / "compare.log").wall
 
-    jobs = {"import": lambda: inside("import"), "command": command,
+    jobs = {"import": lambda: inside("import"), "names": lambda: inside("names"),
+            "command": command,
             "arrays": lambda: inside("arrays", folder, "INFO"),
             "files": lambda: inside("files", folder, "INFO"),
             "silent command": lambda: command("--silent"),
@@ -56,6 +57,8 @@ def _rows(found):
     loading = found["import"]
     yield Row("`import vernier`", "–", f"{loading.text(1e3, 1)} ms", "", f"≤ {IMPORT_MS} ms",
               "met" if loading.median * 1e3 <= IMPORT_MS else "missed")
+    yield Row("the same with all of its names, which are loaded when first used", "–",
+              f"{found['names'].text(1e3, 1)} ms")
     for command, what, measured in (("command", "", (("arrays", "arrays in memory"),
                                                      ("files", "the same files"))),
                                     ("silent command", ", without a log",

@@ -3,6 +3,7 @@
 
     python_package.py make FOLDER MIB       writes a.npz and b.npz, one output of MIB each
     python_package.py import                prints the seconds that importing takes
+    python_package.py names                 of importing it with all of its names
     python_package.py arrays FOLDER LEVEL   of comparing the two as arrays in memory
     python_package.py files FOLDER LEVEL    of comparing the two as files
 
@@ -23,6 +24,13 @@ def timed(work):
 
 def importing():
     return timed(lambda: __import__("vernier"))[0]
+
+
+def importing_names():
+    def load():
+        import vernier
+        return [getattr(vernier, name) for name in vernier.__all__]
+    return timed(load)[0]
 
 
 def make(folder, mib):
@@ -52,6 +60,8 @@ def main():
     what, *rest = sys.argv[1:]
     if what == "import":
         return print(importing())
+    if what == "names":
+        return print(importing_names())
     folder = pathlib.Path(rest[0])
     if what == "make":
         return make(folder, rest[1])

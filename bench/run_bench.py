@@ -15,12 +15,13 @@ import tempfile
 import cases
 import framework_cases
 import measure
+import model_cases
 import python_cases
 import tool_cases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CASES = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES,
-         **tool_cases.CASES}
+         **tool_cases.CASES, **model_cases.CASES}
 
 
 def parse_options():

@@ -57,4 +57,48 @@ def debugging(setting):
                    "run the same check as a command; shapes are inferred by both.", rows)
 
 
-CASES = {"debug": debugging}
+# How many checks the peer's search takes: its own markers, asked about layers of which one is needed.
+PEER_SEARCH = """
+import sys
+from polygraphy.tools.debug.subtool.precision import BisectMarker, LinearMarker
+layers, needed = int(sys.argv[1]), int(sys.argv[2])
+for marker, direction in ((BisectMarker, "forward"), (BisectMarker, "reverse"),
+                          (LinearMarker, "forward")):
+    search, checks, done = marker(layers, direction), 0, False
+    while not done:
+        checks, done = checks + 1, search.step(needed in search.select_layers())
+    print("checks:", checks, "layers:", search.good)
+"""
+
+
+def precision(setting):
+    model, layers, needed = setting.model("overflowing"), 401, 300
+    peer = subprocess.run([setting.peer_python, "-c", PEER_SEARCH, str(layers), str(needed)],
+                          check=True, capture_output=True, text=True, env=setting.env).stdout
+    found = [line.split() for line in peer.splitlines() if line.startswith("checks:")]
+    folder = setting.folder / "precision"
+    folder.mkdir(exist_ok=True)
+    part = folder / "part.onnx"
+    # The constant of the node that overflows is float32 where that node is.
+    check = (f"'{setting.vernier}' inspect model {part} --show weights | "
+             "grep -q 'overflowing .dtype=float32'")
+    rows = []
+    for words in ((), ("--mode", "linear")):
+        ours = measure.run([setting.vernier, "debug", "precision", str(model), *words,
+                            "--iter-artifact", str(part), "--save-debug-replay",
+                            str(folder / "replay.json"), "--check", "sh", "-c", check], setting.env,
+                           setting.folder / "precision.log", ("PASSED", f"these 1 of {layers} nodes"))
+        count = ours.output.count("RUNNING | Iteration")
+        rows.append((" ".join(words) or "by operators", count))
+    peers = {"bisect": found[0], "bisect, reverse": found[1], "linear": found[2]}
+    return Section("15. The nodes that need float32",
+                   f"`debug precision` of {layers} nodes, one of which overflows in float16. The peer's "
+                   "search needs TensorRT, so its markers are asked alone; it ends with a number of "
+                   "first or last layers, ours with the node's name. A check of either builds an "
+                   "engine and runs it, which is nearly all of the time.",
+                   [Row(f"checks, Polygraphy's {mode}", f"{words[1]} (keeps {words[3]} layers)", "–")
+                    for mode, words in peers.items()] +
+                   [Row(f"checks, {name}", "–", f"{count} (keeps 1 node)") for name, count in rows])
+
+
+CASES = {"debug": debugging, "precision": precision}
