@@ -25,7 +25,7 @@ FAKE_TORCH = """
         def to(self, device): return self
         def __call__(self, x):
             return np.maximum(x, 0) + x, x
-    jit = types.SimpleNamespace(load=lambda path, map_location: Script())
+    jit = types.SimpleNamespace(ScriptModule=Script, load=lambda path, map_location: Script())
     """
 
 
