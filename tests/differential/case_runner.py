@@ -89,6 +89,8 @@ class Workshop:
         # Not resolved: the interpreter of a virtual environment is a link out of it.
         python = pathlib.Path(peer_python).absolute()
         self.peer = [str(python), str(python.parent / "polygraphy")]
+        self.peer_packages = sorted(path.name for path in python.parent.parent.glob(
+            "lib/python*/site-packages/*.dist-info"))
         self.digests = {}
         self.locks = collections.defaultdict(threading.Lock)
 
@@ -142,8 +144,9 @@ class Workshop:
                 shutil.copyfile(source, target)
 
     def key(self, *parts):
-        # What the peer printed names its folder, so a cache that was moved is no longer one.
-        parts = [CACHE_FORMAT, str(self.work), *parts]
+        # What the peer printed names its folder, so a cache that was moved is no longer one; nor is
+        # one from before a package was installed beside the peer.
+        parts = [CACHE_FORMAT, str(self.work), self.peer_packages, *parts]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
     def identity(self, case):
