@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "blame/blame_graph.h"
 #include "blame/branch_search.h"
 #include "blame/bundle.h"
+#include "blame/conditioning.h"
 #include "blame/disturbance.h"
 #include "blame/exposed_run.h"
 #include "blame/layer_batch.h"
@@ -32,6 +35,8 @@ namespace vernier {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr size_t kMostNudged = 8;  // iterations
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -98,6 +103,7 @@ class Investigation {
     unexposed_ = pairs_.one_sided;
     for (const auto& [name, ours] : pairs_.reference) visible_.insert(name);
     VERNIER_TRY(RunBatches());
+    VERNIER_TRY(ExplainOutputs());
     return SearchIfDisturbed();
   }
 
@@ -242,6 +248,7 @@ class Investigation {
     scene.outputs = graph_->OutputNames();
     scene.visible = &visible_;
     scene.disputed = &disputed_;
+    scene.amplified = &amplified_;
     scene.unexposed = &unexposed_;
     scene.first_nonfinite = &outcome_.record.first_nonfinite;
     return scene;
@@ -331,11 +338,61 @@ class Investigation {
     return {};
   }
 
+  // Outputs differ though no layer makes an error: rounding may explain it.
+  Status ExplainOutputs() {
+    BlameRecord& record = outcome_.record;
+    double worst = record.disturbance.plain_error;
+    for (const BlameLayerRecord& layer : record.layers) {
+      const double made = std::max({layer.own_error.value_or(0), layer.fused_error.value_or(0),
+                                    layer.in_place_error.value_or(0)});
+      if (made > 1) return {};
+      for (const BlameTensorRecord& tensor : layer.outputs) {
+        if (graph_->IsOutput(tensor.name_in_candidate()))
+          worst = std::max(worst, tensor.total_error);
+      }
+    }
+    if (worst <= 1 || !std::isfinite(worst)) return {};
+    for (const std::string& output : graph_->OutputNames()) {
+      const auto found = amplified_.find(output);
+      if (found != amplified_.end()) record.condition = std::max(record.condition, found->second);
+    }
+    if (!ExplainedByRounding(worst, record)) VERNIER_TRY(MeasureCondition());
+    if (!ExplainedByRounding(worst, record)) return {};
+    record.notes.push_back("the outputs differ by " + FormatG(worst, 3) +
+                           " times their bar, which a condition number of " +
+                           FormatG(record.condition, 3) +
+                           " explains: the model amplifies rounding, which is no fault of a layer");
+    return {};
+  }
+
+  // How far the outputs move when each input moves by one rounding step.
+  Status MeasureCondition() {
+    BlameRecord& record = outcome_.record;
+    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, candidate_->OpenPlain());
+    for (size_t i = 0; i < std::min(feeds().size(), kMostNudged); ++i) {
+      VERNIER_TRY(CheckInterrupted());
+      TensorMap nudged = feeds()[i];
+      for (NamedTensor& input : nudged) {
+        VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor));
+      }
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, candidate_->Infer(*session, nudged));
+      const double roundoff = CoarsestRoundoff(nudged);
+      if (roundoff == 0) continue;
+      record.condition =
+          std::max(record.condition, plain_->outputs().Movement(i, outputs) / roundoff);
+    }
+    ProbeSide::Close(session);
+    return {};
+  }
+
   Status SearchIfDisturbed() {
     DisturbanceRecord& record = outcome_.record.disturbance;
     if (!record.measured) return {};
     DescribeMovement(record);
     if (!plain_->outputs().disturbed_at()) return {};
+    if (ExplainedByRounding(std::max(record.plain_error, record.probed_error), outcome_.record)) {
+      return {};
+    }
     logger_.Start("Probing changed the result: searching for the probes that do it");
     // Of the batch that showed it: all tensors at once may be too many.
     const NameSet disturbing(disturbing_.begin(), disturbing_.end());
@@ -436,6 +493,7 @@ class Investigation {
   std::optional<PlainRun> plain_;
   TensorPairs pairs_;
   NameSet visible_, disputed_;
+  std::unordered_map<std::string, double> amplified_;
   std::vector<std::string> disturbing_;  // probes with which the outputs changed
   std::vector<UnexposedTensor> unexposed_;
   std::unordered_set<std::string> known_;  // tensors of a search that was interrupted

@@ -51,6 +51,9 @@ class IslandBench {
   void CloseSessions();
 
   const std::vector<Island>& islands() const { return islands_; }
+  std::vector<std::string_view> InputsOf(size_t island) const {
+    return graph_.InputsOf(islands_[island]);
+  }
 
   /// What faultless runtimes may differ by on an output of an island, rounding of its inputs
   /// included. Valid after Run.

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct BlameScene {
   /// Tensors that both sides are believed to hand out; those that they do not are removed.
   NameSet* visible = nullptr;
   NameSet* disputed = nullptr;  ///< those whose total errors are over their bars
+  /// Tensors over their bars because inputs cancel, there or before: by how much these are wider.
+  std::unordered_map<std::string, double>* amplified = nullptr;
   std::vector<UnexposedTensor>* unexposed = nullptr;
   std::optional<NonFiniteRecord>* first_nonfinite = nullptr;
 };
@@ -84,6 +87,9 @@ class LayerBatch {
   void JudgeOwn(const std::vector<IslandResult>& results);
   void JudgeFused(const std::vector<IslandResult>& results);
   Status MeasureInPlaceOn(IslandBench& bench, bool fused);
+  Status AllowForConditions(IslandBench& bench, bool fused);
+  void EaseTotals();
+  double InheritedCondition(const BlameLayerRecord& layer) const;
   void NoteNonFinite(size_t index);
   TensorLookup AsFed() const;
   TensorSource From(const TensorsByName& tensors, const TensorMap& feed) const;
@@ -94,6 +100,7 @@ class LayerBatch {
   std::vector<Island> fused_islands_;  // several nodes that the candidate computes as one
   std::vector<size_t> fused_layers_;   // the layers that these end with
   std::vector<BlameLayerRecord> layers_;
+  std::vector<double> conditions_;       // of the layers, where they were measured; otherwise 1
   TensorsByName reference_, candidate_;  // of one iteration
   TensorMap probed_outputs_;
   std::vector<std::string> probes_;

@@ -1,8 +1,7 @@
 #include "blame/plain_outputs.h"
 
 #include <algorithm>
-
-#include "blame/tensor_judge.h"
+#include <cmath>
 
 namespace vernier {
 
@@ -16,20 +15,27 @@ void PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap can
   iterations_.push_back({feed, std::move(reference), std::move(candidate)});
 }
 
-double PlainOutputs::Between(size_t iteration, const TensorMap& ours, const TensorMap& theirs) {
+TensorJudgement PlainOutputs::Between(size_t iteration, const TensorMap& ours,
+                                      const TensorMap& theirs) {
   const ErrorBars& bars = bars_.For(0, 1, iterations_[iteration].reference);
-  double worst = 0;
+  TensorJudgement worst;
   for (const NamedTensor& output : ours) {
     const Tensor* other = Find(theirs, output.name);
     const ErrorBar* bar = bars.Find(output.name);
     if (other == nullptr || bar == nullptr) continue;
-    worst = std::max(worst, JudgeTensor(output.tensor, *other, *bar).times);
+    const TensorJudgement judged = JudgeTensor(output.tensor, *other, *bar);
+    worst.times = std::max(worst.times, judged.times);
+    if (std::isfinite(judged.rms)) worst.rms = std::max(worst.rms, judged.rms);
   }
   return worst;
 }
 
 double PlainOutputs::Error(size_t iteration, const TensorMap& outputs) {
-  return Between(iteration, iterations_[iteration].reference, outputs);
+  return Between(iteration, iterations_[iteration].reference, outputs).times;
+}
+
+double PlainOutputs::Movement(size_t iteration, const TensorMap& outputs) {
+  return Between(iteration, iterations_[iteration].candidate, outputs).rms;
 }
 
 void PlainOutputs::Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record) {
@@ -37,7 +43,7 @@ void PlainOutputs::Compare(size_t iteration, const TensorMap& probed, Disturbanc
   const TensorMap& plain = iterations_[iteration].candidate;
   const double plain_error = Error(iteration, plain);
   const double probed_error = Error(iteration, probed);
-  const double moved = Between(iteration, plain, probed);
+  const double moved = Between(iteration, plain, probed).times;
   const bool flips = (plain_error > 1) != (probed_error > 1);
   const bool tells_more =
       !record.measured || (flips && !disturbed_at_) || (!disturbed_at_ && moved > record.moved);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "blame/tensor_judge.h"
 #include "record/blame_record.h"
 #include "run/live_runner.h"
 #include "run/pair_bars.h"
@@ -21,6 +22,10 @@ class PlainOutputs {
   /// The worst of the candidate's `outputs` against the reference's, in multiples of its bar.
   double Error(size_t iteration, const TensorMap& outputs);
 
+  /// The root mean square of the differences between `outputs` and the candidate's own, relative;
+  /// the largest of all outputs that are finite.
+  double Movement(size_t iteration, const TensorMap& outputs);
+
   /// Holds outputs that came with probes against those without; `record` keeps the iteration that
   /// tells most.
   void Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record);
@@ -29,7 +34,7 @@ class PlainOutputs {
   const std::optional<size_t>& disturbed_at() const { return disturbed_at_; }
 
  private:
-  double Between(size_t iteration, const TensorMap& ours, const TensorMap& theirs);
+  TensorJudgement Between(size_t iteration, const TensorMap& ours, const TensorMap& theirs);
 
   struct Iteration {
     TensorMap feed, reference, candidate;

@@ -19,6 +19,12 @@ bool IsFloat(const std::string& dtype) {
   return Kind(DTypeFromName(dtype).value_or(DType::kUndefined)) == DTypeKind::kFloat;
 }
 
+// A few steps of these are more than what a bar of long sums has room for.
+bool IsShort(const std::string& dtype) {
+  return IsFloat(dtype) && DTypeFromName(dtype) != DType::kFloat32 &&
+         DTypeFromName(dtype) != DType::kFloat64;
+}
+
 std::string Times(double value) {
   return std::isinf(value) ? "infinitely far over the bar" : FormatG(value, 3) + " times the bar";
 }
@@ -32,6 +38,7 @@ class Court {
       for (const BlameTensorRecord& tensor : layer.outputs) {
         totals_[tensor.name_in_candidate()] = tensor.total_error;
         mixed_ |= IsFloat(tensor.dtype) && IsFloat(tensor.reference_dtype);
+        short_ |= IsShort(tensor.dtype) || IsShort(tensor.reference_dtype);
       }
     }
   }
@@ -77,14 +84,15 @@ class Court {
   std::string Why(const BlameLayerRecord& layer) const {
     const double own = layer.own_error.value_or(0);
     const double worst_input = WorstInput(layer);
-    if (own > kClearly || (own > CertainBar() && layer.total_error > 1)) {
+    if (own > SureBar() || (own > CertainBar() && layer.total_error > 1)) {
       std::string why = "its own error, from the reference's inputs, is " + Times(own);
       if (!layer.group.empty()) why += " (" + std::to_string(layer.group.size()) + " nodes as one)";
       return why;
     }
     if (const std::string why = WhyFused(layer); !why.empty()) return why;
     const double in_place = layer.in_place_error.value_or(0);
-    if (layer.total_error > 1 && in_place > (worst_input > 1 ? kClearly : 1)) {
+    if (layer.total_error > CertainBar() &&
+        in_place > (worst_input > 1 ? kClearly : CertainBar())) {
       return "fusion or interaction: alone it is right (" + FormatG(own, 3) +
              "), within the model its output is " + Times(in_place) +
              " away from what it computes alone from the same inputs";
@@ -100,7 +108,7 @@ class Court {
   // The nodes are right one by one, and wrong as the candidate's runtime computes them together.
   std::string WhyFused(const BlameLayerRecord& layer) const {
     const double fused = layer.fused_error.value_or(0);
-    const bool over = fused > kClearly || (fused > CertainBar() && layer.total_error > 1);
+    const bool over = fused > SureBar() || (fused > CertainBar() && layer.total_error > 1);
     const bool by_one =
         std::any_of(layer.fused.begin(), layer.fused.end(), [&](const std::string& node) {
           const auto found = own_.find(node);
@@ -144,7 +152,9 @@ class Court {
   }
 
   // What rounding to a shorter type does on the way is known to a factor only.
-  double CertainBar() const { return mixed_ ? kClearly : 1; }
+  double CertainBar() const { return mixed_ || short_ ? kClearly : 1; }
+  // For an error that the total error does not show.
+  double SureBar() const { return kClearly * (short_ && !mixed_ ? kClearly : 1); }
 
   // Something is wrong at the end although no layer makes an error by itself.
   void BlameWithoutMaker() {
@@ -160,11 +170,13 @@ class Court {
       AddAlone(record_.first_nonfinite->node,
                "it makes values that are not finite from finite inputs, on both sides, and NaN "
                "reaches the model's outputs");
-    } else if (record_.output_error > CertainBar()) {
+    } else if (record_.output_error > CertainBar() &&
+               !ExplainedByRounding(record_.output_error, record_)) {
       AddAlone(record_.first_divergence,
                "no single layer makes the error of the outputs (" + Times(record_.output_error) +
                    "): rounding grows on the way; here it is first over the bar");
-    } else if (record_.disturbance.measured && record_.disturbance.plain_error > CertainBar()) {
+    } else if (record_.disturbance.measured && record_.disturbance.plain_error > CertainBar() &&
+               !ExplainedByRounding(record_.disturbance.plain_error, record_)) {
       BlameReferenceProbes();
     }
   }
@@ -203,6 +215,7 @@ class Court {
   std::unordered_map<std::string, double> totals_, own_;
   std::vector<Ranked> ranked_;
   bool mixed_ = false;  // the sides have tensors of different float types
+  bool short_ = false;  // there are tensors of a float type shorter than float32
 };
 
 bool ReadsOnly(const BlameLayerRecord& layer, const InputTest& is_input) {
@@ -219,6 +232,10 @@ void DoubtInputs(const InputTest& is_input, BlameRecord& record) {
       break;
     }
   }
+}
+
+bool ExplainedByRounding(double error, const BlameRecord& record) {
+  return error <= record.condition;
 }
 
 void Accuse(const std::vector<std::string>& outputs, BlameRecord& record) {

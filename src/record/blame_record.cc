@@ -243,6 +243,7 @@ RunnerRecord RunnerFrom(const Json& json) {
 void ReadSummary(const Json& json, BlameRecord& record) {
   record.first_divergence = TextFrom(json.at("first_divergence"));
   record.output_error = NumberFrom(json.at("output_error"));
+  if (json.contains("condition")) record.condition = NumberFrom(json.at("condition"));
   record.compared = json.value("compared", int64_t{0});
   record.iterations = json.value("iterations", int64_t{0});
   record.command = TextFrom(json.at("command"));
@@ -281,6 +282,7 @@ std::string ToJson(const BlameRecord& record) {
   json["disturbance"] = ToJson(record.disturbance);
   json["first_divergence"] = Text(record.first_divergence);
   json["output_error"] = Number(record.output_error);
+  json["condition"] = Number(record.condition);
   json["compared"] = record.compared;
   json["iterations"] = record.iterations;
   json["command"] = record.command;

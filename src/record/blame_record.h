@@ -134,8 +134,11 @@ struct BlameRecord {
   DisturbanceRecord disturbance;
   std::vector<BlameLayerRecord> layers;  ///< in topological order
   double output_error = 0;               ///< the largest total error of the model's own outputs
-  int64_t compared = 0;                  ///< tensors
-  int64_t iterations = 0;                ///< of which each layer has its worst; 0: not known
+  /// The candidate's condition number: by how many roundoffs its outputs move when each float of
+  /// the inputs moves by one step; 0: not measured, since nothing hung on it.
+  double condition = 0;
+  int64_t compared = 0;    ///< tensors
+  int64_t iterations = 0;  ///< of which each layer has its worst; 0: not known
   int64_t batches = 0;
   uint64_t planned_bytes = 0;  ///< the most that all processes were expected to hold
   std::string error;           ///< why it was given up; empty: it was not

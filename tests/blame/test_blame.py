@@ -40,6 +40,70 @@ def chain(length=6, names="t"):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def cancelling(scale=1.0):
+    """Normalised twice by hand: the second mean is nothing but the rounding of the first."""
+    random = np.random.default_rng(11)
+    weight = (random.normal(size=(48, 48)) / 7 * scale).astype(np.float32)
+    weights = [numpy_helper.from_array(weight, "w"),
+               numpy_helper.from_array(np.ones(48, np.float32), "one"),
+               numpy_helper.from_array(np.zeros(48, np.float32), "zero"),
+               numpy_helper.from_array(np.float32(1e-5), "epsilon")]
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"], name="project"),
+             helper.make_node("LayerNormalization", ["p", "one", "zero"], ["n"], name="norm"),
+             helper.make_node("ReduceMean", ["n"], ["mean"], name="mean", axes=[-1]),
+             helper.make_node("Sub", ["n", "mean"], ["c"], name="centre"),
+             helper.make_node("Mul", ["c", "c"], ["s"], name="square"),
+             helper.make_node("ReduceMean", ["s"], ["v"], name="variance", axes=[-1]),
+             helper.make_node("Add", ["v", "epsilon"], ["ve"], name="add"),
+             helper.make_node("Sqrt", ["ve"], ["d"], name="root"),
+             helper.make_node("Div", ["c", "d"], ["y"], name="divide")]
+    graph = helper.make_graph(
+        nodes, "cancelling", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 16, 48])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 16, 48])], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def offset():
+    """LayerNormalization of large values that differ little."""
+    ones = numpy_helper.from_array(np.ones(64, np.float32), "one")
+    thousand = numpy_helper.from_array(np.float32(1000), "thousand")
+    nodes = [helper.make_node("Add", ["x", "thousand"], ["a"], name="offset"),
+             helper.make_node("LayerNormalization", ["a", "one"], ["n"], name="norm"),
+             helper.make_node("Tanh", ["n"], ["y"], name="tanh")]
+    graph = helper.make_graph(
+        nodes, "offset", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [8, 64])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [8, 64])], [ones, thousand])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class Conditioning(Case):
+    """What rounding does where inputs cancel is nobody's fault."""
+
+    def test_a_mean_that_cancels_is_not_blamed(self):
+        onnx.save(cancelling(), "good.onnx")
+        ended, found = blame(self.folder.name, "good.onnx", "--onnxrt", "--openvino")
+        self.assertEqual(found["culprits"], [], ended.stdout)
+        self.assertEqual(ended.returncode, 0)
+        mean = next(layer for layer in found["layers"] if layer["node"] == "mean")
+        self.assertIn("condition number", mean["outputs"][0]["bar_why"])
+
+    def test_a_fault_before_it_is_first(self):
+        onnx.save(cancelling(), "good.onnx")
+        onnx.save(cancelling(scale=1.01), "bad.onnx")
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=openvino bad.onnx", "--reference", "gold")
+        self.assertEqual(ended.returncode, 1)
+        self.assertEqual([culprit["node"] for culprit in found["culprits"]], ["project"])
+
+    def test_a_model_that_amplifies_rounding_says_so(self):
+        onnx.save(offset(), "model.onnx")
+        ended, found = blame(self.folder.name, "model.onnx", "--onnxrt", "--openvino")
+        self.assertEqual(found["culprits"], [], ended.stdout)
+        self.assertEqual(ended.returncode, 0)
+        self.assertGreater(found["condition"], 8)
+        self.assertIn("amplifies rounding", ended.stdout)
+
+
 class Blame(Case):
     def fusing(self, *words, **environment):
         onnx.save(chain(), "chain.onnx")
