@@ -13,8 +13,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FRAMEWORKS = {"tensorflow": (ROOT / ".deps/tensorflow/bin/python", "TensorFlow"),
               "torch": (pathlib.Path("/usr/bin/python3"), "PyTorch")}
 GOAL = 5  # per cent
-# An inference this short is as long as waking a process: what is added is told in microseconds.
-SHORT = 1e-4
 
 
 def _overhead_rows(setting):
@@ -30,26 +28,35 @@ def _overhead_rows(setting):
             yield Row(called, "–", f"not measured: {lines[-1]} (scripts/deps.sh --with {name})")
             continue
         for figures in map(json.loads, done.stdout.splitlines()):
+            waiting = figures["waiting"]  # of short inferences
+            what = f"{called}, {figures['size']}"
+            if waiting:
+                yield Row(f"{what}, the bare program, waiting between inferences",
+                          f"{waiting * 1e6:.1f} µs", "")
             for command in ("profile", "run"):
-                yield _overhead_row(f"{called}, {figures['size']}, `{command}`", figures["bare"],
-                                    figures[command])
+                yield _overhead_row(f"{what}, `{command}`", figures["bare"], figures[command],
+                                    waiting is None)
 
 
-def _overhead_row(what, bare, measured):
+def _overhead_row(what, bare, measured, judged):
     added = measured - bare
     share = 100 * added / bare
-    goal = ("", "") if bare < SHORT else (f"≤ +{GOAL} %", verdict(share <= GOAL))
+    goal = (f"≤ +{GOAL} %", verdict(share <= GOAL)) if judged else ("", "")
     return Row(what, f"{bare * 1e6:.1f} µs", f"{measured * 1e6:.1f} µs",
                f"{share:+.1f} %, {added * 1e6:+.1f} µs", *goal)
 
 
 def overhead(setting):
     return Section("10. What runners add to their frameworks",
-                   "A perceptron of 2, 6 and 12 layers (64, 512 and 1024 wide; 1, 32 and 64 rows): the "
-                   "median inference of a bare program that calls the library and nothing else, in the "
-                   "first column, and those that `profile` and `run` report, in turns. Inferences of "
-                   "less than 0.1 ms have no goal: a process that waits for its next feed takes as long "
-                   "to wake. Both use all processors: another job on the machine decides the figures.",
+                   "A perceptron of 2, 6 and 12 layers (64, 512 and 1024 wide; 1, 32 and 64 "
+                   "rows): the median inference of a bare program that calls the library and "
+                   "nothing else, in the first column, and those that `profile` and `run` "
+                   "report, in turns, each in its best turn. A measurement takes about half a "
+                   "second, and has at least 5 inferences. Those of less than 0.1 ms have no "
+                   "goal: a process that waits for its next feed takes as long to wake, and so "
+                   "does the library; what that alone costs is told by the bare program with a "
+                   "pause before each inference. Both use all processors: another job on the "
+                   "machine decides the figures.",
                    list(_overhead_rows(setting)), against="bare program", compared="Added")
 
 

@@ -1,8 +1,9 @@
 /* A frozen graph in a bare C program: what vernier's TensorFlow runner is compared with.
  *
- *   tensorflow_bare LIBRARY GRAPH.pb INPUT OUTPUT ROUNDS DIM...
+ *   tensorflow_bare LIBRARY GRAPH.pb INPUT OUTPUT ROUNDS PAUSE DIM...
  *
- * Prints the median time of an inference in seconds. Needs no headers of TensorFlow. */
+ * Prints the median time of an inference in seconds. PAUSE microseconds pass before each. Needs no
+ * headers of TensorFlow. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,7 +62,7 @@ static Buffer read_file(const char* path) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 7) return 2;
+  if (argc < 8) return 2;
   library = dlopen(argv[1], RTLD_NOW);
   if (library == NULL) {
     fprintf(stderr, "%s\n", dlerror());
@@ -92,12 +93,13 @@ int main(int argc, char** argv) {
   const Output input = {find(graph, argv[3]), 0}, output = {find(graph, argv[4]), 0};
   int64_t dims[8];
   size_t count = 1;
-  for (int i = 6; i < argc && i < 14; ++i) count *= (size_t)(dims[i - 6] = atoll(argv[i]));
+  for (int i = 7; i < argc && i < 15; ++i) count *= (size_t)(dims[i - 7] = atoll(argv[i]));
   float* data = aligned_alloc(64, (count * sizeof(float) + 63) / 64 * 64);
   uint32_t number = 1;
   float sum = 0;
 
   const int rounds = atoi(argv[5]);
+  const struct timespec pause = {0, atol(argv[6]) * 1000};
   double* seconds = malloc((size_t)rounds * sizeof(double));
   for (int i = 0; i < rounds; ++i) {
     /* As anything that runs a model: other numbers each time, and the result is read. */
@@ -105,8 +107,9 @@ int main(int argc, char** argv) {
       number = number * 1664525 + 1013904223;
       data[k] = (float)(number >> 8) * 0x1p-24f;
     }
+    if (pause.tv_nsec > 0) nanosleep(&pause, NULL);
     const double start = now();
-    void* value = new_tensor(1, dims, argc - 6, data, count * sizeof(float), &leave, NULL);
+    void* value = new_tensor(1, dims, argc - 7, data, count * sizeof(float), &leave, NULL);
     void* result = NULL;
     run(session, NULL, &input, &value, 1, &output, &result, 1, NULL, 0, NULL, status);
     if (code(status) != 0) {

@@ -1,23 +1,25 @@
 // A TorchScript module in a bare program: what vernier's TorchScript runner is compared with.
 //
-//   torch_bare MODULE.pt ROUNDS DIM...
+//   torch_bare MODULE.pt ROUNDS PAUSE DIM...
 //
-// Prints the median time of an inference in seconds.
+// Prints the median time of an inference in seconds. PAUSE microseconds pass before each.
 #include <torch/script.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 int main(int argc, char** argv) {
-  if (argc < 4) return 2;
+  if (argc < 5) return 2;
   const c10::InferenceMode no_gradients;
   torch::jit::Module module = torch::jit::load(argv[1]);
   module.eval();
   std::vector<int64_t> dims;
-  for (int i = 3; i < argc; ++i) dims.push_back(std::atoll(argv[i]));
+  for (int i = 4; i < argc; ++i) dims.push_back(std::atoll(argv[i]));
+  const std::chrono::microseconds pause(std::atoll(argv[3]));
   size_t count = 1;
   for (const int64_t dim : dims) count *= static_cast<size_t>(dim);
   std::vector<float> data(count);
@@ -30,6 +32,7 @@ int main(int argc, char** argv) {
       number = number * 1664525 + 1013904223;
       value = static_cast<float>(number >> 8) * 0x1p-24F;
     }
+    if (pause.count() > 0) std::this_thread::sleep_for(pause);
     const auto start = std::chrono::steady_clock::now();
     const at::Tensor input = torch::from_blob(data.data(), dims);
     const at::Tensor result = module.forward({input}).toTensor();
