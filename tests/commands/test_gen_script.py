@@ -148,6 +148,22 @@ class GenScript(Case):
             self.assertIn(said, script)
             self.assertIn("        lenient=True,\n", script)
 
+    def test_a_script_for_the_package_runs_where_it_was_written(self):
+        self.generate(["m 1.onnx", "--onnxrt", "--openvino"])
+        self.path("stand_in").mkdir()
+        (self.path("stand_in") / "vernier.py").write_text(
+            "import os\n"
+            "class Error(Exception): exit_code = 9\n"
+            "class Record:\n"
+            "    exit_code = 5\n"
+            "    def summary(self): return 'ran ' + os.getcwd()\n"
+            "def run(model, *words, **more): open(model); return Record()\n")
+        ended = subprocess.run([sys.executable, str(self.path("script.py"))], cwd="/", text=True,
+                               capture_output=True, timeout=120, check=False,
+                               env={**os.environ, "PYTHONPATH": str(self.path("stand_in"))})
+        self.assertEqual(ended.returncode, 5, ended.stderr)
+        self.assertEqual(ended.stdout, f"ran {os.path.realpath(self.folder)}\n")
+
     def test_what_the_package_lacks_is_refused(self):
         self.path("script.py").write_text("old")
         self.path("runner").write_text("#!/bin/sh\n")

@@ -9,6 +9,7 @@
 #include "cli/bind_runners.h"
 #include "cli/bind_script_runner.h"
 #include "cli/script/python_call.h"
+#include "cli/script/shell_command.h"
 #include "cli/version.h"
 #include "io/text_encoding.h"
 #include "util/shell_words.h"
@@ -91,6 +92,9 @@ Status CheckIsTaken(const ParsedArgs& args, const Invocation& invocation) {
       return Refuse("words that are no UTF-8: '" + VisibleLine(word) + "'");
     }
   }
+  if (ValidUtf8Prefix(CurrentFolder()) < CurrentFolder().size()) {
+    return Refuse("a folder whose name is no UTF-8: '" + VisibleLine(CurrentFolder()) + "'");
+  }
   return {};
 }
 
@@ -157,8 +161,9 @@ Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation&
   return "#!/usr/bin/env python3\n# Written by vernier " + std::string(kVersion) +
          " for its Python package (docs/python-package.md).\n# Generation Command: " +
          VisibleLine(JoinForShell(invocation.words)) +
-         "\n\nimport logging\nimport sys\n\nimport vernier\n\n" + Logging(args) + "try:\n    " +
-         call +
+         "\n\nimport logging\nimport os\nimport sys\n\nimport vernier\n\nos.chdir(" +
+         PythonOf(CurrentFolder()) + ")  # where the files are that have no whole path\n" +
+         Logging(args) + "try:\n    " + call +
          "    )\nexcept vernier.Error as error:\n    print(error, file=sys.stderr)\n"
          "    sys.exit(error.exit_code)\nprint(record.summary())\nsys.exit(record.exit_code)\n";
 }

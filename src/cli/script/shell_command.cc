@@ -29,13 +29,13 @@ std::vector<std::string> WithoutScript(const std::vector<std::string>& words) {
   return kept;
 }
 
+}  // namespace
+
 std::string CurrentFolder() {
   std::error_code error;
   const std::string folder = std::filesystem::current_path(error).string();
   return error ? "." : folder;
 }
-
-}  // namespace
 
 std::string ReproCommand(const Invocation& invocation) {
   return "cd " + QuoteForShell(CurrentFolder()) + " && " +

@@ -7,6 +7,9 @@
 
 namespace vernier {
 
+/// Where the program was started; "." where that is gone.
+std::string CurrentFolder();
+
 /// "cd DIR && vernier run ...": what does the same again from anywhere. --gen-script and its value
 /// are left out.
 std::string ReproCommand(const Invocation& invocation);
