@@ -244,6 +244,18 @@ class WrongAnswers(ScriptCase):
                         "output 'y' is neither true nor false: it is NaN")
         self.expect(flag, "def compare_outputs(a): return {}", 6, "TypeError")
 
+    def test_outputs_without_a_verdict_are_told_once(self):
+        words = ["m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py",
+                 "--iterations", "2"]
+        self.write("script.py", "def compare_outputs(a, b): return {'y': True, 'z': True}")
+        done = self.vernier(*words)
+        self.assertNotIn("no verdict", done.out, str(done))
+        self.write("script.py", "def compare_outputs(a, b): return {'y': True}")
+        done = self.vernier(*words)
+        self.assertEqual(done.code, 0, str(done))
+        self.assertEqual(done.out.count("[W] script.py:compare_outputs gave no verdict on 'z'"), 1,
+                         str(done))
+
     def test_a_comparison_of_nothing_is_no_pass(self):
         self.write("script.py", "def compare_outputs(a, b): return {}")
         words = ["m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py"]

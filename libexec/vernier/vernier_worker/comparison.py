@@ -32,11 +32,13 @@ class Comparison:
 
     def __init__(self, path, name):
         self.where, self.function = _function(path, name)
+        self.warned = set()  # outputs without a verdict that were told
 
     def compare(self, a, b, out):
         with scripts.guard(self.where):
             matches = _mapping(self.function(a, b), self.where, "whether they match")
             verdicts = [(name, self._verdict(name, match), match) for name, match in matches]
+        self._warn_of_missing(a, b, {str(name) for name, _ in matches})
         out.u64(len(verdicts))
         for name, passed, match in verdicts:
             out.text(str(name))
@@ -44,6 +46,13 @@ class Comparison:
             out.text(str(getattr(match, "output1_name", None) or name))
             out.text("" if _is_plain(match) else f"{match!s:.{DESCRIBED}}")
             out.text(_as_json(match, passed))
+
+    def _warn_of_missing(self, a, b, judged):
+        """The function decides what it looks at, but not unseen. None at all is the parent's."""
+        missing = [name for name in a if name in b and name not in judged | self.warned]
+        if missing and judged:
+            self.warned.update(missing)
+            print(f"[W] {self.where} gave no verdict on {', '.join(map(repr, missing))}")
 
     def _verdict(self, name, match):
         neither = f"{self.where}: its result for output '{name}' is neither true nor false"
