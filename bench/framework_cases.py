@@ -19,7 +19,7 @@ def _overhead_rows(setting):
     for name, (python, called) in FRAMEWORKS.items():
         words = [python, ROOT / "bench/framework_overhead.py", name, "--json", "--vernier",
                  setting.vernier, "--rounds", 100 if setting.quick else 300, "--turns",
-                 setting.rounds]
+                 3 if setting.quick else 15]
         try:
             done = subprocess.run([str(word) for word in words], env=setting.env,
                                   capture_output=True, text=True, check=True)

@@ -38,8 +38,8 @@ FEWEST_ROUNDS = 5
 # Inferences below that many seconds are measured with a pause of that many microseconds as well.
 SHORT = 1e-4
 PAUSE = 30
-# A size that takes longer than this gets no further turn once it has had the fewest.
-SECONDS_OF_A_SIZE = 25
+# A size that has taken this long gets no further turn once it has had the fewest.
+SECONDS_OF_A_SIZE = 17
 FEWEST_TURNS = 3
 
 
@@ -157,7 +157,7 @@ def main():
                         help="the most inferences of one measurement")
     parser.add_argument("--seconds", type=float, default=0.5,
                         help="about as long as the inferences of one measurement may take")
-    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=15)
     parser.add_argument("--json", action="store_true", help="one object for each size, in seconds")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
