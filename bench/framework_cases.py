@@ -51,7 +51,7 @@ def overhead(setting):
                    "A perceptron of 2, 6 and 12 layers (64, 512 and 1024 wide; 1, 32 and 64 "
                    "rows): the median inference of a bare program that calls the library and "
                    "nothing else, in the first column, and those that `profile` and `run` "
-                   "report, in turns, each in its best turn. A measurement takes about half a "
+                   "report, in up to 15 turns, their median. A measurement takes about half a "
                    "second, and has at least 5 inferences. Those of less than 0.1 ms have no "
                    "goal: a process that waits for its next feed takes as long to wake, and so "
                    "does the library; what that alone costs is told by the bare program with a "

@@ -7,9 +7,9 @@
 Runs perceptrons of several sizes in a bare program that calls the library and nothing else
 (bench/tensorflow_bare.c, bench/torch_bare.cc), and in vernier, with the same library, in turns, and
 compares the medians of an inference: of the program that of handing over the input, running and
-taking the result; of `vernier profile` and `vernier run` the time that they report. Each is the
-median of its best turn: what disturbs a turn only makes it longer, and seldom all of them. The bare
-program fills its input with other numbers each time, and reads its output, as anything that runs a
+taking the result; of `vernier profile` and `vernier run` the time that they report. Each figure is
+the median of all turns: the best one is luck where two threads meet at the right time. The bare program
+fills its input with other numbers each time, and reads its output, as anything that runs a
 model does. A runner is a process that waits for its next feed, and has to wake: for inferences that
 are as short as that, the bare program is also measured with a pause before each.
 
@@ -22,6 +22,7 @@ import argparse
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import tempfile
 import time
@@ -143,10 +144,10 @@ def measure(framework, options, folder):
             turns.append([in_bare_program(framework, model, rounds, shape), *(
                 in_vernier(command, framework, options, model, rounds, shape)
                 for command in ("profile", "run"))])
-            if once < SHORT:
+            if turns[0][0] < SHORT:
                 turns[-1].append(in_bare_program(framework, model, rounds, shape, PAUSE))
-        best = [min(column) for column in zip(*turns)]
-        yield name, *best, *[None] * (4 - len(best))
+        medians = [statistics.median(column) for column in zip(*turns)]
+        yield name, *medians, *[None] * (4 - len(medians))
 
 
 def main():
