@@ -132,6 +132,7 @@ OptionTable DebugReduceOptionTable() {
       {GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
        DebugReduceOptions(), DebugJobOptions(), DebugCheckOptions(), DebugArtifactOptions(),
        DefaultShapeInferenceOptions(), Only(OnnxShapeInferenceOptions(), {"allow_onnxruntime"}),
+       Without(DataLoaderOptions(), {"inputs_from_graph", "like"}),
        Only(OnnxLoadOptions(),
             {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"}),
        Without(OnnxSaveOptions(), {"save_onnx"}),
@@ -147,15 +148,17 @@ OptionTable SparsityOptionTable() {
   return OptionTable(
       {GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
        Only(OnnxLoadOptions(),
-            {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"})});
+            {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"}),
+       DocumentOptions()});
 }
 
 OptionTable TacticReplayOptionTable() {
-  return OptionTable({GeneralOptions(), TacticReplayOptions(), LoggingOptions()});
+  return OptionTable(
+      {GeneralOptions(), TacticReplayOptions(), DocumentOptions(), LoggingOptions()});
 }
 
 OptionTable DiffTacticsOptionTable() {
-  return OptionTable({GeneralOptions(), DiffTacticsOptions(), LoggingOptions()});
+  return OptionTable({GeneralOptions(), DiffTacticsOptions(), DocumentOptions(), LoggingOptions()});
 }
 
 OptionTable WeightOptionTable() { return OptionTable(SurgeonGroups({})); }

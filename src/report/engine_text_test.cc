@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/engine_json.h"
+
 namespace vernier {
 namespace {
 
@@ -94,6 +96,37 @@ TEST(EngineText, TellsLayersOfEachProfileWithTheirTactics) {
                 std::string(kProfile) + "- Profile: 1" + std::string(kProfile) +
                 "---- 2 Layer(s) Per Profile ----\n- Profile: 0" + layers + "\n- Profile: 1" +
                 layers);
+}
+
+std::string InOneLine(const std::string& json) {
+  std::string line;
+  bool indent = false;
+  for (const char c : json) {
+    indent = c == '\n' || (indent && c == ' ');
+    if (!indent) line += c;
+  }
+  return line;
+}
+
+TEST(EngineJson, HasTensorsAndProfiles) {
+  EXPECT_EQ(InOneLine(FormatEngineJson(Engine(1), {})),
+            R"({"name": "net","refittable": true,"device_memory_bytes": 512,"detailed": true,)"
+            R"("tensors": [{"name": "x","role": "input","dtype": "float32","shape": [-1,16]},)"
+            R"({"name": "longer","role": "output","dtype": "float16","shape": [-1]}],)"
+            R"("profiles": [{"x": {"min": [1,16],"opt": [2,16],"max": [4,16]}}]})");
+}
+
+TEST(EngineJson, HasLayersOfEachProfileWhereAskedFor) {
+  const std::string told =
+      InOneLine(FormatEngineJson(Engine(2), {.layers = true, .attributes = true}));
+  for (const std::string_view part :
+       {R"("layers": [{"name": "conv + relu","profile": 0,"op": "CaskConvolution","inputs": [)",
+        R"({"name": "x","dtype": "float32","shape": [1,16,8,8],"format": "Row major linear)",
+        R"("origin": null,"tactic": "0x1"})",
+        R"({"name": "pool","profile": 1,"op": "NoOp","inputs": [{"name": "b","dtype": null,)",
+        R"("outputs": [],"origin": "REDUCE","tactic": null}]})"}) {
+    EXPECT_NE(told.find(part), std::string::npos) << part << "\n" << told;
+  }
 }
 
 }  // namespace

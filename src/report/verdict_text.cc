@@ -125,6 +125,10 @@ VerdictText FromParts(const RunRecord& record) {
   if (counts.outputs > 0) return OutputsVerdict(record, counts);
   if (record.profile) return ProfileVerdict(*record.profile);
   if (!record.pairs.empty()) return {Outcome::kIncomplete, "Nothing was compared."};
+  if (record.graph && record.runners.empty()) {  // nothing ran: a model is shown
+    return {Outcome::kNoVerdict, "The graph of " + record.graph->model + ": " +
+                                     Number(record.graph->nodes.size(), "node", "nodes") + "."};
+  }
   return {Outcome::kNoVerdict, "Nothing was to be compared."};
 }
 

@@ -67,6 +67,12 @@ class Debug(Case):
         self.assertIn("1 of 42 nodes still fail: Neg 'n23'", ended.out)
         self.assertFalse(self.path("polygraphy_debug.onnx").exists())
 
+    def test_options_of_inputs_are_told(self):
+        ended = self.reduce(long_model({7: "Neg"}, 9), "--val-range", "[0,2]", "--seed", "3",
+                            *self.check("Neg"))
+        self.assertIn("--val-range has no effect: shapes follow", ended.out)
+        self.assertIn("--seed has no effect: shapes follow", ended.out)
+
     def test_nodes_that_fail_together(self):
         for mode in ("bisect", "linear"):
             self.reduce(long_model({2: "Neg", 7: "Abs"}, 9), "--mode", mode,
@@ -157,6 +163,9 @@ class Debug(Case):
         self.assertIn("--check: expected a command", ended.err)
         ended = self.reduce(made, "--check", "no-such-program", code=2)
         self.assertIn("'no-such-program' cannot be started", ended.err)
+        ended = self.reduce(made, "--check", "cat", "polygraphy_debug.engine", code=2)
+        self.assertIn("is 'polygraphy_debug.onnx', and the check reads 'polygraphy_debug.engine'",
+                      ended.err)
         self.path("polygraphy_debug.onnx").write_text("mine")
         ended = self.reduce(made, *self.check("Neg"), code=2)
         self.assertIn("already exists, refusing to overwrite", ended.err)

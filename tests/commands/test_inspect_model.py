@@ -217,6 +217,8 @@ class InspectModel(Case):
         self.assertIn("Viewer HTML saved to m.html", ended.out)
         page = self.path("m.html").read_text()
         self.assertIn('"Clip"', page)
+        self.assertRegex(page, r"The graph of m\.onnx: \d+ nodes\.")
+        self.assertNotIn("Nothing was to be compared", page)
         self.assertNotRegex(page, r"(src|href)=.https?:")
         ended = self.vernier("inspect", "model", "m.onnx", "--save-visual", "sub.txt")
         self.assertEqual(ended.code, 2)

@@ -332,4 +332,9 @@ class Sparsity(Surgeon):
                 line = f"[I] Found sparse tensor: {name}\n" if sparse else (
                     f"[W] Found non-sparse tensor: {name}\n")
                 self.assertIn(line, ended.out)
+            ended = self.vernier("inspect", "sparsity", path, "--format", "json")
+            told = {each["name"]: each["sparse"] for each in json.loads(ended.out)["weights"]}
+            self.assertEqual(told, dict.fromkeys(("conv", "gemm", "turned", "half"), sparse))
         self.assertEqual(self.vernier("inspect", "sparsity", "gone.onnx").code, 3)
+        ended = self.vernier("inspect", "sparsity", "gone.onnx", "--format", "json")
+        self.assertEqual((ended.code, ended.out), (3, ""))

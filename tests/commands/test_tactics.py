@@ -60,6 +60,23 @@ class Tactics(Case):
         self.same("inspect", "diff-tactics", "--good", "good/deep", "--bad", "bad/c.json")
         self.same("inspect", "diff-tactics", "--dir", ".")
 
+    def test_json(self):
+        self.save("good/a.json", replay(conv=(1, 1), relu=(2, 2)))
+        self.save("bad/c.json", replay(conv=(1, 1), relu=(2, 4)))
+        told = json.loads(self.vernier("inspect", "tactics", "bad/c.json", "--format", "json").out)
+        self.assertEqual([each["layer"] for each in told], ["conv", "relu"])
+        self.assertIn("Tactic: 4", told[1]["algorithm"])
+        told = json.loads(self.vernier("inspect", "diff-tactics", "--format", "json").out)
+        self.assertEqual([each["layer"] for each in told["only_in_bad"]], ["relu"])
+        self.assertEqual((len(told["good"]), len(told["bad"])), (1, 1))
+        ended = self.vernier("inspect", "diff-tactics", "--format", "json", "--good", "none")
+        self.assertEqual(ended.code, 3)
+        self.assertEqual(json.loads(ended.out)["good"], [])
+        # Without a good one everything would look bad.
+        ended = self.vernier("inspect", "diff-tactics", "--good", "none")
+        self.assertEqual(ended.code, 3)
+        self.assertIn("nothing was compared", ended.err)
+
     def test_bad_input(self):
         self.save("r.json", {"a": 1})
         ended = self.vernier("inspect", "tactics", "r.json")

@@ -6,24 +6,16 @@
 
 #include "backend/python_program.h"
 #include "backend/worker.h"
-#include "util/log.h"
+#include "cli/commands/no_log.h"
 
 namespace vernier {
 namespace {
 
 constexpr double kPatienceSeconds = 60;
 
-// What frameworks log while they load is not for a list.
-class NoLog final : public Logger {
- public:
-  bool Enabled(Severity) const override { return false; }
-  void Write(Severity, std::string_view, LogColor, bool) override {}
-  void Indent(int) override {}
-};
-
 Result<BackendInfo> Probe(WorkerOptions options) {
   static const std::atomic<int> kNotInterrupted{0};
-  NoLog log;
+  NoLog log;  // what frameworks say while they load is not for a list
   options.interrupted = &kNotInterrupted;
   options.timeout_s = kPatienceSeconds;
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker,

@@ -191,6 +191,7 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
                              DebugSession::Bind(args, std::move(check), plan, log));
     session.check().HoldOnToFault();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+    TellUnusedInputs(args, log);
     VERNIER_TRY(PrepareModel(args, surgery, execution, log));
     return Reducing(args, surgery.model(), session, log).Run();
   };

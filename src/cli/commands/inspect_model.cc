@@ -13,6 +13,7 @@
 #include "cli/commands/print_document.h"
 #include "cli/version.h"
 #include "model/model_type.h"
+#include "report/engine_json.h"
 #include "report/engine_text.h"
 #include "report/model_json.h"
 #include "report/model_text.h"
@@ -76,9 +77,6 @@ Status CheckEngineOptions(const ParsedArgs& args) {
     if (!args.Has(dest)) continue;
     return InvalidArgument(std::string(args.Flag(dest)) + ": an engine has nothing of the kind");
   }
-  if (args.Value("format").value_or("text") == "json") {
-    return Unimplemented("--format json is for ONNX models; an engine is shown as text");
-  }
   for (const std::string_view what : {"weights", "stats"}) {
     if (!Shows(args, what)) continue;
     return InvalidArgument("--show " + std::string(what) + ": an engine does not show its weights");
@@ -102,11 +100,12 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
   ServeTensorRtInPython(runner);
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindWorkers(args, plan.execution));
-  log.Info("Loading bytes from " + path);
+  const bool json = WantsDocument(args);
+  if (!json) log.Info("Loading bytes from " + path);
   VERNIER_ASSIGN_OR_RETURN(
       const EngineRecord engine,
       DescribeEngineFile(plan, WatchSignals(), log).Annotate("engine '" + path + "'"));
-  if (Shows(args, "layers") && !engine.detailed) {
+  if (Shows(args, "layers") && !engine.detailed && !json) {
     log.Warning(
         "The engine was built with a profiling verbosity that keeps the names of layers "
         "alone; build it with --profiling-verbosity detailed to see more.");
@@ -114,6 +113,7 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
   EngineTextOptions options;
   options.layers = Shows(args, "layers");
   options.attributes = Shows(args, "attrs");
+  if (json) return PrintDocument(FormatEngineJson(engine, options));
   log.Info("==== TensorRT Engine ====\n" + FormatEngine(engine, options));
   return {};
 }
@@ -187,7 +187,7 @@ Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invoc
 
 Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
                    ConsoleLog& log) {
-  const bool json = args.Value("format").value_or("text") == "json";
+  const bool json = WantsDocument(args);
   if (!json) log.Info("Loading model: " + path);
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
   if (json) return ShowAsJson(args, model);

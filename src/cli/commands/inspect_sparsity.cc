@@ -1,16 +1,51 @@
 // Which weights of a model are 2:4 sparse.
+#include <string>
+#include <vector>
+
 #include "cli/commands/commands.h"
+#include "cli/commands/no_log.h"
+#include "cli/commands/print_document.h"
 #include "cli/commands/sparsity.h"
 #include "cli/commands/surgery.h"
+#include "io/byte_sink.h"
+#include "io/json_writer.h"
 #include "surgeon/sparse_weights.h"
 
 namespace vernier {
 namespace {
 
+// {"weights": [{"name": ..., "sparse": true}, ...]}
+std::string FormatJson(const std::vector<PrunableWeight>& weights,
+                       const std::unordered_set<std::string_view>& sparse) {
+  StringSink sink;
+  JsonWriter writer(sink);
+  writer.BeginObject();
+  writer.Key("weights");
+  writer.BeginArray();
+  for (const PrunableWeight& weight : weights) {
+    writer.BeginObject();
+    writer.Key("name");
+    writer.String(weight.tensor->name);
+    writer.Key("sparse");
+    writer.Bool(sparse.contains(weight.tensor->name));
+    writer.EndObject();
+  }
+  writer.EndArray();
+  writer.EndObject();
+  (void)writer.Finish();  // a string takes everything
+  return sink.text();
+}
+
 Status Inspect(const ParsedArgs& args, ConsoleLog& log) {
-  VERNIER_ASSIGN_OR_RETURN(const Surgery surgery, Surgery::Open(args, log));
-  VERNIER_TRY(FindSparseWeights(surgery.model(), log).status());
-  return surgery.model().original().CheckIntact();
+  const bool json = WantsDocument(args);
+  NoLog silence;
+  Logger& told = json ? static_cast<Logger&>(silence) : log;
+  VERNIER_ASSIGN_OR_RETURN(const Surgery surgery, Surgery::Open(args, told));
+  const EditableModel& model = surgery.model();
+  VERNIER_ASSIGN_OR_RETURN(const auto sparse, FindSparseWeights(model, told));
+  VERNIER_TRY(model.original().CheckIntact());
+  if (!json) return {};
+  return PrintDocument(FormatJson(FindPrunableWeights(model.now(), {}, told), sparse));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/no_log.h"
+#include "cli/commands/print_document.h"
+#include "report/engine_json.h"
 #include "report/tactic_replay.h"
 #include "util/number_text.h"
 
@@ -10,9 +13,13 @@ namespace vernier {
 namespace {
 
 Status ShowTactics(const ParsedArgs& args, Logger& log) {
-  log.Info("Loading tactic replay file from " + std::string(*args.Value("tactic_replay")));
+  const bool json = WantsDocument(args);
+  if (!json) {
+    log.Info("Loading tactic replay file from " + std::string(*args.Value("tactic_replay")));
+  }
   VERNIER_ASSIGN_OR_RETURN(const std::vector<TacticOfLayer> tactics,
                            ReadTacticReplay(std::string(*args.Value("tactic_replay"))));
+  if (json) return PrintDocument(FormatTacticsJson(tactics));
   std::string text;
   for (const TacticOfLayer& tactic : tactics) {
     text += (text.empty() ? "" : "\n") + std::string("Layer: ") + tactic.layer +
@@ -42,24 +49,29 @@ LoadedReplays Load(const ParsedArgs& args, std::string_view which, Logger& log) 
   return loaded;
 }
 
-Status DiffTactics(const ParsedArgs& args, Logger& log) {
-  const LoadedReplays good = Load(args, "good", log);
-  const LoadedReplays bad = Load(args, "bad", log);
-  const TacticsByLayer found = OnlyInBad(good.tactics, bad.tactics);
+void TellDifference(const TacticsByLayer& found, Logger& log) {
   if (found.empty()) {
-    log.Info(
+    return log.Info(
         "Could not determine potentially bad tactics. Try providing more tactic replay files if "
         "possible.");
-    if (good.read.empty() || bad.read.empty()) {
-      return Malformed("nothing was compared: both good and bad tactic replays are needed");
-    }
-    return {};
   }
   log.Info("Found potentially bad tactics:");
   for (const auto& [layer, algorithms] : found) {
     log.Info("Layer: " + layer + "\n    Algorithms: " + FormatPythonList(algorithms));
   }
-  return {};
+}
+
+Status DiffTactics(const ParsedArgs& args, Logger& log) {
+  const bool json = WantsDocument(args);
+  NoLog silence;
+  Logger& told = json ? static_cast<Logger&>(silence) : log;
+  const LoadedReplays good = Load(args, "good", told);
+  const LoadedReplays bad = Load(args, "bad", told);
+  const TacticsByLayer found = OnlyInBad(good.tactics, bad.tactics);
+  if (json) VERNIER_TRY(PrintDocument(FormatTacticDifferenceJson(good, bad, found)));
+  TellDifference(found, told);
+  if (!good.read.empty() && !bad.read.empty()) return {};
+  return Malformed("nothing was compared: both good and bad tactic replays are needed");
 }
 
 }  // namespace

@@ -4,9 +4,15 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/arg_parser.h"
 #include "vernier/status.h"
 
 namespace vernier {
+
+/// Is a document asked for, so that no log line may stand before it?
+inline bool WantsDocument(const ParsedArgs& args) {
+  return args.Value("format").value_or("text") == "json";
+}
 
 /// Writes the text and a newline. kIo when stdout does not take it.
 inline Status PrintDocument(const std::string& text) {

@@ -61,17 +61,7 @@ void WarnOfIdleOptions(const ParsedArgs& args, Logger& log) {
                 "' will be ignored since constant folding is not enabled.\nThis argument is only "
                 "valid when the `--fold-constants` option is provided.");
   }
-  constexpr std::string_view kInputs[] = {"seed",
-                                          "val_range",
-                                          "iterations",
-                                          "load_inputs_paths",
-                                          "data_loader_backend_module",
-                                          "data_loader_script"};
-  for (const std::string_view dest : kInputs) {
-    if (!args.Has(dest)) continue;
-    log.Warning(std::string(args.Flag(dest)) +
-                " has no effect: shapes follow from those of the inputs, and nothing is fed");
-  }
+  TellUnusedInputs(args, log);
 }
 
 Result<std::vector<UpperBound>> BindBounds(const ParsedArgs& args) {

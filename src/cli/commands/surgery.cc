@@ -7,6 +7,7 @@
 #include "cli/bind_onnx_save.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/print_document.h"
 #include "inputs/shape_spec.h"
 #include "model/model_type.h"
 #include "model/onnx_summary.h"
@@ -83,12 +84,27 @@ Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args) {
   return inputs;
 }
 
+void TellUnusedInputs(const ParsedArgs& args, Logger& log) {
+  constexpr std::string_view kInputs[] = {"seed",
+                                          "val_range",
+                                          "iterations",
+                                          "load_inputs_paths",
+                                          "data_loader_backend_module",
+                                          "data_loader_script"};
+  for (const std::string_view dest : kInputs) {
+    if (!args.Has(dest)) continue;
+    log.Warning(std::string(args.Flag(dest)) +
+                " has no effect: shapes follow from those of the inputs, and nothing is fed");
+  }
+}
+
 int RunModelTool(std::string_view command, const ToolWork& work, bool banners,
                  std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand(command), words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
-  if (!banners) return EndCommand(work(start.args, log), invocation, log);
+  if (!banners || WantsDocument(start.args))
+    return EndCommand(work(start.args, log), invocation, log);
   log.Start("RUNNING | Command: " + invocation.command);
   const auto begin = std::chrono::steady_clock::now();
   const Status status = work(start.args, log);

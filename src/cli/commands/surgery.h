@@ -43,7 +43,11 @@ class Surgery {
 /// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument.
 Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args);
 
-/// Runs a surgeon command from its words to its exit code, with the peer's banners if it has them.
+/// Warns of each option of inputs that is given: shapes follow by rules, and nothing is fed.
+void TellUnusedInputs(const ParsedArgs& args, Logger& log);
+
+/// Runs a surgeon command from its words to its exit code, with the peer's banners if it has them
+/// and no document is asked for.
 using ToolWork = std::function<Status(const ParsedArgs& args, ConsoleLog& log)>;
 int RunModelTool(std::string_view command, const ToolWork& work, bool banners,
                  std::span<const std::string> words, const Invocation& invocation);

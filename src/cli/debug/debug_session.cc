@@ -16,6 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What the peer's tools write where ours write a model.
+constexpr std::string_view kPeerEngine = "polygraphy_debug.engine";
+
 std::string Text(const ParsedArgs& args, std::string_view dest, std::string_view fallback) {
   return std::string(args.Value(dest).value_or(fallback));
 }
@@ -71,6 +74,11 @@ Status DebugSession::BindFiles(const ParsedArgs& args, const DebugSessionPlan& p
     return InvalidArgument(artifact_ +
                            " already exists, refusing to overwrite.\nPlease remove the file "
                            "manually or specify a different path with `--intermediate-artifact`.");
+  }
+  if (!artifact_.empty() && !check_.Names(artifact_) && check_.Names(std::string(kPeerEngine))) {
+    return InvalidArgument("--check: an iteration's file is '" + artifact_ +
+                           "', and the check reads '" + std::string(kPeerEngine) +
+                           "'; let it run the model, with --trt --strongly-typed for TensorRT");
   }
   keep_artifact_ = args.Has("remove_intermediate");
   info_path_ = Text(args, "iteration_info_path", "");

@@ -105,8 +105,9 @@ constexpr OptionRow kReduce[] = {
      .choices = kModes,
      .fallback = "bisect",
      .metavar = "MODE",
-     .help = "bisect: narrow the model down from its end and its beginning, then leave out what is"
-             " left in ever smaller parts; linear: single nodes from the start.",
+     .help =
+         "bisect: look for the part of the graph that fails, then leave out what is left in ever"
+         " smaller parts; linear: single nodes from the start.",
      .standing = Standing::kBetter,
      .note = "Both end with a model in which no single node can be left out."},
     {.flags = {"--no-reduce-inputs"},

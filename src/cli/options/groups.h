@@ -29,6 +29,7 @@ OptionGroup WorkerOptions();
 OptionGroup ProfileOptionRows();
 OptionGroup ReportOptions();
 OptionGroup InspectOptions();
+OptionGroup DocumentOptions();
 OptionGroup TacticReplayOptions();
 OptionGroup DiffTacticsOptions();
 OptionGroup ExtractOptions();

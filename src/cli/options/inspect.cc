@@ -44,7 +44,7 @@ constexpr OptionRow kInspect[] = {
      .fallback = "text",
      .metavar = "FORMAT",
      .help = "json: the whole structure as one JSON document on stdout, and nothing else there;"
-             " attributes with --show attrs.",
+             " attributes, and layers of an engine, as --show asks for them.",
      .origin = Origin::kOurs},
     {.flags = {"--visual"},
      .dest = "visual",
@@ -67,6 +67,17 @@ constexpr OptionRow kInspect[] = {
      .help = "Where that page goes; this alone is enough.",
      .standing = Standing::kBetter,
      .note = "Needs no --visual."},
+};
+
+constexpr OptionRow kDocument[] = {
+    {.flags = {"--format"},
+     .dest = "format",
+     .arity = Arity::kOne,
+     .choices = kFormats,
+     .fallback = "text",
+     .metavar = "FORMAT",
+     .help = "json: all of it as one JSON document on stdout, and nothing else there.",
+     .origin = Origin::kOurs},
 };
 
 constexpr OptionRow kTacticReplay[] = {
@@ -96,6 +107,8 @@ constexpr OptionRow kDiffTactics[] = {
 };
 
 }  // namespace
+
+OptionGroup DocumentOptions() { return {"Output", "how it is shown", kDocument}; }
 
 OptionGroup TacticReplayOptions() { return {"Tactic replay", "what is shown", kTacticReplay}; }
 

@@ -1,0 +1,17 @@
+// A log that nobody reads: while frameworks are only probed, or a document is all that is printed.
+#pragma once
+
+#include <string_view>
+
+#include "util/log.h"
+
+namespace vernier {
+
+class NoLog final : public Logger {
+ public:
+  bool Enabled(Severity) const override { return false; }
+  void Write(Severity, std::string_view, LogColor, bool) override {}
+  void Indent(int) override {}
+};
+
+}  // namespace vernier
