@@ -321,6 +321,27 @@ class Weights(Surgeon):
         self.assertEqual(self.made().doc_string, "")
 
 
+class Log(Surgeon):
+    """What is told of a model before and after is what Polygraphy tells."""
+
+    def test_lines_are_the_peers(self):
+        onnx.save(surgeon_models.weights(), str(self.path("m.onnx")))
+        head = [line for line in self.peer("inspect", "model", "m.onnx").lines()
+                if not line.startswith("[I] ==== ONNX Model")]
+        self.assertEqual(head[0], f"[I] Loading model: {self.path('m.onnx')}")
+        ended = self.lenient("surgeon", "prune", "m.onnx", "-o", "o.onnx")
+        self.assertEqual(ended.code, 0, ended.err)
+        said = ended.lines()
+        self.assertEqual(said[0], head[0])
+        begin = said.index("[I] Original Model:") + 1
+        self.assertEqual([line for line in said[begin:begin + len(head)] if line][:len(head[1:])],
+                         [line for line in head[1:] if line][:len(head[1:])])
+        self.assertIn("[I] New Model:", said)
+        extracted = self.vernier("surgeon", "extract", "m.onnx", "-o", "o.onnx").lines()
+        for line in head[1:]:
+            self.assertIn(line, extracted)
+
+
 class Sparsity(Surgeon):
     def test_which_weights_are_sparse(self):
         self.surgeon(surgeon_models.weights(), "prune")

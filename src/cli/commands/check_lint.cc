@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/surgery.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
 #include "model/model_type.h"
@@ -145,7 +146,7 @@ struct Linted {
 };
 
 Result<Linted> Lint(const LintPlan& plan, Logger& log) {
-  log.Info("Loading model: " + std::filesystem::absolute(plan.path).lexically_normal().string());
+  log.Info("Loading model: " + AbsolutePath(plan.path));
   Result<OnnxModel> model = OnnxModel::Open(plan.path);
   if (!model.ok()) {
     Linted linted{UnreadableReport(model.status())};

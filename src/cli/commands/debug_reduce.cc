@@ -9,7 +9,6 @@
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
 #include "model/onnx_cut.h"
-#include "model/onnx_summary.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
 #include "surgeon/reduction.h"
@@ -138,7 +137,7 @@ class Reducing {
 
   Status SaveAs(std::string_view dest, const NodeSet& nodes, std::string_view heading) {
     VERNIER_TRY(Take(nodes));
-    log_.Info(std::string(heading) + "\n" + SummariseOnnx(model_.now()));
+    TellModel(heading, model_.now(), log_);
     const auto path = args_.Value(dest);
     if (!path) return {};
     log_.Info("Saving ONNX model to: " + std::string(*path));

@@ -11,6 +11,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
 #include "cli/commands/print_document.h"
+#include "cli/commands/surgery.h"
 #include "cli/version.h"
 #include "model/model_type.h"
 #include "report/engine_json.h"
@@ -188,7 +189,7 @@ Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invoc
 Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
                    ConsoleLog& log) {
   const bool json = WantsDocument(args);
-  if (!json) log.Info("Loading model: " + path);
+  if (!json) log.Info("Loading model: " + AbsolutePath(path));
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
   if (json) return ShowAsJson(args, model);
   if (args.Has("visual") || args.Has("save_visual")) {

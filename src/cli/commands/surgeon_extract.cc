@@ -10,7 +10,6 @@
 #include "model/onnx_cut.h"
 #include "model/onnx_model.h"
 #include "model/onnx_save.h"
-#include "model/onnx_summary.h"
 #include "surgeon/editable_model.h"
 #include "surgeon/graph_parts.h"
 #include "util/cast_grammar.h"
@@ -94,8 +93,8 @@ Status ExtractFromFile(const OnnxModel& model, const CutPlan& plan, const std::s
   VERNIER_ASSIGN_OR_RETURN(
       OnnxModel part,
       OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, model.path()));
-  log.Info("Original Model:\n" + SummariseOnnx(model));
-  log.Info("New Model:\n" + SummariseOnnx(part));
+  TellModel("Original Model:", model, log);
+  TellModel("New Model:", part, log);
   editable.Become(std::move(part));
   log.Info("Saving ONNX model to: " + output);
   return editable.Save(output, options);
@@ -104,7 +103,7 @@ Status ExtractFromFile(const OnnxModel& model, const CutPlan& plan, const std::s
 Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   const std::string path(*args.Value("model_file"));
   const std::string output(*args.Value("output"));
-  log.Info("Loading model: " + path);
+  log.Info("Loading model: " + AbsolutePath(path));
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   WorkerPool pool(execution, WatchSignals(), log);
@@ -119,8 +118,8 @@ Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
   }
   VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(model, plan));
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel part, Reopen(pieces, path));
-  log.Info("Original Model:\n" + SummariseOnnx(model));
-  log.Info("New Model:\n" + SummariseOnnx(part));
+  TellModel("Original Model:", model, log);
+  TellModel("New Model:", part, log);
   VERNIER_TRY(model.CheckIntact());
   log.Info("Saving ONNX model to: " + output);
   return SaveOnnx(part, {}, output, options);

@@ -1,6 +1,7 @@
 #include "cli/commands/surgery.h"
 
 #include <chrono>
+#include <filesystem>
 
 #include "blame/quiet_logger.h"
 #include "cli/bind_model.h"
@@ -10,7 +11,7 @@
 #include "cli/commands/print_document.h"
 #include "inputs/shape_spec.h"
 #include "model/model_type.h"
-#include "model/onnx_summary.h"
+#include "report/model_text.h"
 #include "run/model_source.h"
 
 namespace vernier {
@@ -45,7 +46,7 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
     return Unimplemented("the surgeon works on ONNX models, and '" + path + "' is of type " +
                          std::string(ModelTypeName(type)));
   }
-  log.Info("Loading model: " + path);
+  log.Info("Loading model: " + AbsolutePath(path));
   VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args, log));
   if (args.Has("fp_to_fp16")) {
     VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
@@ -59,8 +60,18 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
   return surgery;
 }
 
+std::string AbsolutePath(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
+  return ignored ? path : absolute.lexically_normal().string();
+}
+
+void TellModel(std::string_view heading, const OnnxModel& model, Logger& log) {
+  log.Info(std::string(heading) + "\n" + FormatModel(model, {}) + "\n\n");
+}
+
 void Surgery::Tell(std::string_view heading, Logger& log) const {
-  log.Info(std::string(heading) + "\n" + SummariseOnnx(model_->now()));
+  TellModel(heading, model_->now(), log);
 }
 
 Status Surgery::Save(const ParsedArgs& args, Logger& log,

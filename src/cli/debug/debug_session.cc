@@ -137,6 +137,7 @@ Status DebugSession::SaveReplay(const std::string& infix, Durability durability)
   if (!infix.empty()) {
     path = path.parent_path() / (path.stem().string() + infix + path.extension().string());
   }
+  if (infix.empty()) log_.Info("Saving debug replay to " + replay_path_);
   return WriteFileAtomically(path.string(), text + "}", durability);
 }
 
