@@ -10,6 +10,8 @@ import textwrap
 import numpy as np
 import pytest
 
+import vernier
+
 from models import expected, small_model
 
 PEER = os.environ.get("VERNIER_PEER", "")
@@ -109,6 +111,52 @@ EXAMPLES = {
         save_json({"scale": np.float32([1.5]), "names": ["a", "b"]}, "any.json")
         loaded = load_json("any.json")
         print(loaded["scale"].tolist(), loaded["names"])
+        """,
+    "feeds of a loader alone": """
+        import numpy as np
+        from PREFIX.common import TensorMetadata
+        from PREFIX.comparator import DataLoader
+
+        meta = TensorMetadata().add("x", np.float32, (2, 3)).add("i", np.int32, (2,))
+        loader = DataLoader(seed=7, iterations=3, input_metadata=meta,
+                            val_range={"x": (-1.0, 1.0), "i": (0, 9)})
+        for feed in loader:
+            print([(name, str(array.dtype), array.tolist()) for name, array in feed.items()])
+        print(loader[2]["i"].tolist())
+        try:
+            loader[3]
+        except IndexError:
+            print("three of them")
+        later = DataLoader()
+        later.input_metadata = TensorMetadata().add("y", np.float64, (1,))
+        print([feed["y"].tolist() for feed in later])
+        """,
+    "tensors within a model": """
+        import numpy as np
+        from PREFIX import constants
+        from PREFIX.backend.onnx import BytesFromOnnx, ModifyOutputs, OnnxFromPath
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+
+        for outputs in (constants.MARK_ALL, ["y"]):
+            marked = ModifyOutputs(OnnxFromPath("small.onnx"), outputs=outputs)
+            with OnnxrtRunner(SessionFromOnnx(BytesFromOnnx(marked))) as runner:
+                found = runner.infer({"x": np.ones((2, 3), dtype=np.float32)})
+                print(sorted((name, array.tolist()) for name, array in found.items()))
+                print(str(runner.get_input_metadata()))
+        """,
+    "results put together": """
+        import numpy as np
+        from PREFIX.comparator import IterationResult, RunResults
+
+        parts = []
+        for name in ("a", "b"):
+            part = RunResults()
+            part.append((name, [IterationResult({"y": np.ones(2)}, runner_name=name)]))
+            parts.append(part)
+        whole = RunResults()
+        whole.extend(parts[0])
+        whole.extend(parts[1].lst)
+        print(list(whole.keys()), len(whole))
         """,
     "top k": """
         import numpy as np
@@ -298,3 +346,19 @@ def test_runs_are_told_unless_logging_is_set_up(tmp_path):
     printed = log_of(sys.executable, prefix, text.replace("SETUP", setup), tmp_path / "set-up")
     assert not [line for line in printed if line.startswith("[")]
     assert any(line.startswith("own: told") for line in printed)
+
+
+def test_a_loader_that_knows_no_inputs_says_so():
+    from vernier.polygraphy_compat.comparator import DataLoader
+    with pytest.raises(vernier.InvalidArgument, match="input_metadata"):
+        list(DataLoader())
+
+
+def test_tensors_that_are_not_there_are_named(model):
+    pytest.importorskip("onnx")
+    from vernier import NotFound
+    from vernier.polygraphy_compat.backend.onnx import OnnxFromPath, modify_outputs, save_onnx
+    with pytest.raises(NotFound, match="'nope'"):
+        modify_outputs(OnnxFromPath(model), outputs=["nope"])
+    with pytest.raises(vernier.SaveError, match="cannot be written"):
+        save_onnx(OnnxFromPath(model), "/nowhere/at/all.onnx")

@@ -235,6 +235,14 @@ class RunResults:
     def append(self, item):
         self.lst.append(item)
 
+    def extend(self, items):
+        for item in items:
+            self.append(item)
+
+    def __iadd__(self, items):
+        self.extend(items)
+        return self
+
     def update(self, other):
         for name, iterations in other.items():
             self[name] = iterations
@@ -268,7 +276,8 @@ class RunResults:
         for name, iterations in self.lst:
             if name == key:
                 return iterations
-        raise NotFound(f"there is no runner '{key}'; there are: {', '.join(self.keys())}")
+        there = ", ".join(self.keys()) or "none"
+        raise NotFound(f"there is no runner '{key}'; there are: {there}")
 
     def __setitem__(self, key, value):
         if isinstance(key, int):

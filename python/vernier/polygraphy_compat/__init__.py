@@ -14,7 +14,8 @@ from .logger import G_LOGGER  # sets the log up as Polygraphy does
 _PLACES = {
     "backend.base": ("BaseRunner",),
     "backend.common": ("BytesFromPath", "SaveBytes", "bytes_from_path", "save_bytes"),
-    "backend.onnx": ("BytesFromOnnx", "OnnxFromPath", "onnx_from_path"),
+    "backend.onnx": ("BytesFromOnnx", "ModifyOutputs", "OnnxFromPath", "SaveOnnx",
+                     "bytes_from_onnx", "modify_outputs", "onnx_from_path", "save_onnx"),
     "backend.onnxrt": ("OnnxrtRunner", "SessionFromOnnx", "session_from_onnx"),
     "backend.trt": ("CreateConfig", "EngineBytesFromNetwork", "EngineFromBytes",
                     "EngineFromNetwork", "EngineFromPath", "NetworkFromOnnxPath", "Profile",
@@ -27,6 +28,7 @@ _PLACES = {
                    "IterationResult", "L2CompareFunc", "OutputCompareResult",
                    "PerceptualMetricsCompareFunc", "PostprocessFunc", "PsnrCompareFunc",
                    "RunResults", "SimpleCompareFunc", "SnrCompareFunc", "TopKPostprocessFunc"),
+    "constants": ("MARK_ALL",),
     "exception": ("PolygraphyException",),
     "json": ("from_json", "load_json", "save_json", "to_json"),
     "logger": ("G_LOGGER",),

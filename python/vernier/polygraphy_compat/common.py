@@ -17,6 +17,25 @@ class MetadataTuple:
     def __repr__(self):
         return f"MetadataTuple({self.dtype}, {self.shape})"
 
+    def __str__(self):
+        words = []
+        if self.dtype is not None:
+            words.append(f"dtype={_name(self.dtype)}")
+        if self.shape is not None:
+            words.append(f"shape={tuple(self.shape)}")
+        if self.docstring:
+            words.append(self.docstring)
+        return "[" + ", ".join(words) + "]" if words else ""
+
+
+def _name(dtype):
+    """What NumPy calls the type, where it knows it."""
+    import numpy as np
+    try:
+        return np.dtype(dtype).name
+    except TypeError:
+        return str(dtype)
+
 
 class TensorMetadata(OrderedDict):
     """Names to MetadataTuple."""
@@ -24,3 +43,6 @@ class TensorMetadata(OrderedDict):
     def add(self, name, dtype, shape, min_shape=None, max_shape=None, docstring=None):
         self[name] = MetadataTuple(dtype, shape, docstring)
         return self
+
+    def __str__(self):
+        return "{" + ",\n ".join(f"{name} {meta}".strip() for name, meta in self.items()) + "}"

@@ -7,17 +7,38 @@ from vernier import InvalidArgument
 from vernier._logging import logger
 from vernier._results import IterationResult, RunResults
 
-from .backend.base import FrameworkRunner
+from .backend.base import BaseRunner, FrameworkRunner
+from .common import TensorMetadata
+
+
+class _Feeds(BaseRunner):
+    """Keeps what it is fed."""
+
+    def __init__(self, metadata):
+        super().__init__("feeds")
+        self.metadata, self.feeds = metadata, []
+
+    def get_input_metadata_impl(self):
+        return self.metadata
+
+    def infer_impl(self, feed_dict):
+        import numpy as np
+        self.feeds.append(OrderedDict((name, np.array(feed_dict[name])) for name in self.metadata))
+        return {"fed": np.zeros(1, np.float32)}
 
 
 class DataLoader:
-    """Random feeds, drawn by the program from the same numbers as Polygraphy's."""
+    """Random feeds, drawn by the program from the same numbers as Polygraphy's.
+
+    Once it has metadata, given or set as `input_metadata`, it can be iterated and indexed.
+    """
 
     def __init__(self, seed=None, iterations=None, input_metadata=None, val_range=None,
                  data_loader_backend_module=None):
         self.seed = 1 if seed is None else seed
         self.iterations = 1 if iterations is None else iterations
         self.user_input_metadata = input_metadata or {}
+        self.input_metadata = None
         self.val_range = val_range
         self.data_loader_backend_module = data_loader_backend_module
 
@@ -32,6 +53,31 @@ class DataLoader:
         if shapes:
             options["input_shapes"] = shapes
         return options
+
+    def __getitem__(self, index):
+        if not 0 <= index < self.iterations:
+            raise IndexError(f"iteration {index} of {self.iterations}")
+        return self._draw(self.seed + index, 1)[0]
+
+    def __iter__(self):
+        return iter(self._draw(self.seed, self.iterations))
+
+    def _draw(self, seed, iterations):
+        metadata = TensorMetadata({**(self.input_metadata or {}), **self.user_input_metadata})
+        if not metadata:
+            raise InvalidArgument("DataLoader: nothing says which inputs there are; give it "
+                                  "input_metadata")
+        options = {**self.options(), "seed": seed, "iterations": iterations}
+        options.pop("input_shapes", None)  # the metadata has them
+        feeds = _Feeds(metadata)
+        log = logger()
+        level = log.level
+        log.setLevel("CRITICAL")  # nothing is run that anybody asked for
+        try:
+            vernier.run(None, {"feeds": feeds}, lenient=True, pairs=(), **options)
+        finally:
+            log.setLevel(level)
+        return feeds.feeds
 
 
 class OutputCompareResult:

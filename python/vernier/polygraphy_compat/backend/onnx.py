@@ -1,5 +1,9 @@
 """ONNX models: read by the package onnx, where a script asks for the object."""
 
+from vernier import NotFound, Unimplemented
+from vernier._errors import SaveError
+
+from ..constants import MARK_ALL
 from .common import call
 
 
@@ -24,12 +28,89 @@ class OnnxFromPath:
         return model
 
 
+class ModifyOutputs:
+    """A model with other outputs: names, or constants.MARK_ALL for every tensor.
+
+    Of a model that is known by its path, vernier's runners mark them themselves.
+    """
+
+    def __init__(self, model, outputs=None, exclude_outputs=None, copy=None, mark_types=None):
+        if mark_types is not None:
+            raise Unimplemented("mark_types: vernier.run(onnx_outputs_by_type=...) has it")
+        self.model, self.outputs, self.exclude_outputs = model, outputs, exclude_outputs
+        self.copy = copy
+        if not hasattr(model, "path"):
+            return
+        self.path, self.options = model.path, dict(model.options)
+        if outputs is not None:
+            self.options["onnx_outputs"] = (
+                ["mark", "all"] if outputs == MARK_ALL else list(outputs))
+        if exclude_outputs:
+            self.options["onnx_exclude_outputs"] = list(exclude_outputs)
+
+    def __call__(self):
+        import onnx
+        model = call(self.model)
+        if self.copy:
+            model = type(model).FromString(model.SerializeToString())
+        graph = model.graph
+        known = {info.name: info for info in (*graph.value_info, *graph.input, *graph.output)}
+        made = [name for node in graph.node for name in node.output if name]
+        names = [info.name for info in graph.output] if self.outputs is None else (
+            made if self.outputs == MARK_ALL else list(self.outputs))
+        for name in names:
+            if name not in known and name not in made:
+                raise NotFound(f"the model has no tensor '{name}'")
+        wanted = [known.get(name) or onnx.helper.make_empty_tensor_value_info(name)
+                  for name in names if name not in (self.exclude_outputs or ())]
+        wanted = [onnx.ValueInfoProto.FromString(info.SerializeToString()) for info in wanted]
+        del graph.output[:]
+        graph.output.extend(wanted)
+        return model
+
+
+class SaveOnnx:
+    """Writes the model, by the package onnx, and gives it on."""
+
+    def __init__(self, model, path, external_data_path=None, size_threshold=None,
+                 all_tensors_to_one_file=None):
+        self.model, self.file = model, path
+        self.words = {}
+        if external_data_path is not None:
+            self.words = {"save_as_external_data": True, "location": external_data_path or None,
+                          "size_threshold": 1024 if size_threshold is None else size_threshold,
+                          "all_tensors_to_one_file": all_tensors_to_one_file is not False}
+
+    def __call__(self):
+        import onnx
+        model = call(self.model)
+        try:
+            onnx.save(model, self.file, **self.words)
+        except OSError as error:
+            raise SaveError(f"'{self.file}' cannot be written: {error.strerror}") from error
+        return model
+
+
 class BytesFromOnnx:
     def __init__(self, model):
         self.model = model
+        if hasattr(model, "path"):  # runners take that, and no bytes
+            self.path, self.options = model.path, model.options
 
     def __call__(self):
         return call(self.model).SerializeToString()
+
+
+def modify_outputs(model, **words):
+    return ModifyOutputs(model, **words)()
+
+
+def save_onnx(model, path, **words):
+    return SaveOnnx(model, path, **words)()
+
+
+def bytes_from_onnx(model):
+    return BytesFromOnnx(model)()
 
 
 def onnx_from_path(path, **words):

@@ -1,0 +1,3 @@
+"""Words of Polygraphy's API."""
+
+MARK_ALL = "mark-all"
