@@ -48,6 +48,7 @@ Status CreateDirectories(const std::string& path) {
 }
 
 Result<AtomicFile> AtomicFile::Create(std::string path) {
+  if (path.empty()) return IoError("the name of the file to be written is empty");
   VERNIER_TRY(CreateDirectories(ParentOf(path)));
   std::error_code ignored;
   const fs::file_status present = fs::status(path, ignored);

@@ -166,6 +166,11 @@ class Debug(Case):
         ended = self.reduce(made, "--check", "cat", "polygraphy_debug.engine", code=2)
         self.assertIn("is 'polygraphy_debug.onnx', and the check reads 'polygraphy_debug.engine'",
                       ended.err)
+        self.path("folder").mkdir()
+        for place in ("folder", "/dev/full", ""):
+            ended = self.vernier("debug", "reduce", "m.onnx", "-o", place, *self.check("Neg"))
+            self.assertEqual(ended.code, 7, ended.out + ended.err)
+        self.assertFalse(self.path("calls.txt").exists())  # told before anything was checked
         self.path("polygraphy_debug.onnx").write_text("mine")
         ended = self.reduce(made, *self.check("Neg"), code=2)
         self.assertIn("already exists, refusing to overwrite", ended.err)

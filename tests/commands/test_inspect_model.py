@@ -222,7 +222,7 @@ class InspectModel(Case):
         self.assertNotRegex(page, r"(src|href)=.https?:")
         ended = self.vernier("inspect", "model", "m.onnx", "--save-visual", "sub.txt")
         self.assertEqual(ended.code, 2)
-        self.assertIn("--save-visual", ended.err)
+        self.assertIn("--save-visual: expected a name that ends in .html", ended.err)
         self.path("folder.html").mkdir()
         ended = self.vernier("inspect", "model", "m.onnx", "--save-visual", "folder.html")
         self.assertEqual(ended.code, 7)

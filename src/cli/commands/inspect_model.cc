@@ -125,8 +125,8 @@ Status SaveVisual(const ParsedArgs& args, const Invocation& invocation, const st
   const auto given = args.Value("save_visual");
   const std::string file =
       given ? std::string(*given) : std::filesystem::path(path).stem().string() + ".html";
-  VERNIER_ASSIGN_OR_RETURN(const ReportFile report, ReportFileFor("--save-visual", file));
-  if (report.format != ReportFormat::kHtml) {
+  const Result<ReportFile> report = ReportFileFor("--save-visual", file);
+  if (!report.ok() || report->format != ReportFormat::kHtml) {
     return InvalidArgument("--save-visual: expected a name that ends in .html, got '" + file + "'");
   }
   if (args.Has("visual_port")) log.Warning("--visual-port has no effect: the page is a file");
@@ -140,7 +140,7 @@ Status SaveVisual(const ParsedArgs& args, const Invocation& invocation, const st
   record.origin = DescribeOrigin(args, InspectOptionTable(), invocation);
   record.graph = FindModelGraph(plan);
   if (!record.graph) return Malformed("'" + path + "' has no graph that can be drawn");
-  VERNIER_TRY(WriteReport(report, record));
+  VERNIER_TRY(WriteReport(*report, record));
   log.Info("Viewer HTML saved to " + file);
   return {};
 }

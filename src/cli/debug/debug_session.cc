@@ -75,6 +75,12 @@ Status DebugSession::BindFiles(const ParsedArgs& args, const DebugSessionPlan& p
                            " already exists, refusing to overwrite.\nPlease remove the file "
                            "manually or specify a different path with `--intermediate-artifact`.");
   }
+  // A search may take hours: what it is to write at the end can be written now.
+  for (const std::string_view dest : {"output", "min_good"}) {
+    if (const auto path = args.Value(dest)) {
+      VERNIER_TRY(AtomicFile::Create(std::string(*path)).status());
+    }
+  }
   if (!artifact_.empty() && !check_.Names(artifact_) && check_.Names(std::string(kPeerEngine))) {
     return InvalidArgument("--check: an iteration's file is '" + artifact_ +
                            "', and the check reads '" + std::string(kPeerEngine) +

@@ -39,7 +39,8 @@ struct DebugSessionPlan {
 class DebugSession {
  public:
   /// kInvalidArgument, as CheckCommand::Bind, for a file that is in the way, and for jobs that the
-  /// check cannot tell apart; kMalformed for a replay that cannot be read. `log` must outlive it.
+  /// check cannot tell apart; kMalformed for a replay that cannot be read; kIo where the result
+  /// could not be written. `log` must outlive it.
   static Result<DebugSession> Bind(const ParsedArgs& args, CheckWords check,
                                    const DebugSessionPlan& plan, Logger& log);
 
