@@ -64,12 +64,13 @@ Answer DoBlame(const Words& words, const Settings& settings, PythonLogger& logge
   return answer;
 }
 
-// Of the runners that failed, a line each.
-std::string Failures(const RunRecord& record) {
+// Of the runners that failed, a line each. `name` is where an item has the runner's name.
+template <typename Item>
+std::string Failures(const std::vector<Item>& items, std::string Item::*name) {
   std::string text;
-  for (const ProfilePoint& point : record.profile->points) {
-    if (point.failure.empty()) continue;
-    text += (text.empty() ? "" : "\n") + point.runner + ": " + point.failure;
+  for (const Item& item : items) {
+    if (item.failure.empty()) continue;
+    text += (text.empty() ? "" : "\n") + item.*name + ": " + item.failure;
   }
   return text;
 }
@@ -86,19 +87,12 @@ Answer DoProfile(const Words& words, const Settings& settings, PythonLogger& log
     RunRecord& record = outcome.record;
     record.exit_code = ExitCode(outcome.faults, false);
     std::string error = record.error;
-    if (error.empty() && record.profile) error = Failures(record);
+    if (error.empty() && record.profile) {
+      error = Failures(record.profile->points, &ProfilePoint::runner);
+    }
     answer = {ToJson(record), FormatProfile(record, kShownLayers), error, record.exit_code};
   });
   return answer;
-}
-
-std::string Failures(const ConsistencyRecord& record) {
-  std::string text;
-  for (const ConsistencyRunner& runner : record.runners) {
-    if (runner.failure.empty()) continue;
-    text += (text.empty() ? "" : "\n") + runner.name + ": " + runner.failure;
-  }
-  return text;
 }
 
 Answer DoCheck(const Words& words, const Settings& settings, PythonLogger& logger,
@@ -109,7 +103,8 @@ Answer DoCheck(const Words& words, const Settings& settings, PythonLogger& logge
   thread.Do(
       [&] { outcome = TryConsistency(plan, words.invocation, thread.interrupted(), logger); });
   const auto [record, faults] = Check(std::move(outcome));
-  return {ToJson(record), "", Failures(record), ExitCode(faults, false)};
+  return {ToJson(record), "", Failures(record.runners, &ConsistencyRunner::name),
+          ExitCode(faults, false)};
 }
 
 using Investigation = Answer (*)(const Words&, const Settings&, PythonLogger&, OwnThread&);
