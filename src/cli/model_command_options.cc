@@ -47,9 +47,12 @@ OptionTable ConvertOptionTable() {
 
 OptionTable InspectOptionTable() {
   std::vector<CommandGroup> groups = {
-      GeneralOptions(), LoggingOptions(),
-      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}), InspectOptions(),
-      Only(OnnxLoadOptions(), {"external_data_dir"})};
+      GeneralOptions(),
+      LoggingOptions(),
+      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}),
+      InspectOptions(),
+      OnnxShapeInferenceOptions(),
+      Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data", "fp_to_fp16"})};
   for (const OptionGroup& group : CompareOptions()) {
     groups.push_back(Only(group, {"load_outputs_paths"}));
   }

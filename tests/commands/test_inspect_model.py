@@ -211,6 +211,27 @@ class InspectModel(Case):
         self.assertEqual(self.json(ranges(), "--list-unbounded-dds")["unbounded_dds"], ["top"])
         self.assertEqual(self.json(branches(), "--list-unbounded-dds")["unbounded_dds"], [])
 
+    def test_a_model_that_is_changed_first(self):
+        made = branches()
+        del made.graph.value_info[:]
+        onnx.save(made, str(self.path("m.onnx")))
+        words = ("inspect", "model", "m.onnx", "--show", "layers", "--shape-inference",
+                 "--no-onnxruntime-shape-inference")
+        plain = self.vernier(*words[:5]).out
+        theirs = [line for line in self.peer(*words).lines() if "[dtype=" in line]
+        ours = self.lenient(*words)
+        self.assertEqual(ours.code, 0, ours.err)
+        self.assertEqual([line for line in ours.lines() if "[dtype=" in line], theirs)
+        self.assertGreater(len(theirs), plain.count("[dtype="))
+        halved = self.json(made, "--fp-to-fp16")["graph"]["nodes"]
+        self.assertIn("Cast", [each["op"] for each in halved])
+        ended = self.vernier("inspect", "model", "m.onnx", "--visual", "--fp-to-fp16")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("the page draws the model as it is in its file", ended.err)
+        ended = self.vernier("inspect", "model", "m.onnx", "--ignore-external-data", "--show",
+                             "weights")
+        self.assertEqual(ended.code, 2)
+
     def test_a_page_with_the_graph(self):
         onnx.save(branches(), str(self.path("m.onnx")))
         ended = self.vernier("inspect", "model", "m.onnx", "--visual")

@@ -8,7 +8,9 @@
 #include "cli/commands/activations.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/extract_shapes.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/no_log.h"
 #include "cli/commands/origin.h"
 #include "cli/commands/print_document.h"
 #include "cli/commands/surgery.h"
@@ -73,8 +75,9 @@ Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
 
 // Options of graphs say nothing of engines.
 Status CheckEngineOptions(const ParsedArgs& args) {
-  for (const std::string_view dest : {"layer", "external_data_dir", "load_outputs_paths",
-                                      "list_unbounded_dds", "visual", "save_visual"}) {
+  for (const std::string_view dest :
+       {"layer", "external_data_dir", "load_outputs_paths", "list_unbounded_dds", "visual",
+        "save_visual", "do_shape_inference", "fp_to_fp16", "ignore_external_data"}) {
     if (!args.Has(dest)) continue;
     return InvalidArgument(std::string(args.Flag(dest)) + ": an engine has nothing of the kind");
   }
@@ -186,11 +189,39 @@ Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invoc
   return text;
 }
 
+// Options that change the model before it is shown, where it is shown as the file has it.
+Status CheckModelOptions(const ParsedArgs& args) {
+  const bool reads = Shows(args, "weights") || Shows(args, "stats") || args.Has("layer");
+  if (args.Has("ignore_external_data") && reads) {
+    return InvalidArgument("--ignore-external-data: values of weights are asked for");
+  }
+  if (!args.Has("visual") && !args.Has("save_visual")) return {};
+  for (const std::string_view dest : {"do_shape_inference", "fp_to_fp16"}) {
+    if (!args.Has(dest)) continue;
+    return InvalidArgument(std::string(args.Flag(dest)) +
+                           ": the page draws the model as it is in its file; change it with "
+                           "vernier convert first");
+  }
+  return {};
+}
+
+// As the file has it, or as the options change it.
+Result<OnnxModel> OpenShown(const ParsedArgs& args, const std::string& path, Logger& log) {
+  if (!args.Has("do_shape_inference") && !args.Has("fp_to_fp16")) return OnnxModel::Open(path);
+  ExecutionPlan execution;
+  VERNIER_TRY(BindWorkers(args, execution));
+  WorkerPool pool(execution, WatchSignals(), log);
+  return LoadForExtraction(args, pool, log);
+}
+
 Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,
                    ConsoleLog& log) {
   const bool json = WantsDocument(args);
   if (!json) log.Info("Loading model: " + AbsolutePath(path));
-  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
+  NoLog silence;
+  VERNIER_TRY(CheckModelOptions(args));
+  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model,
+                           OpenShown(args, path, json ? static_cast<Logger&>(silence) : log));
   if (json) return ShowAsJson(args, model);
   if (args.Has("visual") || args.Has("save_visual")) {
     return SaveVisual(args, invocation, path, log);
