@@ -68,7 +68,7 @@ PropertyRecord ReadOnlyInputs(Subject& subject) {
     trial.Break("one run", DescribeWritten(outcome->report.written.front(), subject.feed));
     return trial.Finish("");
   }
-  trial.Hold("one run", subject.outputs, OutputsOf(outcome));
+  trial.HoldAnew("one run", OutputsOf(outcome));
   return trial.Finish("run on inputs that could be written to, none was");
 }
 
@@ -78,7 +78,7 @@ PropertyRecord InputAlignment(Subject& subject) {
   for (const uint64_t shift : ShiftsFor(subject.feed)) {
     const std::string what =
         "inputs that begin " + std::to_string(shift) + " bytes behind a multiple of 64";
-    if (!trial.Hold(what, subject.outputs, OutputsOf(TryAnew(subject, {.shift = shift})))) break;
+    if (!trial.HoldAnew(what, OutputsOf(TryAnew(subject, {.shift = shift})))) break;
   }
   return trial.Finish("places");
 }
@@ -104,7 +104,7 @@ PropertyRecord PoisonedOutputs(Subject& subject) {
     return trial.Finish("");
   }
   for (size_t i = 0; i < filled.size(); ++i) {
-    if (!trial.Hold("memory filled with " + FormatFill(kFills[i]), subject.outputs, filled[i])) {
+    if (!trial.HoldAnew("memory filled with " + FormatFill(kFills[i]), filled[i])) {
       break;
     }
   }
@@ -114,8 +114,8 @@ PropertyRecord PoisonedOutputs(Subject& subject) {
 PropertyRecord UninitialisedMemory(Subject& subject) {
   Trial trial(subject);
   for (size_t i = 0; i < std::size(kPerturbed); ++i) {
-    if (!trial.Hold("memory filled with " + FormatFill(kFills[i]), subject.outputs,
-                    InferAnew(subject, {.environment = {std::string(kPerturbed[i])}}))) {
+    if (!trial.HoldAnew("memory filled with " + FormatFill(kFills[i]),
+                        InferAnew(subject, {.environment = {std::string(kPerturbed[i])}}))) {
       break;
     }
   }

@@ -211,7 +211,7 @@ PropertyRecord OtherSettings(Subject& subject) {
   }
   Trial trial(subject);
   for (const auto& [what, circumstances] : settings) {
-    if (!trial.Hold(what, subject.outputs, InferAnew(subject, circumstances))) break;
+    if (!trial.HoldAnew(what, InferAnew(subject, circumstances))) break;
   }
   return trial.Finish("settings");
 }

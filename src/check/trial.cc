@@ -24,12 +24,28 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
   return true;
 }
 
+bool Trial::HoldAnew(const std::string& what, const Result<TensorMap>& found) {
+  if (Hold(what, subject_.outputs, found)) return true;
+  if (!found.ok()) return false;
+  const Result<TensorMap> plain = InferAnew(subject_, {});
+  differs_anyway_ =
+      plain.ok() &&
+      HoldAgainst(subject_.outputs, *plain, subject_.compare, &subject_.bars).closeness ==
+          Closeness::kApart;
+  return false;
+}
+
 bool Trial::Break(const std::string& what, const std::string& how) {
   record_ = {.verdict = PropertyVerdict::kBroken, .detail = how, .smallest_case = what};
   return false;
 }
 
 PropertyRecord Trial::Finish(std::string_view cases) {
+  if (differs_anyway_) {
+    return NotApplicable(
+        "another process makes other outputs, whatever is tried there: see "
+        "fresh-session");
+  }
   if (record_.verdict == PropertyVerdict::kBroken) return record_;
   if (cases_ == 0) return NotApplicable("nothing could be tried");
   record_.verdict = PropertyVerdict::kHolds;

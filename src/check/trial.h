@@ -18,6 +18,10 @@ class Trial {
   /// False when the property is broken and there is nothing more to try.
   bool Hold(const std::string& what, const TensorMap& expected, const Result<TensorMap>& found);
 
+  /// The same of outputs that another process made, against the subject's. Where a process alone
+  /// makes a difference, nothing can be said of what was tried there: Finish() then says so.
+  bool HoldAnew(const std::string& what, const Result<TensorMap>& found);
+
   /// Breaks the property; `how` completes the sentence. Always false.
   bool Break(const std::string& what, const std::string& how);
 
@@ -27,6 +31,7 @@ class Trial {
  private:
   const Subject& subject_;
   PropertyRecord record_;
+  bool differs_anyway_ = false;
   int64_t cases_ = 0;
   double worst_ = -1;
   std::string where_;

@@ -57,6 +57,19 @@ class Consistency(FaultTest):
                 self.assertIn(words, properties[name]["detail"])
                 self.assertIn(f"FAILED | {name} | expected ", ended.stdout + ended.stderr)
 
+    def test_who_differs_from_process_to_process_is_accused_of_that_alone(self):
+        ended, _, properties = self.check("lie=process")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertEqual(properties["fresh-session"]["verdict"], "broken")
+        for name in ("read-only-inputs", "input-alignment", "poisoned-outputs",
+                     "uninitialised-memory"):
+            self.assertEqual(properties[name]["verdict"], "not applicable")
+            self.assertIn("see fresh-session", properties[name]["detail"])
+        # What was written to is seen whatever comes out.
+        ended, _, properties = self.check("lie=write_input")
+        broken = [name for name, p in properties.items() if p["verdict"] == "broken"]
+        self.assertEqual(broken, ["read-only-inputs"], ended.stdout + ended.stderr)
+
     def test_a_clean_backend_holds_everything(self):
         ended, _, properties = self.check("")
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)

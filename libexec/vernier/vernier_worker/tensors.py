@@ -238,6 +238,16 @@ def _array(block, offset, size, code, dims, who):
     return np.frombuffer(block, dtype, count, offset).reshape(dims)
 
 
+def _aligned_copy(data):
+    """What arrives in a message begins where shared memory would: results that depend on addresses
+    must not differ from process to process by chance."""
+    memory = np.empty(len(data) + ALIGNMENT, np.uint8)
+    begin = -memory.__array_interface__["data"][0] % ALIGNMENT
+    block = memoryview(memory)[begin:begin + len(data)]
+    block[:] = data
+    return block
+
+
 def decode(reader, memory):
     """The (name, array) pairs of a block, in order. Takes over the descriptor `memory`."""
     entries = []
@@ -246,7 +256,7 @@ def decode(reader, memory):
         dims = [reader.i64() for _ in range(reader.u64())]
         entries.append((name, code, dims, reader.u64(), reader.u64()))
     if reader.u8():
-        block = bytearray(reader.raw(reader.u64()))
+        block = _aligned_copy(reader.raw(reader.u64()))
     else:
         block = shared_blocks.Block(memory)
     return [(name, _array(block, offset, size, code, dims, f"tensor '{name}'"))
