@@ -74,6 +74,9 @@ class ResultsWriter {
   const std::string& stale_partial() const { return folder_.stale(); }
   const std::string& path() const { return path_; }
 
+  /// Whether PATH has been made of the parts, or they were discarded.
+  bool published() const { return published_; }
+
   /// Where the parts are.
   const std::string& partial_path() const { return folder_.path(); }
 

@@ -55,8 +55,10 @@ class Execution {
     if (status.code() == StatusCode::kCancelled) {
       outcome_.faults.signal = interrupted_.load();
     } else {
-      writer_failed_ |= status.code() == StatusCode::kIo;
-      logger_.Critical(status.message());
+      const bool unsaved = status.code() == StatusCode::kIo;
+      writer_failed_ |= unsaved;
+      const std::string stays = unsaved && savers_ ? savers_->WhatStays() : "";
+      logger_.Critical(status.message() + stays);
       outcome_.faults.Add(status);
     }
     outcome_.record.error = status.message();
@@ -327,6 +329,7 @@ class Execution {
         outcome_.record.notes.push_back(std::move(note));
       }
     }
+    NoteWhatWasLeftOut();
     NoteSelfComparisons();
     outcome_.record.averaged = plan_.compare.check_average;
     if (!comparisons_ || outcome_.faults.signal != 0) return;
@@ -340,6 +343,16 @@ class Execution {
     if (plan_.validate && spill_ != nullptr && !aborted_) {
       if (const Status status = ValidateSpilled(); !status.ok()) Report(status);
     }
+  }
+
+  // That what was run agreed says nothing of what was not.
+  void NoteWhatWasLeftOut() {
+    if (!aborted_ || interrupted_.load() != 0 || feeds_ == nullptr) return;
+    const std::optional<int64_t> asked = feeds_->expected();
+    if (!asked || live_iterations_ >= *asked) return;
+    outcome_.record.faults.push_back("the run ended in iteration " +
+                                     std::to_string(live_iterations_) + " of " +
+                                     std::to_string(*asked));
   }
 
   // A file compared with itself agrees whatever it holds.

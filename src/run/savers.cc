@@ -203,6 +203,18 @@ Status Savers::AddResult(size_t runner, const IterationResult& result) {
 
 Status Savers::Settle() { return pending_.valid() ? pending_.get() : Status(); }
 
+std::string Savers::WhatStays() const {
+  if (outputs_ == nullptr || outputs_->published()) return "";
+  if (pending_.valid()) pending_.wait();
+  size_t most = 0;
+  for (size_t i = 0; i < runners_; ++i) most = std::max(most, outputs_->finished(i));
+  const std::string& place = outputs_->partial_path();
+  return most == 0
+             ? ""
+             : "; what was saved before is in '" + place + "': `vernier data recover " + place +
+                   "` makes a file of it, and the same command with --resume goes on with it";
+}
+
 Status Savers::Finish(size_t iterations, bool run_failed) {
   if (progress_ == nullptr) return Publish(iterations, run_failed);
   std::vector<size_t> finished;

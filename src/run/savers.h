@@ -48,6 +48,10 @@ class Savers {
   /// SavedProgress::DecideEnd.
   Status Finish(size_t iterations, bool run_failed);
 
+  /// After an error of saving: "; what was saved before is in 'X': `vernier data recover X` ...".
+  /// Empty where nothing was, or where all is published.
+  std::string WhatStays() const;
+
   /// What was saved and where, for records.
   const std::vector<std::pair<std::string, std::string>>& saved() const { return saved_; }
 

@@ -43,6 +43,25 @@ class FullDisk(FaultTest):
                                         capture_output=True, timeout=PATIENCE_S, check=False)
                 self.assertEqual(loaded.returncode, 0, loaded)
 
+    def test_what_was_saved_before_is_named_and_can_be_had(self):
+        for name in ("saved.json", "saved.npz"):
+            with self.subTest(name=name):
+                ended = self.save(name, preexec_fn=small_files_only)
+                self.assertEqual(ended.code, 7, ended)
+                partial = self.folder / (name + ".partial")
+                self.assertIn(f"what was saved before is in '{partial}': `vernier data recover "
+                              f"{partial}` makes a file of it, and the same command with --resume",
+                              ended.err)
+                self.assertRegex(ended.out, r"not done: the run ended in iteration \d+ of 100\n")
+                ended = self.run_pair("--iterations", "100", "--save-outputs", self.folder / name,
+                                      "--resume")
+                self.assertEqual(ended.code, 0, ended)
+                self.assertFalse(partial.exists())
+        # Nothing was, so nothing is promised.
+        ended = self.save("first.json", preexec_fn=lambda: small_files_only(5_000))
+        self.assertEqual(ended.code, 7, ended)
+        self.assertNotIn("data recover", ended.err)
+
     def test_large_outputs_that_are_written_while_the_run_goes_on(self):
         # 6 MB each: there is room for the first runner's, and for each in shared memory.
         self.model = self.write_model("large.onnx", ["x"], [1500, 1000])
