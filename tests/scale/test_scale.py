@@ -252,9 +252,9 @@ def iterations(scale):
         for count in (50, 1000):
             scale.run(f"{count} x 1 MiB x 2 runners to {suffix}",
                       ["run", "mib.onnx", "--identity", "--identity", "--iterations", count, "-q",
-                       "--save-outputs", f"mib.{suffix}"], mib=200)
+                       "--save-outputs", f"mib.{suffix}"], mib=48)
         scale.run(f"the same, loaded from {suffix}",
-                  ["run", "--load-outputs", f"mib.{suffix}", "-q"], mib=200)
+                  ["run", "--load-outputs", f"mib.{suffix}", "-q"], mib=48)
         scale.remove(f"mib.{suffix}")
 
 
@@ -264,7 +264,7 @@ def many_iterations(scale):
     run = ["run", "small.onnx", "--identity", "--identity", "-qq"]
     for suffix in ("json", "npz", "safetensors"):
         few = scale.run(f"1,000 iterations to {suffix}",
-                        [*run, "--iterations", 1000, "--save-outputs", f"it.{suffix}"], mib=200)
+                        [*run, "--iterations", 1000, "--save-outputs", f"it.{suffix}"], mib=48)
         scale.run(f"100,000 iterations to {suffix}",
                   [*run, "--iterations", 100000, "--save-outputs", f"it.{suffix}"], mib=few + 8)
         scale.run(f"100,000 inputs to {suffix}",
