@@ -7,7 +7,7 @@ import resource
 import subprocess
 import unittest
 
-from fault_run import FAKE_DIR, FaultTest, PATIENCE_S, VERNIER
+from fault_run import FAKE_DIR, FaultTest, PATIENCE_S, VERNIER, is_sanitized
 
 PRELOADED = os.environ.get("THROWING_RENAME", "")
 SAVED = "what was saved before can be had with `vernier data recover`"
@@ -20,6 +20,7 @@ THROWN = {
 }
 
 
+@unittest.skipIf(is_sanitized(), "a sanitizer comes before what is preloaded")
 class Defects(FaultTest):
     def vernier(self, *words, **options):
         return subprocess.run([VERNIER, *map(str, words)], cwd=self.folder, capture_output=True,
