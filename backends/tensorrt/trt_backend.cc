@@ -39,7 +39,13 @@ class TensorRtBackend {
   std::string_view framework_path() const { return library_.path(); }
 
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
-    return TrtSession::Open({library_, device_, logger_}, model, options);
+    auto opened = TrtSession::Open({library_, device_, logger_}, model, options);
+    const bool lacks = !opened.ok() && opened.status().code() == StatusCode::kUnavailable;
+    if (!lacks || library_.version() == kHeaderVersion) return opened;
+    // The library may well have what was asked for.
+    return Unavailable(opened.status().message() + "\nNote: this plug-in was built with TensorRT " +
+                       VersionText(kHeaderVersion) + "'s headers and knows the options of that; " +
+                       "TensorRT " + version_ + " is installed");
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "engine_report.h"
 #include "layer_precisions.h"
 #include "option_words.h"
+#include "plan_version.h"
 #include "trt_words.h"
 
 namespace vernier::trt {
@@ -221,9 +222,9 @@ Status TrtSession::Deserialize(const void* plan, size_t size, bool trusted,
   if (IsOn(options, "use_dla")) runtime_->setDLACore(0);
   engine_.reset(runtime_->deserializeCudaEngine(plan, size));
   if (engine_ != nullptr) return {};
-  return Malformed("this engine cannot be used by TensorRT " +
-                   VersionText(shared_.library.version()) + " on this " + shared_.device->name() +
-                   ": " + shared_.logger.TakeError());
+  return Malformed(DescribePlan({static_cast<const char*>(plan), size}) +
+                   " cannot be used by TensorRT " + VersionText(shared_.library.version()) +
+                   " on this " + shared_.device->name() + ": " + shared_.logger.TakeError());
 }
 
 Status TrtSession::ReadSignature(const vn_model& model) {

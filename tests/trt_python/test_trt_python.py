@@ -225,7 +225,14 @@ class TensorRtInPython(unittest.TestCase):
         self.assertRegex(printed, "Tactic = 0x2")
         (self.folder / "cut.engine").write_text("nonsense", encoding="utf-8")
         printed = self.run_vernier("inspect", "model", "cut.engine", code=3)
+        self.assertIn("does not begin as TensorRT's engines do, cannot be used by TensorRT 8.5.3.1 ",
+                      printed)
         self.assertIn("the magic tag does not match", printed)
+        newer = b"ftrt" + bytes(20) + bytes([10, 13, 3, 9]) + b"more"
+        (self.folder / "new.engine").write_bytes(newer)
+        printed = self.run_vernier("run", "new.engine", "--trt", code=3)
+        self.assertIn("this engine, built with TensorRT 10.13.3.9, cannot be used by TensorRT "
+                      "8.5.3.1 on this", printed)
 
     def test_what_is_missing_is_named_in_the_order_of_installing(self):
         """A Python without packages: who lacks TensorRT is not sent for NumPy."""

@@ -16,7 +16,7 @@ import trt_config
 import trt_network
 import trt_report
 from trt_options import Options, refuse
-from trt_report import type_name
+from trt_report import describe_plan, type_name
 
 def make_logger(trt):
     letters = {"INTERNAL_ERROR": "E", "ERROR": "E", "WARNING": "W", "INFO": "V"}
@@ -129,7 +129,7 @@ class Engine:
             self.runtime.engine_host_code_allowed = allowed
         self.engine = self.runtime.deserialize_cuda_engine(plan)
         if self.engine is None:
-            refuse(f"this engine cannot be used by TensorRT {trt.__version__} on this "
+            refuse(f"{describe_plan(plan)} cannot be used by TensorRT {trt.__version__} on this "
                    f"{self.driver.name}: {logger.why()}", wire.MALFORMED)
         self.context = self.engine.create_execution_context()
         if self.context is None:

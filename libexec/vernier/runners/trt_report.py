@@ -11,6 +11,17 @@ def type_name(dtype):
     return NAMES.get(dtype.name, dtype.name.lower())
 
 
+def describe_plan(plan):
+    """An engine file, with who built it where it tells; see backends/tensorrt/plan_version.h."""
+    if plan.startswith(b"ptrt"):
+        return "this engine, built with a TensorRT older than 8.6,"
+    if not plan.startswith(b"ftrt"):
+        return "this file, which does not begin as TensorRT's engines do,"
+    if len(plan) < 28 or plan[4] != 0:
+        return "this engine"
+    return f"this engine, built with TensorRT {'.'.join(str(part) for part in plan[24:28])},"
+
+
 def _layers(trt, engine, context):
     """The inspector's own JSON of each layer, as text."""
     inspector = engine.create_engine_inspector()
