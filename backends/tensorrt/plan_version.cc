@@ -1,6 +1,8 @@
 #include "plan_version.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace vernier::trt {
 namespace {
@@ -12,13 +14,24 @@ constexpr size_t kLayoutPlace = 4;
 constexpr size_t kVersionPlace = 24;
 constexpr size_t kVersionParts = 4;
 
-// Before, with a number that only TensorRT knows.
+// Before, with the number of a format that changed now and then.
 constexpr std::string_view kOldTag = "ptrt";
+constexpr size_t kFormatPlace = 8;
+constexpr uint32_t kFormatOf85 = 232;
+
+std::string DescribeOldPlan(std::string_view plan) {
+  uint32_t format = 0;
+  if (plan.size() < kFormatPlace + sizeof(format)) return "this engine";
+  std::memcpy(&format, plan.data() + kFormatPlace, sizeof(format));
+  return std::string("this engine, built with ") +
+         (format == kFormatOf85 ? "TensorRT 8.5" : "a TensorRT older than 8.6") + " (format " +
+         std::to_string(format) + "),";
+}
 
 }  // namespace
 
 std::string DescribePlan(std::string_view plan) {
-  if (plan.starts_with(kOldTag)) return "this engine, built with a TensorRT older than 8.6,";
+  if (plan.starts_with(kOldTag)) return DescribeOldPlan(plan);
   if (!plan.starts_with(kTag)) return "this file, which does not begin as TensorRT's engines do,";
   const bool tells = plan.size() >= kVersionPlace + kVersionParts && plan[kLayoutPlace] == 0;
   if (!tells) return "this engine";

@@ -10,22 +10,32 @@ namespace {
 
 struct SourceLibrary {
   std::string_view word;
-  const char* library;
+  const char* library;  ///< of TensorRT for CUDA 11
+  const char* newer;    ///< of TensorRT for CUDA 12
   const char* symbol;
 };
 
 // TensorRT 10 has no external sources by default and 11 none at all.
 constexpr SourceLibrary kLibraries[] = {
-    {"CUBLAS", "libcublas.so.11", "cublasCreate_v2"},
-    {"CUBLAS_LT", "libcublasLt.so.11", "cublasLtCreate"},
-    {"CUDNN", "libcudnn.so.8", "cudnnCreate"},
+    {"CUBLAS", "libcublas.so.11", "libcublas.so.12", "cublasCreate_v2"},
+    {"CUBLAS_LT", "libcublasLt.so.11", "libcublasLt.so.12", "cublasLtCreate"},
+    {"CUDNN", "libcudnn.so.8", "libcudnn.so.8", "cudnnCreate"},
 };
 
+// TensorRT's plug-in layers are linked with those of its CUDA, and were loaded before.
+const char* LibraryOf(const SourceLibrary& source) {
+  void* loaded = ::dlopen(source.newer, RTLD_LAZY | RTLD_NOLOAD);
+  if (loaded == nullptr) return source.library;
+  ::dlclose(loaded);
+  return source.newer;
+}
+
 std::string WhyUnusable(const SourceLibrary& source) {
-  void* library = ::dlopen(source.library, RTLD_LAZY | RTLD_LOCAL);
+  const char* const name = LibraryOf(source);
+  void* library = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) return ::dlerror();
   const bool real = ::dlsym(library, source.symbol) != nullptr;
-  return real ? "" : std::string(source.library) + ": has no " + source.symbol;
+  return real ? "" : std::string(name) + ": has no " + source.symbol;
 }
 
 }  // namespace

@@ -233,6 +233,9 @@ class TensorRtInPython(unittest.TestCase):
         printed = self.run_vernier("run", "new.engine", "--trt", code=3)
         self.assertIn("this engine, built with TensorRT 10.13.3.9, cannot be used by TensorRT "
                       "8.5.3.1 on this", printed)
+        (self.folder / "old.engine").write_bytes(b"ptrt" + bytes(4) + bytes([213]) + bytes(9))
+        printed = self.run_vernier("run", "old.engine", "--trt", code=3)
+        self.assertIn("built with a TensorRT older than 8.6 (format 213), cannot be used", printed)
 
     def test_what_is_missing_is_named_in_the_order_of_installing(self):
         """A Python without packages: who lacks TensorRT is not sent for NumPy."""

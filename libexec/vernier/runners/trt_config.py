@@ -28,10 +28,10 @@ WORDS = [("engine_capability", "--engine-capability", "EngineCapability"),
           "HardwareCompatibilityLevel"),
          ("runtime_platform", "--runtime-platform", "RuntimePlatform"),
          ("tiling_optimization_level", "--tiling-optimization-level", "TilingOptimizationLevel")]
-# Of TensorRT 8; a library that is there may be an empty one.
-SOURCE_LIBRARIES = [("CUBLAS", "libcublas.so.11", "cublasCreate_v2"),
-                    ("CUBLAS_LT", "libcublasLt.so.11", "cublasLtCreate"),
-                    ("CUDNN", "libcudnn.so.8", "cudnnCreate")]
+# Of TensorRT 8, for CUDA 11 and for CUDA 12; a library that is there may be an empty one.
+SOURCE_LIBRARIES = [("CUBLAS", "libcublas.so.11", "libcublas.so.12", "cublasCreate_v2"),
+                    ("CUBLAS_LT", "libcublasLt.so.11", "libcublasLt.so.12", "cublasLtCreate"),
+                    ("CUDNN", "libcudnn.so.8", "libcudnn.so.8", "cudnnCreate")]
 # What the plug-in alone does.
 PLUGIN_ONLY = {"save_tactics": "--save-tactics", "load_tactics": "--load-tactics",
                "use_dla": "--use-dla", "weight_streaming_budget": "--weight-streaming-budget",
@@ -108,6 +108,15 @@ def set_flags(trt, config, options):
             config.clear_flag(flag)  # TensorRT's default is on, Polygraphy's off
 
 
+def is_loaded(library):
+    """As what TensorRT's plug-in layers are linked with is, once the module was imported."""
+    try:
+        ctypes.CDLL(library, mode=os.RTLD_NOLOAD)
+    except OSError:
+        return False
+    return True
+
+
 def set_tactic_sources(trt, config, options):
     """Those asked for, or TensorRT's own choice, without those whose libraries are not there."""
     words = options.words("tactic_sources")
@@ -115,12 +124,12 @@ def set_tactic_sources(trt, config, options):
         return
     sources = (config.get_tactic_sources() if words is None else
                mask(trt, "TacticSource", words, "--tactic-sources"))
-    for word, library, symbol in SOURCE_LIBRARIES if major(trt) <= 8 else ():
+    for word, library, newer, symbol in SOURCE_LIBRARIES if major(trt) <= 8 else ():
         bit = 1 << int(trt.TacticSource.__members__.get(word, 31))
         if not sources & bit:
             continue
         try:
-            getattr(ctypes.CDLL(library), symbol)
+            getattr(ctypes.CDLL(newer if is_loaded(newer) else library), symbol)
         except (OSError, AttributeError) as error:
             print(f"[W] Tactic source left out, its library cannot be used: {word} ({error})")
             sources &= ~bit

@@ -13,9 +13,11 @@ def type_name(dtype):
 
 def describe_plan(plan):
     """An engine file, with who built it where it tells; see backends/tensorrt/plan_version.h."""
-    if plan.startswith(b"ptrt"):
-        return "this engine, built with a TensorRT older than 8.6,"
-    if not plan.startswith(b"ftrt"):
+    if plan.startswith(b"ptrt") and len(plan) >= 12:
+        number = int.from_bytes(plan[8:12], "little")
+        release = "TensorRT 8.5" if number == 232 else "a TensorRT older than 8.6"
+        return f"this engine, built with {release} (format {number}),"
+    if not plan.startswith((b"ftrt", b"ptrt")):
         return "this file, which does not begin as TensorRT's engines do,"
     if len(plan) < 28 or plan[4] != 0:
         return "this engine"
