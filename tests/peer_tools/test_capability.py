@@ -58,6 +58,18 @@ class Capability(Case):
         self.assertEqual(self.files("ours"), self.files("theirs"))
         self.assertIn("results.txt", self.files("ours"))
 
+    def test_errors_of_an_old_parser_are_listed(self):
+        """Polygraphy ends with an AttributeError there."""
+        model = self.save("Relu", "Exp", "Neg", "Tan")
+        ended = subprocess.run(
+            [str(VERNIER), "inspect", "capability", model, "-o", str(self.path("ours"))],
+            cwd=self.folder, text=True, capture_output=True, timeout=120,
+            env={**os.environ, "PYTHONPATH": str(FAKE), "FAKE_TENSORRT_OLD": "1"})
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        table = self.files("ours")["results.txt"].decode()
+        self.assertRegex(table, r"\| Exp +\| n1 +\| In node 1 \(Exp\): UNSUPPORTED_NODE")
+        self.assertRegex(table, r"\| Tan +\| n3 +\| In node 3 \(Tan\): UNSUPPORTED_NODE")
+
     def test_parts_are_saved(self):
         self.run_both(self.save("Relu", "Neg", "Exp", "Neg"), "--with-partitioning")
         theirs, ours = self.files("theirs"), self.files("ours")

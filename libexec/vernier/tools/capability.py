@@ -69,15 +69,24 @@ def _table(columns, rows, widths):
     return "".join(lines)
 
 
-def error_table(errors):
+def _node_of(error, options):
+    """Operator and name. Older releases tell the node's number alone."""
+    if hasattr(error, "node_operator"):
+        return error.node_operator(), error.node_name()
+    nodes = load_model(options, weights=False).graph.node
+    number = error.node()
+    known = 0 <= number < len(nodes)
+    return (nodes[number].op_type, nodes[number].name) if known else ("", str(number))
+
+
+def error_table(errors, options):
     """Errors of the parser, those of one local function together."""
     by_stack = {}
     for error in errors:
         stack = ""
-        if error.local_function_stack_size() > 0:
+        if hasattr(error, "local_function_stack") and error.local_function_stack_size() > 0:
             stack = " -> ".join(error.local_function_stack())
-        by_stack.setdefault(stack, []).append(
-            (error.node_operator(), error.node_name(), str(error)))
+        by_stack.setdefault(stack, []).append((*_node_of(error, options), str(error)))
     rows = [(stack, *row) for stack, listed in by_stack.items() for row in listed]
     columns = ("Stack trace", "Operator", "Node", "Reason")
     # As Polygraphy has it: the reason's heading makes its column no wider.
@@ -191,7 +200,7 @@ def run(options):
         if taken:
             say("Graph is fully supported by TensorRT; Will not report errors.")
         else:
-            _report(error_table(errors_of(parsed)), options)
+            _report(error_table(errors_of(parsed), options), options)
         return
     taken, parts, _ = parser.support(path)
     if taken:

@@ -37,12 +37,16 @@ class Timing:
         if RUNNERS not in sys.path:
             sys.path.insert(0, RUNNERS)
         import cuda_driver
+        import trt_config
+        import trt_options
         self.trt = need("tensorrt", "tensorrt", "plugin autotune")
         self.driver = cuda_driver.Driver()
         self.buffer = cuda_driver.Buffer
         self.logger = self.trt.Logger(self.trt.Logger.WARNING)
         self.builder = self.trt.Builder(self.logger)
         self.config = self.builder.create_builder_config()
+        # cuBLAS and cuDNN, where they are missing, would fail the build deep inside.
+        trt_config.set_tactic_sources(self.trt, self.config, trt_options.Options({}))
         self.builds, self.build_seconds = 0, 0.0
         self.cache_path = options.value("timing_cache")
         if "no_timing_cache" not in options:
