@@ -362,10 +362,23 @@ Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
   if (input.buffer == nullptr || input.buffer->size() < size) {
     VERNIER_ASSIGN_OR_RETURN(input.buffer, shared_.device->Allocate(size));
   }
-  VERNIER_TRY(shared_.device->CopyToDevice(input.buffer->pointer(), bytes, size, stream_));
+  VERNIER_TRY(CopyInput(input, bytes, size));
   return context_->setTensorAddress(input.name.c_str(), input.buffer->data())
              ? Status()
              : BackendError("TensorRT refused input '" + input.name + "'");
+}
+
+// What is large goes through page-locked memory of its own. The last inference has ended, so that
+// nobody reads the small one's any more.
+Status TrtSession::CopyInput(Input& input, const void* bytes, size_t size) {
+  if (size > 0 && size < cuda::StagedCopies::kWorthStaging) {
+    if (input.pinned_size < size) {
+      VERNIER_ASSIGN_OR_RETURN(input.pinned, shared_.device->AllocatePinned(size));
+      input.pinned_size = size;
+    }
+    bytes = std::memcpy(input.pinned.get(), bytes, size);
+  }
+  return shared_.device->CopyToDevice(input.buffer->pointer(), bytes, size, stream_);
 }
 
 Status TrtSession::SetInputs(std::span<const vn_tensor* const> inputs) {

@@ -51,6 +51,8 @@ class TrtSession final : public sdk::Session {
     Layout layout;
     std::shared_ptr<cuda::DeviceMemory> buffer;  ///< only ever grows
     std::vector<std::byte> host_bytes;
+    std::shared_ptr<std::byte> pinned;  ///< a small input on its way to the device
+    size_t pinned_size = 0;
     std::vector<int64_t> shape;  ///< of the last inference
   };
   class Output;
@@ -63,6 +65,7 @@ class TrtSession final : public sdk::Session {
   void ReportPrecisions(const sdk::Options& options, const LayerPrecisions& layers);
   Result<Layout> LayoutOfTensor(const char* name) const;
   Status SetInput(Input& input, const vn_tensor& tensor);
+  Status CopyInput(Input& input, const void* bytes, size_t size);
   Status SetInputs(std::span<const vn_tensor* const> inputs);
   std::string RecordingKey() const;
   Status Enqueue();

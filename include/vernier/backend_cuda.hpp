@@ -68,6 +68,8 @@ struct Driver {
   Code (*MemFree)(DevicePointer);
   Code (*MemAllocHost)(void** out, size_t bytes);
   Code (*MemFreeHost)(void*);
+  Code (*MemHostRegister)(void* memory, size_t bytes, unsigned flags);
+  Code (*MemHostUnregister)(void*);
   Code (*MemcpyHtoD)(DevicePointer to, const void* from, size_t bytes);
   Code (*MemcpyDtoH)(void* to, DevicePointer from, size_t bytes);
   Code (*MemcpyDtoHAsync)(void* to, DevicePointer from, size_t bytes, Stream);
@@ -128,7 +130,8 @@ inline Result<Driver> Driver::Load(const char* library) {
   void* handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     return Unavailable(std::string("there is no CUDA here: NVIDIA's driver library cannot be "
-                                   "opened (") + ::dlerror() + ")");
+                                   "opened (") +
+                       ::dlerror() + ")");
   }
   Driver driver{};
   // The suffixed names are what the driver's own header maps the plain ones to.
@@ -149,6 +152,8 @@ inline Result<Driver> Driver::Load(const char* library) {
       {"cuMemFree_v2", &driver.MemFree},
       {"cuMemAllocHost_v2", &driver.MemAllocHost},
       {"cuMemFreeHost", &driver.MemFreeHost},
+      {"cuMemHostRegister_v2", &driver.MemHostRegister},
+      {"cuMemHostUnregister", &driver.MemHostUnregister},
       {"cuMemcpyHtoD_v2", &driver.MemcpyHtoD},
       {"cuMemcpyDtoH_v2", &driver.MemcpyDtoH},
       {"cuMemcpyDtoHAsync_v2", &driver.MemcpyDtoHAsync},

@@ -1,9 +1,13 @@
 #include "backend/device_tensors.h"
 
+#include <string_view>
 #include <utility>
 
 namespace vernier {
 namespace {
+
+constexpr unsigned kForAllContexts = 1;  // CU_MEMHOSTREGISTER_PORTABLE
+constexpr std::string_view kCopying = "copying an output from the GPU";
 
 gpu::DeviceElements ElementsOf(const OwnedTensor& tensor) {
   const vn_tensor& t = tensor.abi();
@@ -32,7 +36,23 @@ Result<gpu::DeviceMeasures*> DeviceTensors::MeasuresOf(int32_t device) {
   return &*known->second;
 }
 
-Status DeviceTensors::CopyToHost(const vn_tensor& tensor, std::span<std::byte> to) {
+// Page-locked once for all inferences to come, until the piece ends.
+bool DeviceTensors::IsLocked(const Device& device, LentMemory::Piece* piece) {
+  if (piece == nullptr || piece->lock_tried()) return piece != nullptr && piece->locked();
+  const std::span<std::byte> bytes = piece->bytes();
+  std::shared_ptr<void> lock;
+  if (device.context->driver().MemHostRegister(bytes.data(), bytes.size(), kForAllContexts) == 0) {
+    lock = std::shared_ptr<void>(bytes.data(), [context = device.context](void* memory) {
+      const cuda::CurrentContext current(*context);
+      (void)context->driver().MemHostUnregister(memory);
+    });
+  }
+  piece->AttachLock(std::move(lock));
+  return piece->locked();
+}
+
+Status DeviceTensors::CopyToHost(const vn_tensor& tensor, std::span<std::byte> to,
+                                 LentMemory* lent) {
   if (to.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(Device* const device, DeviceOf(tensor.device_id));
   const cuda::CurrentContext current(*device->context);
@@ -41,6 +61,13 @@ Status DeviceTensors::CopyToHost(const vn_tensor& tensor, std::span<std::byte> t
   if (tensor.sync != nullptr) {
     VERNIER_TRY(driver.Check(driver.EventSynchronize(static_cast<cuda::Event>(tensor.sync)),
                              "waiting for an output to be ready"));
+  }
+  if (lent != nullptr && IsLocked(*device, lent->Find(to))) {
+    VERNIER_TRY(driver.Check(
+        driver.MemcpyDtoHAsync(to.data(), reinterpret_cast<cuda::DevicePointer>(tensor.data),
+                               to.size(), /*stream=*/nullptr),
+        kCopying));
+    return driver.Check(driver.StreamSynchronize(/*stream=*/nullptr), kCopying);
   }
   // On the default stream, which waits for what others have put on it.
   return device->copies.ToHost(to.data(), reinterpret_cast<cuda::DevicePointer>(tensor.data),

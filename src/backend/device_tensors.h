@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "backend/lent_memory.h"
 #include "gpu/device_measures.h"
 #include "kernels/pair_measures.h"
 #include "vernier/backend_abi.h"
@@ -40,8 +41,9 @@ class OwnedTensor {
 /// Not thread-safe. Nothing of CUDA is touched before the first tensor that needs it.
 class DeviceTensors {
  public:
-  /// Waits for the tensor and copies it. `to` has its size. kBackend when CUDA fails.
-  Status CopyToHost(const vn_tensor& tensor, std::span<std::byte> to);
+  /// Waits for the tensor and copies it. `to` has its size. The device itself writes to what lies
+  /// in `lent`, which may be null, where it can. kBackend when CUDA fails.
+  Status CopyToHost(const vn_tensor& tensor, std::span<std::byte> to, LentMemory* lent = nullptr);
 
   /// kUnavailable or kUnimplemented when the pair must be copied and measured by the CPU.
   Result<PairMeasures> Measure(const OwnedTensor& a, const OwnedTensor& b,
@@ -70,6 +72,7 @@ class DeviceTensors {
   };
 
   Result<Device*> DeviceOf(int32_t device);
+  static bool IsLocked(const Device& device, LentMemory::Piece* piece);
   Result<gpu::DeviceMeasures*> MeasuresOf(int32_t device);
 
   std::map<int32_t, Device> devices_;

@@ -208,7 +208,7 @@ void AddDeviceOutput(vn_tensor*& t, DType dtype, const PluginSession::Devices& d
   const std::span<const int64_t> dims(t->shape, t->rank);
   if (devices.place == OutputPlace::kHost) {
     builder.AddFilled(name, dtype, dims, t->byte_size, [&devices, tensor = t](auto to) {
-      return devices.tensors.CopyToHost(*tensor, to)
+      return devices.tensors.CopyToHost(*tensor, to, devices.lent)
           .Annotate("output '" + std::string(View(tensor->name)) + "'");
     });
     return;
@@ -350,7 +350,10 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
   }
   TensorBlockBuilder builder;
   builder.Use(std::move(memory));
-  VERNIER_TRY(AddOutputs(outputs.tensors().first(count), devices, builder));
+  builder.Borrow(&host_.lent);
+  Devices places = devices;
+  places.lent = &host_.lent;
+  VERNIER_TRY(AddOutputs(outputs.tensors().first(count), places, builder));
   Outcome outcome;
   outcome.inference_seconds = stats.inference_seconds;
   VERNIER_ASSIGN_OR_RETURN(outcome.outputs, builder.Finish());
@@ -372,7 +375,7 @@ std::shared_ptr<SharedMemory> OutputsAhead::Take() {
 }
 
 Plugin::Plugin(PluginLog log)
-    : reached_{.log = std::move(log), .outputs = nullptr, .ahead = {}, .fill = {}} {
+    : reached_{.log = std::move(log), .outputs = nullptr, .ahead = {}, .fill = {}, .lent = {}} {
   host_ = {sizeof(vn_host), VN_ABI_MAJOR, VN_ABI_MINOR,  &reached_,
            &NewStatus,      &Log,         &NotCancelled, &OutputMemory};
 }

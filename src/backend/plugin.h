@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/device_tensors.h"
+#include "backend/lent_memory.h"
 #include "backend/messages.h"
 #include "util/shared_memory.h"
 #include "vernier/backend_abi.h"
@@ -31,6 +32,7 @@ struct PluginHost {
   std::vector<std::span<std::byte>> ahead;  ///< of that, places whose pages are to be made
   std::optional<uint8_t> fill;              ///< what it holds; then it is there for any output
   uint64_t placed = 0;                      ///< how often it was given since this was cleared
+  LentMemory lent;  ///< for outputs that the plug-in has in memory of its own
 };
 
 /// Memory for outputs of a session's first run. Its pages are made beside what comes before that.
@@ -69,6 +71,7 @@ class PluginSession {
     DeviceTensors& tensors;
     OutputPlace place = OutputPlace::kHost;
     uint64_t session = 0;
+    LentMemory* lent = nullptr;  ///< what the block may lie in; set by Run
   };
   Result<Outcome> Run(const TensorMap& inputs, const Devices& devices);
 
@@ -111,6 +114,9 @@ class Plugin {
   }
   /// For how many outputs memory was asked for and given since.
   uint64_t placed_outputs() const { return reached_.placed; }
+
+  /// The reader of outputs has done with the memory of that number (TensorBlock::lent).
+  void TakeBack(uint64_t number) { reached_.lent.TakeBack(number); }
 
   /// The options that the plug-in says it understands.
   std::vector<BackendOption> options() const;

@@ -59,10 +59,11 @@ Result<ArrivedBytes> MapSealed(const UniqueFd& memory, const std::shared_ptr<Loa
   if ((!sealed && !lent) || ::fstat(memory.get(), &info) != 0) {
     return BackendError("a worker sent memory that is not sealed");
   }
+  const auto size = static_cast<size_t>(info.st_size);
   VERNIER_ASSIGN_OR_RETURN(
       std::shared_ptr<const MappedFile> map,
-      MappedFile::FromDescriptor(memory.get(), static_cast<size_t>(info.st_size),
-                                 "tensors of a worker"));
+      lent ? loans->Map(memory.get(), size, info.st_ino)
+           : MappedFile::FromDescriptor(memory.get(), size, "tensors of a worker"));
   const std::span<const std::byte> bytes = map->bytes();
   if (!lent) return ArrivedBytes{bytes, std::move(map)};
   return ArrivedBytes{bytes, std::make_shared<const Loan>(std::move(map), loans, info.st_ino)};
@@ -253,13 +254,36 @@ Status TensorBlockBuilder::WriteShared(uint64_t added) {
   return memory_->Seal();
 }
 
+Status TensorBlockBuilder::WriteLent(std::span<std::byte> place) const {
+  for (const Entry& entry : entries_) {
+    const std::span<std::byte> to = place.subspan(entry.offset, entry.size);
+    if (entry.fill) {
+      VERNIER_TRY(entry.fill(to));
+    } else if (!to.empty()) {
+      std::memcpy(to.data(), entry.bytes.data(), to.size());
+    }
+  }
+  return {};
+}
+
 Result<TensorBlock> TensorBlockBuilder::Finish() {
   const uint64_t added = PlaceEntries();
   const bool is_inline = memory_ == nullptr && added <= kInlineLimit;
   TensorBlock block;
-  if (!is_inline) {
+  LentMemory::Piece* const piece =
+      is_inline || memory_ != nullptr || lent_ == nullptr ? nullptr : lent_->Lend(added);
+  if (piece != nullptr) {
+    if (const Status status = WriteLent(piece->bytes()); !status.ok()) {
+      lent_->TakeBack(piece->number());
+      return status;
+    }
+    block.lent = piece->number();
+  } else if (!is_inline) {
     VERNIER_TRY(WriteShared(added));
-    block.memory = UniqueFd(::fcntl(memory_->descriptor(), F_DUPFD_CLOEXEC, 0));
+  }
+  if (!is_inline) {
+    const int memory = piece != nullptr ? piece->descriptor() : memory_->descriptor();
+    block.memory = UniqueFd(::fcntl(memory, F_DUPFD_CLOEXEC, 0));
     if (!block.memory.valid()) {
       return NoDescriptorsLeft();
     }
@@ -274,8 +298,9 @@ Result<TensorBlock> TensorBlockBuilder::Finish() {
   return block;
 }
 
-Result<TensorBlock> EncodeTensors(const TensorMap& tensors) {
+Result<TensorBlock> EncodeTensors(const TensorMap& tensors, LentMemory* lent) {
   TensorBlockBuilder builder;
+  builder.Borrow(lent);
   for (const auto& [name, tensor] : tensors) {
     builder.Add(name, tensor.dtype(), tensor.dims(), tensor.bytes());
     // It is sealed, so that the builder does not change it.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/lent_memory.h"
 #include "backend/loans.h"
 #include "backend/wire.h"
 #include "util/shared_memory.h"
@@ -37,7 +38,8 @@ struct KeptOutput {
 /// Encoded tensors. The same block may be sent several times.
 struct TensorBlock {
   std::vector<std::byte> description;
-  UniqueFd memory;  ///< sealed; not valid when the bytes are in the description
+  UniqueFd memory;    ///< sealed or lent; not valid when the bytes are in the description
+  uint64_t lent = 0;  ///< not 0: by this number its memory is to be taken back
 };
 
 /// Collects tensors, whose bytes must stay valid until Finish.
@@ -55,6 +57,10 @@ class TensorBlockBuilder {
   /// Memory that some of the tensors may lie in, which are then not copied: the block is made of
   /// it. Finish seals it; of memory that is sealed already, all tensors must be, or it is not used.
   void Use(std::shared_ptr<SharedMemory> memory) { memory_ = std::move(memory); }
+
+  /// Memory that is used where no other is, as far as it goes; whoever reads the block must know
+  /// of loans. It must outlive Finish.
+  void Borrow(LentMemory* lent) { lent_ = lent; }
 
   /// kInternal when shared memory cannot be had.
   Result<TensorBlock> Finish();
@@ -77,15 +83,17 @@ class TensorBlockBuilder {
   MessageWriter Describe() const;
   Status WriteInline(MessageWriter& writer) const;
   Status WriteShared(uint64_t added);
+  Status WriteLent(std::span<std::byte> place) const;
   Status FillAll(uint64_t begin, uint64_t size) const;
 
   std::vector<Entry> entries_;
   std::shared_ptr<SharedMemory> memory_;
   std::shared_ptr<SharedMemory> unused_;
+  LentMemory* lent_ = nullptr;
 };
 
-/// Tensors that lie in one SharedMemory are not copied.
-Result<TensorBlock> EncodeTensors(const TensorMap& tensors);
+/// Tensors that lie in one SharedMemory are not copied. `lent` as for Borrow; may be null.
+Result<TensorBlock> EncodeTensors(const TensorMap& tensors, LentMemory* lent = nullptr);
 
 struct DecodedBlock {
   TensorMap tensors;

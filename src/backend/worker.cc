@@ -396,7 +396,11 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
   const MessageType type =
       place == OutputPlace::kDevice ? MessageType::kRunAndKeep : MessageType::kRun;
   body.Append(feed.description);
-  VERNIER_ASSIGN_OR_RETURN(Frame frame, Call(type, body, feed.memory.get(), stage));
+  VERNIER_TRY(AwaitLoad().status());
+  const Request request{stage};
+  VERNIER_TRY(Post(type, body, feed.memory.get(), request));
+  if (const auto work = std::exchange(meanwhile_, nullptr)) work();
+  VERNIER_ASSIGN_OR_RETURN(Frame frame, Await(request));
   MessageReader in(frame.body);
   VERNIER_TRY(DecodeStatus(in));
   Outcome outcome;

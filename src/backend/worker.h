@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -70,6 +71,15 @@ class Worker {
   /// kDevice, outputs that lie on a device stay in the worker until Release.
   Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage,
                       OutputPlace place = OutputPlace::kHost);
+
+  /// What is done once, here, while the next Run waits for its answer.
+  void Meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
+
+  /// Does it serve a plug-in, in a process or a thread of this program's own? Such a worker keeps
+  /// nothing of a feed when it has answered.
+  bool serves_plugin() const {
+    return options_.program.empty() && (pid_ > 0 || options_.in_process);
+  }
 
   struct TrialOutcome {
     TensorMap outputs;
@@ -160,6 +170,7 @@ class Worker {
   std::set<uint64_t> hashing_;  // sessions
   std::vector<uint64_t> released_;
   std::shared_ptr<Loans> loans_ = std::make_shared<Loans>();
+  std::function<void()> meanwhile_;
   Status death_;
 };
 

@@ -82,6 +82,10 @@ class WorkerServer {
 
  private:
   Status Answer(Frame frame) {
+    if (static_cast<MessageType>(frame.type) == MessageType::kTakeBack) {
+      TakeBack(frame);
+      return {};
+    }
     Result<Reply> reply = Dispatch(frame);
     MessageWriter message;
     EncodeStatus(reply.status(), message);
@@ -129,6 +133,14 @@ class WorkerServer {
     }
   }
 
+  void TakeBack(const Frame& frame) {
+    MessageReader in(frame.body);
+    const size_t count = in.Count(sizeof(uint64_t));
+    for (size_t i = 0; i < count && plugin_ != nullptr; ++i) {
+      plugin_->TakeBack(in.Number<uint64_t>());
+    }
+  }
+
   Result<Reply> Load(MessageReader& in) {
     const LoadRequest request = LoadRequest::Decode(in);
     if (!in.finished()) return Internal("malformed load request");
@@ -168,7 +180,10 @@ class WorkerServer {
   Result<Reply> Run(Frame& frame, MessageReader& in, const PluginSession::Devices& devices) {
     const auto found = sessions_.find(devices.session);
     if (found == sessions_.end()) return Internal("run of a session that is not open");
-    VERNIER_ASSIGN_OR_RETURN(DecodedBlock feed, DecodeTensors(in.rest(), std::move(frame.fd)));
+    // The parent knows by the answer that it can write to the feed's memory again.
+    (void)feeds_->Take();
+    VERNIER_ASSIGN_OR_RETURN(DecodedBlock feed,
+                             DecodeTensors(in.rest(), std::move(frame.fd), feeds_));
     // Before the framework has them, and of the memory that it reads.
     std::optional<InputHashes> hashes;
     if (hashing_.contains(devices.session)) hashes = HashesOf(feed.tensors);
@@ -243,6 +258,7 @@ class WorkerServer {
   Channel channel_;
   std::mutex sending_;  // frameworks log from threads of their own
   std::unique_ptr<Plugin> plugin_;
+  std::shared_ptr<Loans> feeds_ = std::make_shared<Loans>();
   std::set<uint64_t> hashing_;                // sessions
   std::map<uint64_t, OpenSession> sessions_;  // after plugin_: closed before it is destroyed
   DeviceTensors devices_;                     // after sessions_: its tensors go before those

@@ -1,8 +1,19 @@
 #include "run/feed_stream.h"
 
+#include <utility>
+
 #include "run/feed_plan.h"
 
 namespace vernier {
+namespace {
+
+size_t SizeOf(const TensorMap& feed) {
+  size_t size = 0;
+  for (const NamedTensor& input : feed) size += input.tensor.bytes().size();
+  return size;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
                                                      std::span<const TensorInfo> inputs,
@@ -30,6 +41,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
   VERNIER_ASSIGN_OR_RETURN(RandomFeeds feeds,
                            RandomFeeds::Create(std::move(options), {inputs.begin(), inputs.end()}));
   stream->random_.emplace(std::move(feeds));
+  stream->drawn_elsewhere_ = python.drawer != nullptr;
   return stream;
 }
 
@@ -67,8 +79,27 @@ Result<std::optional<TensorMap>> FeedStream::Next() {
     return feed;
   }
   if (next_ >= random_->count()) return std::optional<TensorMap>();
-  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, random_->Make(next_++, logger_));
+  if (!prepared_) {
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, random_->Make(next_++, logger_));
+    last_size_ = SizeOf(feed);
+    return std::optional<TensorMap>(std::move(feed));
+  }
+  Prepared prepared = *std::exchange(prepared_, std::nullopt);
+  prepared.log.WriteTo(logger_);
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, std::move(prepared.feed));
+  ++next_;
   return std::optional<TensorMap>(std::move(feed));
+}
+
+void FeedStream::Prepare() {
+  constexpr size_t kMostAhead = size_t{4} << 20;
+  const bool wanted = random_ && !drawn_elsewhere_ && !prepared_ && next_ > 0 &&
+                      next_ < random_->count() && last_size_ <= kMostAhead;
+  if (!wanted) return;
+  HeldLog log;
+  Result<TensorMap> feed = random_->Make(next_, log);
+  if (feed.ok()) last_size_ = SizeOf(*feed);
+  prepared_ = Prepared{std::move(feed), std::move(log)};
 }
 
 std::optional<int64_t> FeedStream::expected() const {

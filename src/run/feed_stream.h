@@ -9,6 +9,7 @@
 
 #include "inputs/random_feeds.h"
 #include "io/feed_reader.h"
+#include "run/held_log.h"
 #include "run/script_feeds.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -37,11 +38,20 @@ class FeedStream {
   /// the plan is lenient.
   Result<std::optional<TensorMap>> Next();
 
+  /// Makes the next feed now, for Next() to return, where it is random, drawn here and not so large
+  /// that having two is a burden. What there is to log of it appears with Next().
+  void Prepare();
+
   /// How many feeds were asked for; nullopt where a file decides.
   std::optional<int64_t> expected() const;
 
  private:
   explicit FeedStream(Logger& logger) : logger_(logger) {}
+
+  struct Prepared {
+    Result<TensorMap> feed;
+    HeldLog log;
+  };
 
   Result<std::optional<TensorMap>> Given();
 
@@ -53,6 +63,9 @@ class FeedStream {
   ScriptFeeds* script_ = nullptr;
   std::vector<TensorInfo> inputs_;  // for the script
   int64_t next_ = 0;
+  bool drawn_elsewhere_ = false;
+  size_t last_size_ = 0;  // of the last random feed, in bytes
+  std::optional<Prepared> prepared_;
 };
 
 }  // namespace vernier

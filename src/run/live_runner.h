@@ -1,6 +1,7 @@
 // A runner while it runs: its session in a worker, what it told of itself, and how long it took.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,10 @@ class LiveRunner {
   /// there if another runner of the same worker may have its own there.
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
                                 DeviceOutputs* devices = nullptr);
+
+  /// See Worker::Meanwhile and Worker::serves_plugin.
+  void Meanwhile(std::function<void()> work) { worker_->Meanwhile(std::move(work)); }
+  bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }
 
   /// From now on Infer() learns what the framework's process received. A worker that cannot tell is
   /// no failure.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 #include <limits>
+#include <utility>
 
 #include "inputs/coerce_feed.h"
 #include "inputs/peer_text.h"
@@ -232,6 +233,7 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   TellInputs(runner);
   const bool may_stay = may_stay_on_device_ && !IsSample(index, iteration);
+  if (auto work = std::exchange(meanwhile_, nullptr)) runner.Meanwhile(std::move(work));
   Result<IterationResult> made =
       runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr);
   if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);

@@ -4,12 +4,14 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backend/lent_memory.h"
 #include "inputs/coerce_feed.h"
 #include "record/run_record.h"
 #include "run/feed_stream.h"
@@ -66,8 +68,12 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration);
 
-  /// The last feed is not asked for again: what was kept of it for further runners goes.
-  void ForgetFeed() { block_.reset(); }
+  /// What is done once, on this thread, while a runner computes the next result.
+  void Meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
+
+  /// The last feed is not asked for again: what was kept of it for further runners goes. All of
+  /// them must have answered.
+  void ForgetFeed();
 
   /// The same of all runners, side by side; nullopt for those that have failed before, and for
   /// results that are there already. Each must have a worker of its own. Settle() must follow for
@@ -118,6 +124,7 @@ class LiveRuns {
   Result<IterationResult> TakeSaved(size_t index, int64_t iteration);
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed);
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
+  bool MayLendFeeds() const;
 
   const RunPlan& plan_;
   Logger& logger_;
@@ -137,7 +144,10 @@ class LiveRuns {
   InputHashes received_first_;
   std::string received_by_;
 
+  std::function<void()> meanwhile_;
+
   // The block of the last feed: runners with the same inputs share it.
+  LentMemory lent_;
   std::optional<TensorBlock> block_;
   int64_t block_iteration_ = -1;
 };

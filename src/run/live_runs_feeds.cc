@@ -42,8 +42,22 @@ Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(
   return DescribedInputs(shape_words, silent);
 }
 
+// A script may keep what it was given.
+bool LiveRuns::MayLendFeeds() const {
+  return std::all_of(runners_.begin(), runners_.end(), [](const LiveRunner& runner) {
+    return !runner.alive() || runner.in_plugin();
+  });
+}
+
+void LiveRuns::ForgetFeed() {
+  if (block_ && block_->lent != 0) lent_.TakeBack(block_->lent);
+  block_.reset();
+}
+
 Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t iteration) {
-  VERNIER_ASSIGN_OR_RETURN(TensorBlock block, EncodeTensors(feed));
+  ForgetFeed();
+  VERNIER_ASSIGN_OR_RETURN(TensorBlock block,
+                           EncodeTensors(feed, MayLendFeeds() ? &lent_ : nullptr));
   block_ = std::move(block);
   block_iteration_ = iteration;
   return &*block_;

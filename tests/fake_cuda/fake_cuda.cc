@@ -60,6 +60,8 @@ EXPORT int cuMemAllocHost_v2(void** out, size_t bytes) {
   return *out != nullptr ? 0 : kOutOfMemory;
 }
 EXPORT int cuMemFreeHost(void* memory) { return std::free(memory), 0; }
+EXPORT int cuMemHostRegister_v2(void*, size_t, unsigned) { return 0; }
+EXPORT int cuMemHostUnregister(void*) { return 0; }
 EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
   std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   return 0;
