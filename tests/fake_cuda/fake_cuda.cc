@@ -4,17 +4,24 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 namespace {
 
 constexpr int kInvalidValue = 1;
 constexpr int kOutOfMemory = 2;
 constexpr int kUnsupportedPtx = 222;
+constexpr int kAlreadyLocked = 712;
 
-// $VERNIER_FAKE_CUDA: "no-device" or "no-memory".
+// $VERNIER_FAKE_CUDA: "no-device", "no-memory" or "no-lock".
 bool Behaves(const char* how) {
   const char* value = std::getenv("VERNIER_FAKE_CUDA");
   return value != nullptr && std::strcmp(value, how) == 0;
+}
+
+std::set<void*>& Locked() {
+  static std::set<void*> locked;
+  return locked;
 }
 
 }  // namespace
@@ -60,8 +67,14 @@ EXPORT int cuMemAllocHost_v2(void** out, size_t bytes) {
   return *out != nullptr ? 0 : kOutOfMemory;
 }
 EXPORT int cuMemFreeHost(void* memory) { return std::free(memory), 0; }
-EXPORT int cuMemHostRegister_v2(void*, size_t, unsigned) { return 0; }
-EXPORT int cuMemHostUnregister(void*) { return 0; }
+// Memory is locked once, and unlocked while it is there still.
+EXPORT int cuMemHostRegister_v2(void* memory, size_t, unsigned) {
+  if (Behaves("no-lock")) return kOutOfMemory;
+  return Locked().insert(memory).second ? 0 : kAlreadyLocked;
+}
+EXPORT int cuMemHostUnregister(void* memory) {
+  return Locked().erase(memory) == 1 ? 0 : kInvalidValue;
+}
 EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
   std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   return 0;

@@ -7,6 +7,7 @@ not.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -70,6 +71,20 @@ class DeviceOutputs(unittest.TestCase):
             ended = self.run_vernier(self.model, "--identity", "--identity", "--identity-device",
                                      "cuda", *option)
             self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+
+    def test_each_iteration_keeps_its_own_values(self):
+        # The device writes to memory that is used again, page-locked or not.
+        for behaviour in ("", "no-lock"):
+            inputs, outputs = self.folder / "inputs.json", self.folder / "outputs.json"
+            ended = self.run_vernier(self.model, "--runner", DEVICE, "--runner", HOST,
+                                     "--iterations", "12", "--save-inputs", inputs,
+                                     "--save-outputs", outputs, behaviour=behaviour)
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+            self.assertIn("Passed: 12/12 iterations", ended.stdout)
+            fed, made = (re.findall(r"[A-Za-z0-9+/=]{1000,}", path.read_text(encoding="utf-8"))
+                         for path in (inputs, outputs))
+            self.assertEqual(len(set(fed)), 12)
+            self.assertEqual(made, fed * 2)
 
     def test_without_a_driver_the_sentence_says_so(self):
         ended = self.run_vernier(self.model, "--runner", DEVICE, driver="/nonexistent")
