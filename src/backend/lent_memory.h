@@ -17,7 +17,7 @@ namespace vernier {
 class LentMemory {
  public:
   /// More is worth pages of its own.
-  static constexpr size_t kLargest = size_t{4} << 20;
+  static constexpr size_t kLargest = size_t{2} << 20;
   static constexpr size_t kMost = size_t{16} << 20;
 
   /// One piece: mapped for writing here, and by nobody else.

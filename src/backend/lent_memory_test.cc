@@ -61,7 +61,7 @@ TEST(LentMemory, WhatSomebodyKeepsIsNeverWrittenToAgain) {
     TakeBackReturned(lent, *loans);
     // Poison in all that may be written to: none of it may show in what is kept.
     std::vector<LentMemory::Piece*> free;
-    while (LentMemory::Piece* piece = lent.Lend(LentMemory::kLargest / 32)) {
+    while (LentMemory::Piece* piece = lent.Lend(LentMemory::kLargest / 16)) {
       std::memset(piece->bytes().data(), 0xEE, piece->bytes().size());
       free.push_back(piece);
       if (free.size() == 4) break;

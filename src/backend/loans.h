@@ -32,7 +32,7 @@ class Loans {
   /// refuses.
   Result<std::shared_ptr<const MappedFile>> Map(int fd, size_t size, uint64_t number);
   static constexpr size_t kMostKept = size_t{16} << 20;
-  static constexpr size_t kLargestKept = size_t{4} << 20;
+  static constexpr size_t kLargestKept = size_t{2} << 20;
 
   /// What was returned since it was asked before.
   std::vector<uint64_t> Take() {

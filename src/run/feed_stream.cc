@@ -92,7 +92,7 @@ Result<std::optional<TensorMap>> FeedStream::Next() {
 }
 
 void FeedStream::Prepare() {
-  constexpr size_t kMostAhead = size_t{4} << 20;
+  constexpr size_t kMostAhead = size_t{2} << 20;
   const bool wanted = random_ && !drawn_elsewhere_ && !prepared_ && next_ > 0 &&
                       next_ < random_->count() && last_size_ <= kMostAhead;
   if (!wanted) return;

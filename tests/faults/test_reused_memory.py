@@ -1,6 +1,6 @@
 """Memory that travels between processes is used again: what somebody still needs never changes.
 
-Feeds and outputs of 64 KiB to 4 MiB lie in memory that is filled again once it was read.
+Feeds and outputs of 32 KiB to 2 MiB lie in memory that is filled again once it was read.
 """
 
 import re
