@@ -46,6 +46,26 @@ void TakeBackReturned(LentMemory& lent, Loans& loans) {
   for (const uint64_t number : loans.Take()) lent.TakeBack(number);
 }
 
+// A process that changes offsets after they were checked must not make this one read anywhere.
+TEST(LentMemory, StringsAreTheReadersOwn) {
+  LentMemory lent;
+  const auto loans = std::make_shared<Loans>();
+  const std::string text(1 << 17, 's');
+  const Result<Tensor> strings = Tensor::FromStrings({1}, std::vector<std::string>{text});
+  ASSERT_TRUE(strings.ok());
+  TensorBlockBuilder builder;
+  builder.Add("s", DType::kString, strings->dims(), strings->bytes());
+  builder.Borrow(&lent);
+  Result<TensorBlock> block = builder.Finish();
+  ASSERT_TRUE(block.ok());
+  ASSERT_NE(block->lent, 0u);
+  const Tensor tensor = Receive(*block, loans);
+  lent.TakeBack(block->lent);
+  const std::span<std::byte> piece = lent.Lend(LentMemory::kLargest / 8)->bytes();
+  std::memset(piece.data(), 0xFF, piece.size());
+  EXPECT_TRUE(std::ranges::equal(tensor.bytes(), strings->bytes()));
+}
+
 TEST(LentMemory, WhatSomebodyKeepsIsNeverWrittenToAgain) {
   LentMemory lent;
   const auto loans = std::make_shared<Loans>();

@@ -31,6 +31,7 @@ uint64_t AlignUp(uint64_t offset) { return (offset + kAlignment - 1) / kAlignmen
 struct ArrivedBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
+  bool lent = false;  // who sent them can change them still
 };
 
 // Told of when nobody reads the map any more.
@@ -66,7 +67,8 @@ Result<ArrivedBytes> MapSealed(const UniqueFd& memory, const std::shared_ptr<Loa
            : MappedFile::FromDescriptor(memory.get(), size, "tensors of a worker"));
   const std::span<const std::byte> bytes = map->bytes();
   if (!lent) return ArrivedBytes{bytes, std::move(map)};
-  return ArrivedBytes{bytes, std::make_shared<const Loan>(std::move(map), loans, info.st_ino)};
+  return ArrivedBytes{bytes, std::make_shared<const Loan>(std::move(map), loans, info.st_ino),
+                      true};
 }
 
 // Only pages of tensors: between large ones lies room that has none yet.
@@ -125,7 +127,11 @@ Status AddTensor(ArrivedEntry entry, const ArrivedBytes& arrived, DecodedBlock& 
   const std::span<const std::byte> bytes =
       arrived.bytes.subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.size));
   MapPagesOf(bytes);
-  Result<Tensor> tensor = Tensor::Wrap(*dtype, std::move(entry.dims), bytes, arrived.owner);
+  // Offsets of strings are checked once: they must be what was checked ever after.
+  const bool copied = arrived.lent && *dtype == DType::kString;
+  Result<Tensor> tensor = copied
+                              ? Tensor::Copy(*dtype, std::move(entry.dims), bytes)
+                              : Tensor::Wrap(*dtype, std::move(entry.dims), bytes, arrived.owner);
   if (!tensor.ok()) {
     return BackendError("a worker sent tensor '" + entry.name +
                         "', which is wrong: " + tensor.status().message());
