@@ -441,6 +441,13 @@ class Investigation {
     SearchBranches(scene, outcome_.record);
   }
 
+  void SayThatBodiesAreNotSearched() {
+    for (BlameCulprit& culprit : outcome_.record.culprits) {
+      if (!HasBody(culprit.op_type)) continue;
+      culprit.why += "; its body is not searched against saved outputs";
+    }
+  }
+
   void NoteFusedAway() {
     for (const uint32_t node : graph_->order()) {
       for (const std::string_view name : graph_->graph().Outputs(graph_->graph().nodes[node])) {
@@ -472,6 +479,7 @@ class Investigation {
       DoubtInputs([this](std::string_view name) { return graph_->IsInput(name); }, record);
     }
     if (reference_ && plain_) FollowBranches();
+    if (!reference_) SayThatBodiesAreNotSearched();
     record.timing.emplace_back("runtimes", clock_.seconds());
   }
 

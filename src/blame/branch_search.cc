@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 constexpr size_t kMostRounds = 8;
 constexpr std::string_view kBody = "body";
 
-bool HasBody(std::string_view op) { return op == "If" || op == "Loop" || op == "Scan"; }
-
 class Search {
  public:
   Search(const BranchScene& scene, const BlameLayerRecord& layer) : scene_(scene), layer_(layer) {}
@@ -193,7 +191,17 @@ class Search {
   std::unordered_set<std::string> read_;
 };
 
+// Empty: something within is to blame.
+std::string WhyNotWithin(const Result<std::vector<BlameCulprit>>& inner, std::string_view op) {
+  if (!inner.ok()) return "; its body was not searched: " + inner.status().message();
+  if (!inner->empty()) return {};
+  const std::string rounds = " in the first " + std::to_string(kMostRounds) + " rounds";
+  return "; within its body nothing is to blame" + (op == "If" ? std::string() : rounds);
+}
+
 }  // namespace
+
+bool HasBody(std::string_view op) { return op == "If" || op == "Loop" || op == "Scan"; }
 
 void SearchBranches(const BranchScene& scene, BlameRecord& record) {
   std::vector<BlameCulprit> all;
@@ -204,6 +212,7 @@ void SearchBranches(const BranchScene& scene, BlameRecord& record) {
         });
     if (layer != record.layers.end()) {
       Result<std::vector<BlameCulprit>> inner = Search(scene, *layer).Run();
+      culprit.why += WhyNotWithin(inner, culprit.op_type);
       if (inner.ok()) all.insert(all.end(), inner->begin(), inner->end());
     }
     all.push_back(std::move(culprit));

@@ -33,9 +33,12 @@ struct BranchScene {
   InferOnce infer;
 };
 
+/// If, Loop and Scan.
+bool HasBody(std::string_view op);
+
 /// Both sides' bodies as models, fed with what the reference feeds them, of a Loop or a Scan in its
 /// first rounds: culprits within are put before the node itself, their `why` says where they are.
-/// Does nothing where a body cannot be followed.
+/// Where nothing was found there, or a body cannot be followed, the node's own `why` says so.
 void SearchBranches(const BranchScene& scene, BlameRecord& record);
 
 }  // namespace vernier

@@ -1,5 +1,8 @@
 #include "cli/bind_blame.h"
 
+#include <filesystem>
+
+#include "backend/python_program.h"
 #include "cli/bind_runners.h"
 #include "cli/version.h"
 #include "util/cast_grammar.h"
@@ -32,7 +35,14 @@ Result<BlamePlan> BindBlame(const ParsedArgs& args, RunPlan run) {
   plan.version = kVersion;
   plan.bundle = TextOf(args, "bundle");
   for (const RunnerPlan& runner : plan.run.runners) {
-    plan.runner_words.push_back(JoinForShell(RunnerWords(runner)));
+    std::vector<std::string> words = RunnerWords(runner);
+    const std::string& python = plan.run.execution.python;
+    if (!python.empty() && IsPythonBackend(runner.backend)) {
+      const bool is_path = python.find('/') != std::string::npos;
+      words.insert(words.end(),
+                   {"--python", is_path ? std::filesystem::absolute(python).string() : python});
+    }
+    plan.runner_words.push_back(JoinForShell(words));
   }
   VERNIER_ASSIGN_OR_RETURN(plan.max_host_bytes, BytesOf(args, "max_host_mem"));
   VERNIER_ASSIGN_OR_RETURN(plan.max_gpu_bytes, BytesOf(args, "max_gpu_mem"));

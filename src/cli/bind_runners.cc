@@ -1,6 +1,7 @@
 #include "cli/bind_runners.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -299,13 +300,25 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
   return runner;
 }
 
+namespace {
+
+// A path that leads to its file from any folder; a program that PATH has stays a name.
+std::string FromAnywhere(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return path;
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+}  // namespace
+
 std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
   std::vector<std::string> words;
   for (const RunnerKind& kind : kKinds) {
     if (kind.backend == runner.backend) words.push_back("--" + std::string(kind.flag_word));
   }
   for (const auto& [key, value] : runner.session_options) {
-    if (runner.backend == "python" && key == "script") words = {"--model-runner", value};
+    if (runner.backend == "python" && key == "script")
+      words = {"--model-runner", FromAnywhere(value)};
     if (runner.backend == "python" && key == "function") words.back() += ":" + value;
   }
   const OptionTable table = RunOptionTable();
@@ -316,7 +329,8 @@ std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
         const OptionRow* row = table.FindDest(binding.dest);
         if (binding.for_backend != for_backend || row == nullptr) continue;
         words.emplace_back(row->flags[0]);
-        words.push_back(value);
+        const bool is_path = row->metavar == "FILE" || row->metavar == "PATH";
+        words.push_back(is_path ? FromAnywhere(value) : value);
       }
     }
   };

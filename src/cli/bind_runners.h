@@ -29,8 +29,8 @@ Result<LabelledRunner> SplitRunner(const std::string& text);
 
 /// The words of a command line that select a runner's backend and its options, apart from its
 /// model:
-/// {"--openvino", "--openvino-precision", "bf16"}. Options that no flag of one value sets are left
-/// out.
+/// {"--openvino", "--openvino-precision", "bf16"}. Paths are absolute. Options that no flag of one
+/// value sets are left out.
 std::vector<std::string> RunnerWords(const RunnerPlan& runner);
 
 }  // namespace vernier

@@ -6,8 +6,6 @@
 namespace vernier {
 namespace {
 
-constexpr size_t kFewTimes = 6;
-
 double Percentile(const std::vector<double>& sorted, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::min(sorted.size(), std::max<size_t>(rank, 1)) - 1];
@@ -54,8 +52,8 @@ LatencyStatistics SummariseTimes(const std::vector<double>& seconds) {
   latency.p90 = Percentile(sorted, 0.90);
   latency.p95 = Percentile(sorted, 0.95);
   latency.p99 = Percentile(sorted, 0.99);
-  if (sorted.size() < kFewTimes) return latency;
   latency.median_noise = MedianNoise(sorted, latency.median);
+  if (sorted.size() < kFewTimes) return latency;
   const auto middle = seconds.begin() + static_cast<ptrdiff_t>(seconds.size() / 2);
   const double first = MedianOf({seconds.begin(), middle});
   const double second = MedianOf({middle, seconds.end()});

@@ -13,6 +13,7 @@
 #include "run/live_runs.h"
 #include "run/pair_bars.h"
 #include "run/profile_accuracy.h"
+#include "util/counted.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
 #include "util/thread_pool.h"
@@ -252,7 +253,10 @@ class Profile {
     point.peak_memory = runner.TakePeakMemory();
     const std::string who = runner.name() + " with " + point.shapes;
     if (point.latency.max == 0) AddNote(runner.name() + " tells no times of its inferences");
-    if (point.latency.median_noise > kMuchNoise) {
+    if (const auto few = static_cast<size_t>(point.latency.count); few > 0 && few < kFewTimes) {
+      AddNote(who + ": of only " + Counted(few, "inference") + " the noise is half their range" +
+              (few == 1 ? ", which says nothing" : "") + "; measure longer (--duration, --runs)");
+    } else if (point.latency.median_noise > kMuchNoise) {
       AddNote(who + ": the median is uncertain by " + FormatG(point.latency.median_noise * 100, 2) +
               " %: the machine was not quiet, or --duration is too short");
     }

@@ -375,6 +375,19 @@ class Blame(Case):
         self.assertEqual(ended.returncode, 3)
         self.assertIn("another command", ended.stderr)
 
+    def test_the_bundle_of_a_script_runs_from_its_own_folder(self):
+        (Path(self.folder.name) / "runner.py").write_text(Path(FUSING).read_text())
+        onnx.save(chain(), "chain.onnx")
+        os.environ["BREAKING"] = "t2m"
+        self.addCleanup(os.environ.pop, "BREAKING")
+        ended, _ = blame(self.folder.name, "chain.onnx", "--onnxrt", "--model-runner", "runner.py",
+                         "--python", sys.executable, "--bundle", "bundle")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        again = subprocess.run(["bundle/repro.sh"], capture_output=True, text=True,
+                               env={**os.environ, "VERNIER": VERNIER})
+        self.assertNotIn("no file", again.stderr)
+        self.assertIn("compared 1 output", again.stdout, again.stderr)
+
     def test_the_bundle_shows_the_failure(self):
         network = planted.plant(1, "wrong_epsilon")
         ended, _ = blame(self.folder.name, *two_models(network), "--bundle", "bundle")
