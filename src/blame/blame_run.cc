@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "blame/blame_graph.h"
@@ -13,6 +12,7 @@
 #include "blame/bundle.h"
 #include "blame/conditioning.h"
 #include "blame/disturbance.h"
+#include "blame/error_easing.h"
 #include "blame/exposed_run.h"
 #include "blame/layer_batch.h"
 #include "blame/layer_merge.h"
@@ -264,6 +264,7 @@ class Investigation {
     logger_.Info("Going on from '" + plan_.resume + "': " + Counted(known->layers.size(), "layer") +
                  (known->layers.size() == 1 ? " is known" : " are known"));
     for (const BlameLayerRecord& layer : known->layers) {
+      NoteAmplified(layer, amplified_);
       for (const BlameTensorRecord& tensor : layer.outputs) {
         known_.insert(tensor.name_in_candidate());
         // Disputed constants are fed further on.
@@ -501,7 +502,7 @@ class Investigation {
   std::optional<PlainRun> plain_;
   TensorPairs pairs_;
   NameSet visible_, disputed_;
-  std::unordered_map<std::string, double> amplified_;
+  AmplifiedTensors amplified_;
   std::vector<std::string> disturbing_;  // probes with which the outputs changed
   std::vector<UnexposedTensor> unexposed_;
   std::unordered_set<std::string> known_;  // tensors of a search that was interrupted

@@ -8,7 +8,6 @@
 #include "blame/conditioning.h"
 #include "compare/comparator.h"
 #include "run/pair_recorder.h"
-#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -410,64 +409,21 @@ Status LayerBatch::MeasureInPlaceOn(IslandBench& bench, bool fused) {
 // Where the inputs cancel, rounding moves the outputs as far as it moves these, and is no fault of
 // the node: the bars are those of well-conditioned nodes.
 Status LayerBatch::AllowForConditions(IslandBench& bench, bool fused) {
+  const auto layer_of = [&](size_t island) -> BlameLayerRecord& {
+    return layers_[fused ? fused_layers_[island] : island];
+  };
   std::vector<size_t> which;
   for (size_t i = 0; i < bench.islands().size(); ++i) {
-    const BlameLayerRecord& layer = layers_[fused ? fused_layers_[i] : i];
-    double error = (fused ? layer.fused_error : layer.own_error).value_or(0);
-    if (layer.fused.empty() != fused) error = std::max(error, layer.in_place_error.value_or(0));
+    const double error = MadeError(layer_of(i), fused);
     if (error > 1 && std::isfinite(error)) which.push_back(i);
   }
   if (which.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(const std::vector<double> conditions,
                            MeasureConditions(bench, which, From(reference_, *feed_), AsFed()));
   for (size_t i = 0; i < which.size(); ++i) {
-    const size_t index = fused ? fused_layers_[which[i]] : which[i];
-    BlameLayerRecord& layer = layers_[index];
-    const auto ease = [&](std::optional<double>& error) {
-      if (error) *error /= conditions[i];
-    };
-    ease(fused ? layer.fused_error : layer.own_error);
-    if (layer.fused.empty() != fused) ease(layer.in_place_error);
-    conditions_[index] = std::max(conditions_[index], conditions[i]);
-    if (fused) continue;
-    for (BlameTensorRecord& tensor : layer.outputs) {
-      ease(tensor.own_error);
-      tensor.own_bar *= conditions[i];
-    }
+    EaseMadeError(conditions[i], fused, layer_of(which[i]));
   }
   return {};
-}
-
-// Of a layer that makes no error, but reads what rounding has moved far.
-double LayerBatch::InheritedCondition(const BlameLayerRecord& layer) const {
-  const double made = std::max({layer.own_error.value_or(kInfinity), layer.fused_error.value_or(0),
-                                layer.in_place_error.value_or(0)});
-  double inherited = 1;
-  for (const std::string& name : layer.inputs) {
-    const auto found = scene_.amplified->find(name);
-    if (made <= 1 && found != scene_.amplified->end()) {
-      inherited = std::max(inherited, found->second);
-    }
-  }
-  return inherited;
-}
-
-void LayerBatch::EaseTotals() {
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    BlameLayerRecord& layer = layers_[i];
-    const bool over = layer.total_error > 1;
-    const double own = conditions_[i];
-    const double condition = own == 1 && over ? InheritedCondition(layer) : own;
-    if (condition == 1) continue;
-    layer.total_error /= condition;
-    for (BlameTensorRecord& tensor : layer.outputs) {
-      if (over) (*scene_.amplified)[tensor.name_in_candidate()] = condition;
-      tensor.total_error /= condition;
-      tensor.total_bar *= condition;
-      tensor.bar_why += std::string(own == 1 ? ", after" : ", for") + " a condition number of " +
-                        FormatG(condition, 2);
-    }
-  }
 }
 
 void LayerBatch::NoteNonFinite(size_t index) {
@@ -509,7 +465,6 @@ Result<std::vector<BlameLayerRecord>> LayerBatch::Run(const TensorMap& feed, int
   JudgeTotals(feed);
   TakeIslands();
   NameGroups();
-  conditions_.assign(layers_.size(), 1);
   // One set of sessions after the other: each holds the model's weights.
   VERNIER_TRY(MeasureOwn());
   VERNIER_TRY(MeasureInPlaceOn(bench_, false));
@@ -519,7 +474,7 @@ Result<std::vector<BlameLayerRecord>> LayerBatch::Run(const TensorMap& feed, int
   VERNIER_TRY(MeasureInPlaceOn(fused_bench_, true));
   VERNIER_TRY(AllowForConditions(fused_bench_, true));
   Rest(fused_bench_);
-  EaseTotals();
+  EaseTotals(layers_, *scene_.amplified);
   for (size_t i = 0; i < layers_.size(); ++i) {
     layers_[i].iteration = iteration;
     NoteNonFinite(i);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "blame/blame_graph.h"
+#include "blame/error_easing.h"
 #include "blame/fused_tensors.h"
 #include "blame/island_bench.h"
 #include "blame/probe_side.h"
@@ -37,9 +38,8 @@ struct BlameScene {
   std::vector<std::string> outputs;       ///< of the candidate's model, marked with every batch
   /// Tensors that both sides are believed to hand out; those that they do not are removed.
   NameSet* visible = nullptr;
-  NameSet* disputed = nullptr;  ///< those whose total errors are over their bars
-  /// Tensors over their bars because inputs cancel, there or before: by how much these are wider.
-  std::unordered_map<std::string, double>* amplified = nullptr;
+  NameSet* disputed = nullptr;            ///< those whose total errors are over their bars
+  AmplifiedTensors* amplified = nullptr;  ///< of the batches before, too
   std::vector<UnexposedTensor>* unexposed = nullptr;
   std::optional<NonFiniteRecord>* first_nonfinite = nullptr;
 };
@@ -88,8 +88,6 @@ class LayerBatch {
   void JudgeFused(const std::vector<IslandResult>& results);
   Status MeasureInPlaceOn(IslandBench& bench, bool fused);
   Status AllowForConditions(IslandBench& bench, bool fused);
-  void EaseTotals();
-  double InheritedCondition(const BlameLayerRecord& layer) const;
   void NoteNonFinite(size_t index);
   TensorLookup AsFed() const;
   TensorSource From(const TensorsByName& tensors, const TensorMap& feed) const;

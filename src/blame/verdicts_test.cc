@@ -44,6 +44,34 @@ TEST(Accuse, NobodyBelowTheBar) {
   EXPECT_EQ(record.first_divergence, "");
 }
 
+// Of a short type a bar is known to a factor only.
+TEST(Accuse, StepsOfFloat16AreNotCounted) {
+  for (const bool is_short : {true, false}) {
+    BlameRecord record;
+    record.layers = {Layer("a", "x", 2.7, 2.2), Layer("b", "a_out", 0.5, 3.1)};
+    for (BlameLayerRecord& layer : record.layers) {
+      layer.outputs[0].dtype = is_short ? "float16" : "float32";
+    }
+    EXPECT_EQ(Accused(record).empty(), is_short);
+    record.layers = {Layer("a", "x", 3.2, 3.1), Layer("b", "a_out", 0.5, 9.5)};
+    record.layers[0].outputs[0].dtype = is_short ? "bfloat16" : "float32";
+    EXPECT_THAT(Accused(record), ElementsAre("b", "a"));
+  }
+}
+
+TEST(Accuse, NobodyForWhatTheConditionNumberExplains) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 0.5, 0.2), Layer("c", "a_out", 30, 0.2)};
+  EXPECT_THAT(Accused(record), ElementsAre("c"));
+  record.condition = 29;
+  EXPECT_THAT(Accused(record), ElementsAre("c"));
+  record.condition = 31;
+  EXPECT_THAT(Accused(record), IsEmpty());
+  // It is no excuse for an error that a layer makes.
+  record.layers[1] = Layer("c", "a_out", 30, 5);
+  EXPECT_THAT(Accused(record), ElementsAre("c"));
+}
+
 TEST(Accuse, TheMakerOfAnErrorAndNotItsHeirs) {
   BlameRecord record;
   record.layers = {Layer("a", "x", 0.5, 0.1), Layer("b", "a_out", 20, 30),

@@ -58,6 +58,7 @@ Json ToJson(const BlameLayerRecord& layer) {
                {"own_error", Number(layer.own_error)},
                {"own_missing", Text(layer.own_missing)},
                {"in_place_error", Number(layer.in_place_error)},
+               {"condition", Number(layer.condition)},
                {"fused", layer.fused},
                {"fused_error", Number(layer.fused_error)},
                {"iteration", layer.iteration}};
@@ -181,6 +182,7 @@ BlameLayerRecord LayerFrom(const Json& json) {
   layer.own_error = MaybeNumberFrom(json.at("own_error"));
   layer.own_missing = TextFrom(json.at("own_missing"));
   layer.in_place_error = MaybeNumberFrom(json.at("in_place_error"));
+  if (json.contains("condition")) layer.condition = NumberFrom(json.at("condition"));
   if (json.contains("fused")) layer.fused = ListFrom<std::string>(json.at("fused"));
   if (json.contains("fused_error")) layer.fused_error = MaybeNumberFrom(json.at("fused_error"));
   layer.iteration = json.value("iteration", int64_t{0});

@@ -70,6 +70,9 @@ struct BlameLayerRecord {
   /// it does not tell. `fused_error` is theirs as one, from the reference's tensors.
   std::vector<std::string> fused;
   std::optional<double> fused_error;
+  /// By how much the bars are wider since rounding is amplified, here or before; the errors are in
+  /// multiples of the wider ones. Usually 1.
+  double condition = 1;
   int64_t iteration = 0;  ///< in which its total error was the largest
 };
 

@@ -104,6 +104,18 @@ class Conditioning(Case):
         self.assertIn("amplifies rounding", ended.stdout)
 
 
+    def test_a_search_that_goes_on_knows_what_was_amplified(self):
+        onnx.save(offset(), "model.onnx")
+        words = ["model.onnx", "--onnxrt", "--openvino", "--max-host-mem", "1K", "--resume", "s.json"]
+        blame(self.folder.name, *words)
+        state = json.loads(Path("s.json").read_text())
+        self.assertEqual(state["layers"].pop()["node"], "tanh")
+        Path("s.json").write_text(json.dumps(state))
+        ended, found = blame(self.folder.name, *words)
+        self.assertEqual(found["culprits"], [], ended.stdout)
+        self.assertEqual(ended.returncode, 0)
+
+
 class Blame(Case):
     def fusing(self, *words, **environment):
         onnx.save(chain(), "chain.onnx")
