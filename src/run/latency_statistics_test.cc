@@ -52,5 +52,10 @@ TEST(LatencyStatistics, SteadyTimesHaveNoNoise) {
   EXPECT_GT(SummariseTimes(restless).median_noise, 0.4);
 }
 
+TEST(LatencyStatistics, OfFewTimesTheNoiseIsHalfTheirRange) {
+  EXPECT_DOUBLE_EQ(SummariseTimes({15, 48, 20, 30, 16}).median_noise, (48 - 15) / 2.0 / 20);
+  EXPECT_EQ(SummariseTimes({15}).median_noise, 0);
+}
+
 }  // namespace
 }  // namespace vernier

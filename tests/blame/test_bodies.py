@@ -1,12 +1,13 @@
 """Faults within the bodies of Loop and Scan."""
 
+import subprocess
 import unittest
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from program import Case, blame
+from program import VERNIER, Case, blame
 
 ROWS, WIDTH, ROUNDS = 4, 8, 5
 
@@ -60,8 +61,8 @@ def scan(path, activation):
          {**weights(), "start": np.full((1, WIDTH), 0.7, np.float32)})
 
 
-def only_later(path, wrong):
-    """The fault shows from the third round on: Clip cuts off what has grown."""
+def only_later(path, wrong, rounds=ROUNDS, most=5.5):
+    """The fault shows in later rounds: Clip cuts off what has grown, twofold in each."""
     body = helper.make_graph(
         [helper.make_node("Identity", ["going"], ["goes_on"], name="inner_condition"),
          helper.make_node("Add", ["state", "state"], ["grown"], name="inner_add"),
@@ -71,8 +72,8 @@ def only_later(path, wrong):
         [value("goes_on", [], TensorProto.BOOL), value("next", [ROWS, WIDTH])])
     save(path, [helper.make_node("Loop", ["rounds", "", "t"], ["last"], name="the_loop",
                                  body=body)], "last",
-         {"rounds": np.array(ROUNDS, np.int64),
-          "most": np.array(5.5 if wrong else 1000, np.float32)})
+         {"rounds": np.array(rounds, np.int64),
+          "most": np.array(most if wrong else 1e6, np.float32)})
 
 
 class Bodies(Case):
@@ -95,6 +96,25 @@ class Bodies(Case):
         only_later("good.onnx", False)
         only_later("bad.onnx", True)
         self.assertEqual([node for node, _ in self.search()], ["inner_clip", "the_loop"])
+
+    def test_rounds_that_are_not_looked_at_are_told(self):
+        only_later("good.onnx", False, 12, 700)
+        only_later("bad.onnx", True, 12, 700)
+        (node, why), *others = self.search()
+        self.assertEqual((node, others), ("the_loop", []))
+        self.assertIn("within its body nothing is to blame in the first 8 rounds", why)
+
+    def test_bodies_that_are_not_searched_are_told(self):
+        loop("good.onnx", "Sigmoid")
+        loop("bad.onnx", "Softplus")
+        subprocess.run([VERNIER, "run", "good.onnx", "--onnxrt", "--onnx-outputs", "mark", "all",
+                        "--save-inputs", "in.npz", "--save-outputs", "gold.npz", "-qq"],
+                       check=True, capture_output=True)
+        _, found = blame(self.folder.name, "bad.onnx", "--onnxrt", "--load-inputs", "in.npz",
+                         "--load-outputs", "gold.npz")
+        (culprit,) = found["culprits"]
+        self.assertEqual(culprit["node"], "the_loop")
+        self.assertIn("its body is not searched against saved outputs", culprit["why"])
 
     def test_no_fault(self):
         for make in (loop, scan):
