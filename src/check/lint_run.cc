@@ -15,6 +15,7 @@
 #include "run/live_runner.h"
 #include "run/model_source.h"
 #include "run/worker_pool.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -90,13 +91,6 @@ std::string Prune(std::string_view message) {
 }
 
 std::string Quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
-
-class SilentLogger final : public Logger {
- public:
-  bool Enabled(Severity) const override { return false; }
-  void Write(Severity, std::string_view, LogColor, bool) override {}
-  void Indent(int) override {}
-};
 
 // What it warns of is a finding, not a line among others.
 RunnerPlan ThatTellsWarnings(RunnerPlan runner) {
@@ -368,7 +362,7 @@ class NodeBench {
   const OnnxGraph& graph_;
   Findings& findings_;
   Logger& logger_;
-  SilentLogger silence_;
+  NoLog silence_;
   WarningCollector collector_;
   WorkerPool pool_;
   std::shared_ptr<Worker> worker_;

@@ -17,7 +17,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTIL
 DEPS = re.compile(r"vernier_library\((\w+)[^)]*?\bDEPS\s+([\w\s]*)[^)]*\)")
 KEYWORDS = {"SOURCES", "DEPS", "LINK", "OPTIONS"}
 
-PLUGIN_HEADER = re.compile(r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|layer_times\.hpp|status\.h|dtype\.h)")
+PLUGIN_HEADER = re.compile(
+    r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|layer_times\.hpp|status\.h|dtype\.h)")
 # What a header's name starts with, and the folders that may include it.
 THIRD_PARTY = {
     "hwy/": "src/kernels src/io",

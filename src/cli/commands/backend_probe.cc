@@ -6,7 +6,7 @@
 
 #include "backend/python_program.h"
 #include "backend/worker.h"
-#include "cli/commands/no_log.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {

@@ -10,7 +10,6 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/extract_shapes.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/no_log.h"
 #include "cli/commands/origin.h"
 #include "cli/commands/print_document.h"
 #include "cli/commands/surgery.h"
@@ -24,6 +23,7 @@
 #include "run/engine_build.h"
 #include "run/model_graph.h"
 #include "surgeon/upper_bounds.h"
+#include "util/no_log.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -3,13 +3,13 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/no_log.h"
 #include "cli/commands/print_document.h"
 #include "cli/commands/sparsity.h"
 #include "cli/commands/surgery.h"
 #include "io/byte_sink.h"
 #include "io/json_writer.h"
 #include "surgeon/sparse_weights.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {

@@ -3,10 +3,10 @@
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/no_log.h"
 #include "cli/commands/print_document.h"
 #include "report/engine_json.h"
 #include "report/tactic_replay.h"
+#include "util/no_log.h"
 #include "util/number_text.h"
 
 namespace vernier {
