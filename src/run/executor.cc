@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -340,6 +342,7 @@ class Execution {
     outcome_.record.pairs =
         comparisons_->Finish(lengths, aborted_ ? Coverage::kIgnored : Coverage::kJudged,
                              outcome_.faults, outcome_.record.faults);
+    NoteLostOutputs();
     if (plan_.strict) RejectVacuous();
     if (plan_.validate && spill_ != nullptr && !aborted_) {
       if (const Status status = ValidateSpilled(); !status.ok()) Report(status);
@@ -354,6 +357,20 @@ class Execution {
     outcome_.record.faults.push_back("the run ended in iteration " +
                                      std::to_string(live_iterations_) + " of " +
                                      std::to_string(*asked));
+  }
+
+  // No side hands them out, and that the rest agrees says nothing of them.
+  void NoteLostOutputs() {
+    if (plan_.lenient || live_.any_marked() || !comparisons_->has_pairs()) return;
+    std::set<std::string> known;
+    for (size_t i = 0; i < live_.size(); ++i) {
+      for (const SkippedOutput& output : live_[i].lost()) {
+        if (!known.insert(output.name).second) continue;
+        outcome_.faults.incomplete = true;
+        outcome_.record.faults.push_back("output '" + output.name + "' was not compared: it is " +
+                                         output.why + " (--lenient accepts that)");
+      }
+    }
   }
 
   // A file compared with itself agrees whatever it holds.

@@ -99,6 +99,20 @@ bool LiveRunner::inputs_unknown() const {
          (session_.inputs.empty() && plan_.model.type != ModelTypeName(ModelType::kOnnx));
 }
 
+void LiveRunner::NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped) {
+  // An optional may hold a tensor.
+  std::erase_if(skipped_,
+                [&](const SkippedOutput& known) { return Find(outputs, known.name) != nullptr; });
+  for (const SkippedOutput& output : skipped) {
+    for (std::vector<SkippedOutput>* list : {&skipped_, &lost_}) {
+      const bool known = std::any_of(list->begin(), list->end(), [&](const SkippedOutput& other) {
+        return other.name == output.name;
+      });
+      if (!known) list->push_back(output);
+    }
+  }
+}
+
 Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration,
                                           DeviceOutputs* devices) {
   const bool may_stay = devices != nullptr && worker_.use_count() > 1;
@@ -109,11 +123,7 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
   received_ = std::move(outcome.received);
   if (hashes_ && iteration >= 0) Remember();
   TakeOver(outcome.inference_seconds);
-  for (SkippedOutput& output : outcome.outputs.skipped) {
-    const bool known = std::any_of(skipped_.begin(), skipped_.end(),
-                                   [&](const SkippedOutput& s) { return s.name == output.name; });
-    if (!known) skipped_.push_back(std::move(output));
-  }
+  NoteSkipped(outcome.outputs.tensors, outcome.outputs.skipped);
   IterationResult result;
   result.runner_name = name();
   result.runtime_s = outcome.inference_seconds;

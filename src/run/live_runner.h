@@ -85,6 +85,8 @@ class LiveRunner {
   /// The one float type that the runner computes in; kUndefined: in those of the model's tensors.
   DType computes_in() const { return computes_in_; }
   const std::vector<SkippedOutput>& skipped() const { return skipped_; }
+  /// Those among them that inferences have made: values that are no tensors.
+  const std::vector<SkippedOutput>& lost() const { return lost_; }
 
   /// What is known of it once it was opened; not how fast it was, and not how it failed.
   RunnerRecord Describe() const;
@@ -102,6 +104,7 @@ class LiveRunner {
 
  private:
   void Remember();
+  void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
 
   const RunnerPlan& plan_;
   std::shared_ptr<Worker> worker_;
@@ -110,7 +113,7 @@ class LiveRunner {
   BackendInfo backend_;
   SessionDescription session_;
   DType computes_in_ = DType::kUndefined;
-  std::vector<SkippedOutput> skipped_;
+  std::vector<SkippedOutput> skipped_, lost_;
   std::optional<EngineBuildRecord> engine_;
   bool opened_ = false;
   std::vector<double> latencies_;

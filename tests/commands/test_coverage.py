@@ -4,6 +4,8 @@ import json
 import unittest
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper
 
 from program import Case
 
@@ -50,6 +52,36 @@ class Coverage(Case):
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("NOTHING COMPARED, compared 0 of 4 outputs", ended.out)
         self.assertEqual((said["outputs"], said["elements"]), (0, 0))
+
+    def save_list_maker(self, wrapper):
+        """Makes 'listed', a sequence or an optional of the input, and 'plain', a tensor."""
+        inside = helper.make_tensor_type_proto(TensorProto.FLOAT, [4])
+        types = {"SequenceConstruct": helper.make_sequence_type_proto,
+                 "Optional": helper.make_optional_type_proto}
+        nodes = [helper.make_node(wrapper, ["x"], ["listed"]),
+                 helper.make_node("Relu", ["x"], ["plain"])]
+        outputs = [helper.make_value_info("listed", types[wrapper](inside)),
+                   helper.make_tensor_value_info("plain", TensorProto.FLOAT, [4])]
+        graph = helper.make_graph(
+            nodes, "lists", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])], outputs)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), self.path("m.onnx"))
+
+    def test_an_output_that_is_no_tensor_is_no_pass(self):
+        self.save_list_maker("SequenceConstruct")
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("output 'listed' was not compared", ended.out + ended.err)
+        self.assertIn("compared 1 output", ended.out)
+        self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--lenient").code, 0)
+        self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt").code, 0)
+
+    def test_an_optional_that_holds_a_tensor_is_compared(self):
+        self.save_list_maker("Optional")
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("compared 2 outputs", ended.out)
+        self.assertNotIn("not compared", ended.out + ended.err)
 
 
 if __name__ == "__main__":
