@@ -89,6 +89,22 @@ TEST(PairTensors, ThroughTheDequantisedTwin) {
   EXPECT_EQ(*pairs.Find("a_dq"), "a2");
 }
 
+// Quantisers may have taken in the rectifier before them: what the graph reads is behind them.
+TEST(PairTensors, WhatOnlyAQuantiserReadsMeetsBehindIt) {
+  const auto reference = Shared(Named("Relu", "x", "a") + Named("Relu", "a", "y"));
+  const std::string quantised = Named("Conv", "x", "a") + Named("QuantizeLinear", "a", "q") +
+                                Named("DequantizeLinear", "q", "d") + Named("Relu", "d", "y");
+  const BlameGraph candidate = *BlameGraph::Make(Shared(quantised));
+  const TensorPairs pairs = PairTensors(reference.get(), {}, candidate);
+  EXPECT_EQ(pairs.Find("a"), nullptr);
+  ASSERT_NE(pairs.Find("d"), nullptr);
+  EXPECT_EQ(*pairs.Find("d"), "a");
+  const std::vector<std::string> saved = {"a", "y"};
+  EXPECT_NE(PairTensors(nullptr, saved, candidate).Find("d"), nullptr);
+  const std::vector<std::string> with_steps = {"a", "q", "y"};
+  EXPECT_NE(PairTensors(nullptr, with_steps, candidate).Find("a"), nullptr);
+}
+
 TEST(PairTensors, QuantisedTensorsOfBothSidesMeetByName) {
   const std::string graph = Named("QuantizeLinear", "x", "q") + Named("DequantizeLinear", "q", "y");
   const auto reference = Shared(graph);

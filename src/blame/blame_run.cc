@@ -159,6 +159,7 @@ class Investigation {
     VERNIER_TRY(plain_.emplace(scene).Run());
     outcome_.record.iterations = static_cast<int64_t>(feeds().size());
     outcome_.record.runners = plain_->Runners();
+    outcome_.record.quantises_alone = plain_->SidesAsRun().quantises_alone;
     if (!plain_->shortened().empty()) SayNotAll(plain_->shortened());
     return {};
   }
@@ -239,8 +240,7 @@ class Investigation {
     scene.reference = MakeReference();
     scene.candidate = &*candidate_;
     scene.alone = &*alone_;
-    scene.reference_runner = plain_->reference_runner();
-    scene.candidate_runner = &plain_->candidate_runner();
+    scene.runners = plain_->SidesAsRun();
     scene.compare = &compare_;
     scene.threads = &threads_;
     scene.charts = plan_.charts;
@@ -357,7 +357,9 @@ class Investigation {
       const auto found = amplified_.find(output);
       if (found != amplified_.end()) record.condition = std::max(record.condition, found->second);
     }
-    if (!ExplainedByRounding(worst, record)) VERNIER_TRY(MeasureCondition());
+    // Flipped steps look like amplified rounding, and have their place in the bars.
+    const bool measurable = !HasQuantisers(graph_->model());
+    if (measurable && !ExplainedByRounding(worst, record)) VERNIER_TRY(MeasureCondition());
     if (!ExplainedByRounding(worst, record)) return {};
     record.notes.push_back("the outputs differ by " + FormatG(worst, 3) +
                            " times their bar, which a condition number of " +

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "blame/conditioning.h"
+#include "blame/quantiser_range.h"
 #include "compare/comparator.h"
 #include "run/pair_recorder.h"
 
@@ -14,16 +15,6 @@ namespace {
 
 constexpr int kMostRounds = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-constexpr size_t kReferenceStream = 0;
-constexpr size_t kCandidateStream = 1;
-
-PairBars MakeBars(const BlameScene& scene) {
-  PairBars bars(*scene.compare);
-  if (scene.reference_runner != nullptr) bars.AddRunner(kReferenceStream, *scene.reference_runner);
-  bars.AddRunner(kCandidateStream, *scene.candidate_runner);
-  return bars;
-}
 
 BenchArithmetic ArithmeticOf(const PairBars& bars) {
   return {bars.ArithmeticOn(kReferenceStream, kCandidateStream),
@@ -41,7 +32,7 @@ std::vector<Dim> ToShape(const Dims& dims) {
 LayerBatch::LayerBatch(const BlameScene& scene, std::vector<uint32_t> targets)
     : scene_(scene),
       targets_(std::move(targets)),
-      bars_(MakeBars(scene)),
+      bars_(MakeSideBars(*scene.compare, scene.runners)),
       reference_probe_(scene.reference, *scene.unexposed, scene.after_use),
       candidate_sessions_(*scene.candidate, *scene.unexposed, scene.after_use),
       bench_(*scene.graph, *scene.alone, ArithmeticOf(bars_)),
@@ -406,6 +397,13 @@ Status LayerBatch::MeasureInPlaceOn(IslandBench& bench, bool fused) {
   return {};
 }
 
+// A flipped step is no amplified rounding.
+bool LayerBatch::Quantises(const Island& island) const {
+  const OnnxGraph& graph = scene_.graph->graph();
+  return std::any_of(island.nodes.begin(), island.nodes.end(),
+                     [&](uint32_t node) { return IsQuantiser(graph.nodes[node].op_type); });
+}
+
 // Where the inputs cancel, rounding moves the outputs as far as it moves these, and is no fault of
 // the node: the bars are those of well-conditioned nodes.
 Status LayerBatch::AllowForConditions(IslandBench& bench, bool fused) {
@@ -415,7 +413,7 @@ Status LayerBatch::AllowForConditions(IslandBench& bench, bool fused) {
   std::vector<size_t> which;
   for (size_t i = 0; i < bench.islands().size(); ++i) {
     const double error = MadeError(layer_of(i), fused);
-    if (error > 1 && std::isfinite(error)) which.push_back(i);
+    if (error > 1 && std::isfinite(error) && !Quantises(bench.islands()[i])) which.push_back(i);
   }
   if (which.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(const std::vector<double> conditions,
@@ -424,6 +422,37 @@ Status LayerBatch::AllowForConditions(IslandBench& bench, bool fused) {
     EaseMadeError(conditions[i], fused, layer_of(which[i]));
   }
   return {};
+}
+
+// What a quantiser of the island reads in the reference: one of the island's inputs, or what it
+// makes once more from the steps.
+const Tensor* LayerBatch::BeforeSteps(const Island& island, const OnnxNode& quantiser) const {
+  const OnnxGraph& graph = scene_.graph->graph();
+  const std::string_view steps = graph.Outputs(quantiser)[0];
+  if (const Tensor* read = From(reference_, *feed_)(graph.Inputs(quantiser)[0])) return read;
+  for (const uint32_t node : island.nodes) {
+    const auto inputs = graph.Inputs(graph.nodes[node]);
+    if (graph.nodes[node].op_type != "DequantizeLinear" || inputs.empty()) continue;
+    if (inputs[0] == steps) return From(reference_, *feed_)(graph.Outputs(graph.nodes[node])[0]);
+  }
+  return nullptr;
+}
+
+// Of a candidate that quantises alone.
+void LayerBatch::NoteMisfits() {
+  if (!scene_.runners.quantises_alone) return;
+  const OnnxGraph& graph = scene_.graph->graph();
+  for (size_t i = 0; i < islands_.size(); ++i) {
+    if (layers_[i].own_error.value_or(0) <= 1) continue;
+    for (const uint32_t node : islands_[i].nodes) {
+      const std::optional<QuantiserRange> range = RangeOf(graph, graph.nodes[node]);
+      const Tensor* values = range ? BeforeSteps(islands_[i], graph.nodes[node]) : nullptr;
+      const std::string misfit = values != nullptr ? DescribeMisfit(*range, *values) : "";
+      if (misfit.empty()) continue;
+      layers_[i].evidence +=
+          (layers_[i].evidence.empty() ? "" : "; ") + scene_.graph->NodeName(node) + " " + misfit;
+    }
+  }
 }
 
 void LayerBatch::NoteNonFinite(size_t index) {
@@ -474,6 +503,7 @@ Result<std::vector<BlameLayerRecord>> LayerBatch::Run(const TensorMap& feed, int
   VERNIER_TRY(MeasureInPlaceOn(fused_bench_, true));
   VERNIER_TRY(AllowForConditions(fused_bench_, true));
   Rest(fused_bench_);
+  NoteMisfits();
   EaseTotals(layers_, *scene_.amplified);
   for (size_t i = 0; i < layers_.size(); ++i) {
     layers_[i].iteration = iteration;

@@ -13,10 +13,10 @@
 #include "blame/island_bench.h"
 #include "blame/probe_side.h"
 #include "blame/reference_probe.h"
+#include "blame/side_bars.h"
 #include "blame/tensor_judge.h"
 #include "blame/tensor_pairs.h"
 #include "record/blame_record.h"
-#include "run/pair_bars.h"
 #include "util/thread_pool.h"
 
 namespace vernier {
@@ -26,9 +26,8 @@ struct BlameScene {
   const BlameGraph* graph = nullptr;
   ReferenceSource reference;
   ProbeSide* candidate = nullptr;
-  ProbeSide* alone = nullptr;                    ///< the candidate once more, for islands
-  const LiveRunner* reference_runner = nullptr;  ///< how the sides compute; null: saved
-  const LiveRunner* candidate_runner = nullptr;
+  ProbeSide* alone = nullptr;  ///< the candidate once more, for islands
+  SideRunners runners;
   const CompareOptions* compare = nullptr;
   ThreadPool* threads = nullptr;
   bool charts = false;
@@ -88,6 +87,9 @@ class LayerBatch {
   void JudgeFused(const std::vector<IslandResult>& results);
   Status MeasureInPlaceOn(IslandBench& bench, bool fused);
   Status AllowForConditions(IslandBench& bench, bool fused);
+  bool Quantises(const Island& island) const;
+  const Tensor* BeforeSteps(const Island& island, const OnnxNode& quantiser) const;
+  void NoteMisfits();
   void NoteNonFinite(size_t index);
   TensorLookup AsFed() const;
   TensorSource From(const TensorsByName& tensors, const TensorMap& feed) const;

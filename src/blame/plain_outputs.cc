@@ -5,19 +5,15 @@
 
 namespace vernier {
 
-void PlainOutputs::SetRunners(const LiveRunner* reference, const LiveRunner& candidate) {
-  if (reference != nullptr) bars_.AddRunner(0, *reference);
-  bars_.AddRunner(1, candidate);
-}
-
 void PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate) {
-  bars_.SetFeed(feed);
+  bars_->SetFeed(feed);
   iterations_.push_back({feed, std::move(reference), std::move(candidate)});
 }
 
 TensorJudgement PlainOutputs::Between(size_t iteration, const TensorMap& ours,
                                       const TensorMap& theirs) {
-  const ErrorBars& bars = bars_.For(0, 1, iterations_[iteration].reference);
+  const ErrorBars& bars =
+      bars_->For(kReferenceStream, kCandidateStream, iterations_[iteration].reference);
   TensorJudgement worst;
   for (const NamedTensor& output : ours) {
     const Tensor* other = Find(theirs, output.name);

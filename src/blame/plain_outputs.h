@@ -4,17 +4,16 @@
 #include <optional>
 #include <vector>
 
+#include "blame/side_bars.h"
 #include "blame/tensor_judge.h"
 #include "record/blame_record.h"
-#include "run/live_runner.h"
-#include "run/pair_bars.h"
 
 namespace vernier {
 
 class PlainOutputs {
  public:
-  /// The runners tell how the sides compute; a reference of null is saved. They must outlive it.
-  void SetRunners(const LiveRunner* reference, const LiveRunner& candidate);
+  /// Before the rest.
+  void SetRunners(const SideRunners& runners) { bars_.emplace(MakeSideBars(options_, runners)); }
 
   /// One iteration more. Outputs that the reference lacks are not compared.
   void Add(const TensorMap& feed, TensorMap reference, TensorMap candidate);
@@ -40,7 +39,7 @@ class PlainOutputs {
     TensorMap feed, reference, candidate;
   };
   CompareOptions options_;
-  PairBars bars_{options_};
+  std::optional<PairBars> bars_;
   std::vector<Iteration> iterations_;
   std::optional<size_t> disturbed_at_;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "blame/blame_feeds.h"
+#include "blame/tensor_pairs.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -23,7 +24,8 @@ bool PlainRun::MayOverlap() const {
 Status PlainRun::Run() {
   VERNIER_TRY(OpenBoth());
   VERNIER_TRY(MakeFeeds());
-  outputs_.SetRunners(reference_runner_.get(), *candidate_runner_);
+  quantises_alone_ = QuantisesAlone(scene_.reference_model, saved_names_, *scene_.graph);
+  outputs_.SetRunners(SidesAsRun());
   for (size_t i = 0; i < feeds_.size(); ++i) {
     if (scene_.interrupted->load() != 0) return Cancelled("interrupted");
     VERNIER_ASSIGN_OR_RETURN(TensorMap ours, ReferenceOutputs(i));

@@ -49,9 +49,10 @@ class PlainRun {
   /// After a run that went well:
   const std::vector<TensorMap>& feeds() const { return feeds_; }
   PlainOutputs& outputs() { return outputs_; }
-  /// Closed; null for saved outputs. They tell how a side computes.
-  const LiveRunner* reference_runner() const { return reference_runner_.get(); }
-  const LiveRunner& candidate_runner() const { return *candidate_runner_; }
+  /// Closed: they tell how a side computes.
+  SideRunners SidesAsRun() const {
+    return {reference_runner_.get(), candidate_runner_.get(), quantises_alone_};
+  }
   std::vector<RunnerRecord> Runners() const;
   /// Of saved outputs, the names of the first iteration.
   const std::vector<std::string>& saved_names() const { return saved_names_; }
@@ -78,6 +79,7 @@ class PlainRun {
   std::optional<FusionQuestion> fusion_;
   std::vector<TensorMap> feeds_;
   std::vector<std::string> saved_names_;
+  bool quantises_alone_ = false;
   PlainOutputs outputs_;
   NameSet fused_away_;
   HeldMemory held_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/error_model.h"
 #include "model/onnx_outputs.h"
 
 namespace vernier {
@@ -22,9 +23,15 @@ class Aliases {
     for (const OnnxNode& node : graph.nodes) {
       const auto inputs = graph.Inputs(node);
       const auto outputs = graph.Outputs(node);
+      const bool quantises = node.op_type == "QuantizeLinear";
+      for (const std::string_view name : inputs) {
+        const auto [reader, first] = quantised_only_.emplace(name, quantises);
+        if (!first) reader->second &= quantises;
+      }
+      if (node.op_type == "DequantizeLinear" && !outputs.empty()) dequantised_.insert(outputs[0]);
       if (!HandsOn(node) || inputs.empty() || outputs.empty()) continue;
       // An integer that a quantiser made is a stand-in for the float before it, not for itself.
-      integers_[outputs[0]] = node.op_type == "QuantizeLinear";
+      integers_[outputs[0]] = quantises;
       Join(inputs[0], outputs[0]);
     }
     // In the graph's order: who meets whom must not depend on a hash.
@@ -39,6 +46,20 @@ class Aliases {
   bool IsQuantised(std::string_view name) const {
     const auto found = integers_.find(name);
     return found != integers_.end() && found->second;
+  }
+
+  // What the graph reads instead of a float: where only a quantiser reads that, its dequantised
+  // twin, if there is but one. Quantisers may have taken in the rectifier before them.
+  std::optional<std::string_view> DequantisedTwin(std::string_view name) {
+    const auto reader = quantised_only_.find(name);
+    if (reader == quantised_only_.end() || !reader->second) return {};
+    std::optional<std::string_view> twin;
+    for (const std::string_view other : Of(name)) {
+      if (other == name || !dequantised_.contains(other)) continue;
+      if (twin) return {};
+      twin = other;
+    }
+    return twin;
   }
 
  private:
@@ -61,6 +82,8 @@ class Aliases {
   std::unordered_map<std::string_view, std::string_view> parents_;
   std::unordered_map<std::string_view, std::vector<std::string_view>> members_;
   std::unordered_map<std::string_view, bool> integers_;
+  std::unordered_map<std::string_view, bool> quantised_only_;  // of tensors that are read
+  NameSet dequantised_;
 };
 
 class Pairing {
@@ -69,7 +92,8 @@ class Pairing {
           const BlameGraph& candidate)
       : theirs_(MarkableTensors(candidate.model())),
         markable_(theirs_.begin(), theirs_.end()),
-        aliases_(candidate.graph()) {
+        aliases_(candidate.graph()),
+        quantises_alone_(QuantisesAlone(reference, saved, candidate)) {
     if (reference != nullptr) {
       ours_ = MarkableTensors(*reference);
       reference_aliases_.emplace(reference->graph());
@@ -81,7 +105,7 @@ class Pairing {
   TensorPairs Make() {
     for (const std::string_view name : ours_) {
       const auto same = markable_.find(name);
-      if (same != markable_.end() && IsOfOneKind(name, *same)) Pair(name, *same);
+      if (same != markable_.end() && IsOfOneKind(name, *same)) Pair(name, StandIn(*same));
     }
     for (const std::string_view name : ours_) {
       if (!paired_ours_.contains(name)) PairThroughAliases(name);
@@ -104,6 +128,13 @@ class Pairing {
   bool IsOfOneKind(std::string_view ours, std::string_view theirs) const {
     return !reference_aliases_ ||
            reference_aliases_->IsQuantised(ours) == aliases_.IsQuantised(theirs);
+  }
+
+  std::string_view StandIn(std::string_view theirs) {
+    if (!quantises_alone_) return theirs;
+    const std::optional<std::string_view> twin = aliases_.DequantisedTwin(theirs);
+    const bool usable = twin && markable_.contains(*twin) && !pairs_.reference.contains(*twin);
+    return usable ? *twin : theirs;
   }
 
   void Pair(std::string_view ours, std::string_view theirs) {
@@ -132,12 +163,22 @@ class Pairing {
   std::vector<std::string_view> ours_, theirs_;
   const NameSet markable_;  // by the candidate
   Aliases aliases_;
+  const bool quantises_alone_;
   std::optional<Aliases> reference_aliases_;
   NameSet paired_ours_;
   TensorPairs pairs_;
 };
 
 }  // namespace
+
+bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> saved,
+                    const BlameGraph& candidate) {
+  if (!HasQuantisers(candidate.model())) return false;
+  if (reference != nullptr) return !HasQuantisers(*reference);
+  const Aliases aliases(candidate.graph());
+  return std::none_of(saved.begin(), saved.end(),
+                      [&](const std::string& name) { return aliases.IsQuantised(name); });
+}
 
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
                         const BlameGraph& candidate) {

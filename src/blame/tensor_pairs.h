@@ -24,9 +24,15 @@ struct TensorPairs {
   }
 };
 
+/// Has the candidate quantisers, and the reference none? Of a saved reference (null) the names
+/// tell: it has none of the tensors that the candidate's quantisers make.
+bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> saved,
+                    const BlameGraph& candidate);
+
 /// Equal names meet, but no float meets what a quantiser made. A tensor without a namesake meets
 /// another that holds the same values: behind or before Identity, Cast, Dropout, QuantizeLinear and
-/// DequantizeLinear; a float meets a quantised tensor's dequantised twin. Each is paired once.
+/// DequantizeLinear; a float meets a quantised tensor's dequantised twin, and so
+/// does one that only a quantiser reads where the candidate quantises alone. Each is paired once.
 /// `reference` is null when the reference is saved; `saved` are then the names that it has.
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
                         const BlameGraph& candidate);

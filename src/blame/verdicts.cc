@@ -14,6 +14,7 @@ namespace {
 // An own error counts by itself from here on; below, the total error has to be over its bar too,
 // because a bar is known to a factor only.
 constexpr double kClearly = 3;
+constexpr size_t kMostNamed = 8;  // nodes of a group
 
 bool IsFloat(const std::string& dtype) {
   return Kind(DTypeFromName(dtype).value_or(DType::kUndefined)) == DTypeKind::kFloat;
@@ -29,10 +30,17 @@ std::string Times(double value) {
   return std::isinf(value) ? "infinitely far over the bar" : FormatG(value, 3) + " times the bar";
 }
 
+std::string NamesOf(const std::vector<std::string>& nodes) {
+  if (nodes.size() > kMostNamed) return std::to_string(nodes.size()) + " nodes";
+  std::string names;
+  for (const std::string& node : nodes) names += (names.empty() ? "" : " + ") + node;
+  return names;
+}
+
 class Court {
  public:
   Court(const std::vector<std::string>& outputs, BlameRecord& record)
-      : outputs_(outputs.begin(), outputs.end()), record_(record) {
+      : outputs_(outputs.begin(), outputs.end()), record_(record), mixed_(record.quantises_alone) {
     for (const BlameLayerRecord& layer : record.layers) {
       own_[layer.node] = layer.own_error.value_or(0);
       for (const BlameTensorRecord& tensor : layer.outputs) {
@@ -49,7 +57,9 @@ class Court {
       if (layer.total_error > 1 && record_.first_divergence.empty()) {
         record_.first_divergence = layer.node;
       }
-      if (const std::string why = Why(layer); !why.empty()) Blame(layer, why);
+      std::string why = Why(layer);
+      if (!why.empty() && !layer.evidence.empty()) why += "; " + layer.evidence;
+      if (!why.empty()) Blame(layer, why);
     }
     std::stable_sort(ranked_.begin(), ranked_.end(),
                      [](const Ranked& a, const Ranked& b) { return a.error > b.error; });
@@ -84,9 +94,11 @@ class Court {
   std::string Why(const BlameLayerRecord& layer) const {
     const double own = layer.own_error.value_or(0);
     const double worst_input = WorstInput(layer);
-    if (own > SureBar() || (own > CertainBar() && layer.total_error > 1)) {
+    // Quantisers make errors everywhere: one that came with the inputs is no sign of another.
+    const bool shown = layer.total_error > 1 && (!record_.quantises_alone || worst_input <= 1);
+    if (own > SureBar() || (own > CertainBar() && shown)) {
       std::string why = "its own error, from the reference's inputs, is " + Times(own);
-      if (!layer.group.empty()) why += " (" + std::to_string(layer.group.size()) + " nodes as one)";
+      if (!layer.group.empty()) why += " (" + NamesOf(layer.group) + " as one)";
       return why;
     }
     if (const std::string why = WhyFused(layer); !why.empty()) return why;
@@ -114,12 +126,12 @@ class Court {
           const auto found = own_.find(node);
           return found != own_.end() && found->second > 1;
         });
-    // Between float types the kernels of a group may round less than its nodes.
-    if (!over || by_one || mixed_) return {};
-    std::string nodes;
-    for (const std::string& node : layer.fused) nodes += (nodes.empty() ? "" : " + ") + node;
-    return "fusion or interaction: " + nodes + ", which the candidate computes as one, are " +
-           Times(fused) + " from the reference's inputs; each of them alone is right";
+    // Between float types, or with quantisers, the kernels of a group may round less than its
+    // nodes.
+    if (!over || by_one || mixed_ || record_.quantises_alone) return {};
+    return "fusion or interaction: " + NamesOf(layer.fused) +
+           ", which the candidate computes as one, are " + Times(fused) +
+           " from the reference's inputs; each of them alone is right";
   }
 
   void Blame(const BlameLayerRecord& layer, const std::string& why) {

@@ -179,6 +179,23 @@ TEST(Accuse, DoesNotAccuseTheReferenceWhereTheCandidatesProbesCure) {
   EXPECT_EQ(record.culprits[0].why, "No small set");
 }
 
+TEST(Accuse, WithQuantisersOfOneSideAnErrorThatCameInIsNoSign) {
+  for (const bool alone : {true, false}) {
+    BlameRecord record;
+    record.quantises_alone = alone;
+    record.layers = {Layer("a", "x", 9, 9), Layer("b", "a_out", 5, 2)};
+    EXPECT_EQ(Accused(record).size(), alone ? 1U : 2U);
+  }
+}
+
+TEST(Accuse, EvidenceIsTold) {
+  BlameRecord record;
+  record.layers = {Layer("a", "x", 9, 9)};
+  record.layers[0].evidence = "q clips 43 % of its values";
+  ASSERT_THAT(Accused(record), ElementsAre("a"));
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("; q clips 43 %"));
+}
+
 TEST(Accuse, TheRegionThatProbesCureComesFirst) {
   BlameRecord record;
   record.layers = {Layer("a", "x", 0.1, 0.1), Layer("b", "a_out", 0.1, 0.1)};

@@ -16,6 +16,8 @@ constexpr double kSafetyCoarse = 1.5;
 // What is typical of float32, over what the formulas say without safety factors: runtimes sum in
 // blocks.
 constexpr double kTypicalFine = 0.3;
+// Of the steps of quantisers: what values look like decides how many fit into a range.
+constexpr double kSafetySteps = 3;
 // More flips than expected are allowed until their chance is below this.
 constexpr double kFlipChance = 2e-3;
 // Floats near zero have smaller steps, and flip more often: differences below so many times what is
@@ -77,6 +79,12 @@ void AddTo(ErrorPrediction& error, const OwnVariance& own) {
   error.typical = std::sqrt(Square(error.typical) + own.typical);
 }
 
+void AddStepsOfOneSide(ErrorPrediction& error, double step) {
+  const double variance = Square(step) / 12;
+  AddTo(error, {Square(kSafetySteps) * variance, variance});
+  ++error.one_sided;
+}
+
 void Grow(ErrorPrediction& error, double growth) {
   error.clean *= growth;
   error.typical *= growth;
@@ -96,6 +104,7 @@ void Join(ErrorPrediction& into, const ErrorPrediction& other) {
   into.longest_sum = std::max(into.longest_sum, other.longest_sum);
   into.layers = std::max(into.layers, other.layers);
   into.quantisers = std::max(into.quantisers, other.quantisers);
+  into.one_sided = std::max(into.one_sided, other.one_sided);
   into.unknown = std::max(into.unknown, other.unknown);
   into.coarsest = Coarser(into.coarsest, other.coarsest);
   into.step = std::max(into.step, other.step);

@@ -1,8 +1,12 @@
 #include "model/error_model.h"
 
+#include <algorithm>
+
 #include "model/error_growth.h"
 #include "model/error_propagation.h"
+#include "model/error_rules.h"
 #include "model/onnx_order.h"
+#include "model/operator_list.h"
 
 namespace vernier {
 
@@ -16,6 +20,25 @@ Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const I
   propagation.MeasureWith(measure);
   propagation.Run(order, fed);
   return propagation.Take();
+}
+
+bool IsQuantiser(std::string_view op_type) {
+  if (op_type == "MatMulNBits") return true;
+  bool found = false;
+  for (const ErrorRule& rule : kErrorRules) {
+    if (rule.kind != ErrorKind::kQuantise && rule.kind != ErrorKind::kDequantise) continue;
+    ForEachOperator(rule.operators, [&](std::string_view name) { found |= name == op_type; });
+  }
+  return found;
+}
+
+bool HasQuantisers(const OnnxModel& model) {
+  const auto quantises = [](const OnnxGraph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const OnnxNode& node) { return IsQuantiser(node.op_type); });
+  };
+  const auto& bodies = model.contents().subgraphs;
+  return quantises(model.graph()) || std::any_of(bodies.begin(), bodies.end(), quantises);
 }
 
 ErrorPrediction PredictFromDType(DType dtype, RunnerArithmetic first, RunnerArithmetic second) {

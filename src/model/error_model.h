@@ -27,7 +27,16 @@ struct RunnerArithmetic {
   /// What only copies elements, and layer normalisations, keep to the tensors' own types all the
   /// same: values are rounded on their way in.
   bool copies_in_own_type = false;
+  /// Its model is the same without the quantisers of this graph. Where that holds of one side
+  /// alone, the other's steps are errors, of the size that well chosen scales make.
+  bool unquantised = false;
 };
+
+/// Does the operator round to steps, from them, or compute with weights that are kept in steps?
+bool IsQuantiser(std::string_view op_type);
+
+/// Has the graph quantisers, or weights that are kept in steps?
+bool HasQuantisers(const OnnxModel& model);
 
 /// What two faultless runners may differ by on one tensor.
 struct ErrorPrediction {
@@ -41,6 +50,7 @@ struct ErrorPrediction {
   int64_t longest_sum = 1;  ///< terms of the longest sum on the way
   int64_t layers = 0;       ///< operators with sums of products, on the longest way
   int64_t quantisers = 0;   ///< on the longest way
+  int64_t one_sided = 0;    ///< quantisers and quantised weights that one side alone has, likewise
   int64_t unknown = 0;      ///< operators without a rule, on the longest way
   DType coarsest = DType::kUndefined;  ///< float type with the largest roundoff on the way
   std::string since;   ///< the measured output that this is predicted from; empty: from the inputs

@@ -107,6 +107,33 @@ TEST(ErrorModelTest, QuantisersTurnErrorsIntoRareSteps) {
   EXPECT_LT(back.fresh, 1e-3) << "one or two of 32,000 elements";
 }
 
+// One side's model is the same without quantisers: what the other's steps do is no fault.
+TEST(ErrorModelTest, StepsOfOneSideAreErrors) {
+  const std::string graph = Input("x", {4, 64}) + Weight("s", {}) + Weight("z", {}, kUint8) +
+                            Do("QuantizeLinear", {"x", "s", "z"}, "q") +
+                            Do("DequantizeLinear", {"q", "s", "z"}, "d");
+  RunnerArithmetic without;
+  without.unquantised = true;
+  const ErrorPrediction alone = Predict(graph, without).at("d");
+  EXPECT_EQ(alone.one_sided, 1);
+  EXPECT_GT(alone.rms, 0.005) << "a step of the 256th part of a range";
+  EXPECT_LT(alone.rms, 0.1);
+  EXPECT_EQ(alone.flips, 0);
+}
+
+TEST(ErrorModelTest, WeightsInStepsOfOneSideAreErrors) {
+  RunnerArithmetic without;
+  without.unquantised = true;
+  const std::string bytes = Input("x", {4, 64}) + Weight("w", {64, 8}, kUint8) + Weight("s", {}) +
+                            Do("DequantizeLinear", {"w", "s"}, "wd") +
+                            Do("MatMul", {"x", "wd"}, "y");
+  EXPECT_LT(Predict(bytes).at("y").rms, 1e-5);
+  EXPECT_GT(Predict(bytes, without).at("y").rms, 0.005);
+  const std::string nibbles = Input("x", {4, 64}) + Weight("w", {8, 2, 16}, kUint8) +
+                              Weight("s", {16}) + Do("MatMulNBits", {"x", "w", "s"}, "y");
+  EXPECT_GT(Predict(nibbles, without).at("y").rms, 10 * Predict(bytes, without).at("y").rms);
+}
+
 // Two linear layers in float32 whose tensors are kept in bfloat16.
 std::string TwoNarrowLayers() {
   const auto narrow = [](std::string_view from, const std::string& to) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "model/error_propagation.h"
+#include "model/onnx_attributes.h"
 
 namespace vernier {
 namespace {
@@ -19,6 +20,8 @@ constexpr int64_t kExactIntegers = 256;
 constexpr double kRangeInDeviations = 9;
 // Runtimes find a dynamic quantiser's scale in different ways.
 constexpr double kScaleRoundoffs = 4;
+// Scales, zero points and biases have lower ranks.
+constexpr size_t kWeightRank = 2;
 // Half the product of the scales of 8-bit values and weights, over what one product contributes.
 constexpr double kBiasStep = 4e-4;
 constexpr double kRoundStep = 0.1;
@@ -46,9 +49,31 @@ void ErrorPropagation::ApplySteps(Step& step, double relative_step, Steps kind) 
   RoundToSteps(step.error, relative_step, Elements(step.graph.Outputs(step.node)[0]), kind);
 }
 
+// A short float has a roundoff instead of steps.
+void ErrorPropagation::ApplyOneSided(Step& step, double relative_step) const {
+  const DType type = TypeOf(step.graph.Outputs(step.node)[0]);
+  const double steps_of_float = std::sqrt(12.0) * kRoundingRms * UnitRoundoff(type);
+  AddStepsOfOneSide(step.error, IsFloat(type) ? steps_of_float : relative_step);
+}
+
+// The side that keeps weights in steps has rounded them.
+void ErrorPropagation::RoundWeights(Step& step) const {
+  if (!OneQuantises()) return;
+  const bool packed = step.node.op_type == "MatMulNBits";
+  for (const std::string_view name : step.graph.Inputs(step.node)) {
+    const DType type = TypeOf(name);
+    const Dims* dims = shapes_.Find(name);
+    const bool is_weight = constants_.contains(name) && !IsFloat(type) && dims != nullptr;
+    if (!is_weight || dims->size() < kWeightRank) continue;
+    const int64_t bits = packed ? NodeAttributes(model_, step.node).Int("bits", 4) : BitsOf(type);
+    return AddStepsOfOneSide(step.error, kRangeInDeviations / std::exp2(bits));
+  }
+}
+
 void ErrorPropagation::ApplyQuantiser(Step& step, double relative_step) {
   ErrorPrediction& error = step.error;
   ++error.quantisers;
+  if (OneQuantises()) return ApplyOneSided(step, relative_step);
   // The division by the scale comes first.
   const bool own_scale = step.node.op_type == "DynamicQuantizeLinear";
   Add(step, 1, 1, own_scale ? kScaleRoundoffs : 1);
@@ -171,6 +196,9 @@ void ErrorPropagation::Apply(Step& step) {
   switch (rule.kind) {
     case ErrorKind::kMove:
       return RoundShort(step, false);
+    case ErrorKind::kDequantise:
+      RoundWeights(step);
+      return RoundShort(step, false);
     case ErrorKind::kPointwise: {
       Add(step, rule.growth, 1, rule.roundoffs);
       const bool has_short_kernel = step.node.op_type == "Erf" || step.node.op_type == "Gelu";
@@ -180,6 +208,7 @@ void ErrorPropagation::Apply(Step& step) {
     case ErrorKind::kProduct:
       return Add(step, rule.growth * (IsSquare(step) ? 2 : 1), 1, rule.roundoffs);
     case ErrorKind::kMatrix:
+      RoundWeights(step);
       return ApplyMatrix(step);
     case ErrorKind::kReduce:
     case ErrorKind::kPool:
@@ -192,6 +221,7 @@ void ErrorPropagation::Apply(Step& step) {
     case ErrorKind::kQuantise: {
       const DType type = TypeOf(step.graph.Outputs(step.node)[0]);
       const int bits = IsFloat(type) ? 4 : BitsOf(type);
+      RoundWeights(step);
       return ApplyQuantiser(step, kRangeInDeviations / std::exp2(bits > 0 ? bits : 8));
     }
     case ErrorKind::kRound:

@@ -72,11 +72,14 @@ class ErrorPropagation {
   void ApplyCast(Step& step);
   void ApplySteps(Step& step, double relative_step, Steps kind);
   void ApplyQuantiser(Step& step, double relative_step);
+  void ApplyOneSided(Step& step, double relative_step) const;
+  void RoundWeights(Step& step) const;
   void RoundShort(Step& step, bool computes);
   void SpreadFlips(Step& step) const;
   void Add(Step& step, double growth, int64_t length, double roundoffs) const;
   bool IsQuantisedWithBias(const Step& step) const;
   static bool IsSquare(const Step& step);
+  bool OneQuantises() const { return first_.unquantised != second_.unquantised; }
 
   const OnnxModel& model_;
   ShapeTracker shapes_;

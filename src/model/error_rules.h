@@ -8,20 +8,21 @@
 namespace vernier {
 
 enum class ErrorKind : uint8_t {
-  kMove,       ///< copies elements of its inputs: the worst of them
-  kPointwise,  ///< sums and functions of one value: the worst input, and an error of its own
-  kProduct,    ///< products and quotients: the worst input, twice for a square
-  kMatrix,     ///< products summed over the shared length
-  kReduce,     ///< a sum over axes: errors average out where nothing cancels
-  kNorm,       ///< divides by a deviation; what is subtracted before makes errors larger
-  kPool,       ///< a sum over a window, or over everything behind the channels
-  kRecurrent,  ///< a matrix product for every step of a sequence
-  kQuantise,   ///< to steps: an error flips a value to the next step now and then
-  kRound,      ///< the same for values that have no scale of their own
-  kCast,       ///< depends on the types
-  kExact,      ///< integers and truths: places, shapes, comparisons
-  kControl,    ///< the body decides
-  kConstant,   ///< no error
+  kMove,        ///< copies elements of its inputs: the worst of them
+  kPointwise,   ///< sums and functions of one value: the worst input, and an error of its own
+  kProduct,     ///< products and quotients: the worst input, twice for a square
+  kMatrix,      ///< products summed over the shared length
+  kReduce,      ///< a sum over axes: errors average out where nothing cancels
+  kNorm,        ///< divides by a deviation; what is subtracted before makes errors larger
+  kPool,        ///< a sum over a window, or over everything behind the channels
+  kRecurrent,   ///< a matrix product for every step of a sequence
+  kQuantise,    ///< to steps: an error flips a value to the next step now and then
+  kDequantise,  ///< from steps
+  kRound,       ///< the same for values that have no scale of their own
+  kCast,        ///< depends on the types
+  kExact,       ///< integers and truths: places, shapes, comparisons
+  kControl,     ///< the body decides
+  kConstant,    ///< no error
 };
 
 struct ErrorRule {
@@ -74,7 +75,7 @@ inline constexpr ErrorRule kErrorRules[] = {
      "QLinearSoftmax QGemm",
      ErrorKind::kQuantise},
     {"Floor Ceil Round Sign Mod", ErrorKind::kRound},
-    {"DequantizeLinear", ErrorKind::kMove},
+    {"DequantizeLinear", ErrorKind::kDequantise},
     {"Cast BitCast", ErrorKind::kCast},
     {"Shape Size ArgMax ArgMin NonZero Equal Greater GreaterOrEqual Less LessOrEqual And Or Xor "
      "Not IsNaN IsInf OneHot NonMaxSuppression Unique BitShift BitwiseAnd BitwiseOr BitwiseNot "

@@ -59,6 +59,7 @@ Json ToJson(const BlameLayerRecord& layer) {
                {"own_missing", Text(layer.own_missing)},
                {"in_place_error", Number(layer.in_place_error)},
                {"condition", Number(layer.condition)},
+               {"evidence", Text(layer.evidence)},
                {"fused", layer.fused},
                {"fused_error", Number(layer.fused_error)},
                {"iteration", layer.iteration}};
@@ -183,6 +184,7 @@ BlameLayerRecord LayerFrom(const Json& json) {
   layer.own_missing = TextFrom(json.at("own_missing"));
   layer.in_place_error = MaybeNumberFrom(json.at("in_place_error"));
   if (json.contains("condition")) layer.condition = NumberFrom(json.at("condition"));
+  if (json.contains("evidence")) layer.evidence = TextFrom(json.at("evidence"));
   if (json.contains("fused")) layer.fused = ListFrom<std::string>(json.at("fused"));
   if (json.contains("fused_error")) layer.fused_error = MaybeNumberFrom(json.at("fused_error"));
   layer.iteration = json.value("iteration", int64_t{0});
@@ -246,6 +248,7 @@ void ReadSummary(const Json& json, BlameRecord& record) {
   record.first_divergence = TextFrom(json.at("first_divergence"));
   record.output_error = NumberFrom(json.at("output_error"));
   if (json.contains("condition")) record.condition = NumberFrom(json.at("condition"));
+  if (json.contains("quantises_alone")) record.quantises_alone = json.at("quantises_alone");
   record.compared = json.value("compared", int64_t{0});
   record.iterations = json.value("iterations", int64_t{0});
   record.command = TextFrom(json.at("command"));
@@ -285,6 +288,7 @@ std::string ToJson(const BlameRecord& record) {
   json["first_divergence"] = Text(record.first_divergence);
   json["output_error"] = Number(record.output_error);
   json["condition"] = Number(record.condition);
+  json["quantises_alone"] = record.quantises_alone;
   json["compared"] = record.compared;
   json["iterations"] = record.iterations;
   json["command"] = record.command;

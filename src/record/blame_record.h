@@ -73,6 +73,8 @@ struct BlameLayerRecord {
   /// By how much the bars are wider since rounding is amplified, here or before; the errors are in
   /// multiples of the wider ones. Usually 1.
   double condition = 1;
+  /// What else is known of the reason: "conv_q clips 43 % of its values: ..."; usually empty.
+  std::string evidence;
   int64_t iteration = 0;  ///< in which its total error was the largest
 };
 
@@ -140,8 +142,9 @@ struct BlameRecord {
   /// The candidate's condition number: by how many roundoffs its outputs move when each float of
   /// the inputs moves by one step; 0: not measured, since nothing hung on it.
   double condition = 0;
-  int64_t compared = 0;    ///< tensors
-  int64_t iterations = 0;  ///< of which each layer has its worst; 0: not known
+  bool quantises_alone = false;  ///< the candidate has quantisers, and the reference none
+  int64_t compared = 0;          ///< tensors
+  int64_t iterations = 0;        ///< of which each layer has its worst; 0: not known
   int64_t batches = 0;
   uint64_t planned_bytes = 0;  ///< the most that all processes were expected to hold
   std::string error;           ///< why it was given up; empty: it was not

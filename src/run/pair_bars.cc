@@ -99,7 +99,11 @@ std::string DescribeBar(const ErrorPrediction& prediction, DType dtype, bool gra
   if (!graph_known) return text + ", graph not known";
   text += ", longest sum " + std::to_string(prediction.longest_sum);
   text += Count(prediction.layers, "layer");
-  if (prediction.quantisers > 0) text += Count(prediction.quantisers, "quantiser");
+  if (prediction.one_sided > 0) {
+    text += Count(prediction.one_sided, "quantiser") + " of one side";
+  } else if (prediction.quantisers > 0) {
+    text += Count(prediction.quantisers, "quantiser");
+  }
   if (!prediction.since.empty()) text += ", counted from '" + prediction.since + "'";
   if (prediction.unknown > 0) text += Count(prediction.unknown, "operator") + " without a rule";
   return text;
@@ -151,7 +155,10 @@ void PairBars::AddRunner(size_t stream, const LiveRunner& runner) {
 }
 
 void PairBars::AddGraph(size_t stream, RunnerGraph graph) {
-  if (graph.model != nullptr) graph.model_coarsest = CoarsestOf(*graph.model);
+  if (graph.model != nullptr) {
+    graph.model_coarsest = CoarsestOf(*graph.model);
+    graph.has_quantisers = HasQuantisers(*graph.model);
+  }
   graphs_[stream] = std::move(graph);
 }
 
@@ -171,15 +178,17 @@ const RunnerGraph& PairBars::GraphOf(size_t stream) const {
 }
 
 RunnerArithmetic PairBars::ArithmeticOn(const RunnerGraph& graph, const RunnerGraph& owner) {
+  RunnerArithmetic arithmetic = graph.arithmetic;
   // A model of a shorter type has rounded weights, however long the type that it is computed in.
   const bool rounded = graph.model_coarsest != DType::kUndefined &&
                        owner.model_coarsest != DType::kUndefined &&
                        UnitRoundoff(graph.model_coarsest) > UnitRoundoff(owner.model_coarsest);
-  if (rounded) return RunnerArithmetic{graph.model_coarsest, false};
   // "As in its model" is as in this one where both have the same types.
   const bool own = graph.model == nullptr || graph.model_coarsest == owner.model_coarsest ||
                    graph.arithmetic.computes_in != DType::kUndefined;
-  return own ? graph.arithmetic : RunnerArithmetic{graph.model_coarsest, false};
+  if (rounded || !own) arithmetic = RunnerArithmetic{graph.model_coarsest, false};
+  arithmetic.unquantised = graph.has_quantisers == false && owner.has_quantisers == true;
+  return arithmetic;
 }
 
 ErrorPredictions PairBars::Predict(const RunnerGraph& owner, Pair pair,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ struct RunnerGraph {
   std::string model_path;
   RunnerArithmetic arithmetic;
   DType model_coarsest = DType::kUndefined;  ///< the weights' type with the largest roundoff
+  std::optional<bool> has_quantisers;
 };
 
 /// "float32, longest sum 4608, 23 layers", "integers, exact", ...: the reason of a bar.
@@ -43,6 +45,8 @@ class PairBars {
   /// are saved outputs.
   void AddRunner(size_t stream, const LiveRunner& runner);
   void AddGraph(size_t stream, RunnerGraph graph);
+  /// Saved outputs of a model that has no quantisers, whatever the other stream's has.
+  void AddUnquantised(size_t stream) { graphs_[stream].has_quantisers = false; }
 
   /// The sizes of the inputs, which tell how long sums are. Only the first feed counts.
   void SetFeed(const TensorMap& feed);
