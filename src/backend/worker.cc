@@ -1,142 +1,24 @@
 #include "backend/worker.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 
 #include "backend/measure_messages.h"
-#include "backend/no_descriptors.h"
 #include "backend/worker_server.h"
 #include "util/number_text.h"
-#include "util/own_program.h"
-#include "util/process_memory.h"
-
-extern char** environ;
 
 namespace vernier {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// The descriptor that a worker finds its channel on.
-constexpr int kWorkerFd = 3;
 constexpr std::string_view kLoading = "loading the framework";
-// How long a framework may take to unload when no --timeout says.
-constexpr double kGoodbyeSeconds = 10;
-// How long the end of a process may follow the end of its connection.
-constexpr int kEndMs = 500;
 // A signal that comes just before poll() does not end it: look again that often.
 constexpr int kLookMs = 100;
-
-std::string_view SignalMeaning(int signal) {
-  switch (signal) {
-    case SIGSEGV:
-      return "SIGSEGV, a memory access violation";
-    case SIGFPE:
-      return "SIGFPE, an arithmetic error";
-    case SIGABRT:
-      return "SIGABRT, an abort";
-    case SIGBUS:
-      return "SIGBUS, a bad memory access";
-    case SIGILL:
-      return "SIGILL, an instruction that this CPU does not have";
-    case SIGKILL:
-      return "SIGKILL, likely for want of memory";
-    case SIGTERM:
-      return "SIGTERM";
-    default:
-      return {};
-  }
-}
-
-std::string DescribeEnd(int wait_status) {
-  if (WIFSIGNALED(wait_status)) {
-    const int signal = WTERMSIG(wait_status);
-    const std::string_view meaning = SignalMeaning(signal);
-    return "died of " +
-           (meaning.empty() ? "signal " + std::to_string(signal) : std::string(meaning));
-  }
-  return "ended with exit status " + std::to_string(WEXITSTATUS(wait_status));
-}
-
-std::string OwnExecutable() {
-  const std::string path = OwnProgram().string();
-  return path.empty() ? "/proc/self/exe" : path;
-}
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 Status BadAnswer(std::string_view what) {
   return BackendError("a worker sent a malformed " + std::string(what));
 }
-
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// This process's environment with `more` in place of variables of the same names.
-std::vector<char*> Environment(std::vector<std::string>& more) {
-  std::vector<char*> all = Pointers(more);
-  const auto replaced = [&](std::string_view variable) {
-    const std::string_view name = variable.substr(0, variable.find('=') + 1);
-    return std::any_of(more.begin(), more.end(),
-                       [&](const std::string& given) { return given.starts_with(name); });
-  };
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!replaced(*variable)) all.insert(all.end() - 1, *variable);
-  }
-  return all;
-}
-
-// Owns the attributes of one posix_spawn call.
-class SpawnSettings {
- public:
-  SpawnSettings(int channel, int log) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // What a framework prints must not mix with our results on stdout.
-    ::posix_spawn_file_actions_adddup2(&actions_, log, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, log, STDERR_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, channel, kWorkerFd);
-    ::posix_spawnattr_init(&attributes_);
-    // A group of its own: Ctrl-C goes to the parent, which ends its workers in order.
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  }
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
 
 }  // namespace
 
@@ -164,77 +46,6 @@ Result<std::unique_ptr<Worker>> Worker::Load(std::unique_ptr<Worker> worker) {
   return worker;
 }
 
-Status Worker::Spawn(Channel child) {
-  // dup2 onto the same number would leave close-on-exec set: move the descriptor away first.
-  const UniqueFd moved(::fcntl(child.descriptor(), F_DUPFD_CLOEXEC, kWorkerFd + 1));
-  if (!moved.valid()) return NoDescriptorsLeft();
-  VERNIER_ASSIGN_OR_RETURN(said_, StderrRelay::Start());
-  const SpawnSettings settings(moved.get(), said_->write_end());
-  const std::string executable = OwnExecutable();
-  std::vector<std::string> words = {"vernier", "worker", std::to_string(kWorkerFd),
-                                    std::to_string(::getpid())};
-  words.insert(words.end(), options_.program.begin(), options_.program.end());
-  const int error =
-      ::posix_spawn(&pid_, executable.c_str(), settings.actions(), settings.attributes(),
-                    Pointers(words).data(), Environment(options_.environment).data());
-  said_->CloseWriteEnd();
-  if (error != 0) {
-    pid_ = -1;
-    return Internal(std::string("a worker cannot be started: ") + std::strerror(error));
-  }
-  process_.Reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  return {};
-}
-
-Worker::~Worker() { (void)Finish(); }
-
-Status Worker::Finish() {
-  channel_ = Channel(UniqueFd());
-  // A thread that hangs in a framework cannot be ended; it goes with the process.
-  if (thread_.joinable() && !death_.ok()) thread_.detach();
-  if (thread_.joinable()) thread_.join();
-  if (pid_ < 0) return {};
-  const Request request{"unloading the framework"};
-  const double limit = options_.timeout_s > 0 ? options_.timeout_s : kGoodbyeSeconds;
-  const bool was_alive = death_.ok();
-  pollfd end{process_.get(), POLLIN, 0};
-  // It leaves by itself when the channel closes, unless its framework hangs.
-  while (death_.ok() && ::poll(&end, 1, kLookMs) <= 0) {
-    if (options_.interrupted->load() != 0) {
-      (void)EndBy(Cancelled("interrupted while unloading the framework"));
-    } else if (SecondsSince(request.start) > limit) {
-      (void)EndBy(BackendError("hung while unloading the framework" + LastWords()));
-    }
-  }
-  const std::optional<int> wait_status = Reap();
-  if (death_.ok() && wait_status.value_or(0) != 0) {
-    death_ =
-        BackendError(DescribeEnd(*wait_status) + " while unloading the framework" + LastWords());
-  }
-  return was_alive ? death_ : Status();
-}
-
-void Worker::Kill() {
-  if (pid_ > 0) ::kill(-pid_, SIGKILL);
-}
-
-std::optional<int> Worker::Reap() {
-  int wait_status = 0;
-  pid_t reaped = 0;
-  do {
-    reaped = ::waitpid(pid_, &wait_status, 0);
-  } while (reaped < 0 && errno == EINTR);
-  const bool known = reaped == pid_;
-  pid_ = -1;
-  return known ? std::optional(wait_status) : std::nullopt;
-}
-
-Status Worker::EndBy(Status why) {
-  Kill();
-  death_ = std::move(why);
-  return death_;
-}
-
 Status Worker::Post(MessageType type, const MessageWriter& body, int fd, const Request& request) {
   if (!death_.ok()) return death_;
   // A failed send means that the worker is dead; Await finds out of what.
@@ -243,19 +54,13 @@ Status Worker::Post(MessageType type, const MessageWriter& body, int fd, const R
   return death_;
 }
 
-bool Worker::HasEnded() const {
-  // In process there is no pidfd: a negative descriptor is ignored.
-  pollfd end{process_.get(), POLLIN, 0};
-  return ::poll(&end, 1, 0) > 0;
-}
-
 Status Worker::WaitForChannel(short events, const Request& request) {
   while (true) {
     if (options_.interrupted->load() != 0) {
       return EndBy(Cancelled("interrupted while " + std::string(request.stage)));
     }
     const double limit = options_.timeout_s;
-    if (limit > 0 && SecondsSince(request.start) >= limit) {
+    if (limit > 0 && request.seconds() >= limit) {
       return EndBy(BackendError("hung while " + std::string(request.stage) + ": no answer within " +
                                 FormatG(limit, 4) + " s (--timeout)" + LastWords()));
     }
@@ -264,7 +69,7 @@ Status Worker::WaitForChannel(short events, const Request& request) {
     const bool ended = HasEnded();
     std::array<pollfd, 2> ready = {
         {{channel_.descriptor(), events, 0}, {process_.get(), POLLIN, 0}}};
-    const double rest_ms = limit > 0 ? (limit - SecondsSince(request.start)) * 1e3 + 1 : kLookMs;
+    const double rest_ms = limit > 0 ? (limit - request.seconds()) * 1e3 + 1 : kLookMs;
     (void)::poll(ready.data(), ready.size(), static_cast<int>(std::clamp(rest_ms, 0., 1e2)));
     if (ready[0].revents != 0) return {};
     if (ended) return Bury(request.stage);
@@ -291,26 +96,6 @@ Result<Frame> Worker::Await(const Request& request) {
         return EndBy(BadAnswer("answer"));
     }
   }
-}
-
-// The connection has ended: finds out why.
-Status Worker::Bury(std::string_view stage) {
-  std::string how = "closed its connection";
-  if (pid_ > 0) {
-    pollfd end{process_.get(), POLLIN, 0};
-    const bool ended = ::poll(&end, 1, kEndMs) > 0;
-    Kill();  // also what it left behind
-    const std::optional<int> wait_status = Reap();
-    if (ended && wait_status) how = DescribeEnd(*wait_status);
-  }
-  death_ = BackendError(how + " while " + std::string(stage) + LastWords());
-  return death_;
-}
-
-// For the end of a verdict, after its first line: what the process wrote before it ended.
-std::string Worker::LastWords() {
-  const std::string lines = said_ == nullptr ? std::string() : said_->Stop();
-  return lines.empty() ? lines : "\nThe last it wrote to standard error:\n" + lines;
 }
 
 void Worker::ReleaseLog() {
@@ -474,24 +259,6 @@ Status Worker::Close(uint64_t session) {
                            Call(MessageType::kClose, body, -1, "closing a session"));
   MessageReader in(frame.body);
   return DecodeStatus(in);
-}
-
-std::optional<uint64_t> Worker::TakePeakMemory() {
-  if (pid_ <= 0) return std::nullopt;
-  const std::string folder = "/proc/" + std::to_string(pid_);
-  std::optional<uint64_t> peak;
-  std::ifstream status(folder + "/status");
-  for (std::string line; std::getline(status, line);) {
-    unsigned long long kibibytes = 0;
-    if (std::sscanf(line.c_str(), "VmHWM: %llu kB", &kibibytes) != 1) continue;
-    peak = kibibytes * 1024;
-  }
-  std::ofstream(folder + "/clear_refs") << "5\n";  // the mark starts anew from what it holds now
-  return peak;
-}
-
-std::optional<uint64_t> Worker::ResidentMemory() const {
-  return pid_ > 0 ? ResidentMemoryOf(std::to_string(pid_)) : std::nullopt;
 }
 
 void Worker::TrimMemory() {

@@ -140,6 +140,9 @@ class Worker {
   struct Request {
     std::string_view stage;
     std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    double seconds() const {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
   };
 
   Status Spawn(Channel child);
