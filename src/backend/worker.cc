@@ -15,6 +15,10 @@ namespace {
 constexpr std::string_view kLoading = "loading the framework";
 // A signal that comes just before poll() does not end it: look again that often.
 constexpr int kLookMs = 100;
+// A quarter of what a connection holds, less what the system adds.
+constexpr size_t kMostAhead = size_t{48} << 10;
+// How long an answer that nobody wants is waited for.
+constexpr double kUnwantedSeconds = 10;
 
 Status BadAnswer(std::string_view what) {
   return BackendError("a worker sent a malformed " + std::string(what));
@@ -42,7 +46,7 @@ Result<std::unique_ptr<Worker>> Worker::Start(WorkerOptions options, Logger& log
 Result<std::unique_ptr<Worker>> Worker::Load(std::unique_ptr<Worker> worker) {
   MessageWriter body;
   worker->options_.load.Encode(body);
-  VERNIER_TRY(worker->Post(MessageType::kLoad, body, -1, {kLoading}));
+  VERNIER_TRY(worker->Post(MessageType::kLoad, body, -1, worker->MakeRequest(kLoading)));
   return worker;
 }
 
@@ -59,7 +63,7 @@ Status Worker::WaitForChannel(short events, const Request& request) {
     if (options_.interrupted->load() != 0) {
       return EndBy(Cancelled("interrupted while " + std::string(request.stage)));
     }
-    const double limit = options_.timeout_s;
+    const double limit = request.limit_s;
     if (limit > 0 && request.seconds() >= limit) {
       return EndBy(BackendError("hung while " + std::string(request.stage) + ": no answer within " +
                                 FormatG(limit, 4) + " s (--timeout)" + LastWords()));
@@ -120,7 +124,8 @@ void Worker::ForwardLog(const Frame& frame) {
 Result<Frame> Worker::Call(MessageType type, const MessageWriter& body, int fd,
                            std::string_view stage) {
   VERNIER_TRY(AwaitLoad().status());
-  const Request request{stage};
+  VERNIER_TRY(SetAheadAside());
+  const Request request = MakeRequest(stage);
   VERNIER_TRY(Post(type, body, fd, request));
   return Await(request);
 }
@@ -128,7 +133,7 @@ Result<Frame> Worker::Call(MessageType type, const MessageWriter& body, int fd,
 Result<BackendInfo> Worker::AwaitLoad() {
   if (loaded_) return *loaded_;
   const auto load = [this]() -> Result<BackendInfo> {
-    VERNIER_ASSIGN_OR_RETURN(const Frame frame, Await({kLoading}));
+    VERNIER_ASSIGN_OR_RETURN(const Frame frame, Await(MakeRequest(kLoading)));
     MessageReader in(frame.body);
     VERNIER_TRY(DecodeStatus(in));
     BackendInfo info = BackendInfo::Decode(in);
@@ -158,7 +163,7 @@ Status Worker::GiveBack(std::string_view stage) {
   MessageWriter body;
   body.Number<uint64_t>(numbers.size());
   for (const uint64_t number : numbers) body.Number(number);
-  return Post(MessageType::kTakeBack, body, -1, {stage});
+  return Post(MessageType::kTakeBack, body, -1, MakeRequest(stage));
 }
 
 Status Worker::HashInputs(uint64_t session) {
@@ -169,8 +174,63 @@ Status Worker::HashInputs(uint64_t session) {
   return {};
 }
 
-Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
-                                    std::string_view stage, OutputPlace place) {
+// Answers come in the order of the requests.
+Status Worker::SetAheadAside() {
+  if (!ahead_ || ahead_->answer) return {};
+  VERNIER_ASSIGN_OR_RETURN(ahead_->answer, Await(MakeRequest("running the next iteration")));
+  return {};
+}
+
+void Worker::DropAhead() {
+  const std::optional<Ahead> dropped = std::exchange(ahead_, std::nullopt);
+  if (!dropped || dropped->answer || !death_.ok()) return;
+  Request request = MakeRequest("running an iteration that is not wanted any more");
+  request.limit_s =
+      std::min(request.limit_s > 0 ? request.limit_s : kUnwantedSeconds, kUnwantedSeconds);
+  (void)Await(request);
+  ended_unwanted_ = !death_.ok() && death_.code() != StatusCode::kCancelled;
+  if (ended_unwanted_) logger_.Verbose("A worker " + death_.message());
+}
+
+// Whether it can be sent without a wait. The system calls a connection writable while three
+// quarters of its room are left.
+bool Worker::MaySend(size_t size) const {
+  pollfd room{channel_.descriptor(), POLLOUT, 0};
+  return size <= kMostAhead && ::poll(&room, 1, 0) == 1 && room.revents == POLLOUT;
+}
+
+bool Worker::RunAhead(uint64_t session, const TensorBlock& feed) {
+  if (ahead_ || !death_.ok() || !MaySend(feed.description.size())) return false;
+  constexpr std::string_view kStage = "running the next iteration";
+  if (!GiveBack(kStage).ok()) return false;
+  MessageWriter body;
+  body.Number(session);
+  body.Append(feed.description);
+  if (!Post(MessageType::kRun, body, feed.memory.get(), MakeRequest(kStage)).ok()) return false;
+  ahead_.emplace(Ahead{session, std::nullopt});
+  return true;
+}
+
+// With what is done meanwhile.
+Result<Frame> Worker::CallRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
+                              OutputPlace place) {
+  std::optional<Frame> answer;
+  if (ahead_ && ahead_->session == session) {
+    answer.swap(ahead_->answer);
+    ahead_.reset();
+  } else {
+    VERNIER_TRY(SetAheadAside());
+    VERNIER_TRY(PostRun(session, feed, stage, place));
+  }
+  // For one that was sent ahead, too, time counts from here: only now is it waited for.
+  const Request request = MakeRequest(stage);
+  if (const auto work = std::exchange(meanwhile_, nullptr)) work();
+  if (answer) return *std::move(answer);
+  return Await(request);
+}
+
+Status Worker::PostRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
+                       OutputPlace place) {
   MessageWriter body;
   if (place == OutputPlace::kDevice) {
     RunAndKeepRequest{session, std::exchange(released_, {})}.Encode(body);
@@ -182,10 +242,12 @@ Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
       place == OutputPlace::kDevice ? MessageType::kRunAndKeep : MessageType::kRun;
   body.Append(feed.description);
   VERNIER_TRY(AwaitLoad().status());
-  const Request request{stage};
-  VERNIER_TRY(Post(type, body, feed.memory.get(), request));
-  if (const auto work = std::exchange(meanwhile_, nullptr)) work();
-  VERNIER_ASSIGN_OR_RETURN(Frame frame, Await(request));
+  return Post(type, body, feed.memory.get(), MakeRequest(stage));
+}
+
+Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
+                                    std::string_view stage, OutputPlace place) {
+  VERNIER_ASSIGN_OR_RETURN(Frame frame, CallRun(session, feed, stage, place));
   MessageReader in(frame.body);
   VERNIER_TRY(DecodeStatus(in));
   Outcome outcome;
@@ -253,6 +315,8 @@ Result<Tensor> Worker::Fetch(uint64_t handle) {
 
 Status Worker::Close(uint64_t session) {
   hashing_.erase(session);
+  DropAhead();
+  if (ended_unwanted_) return {};
   MessageWriter body;
   body.Number(session);
   VERNIER_ASSIGN_OR_RETURN(const Frame frame,

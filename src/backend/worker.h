@@ -75,6 +75,14 @@ class Worker {
   /// What is done once, here, while the next Run waits for its answer.
   void Meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
 
+  /// Sends what the next Run of this session would send, so that the worker finds it when it has
+  /// done with the one before. To be called within Meanwhile; `feed` must stay as it is until that
+  /// next Run, which must be one with this feed and kHost, has its answer. False, and nothing was
+  /// sent: one is on its way already, or it might have to wait for room, while the worker waits for
+  /// us to read. An answer that no Run asks for is dropped by Close, and if the worker dies or
+  /// hangs meanwhile, that is no failure of anything.
+  bool RunAhead(uint64_t session, const TensorBlock& feed);
+
   /// Does it serve a plug-in, in a process or a thread of this program's own? Such a worker keeps
   /// nothing of a feed when it has answered.
   bool serves_plugin() const {
@@ -136,15 +144,23 @@ class Worker {
   Worker(WorkerOptions options, Logger& logger, Channel channel)
       : options_(std::move(options)), logger_(logger), channel_(std::move(channel)) {}
 
-  // What is being done, for messages, and since when.
+  // What is being done, for messages, since when, and for how long at most.
   struct Request {
     std::string_view stage;
+    double limit_s = 0;  ///< 0: for ever
     std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
     double seconds() const {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
   };
 
+  // A run that was sent before it was asked for.
+  struct Ahead {
+    uint64_t session = 0;
+    std::optional<Frame> answer;  ///< where another request had to wait for it
+  };
+
+  Request MakeRequest(std::string_view stage) const { return {stage, options_.timeout_s}; }
   Status Spawn(Channel child);
   static Result<std::unique_ptr<Worker>> Load(std::unique_ptr<Worker> worker);
   Status Post(MessageType type, const MessageWriter& body, int fd, const Request& request);
@@ -154,6 +170,13 @@ class Worker {
   bool HasEnded() const;
   void ForwardLog(const Frame& frame);
   Status GiveBack(std::string_view stage);
+  bool MaySend(size_t size) const;
+  Status SetAheadAside();
+  void DropAhead();
+  Status PostRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
+                 OutputPlace place);
+  Result<Frame> CallRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
+                        OutputPlace place);
   Status Bury(std::string_view stage);
   Status EndBy(Status why);
   std::string LastWords();
@@ -174,6 +197,8 @@ class Worker {
   std::vector<uint64_t> released_;
   std::shared_ptr<Loans> loans_ = std::make_shared<Loans>();
   std::function<void()> meanwhile_;
+  std::optional<Ahead> ahead_;
+  bool ended_unwanted_ = false;  // by what nobody had asked for
   Status death_;
 };
 

@@ -154,7 +154,7 @@ Status Worker::Finish() {
   if (thread_.joinable() && !death_.ok()) thread_.detach();
   if (thread_.joinable()) thread_.join();
   if (pid_ < 0) return {};
-  const Request request{"unloading the framework"};
+  const Request request = MakeRequest("unloading the framework");
   const double limit = options_.timeout_s > 0 ? options_.timeout_s : kGoodbyeSeconds;
   const bool was_alive = death_.ok();
   pollfd end{process_.get(), POLLIN, 0};

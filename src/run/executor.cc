@@ -158,7 +158,7 @@ class Execution {
                    FormatTensorTable(*feed));
       VERNIER_TRY(savers_->AddFeed(i, *feed));
       observer_.FeedMade(i, *feed);
-      live_.Meanwhile([this] { feeds_->Prepare(); });
+      live_.Meanwhile([this] { return feeds_->Prepare(); });
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference_.InferAll(*feed, i));
       ++live_iterations_;
       live_.ForgetFeed();

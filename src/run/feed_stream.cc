@@ -91,15 +91,16 @@ Result<std::optional<TensorMap>> FeedStream::Next() {
   return std::optional<TensorMap>(std::move(feed));
 }
 
-void FeedStream::Prepare() {
+const TensorMap* FeedStream::Prepare() {
   constexpr size_t kMostAhead = size_t{2} << 20;
   const bool wanted = random_ && !drawn_elsewhere_ && !prepared_ && next_ > 0 &&
                       next_ < random_->count() && last_size_ <= kMostAhead;
-  if (!wanted) return;
+  if (!wanted) return nullptr;
   HeldLog log;
   Result<TensorMap> feed = random_->Make(next_, log);
   if (feed.ok()) last_size_ = SizeOf(*feed);
   prepared_ = Prepared{std::move(feed), std::move(log)};
+  return prepared_->feed.ok() ? &*prepared_->feed : nullptr;
 }
 
 std::optional<int64_t> FeedStream::expected() const {

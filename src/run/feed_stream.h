@@ -39,8 +39,9 @@ class FeedStream {
   Result<std::optional<TensorMap>> Next();
 
   /// Makes the next feed now, for Next() to return, where it is random, drawn here and not so large
-  /// that having two is a burden. What there is to log of it appears with Next().
-  void Prepare();
+  /// that having two is a burden. What there is to log of it appears with Next(). Null where there
+  /// is none.
+  const TensorMap* Prepare();
 
   /// How many feeds were asked for; nullopt where a file decides.
   std::optional<int64_t> expected() const;

@@ -45,6 +45,8 @@ class LiveRunner {
 
   /// See Worker::Meanwhile and Worker::serves_plugin.
   void Meanwhile(std::function<void()> work) { worker_->Meanwhile(std::move(work)); }
+  /// See Worker::RunAhead.
+  bool InferAhead(const TensorBlock& feed) { return worker_->RunAhead(session_id_, feed); }
   bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }
 
   /// From now on Infer() learns what the framework's process received. A worker that cannot tell is

@@ -38,6 +38,16 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
          plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
 }
 
+// Whether it is worth while to have the next one begin before this one is looked at: what that
+// gains are microseconds, and what it costs is the memory of one more result, and the time of one
+// that may not be wanted.
+bool IsLight(const IterationResult& result) {
+  constexpr double kShortSeconds = 10e-3;
+  size_t bytes = 0;
+  for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
+  return result.runtime_s.value_or(0) < kShortSeconds && bytes <= LentMemory::kLargest;
+}
+
 }  // namespace
 
 std::string FormatTensorTable(const TensorMap& tensors) {
@@ -233,9 +243,15 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   TellInputs(runner);
   const bool may_stay = may_stay_on_device_ && !IsSample(index, iteration);
-  if (auto work = std::exchange(meanwhile_, nullptr)) runner.Meanwhile(std::move(work));
+  if (auto work = std::exchange(meanwhile_, nullptr)) {
+    runner.Meanwhile([this, index, iteration, next_feed = std::move(work)] {
+      const TensorMap* const next = next_feed();
+      if (next != nullptr) InferAhead(index, *next, iteration + 1);
+    });
+  }
   Result<IterationResult> made =
       runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr);
+  last_was_light_ = made.ok() && IsLight(*made);
   if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
   return Finish(index, iteration, std::move(made));
 }

@@ -68,11 +68,15 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration);
 
-  /// What is done once, on this thread, while a runner computes the next result.
-  void Meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
+  /// What is done once, on this thread, while a runner computes the next result. It gives the feed
+  /// of the iteration after that, where there will be one and it is known already, else null: a
+  /// lone runner may be sent that before it has answered. What it makes of it is nobody's concern
+  /// until it is asked to Infer() it.
+  using NextFeed = std::function<const TensorMap*()>;
+  void Meanwhile(NextFeed work) { meanwhile_ = std::move(work); }
 
   /// The last feed is not asked for again: what was kept of it for further runners goes. All of
-  /// them must have answered.
+  /// them must have answered. One that was sent ahead stays.
   void ForgetFeed();
 
   /// The same of all runners, side by side; nullopt for those that have failed before, and for
@@ -122,8 +126,10 @@ class LiveRuns {
   bool IsSaved(size_t index, int64_t iteration) const;
   bool IsSample(size_t index, int64_t iteration) const;
   Result<IterationResult> TakeSaved(size_t index, int64_t iteration);
-  Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed);
+  Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger) const;
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
+  bool MayInferAhead(size_t index, int64_t iteration) const;
+  void InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool MayLendFeeds() const;
 
   const RunPlan& plan_;
@@ -144,12 +150,17 @@ class LiveRuns {
   InputHashes received_first_;
   std::string received_by_;
 
-  std::function<void()> meanwhile_;
+  NextFeed meanwhile_;
+  bool last_was_light_ = false;  // the last inference: short, and its outputs small
 
-  // The block of the last feed: runners with the same inputs share it.
+  // The block of a feed: runners with the same inputs share it.
+  struct FeedBlock {
+    int64_t iteration;
+    TensorBlock block;
+  };
   LentMemory lent_;
-  std::optional<TensorBlock> block_;
-  int64_t block_iteration_ = -1;
+  std::optional<FeedBlock> block_;       // of the last feed
+  std::optional<FeedBlock> next_block_;  // of one that was sent ahead
 };
 
 /// "{x [dtype=float32, shape=(2, 3)],\n y [...]}": the peer's table of tensors.

@@ -1,9 +1,11 @@
 // What the runners of a run are fed: made for their inputs, encoded once, and what arrived.
 #include <algorithm>
+#include <utility>
 
 #include "inputs/peer_text.h"
 #include "run/described_inputs.h"
 #include "run/live_runs.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -50,23 +52,42 @@ bool LiveRuns::MayLendFeeds() const {
 }
 
 void LiveRuns::ForgetFeed() {
-  if (block_ && block_->lent != 0) lent_.TakeBack(block_->lent);
-  block_.reset();
+  if (block_ && block_->block.lent != 0) lent_.TakeBack(block_->block.lent);
+  block_ = std::exchange(next_block_, std::nullopt);
 }
 
 Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t iteration) {
   ForgetFeed();
   VERNIER_ASSIGN_OR_RETURN(TensorBlock block,
                            EncodeTensors(feed, MayLendFeeds() ? &lent_ : nullptr));
-  block_ = std::move(block);
-  block_iteration_ = iteration;
-  return &*block_;
+  block_ = FeedBlock{iteration, std::move(block)};
+  return &block_->block;
 }
 
-Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed) {
+// Alone: two that infer at once would disturb each other. In a plug-in: a script may do more than
+// compute, and be seen to do it once more.
+bool LiveRuns::MayInferAhead(size_t index, int64_t iteration) const {
+  return runners_.size() == 1 && runners_[index].in_plugin() && !plan_.noise_floor &&
+         last_was_light_ && !IsSaved(index, iteration);
+}
+
+void LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration) {
+  if (!MayInferAhead(index, iteration)) return;
+  // What there is to say of the feed is said when its turn comes.
+  NoLog unheard;
+  const Result<CoercedFeed> coerced = Coerce(runners_[index], feed, unheard);
+  if (!coerced.ok() || !SameTensors(coerced->tensors, feed)) return;
+  Result<TensorBlock> block = EncodeTensors(feed, &lent_);
+  if (!block.ok()) return;
+  next_block_ = FeedBlock{iteration, *std::move(block)};
+  (void)runners_[index].InferAhead(next_block_->block);
+}
+
+Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed,
+                                     Logger& logger) const {
   if (runner.inputs_unknown()) return CoercedFeed{feed, {}};
   const CoerceOptions options{plan_.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
-  return CoerceFeed(feed, runner.session().inputs, options, logger_);
+  return CoerceFeed(feed, runner.session().inputs, options, logger);
 }
 
 void LiveRuns::TellInputs(const LiveRunner& runner) {
@@ -78,7 +99,7 @@ void LiveRuns::TellInputs(const LiveRunner& runner) {
 
 Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorMap& feed,
                                                int64_t iteration) {
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed));
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, logger_));
   for (const std::string& note : coerced.notes) {
     const std::string text = runner.name() + ": " + note;
     if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
@@ -89,7 +110,7 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
     own.own = std::move(encoded);
     return own;
   }
-  own.shared = block_ && block_iteration_ == iteration ? &*block_ : nullptr;
+  own.shared = block_ && block_->iteration == iteration ? &block_->block : nullptr;
   if (own.shared != nullptr) return own;
   VERNIER_ASSIGN_OR_RETURN(own.shared, Encode(feed, iteration));
   return own;

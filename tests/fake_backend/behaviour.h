@@ -48,6 +48,9 @@ class Behaviour {
   /// The lie to tell here, or empty.
   std::string_view LieAt(const Place& place) const;
 
+  /// How long it sleeps here, in milliseconds.
+  int64_t SleepAt(const Place& place) const { return IsAt(place) ? Number("sleep", 0) : 0; }
+
   /// Crashes, hangs, sleeps, floods or scribbles if this is the place. Returns the code of the
   /// status to fail with, or 0.
   int32_t ActAt(const Place& place) const;

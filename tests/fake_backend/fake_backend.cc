@@ -343,7 +343,9 @@ vn_status* Run(vn_session* session, const vn_tensor* const* inputs, size_t input
     Release(outputs[count]);
     outputs[count] = nullptr;
   }
-  stats->inference_seconds = 1e-6;
+  // Always the same number: what a test expects of a time must not depend on the machine.
+  stats->inference_seconds =
+      1e-6 + static_cast<double>(session->backend->behaviour.SleepAt(place)) * 1e-3;
   *out_count = lie == "more" ? capacity + 1 : lie == "none" ? 0 : count;
   return nullptr;
 }
