@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "builder_flags.h"
 #include "engine_files.h"
+#include "option_gates.h"
 #include "option_words.h"
 #include "profiles.h"
 #include "tactic_sources.h"
@@ -16,48 +18,14 @@ namespace {
 using nvinfer1::BuilderFlag;
 using nvinfer1::IBuilderConfig;
 
-struct FlagRow {
-  std::string_view key;
-  std::string_view option;
-  std::string_view name;
-  std::optional<int32_t> flag;  ///< nothing: not in this release
-};
-
-#define FLAG(key, option, name) \
-  FlagRow { key, option, #name, VERNIER_TRT_ENUMERATOR(BuilderFlag, k##name) }
-// In the order in which Polygraphy sets them.
-constexpr FlagRow kFlags[] = {
-    FLAG("restricted", "--trt-safety-restricted", SAFETY_SCOPE),
-    FLAG("refittable", "--refittable", REFIT),
-    FLAG("strip_plan", "--strip-plan", STRIP_PLAN),
-    FLAG("direct_io", "--direct-io", DIRECT_IO),
-    FLAG("sparse_weights", "--sparse-weights", SPARSE_WEIGHTS),
-    FLAG("version_compatible", "--version-compatible", VERSION_COMPATIBLE),
-    FLAG("exclude_lean_runtime", "--exclude-lean-runtime", EXCLUDE_LEAN_RUNTIME),
-    FLAG("error_on_timing_cache_miss", "--error-on-timing-cache-miss", ERROR_ON_TIMING_CACHE_MISS),
-    FLAG("disable_compilation_cache", "--disable-compilation-cache", DISABLE_COMPILATION_CACHE),
-    FLAG("weight_streaming", "--weight-streaming", WEIGHT_STREAMING),
-    FLAG("tf32", "--tf32", TF32),
-    FLAG("fp16", "--fp16", FP16),
-    FLAG("bf16", "--bf16", BF16),
-    FLAG("fp8", "--fp8", FP8),
-    FLAG("int8", "--int8", INT8),
-};
-#undef FLAG
-
-Status Missing(std::string_view option) {
-  return Unavailable(std::string(option) + " is not available in TensorRT " +
-                     VersionText(kHeaderVersion));
-}
-
 Status SetFlag(IBuilderConfig& config, std::optional<int32_t> flag, std::string_view option) {
-  if (!flag) return Missing(option);
+  if (!flag) return NotInThisRelease(option);
   config.setFlag(static_cast<BuilderFlag>(*flag));
   return {};
 }
 
 Status SetFlags(IBuilderConfig& config, const sdk::Options& options) {
-  for (const FlagRow& row : kFlags) {
+  for (const FlagRow& row : kBuilderFlags) {
     if (IsOn(options, row.key)) {
       VERNIER_TRY(SetFlag(config, row.flag, row.option));
     } else if (row.key == "tf32" && row.flag) {
@@ -196,7 +164,7 @@ Status SetIfThere(IBuilderConfig& config, std::string_view option, Set set) {
     set(config);
     return {};
   } else {
-    return Missing(option);
+    return NotInThisRelease(option);
   }
 }
 
@@ -237,7 +205,7 @@ Status SetLevels(IBuilderConfig& config, const sdk::Options& options) {
         c.setHardwareCompatibilityLevel(static_cast<Level>(value));
         return {};
       }
-      return Missing(kOption);
+      return NotInThisRelease(kOption);
     }(config));
   }
   if (const auto word = ValueOf(options, "runtime_platform")) {
@@ -250,7 +218,7 @@ Status SetLevels(IBuilderConfig& config, const sdk::Options& options) {
         c.setRuntimePlatform(static_cast<Platform>(value));
         return {};
       }
-      return Missing(kOption);
+      return NotInThisRelease(kOption);
     }(config));
   }
   const auto tiling = ValueOf(options, "tiling_optimization_level");
@@ -263,7 +231,7 @@ Status SetLevels(IBuilderConfig& config, const sdk::Options& options) {
       c.setTilingOptimizationLevel(static_cast<Level>(value));
       return {};
     }
-    return Missing(kOption);
+    return NotInThisRelease(kOption);
   }(config);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "option_gates.h"
 #include "option_words.h"
 
 namespace vernier::trt {
@@ -38,11 +39,6 @@ Result<int64_t> BudgetOf(Engine& engine, const std::string& text, Logger& logger
   return static_cast<int64_t>(number);
 }
 
-Status Missing(std::string_view option) {
-  return Unavailable(std::string(option) + " is not available in TensorRT " +
-                     VersionText(kHeaderVersion));
-}
-
 template <typename Engine>
 Status SetBudget(Engine& engine, const std::string& text, Logger& logger) {
   if constexpr (requires { engine.getStreamableWeightsSize(); }) {
@@ -59,14 +55,13 @@ Status SetBudget(Engine& engine, const std::string& text, Logger& logger) {
     return BackendError("Failed to set weight streaming budget to " + std::to_string(budget) +
                         "!: " + logger.TakeError());
   } else {
-    return Missing("--weight-streaming-budget");
+    return NotInThisRelease("--weight-streaming-budget");
   }
 }
 
 nvinfer1::IExecutionContext* ContextWithoutMemory(nvinfer1::ICudaEngine& engine) {
 #if VERNIER_TRT_AT_LEAST(10, 0)
-  return engine.createExecutionContext(
-      nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED);
+  return engine.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED);
 #else
   return engine.createExecutionContextWithoutDeviceMemory();
 #endif
@@ -116,7 +111,7 @@ Result<Owned<nvinfer1::IExecutionContext>> ContextMemory::MakeContext(nvinfer1::
               : word == "runtime" ? Strategy::kRuntime
                                   : Strategy::kStatic;
   if (strategy_ == Strategy::kRuntime && !kKnowsShapes<nvinfer1::IExecutionContext>) {
-    return Missing("--allocation-strategy runtime");
+    return NotInThisRelease("--allocation-strategy runtime");
   }
   Owned<nvinfer1::IExecutionContext> context(strategy_ == Strategy::kStatic
                                                  ? engine.createExecutionContext()

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "option_gates.h"
 #include "option_words.h"
 #include "trt_version.h"
 #include "trt_words.h"
@@ -17,8 +18,7 @@ Status MarkUnfusedTensors(nvinfer1::INetworkDefinition& network, const sdk::Opti
       if (each.markUnfusedTensorsAsDebugTensors()) return {};
       return BackendError("TensorRT refused --mark-unfused-tensors-as-debug-tensors");
     }
-    return Unavailable("--mark-unfused-tensors-as-debug-tensors is not available in TensorRT " +
-                       VersionText(kHeaderVersion));
+    return NotInThisRelease("--mark-unfused-tensors-as-debug-tensors");
   }(network);
 }
 

@@ -27,12 +27,7 @@ struct ParsedNetwork {
   std::shared_ptr<void> legacy_parser;  // as well
 };
 
-// What sets flags of the ONNX parser, which it has since 8.6: key and option.
-constexpr std::pair<std::string_view, std::string_view> kParserOptions[] = {
-    {"onnx_flags", "--onnx-flags"},
-    {"plugin_instancenorm", "--plugin-instancenorm"},
-    {"enable_uint8_asymmetric_quantization_dla", "--enable-uint8-asymmetric-quantization-dla"}};
-
+// The ONNX parser has flags since 8.6.
 template <typename Parser>
 Status SetParserFlags(Parser& parser, const sdk::Options& options, Logger& logger) {
   const auto words = WordsOf(options, "onnx_flags");
@@ -66,12 +61,6 @@ Status SetParserFlags(Parser& parser, const sdk::Options& options, Logger& logge
       mask |= 1u << *instance_norm;
     }
     parser.setFlags(mask);
-  } else {
-    for (const auto& [key, option] : kParserOptions) {
-      if (!IsOn(options, key)) continue;
-      return Unavailable(std::string(option) + " is not available in TensorRT " +
-                         VersionText(kHeaderVersion));
-    }
   }
   return {};
 }
@@ -131,12 +120,8 @@ Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
   if (parsed.builder == nullptr) {
     return BackendError("TensorRT made no builder: " + logger.TakeError());
   }
-  const bool strongly_typed = IsOn(options, "strongly_typed");
-  if (strongly_typed && kHeaderMajor < 9) {
-    return Unavailable("--strongly-typed is not available in TensorRT " +
-                       VersionText(kHeaderVersion));
-  }
-  parsed.network.reset(parsed.builder->createNetworkV2(NetworkFlags(strongly_typed)));
+  parsed.network.reset(
+      parsed.builder->createNetworkV2(NetworkFlags(IsOn(options, "strongly_typed"))));
   if (parsed.network == nullptr) {
     return BackendError("TensorRT made no network: " + logger.TakeError());
   }
@@ -153,6 +138,12 @@ Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
 
 // Of what TensorRT's own words do not make plain.
 std::string Explained(const std::string& why) {
+  if (why.find("libnvinfer_lean") != std::string::npos) {
+    return why +
+           ". --version-compatible puts TensorRT's lean runtime into the engine, a library "
+           "that comes with NVIDIA's packages and not with its Python wheels; "
+           "--exclude-lean-runtime leaves it out";
+  }
   const bool memory = why.find("OutOfMemory") != std::string::npos ||
                       why.find("out of memory") != std::string::npos;
   if (!memory) return why;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "option_gates.h"
 #include "option_words.h"
 #include "trt_words.h"
 
@@ -272,8 +273,7 @@ Status MarkDebug(INetworkDefinition& network, const sdk::Options& options, Logge
       }
       return {};
     } else {
-      return Unavailable("--mark-debug is not available in TensorRT " +
-                         VersionText(kHeaderVersion));
+      return NotInThisRelease("--mark-debug");
     }
   }(network);
 }
@@ -283,8 +283,7 @@ Status SetDecomposable(INetworkDefinition& network, const sdk::Options& options)
   if (!IsOn(options, "decomposable_attentions")) return {};
   constexpr auto kType = VERNIER_TRT_ENUMERATOR(LayerType, kATTENTION_INPUT);
   if (!kType) {
-    return Unavailable("--decomposable-attentions is not available in TensorRT " +
-                       VersionText(kHeaderVersion));
+    return NotInThisRelease("--decomposable-attentions");
   }
 #if VERNIER_TRT_AT_LEAST(11, 0)
   for (ILayer* layer : Layers(network)) {

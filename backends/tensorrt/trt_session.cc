@@ -12,6 +12,7 @@
 #include "engine_files.h"
 #include "engine_report.h"
 #include "layer_precisions.h"
+#include "option_gates.h"
 #include "option_words.h"
 #include "plan_version.h"
 #include "trt_words.h"
@@ -116,13 +117,10 @@ Status SetDlaWorkspace(nvinfer1::IRuntime& runtime, const sdk::Options& options)
       return {};
     } else {
       (void)strategy;
-      return Unavailable("--dla-workspace-allocation-strategy is not available in TensorRT " +
-                         VersionText(kHeaderVersion));
+      return NotInThisRelease("--dla-workspace-allocation-strategy");
     }
   }(runtime);
 }
-
-constexpr bool kLoadsRuntimes = VERNIER_TRT_AT_LEAST(8, 6);
 
 }  // namespace
 
@@ -163,9 +161,11 @@ Result<std::unique_ptr<sdk::Session>> TrtSession::Open(const Shared& shared, con
                                                        const sdk::Options& options) {
   const cuda::CurrentContext current = shared.device->Enter();
   VERNIER_TRY(current.status());
+  const bool reads = ValueOf(options, "model_type") == "engine";
+  VERNIER_TRY(CheckOptions(options, reads ? EngineSource::kRead : EngineSource::kBuilt));
   VERNIER_TRY(LoadPlugins(options));
   std::unique_ptr<TrtSession> session(new TrtSession(shared));
-  if (ValueOf(options, "model_type") == "engine") {
+  if (reads) {
     VERNIER_ASSIGN_OR_RETURN(const std::string plan, ReadWhole(std::string(sdk::View(model.path))));
     VERNIER_TRY(session->Deserialize(plan.data(), plan.size(), IsOn(options, "allow_engine_code"),
                                      options));
@@ -205,16 +205,15 @@ Status TrtSession::Deserialize(const void* plan, size_t size, bool trusted,
     return BackendError("TensorRT made no runtime: " + shared_.logger.TakeError());
   }
   if (const auto path = ValueOf(options, "load_runtime")) {
-    if (!kLoadsRuntimes) {
-      return Unavailable("--load-runtime is not available in TensorRT " +
-                         VersionText(kHeaderVersion));
-    }
     shared_.logger.host().Info("Loading TensorRT runtime from: " + *path);
     full_runtime_ = std::move(runtime_);
     runtime_ = LoadRuntime(*full_runtime_, *path);
     if (runtime_ == nullptr) {
       return Malformed("--load-runtime: '" + *path +
-                       "' cannot be used: " + shared_.logger.TakeError());
+                       "' cannot be used: " + shared_.logger.TakeError() +
+                       ". It wants the path of TensorRT's lean runtime, libnvinfer_lean.so." +
+                       std::to_string(kHeaderMajor) +
+                       ", which comes with NVIDIA's packages and not with its Python wheels");
     }
   }
   AllowEngineCode(*runtime_, trusted);
