@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,17 @@
 
 namespace vernier {
 
+/// Four bytes a tensor and four an iteration.
 struct ArchiveIndex {
-  struct Member {
-    std::string name;
-    size_t index = 0;  ///< in the archive
-  };
   struct Run {
-    std::string name;  ///< empty for inputs
-    std::vector<std::vector<Member>> iterations;
-    std::vector<ArchiveIteration> details;  ///< parallel to iterations
+    std::string name;               ///< empty for inputs
+    std::vector<uint32_t> members;  ///< in the archive; those of an iteration stand together
+    std::vector<uint32_t> begins;   ///< in members: of each iteration, and behind the last one
+    std::shared_ptr<const ArchiveIterations> known;  ///< nullptr where the file says nothing
+    bool whole_names = false;  ///< a tensor is called as in the file: nothing stands for iterations
+
+    size_t size() const { return begins.size() - 1; }
+    ArchiveIteration Details(size_t iteration) const;
   };
 
   bool is_results = false;
@@ -32,8 +35,7 @@ struct ArchiveIndex {
 Result<ArchiveIndex> IndexArchive(const TensorArchive& archive);
 
 /// Reads one iteration.
-Result<TensorMap> ReadMembers(const TensorArchive& archive,
-                              const std::vector<ArchiveIndex::Member>& members,
-                              ArchiveAccess access = ArchiveAccess::kRead);
+Result<TensorMap> ReadIteration(const TensorArchive& archive, const ArchiveIndex::Run& run,
+                                size_t iteration, ArchiveAccess access = ArchiveAccess::kRead);
 
 }  // namespace vernier

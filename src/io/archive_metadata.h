@@ -2,14 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "io/archive_name_table.h"
 #include "io/byte_sink.h"
+#include "io/json_text.h"
+#include "io/text_table.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -32,16 +38,60 @@ struct ArchiveIteration {
   std::optional<uint64_t> feed;  ///< HashFeed() of what it was made from, where it was known
 };
 
+/// What is known of the iterations of a run: 24 bytes each.
+class ArchiveIterations {
+ public:
+  /// `own_name`: where the runner was called otherwise than the run.
+  void Add(const std::optional<std::string>& own_name, std::optional<double> runtime_s,
+           std::optional<uint64_t> feed);
+
+  size_t size() const { return records_.size(); }
+  ArchiveIteration Get(size_t index, const std::string& run_name) const;
+
+ private:
+  struct Record {
+    double runtime_s = 0;
+    uint64_t feed = 0;
+    uint32_t name = 0;
+    bool has_runtime = false;
+    bool has_feed = false;
+    bool has_name = false;
+  };
+  std::vector<Record> records_;
+  TextTable names_;
+};
+
 struct ArchiveRun {
   std::string key;   ///< the first part of its tensors' names
   std::string name;  ///< the runner's name
-  std::vector<ArchiveIteration> iterations;
+  std::shared_ptr<const ArchiveIterations> iterations;
+};
+
+/// Types, each kept once.
+class StoredTypeTable {
+ public:
+  uint32_t Keep(StoredType type);
+  const StoredType& operator[](uint32_t number) const { return types_[number]; }
+
+ private:
+  std::vector<StoredType> types_;
+  std::map<std::pair<DType, Dims>, uint32_t> numbers_;
+};
+
+/// Types by tensor name in the file.
+struct StoredTypes {
+  ArchiveNameTable names;
+  std::vector<uint32_t> numbers;  ///< parallel to names
+  StoredTypeTable types;
+
+  /// nullptr for a name that has none.
+  const StoredType* Find(std::string_view name) const;
 };
 
 struct ArchiveMetadata {
   bool is_results = false;  ///< runs are meant, even if there are none
   std::vector<ArchiveRun> runs;
-  std::map<std::string, StoredType> types;  ///< by tensor name in the file
+  StoredTypes types;
   std::optional<uint64_t> feed_count;  ///< of inputs, where the names do not tell: some are empty
 };
 
@@ -68,7 +118,7 @@ struct WrittenMetadata {
 Status WriteArchiveMetadata(ByteSink& sink, const WrittenMetadata& metadata,
                             const Sequence<std::string, StoredType>& types);
 
-/// kMalformed when the text is not what WriteArchiveMetadata makes.
-Result<ArchiveMetadata> ParseArchiveMetadata(std::string_view text);
+/// Reads it in one pass. kMalformed when it is not what WriteArchiveMetadata makes.
+Result<ArchiveMetadata> ReadArchiveMetadata(const JsonText& text);
 
 }  // namespace vernier

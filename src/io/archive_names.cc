@@ -71,21 +71,29 @@ std::string IterationText(uint64_t iteration) {
   return digits;
 }
 
-std::optional<ArchiveName> ParseArchiveName(std::string_view name) {
+std::optional<ArchiveNameParts> SplitArchiveName(std::string_view name) {
   const size_t last = name.rfind('/');
   if (last == std::string_view::npos) return std::nullopt;
-  ArchiveName parts;
-  parts.tensor = PercentDecode(name.substr(last + 1));
+  ArchiveNameParts parts;
+  parts.tensor = name.substr(last + 1);
   std::string_view front = name.substr(0, last);
   if (const size_t slash = front.rfind('/'); slash != std::string_view::npos) {
     parts.run = front.substr(0, slash);
     front = front.substr(slash + 1);
-    if (parts.run.empty() || parts.run.find('/') != std::string::npos) return std::nullopt;
+    if (parts.run.empty() || parts.run.find('/') != std::string_view::npos) return std::nullopt;
   }
   const std::optional<uint64_t> iteration = ParseIteration(front);
   if (!iteration) return std::nullopt;
   parts.iteration = *iteration;
   return parts;
+}
+
+std::optional<ArchiveName> ParseArchiveName(std::string_view name) {
+  const std::optional<ArchiveNameParts> parts = SplitArchiveName(name);
+  if (!parts) return std::nullopt;
+  return ArchiveName{.run = std::string(parts->run),
+                     .iteration = parts->iteration,
+                     .tensor = PercentDecode(parts->tensor)};
 }
 
 std::string FormatArchiveName(const ArchiveName& name) {

@@ -19,6 +19,16 @@ std::string PercentDecode(std::string_view text);
 /// "0000000012".
 std::string IterationText(uint64_t iteration);
 
+/// The parts of a name as they stand in it.
+struct ArchiveNameParts {
+  std::string_view run;  ///< empty for inputs
+  uint64_t iteration = 0;
+  std::string_view tensor;
+};
+
+/// nullopt for a name of any other form. Two names with the same parts are equal.
+std::optional<ArchiveNameParts> SplitArchiveName(std::string_view name);
+
 struct ArchiveName {
   std::string run;  ///< still encoded; empty for inputs
   uint64_t iteration = 0;

@@ -73,10 +73,8 @@ class ArchiveFeeds final : public FeedReader::Source {
  public:
   ArchiveFeeds(std::unique_ptr<TensorArchive> archive, ArchiveIndex::Run run)
       : archive_(std::move(archive)), run_(std::move(run)) {}
-  size_t size() const override { return run_.iterations.size(); }
-  Result<TensorMap> Read(size_t index) override {
-    return ReadMembers(*archive_, run_.iterations[index]);
-  }
+  size_t size() const override { return run_.size(); }
+  Result<TensorMap> Read(size_t index) override { return ReadIteration(*archive_, run_, index); }
 
  private:
   std::unique_ptr<TensorArchive> archive_;

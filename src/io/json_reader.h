@@ -49,7 +49,9 @@ class JsonReader {
   /// With `payload_length`, payloads are not looked at where their beginning says how long they are
   /// and a string of that length ends there; whoever decodes them finds what is wrong inside.
   explicit JsonReader(JsonText text, PayloadLength payload_length = {})
-      : text_(std::move(text)), payload_length_(std::move(payload_length)) {}
+      : text_(std::move(text)),
+        payload_length_(std::move(payload_length)),
+        position_(text_.start()) {}
 
   Result<JsonToken> Next();
 
@@ -93,7 +95,7 @@ class JsonReader {
   std::string_view window_;  // of the text, from window_begin_ on
   uint64_t window_begin_ = 0;
   Status unreadable_;
-  uint64_t position_ = 0;
+  uint64_t position_;
   std::string_view raw_;
   uint64_t token_begin_ = 0;
   uint64_t token_end_ = 0;

@@ -45,23 +45,29 @@ bool SameText(std::string_view raw, std::string_view text) {
 }  // namespace
 
 Result<JsonTape> JsonTape::Parse(std::string_view text) {
-  return Read(JsonTape(JsonText(text)), JsonReader(text));
+  return Read(JsonTape(JsonText(text)), JsonReader(text), {});
 }
 
-Result<JsonTape> JsonTape::Parse(JsonText text, PayloadLength payload_length) {
+Result<JsonTape> JsonTape::Parse(JsonText text, PayloadLength payload_length, const JsonCut& cut) {
   JsonReader reader(text, std::move(payload_length));
-  return Read(JsonTape(std::move(text)), std::move(reader));
+  return Read(JsonTape(std::move(text)), std::move(reader), cut);
 }
 
-Result<JsonTape> JsonTape::Read(JsonTape tape, JsonReader reader) {
+Result<JsonTape> JsonTape::Read(JsonTape tape, JsonReader reader, const JsonCut& cut) {
   const uint64_t max_nodes = (uint64_t{1} << 20) + tape.text_.size() / 8;
   std::vector<size_t> open;
   while (true) {
     VERNIER_ASSIGN_OR_RETURN(const JsonToken token, reader.Next());
     if (token == JsonToken::kEnd) break;
     if (token == JsonToken::kEndObject || token == JsonToken::kEndArray) {
-      tape.nodes_[open.back()].end = tape.nodes_.size();
+      const size_t node = open.back();
+      tape.nodes_[node].end = tape.nodes_.size();
       open.pop_back();
+      if (token == JsonToken::kEndArray || !cut) continue;
+      if (!cut(JsonValue(&tape, node), open.size())) continue;
+      tape.nodes_.resize(node + 1);
+      tape.nodes_[node].kind = static_cast<uint8_t>(Kind::kCut);
+      tape.nodes_[node].end = reader.end();
       continue;
     }
     if (tape.nodes_.size() == max_nodes) {
@@ -96,7 +102,8 @@ uint64_t JsonTape::Keep(std::string_view text) {
 }
 
 uint64_t JsonTape::TextEnd(const Node& node) const {
-  const bool by_offset = text_.in_memory() || static_cast<Kind>(node.kind) == Kind::kLong;
+  const auto kind = static_cast<Kind>(node.kind);
+  const bool by_offset = text_.in_memory() || kind == Kind::kLong || kind == Kind::kCut;
   return by_offset ? node.end : node.begin + (node.end & kSizeMask);
 }
 
@@ -111,7 +118,7 @@ uint64_t JsonValue::offset() const { return tape_->nodes_[node_].begin; }
 
 std::string_view JsonValue::raw() const {
   const auto& node = tape_->nodes_[node_];
-  if (IsContainer(kind()) || is(Kind::kLong)) return {};
+  if (IsContainer(kind()) || is(Kind::kLong) || is(Kind::kCut)) return {};
   if (!tape_->text_.in_memory()) {
     return std::string_view(tape_->kept_)
         .substr(static_cast<size_t>(node.end >> kSizeBits),
@@ -170,8 +177,8 @@ std::vector<JsonValue> JsonValue::Elements() const {
 }
 
 std::string_view JsonValue::KindName() const {
-  constexpr std::string_view kNames[] = {"an object", "a list", "a string", "a number",
-                                         "true",      "false",  "null",     "a string"};
+  constexpr std::string_view kNames[] = {"an object", "a list", "a string", "a number", "true",
+                                         "false",     "null",   "a string", "an object"};
   return kNames[static_cast<size_t>(kind())];
 }
 

@@ -32,8 +32,19 @@ struct JsonRange {
 /// One value of a tape. Cheap to copy; valid as long as the tape.
 class JsonValue {
  public:
-  /// kLong: a string in a file whose text is not kept, see JsonReader::is_long.
-  enum class Kind : uint8_t { kObject, kArray, kString, kNumber, kTrue, kFalse, kNull, kLong };
+  /// kLong: a string in a file whose text is not kept, see JsonReader::is_long. kCut: an object of
+  /// which nothing is kept but where it stands, see JsonCut.
+  enum class Kind : uint8_t {
+    kObject,
+    kArray,
+    kString,
+    kNumber,
+    kTrue,
+    kFalse,
+    kNull,
+    kLong,
+    kCut
+  };
 
   JsonValue(const JsonTape* tape, size_t node) : tape_(tape), node_(node) {}
 
@@ -63,8 +74,10 @@ class JsonValue {
   /// An array's elements; empty for other kinds.
   std::vector<JsonValue> Elements() const;
 
-  /// Whether it is a string, long or not, and where its raw text is.
+  /// Whether it is a string, long or not.
   bool IsText() const { return is(Kind::kString) || is(Kind::kLong); }
+
+  /// Where the raw text of a string, or all of a cut object is.
   JsonRange Range() const;
 
   /// "an object", "a number", ...
@@ -80,6 +93,10 @@ struct JsonValue::Member {
   JsonValue value;
 };
 
+/// Whether what is inside an object needs not be kept. It has just ended; `depth` counts the
+/// containers around it.
+using JsonCut = std::function<bool(JsonValue object, size_t depth)>;
+
 /// The values of a document in its order. Of a file the names and short texts are kept, equal ones
 /// once.
 class JsonTape {
@@ -90,7 +107,8 @@ class JsonTape {
   static Result<JsonTape> Parse(std::string_view text);
 
   /// The same for a file, whose payloads are skipped where their length is known.
-  static Result<JsonTape> Parse(JsonText text, PayloadLength payload_length);
+  static Result<JsonTape> Parse(JsonText text, PayloadLength payload_length,
+                                const JsonCut& cut = {});
 
   JsonValue root() const { return {this, 0}; }
 
@@ -106,7 +124,7 @@ class JsonTape {
   };
 
   explicit JsonTape(JsonText text) : text_(std::move(text)) {}
-  static Result<JsonTape> Read(JsonTape tape, JsonReader reader);
+  static Result<JsonTape> Read(JsonTape tape, JsonReader reader, const JsonCut& cut);
   uint64_t EndFor(const JsonReader& reader);
   uint64_t Keep(std::string_view text);
   size_t AfterNode(size_t node) const;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "io/io_test_data.h"
+
 namespace vernier {
 namespace {
 
@@ -25,6 +27,31 @@ TEST(JsonTape, ElementsSkipWhatIsInside) {
   EXPECT_EQ(elements[2].offset(), 24u);
   EXPECT_TRUE(elements[3].Elements().empty());
   EXPECT_TRUE(elements[3].Members().empty());
+}
+
+TEST(JsonTape, WhatIsCutCanBeParsedAgainWhereItStands) {
+  const TemporaryFolder folder;
+  const std::string text = R"([{"a": {"x": 1}}, {"keep": [2]}, {"a": {"x": [3, "y"]}}, 4])";
+  WriteText(folder / "x.json", text);
+  const auto cut = [](JsonValue object, size_t depth) {
+    return depth == 1 && object.Find("a").has_value();
+  };
+  const JsonText whole(*InputFile::Open(folder / "x.json"));
+  const auto tape = JsonTape::Parse(whole, {}, cut);
+  ASSERT_TRUE(tape.ok());
+  const auto elements = tape->root().Elements();
+  ASSERT_EQ(elements.size(), 4u);
+  EXPECT_TRUE(elements[0].is(JsonValue::Kind::kCut));
+  EXPECT_FALSE(elements[0].Find("a"));
+  EXPECT_EQ(elements[1].Find("keep")->Elements()[0].raw(), "2");
+  EXPECT_EQ(elements[3].raw(), "4");
+  const JsonRange range = elements[2].Range();
+  EXPECT_EQ(text.substr(range.begin, range.size()), R"({"a": {"x": [3, "y"]}})");
+  const auto again = JsonTape::Parse(range.text->Part(range.begin, range.end), {});
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  const auto y = again->root().Find("a")->Find("x")->Elements()[1];
+  EXPECT_EQ(y.Text(), "y");
+  EXPECT_EQ(y.offset(), text.find("y\""));
 }
 
 TEST(JsonTape, RefusesFloodsOfSmallValues) {

@@ -12,6 +12,20 @@ constexpr size_t kFirstBlock = size_t{4} << 10;
 
 }  // namespace
 
+JsonText JsonText::Range(uint64_t begin, uint64_t end) const {
+  if (file_ != nullptr) return JsonText(file_, file_begin_ + begin, file_begin_ + end);
+  return JsonText(memory_.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+}
+
+JsonText JsonText::Part(uint64_t begin, uint64_t end) const {
+  JsonText part = *this;
+  part.start_ = begin;
+  part.size_ = end;
+  part.window_.clear();
+  part.begin_ = 0;
+  return part;
+}
+
 Result<std::string_view> JsonText::Window(uint64_t offset, size_t wanted) {
   if (file_ == nullptr) return memory_;
   wanted = static_cast<size_t>(std::min<uint64_t>(wanted, size_ - std::min(size_, offset)));

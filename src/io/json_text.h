@@ -24,6 +24,14 @@ class JsonText {
   JsonText(std::shared_ptr<const InputFile> file, uint64_t begin, uint64_t end)
       : file_(std::move(file)), size_(end - begin), file_begin_(begin) {}
 
+  /// Some of it, which must lie inside.
+  JsonText Range(uint64_t begin, uint64_t end) const;
+
+  /// The same text from `begin` up to `end`: offsets stay those of all of it.
+  JsonText Part(uint64_t begin, uint64_t end) const;
+
+  /// Where a reader begins, and where it ends.
+  uint64_t start() const { return start_; }
   uint64_t size() const { return size_; }
   bool in_memory() const { return file_ == nullptr; }
 
@@ -43,6 +51,7 @@ class JsonText {
  private:
   std::shared_ptr<const InputFile> file_;
   std::string_view memory_;
+  uint64_t start_ = 0;
   uint64_t size_;
   uint64_t file_begin_ = 0;
   uint64_t begin_ = 0;

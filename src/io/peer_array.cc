@@ -34,10 +34,10 @@ Result<Tensor> FromBytes(std::span<const std::byte> bytes, std::optional<DType> 
     return ReadNpy(bytes, stored_as);
   }
   VERNIER_ASSIGN_OR_RETURN(const ZipReader archive, ZipReader::Open(bytes));
-  if (archive.members().empty()) {
+  if (archive.size() == 0) {
     return Malformed("Array payload is empty or invalid (NPZ archive contains no arrays).");
   }
-  VERNIER_ASSIGN_OR_RETURN(const auto content, archive.OpenMember(archive.members().front()));
+  VERNIER_ASSIGN_OR_RETURN(const auto content, archive.OpenMember(archive.Member(0)));
   VERNIER_ASSIGN_OR_RETURN(Tensor tensor, ReadNpy(*content, nullptr, stored_as));
   VERNIER_TRY(content->Finish());
   return tensor;

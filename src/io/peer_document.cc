@@ -8,19 +8,26 @@
 
 namespace vernier {
 
-Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(const std::string& path) {
+Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(const std::string& path,
+                                                         const JsonCut& cut) {
   VERNIER_ASSIGN_OR_RETURN(auto file, InputFile::Open(path));
-  VERNIER_ASSIGN_OR_RETURN(auto document, Open(path, JsonText(file), TensorPool::Create()));
+  VERNIER_ASSIGN_OR_RETURN(auto document, Open(path, JsonText(file), TensorPool::Create(), cut));
   document->file_ = std::move(file);
   return document;
 }
 
 Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::string path, JsonText text,
-                                                         std::shared_ptr<TensorPool> pool) {
-  Result<JsonTape> tape = JsonTape::Parse(std::move(text), NpyPayloadLength);
+                                                         std::shared_ptr<TensorPool> pool,
+                                                         const JsonCut& cut) {
+  Result<JsonTape> tape = JsonTape::Parse(std::move(text), NpyPayloadLength, cut);
   if (!tape.ok()) return std::move(tape).Annotate("'" + path + "': not valid JSON").status();
   return std::unique_ptr<PeerDocument>(
       new PeerDocument(std::move(path), *std::move(tape), std::move(pool)));
+}
+
+Result<std::unique_ptr<PeerDocument>> PeerDocument::OpenCut(JsonValue object) const {
+  const JsonRange range = object.Range();
+  return Open(path_, range.text->Part(range.begin, range.end), pool_);
 }
 
 Status PeerDocument::Annotate(Status status) const {

@@ -15,17 +15,22 @@ class PeerDocument {
  public:
   /// One pass over the file, without the arrays in it. kMalformed, naming path and byte, when it is
   /// missing or not JSON. Memory stays small for files of any size.
-  static Result<std::unique_ptr<PeerDocument>> Open(const std::string& path);
+  static Result<std::unique_ptr<PeerDocument>> Open(const std::string& path,
+                                                    const JsonCut& cut = {});
 
   /// The same for a text that is open; `path` is for messages, `pool` for the tensors.
   static Result<std::unique_ptr<PeerDocument>> Open(std::string path, JsonText text,
-                                                    std::shared_ptr<TensorPool> pool);
+                                                    std::shared_ptr<TensorPool> pool,
+                                                    const JsonCut& cut = {});
 
   PeerDocument(const PeerDocument&) = delete;
   PeerDocument& operator=(const PeerDocument&) = delete;
 
   const std::string& path() const { return path_; }
   JsonValue root() const { return tape_.root(); }
+
+  /// What was cut from the document, as one of its own; its tensors use this one's memory again.
+  Result<std::unique_ptr<PeerDocument>> OpenCut(JsonValue object) const;
 
   /// Decodes the tensors of a map of names to arrays. kMalformed names path and tensor.
   Result<TensorMap> DecodeTensors(JsonValue map) const;

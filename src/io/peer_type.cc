@@ -103,6 +103,7 @@ std::string DescribeDecoded(JsonValue value) {
       return real ? "<class 'float'>" : "<class 'int'>";
     }
     case Kind::kObject:
+    case Kind::kCut:
       break;
   }
   const Result<std::string> type = PeerTypeOf(value);

@@ -13,7 +13,7 @@ class ArchiveResults final : public ResultsReader::Source {
   ArchiveResults(std::unique_ptr<TensorArchive> archive, ArchiveIndex index, ArchiveAccess access)
       : archive_(std::move(archive)), index_(std::move(index)), access_(access) {
     for (const ArchiveIndex::Run& run : index_.runs) {
-      runs_.push_back({run.name, run.iterations.size()});
+      runs_.push_back({run.name, run.size()});
     }
   }
 
@@ -21,16 +21,16 @@ class ArchiveResults final : public ResultsReader::Source {
 
   Result<IterationResult> Read(size_t run, size_t iteration) override {
     const ArchiveIndex::Run& source = index_.runs[run];
-    IterationResult result;
-    result.runner_name = source.details[iteration].runner_name;
-    result.runtime_s = source.details[iteration].runtime_s;
-    VERNIER_ASSIGN_OR_RETURN(result.outputs,
-                             ReadMembers(*archive_, source.iterations[iteration], access_));
+    ArchiveIteration details = source.Details(iteration);
+    IterationResult result{.runner_name = std::move(details.runner_name),
+                           .runtime_s = details.runtime_s,
+                           .outputs = {}};
+    VERNIER_ASSIGN_OR_RETURN(result.outputs, ReadIteration(*archive_, source, iteration, access_));
     return result;
   }
 
   std::optional<uint64_t> FeedOf(size_t run, size_t iteration) const override {
-    return index_.runs[run].details[iteration].feed;
+    return index_.runs[run].Details(iteration).feed;
   }
 
   Status CheckIntact() const override { return archive_->CheckIntact(); }
@@ -41,11 +41,6 @@ class ArchiveResults final : public ResultsReader::Source {
   ArchiveAccess access_;
   std::vector<SavedRun> runs_;
 };
-
-void NameRun(ArchiveIndex::Run& run, const std::string& name) {
-  run.name = name;
-  for (ArchiveIteration& details : run.details) details.runner_name = name;
-}
 
 }  // namespace
 
@@ -60,7 +55,7 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenArchiveResults(const std::str
   VERNIER_ASSIGN_OR_RETURN(auto archive, TensorArchive::Open(path, format));
   VERNIER_ASSIGN_OR_RETURN(ArchiveIndex index, IndexArchive(*archive));
   if (!index.is_results) {
-    for (ArchiveIndex::Run& run : index.runs) NameRun(run, "custom_runner");
+    for (ArchiveIndex::Run& run : index.runs) run.name = "custom_runner";
   }
   return MakeArchiveRuns(std::move(archive), std::move(index), access);
 }

@@ -74,6 +74,7 @@ Status JsonResults::IndexRun(JsonValue pair) {
   }
   std::vector<JsonValue> iterations = parts[1].Elements();
   for (const JsonValue iteration : iterations) {
+    if (iteration.is(Kind::kCut)) continue;
     VERNIER_ASSIGN_OR_RETURN(const std::string type, PeerTypeOf(iteration));
     if (type != "IterationResult") return ErrorAt(iteration, "an IterationResult");
   }
@@ -83,11 +84,23 @@ Status JsonResults::IndexRun(JsonValue pair) {
 }
 
 Result<IterationResult> JsonResults::Read(size_t run, size_t iteration) {
-  return DecodeJsonIteration(*document_, iterations_[run][iteration]);
+  const JsonValue value = iterations_[run][iteration];
+  if (!value.is(Kind::kCut)) return DecodeJsonIteration(*document_, value);
+  VERNIER_ASSIGN_OR_RETURN(const auto document, document_->OpenCut(value));
+  return DecodeJsonIteration(*document, document->root());
+}
+
+// There may be very many iterations: only where each one lies is kept, and it is parsed again when
+// it is read. What is none there stays, for the message about it.
+bool IsIteration(JsonValue object, size_t depth) {
+  constexpr size_t kDepth = 4;  // the results, their list, a runner's pair, its list
+  if (depth != kDepth) return false;
+  const Result<std::string> type = PeerTypeOf(object);
+  return type.ok() && *type == "IterationResult";
 }
 
 Result<std::unique_ptr<JsonResults>> OpenFile(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(auto document, PeerDocument::Open(path));
+  VERNIER_ASSIGN_OR_RETURN(auto document, PeerDocument::Open(path, IsIteration));
   auto results = std::make_unique<JsonResults>(std::move(document));
   VERNIER_TRY(results->Index());
   return results;

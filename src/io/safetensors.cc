@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 
-#include "io/json_tape.h"
+#include "io/json_stream.h"
 #include "io/json_writer.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
-
-using Kind = JsonValue::Kind;
 
 constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr std::string_view kMetadata = "__metadata__";
@@ -46,57 +47,101 @@ Status Bad(const std::string& name, std::string_view what) {
   return Malformed("tensor '" + name + "' of the safetensors file " + std::string(what));
 }
 
-Result<Dims> Integers(JsonValue value, const std::string& name) {
+Result<Dims> Integers(JsonStream& stream, const std::string& name) {
   Dims numbers;
-  for (const JsonValue element : value.Elements()) {
-    const auto number = element.is(Kind::kNumber) ? ParseInt(element.raw()) : std::nullopt;
+  VERNIER_TRY(stream.ForEachElement([&]() -> Status {
+    const auto number = stream.is(JsonToken::kNumber) ? ParseInt(stream.raw()) : std::nullopt;
     if (!number || *number < 0) return Bad(name, "has a shape or offset that is no count");
     numbers.push_back(*number);
-  }
+    return {};
+  }));
   return numbers;
 }
 
-Result<SafetensorsEntry> ReadEntry(const JsonValue::Member& member) {
-  SafetensorsEntry entry;
-  entry.name = member.key;
-  const auto type = member.value.Find("dtype");
-  const auto shape = member.value.Find("shape");
-  const auto offsets = member.value.Find("data_offsets");
-  if (!type || !shape || !shape->is(Kind::kArray) || !offsets || !offsets->is(Kind::kArray)) {
-    return Bad(entry.name, "lacks its dtype, shape or data_offsets");
-  }
-  const std::string type_name = type->Text();
-  const auto* row = std::find_if(kTypes.begin(), kTypes.end(),
-                                 [&](const TypeRow& r) { return r.name == type_name; });
-  if (row == kTypes.end()) return Bad(entry.name, "has the unknown dtype '" + type_name + "'");
-  entry.dtype = row->dtype;
-  VERNIER_ASSIGN_OR_RETURN(entry.dims, Integers(*shape, entry.name));
-  VERNIER_ASSIGN_OR_RETURN(const Dims range, Integers(*offsets, entry.name));
-  if (range.size() != 2 || range[0] > range[1]) {
-    return Bad(entry.name, "has data_offsets that are no range");
-  }
-  entry.begin = static_cast<uint64_t>(range[0]);
-  entry.end = static_cast<uint64_t>(range[1]);
+Result<DType> TypeNamed(const std::string& type, const std::string& name) {
+  const auto* row =
+      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeRow& r) { return r.name == type; });
+  if (row == kTypes.end()) return Bad(name, "has the unknown dtype '" + type + "'");
+  return row->dtype;
+}
+
+Status CheckEntry(const SafetensorsEntry& entry) {
   const auto count = ElementCount(entry.dims);
   const auto size = count ? ByteSize(entry.dtype, static_cast<uint64_t>(*count)) : std::nullopt;
-  if (!size || *size != entry.end - entry.begin) {
-    return Bad(entry.name, "has a size that does not fit shape " + FormatDims(entry.dims));
+  if (size && *size == entry.end - entry.begin) return {};
+  return Bad(entry.name, "has a size that does not fit shape " + FormatDims(entry.dims));
+}
+
+Result<SafetensorsEntry> ReadEntry(JsonStream& stream, const std::string& name) {
+  std::optional<std::string> type;
+  std::optional<Dims> dims;
+  std::optional<Dims> range;
+  const auto lacks = [&] { return Bad(name, "lacks its dtype, shape or data_offsets"); };
+  if (!stream.is(JsonToken::kBeginObject)) return lacks();
+  VERNIER_TRY(stream.ForEachMember([&](const std::string& key) -> Status {
+    if (key == "dtype" && stream.is(JsonToken::kString)) {
+      VERNIER_ASSIGN_OR_RETURN(type, stream.Text());
+      return {};
+    }
+    const bool numbers = key == "shape" || key == "data_offsets";
+    if (!numbers || !stream.is(JsonToken::kBeginArray)) return stream.Skip();
+    VERNIER_ASSIGN_OR_RETURN((key == "shape" ? dims : range), Integers(stream, name));
+    return {};
+  }));
+  if (!type || !dims || !range) return lacks();
+  SafetensorsEntry entry{.name = name, .dims = *std::move(dims)};
+  VERNIER_ASSIGN_OR_RETURN(entry.dtype, TypeNamed(*type, name));
+  if (range->size() != 2 || (*range)[0] > (*range)[1]) {
+    return Bad(name, "has data_offsets that are no range");
   }
+  entry.begin = static_cast<uint64_t>((*range)[0]);
+  entry.end = static_cast<uint64_t>((*range)[1]);
+  VERNIER_TRY(CheckEntry(entry));
   return entry;
 }
 
-Status CheckRanges(const std::vector<SafetensorsEntry>& entries, uint64_t size) {
-  std::vector<const SafetensorsEntry*> sorted;
-  for (const SafetensorsEntry& entry : entries) sorted.push_back(&entry);
-  std::sort(sorted.begin(), sorted.end(), [](const SafetensorsEntry* a, const SafetensorsEntry* b) {
-    return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
+Status ReadMetadata(JsonStream& stream, SafetensorsHeader& header) {
+  if (!stream.is(JsonToken::kBeginObject)) return stream.Skip();
+  return stream.ForEachMember([&](const std::string& key) -> Status {
+    if (key != kSafetensorsMetadataKey || !stream.is(JsonToken::kString)) return stream.Skip();
+    VERNIER_ASSIGN_OR_RETURN(const std::string text, stream.Text());
+    VERNIER_ASSIGN_OR_RETURN(header.metadata, ReadArchiveMetadata(JsonText(text)));
+    return {};
+  });
+}
+
+Status ReadEntries(JsonStream& stream, SafetensorsHeader& header) {
+  const auto twice = [] { return Malformed("the safetensors header names a tensor twice"); };
+  bool has_metadata = false;
+  VERNIER_TRY(stream.ForEachMember([&](const std::string& name) -> Status {
+    if (name == kMetadata) {
+      if (std::exchange(has_metadata, true)) return twice();
+      return ReadMetadata(stream, header);
+    }
+    VERNIER_ASSIGN_OR_RETURN(const SafetensorsEntry entry, ReadEntry(stream, name));
+    header.names.Add(name);
+    header.places.push_back({entry.begin, entry.end, header.types.Keep({entry.dtype, entry.dims})});
+    return {};
+  }));
+  VERNIER_TRY(stream.Advance());  // nothing may be behind it
+  return header.names.Finish() ? twice() : Status();
+}
+
+Status CheckRanges(const SafetensorsHeader& header, uint64_t size) {
+  const auto& places = header.places;
+  std::vector<uint32_t> sorted(places.size());
+  std::iota(sorted.begin(), sorted.end(), 0u);
+  std::sort(sorted.begin(), sorted.end(), [&places](uint32_t a, uint32_t b) {
+    return std::pair(places[a].begin, places[a].end) < std::pair(places[b].begin, places[b].end);
   });
   uint64_t position = 0;
-  for (const SafetensorsEntry* entry : sorted) {
-    if (entry->begin != position) {
-      return Bad(entry->name, entry->begin < position ? "overlaps another" : "follows a hole");
+  for (const uint32_t index : sorted) {
+    const auto& place = places[index];
+    if (place.begin != position) {
+      return Bad(header.names.Text(index),
+                 place.begin < position ? "overlaps another" : "follows a hole");
     }
-    position = entry->end;
+    position = place.end;
   }
   if (position == size) return {};
   return Malformed("the safetensors file holds " + std::to_string(size) +
@@ -180,38 +225,26 @@ Status WriteText(const SafetensorsHeaderParts& parts, ByteSink& sink) {
 
 }  // namespace
 
-Result<SafetensorsHeader> ReadSafetensorsHeader(ByteSource& file) {
-  const uint64_t size = file.remaining();
+Result<SafetensorsHeader> ReadSafetensorsHeader(const JsonText& file) {
   uint64_t length = 0;
-  if (size < sizeof(length)) return Malformed("the file is too short for safetensors");
-  VERNIER_TRY(file.Read(std::as_writable_bytes(std::span(&length, size_t{1}))));
-  if (length > kMaxHeader || length > file.remaining()) {
+  if (file.size() < sizeof(length)) return Malformed("the file is too short for safetensors");
+  std::array<char, sizeof(length)> start;
+  VERNIER_TRY(file.ReadAt(0, start));
+  std::memcpy(&length, start.data(), sizeof(length));
+  if (length > kMaxHeader || length > file.size() - sizeof(length)) {
     return Malformed("the safetensors header claims " + std::to_string(length) +
-                     " bytes; the file has " + std::to_string(size) +
+                     " bytes; the file has " + std::to_string(file.size()) +
                      " and at most 100000000 are read");
   }
-  std::string text(static_cast<size_t>(length), '\0');
-  VERNIER_TRY(file.Read(std::as_writable_bytes(std::span(text.data(), text.size()))));
-  if (!text.starts_with('{')) return Malformed("the safetensors header is no JSON object");
-  Result<JsonTape> tape = JsonTape::Parse(text);
-  if (!tape.ok()) return std::move(tape).Annotate("safetensors header").status();
+  char first = 0;
+  if (length > 0) VERNIER_TRY(file.ReadAt(sizeof(length), std::span(&first, size_t{1})));
+  if (first != '{') return Malformed("the safetensors header is no JSON object");
+  JsonStream stream(file.Range(sizeof(length), sizeof(length) + length), "safetensors header");
   SafetensorsHeader header;
   header.data_offset = sizeof(length) + length;
-  size_t keys = 0;
-  tape->root().ForEachRawKey([&keys](std::string_view) { ++keys; });
-  const std::vector<JsonValue::Member> members = tape->root().Members();
-  if (keys != members.size()) return Malformed("the safetensors header names a tensor twice");
-  for (const JsonValue::Member& member : members) {
-    if (member.key == kMetadata) {
-      for (const auto& [key, value] : member.value.Members()) {
-        if (value.is(Kind::kString)) header.metadata[key] = value.Text();
-      }
-      continue;
-    }
-    VERNIER_ASSIGN_OR_RETURN(SafetensorsEntry entry, ReadEntry(member));
-    header.entries.push_back(std::move(entry));
-  }
-  VERNIER_TRY(CheckRanges(header.entries, size - header.data_offset));
+  VERNIER_TRY(stream.Advance());
+  VERNIER_TRY(ReadEntries(stream, header));
+  VERNIER_TRY(CheckRanges(header, file.size() - header.data_offset));
   return header;
 }
 

@@ -4,15 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "io/archive_metadata.h"
+#include "io/archive_name_table.h"
 #include "io/byte_sink.h"
-#include "io/byte_source.h"
+#include "io/json_text.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -27,16 +27,25 @@ struct SafetensorsEntry {
   uint64_t end = 0;
 };
 
+/// 40 bytes a tensor, of which there may be very many.
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries;  ///< in the header's order
-  std::map<std::string, std::string> metadata;
+  struct Place {
+    uint64_t begin = 0;  ///< offsets from the end of the header
+    uint64_t end = 0;
+    uint32_t type = 0;  ///< in types
+  };
+
+  ArchiveNameTable names;     ///< in the header's order
+  std::vector<Place> places;  ///< parallel to names
+  StoredTypeTable types;
+  std::optional<ArchiveMetadata> metadata;  ///< what kSafetensorsMetadataKey says
   uint64_t data_offset = 0;
 };
 
-/// kMalformed for headers beyond 100 MB, duplicate names, unknown types, sizes that do not fit
-/// type and shape, and tensors that overlap or leave a hole or bytes behind the last. `file` must
-/// be at its beginning; its data are not read.
-Result<SafetensorsHeader> ReadSafetensorsHeader(ByteSource& file);
+/// `file` is all of the file; its data are not read. kMalformed for headers beyond 100 MB,
+/// duplicate names, unknown types, sizes that do not fit type and shape, tensors that overlap or
+/// leave a hole or bytes behind the last, and metadata that ReadArchiveMetadata() refuses.
+Result<SafetensorsHeader> ReadSafetensorsHeader(const JsonText& file);
 
 /// The type that safetensors has for `dtype`; nullopt where it has none.
 std::optional<std::string_view> SafetensorsTypeName(DType dtype);

@@ -1,6 +1,7 @@
 #include "io/tensor_archive.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -22,7 +23,7 @@ class NpzArchive final : public TensorArchive {
 
  protected:
   Result<Tensor> ReadStored(size_t index, const StoredType* type) const override {
-    VERNIER_ASSIGN_OR_RETURN(const auto content, reader_->OpenMember(members_[index]));
+    VERNIER_ASSIGN_OR_RETURN(const auto content, reader_->OpenMember(MemberOf(index)));
     const auto dtype = type == nullptr ? std::nullopt : std::optional(type->dtype);
     Result<Tensor> tensor = ReadNpy(*content, pool_.get(), dtype);
     // Damage shows itself in many ways; that the checksum differs is the one to tell.
@@ -33,27 +34,45 @@ class NpzArchive final : public TensorArchive {
   Status CheckStored(size_t index) const override;
 
  private:
+  // Our metadata are among the members, which have other indices behind them.
+  ZipMember MemberOf(size_t index) const {
+    return reader_->Member(index < metadata_member_ ? index : index + 1);
+  }
+  Result<ArchiveMetadata> ReadMetadata(const ZipMember& member) const;
+
   std::optional<ZipReader> reader_;
-  std::vector<ZipMember> members_;
+  size_t metadata_member_ = std::numeric_limits<size_t>::max();
 };
 
 Status NpzArchive::Load(const std::shared_ptr<const InputFile>& file) {
   path_ = file->path();
   file_ = file;
   VERNIER_ASSIGN_OR_RETURN(reader_, ZipReader::Open(file));
-  for (const ZipMember& member : reader_->members()) {
-    if (member.name == kNpzMetadataMember) {
-      VERNIER_ASSIGN_OR_RETURN(const std::string text, reader_->ReadText(member));
-      VERNIER_ASSIGN_OR_RETURN(metadata_, ParseArchiveMetadata(text));
+  names_.Reserve(reader_->size());
+  for (size_t i = 0; i < reader_->size(); ++i) {
+    const std::string name = reader_->NameOf(i);
+    if (name == kNpzMetadataMember) {
+      VERNIER_ASSIGN_OR_RETURN(metadata_, ReadMetadata(reader_->Member(i)));
+      metadata_member_ = i;
       continue;
     }
-    if (!member.name.ends_with(kNpy)) {
-      return Malformed("member '" + member.name + "' of the archive is no .npy file");
+    if (!name.ends_with(kNpy)) {
+      return Malformed("member '" + name + "' of the archive is no .npy file");
     }
-    names_.push_back(member.name.substr(0, member.name.size() - kNpy.size()));
-    members_.push_back(member);
+    names_.Add(std::string_view(name).substr(0, name.size() - kNpy.size()));
   }
   return {};
+}
+
+// As it stands in the file where that is possible: it may be as long as all names together.
+Result<ArchiveMetadata> NpzArchive::ReadMetadata(const ZipMember& member) const {
+  if (member.deflated) {
+    VERNIER_ASSIGN_OR_RETURN(const std::string text, reader_->ReadText(member));
+    return ReadArchiveMetadata(JsonText(text));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const auto content, reader_->OpenMember(member));
+  VERNIER_TRY(content->Finish());
+  return ReadArchiveMetadata(JsonText(file_, member.data_offset, member.data_offset + member.size));
 }
 
 // The header of a stored member; nullopt where there is anything unusual about it.
@@ -71,7 +90,7 @@ std::optional<NpyHeader> HeaderOf(const InputFile& file, const ZipMember& member
 
 std::optional<TensorArchive::StoredPlace> NpzArchive::PlaceOf(size_t index,
                                                               const StoredType* type) const {
-  const ZipMember& member = members_[index];
+  const ZipMember member = MemberOf(index);
   uint64_t preamble = 0;
   const std::optional<NpyHeader> header = HeaderOf(*file_, member, preamble);
   if (!header || header->big_endian || header->kind == 'U' || header->kind == 'S') {
@@ -88,7 +107,7 @@ std::optional<TensorArchive::StoredPlace> NpzArchive::PlaceOf(size_t index,
 }
 
 Status NpzArchive::CheckStored(size_t index) const {
-  const ZipMember& member = members_[index];
+  const ZipMember member = MemberOf(index);
   const uint32_t crc = Crc32(MappedBytes(member.data_offset, member.size), pool_->threads());
   return crc == member.crc ? Status() : DamagedMember(member.name, "its checksum differs");
 }
@@ -109,31 +128,27 @@ class SafetensorsArchive final : public TensorArchive {
 Status SafetensorsArchive::Load(const std::shared_ptr<const InputFile>& file) {
   path_ = file->path();
   file_ = file;
-  FileSource source(file, 0, file->size());
-  VERNIER_ASSIGN_OR_RETURN(header_, ReadSafetensorsHeader(source));
-  for (const SafetensorsEntry& entry : header_.entries) names_.push_back(entry.name);
-  const auto ours = header_.metadata.find(kSafetensorsMetadataKey);
-  if (ours == header_.metadata.end()) return {};
-  VERNIER_ASSIGN_OR_RETURN(metadata_, ParseArchiveMetadata(ours->second));
+  VERNIER_ASSIGN_OR_RETURN(header_, ReadSafetensorsHeader(JsonText(file)));
+  names_ = std::move(header_.names);
+  if (header_.metadata) metadata_ = *std::exchange(header_.metadata, std::nullopt);
   return {};
 }
 
 Result<Tensor> SafetensorsArchive::ReadStored(size_t index, const StoredType* type) const {
-  const SafetensorsEntry& entry = header_.entries[index];
-  const DType dtype = type == nullptr ? entry.dtype : type->dtype;
-  const Dims& dims = type == nullptr ? entry.dims : type->dims;
-  FileSource source(file_, header_.data_offset + entry.begin, entry.end - entry.begin,
+  const SafetensorsHeader::Place& place = header_.places[index];
+  const StoredType& found = type == nullptr ? header_.types[place.type] : *type;
+  FileSource source(file_, header_.data_offset + place.begin, place.end - place.begin,
                     &pool_->threads());
-  return ReadRawTensor(source, pool_.get(), dtype, dims);
+  return ReadRawTensor(source, pool_.get(), found.dtype, found.dims);
 }
 
 std::optional<TensorArchive::StoredPlace> SafetensorsArchive::PlaceOf(
     size_t index, const StoredType* type) const {
-  const SafetensorsEntry& entry = header_.entries[index];
-  const DType dtype = type == nullptr ? entry.dtype : type->dtype;
-  if (dtype == DType::kString) return std::nullopt;
-  return StoredPlace{header_.data_offset + entry.begin, entry.end - entry.begin, dtype,
-                     type == nullptr ? entry.dims : type->dims};
+  const SafetensorsHeader::Place& place = header_.places[index];
+  const StoredType& found = type == nullptr ? header_.types[place.type] : *type;
+  if (found.dtype == DType::kString) return std::nullopt;
+  return StoredPlace{header_.data_offset + place.begin, place.end - place.begin, found.dtype,
+                     found.dims};
 }
 
 template <typename Archive>
@@ -160,8 +175,7 @@ Result<std::unique_ptr<TensorArchive>> TensorArchive::Open(const std::string& pa
 }
 
 const StoredType* TensorArchive::TypeOf(size_t index) const {
-  const auto type = metadata_.types.find(names_[index]);
-  return type == metadata_.types.end() ? nullptr : &type->second;
+  return metadata_.types.numbers.empty() ? nullptr : metadata_.types.Find(names_.Text(index));
 }
 
 std::span<const std::byte> TensorArchive::MappedBytes(uint64_t begin, uint64_t size) const {
@@ -176,7 +190,7 @@ std::span<const std::byte> TensorArchive::MappedBytes(uint64_t begin, uint64_t s
 }
 
 Result<Tensor> TensorArchive::Read(size_t index, ArchiveAccess access) const {
-  const std::string where = "'" + path_ + "': tensor '" + names_[index] + "'";
+  const std::string where = "'" + path_ + "': tensor '" + names_.Text(index) + "'";
   const StoredType* type = TypeOf(index);
   if (access != ArchiveAccess::kRead) {
     const std::optional<StoredPlace> place = PlaceOf(index, type);

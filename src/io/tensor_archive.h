@@ -12,6 +12,7 @@
 
 #include "io/archive_access.h"
 #include "io/archive_metadata.h"
+#include "io/archive_name_table.h"
 #include "io/part_file.h"
 #include "io/record_spill.h"
 #include "io/tensor_pool.h"
@@ -32,7 +33,7 @@ class TensorArchive {
   virtual ~TensorArchive() = default;
 
   /// In the file's order, without ".npy".
-  const std::vector<std::string>& names() const { return names_; }
+  const ArchiveNameTable& names() const { return names_; }
   const ArchiveMetadata& metadata() const { return metadata_; }
   const std::string& path() const { return path_; }
 
@@ -64,7 +65,7 @@ class TensorArchive {
 
   std::string path_;
   std::shared_ptr<const InputFile> file_;  // all that is read or mapped is this file's
-  std::vector<std::string> names_;
+  ArchiveNameTable names_;
   ArchiveMetadata metadata_;
   std::shared_ptr<TensorPool> pool_ = TensorPool::Create();
   mutable std::shared_ptr<const MappedFile> map_;  // made when the first tensor is mapped

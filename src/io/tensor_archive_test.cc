@@ -48,8 +48,7 @@ TEST(Safetensors, RefusesHostileHeaders) {
        "size"},
   };
   for (const auto& [file, message] : cases) {
-    MemorySource source(BytesOf(file));
-    const auto header = ReadSafetensorsHeader(source);
+    const auto header = ReadSafetensorsHeader(JsonText(file));
     ASSERT_FALSE(header.ok()) << message;
     EXPECT_NE(header.status().message().find(message), std::string::npos)
         << header.status().message() << " / " << message;
@@ -105,7 +104,8 @@ TEST_F(Npz, DataIsAligned) {
   const std::string bytes = Write();
   EXPECT_EQ(Refusal(bytes), "");
   const auto reader = ZipReader::Open(BytesOf(bytes));
-  for (const ZipMember& member : reader->members()) EXPECT_EQ(member.data_offset % 64, 0u);
+  ASSERT_EQ(reader->size(), 3u);  // with our metadata
+  for (size_t i = 0; i < reader->size(); ++i) EXPECT_EQ(reader->Member(i).data_offset % 64, 0u);
   const auto archive = TensorArchive::Open(folder_ / "x.npz", ArchiveFormat::kNpz);
   EXPECT_EQ((*archive)->Read(1)->dtype(), DType::kInt4);
 }

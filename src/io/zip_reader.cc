@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "io/zip_content.h"
@@ -18,6 +18,7 @@ constexpr uint64_t kGrowthExempt = uint64_t{64} << 20;
 constexpr size_t kMaxComment = 65535;
 constexpr uint64_t kTailSize = kMaxComment + zip::kEndSize + zip::kLocator64Size;
 constexpr uint64_t kMaxInMemory = uint64_t{1} << 30;
+constexpr uint64_t kDirectoryBlock = uint64_t{256} << 10;
 
 template <typename T>
 T Load(std::span<const std::byte> bytes, uint64_t offset) {
@@ -84,37 +85,79 @@ std::optional<uint64_t> FindEnd(std::span<const std::byte> tail) {
   return std::nullopt;
 }
 
-// The entry at `position` of the directory, which is moved behind it.
-Result<ZipMember> ReadEntry(std::span<const std::byte> directory, uint64_t& position) {
-  const auto damaged = [position] {
-    return Malformed("the archive's directory is damaged at its byte " + std::to_string(position));
-  };
-  if (!Inside(directory, position, zip::kEntrySize) ||
-      Load<uint32_t>(directory, position) != zip::kEntrySignature) {
-    return damaged();
+// The archive's directory, a piece of which is in memory at a time.
+class DirectoryReader {
+ public:
+  explicit DirectoryReader(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+
+  // Where the next entry begins.
+  uint64_t position() const { return position_; }
+
+  // Some bytes from the position on: `wanted`, or all that are left where that is less.
+  Result<std::span<const std::byte>> Peek(uint64_t wanted) {
+    if (block_.size() - used_ < wanted && source_->remaining() > 0) VERNIER_TRY(Fill(wanted));
+    return std::span<const std::byte>(block_).subspan(used_);
   }
-  const uint64_t name = Load<uint16_t>(directory, position + 28);
-  const uint64_t extra = Load<uint16_t>(directory, position + 30);
-  const uint64_t comment = Load<uint16_t>(directory, position + 32);
-  if (!Inside(directory, position + zip::kEntrySize, name + extra + comment)) return damaged();
+
+  // Past bytes that Peek() has shown.
+  void Skip(uint64_t size) {
+    used_ += static_cast<size_t>(size);
+    position_ += size;
+  }
+
+ private:
+  Status Fill(uint64_t wanted) {
+    block_.erase(block_.begin(), block_.begin() + static_cast<std::ptrdiff_t>(used_));
+    used_ = 0;
+    const size_t before = block_.size();
+    const uint64_t more = std::max(wanted, kDirectoryBlock) - before;
+    block_.resize(before + static_cast<size_t>(std::min(more, source_->remaining())));
+    return source_->Read(std::span(block_).subspan(before));
+  }
+
+  std::unique_ptr<ByteSource> source_;
+  std::vector<std::byte> block_;
+  size_t used_ = 0;
+  uint64_t position_ = 0;
+};
+
+Result<ZipMember> ParseEntry(std::span<const std::byte> entry, uint64_t name, uint64_t extra) {
   ZipMember member;
-  const uint64_t text = position + zip::kEntrySize;
-  member.name.assign(reinterpret_cast<const char*>(directory.data() + text), name);
-  if ((Load<uint16_t>(directory, position + 8) & zip::kEncryptedFlag) != 0) {
+  member.name.assign(reinterpret_cast<const char*>(entry.data() + zip::kEntrySize), name);
+  if ((Load<uint16_t>(entry, 8) & zip::kEncryptedFlag) != 0) {
     return Bad(member.name, "is encrypted");
   }
-  const uint16_t method = Load<uint16_t>(directory, position + 10);
+  const uint16_t method = Load<uint16_t>(entry, 10);
   if (method != zip::kStored && method != zip::kDeflated) {
     return Bad(member.name, "uses compression method " + std::to_string(method) +
                                 "; only stored and deflated members are read");
   }
   member.deflated = method == zip::kDeflated;
-  member.crc = Load<uint32_t>(directory, position + 16);
-  member.packed_size = Load<uint32_t>(directory, position + 20);
-  member.size = Load<uint32_t>(directory, position + 24);
-  member.header_offset = Load<uint32_t>(directory, position + 42);
-  VERNIER_TRY(ApplyZip64(directory.subspan(text + name, extra), member));
-  position = text + name + extra + comment;
+  member.crc = Load<uint32_t>(entry, 16);
+  member.packed_size = Load<uint32_t>(entry, 20);
+  member.size = Load<uint32_t>(entry, 24);
+  member.header_offset = Load<uint32_t>(entry, 42);
+  VERNIER_TRY(ApplyZip64(entry.subspan(zip::kEntrySize + name, extra), member));
+  return member;
+}
+
+// The next entry of the directory.
+Result<ZipMember> ReadEntry(DirectoryReader& directory) {
+  const auto damaged = [&directory] {
+    return Malformed("the archive's directory is damaged at its byte " +
+                     std::to_string(directory.position()));
+  };
+  VERNIER_ASSIGN_OR_RETURN(const auto fixed, directory.Peek(zip::kEntrySize));
+  if (!Inside(fixed, 0, zip::kEntrySize) || Load<uint32_t>(fixed, 0) != zip::kEntrySignature) {
+    return damaged();
+  }
+  const uint64_t name = Load<uint16_t>(fixed, 28);
+  const uint64_t extra = Load<uint16_t>(fixed, 30);
+  const uint64_t size = zip::kEntrySize + name + extra + Load<uint16_t>(fixed, 32);
+  VERNIER_ASSIGN_OR_RETURN(const auto entry, directory.Peek(size));
+  if (!Inside(entry, 0, size)) return damaged();
+  Result<ZipMember> member = ParseEntry(entry, name, extra);
+  directory.Skip(size);
   return member;
 }
 
@@ -202,19 +245,34 @@ Status ZipReader::ReadDirectory(const Directory& directory) {
     return Malformed("the archive's directory has " + std::to_string(directory.size) +
                      " bytes; at most 1 GiB is read");
   }
-  VERNIER_ASSIGN_OR_RETURN(const auto bytes, ReadRange(directory.offset, directory.size));
-  std::unordered_set<std::string_view> names;
-  uint64_t position = 0;
-  members_.reserve(static_cast<size_t>(directory.count));
+  DirectoryReader entries(SourceOf(directory.offset, directory.size));
+  names_.Reserve(static_cast<size_t>(directory.count));
+  places_.reserve(static_cast<size_t>(directory.count));
   for (uint64_t i = 0; i < directory.count; ++i) {
-    VERNIER_ASSIGN_OR_RETURN(ZipMember member, ReadEntry(bytes, position));
+    VERNIER_ASSIGN_OR_RETURN(ZipMember member, ReadEntry(entries));
     VERNIER_TRY(CheckSizes(member));
     VERNIER_TRY(ReadLocalHeader(member, directory.offset));
-    members_.push_back(std::move(member));
-    const std::string& name = members_.back().name;
-    if (!names.insert(name).second) return Bad(name, "is there twice");
+    names_.Add(member.name);
+    places_.push_back({.packed_size = member.packed_size,
+                       .size = member.size,
+                       .header_offset = member.header_offset,
+                       .data_offset = member.data_offset,
+                       .crc = member.crc,
+                       .deflated = member.deflated});
   }
-  return {};
+  const std::optional<size_t> twice = names_.Finish();
+  return twice ? Bad(NameOf(*twice), "is there twice") : Status();
+}
+
+ZipMember ZipReader::Member(size_t index) const {
+  const Place& place = places_[index];
+  return {.name = NameOf(index),
+          .deflated = place.deflated,
+          .crc = place.crc,
+          .packed_size = place.packed_size,
+          .size = place.size,
+          .header_offset = place.header_offset,
+          .data_offset = place.data_offset};
 }
 
 Status ZipReader::ReadLocalHeader(ZipMember& member, uint64_t end) const {
@@ -244,15 +302,15 @@ Status ZipReader::ReadLocalHeader(ZipMember& member, uint64_t end) const {
 }
 
 Status ZipReader::CheckRanges() const {
-  std::vector<const ZipMember*> sorted;
-  for (const ZipMember& member : members_) sorted.push_back(&member);
-  std::sort(sorted.begin(), sorted.end(), [](const ZipMember* a, const ZipMember* b) {
-    return a->header_offset < b->header_offset;
+  std::vector<uint32_t> sorted(places_.size());
+  std::iota(sorted.begin(), sorted.end(), 0u);
+  std::sort(sorted.begin(), sorted.end(), [this](uint32_t a, uint32_t b) {
+    return places_[a].header_offset < places_[b].header_offset;
   });
   for (size_t i = 1; i < sorted.size(); ++i) {
-    const ZipMember& before = *sorted[i - 1];
-    if (before.data_offset + before.packed_size > sorted[i]->header_offset) {
-      return Bad(sorted[i]->name, "overlaps '" + before.name + "'");
+    const Place& before = places_[sorted[i - 1]];
+    if (before.data_offset + before.packed_size > places_[sorted[i]].header_offset) {
+      return Bad(NameOf(sorted[i]), "overlaps '" + NameOf(sorted[i - 1]) + "'");
     }
   }
   return {};

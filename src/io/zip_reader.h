@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "io/archive_name_table.h"
 #include "io/byte_source.h"
 #include "util/input_file.h"
 #include "vernier/status.h"
@@ -43,7 +44,10 @@ class ZipReader {
   /// The same from memory, which must outlive the object.
   static Result<ZipReader> Open(std::span<const std::byte> bytes);
 
-  const std::vector<ZipMember>& members() const { return members_; }
+  /// In the directory's order.
+  size_t size() const { return places_.size(); }
+  std::string NameOf(size_t index) const { return names_.Text(index); }
+  ZipMember Member(size_t index) const;
 
   /// The member's content from its beginning.
   Result<std::unique_ptr<ZipContent>> OpenMember(const ZipMember& member) const;
@@ -58,6 +62,16 @@ class ZipReader {
     uint64_t count = 0;
   };
 
+  // A member without its name. There may be very many.
+  struct Place {
+    uint64_t packed_size;
+    uint64_t size;
+    uint64_t header_offset;
+    uint64_t data_offset;
+    uint32_t crc;
+    bool deflated;
+  };
+
   Result<std::vector<std::byte>> ReadRange(uint64_t offset, uint64_t size) const;
   std::unique_ptr<ByteSource> SourceOf(uint64_t offset, uint64_t size) const;
   Status ReadStructure();
@@ -69,7 +83,8 @@ class ZipReader {
   std::shared_ptr<const InputFile> file_;  // or else in memory
   std::span<const std::byte> bytes_;
   uint64_t size_ = 0;
-  std::vector<ZipMember> members_;
+  ArchiveNameTable names_;
+  std::vector<Place> places_;  // parallel to names_
 };
 
 }  // namespace vernier

@@ -270,9 +270,11 @@ def many_iterations(scale):
         scale.run(f"100,000 inputs to {suffix}",
                   [*run, "--iterations", 100000, "--save-inputs", f"in.{suffix}"], mib=few + 8)
         scale.run(f"100,000 iterations from {suffix}",
-                  ["run", "--load-outputs", f"it.{suffix}", "-qq"], mib=few + 200)
+                  ["run", "--load-outputs", f"it.{suffix}", "-qq"], mib=few + 32)
+        scale.run(f"100,000 iterations from {suffix} against themselves",
+                  ["compare", f"it.{suffix}", f"it.{suffix}"], mib=few + 56)
         scale.run(f"100,000 inputs from {suffix}", [*run, "--load-inputs", f"in.{suffix}"],
-                  mib=few + 200)
+                  mib=few + 32)
         scale.remove(f"it.{suffix}", f"in.{suffix}")
 
 

@@ -1,0 +1,61 @@
+#include "io/json_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "io/io_test_data.h"
+#include "util/input_file.h"
+
+namespace vernier {
+namespace {
+
+TEST(JsonStream, MembersAndElementsInTheirOrder) {
+  JsonStream stream(JsonText(R"({"a":[1,[2,{"x":3}],4],"b":{"c":null},"d":"\u0041"})"), "it");
+  ASSERT_TRUE(stream.Advance().ok());
+  std::string seen;
+  const Status status = stream.ForEachMember([&](const std::string& key) -> Status {
+    seen += key;
+    if (stream.is(JsonToken::kString)) seen += *stream.Text();
+    if (!stream.is(JsonToken::kBeginArray)) return stream.Skip();
+    return stream.ForEachElement([&] {
+      seen += stream.raw();
+      return stream.Skip();
+    });
+  });
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(seen, "a1[4bdA");
+  ASSERT_TRUE(stream.Advance().ok());
+  EXPECT_TRUE(stream.is(JsonToken::kEnd));
+}
+
+TEST(JsonStream, ErrorsSayWhatTheTextIs) {
+  JsonStream stream(JsonText("{\"a\" 1}"), "the list");
+  ASSERT_TRUE(stream.Advance().ok());
+  const Status status = stream.ForEachMember([](const std::string&) { return Status(); });
+  EXPECT_TRUE(status.message().starts_with("the list: byte 5")) << status.message();
+}
+
+// Long strings of files are unescaped piece by piece, which must not cut an escape in two.
+TEST(JsonStream, LongStringsOfFilesAreWhole) {
+  std::string raw;
+  std::string expected;
+  for (int i = 0; i < 40'000; ++i) {
+    raw += "\\u00e9\\\\\\\",";
+    expected += "\xc3\xa9\\\",";
+  }
+  raw += std::string(200'000, 'x');  // no comma for more than a piece
+  expected += std::string(200'000, 'x');
+  const TemporaryFolder folder;
+  WriteText(folder / "x.json", "[\"" + raw + "\"]");
+  JsonStream stream(JsonText(*InputFile::Open(folder / "x.json")), "it");
+  ASSERT_TRUE(stream.Advance().ok());
+  ASSERT_TRUE(stream.Advance().ok());
+  const auto text = stream.Text();
+  ASSERT_TRUE(text.ok());
+  EXPECT_TRUE(*text == expected);
+}
+
+}  // namespace
+}  // namespace vernier
