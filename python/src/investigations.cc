@@ -1,5 +1,5 @@
-// vernier.blame, .profile and .check_consistency: commands of the libraries that end in a record of
-// their own.
+// vernier.blame, .profile, .check_consistency, .check_extremes and .check_lint: commands of the
+// libraries that end in a record of their own.
 #include <functional>
 
 #include "bindings.h"
@@ -8,6 +8,8 @@
 #include "cli/commands/blame_session.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/consistency_session.h"
+#include "cli/commands/extremes_session.h"
+#include "cli/commands/lint_session.h"
 #include "cli/commands/origin.h"
 #include "cli/commands/profile_session.h"
 #include "named_tensors.h"
@@ -36,6 +38,7 @@ struct Answer {
 struct Settings {
   std::vector<std::string> environment;
   std::string python;
+  bool default_runner = false;  // the caller named none
 
   void Apply(RunPlan& plan) const {
     plan.execution.environment = environment;
@@ -107,6 +110,28 @@ Answer DoCheck(const Words& words, const Settings& settings, PythonLogger& logge
           ExitCode(faults, false)};
 }
 
+Answer DoExtremes(const Words& words, const Settings& settings, PythonLogger& logger,
+                  OwnThread& thread) {
+  ExtremesPlan plan = Check(BindExtremes(words.args, words.invocation, logger));
+  settings.Apply(plan.run);
+  Result<ExtremesOutcome> outcome = Internal("not done");
+  thread.Do([&] { outcome = TryExtremes(plan, words.invocation, thread.interrupted(), logger); });
+  const auto [record, faults] = Check(std::move(outcome));
+  return {ToJson(record), FormatAnswers(record), Failures(record.runners, &ExtremeRunner::name),
+          ExitCode(faults, false)};
+}
+
+Answer DoLint(const Words& words, const Settings& settings, PythonLogger& logger,
+              OwnThread& thread) {
+  LintPlan plan = Check(BindLint(words.args, words.invocation, logger));
+  settings.Apply(plan.run);
+  plan.default_runner = settings.default_runner;
+  Result<LintOutcome> outcome = Internal("not done");
+  thread.Do([&] { outcome = LintAndTell(plan, thread.interrupted(), logger); });
+  const LintOutcome linted = Check(std::move(outcome));
+  return {ToJson(linted.report), "", linted.asked.message(), ExitCode(linted.faults, false)};
+}
+
 using Investigation = Answer (*)(const Words&, const Settings&, PythonLogger&, OwnThread&);
 
 struct InvestigationRow {
@@ -114,8 +139,11 @@ struct InvestigationRow {
   Investigation carry_out;
 };
 
-constexpr InvestigationRow kInvestigations[] = {
-    {"blame", DoBlame}, {"profile", DoProfile}, {"check consistency", DoCheck}};
+constexpr InvestigationRow kInvestigations[] = {{"blame", DoBlame},
+                                                {"profile", DoProfile},
+                                                {"check consistency", DoCheck},
+                                                {"check extremes", DoExtremes},
+                                                {"check lint", DoLint}};
 
 // The record as JSON, the program's tables, why it was given up, the exit code.
 std::tuple<std::string, std::string, std::string, int> CarryOut(const std::string& command,
@@ -124,7 +152,8 @@ std::tuple<std::string, std::string, std::string, int> CarryOut(const std::strin
                                                                 nb::object log, int threshold) {
   PythonLogger logger(std::move(log), threshold);
   const Settings settings{nb::cast<std::vector<std::string>>(said["environment"]),
-                          nb::cast<std::string>(said["python"])};
+                          nb::cast<std::string>(said["python"]),
+                          nb::cast<bool>(said["default_runner"])};
   const Words words = Check(ParseWords(command, std::move(list)));
   OwnThread thread;
   for (const InvestigationRow& row : kInvestigations) {

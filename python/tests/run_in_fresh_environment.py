@@ -75,6 +75,7 @@ def main():
         parser.add_argument("--" + name, required=True, type=pathlib.Path)
     parser.add_argument("--peer", default="")
     parser.add_argument("--runtimes", default="")
+    parser.add_argument("--driver", default="")  # the folder of tests/fake_cuda
     asked, more = parser.parse_known_args()
     shutil.rmtree(asked.work, ignore_errors=True)
     asked.work.mkdir(parents=True)
@@ -82,6 +83,7 @@ def main():
     settings = {name: value for name, value in os.environ.items()
                 if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "VERNIER_BACKEND_PATH")}
     settings.update(VERNIER_PEER=asked.peer, ONNXRUNTIME_ROOT=asked.runtimes,
+                    VERNIER_FAKE_CUDA_DIR=asked.driver,
                     PYTHONDONTWRITEBYTECODE="1")
     tests = asked.source / "python" / "tests"
     done = subprocess.run([python, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir",

@@ -1,4 +1,4 @@
-"""vernier.blame, vernier.profile and vernier.check_consistency."""
+"""vernier.blame, vernier.profile and the checks."""
 
 import json
 import subprocess
@@ -134,7 +134,66 @@ def test_broken_property_is_a_finding(tmp_path):
     assert "repeated-runs" in repr(record)
 
 
-@pytest.mark.parametrize("call", [vernier.blame, vernier.profile, vernier.check_consistency])
+def test_extremes(models, tmp_path):
+    right, _ = models
+    (tmp_path / "clipping.py").write_text(
+        "import numpy as np\n"
+        "class Clipping:\n"
+        "    input_metadata = {'x': ('float32', (2, 3))}\n"
+        "    def infer(self, feed):\n"
+        "        return {'y': np.nan_to_num(np.maximum(feed['x'], 0) * np.float32(3) + 1)}\n"
+        "def load(path):\n"
+        "    return Clipping()\n")
+    record = vernier.check_extremes(right, ["onnxrt", tmp_path / "clipping.py"],
+                                    {"x": np.ones((2, 3), np.float32)}, sets=["inf"])
+    assert not record and record.exit_code == 1
+    answer, = record.disagreements()
+    assert answer.set == "inf" and answer.only_here_finite > 0
+    assert "inf" in record.summary() and "inf" in repr(record)
+    assert [runner.failure for runner in record.runners] == [None, None]
+    same = vernier.check_extremes(right, {"a": "onnxrt", "b": "onnxrt"}, sets=["inf"])
+    assert same and same.disagreements() == [] and len(same.answers) == 2
+    assert "differs" in record._repr_html_() and "differs" not in same._repr_html_()
+
+
+def test_lint(models, tmp_path):
+    right, _ = models
+    record = vernier.check_lint(right)
+    assert record and record.of_level("exception") == [] and record.failing == []
+    assert sorted(record.passing) == ["relu", "scale", "shift"]
+    assert any(runner.startswith("onnxruntime") for runner in record.data.vernier.runners)
+    by_rules = vernier.check_lint(right, ())
+    assert by_rules and by_rules.data.vernier.runners == []
+
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(right.read_bytes().replace(b"Relu", b"Rulu"))
+    record = vernier.check_lint(broken, output=tmp_path / "report.json")
+    assert not record and record.exit_code == 1
+    finding = record.of_level("exception")[0]
+    assert "Rulu" in finding.message and finding.rule in record.summary()
+    assert "relu" in record.failing and finding.rule in record._repr_html_()
+    assert json.loads((tmp_path / "report.json").read_text())["summary"]["failing"] == ["relu"]
+    skipped = vernier.check_lint(broken, (), skip=[f.rule for f in record.findings])
+    assert skipped.findings == [] and skipped.summary() == "nothing was found"
+
+
+def test_lint_of_what_cannot_be_checked(models, tmp_path):
+    right, _ = models
+    (tmp_path / "damaged.onnx").write_bytes(b"no model")
+    record = vernier.check_lint(tmp_path / "damaged.onnx")
+    assert not record and record.of_level("exception")
+    with pytest.raises(vernier.Malformed, match="nowhere.onnx"):
+        vernier.check_lint("nowhere.onnx")
+    with pytest.raises(vernier.Unavailable, match="/nowhere") as caught:
+        vernier.check_lint(right, ["onnxrt"], onnxrt_lib="/nowhere/libonnxruntime.so")
+    assert caught.value.record.passing  # what the rules say is there all the same
+    # Nobody asked for a runner: that there is none is no fault, and the record says so.
+    record = vernier.check_lint(right, onnxrt_lib="/nowhere/libonnxruntime.so")
+    assert record and record.data.vernier.runners == []
+
+
+@pytest.mark.parametrize("call", [vernier.blame, vernier.profile, vernier.check_consistency,
+                                  vernier.check_extremes])
 def test_what_keeps_them_from_working(call, models, tmp_path):
     right, _ = models
     with pytest.raises(vernier.InvalidArgument, match="no option 'runz'"):

@@ -1,8 +1,6 @@
 """Polygraphy's documented Python examples, in our words: each runs through Polygraphy itself, where
 the tests have one, and through vernier with changed imports, and prints the same."""
 
-import os
-import pathlib
 import re
 import subprocess
 import sys
@@ -14,9 +12,7 @@ import pytest
 import vernier
 
 from models import expected, small_model
-
-PEER = os.environ.get("VERNIER_PEER", "")
-LOG = re.compile(r"\[[A-Z!]\] |    ")
+from scripts_of_both import PEER, run_ours, run_ours_with_onnx, run_theirs
 
 # Each prints what it found; PREFIX is the package.
 EXAMPLES = {
@@ -195,29 +191,13 @@ EXAMPLES = {
 }
 
 
-def run(python, prefix, text, folder):
-    (folder / "small.onnx").write_bytes(small_model())
-    script = folder / "example.py"
-    script.write_text(textwrap.dedent(text).replace("PREFIX", prefix))
-    done = subprocess.run([python, script.name], cwd=folder, capture_output=True, text=True,
-                          timeout=120, env={**os.environ, "PYTHONWARNINGS": "ignore"})
-    assert done.returncode == 0, done.stdout + done.stderr
-    # Polygraphy's log is on standard output, too.
-    return [line for line in done.stdout.splitlines() if not LOG.match(line)]
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name, tmp_path):
-    ours = tmp_path / "ours"
-    ours.mkdir()
-    printed = run(sys.executable, "vernier.polygraphy_compat", EXAMPLES[name], ours)
+    printed = run_ours(EXAMPLES[name], tmp_path / "ours")
     assert printed
     if not PEER:
         pytest.skip("no Polygraphy to compare with")
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    expected = run(PEER, "polygraphy", EXAMPLES[name], theirs)
-    assert printed == expected
+    assert printed == run_theirs(EXAMPLES[name], tmp_path / "theirs")
 
 
 def test_every_name_is_there():
@@ -355,11 +335,10 @@ def test_a_loader_that_knows_no_inputs_says_so():
         list(DataLoader())
 
 
-def test_tensors_that_are_not_there_are_named(tmp_path, monkeypatch):
+def test_tensors_that_are_not_there_are_named(tmp_path):
     if not PEER:
         pytest.skip("no Python with onnx")
-    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(vernier.__file__).parents[1]))
-    printed = run(PEER, "vernier.polygraphy_compat", """
+    printed = run_ours_with_onnx("""
         from vernier import NotFound, SaveError
         from PREFIX.backend.onnx import OnnxFromPath, modify_outputs, save_onnx
         try:

@@ -9,14 +9,18 @@ def program():
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "_program", "bin", "vernier")
 
 
+def environment():
+    """The program's: frameworks and scripts are looked for where this Python has its packages."""
+    if "VIRTUAL_ENV" in os.environ or sys.prefix == sys.base_prefix:
+        return dict(os.environ)
+    return {**os.environ, "VIRTUAL_ENV": sys.prefix}
+
+
 def main():
-    # Frameworks and scripts are looked for where this Python has its packages.
-    if "VIRTUAL_ENV" not in os.environ and sys.prefix != sys.base_prefix:
-        os.environ["VIRTUAL_ENV"] = sys.prefix
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        os.execv(program(), ["vernier", *sys.argv[1:]])
+        os.execve(program(), ["vernier", *sys.argv[1:]], environment())
     except OSError as error:
         sys.stderr.write(f"vernier: the package lacks its program: {error}\n")
         return 70

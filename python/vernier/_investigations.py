@@ -1,4 +1,4 @@
-"""vernier.blame, vernier.profile and vernier.check_consistency."""
+"""vernier.blame and vernier.profile, and what they share with the checks (_checks.py)."""
 
 import contextlib
 import os
@@ -148,38 +148,6 @@ class ProfileRecord(Record):
         return table(("runner", "shapes", "median", "p95", ""), rows)
 
 
-class ConsistencyRecord(_Investigation):
-    """What must hold of each runner by itself. It is true where nothing is broken."""
-
-    @property
-    def runners(self):
-        """name, backend, failure, and properties, each with name, verdict, detail."""
-        return self.data.runners
-
-    def broken(self):
-        """(runner, property) of each that is broken; its smallest_case breaks it."""
-        return [(runner.name, found) for runner in self.runners for found in runner.properties
-                if found.verdict == "broken"]
-
-    def summary(self):
-        """A line for each property."""
-        lines = []
-        for runner in self.runners:
-            lines.append(f"{runner.name}, {runner.backend} {runner.framework_version}")
-            lines += [f"  {found.verdict:14}  {found.name}: {found.detail}"
-                      for found in runner.properties]
-        return "\n".join(lines)
-
-    def __repr__(self):
-        found = ", ".join(found.name for _, found in self.broken())
-        return f"<ConsistencyRecord: {found + ' broken' if found else 'nothing is broken'}>"
-
-    def _repr_html_(self):
-        rows = [(runner.name, found.name, found.verdict, found.detail)
-                for runner in self.runners for found in runner.properties]
-        return table(("runner", "property", "verdict", "what was tried"), rows)
-
-
 def _short(number):
     return "" if number is None else f"{number:.4g}"
 
@@ -202,13 +170,14 @@ def _inputs(inputs, options, stack):
     return {"load_inputs": path, **options}
 
 
-def _investigate(command, model, runners, inputs, options):
+def _investigate(command, model, runners, inputs, options, default_runner=False):
     with contextlib.ExitStack() as stack:
         line = model_words(model, stack) + runner_words(runners, None)
         options = _inputs(inputs, options, stack)
         line += words(command, pair_words(options))
         write, level = sink()
-        settings = {"environment": environment(), "python": sys.executable}
+        settings = {"environment": environment(), "python": sys.executable,
+                    "default_runner": default_runner}
         return _native.investigate(command, line, settings, write, level)
 
 
@@ -246,16 +215,3 @@ def profile(model, runners, inputs=None, **options):
     if error and code in FINDINGS:
         code = 6  # beside outputs that differ, a runner failed
     return _conclude(ProfileRecord(text, code, summary), error)
-
-
-def check_consistency(model, runners, inputs=None, **options):
-    """Tries what must hold of each runner by itself, as `vernier check consistency` does.
-
-    Returns a ConsistencyRecord. model, runners and inputs are those of vernier.run, but for
-    callables as runners. Options are those of `vernier check consistency`: only=["repeated-runs"],
-    skip=[...], repeats=10, rows=8, ...
-    """
-    text, summary, error, code = _investigate("check consistency", model, runners, inputs, options)
-    if error and code in FINDINGS:
-        code = 6
-    return _conclude(ConsistencyRecord(text, code, summary), error)

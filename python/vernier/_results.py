@@ -258,6 +258,15 @@ class RunResults:
         for index in range(max((len(its) for _, its in self.lst), default=0)):
             yield RunResults((name, [its[index]]) for name, its in self.lst if index < len(its))
 
+    @classmethod
+    def load_streaming(cls, path, allow_dirs=True):
+        """One RunResults for each iteration of a file or a folder, or of a list of those."""
+        paths = [path] if isinstance(path, (str, os.PathLike)) else path
+        for one in paths:
+            if not allow_dirs and os.path.isdir(one):
+                raise InvalidArgument(f"'{os.fspath(one)}' is a folder, and allow_dirs is False")
+            yield from cls.load(one).split()
+
     @staticmethod
     def concat(runs):
         """The inverse of split()."""

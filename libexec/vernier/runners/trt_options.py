@@ -34,6 +34,44 @@ class Options:
             refuse(f"{option}: expected a whole number, got '{text}'")
 
 
+# Keywords of Polygraphy's API whose option has another name.
+_KEYWORDS = {"memory_pool_limits": "memory_pool_limit"}
+
+
+def _word(value):
+    """A value as the command line has it."""
+    if isinstance(value, bool):
+        return "1"
+    return str(getattr(value, "name", value))
+
+
+def _kinds(kind):
+    if isinstance(kind, (list, tuple, set)):
+        return "[" + ",".join(map(_word, kind)) + "]"
+    return _word(kind)
+
+
+def of_keywords(**keywords):
+    """The Options of keywords of Polygraphy's API; None and False are left out."""
+    lists = {}
+    for key, value in keywords.items():
+        if value is None or value is False:
+            continue
+        if isinstance(value, dict):
+            value = [f"{_word(name)}:{_kinds(kind)}" for name, kind in value.items()]
+        if isinstance(value, (list, tuple, set)):
+            value = "\n".join(map(_word, value))
+        lists[_KEYWORDS.get(key, key)] = [_word(value)]
+    return Options(lists)
+
+
+def profile_lines(profiles):
+    """The lines of "profile" of mappings of inputs to (min, opt, max)."""
+    return [f"{index}\t{which}\t{name}\t{','.join(map(str, dims))}"
+            for index, profile in enumerate(profiles) for name, three in profile.items()
+            for which, dims in zip(("min", "opt", "max"), three)]
+
+
 def missing(option, trt):
     refuse(f"{option} is not available in TensorRT {trt.__version__}", wire.UNAVAILABLE)
 

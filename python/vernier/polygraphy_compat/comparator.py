@@ -1,5 +1,6 @@
 """Comparator, data loaders and comparison functions."""
 
+import os
 from collections import OrderedDict
 
 import vernier
@@ -7,8 +8,25 @@ from vernier import InvalidArgument
 from vernier._logging import logger
 from vernier._results import IterationResult, RunResults
 
+from ._compare_funcs import (BaseCompareFunc, CompareFunc, CompareResult,
+                             CosineSimilarityCompareFunc, CosineSimilarityResult,
+                             DistanceMetricsCompareFunc, DistanceMetricsResult,
+                             IndicesCompareFunc, L2CompareFunc, L2Result, OutputCompareResult,
+                             PerceptualMetricsCompareFunc, PerceptualMetricsResult,
+                             PsnrCompareFunc, PsnrResult, QualityMetricsCompareFunc,
+                             QualityMetricsResult, SimpleCompareFunc, SnrCompareFunc, SnrResult)
 from .backend.base import BaseRunner, FrameworkRunner
 from .common import TensorMetadata
+
+__all__ = ["AccuracyResult", "AccuracyResults", "BaseCompareFunc", "BasePostprocessFunc",
+           "Comparator", "CompareFunc", "CompareResult", "CosineSimilarityCompareFunc",
+           "CosineSimilarityResult", "DataLoader", "DistanceMetricsCompareFunc",
+           "DistanceMetricsResult", "IndicesCompareFunc", "IterationResult", "L2CompareFunc",
+           "L2Result", "OutputCompareResult", "PerceptualMetricsCompareFunc",
+           "PerceptualMetricsResult", "PostprocessFunc", "PsnrCompareFunc", "PsnrResult",
+           "QualityMetricsCompareFunc", "QualityMetricsResult", "RunResults",
+           "SimpleCompareFunc", "SnrCompareFunc", "SnrResult", "StreamingDataLoader",
+           "TopKPostprocessFunc"]
 
 
 class _Feeds(BaseRunner):
@@ -80,101 +98,29 @@ class DataLoader:
         return feeds.feeds
 
 
-class OutputCompareResult:
-    """The verdict on one output of one iteration; true where it matched."""
+class StreamingDataLoader:
+    """Feeds that were saved, an iteration at a time: of one path or several."""
 
-    def __init__(self, output):
-        self.passed = output["passed"]
-        self.data = output
-        self.max_absdiff = output["max_absolute_error"]
-        self.max_reldiff = output["max_relative_error"]
-        self.mean_absdiff = output["mean_absolute_error"]
-        for gate in output["worst_iteration"]["gates"]:
-            if gate["value"] is not None:
-                setattr(self, {"l2": "l2_norm", "perceptual_metrics": "lpips"}.get(
-                    gate["function"], gate["function"]), gate["value"])
+    def __init__(self, paths, allow_dirs=True):
+        self.paths, self.allow_dirs = paths, allow_dirs
 
-    def __bool__(self):
-        return self.passed
-
-    def __repr__(self):
-        return (f"OutputCompareResult(passed={self.passed}, max_absdiff={self.max_absdiff}, "
-                f"max_reldiff={self.max_reldiff})")
+    def __iter__(self):
+        paths = [self.paths] if isinstance(self.paths, (str, os.PathLike)) else self.paths
+        for path in paths:
+            if not self.allow_dirs and os.path.isdir(path):
+                raise InvalidArgument(f"'{os.fspath(path)}' is a folder, and allow_dirs is False")
+            for feed in vernier.load_inputs(path):
+                yield OrderedDict(feed)
 
 
-class _Function:
-    """A comparison function of the program, called with two IterationResults."""
+class BasePostprocessFunc:
+    """A base for functions of one's own, which take an IterationResult and return one."""
 
-    name = "simple"
-
-    def __init__(self, **options):
-        self.options = {key: value for key, value in options.items() if value is not None}
-        if callable(self.options.pop("find_output_func", None)):
-            raise vernier.Unimplemented("find_output_func: outputs are paired by vernier's rules")
-        self.fail_fast = bool(self.options.get("fail_fast"))
-
-    def record(self, a, b):
-        return vernier.compare([a], [b], names=(a.runner_name, b.runner_name), compare=self.name,
-                               lenient=True, **self.options)
-
-    def __call__(self, iter_result0, iter_result1):
-        record = self.record(iter_result0, iter_result1)
-        return OrderedDict((output["name"], OutputCompareResult(output))
-                           for _, _, output in record.outputs())
+    def __call__(self, iter_result):
+        raise NotImplementedError
 
 
-class SimpleCompareFunc(_Function):
-    def __init__(self, check_shapes=None, rtol=None, atol=None, fail_fast=None,
-                 find_output_func=None, check_error_stat=None, infinities_compare_equal=None,
-                 save_heatmaps=None, show_heatmaps=None, save_error_metrics_plot=None,
-                 show_error_metrics_plot=None, error_quantile=None):
-        super().__init__(
-            no_shape_check=True if check_shapes is False else None, rtol=rtol, atol=atol,
-            fail_fast=fail_fast, find_output_func=find_output_func,
-            check_error_stat=check_error_stat, error_quantile=error_quantile,
-            infinities_compare_equal=infinities_compare_equal)
-        if any((save_heatmaps, show_heatmaps, save_error_metrics_plot, show_error_metrics_plot)):
-            raise vernier.Unimplemented("CompareFunc.simple: pictures are drawn by vernier.run "
-                                        "(save_heatmaps=...) and the program")
-
-
-class IndicesCompareFunc(_Function):
-    name = "indices"
-
-    def __init__(self, index_tolerance=None, fail_fast=None):
-        super().__init__(index_tolerance=index_tolerance, fail_fast=fail_fast)
-
-
-def _single(function, threshold):
-    """A class of a function with one threshold, whose parameter has Polygraphy's name."""
-    class Single(_Function):
-        name = function
-
-        def __init__(self, *values, check_shapes=None, fail_fast=None, find_output_func=None,
-                     **named):
-            if values:
-                named[threshold] = values[0]
-            super().__init__(no_shape_check=True if check_shapes is False else None,
-                             fail_fast=fail_fast, find_output_func=find_output_func, **named)
-    return Single
-
-
-L2CompareFunc = _single("l2", "l2_threshold")
-CosineSimilarityCompareFunc = _single("cosine_similarity", "cosine_similarity_threshold")
-PsnrCompareFunc = _single("psnr", "psnr_threshold")
-SnrCompareFunc = _single("snr", "snr_threshold")
-PerceptualMetricsCompareFunc = _single("perceptual_metrics", "lpips_threshold")
-
-
-class CompareFunc:
-    """The older names."""
-
-    simple = SimpleCompareFunc
-    indices = IndicesCompareFunc
-    perceptual_metrics = PerceptualMetricsCompareFunc
-
-
-class TopKPostprocessFunc:
+class TopKPostprocessFunc(BasePostprocessFunc):
     """Outputs become the indices of their largest values: k, (k, axis), or those by output name."""
 
     def __init__(self, k=None):

@@ -1,6 +1,7 @@
 """G_LOGGER over Python's logger "vernier", whose lines go to standard output as Polygraphy's do."""
 
 import contextlib
+import enum
 import logging
 import sys
 import time
@@ -10,6 +11,13 @@ from vernier._logging import LOWEST, logger
 
 LETTERS = ((50, "!"), (40, "E"), (30, "W"), (20, "I"), (10, "V"), (LOWEST, "X"))
 INDENT = " " * 4
+
+
+class LogMode(enum.IntEnum):
+    """How often a message is told."""
+
+    EACH = 0
+    ONCE = 1
 
 
 class _Console(logging.Handler):

@@ -8,6 +8,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/commands/extremes_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/version.h"
 #include "report/text_table.h"
@@ -16,15 +17,6 @@
 
 namespace vernier {
 namespace {
-
-Result<RunPlan> BindPlan(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
-  if (plan.runners.empty()) {
-    return InvalidArgument("no runner is named: add --onnxrt, --openvino, --trt or another");
-  }
-  VERNIER_TRY(CheckRun(plan));
-  return plan;
-}
 
 std::vector<ExtremeSetRow> ChosenSets(const ParsedArgs& args) {
   const std::span<const std::string> words = args.List("sets");
@@ -51,30 +43,6 @@ std::string Beside(const ExtremeAnswer& answer) {
   if (!answer.output.empty()) text += " (first in '" + answer.output + "')";
   if (!text.empty() || answer.beside.empty()) return text;
   return answer.compared > 0 ? "the same" : "no floats to compare";
-}
-
-std::string FormatAnswers(const ExtremesRecord& record) {
-  const std::string& first = record.answers.front().runner;
-  std::vector<TextRow> rows = {
-      {"set", "runner", "NaN", "Inf", "denormal", "zero", "of", "beside " + first}};
-  for (const ExtremeAnswer& answer : record.answers) {
-    TextRow row = {answer.set, answer.runner};
-    if (answer.failure.empty()) {
-      for (const int64_t count :
-           {answer.nan, answer.infinite, answer.denormal, answer.zero, answer.elements}) {
-        row.push_back(std::to_string(count));
-      }
-    } else {
-      row.insert(row.end(), 5, "-");
-    }
-    // Where the first runner failed, another takes its place.
-    const bool other = !answer.beside.empty() && answer.beside != first;
-    row.push_back(Beside(answer) + (other ? " (beside " + answer.beside + ")" : ""));
-    rows.push_back(std::move(row));
-  }
-  std::string text = FormatTable(rows, {.indent = 0, .first_number = 2, .end_number = 7});
-  text.pop_back();
-  return text;
 }
 
 RunFaults JudgeRunners(const ExtremesRecord& record, Logger& log) {
@@ -127,32 +95,73 @@ RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
 
 }  // namespace
 
+std::string FormatAnswers(const ExtremesRecord& record) {
+  if (record.answers.empty()) return "";
+  const std::string& first = record.answers.front().runner;
+  std::vector<TextRow> rows = {
+      {"set", "runner", "NaN", "Inf", "denormal", "zero", "of", "beside " + first}};
+  for (const ExtremeAnswer& answer : record.answers) {
+    TextRow row = {answer.set, answer.runner};
+    if (answer.failure.empty()) {
+      for (const int64_t count :
+           {answer.nan, answer.infinite, answer.denormal, answer.zero, answer.elements}) {
+        row.push_back(std::to_string(count));
+      }
+    } else {
+      row.insert(row.end(), 5, "-");
+    }
+    // Where the first runner failed, another takes its place.
+    const bool other = !answer.beside.empty() && answer.beside != first;
+    row.push_back(Beside(answer) + (other ? " (beside " + answer.beside + ")" : ""));
+    rows.push_back(std::move(row));
+  }
+  std::string text = FormatTable(rows, {.indent = 0, .first_number = 2, .end_number = 7});
+  text.pop_back();
+  return text;
+}
+
+Result<ExtremesPlan> BindExtremes(const ParsedArgs& args, const Invocation& invocation,
+                                  Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
+  if (plan.runners.empty()) {
+    return InvalidArgument("no runner is named: add --onnxrt, --openvino, --trt or another");
+  }
+  VERNIER_TRY(CheckRun(plan));
+  return ExtremesPlan{std::move(plan), ChosenSets(args), args.Has("strict")};
+}
+
+Result<ExtremesOutcome> TryExtremes(const ExtremesPlan& plan, const Invocation& invocation,
+                                    const std::atomic<int>& interrupted, Logger& log) {
+  const Probe::Shared shared{plan.run.execution, interrupted, log};
+  const auto tell = [&](const ExtremeAnswer& answer) {
+    log.Verbose(answer.set + " | " + answer.runner + " | " +
+                (answer.failure.empty() ? "done" : answer.failure));
+  };
+  VERNIER_ASSIGN_OR_RETURN(ExtremesRecord record, CheckExtremes(plan.run, plan.sets, shared, tell));
+  record.command = invocation.command;
+  record.version = kVersion;
+  RunFaults faults = Judge(record, plan.strict, log);
+  if (!plan.run.save.record.empty()) {
+    const Status saved = WriteFileAtomically(plan.run.save.record, ToJson(record));
+    if (!saved.ok()) log.Critical(saved.message());
+    faults.Add(saved);
+  }
+  return ExtremesOutcome{std::move(record), faults};
+}
+
 int CheckExtremesCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("check extremes"), words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
-  const Result<RunPlan> plan = BindPlan(start.args, invocation, log);
+  const Result<ExtremesPlan> plan = BindExtremes(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   const auto begin = std::chrono::steady_clock::now();
   log.Start("RUNNING | Command: " + invocation.command);
-  const Probe::Shared shared{plan->execution, WatchSignals(), log};
-  Result<ExtremesRecord> record =
-      CheckExtremes(*plan, ChosenSets(start.args), shared, [&](const ExtremeAnswer& answer) {
-        log.Verbose(answer.set + " | " + answer.runner + " | " +
-                    (answer.failure.empty() ? "done" : answer.failure));
-      });
-  if (record.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
-  if (!record.ok()) return EndCommand(record.status(), invocation, log);
-  record->command = invocation.command;
-  record->version = kVersion;
-  RunFaults faults = Judge(*record, start.args.Has("strict"), log);
-  if (!plan->save.record.empty()) {
-    const Status saved = WriteFileAtomically(plan->save.record, ToJson(*record));
-    if (!saved.ok()) log.Critical(saved.message());
-    faults.Add(saved);
-  }
+  const Result<ExtremesOutcome> outcome = TryExtremes(*plan, invocation, WatchSignals(), log);
+  if (outcome.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
+  if (!outcome.ok()) return EndCommand(outcome.status(), invocation, log);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  return EndWithBanner(log, elapsed.count(), faults, invocation);
+  return EndWithBanner(log, elapsed.count(), outcome->faults, invocation);
 }
 
 }  // namespace vernier

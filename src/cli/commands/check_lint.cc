@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/lint_session.h"
 #include "cli/commands/surgery.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
@@ -21,47 +22,11 @@
 namespace vernier {
 namespace {
 
-/// What the command line asks for.
-struct LintPlan {
-  std::string path;
-  std::string output;
-  bool strict = false;
-  bool default_runner = false;  ///< none was named: that there is none is no fault
-  LintOptions options;
-  RunPlan run;
-};
-
 /// Polygraphy asks ONNX Runtime; without a runner's name so do we.
 std::vector<std::string> WithDefaultRunner(std::span<const std::string> words) {
   std::vector<std::string> all = {"--onnxrt"};
   all.insert(all.end(), words.begin(), words.end());
   return all;
-}
-
-Result<LintPlan> Bind(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  LintPlan plan;
-  plan.path = std::string(args.Value("model_file").value_or(""));
-  if (plan.path.empty()) return InvalidArgument("no model is named");
-  plan.output = std::string(args.Value("output").value_or(""));
-  plan.strict = args.Has("strict");
-  const auto skip = args.List("skip");
-  plan.options.skip.assign(skip.begin(), skip.end());
-  VERNIER_TRY(CheckRuleNames(plan.options));
-  plan.options.external_data_dir = std::string(args.Value("external_data_dir").value_or(""));
-  if (args.Has("ignore_external_data")) plan.options.skip.emplace_back("external-data");
-  ModelTypeHints hints;
-  if (const auto type = args.Value("model_type")) hints.given = ModelTypeFromName(*type);
-  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(plan.path, hints));
-  if (type != ModelType::kOnnx) {
-    return Unimplemented("check lint checks ONNX models, and '" + plan.path + "' is of type " +
-                         std::string(ModelTypeName(type)));
-  }
-  if (!std::filesystem::exists(plan.path)) {
-    return Malformed("cannot open '" + plan.path + "': No such file or directory");
-  }
-  VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
-  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
-  return plan;
 }
 
 void Tell(const LintFinding& finding, Logger& log) {
@@ -99,13 +64,13 @@ void Summarise(const LintReport& report, size_t nodes, Logger& log) {
 }
 
 // Polygraphy adds up what its parts say; here a runner that is not there is told of.
-Status AskRunners(const LintPlan& plan, const OnnxModel& model, Logger& log, Findings& findings,
-                  LintReport& told, std::vector<LintRun>& runs) {
+Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Shared& shared,
+                  Findings& findings, LintReport& told, std::vector<LintRun>& runs) {
+  Logger& log = shared.logger;
   LintedModel linted{model, !findings.AnyException(), {}};
   for (uint32_t i = 0; i < model.graph().nodes.size(); ++i) {
     linted.failed.push_back(findings.Failed(i));
   }
-  const Probe::Shared shared{plan.run.execution, WatchSignals(), log};
   for (size_t i = 0; i < plan.run.runners.size(); ++i) {
     Result<LintRunResult> result = LintWithRunner(plan.run, i, linted, shared, findings);
     if (!result.ok()) {
@@ -139,17 +104,11 @@ Result<LintOptions> WithSizes(const LintPlan& plan, const OnnxModel& model, Logg
   return options;
 }
 
-/// What the rules say is reported also where a runner could not be asked.
-struct Linted {
-  LintReport report;
-  Status asked = {};
-};
-
-Result<Linted> Lint(const LintPlan& plan, Logger& log) {
+Result<LintOutcome> Lint(const LintPlan& plan, const std::atomic<int>& interrupted, Logger& log) {
   log.Info("Loading model: " + AbsolutePath(plan.path));
   Result<OnnxModel> model = OnnxModel::Open(plan.path);
   if (!model.ok()) {
-    Linted linted{UnreadableReport(model.status())};
+    LintOutcome linted{UnreadableReport(model.status())};
     Tell(linted.report.findings.front(), log);
     return linted;
   }
@@ -158,11 +117,12 @@ Result<Linted> Lint(const LintPlan& plan, Logger& log) {
   LintModel(*model, options, findings);
   LintReport told;
   std::vector<LintRun> runs;
-  Status asked = AskRunners(plan, *model, log, findings, told, runs);
+  const Probe::Shared shared{plan.run.execution, interrupted, log};
+  Status asked = AskRunners(plan, *model, shared, findings, told, runs);
   for (const LintFinding& finding : findings.list()) Tell(finding, log);
   if (asked.code() == StatusCode::kCancelled) return asked;
   VERNIER_TRY(model->CheckIntact());
-  Linted linted{MakeLintReport(*model, std::move(findings), runs), std::move(asked)};
+  LintOutcome linted{MakeLintReport(*model, std::move(findings), runs), std::move(asked)};
   linted.report.runners = std::move(told.runners);
   Summarise(linted.report, model->graph().nodes.size(), log);
   return linted;
@@ -179,28 +139,65 @@ void PrintRules() {
 int CarryOutLint(const LintPlan& plan, const Invocation& invocation, ConsoleLog& log) {
   const auto begin = std::chrono::steady_clock::now();
   log.Start("RUNNING | Command: " + invocation.command);
-  const Result<Linted> linted = Lint(plan, log);
-  if (linted.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
+  const Result<LintOutcome> outcome = LintAndTell(plan, WatchSignals(), log);
+  if (outcome.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
   RunFaults faults;
-  const auto add = [&](const Status& status) {
-    if (!status.ok()) log.Critical(status.message());
-    if (!status.ok()) faults.Add(status);
-  };
-  add(linted.status());
-  if (linted.ok()) {
-    const LintReport& report = linted->report;
-    add(linted->asked);
-    faults.mismatch = !report.valid() || (plan.strict && report.Count(LintLevel::kWarning) > 0);
-    if (!plan.output.empty()) {
-      log.Info("Saving linting report to " + plan.output);
-      add(WriteFileAtomically(plan.output, ToJson(report)));
-    }
+  if (outcome.ok()) {
+    faults = outcome->faults;
+  } else {
+    log.Critical(outcome.status().message());
+    faults.Add(outcome.status());
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, elapsed.count(), faults, invocation);
 }
 
 }  // namespace
+
+Result<LintPlan> BindLint(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  LintPlan plan;
+  plan.path = std::string(args.Value("model_file").value_or(""));
+  if (plan.path.empty()) return InvalidArgument("no model is named");
+  plan.output = std::string(args.Value("output").value_or(""));
+  plan.strict = args.Has("strict");
+  const auto skip = args.List("skip");
+  plan.options.skip.assign(skip.begin(), skip.end());
+  VERNIER_TRY(CheckRuleNames(plan.options));
+  plan.options.external_data_dir = std::string(args.Value("external_data_dir").value_or(""));
+  if (args.Has("ignore_external_data")) plan.options.skip.emplace_back("external-data");
+  ModelTypeHints hints;
+  if (const auto type = args.Value("model_type")) hints.given = ModelTypeFromName(*type);
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(plan.path, hints));
+  if (type != ModelType::kOnnx) {
+    return Unimplemented("check lint checks ONNX models, and '" + plan.path + "' is of type " +
+                         std::string(ModelTypeName(type)));
+  }
+  if (!std::filesystem::exists(plan.path)) {
+    return Malformed("cannot open '" + plan.path + "': No such file or directory");
+  }
+  VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
+  if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
+  return plan;
+}
+
+Result<LintOutcome> LintAndTell(const LintPlan& plan, const std::atomic<int>& interrupted,
+                                Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(LintOutcome outcome, Lint(plan, interrupted, log));
+  const auto add = [&](const Status& status) {
+    if (status.ok()) return;
+    log.Critical(status.message());
+    outcome.faults.Add(status);
+  };
+  add(outcome.asked);
+  const LintReport& report = outcome.report;
+  outcome.faults.mismatch =
+      !report.valid() || (plan.strict && report.Count(LintLevel::kWarning) > 0);
+  if (!plan.output.empty()) {
+    log.Info("Saving linting report to " + plan.output);
+    add(WriteFileAtomically(plan.output, ToJson(report)));
+  }
+  return outcome;
+}
 
 int CheckLintCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandEntry& command = *FindCommand("check lint");
@@ -215,7 +212,7 @@ int CheckLintCommand(std::span<const std::string> words, const Invocation& invoc
     start = StartCommand(command, WithDefaultRunner(words), invocation);
     if (start.exit_code) return *start.exit_code;
   }
-  Result<LintPlan> plan = Bind(start.args, invocation, *start.log);
+  Result<LintPlan> plan = BindLint(start.args, invocation, *start.log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, *start.log);
   plan->default_runner = !named;
   return CarryOutLint(*plan, invocation, *start.log);

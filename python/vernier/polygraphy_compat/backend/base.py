@@ -12,6 +12,16 @@ from .common import call
 _counts = {}
 
 
+class BaseLoader:
+    """A base for loaders of one's own: called, they give what call_impl returns."""
+
+    def __call__(self, *args, **kwargs):
+        return self.call_impl(*args, **kwargs)
+
+    def call_impl(self, *args, **kwargs):
+        raise NotImplementedError
+
+
 class BaseRunner:
     """A base for runners of one's own, with Polygraphy's methods *_impl."""
 
@@ -95,6 +105,9 @@ class FrameworkRunner(BaseRunner):
     def infer_impl(self, feed_dict):
         result = self._runner.infer(feed_dict)
         self.inference_time = result.runtime
+        if any(type(value).__module__.split(".")[0] == "torch" for value in feed_dict.values()):
+            import torch  # outputs are what the inputs are
+            return {name: torch.from_dlpack(result.dlpack(name)).clone() for name in result}
         return {name: result[name] for name in result}
 
     def get_input_metadata_impl(self):

@@ -1,6 +1,8 @@
 """Bytes of files. Loaders are called to get what they are for."""
 
-from vernier import Malformed
+import os
+
+from vernier import InvalidArgument, Malformed
 from vernier._errors import SaveError
 
 
@@ -33,6 +35,27 @@ class SaveBytes:
         except OSError as error:
             raise SaveError(f"'{self.path}' cannot be written: {error.strerror}") from error
         return content
+
+
+class InvokeFromScript:
+    """A function of a script, which is read when the function is called."""
+
+    def __init__(self, path, name):
+        self.path, self.name = path, name
+
+    def __call__(self, *args, **kwargs):
+        import runpy
+        try:
+            found = runpy.run_path(os.fspath(self.path))
+        except OSError as error:
+            raise Malformed(f"'{self.path}' cannot be read: {error.strerror}") from error
+        if self.name not in found:
+            raise InvalidArgument(f"'{self.path}' has no '{self.name}'")
+        return found[self.name](*args, **kwargs)
+
+
+def invoke_from_script(path, name, *args, **kwargs):
+    return InvokeFromScript(path, name)(*args, **kwargs)
 
 
 def bytes_from_path(path):

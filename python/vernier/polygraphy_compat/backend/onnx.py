@@ -4,7 +4,15 @@ from vernier import NotFound, Unimplemented
 from vernier._errors import SaveError
 
 from ..constants import MARK_ALL
+from ._onnx_changes import (ConvertToFp16, ExtractSubgraph, FoldConstants, GsFromOnnx, InferShapes,
+                            SetUpperBound)
 from .common import call
+
+__all__ = ["BytesFromOnnx", "ConvertToFp16", "ExtractSubgraph", "FoldConstants", "GsFromOnnx",
+           "InferShapes", "ModifyOutputs", "OnnxFromBytes", "OnnxFromPath", "SaveOnnx",
+           "SetUpperBound", "bytes_from_onnx", "convert_to_fp16", "extract_subgraph",
+           "fold_constants", "gs_from_onnx", "infer_shapes", "modify_outputs", "onnx_from_bytes",
+           "onnx_from_path", "save_onnx", "set_upper_bound"]
 
 
 class OnnxFromPath:
@@ -26,6 +34,15 @@ class OnnxFromPath:
         if folder is not None and "ignore_external_data" not in self.options:
             external_data_helper.load_external_data_for_model(model, folder)
         return model
+
+
+class OnnxFromBytes:
+    def __init__(self, serialized_onnx):
+        self.serialized = serialized_onnx
+
+    def __call__(self):
+        import onnx
+        return onnx.load_from_string(call(self.serialized))
 
 
 class ModifyOutputs:
@@ -115,3 +132,31 @@ def bytes_from_onnx(model):
 
 def onnx_from_path(path, **words):
     return OnnxFromPath(path, **words)()
+
+
+def onnx_from_bytes(serialized_onnx):
+    return OnnxFromBytes(serialized_onnx)()
+
+
+def infer_shapes(model, **words):
+    return InferShapes(model, **words)()
+
+
+def fold_constants(model, **words):
+    return FoldConstants(model, **words)()
+
+
+def set_upper_bound(model, upper_bounds, **words):
+    return SetUpperBound(model, upper_bounds, **words)()
+
+
+def convert_to_fp16(model, **words):
+    return ConvertToFp16(model, **words)()
+
+
+def extract_subgraph(model, input_metadata=None, output_metadata=None, **words):
+    return ExtractSubgraph(model, input_metadata, output_metadata, **words)()
+
+
+def gs_from_onnx(model):
+    return GsFromOnnx(model)()

@@ -1,187 +1,82 @@
 """TensorRT: loaders say what is to be built, and TrtRunner has vernier build it."""
 
-import copy
-import os
-import subprocess
-
 import vernier
-from vernier.__main__ import program
-from vernier._words import words
 
+from ._trt_engines import (BytesFromEngine, Context, EngineBytesFromNetwork, EngineFromBytes,
+                           EngineFromNetwork, EngineFromPath, SaveEngine, bytes_from_engine,
+                           engine_bytes_from_network, engine_from_bytes, engine_from_network,
+                           engine_from_path, save_engine)
+from ._trt_networks import (Calibrator, CreateConfig, CreateNetwork, LoadPlugins,
+                            ModifyNetworkOutputs, NetworkFromOnnxBytes, NetworkFromOnnxPath,
+                            PostprocessNetwork, Profile, SetLayerPrecisions, SetTensorDatatypes,
+                            SetTensorFormats, create_config, options_of)
 from .base import FrameworkRunner
 from .common import call
 
-# Arguments of CreateConfig that are options of the program.
-SWITCHES = ("tf32", "fp16", "int8", "bf16", "fp8", "refittable", "strip_plan",
-            "version_compatible", "direct_io", "use_dla", "allow_gpu_fallback",
-            "disable_compilation_cache", "weight_streaming", "sparse_weights")
-VALUES = ("profiling_verbosity", "builder_optimization_level", "max_aux_streams",
-          "precision_constraints", "load_timing_cache", "hardware_compatibility_level",
-          "runtime_platform", "quantization_flags", "error_on_timing_cache_miss")
+__all__ = ["BytesFromEngine", "Calibrator", "CreateConfig", "CreateNetwork",
+           "EngineBytesFromNetwork", "EngineFromBytes", "EngineFromNetwork", "EngineFromPath",
+           "LoadPlugins", "ModifyNetworkOutputs", "NetworkFromOnnxBytes", "NetworkFromOnnxPath",
+           "PostprocessNetwork", "Profile", "SaveEngine", "SetLayerPrecisions",
+           "SetTensorDatatypes", "SetTensorFormats", "TrtRunner", "bytes_from_engine",
+           "create_config", "create_network", "engine_bytes_from_network", "engine_from_bytes",
+           "engine_from_network", "engine_from_path", "load_plugins", "modify_network_outputs",
+           "network_from_onnx_bytes", "network_from_onnx_path", "postprocess_network",
+           "save_engine", "set_layer_precisions", "set_tensor_datatypes", "set_tensor_formats"]
 
-
-# Those of NetworkFromOnnxPath and of TrtRunner.
-NETWORK = {"plugin_instance_norm": "plugin_instancenorm", "strongly_typed": "strongly_typed",
-           "mark_unfused_tensors_as_debug_tensors": "mark_unfused_tensors_as_debug_tensors"}
 RUNNER = {"optimization_profile": "optimization_profile",
           "allocation_strategy": "allocation_strategy",
           "weight_streaming_budget": "weight_streaming_budget"}
-
-
-def _options(who, settings, known):
-    """The program's options of Polygraphy's arguments."""
-    options = {}
-    for name, value in settings.items():
-        if name not in known:
-            raise vernier.Unimplemented(f"{who}: vernier has no '{name}'")
-        if value is not None and value is not False:
-            options[known[name]] = getattr(value, "name", value)
-    return options
-
-
-class Profile(dict):
-    """Shapes of inputs: names to (min, opt, max)."""
-
-    def add(self, name, min, opt, max):  # noqa: A002  # Polygraphy's names
-        self[name] = (tuple(min), tuple(opt), tuple(max))
-        return self
-
-
-class CreateConfig:
-    """How an engine is built. What vernier has no option for is refused by its name."""
-
-    def __init__(self, profiles=None, memory_pool_limits=None, calibrator=None, **settings):
-        self.options = {}
-        if calibrator is not None:
-            raise vernier.Unimplemented(
-                "CreateConfig: calibrator: calibrators in Python are not taken; give vernier.run or "
-                "the program int8=True and feeds to calibrate with")
-        self.options.update(_options("CreateConfig", settings, {n: n for n in SWITCHES + VALUES}))
-        for index, shapes in enumerate(("trt_min_shapes", "trt_opt_shapes", "trt_max_shapes")):
-            for profile in profiles or []:
-                entry = {name: list(three[index]) for name, three in profile.items()}
-                if entry:
-                    self.options.setdefault(shapes, []).append(entry)
-        if memory_pool_limits:
-            self.options["pool_limit"] = {getattr(pool, "name", str(pool)).lower(): limit
-                                          for pool, limit in memory_pool_limits.items()}
-
-    def __call__(self, *_):
-        return self
-
-
-class NetworkFromOnnxPath:
-    def __init__(self, path, **settings):
-        self.path = path
-        self.options = _options("NetworkFromOnnxPath", settings, NETWORK)
-
-    def __call__(self):
-        return self
-
-
-class EngineFromNetwork:
-    """An engine that is built when a runner opens it, or when it is saved."""
-
-    def __init__(self, network, config=None, save_timing_cache=None):
-        self.network, self.config, self.save_timing_cache = network, config, save_timing_cache
-        self.saved_at = None
-
-    def __call__(self):
-        return self
-
-    def model_and_options(self):
-        network = call(self.network)
-        network = network[0] if isinstance(network, tuple) else network
-        config = call(self.config)
-        options = dict(network.options)
-        if config is not None:
-            options.update(config.options)
-        if self.save_timing_cache is not None:
-            options["save_timing_cache"] = self.save_timing_cache
-        if self.saved_at is not None:
-            options["save_engine"] = self.saved_at
-        return os.fspath(network.path), options
-
-
-class EngineBytesFromNetwork(EngineFromNetwork):
-    pass
-
-
-class EngineFromPath:
-    def __init__(self, path, runtime=None):  # runners bring their own
-        self.path = path
-
-    def __call__(self):
-        return self
-
-    def model_and_options(self):
-        return os.fspath(self.path), {"model_type": "engine"}
-
-
-class EngineFromBytes:
-    def __init__(self, serialized_engine, runtime=None):
-        self.source = serialized_engine
-
-    def __call__(self):
-        return self
-
-    def model_and_options(self):
-        return self.source, {"model_type": "engine"}
-
-
-class SaveEngine:
-    """Saves the engine of a loader when it has been built."""
-
-    def __init__(self, engine, path):
-        self.engine = copy.copy(call(engine))
-        self.engine.saved_at = os.fspath(path)
-
-    def __call__(self):
-        return self.engine
-
-    def model_and_options(self):
-        return self.engine.model_and_options()
 
 
 class TrtRunner(FrameworkRunner):
     def __init__(self, engine, name=None, **settings):
         super().__init__(name, "trt-runner")
         self.engine = engine
-        self.options = _options("TrtRunner", settings, RUNNER)
+        self.options = options_of("TrtRunner", settings, RUNNER)
 
     def vernier_runner(self):
-        model, options = call(self.engine).model_and_options()
+        engine = call(self.engine)
+        if not hasattr(engine, "model_and_options"):
+            raise vernier.Unimplemented(
+                f"TrtRunner: a {type(engine).__name__} is no engine of this package: save it to a "
+                "file, and load that with EngineFromPath")
+        model, options = engine.model_and_options()
         return vernier.TensorRt(self.path_of(model), name=self.name, **{**options, **self.options})
 
+    def set_profile(self, index):
+        """The optimization profile from now on. The engine is opened again."""
+        if not self.is_active:
+            raise vernier.InvalidArgument(
+                f"{self.name:35} | Must be activated prior to calling set_profile()")
+        if index == self.options.get("optimization_profile", 0):
+            return
+        self.options["optimization_profile"] = index
+        self.deactivate()
+        self.activate()
 
-def create_config(builder=None, network=None, **settings):
-    return CreateConfig(**settings)
-
-
-def network_from_onnx_path(path, **settings):
-    return NetworkFromOnnxPath(path, **settings)
-
-
-def engine_from_network(network, config=None, **settings):
-    return EngineFromNetwork(network, config, **settings)
-
-
-def engine_from_bytes(serialized_engine, runtime=None):
-    return EngineFromBytes(serialized_engine, runtime)
-
-
-def engine_from_path(path, runtime=None):
-    return EngineFromPath(path, runtime)
+    def infer_impl(self, feed_dict, copy_outputs_to_host=True):
+        if not copy_outputs_to_host:
+            raise vernier.Unimplemented("infer: copy_outputs_to_host=False: outputs come from a "
+                                        "process of its own, to the host")
+        return super().infer_impl(feed_dict)
 
 
-def save_engine(engine, path):
-    """Builds the engine now, and writes it."""
-    model, options = SaveEngine(engine, path).model_and_options()
-    options.pop("save_engine", None)
-    done = subprocess.run([program(), "convert", model, "-o", os.fspath(path),
-                           *words("convert", options)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        from vernier._errors import of_exit
-        reason = done.stderr.strip().removeprefix("[!] ") or done.stdout.strip()
-        raise of_exit(done.returncode, reason)
-    return EngineFromPath(path)
+def _at_once(loader):
+    """Polygraphy's function of a loader that describes a network."""
+    def function(*args, **settings):
+        return loader(*args, **settings)
+    return function
+
+
+create_network = _at_once(CreateNetwork)
+network_from_onnx_bytes = _at_once(NetworkFromOnnxBytes)
+network_from_onnx_path = _at_once(NetworkFromOnnxPath)
+modify_network_outputs = _at_once(ModifyNetworkOutputs)
+postprocess_network = _at_once(PostprocessNetwork)
+set_layer_precisions = _at_once(SetLayerPrecisions)
+set_tensor_datatypes = _at_once(SetTensorDatatypes)
+set_tensor_formats = _at_once(SetTensorFormats)
+
+
+def load_plugins(plugins=None, obj=None):
+    return LoadPlugins(plugins, obj)()

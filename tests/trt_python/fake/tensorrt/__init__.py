@@ -26,6 +26,7 @@ BuilderFlag = _enumeration(
     "SPARSE_WEIGHTS SAFETY_SCOPE OBEY_PRECISION_CONSTRAINTS PREFER_PRECISION_CONSTRAINTS DIRECT_IO")
 DataType = _enumeration("DataType", "FLOAT HALF INT8 INT32 BOOL UINT8")
 float32, float16, int8, int32 = list(DataType)[:4]
+ElementWiseOperation = _enumeration("ElementWiseOperation", "SUM PROD")
 LayerType = _enumeration(
     "LayerType", "CONVOLUTION ACTIVATION ELEMENTWISE IDENTITY SHAPE CONSTANT LOOP_OUTPUT TRIP_LIMIT "
     "ITERATOR RECURRENCE QUANTIZE DEQUANTIZE")
@@ -41,7 +42,7 @@ TensorIOMode = _enumeration("TensorIOMode", "NONE INPUT OUTPUT")
 _TYPES = {np.dtype(np.float32): DataType.FLOAT, np.dtype(np.float16): DataType.HALF,
           np.dtype(np.int64): DataType.INT32, np.dtype(np.int32): DataType.INT32}
 _LAYERS = {"Relu": LayerType.ACTIVATION, "Add": LayerType.ELEMENTWISE,
-           "Identity": LayerType.IDENTITY}
+           "Identity": LayerType.IDENTITY, "Constant": LayerType.CONSTANT}
 
 
 class ILogger:
@@ -49,6 +50,10 @@ class ILogger:
 
 
 class IOutputAllocator:
+    pass
+
+
+class IInt8EntropyCalibrator2:
     pass
 
 
@@ -69,6 +74,7 @@ class _Layer:
         self.type = _LAYERS[node.op_type]
         self.precision = DataType.FLOAT
         self._outputs = [_Tensor(name, (-1, 3), DataType.FLOAT) for name in node.output]
+        self.node, self.inputs, self.weights = node, None, None
         self.num_outputs = len(self._outputs)
 
     def get_output(self, index):
@@ -79,6 +85,7 @@ class _Network:
     def __init__(self):
         self.name = "network"
         self.model, self.inputs, self.layers, self.outputs = None, [], [], []
+        self.constants = []
 
     num_layers = property(lambda self: len(self.layers))
     num_inputs = property(lambda self: len(self.inputs))
@@ -98,6 +105,51 @@ class _Network:
 
     def unmark_output(self, tensor):
         self.outputs = [t for t in self.outputs if t.name != tensor.name]
+
+    def add_input(self, name, dtype, shape):
+        self.inputs.append(_Tensor(name, tuple(shape), dtype))
+        return self.inputs[-1]
+
+    def _add(self, op, inputs):
+        node = onnx.helper.make_node(op, [t.name for t in inputs], [f"layer-{self.num_layers}"])
+        self.layers.append(_Layer(node))
+        self.layers[-1].node, self.layers[-1].inputs = node, inputs
+        return self.layers[-1]
+
+    def add_constant(self, shape, weights):
+        layer = self._add("Constant", [])
+        layer.weights = np.asarray(weights).reshape(shape)
+        return layer
+
+    def add_identity(self, tensor):
+        return self._add("Identity", [tensor])
+
+    def add_elementwise(self, a, b, op):
+        assert op == ElementWiseOperation.SUM
+        return self._add("Add", [a, b])
+
+    def as_model(self):
+        """The ONNX model that does what the layers do, under the names of now."""
+        nodes, weights = [], []
+        for layer in self.layers:
+            node = layer.node
+            made = onnx.NodeProto()
+            made.CopyFrom(node)
+            if layer.inputs is not None:
+                made.input[:] = [t.name for t in layer.inputs]
+                made.output[:] = [t.name for t in layer._outputs]
+            if layer.weights is not None:
+                weights.append(onnx.numpy_helper.from_array(layer.weights, made.output[0]))
+            else:
+                nodes.append(made)
+        kinds = {kind: onnx.helper.np_dtype_to_tensor_dtype(dtype) for dtype, kind in _TYPES.items()}
+        inputs = [onnx.helper.make_tensor_value_info(
+            t.name, kinds[t.dtype], [None if d < 0 else d for d in t.shape]) for t in self.inputs]
+        outputs = [onnx.helper.make_empty_tensor_value_info(t.name) for t in self.outputs]
+        known = list(self.model.graph.initializer) if self.model is not None else []
+        graph = onnx.helper.make_graph(nodes, self.name, inputs, outputs, known + weights)
+        return onnx.helper.make_model(graph, ir_version=8,
+                                      opset_imports=[onnx.helper.make_opsetid("", 17)])
 
     def fill(self, model):
         self.model = model
@@ -216,7 +268,7 @@ class Builder:
         if "FAKE_TENSORRT_JOURNAL" in os.environ:
             with open(os.environ["FAKE_TENSORRT_JOURNAL"], "a", encoding="utf-8") as file:
                 file.write(json.dumps(journal) + "\n")
-        model = base64.b64encode(network.model.SerializeToString()).decode()
+        model = base64.b64encode(network.as_model().SerializeToString()).decode()
         return json.dumps({"model": model, "outputs": outputs}).encode()
 
 

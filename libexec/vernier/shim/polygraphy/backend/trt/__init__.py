@@ -15,43 +15,13 @@ if _RUNNERS not in sys.path:
 
 import trt_config  # noqa: E402
 import trt_network  # noqa: E402
-from trt_options import Options  # noqa: E402
+from trt_options import of_keywords as _options, profile_lines  # noqa: E402
 
 _kept = []  # what TensorRT holds on to without owning it
-
-# Keywords of CreateConfig whose option has another name.
-_NAMES = {"memory_pool_limits": "memory_pool_limit"}
-
 
 def _trt():
     import tensorrt
     return tensorrt
-
-
-def _word(value):
-    """A value as the command line has it."""
-    if isinstance(value, bool):
-        return "1"
-    return str(getattr(value, "name", value))
-
-
-def _options(**keywords):
-    lists = {}
-    for key, value in keywords.items():
-        if value is None or value is False:
-            continue
-        if isinstance(value, dict):
-            value = [f"{_word(name)}:{_kinds(kind)}" for name, kind in value.items()]
-        if isinstance(value, (list, tuple, set)):
-            value = "\n".join(map(_word, value))
-        lists[_NAMES.get(key, key)] = [_word(value)]
-    return Options(lists)
-
-
-def _kinds(kind):
-    if isinstance(kind, (list, tuple, set)):
-        return "[" + ",".join(map(_word, kind)) + "]"
-    return _word(kind)
 
 
 def _load(loader):
@@ -77,12 +47,7 @@ class CreateConfig:
                     f"CreateConfig: vernier's stand-in for Polygraphy has no {name}: "
                     "'pip install polygraphy' brings the real one")
         self.options = _options(**keywords)
-        shapes = []
-        for index, profile in enumerate(profiles or ()):
-            for name, three in profile.items():
-                for which, dims in zip(("min", "opt", "max"), three):
-                    text = ",".join(map(str, dims))
-                    shapes.append(f"{index}\t{which}\t{name}\t{text}")
+        shapes = profile_lines(profiles or ())
         if shapes:
             self.options.lists["profile"] = shapes
 

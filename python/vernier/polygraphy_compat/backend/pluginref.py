@@ -1,0 +1,18 @@
+"""PluginRefRunner."""
+
+import vernier
+
+from .base import FrameworkRunner
+
+
+class PluginRefRunner(FrameworkRunner):
+    """TensorRT's plugins by their definitions; the graph is a model, or a loader of one."""
+
+    def __init__(self, graph, name=None):
+        super().__init__(name, "pluginref-runner")
+        self.graph = graph
+
+    def vernier_runner(self):
+        graph = getattr(self.graph, "model", self.graph)  # of GsFromOnnx
+        return vernier.PluginReference(self.path_of(graph), name=self.name,
+                                       **getattr(graph, "options", {}))

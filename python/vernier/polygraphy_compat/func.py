@@ -1,0 +1,37 @@
+"""Functions that go on where others end."""
+
+import functools
+import inspect
+
+from vernier import InvalidArgument
+
+
+def extend(before):
+    """A decorator: the function is called with what `before` returns, behind `before`'s own arguments
+    where it has room for them. What it returns counts, unless that is None."""
+    def decorate(function):
+        names = list(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def extended(*args, **kwargs):
+            made = before(*args, **kwargs)
+            results = made if type(made) is tuple else (made,)
+            if len(names) == 0 and results == (None,):
+                returned = function()
+            elif len(names) == len(results):
+                returned = function(*results)
+            elif len(names) == len(args) + len(kwargs) + len(results):
+                returned = function(*args, **kwargs, **dict(zip(names[-len(results):], results)))
+            else:
+                raise InvalidArgument(
+                    f"Function: {function.__name__} accepts {len(names)} parameter(s), but needs to "
+                    f"accept {len(results)} parameter(s) from: "
+                    f"{getattr(before, '__name__', before)} instead.")
+            return made if returned is None else returned
+        return extended
+    return decorate
+
+
+def constantmethod(function):
+    """A decorator that says something to readers alone, as Polygraphy's does by default."""
+    return function
