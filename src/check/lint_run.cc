@@ -14,6 +14,7 @@
 #include "run/feed_stream.h"
 #include "run/live_runner.h"
 #include "run/model_source.h"
+#include "run/run_scripts.h"
 #include "run/worker_pool.h"
 #include "util/no_log.h"
 
@@ -129,7 +130,8 @@ class NodeBench {
     Result<TensorMap> drawn = Draw();
     if (!drawn.ok()) {
       // A fault of the model may be why: it is told already.
-      if (linted_.faultless && !HasOpenInputs()) return drawn.status();
+      const bool given = plan_.inputs.script.given() || !plan_.inputs.load_paths.empty();
+      if (given || (linted_.faultless && !HasOpenInputs())) return drawn.status();
       result_.limits = "nodes were not run: " + drawn.status().message();
       return result_;
     }
@@ -214,8 +216,14 @@ class NodeBench {
 
   Result<TensorMap> Draw() {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
-                             FeedStream::Open(plan_, inputs, {}, logger_));
+    RunScripts scripts;
+    if (RunScripts::Wanted(plan_)) {
+      VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> python, pool_.GetForScripts());
+      VERNIER_ASSIGN_OR_RETURN(scripts, RunScripts::Open(plan_, python, logger_));
+    }
+    VERNIER_ASSIGN_OR_RETURN(
+        const std::unique_ptr<FeedStream> stream,
+        FeedStream::Open(plan_, inputs, {scripts.feeds(), scripts.draws()}, logger_));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
     if (!feed) return Malformed("the inputs hold no iteration");
     VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,

@@ -58,10 +58,11 @@ OptionTable InspectOptionTable() {
   }
   groups.push_back(Only(RunnerOptions(), {"runners"}));
   groups.push_back(InputsOfOneRun());
-  // Of plug-in libraries the first group, of engines the last.
-  const std::vector<OptionGroup> load = TensorRtLoadOptions();
-  groups.push_back(Only(load.front(), {"plugins"}));
-  groups.push_back(Only(load.back(), {"load_runtime"}));
+  for (const OptionGroup& group : TensorRtLoadOptions()) {
+    groups.push_back(Without(
+        group, {"trt_outputs", "trt_exclude_outputs", "trt_outputs_by_type", "save_engine"}));
+  }
+  groups.push_back(Only(TensorFlowRefusedOptions(), {"ckpt", "freeze_graph"}));
   groups.push_back(Only(TensorRtRunOptions(), {"trt_lib", "allow_engine_code"}));
   groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
   return OptionTable(std::move(groups));

@@ -109,12 +109,11 @@ OptionTable CheckLintOptionTable() {
       LintCheckOptions(),
       Without(RunnerOptions(), {"pairs", "reference", "runner"}),
       Without(ModelOptions(), {"onnx_graphsurgeon"}),
-      Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data"})};
+      Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data", "fp_to_fp16"})};
   groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
   groups.push_back(TensorRtRunOptions());
-  groups.push_back(Without(DataLoaderOptions(), {"data_loader_backend_module", "data_loader_script",
-                                                 "data_loader_func_name"}));
+  groups.push_back(DataLoaderOptions());
   groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
   return OptionTable(std::move(groups));
 }

@@ -76,6 +76,7 @@ OptionTable TemplateNetworkOptionTable() {
     groups.push_back(Without(group, {"save_engine", "load_runtime", "save_timing_cache",
                                      "dla_workspace_allocation_strategy"}));
   }
+  groups.push_back(TensorFlowRefusedOptions());
   return OptionTable(std::move(groups));
 }
 

@@ -1,6 +1,7 @@
 #include "report/engine_json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -79,8 +80,18 @@ void WriteProfiles(const EngineRecord& engine, JsonWriter& writer) {
   writer.EndArray();
 }
 
+void WriteRange(const TensorRange& range, JsonWriter& writer) {
+  const auto write = [&](std::string_view key, double value) {
+    writer.Key(key);
+    return std::isfinite(value) ? writer.Double(value) : writer.Null();
+  };
+  write("min", range.min);
+  write("max", range.max);
+  write("mean", range.mean);
+}
+
 void WriteLayerTensors(std::string_view key, const std::vector<EngineLayerTensor>& tensors,
-                       JsonWriter& writer) {
+                       const EngineTextOptions& options, JsonWriter& writer) {
   writer.Key(key);
   writer.BeginArray();
   for (const EngineLayerTensor& tensor : tensors) {
@@ -89,12 +100,14 @@ void WriteLayerTensors(std::string_view key, const std::vector<EngineLayerTensor
     WriteKnown("dtype", tensor.dtype, writer);
     WriteDims("shape", tensor.shape, writer);
     WriteKnown("format", tensor.format, writer);
+    const auto range = options.ranges.find(tensor.name);
+    if (range != options.ranges.end()) WriteRange(range->second, writer);
     writer.EndObject();
   }
   writer.EndArray();
 }
 
-void WriteLayers(const EngineRecord& engine, bool attributes, JsonWriter& writer) {
+void WriteLayers(const EngineRecord& engine, const EngineTextOptions& options, JsonWriter& writer) {
   const size_t profiles =
       engine.layers_repeat ? std::max(engine.profiles.size(), size_t{1}) : size_t{1};
   const size_t each = engine.layers.size() / profiles;
@@ -107,9 +120,9 @@ void WriteLayers(const EngineRecord& engine, bool attributes, JsonWriter& writer
     writer.Key("profile");
     writer.Integer(static_cast<int64_t>(i / each));
     WriteKnown("op", layer.type, writer);
-    WriteLayerTensors("inputs", layer.inputs, writer);
-    WriteLayerTensors("outputs", layer.outputs, writer);
-    if (attributes) {
+    WriteLayerTensors("inputs", layer.inputs, options, writer);
+    WriteLayerTensors("outputs", layer.outputs, options, writer);
+    if (options.attributes) {
       WriteKnown("origin", layer.origin, writer);
       WriteKnown("tactic", layer.tactic, writer);
     }
@@ -132,7 +145,7 @@ std::string FormatEngineJson(const EngineRecord& engine, const EngineTextOptions
     writer.Bool(engine.detailed);
     WriteTensors(engine, writer);
     WriteProfiles(engine, writer);
-    if (options.layers) WriteLayers(engine, options.attributes, writer);
+    if (options.layers) WriteLayers(engine, options, writer);
     writer.EndObject();
   });
 }

@@ -1,7 +1,11 @@
 #include "report/engine_text.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <span>
+
+#include "compare/comparison.h"
+#include "kernels/statistics.h"
 
 namespace vernier {
 namespace {
@@ -25,17 +29,32 @@ std::string Tuple(std::span<const int64_t> dims) {
   return text + (dims.size() == 1 ? ",)" : ")");
 }
 
-std::string Describe(const EngineLayerTensor& tensor) {
+// As the peer writes it.
+std::string RangeText(const EngineTextOptions& options, const std::string& name) {
+  const auto found = options.ranges.find(name);
+  if (found == options.ranges.end()) return "";
+  const auto number = [](const char* label, double value) {
+    char text[400];  // the largest double has 309 digits before the point
+    std::snprintf(text, sizeof text, ", %s=%.2f", label, value);
+    return std::string(text);
+  };
+  const TensorRange& range = found->second;
+  return number("min", range.min) + number("max", range.max) + number("avg", range.mean);
+}
+
+std::string Describe(const EngineLayerTensor& tensor, const EngineTextOptions& options) {
   std::string text = tensor.name + " [";
   if (!tensor.dtype.empty()) text += "dtype=" + tensor.dtype + ", ";
   text += "shape=" + Tuple(tensor.shape);
   const bool tells = !tensor.format.empty() && tensor.format.find("N/A") == std::string::npos;
-  return text + (tells ? ", Format: " + tensor.format : "") + "]";
+  return text + (tells ? ", Format: " + tensor.format : "") + RangeText(options, tensor.name) + "]";
 }
 
-std::string List(const std::vector<EngineLayerTensor>& tensors) {
+std::string List(const std::vector<EngineLayerTensor>& tensors, const EngineTextOptions& options) {
   std::string text = "{";
-  for (size_t i = 0; i < tensors.size(); ++i) text += (i > 0 ? ",\n " : "") + Describe(tensors[i]);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    text += (i > 0 ? ",\n " : "") + Describe(tensors[i], options);
+  }
   return text + "}";
 }
 
@@ -74,16 +93,16 @@ std::string Profiles(const EngineRecord& engine) {
   return out;
 }
 
-std::string Layer(const EngineLayer& layer, size_t index) {
+std::string Layer(const EngineLayer& layer, size_t index, const EngineTextOptions& options) {
   std::string number = std::to_string(index);
   number.resize(std::max(number.size(), size_t{4}), ' ');
   const bool both = !layer.inputs.empty() && !layer.outputs.empty();
   const size_t level = both ? 1 : 0;
-  std::string outputs = Indent(List(layer.outputs), level);
+  std::string outputs = Indent(List(layer.outputs, options), level);
   outputs.erase(0, outputs.find_first_not_of(' '));
   return "Layer " + number + " | " + layer.name + " [Op: " + layer.type + "]\n" +
-         Indent(List(layer.inputs), 1) + (both ? "\n" : "") + Indent(" -> " + outputs, level) +
-         "\n";
+         Indent(List(layer.inputs, options), 1) + (both ? "\n" : "") +
+         Indent(" -> " + outputs, level) + "\n";
 }
 
 std::string Layers(const EngineRecord& engine, const EngineTextOptions& options) {
@@ -96,7 +115,7 @@ std::string Layers(const EngineRecord& engine, const EngineTextOptions& options)
   for (size_t i = 0; options.layers && i < each * profiles; ++i) {
     const EngineLayer& layer = engine.layers[i];
     if (level > 0 && i % each == 0) out += "- Profile: " + std::to_string(i / each) + "\n";
-    out += Indent(Layer(layer, i % each), level) + "\n";
+    out += Indent(Layer(layer, i % each, options), level) + "\n";
     if (options.attributes) {
       out += Indent("---- Attributes ----\nOrigin = " + layer.origin + "\nTactic = " + layer.tactic,
                     level + 1) +
@@ -108,6 +127,16 @@ std::string Layers(const EngineRecord& engine, const EngineTextOptions& options)
 }
 
 }  // namespace
+
+std::map<std::string, TensorRange> RangesOf(const TensorMap& tensors) {
+  std::map<std::string, TensorRange> ranges;
+  for (const NamedTensor& named : tensors) {
+    if (named.tensor.dtype() == DType::kString || named.tensor.element_count() == 0) continue;
+    const ValueStatistics found = ComputeStatistics(Elements(named.tensor), {});
+    ranges[named.name] = {found.min, found.max, found.mean};
+  }
+  return ranges;
+}
 
 std::string FormatEngine(const EngineRecord& engine, const EngineTextOptions& options) {
   std::string text =

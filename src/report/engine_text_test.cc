@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <span>
+#include <vector>
+
 #include "report/engine_json.h"
 
 namespace vernier {
@@ -98,6 +102,11 @@ TEST(EngineText, TellsLayersOfEachProfileWithTheirTactics) {
                 layers);
 }
 
+Tensor Floats(const std::vector<float>& values) {
+  return *Tensor::Copy(DType::kFloat32, {static_cast<int64_t>(values.size())},
+                       std::as_bytes(std::span(values)));
+}
+
 std::string InOneLine(const std::string& json) {
   std::string line;
   bool indent = false;
@@ -106,6 +115,20 @@ std::string InOneLine(const std::string& json) {
     if (!indent) line += c;
   }
   return line;
+}
+
+TEST(EngineText, TellsRangesOfTensorsThatHaveOne) {
+  const std::map<std::string, TensorRange> ranges =
+      RangesOf({{"b", Floats({-2, 1, 4})}, {"empty", Floats({})}});
+  EXPECT_EQ(ranges.size(), 1u);
+  const std::string text = FormatEngine(Engine(1), {.layers = true, .ranges = ranges});
+  EXPECT_NE(text.find("channel % 8 == 0, min=-2.00, max=4.00, avg=1.00]}"), std::string::npos);
+  EXPECT_NE(text.find("{b [shape=(1, 32, 8, 8), min=-2.00, max=4.00, avg=1.00],"),
+            std::string::npos);
+  EXPECT_EQ(text.find("FP32, min"), std::string::npos);
+  const std::string json = InOneLine(
+      FormatEngineJson(Engine(1), {.layers = true, .ranges = {{"b", {-2, 4, std::nan("")}}}}));
+  EXPECT_NE(json.find(R"("min": -2.0,"max": 4.0,"mean": null)"), std::string::npos) << json;
 }
 
 TEST(EngineJson, HasTensorsAndProfiles) {

@@ -236,6 +236,37 @@ class CheckLint(Case):
         ended, _ = self.lint(lint_models.good(), "--iterations", "3")
         self.assertIn("--iterations has no effect", ended.out)
 
+    def test_a_script_gives_the_feed(self):
+        made = model([node("Gather", ["w", "x"], ["y"])], inputs=[value("x", [2], TensorProto.INT64)],
+                     outputs=[value("y", None)], weights=[weight("w", np.ones((5, 3), "f4"))])
+        for index, code in ((4, 0), (7, 1)):
+            self.path("feeds.py").write_text(
+                "import numpy as np\n"
+                "def load_data():\n"
+                f"    yield {{'x': np.array([0, {index}])}}\n"
+                "def failing():\n"
+                "    raise ValueError('no data')\n")
+            ended, said = self.lint(made, "--data-loader-script", "feeds.py")
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+            self.assertEqual(self.rules(said), {"runner-failed"} if code else set())
+        ended, said = self.lint(made, "--data-loader-script", "feeds.py:failing")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertIn("feeds.py:failing: ValueError: no data", ended.err)
+        self.assertEqual(said["vernier"]["runners"], [])  # the rules have spoken all the same
+        # A Python that cannot run it is no reason to do without what was asked for.
+        self.path("python").write_text("#!/bin/sh\nexit 1\n")
+        self.path("python").chmod(0o755)
+        ended, _ = self.lint(made, "--data-loader-script", "feeds.py", "--python", "./python")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+
+    def test_a_model_can_be_checked_as_float16(self):
+        made = model([node("Add", ["x", "w"], ["y"])], weights=[weight("w", np.full(3, 7e4, "f4"))])
+        ended, said = self.lint(made)
+        self.assertEqual((ended.code, self.rules(said)), (0, {"float16-overflow"}))
+        ended, said = self.lint(made, "--fp-to-fp16")
+        self.assertEqual((ended.code, self.rules(said)), (0, set()), ended.out + ended.err)
+        self.assertEqual(len(said["summary"]["passing"]), 3)  # with the casts at both ends
+
     def test_external_weights_are_read_where_they_lie(self):
         made = model([node("Add", ["x", "w"], ["y"])],
                      weights=[weight("w", np.array([1, 7e4, np.nan], "f4"))])

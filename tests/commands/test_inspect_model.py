@@ -177,7 +177,7 @@ class InspectModel(Case):
         onnx.save(branches(), self.folder / "m.onnx")
         ended = self.vernier("inspect", "model", "m.onnx", "--convert-to", "trt")
         self.assertEqual(ended.code, 5)
-        self.assertIn("--convert-to trt", ended.err)
+        self.assertIn("--display-as trt needs the Python package tensorrt", ended.err)
 
     def json(self, made, *words):
         onnx.save(made, str(self.path("m.onnx")))

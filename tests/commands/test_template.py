@@ -102,3 +102,15 @@ class Template(Case):
                              "x.py")
         self.assertEqual(ended.code, 2)
         self.assertFalse(self.path("x.py").exists())
+
+    def test_tensorflow_has_to_become_onnx_first(self):
+        self.path("folder").mkdir()
+        ended = self.vernier("template", "trt-network", "folder", "--ckpt", "model", "-o", "n.py")
+        self.assertEqual(ended.code, 2, ended.out)
+        self.assertIn("`vernier convert --ckpt` makes an ONNX model of it", ended.err)
+        self.assertFalse(self.path("n.py").exists())
+        ended = self.vernier("template", "trt-network", "m.onnx", "-o", "n.py", "--freeze-graph",
+                             "--tf-outputs", "y", "--opset", "11")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for flag in ("--freeze-graph", "--tf-outputs", "--opset"):
+            self.assertIn(flag + " has no effect: this is no TensorFlow model", ended.out)

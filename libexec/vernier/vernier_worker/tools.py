@@ -22,6 +22,9 @@ class Options:
     def __contains__(self, key):
         return key in self._given
 
+    def keys(self):
+        return self._given.keys()
+
     def with_words(self, key, words):
         """A copy in which one option is given so."""
         copy = Options("")

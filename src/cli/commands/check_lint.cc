@@ -5,10 +5,12 @@
 #include <filesystem>
 
 #include "check/lint_run.h"
+#include "cli/bind_model.h"
 #include "cli/bind_run.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/commands/extract_shapes.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/lint_session.h"
 #include "cli/commands/surgery.h"
@@ -75,7 +77,8 @@ Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Sha
     Result<LintRunResult> result = LintWithRunner(plan.run, i, linted, shared, findings);
     if (!result.ok()) {
       const StatusCode code = result.status().code();
-      if (code != StatusCode::kUnavailable || !plan.default_runner) return result.status();
+      const bool may_lack = plan.default_runner && !plan.run.inputs.script.given();
+      if (code != StatusCode::kUnavailable || !may_lack) return result.status();
       log.Warning("ONNX Runtime cannot be asked here, so nodes were not run: " +
                   result.status().message());
       continue;
@@ -111,6 +114,10 @@ Result<LintOutcome> Lint(const LintPlan& plan, const std::atomic<int>& interrupt
     LintOutcome linted{UnreadableReport(model.status())};
     Tell(linted.report.findings.front(), log);
     return linted;
+  }
+  if (plan.model.fp_to_fp16) {
+    WorkerPool pool(plan.run.execution, interrupted, log);
+    VERNIER_ASSIGN_OR_RETURN(model, LoadChanged(plan.model, pool, log));
   }
   VERNIER_ASSIGN_OR_RETURN(const LintOptions options, WithSizes(plan, *model, log));
   Findings findings(*model, options.skip);
@@ -175,6 +182,7 @@ Result<LintPlan> BindLint(const ParsedArgs& args, const Invocation& invocation, 
   if (!std::filesystem::exists(plan.path)) {
     return Malformed("cannot open '" + plan.path + "': No such file or directory");
   }
+  VERNIER_ASSIGN_OR_RETURN(plan.model, BindModel(args));
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
   if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
   return plan;

@@ -172,6 +172,10 @@ Status InferMissing(const ParsedArgs& args, const Invocation& invocation, CutEnd
 
 Result<OnnxModel> LoadForExtraction(const ParsedArgs& args, WorkerPool& pool, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan plan, BindModel(args));
+  return LoadChanged(std::move(plan), pool, log);
+}
+
+Result<OnnxModel> LoadChanged(ModelPlan plan, WorkerPool& pool, Logger& log) {
   if (!plan.shape_inference && !plan.fp_to_fp16) return OnnxModel::Open(plan.path);
   plan.type = "onnx";
   VERNIER_ASSIGN_OR_RETURN(

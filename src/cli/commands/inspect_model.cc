@@ -1,6 +1,7 @@
 // The graph of a model as text, and the layers of an engine.
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "cli/bind_run.h"
 #include "cli/bind_tensorrt.h"
@@ -12,6 +13,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
 #include "cli/commands/print_document.h"
+#include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
 #include "cli/version.h"
 #include "model/model_type.h"
@@ -21,6 +23,7 @@
 #include "report/model_text.h"
 #include "report/report_files.h"
 #include "run/engine_build.h"
+#include "run/loaded_runs.h"
 #include "run/model_graph.h"
 #include "surgeon/upper_bounds.h"
 #include "util/no_log.h"
@@ -73,6 +76,80 @@ Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
   return {};
 }
 
+// What a file of outputs tells of an engine's tensors: the first iteration of its first runner.
+Result<std::map<std::string, TensorRange>> ReadRanges(const ParsedArgs& args, Logger& log) {
+  const auto file = args.Value("combine_tensor_info");
+  if (!file) return std::map<std::string, TensorRange>{};
+  if (!Shows(args, "layers")) {
+    return InvalidArgument(
+        "--combine-tensor-info: only with --show layers, whose tensors it is about");
+  }
+  VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded,
+                           LoadedRuns::Open({std::string(*file)}, LoadRule::kOutputs));
+  if (loaded.runs().empty() || loaded.runs().front().iterations == 0) {
+    return Malformed("--combine-tensor-info: '" + std::string(*file) + "' has no iteration");
+  }
+  if (loaded.runs().front().iterations > 1) {
+    log.Warning("Found " + std::to_string(loaded.runs().front().iterations) +
+                " iterations in tensor info file, only using the first one");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const IterationResult first, loaded.Peek(0));
+  std::map<std::string, TensorRange> ranges = RangesOf(first.outputs);
+  VERNIER_TRY(loaded.CheckIntact());
+  return ranges;
+}
+
+// Options of the network that TensorRT makes say nothing of anything else.
+constexpr std::string_view kNetworkOptions[] = {"onnx_flags",
+                                                "plugin_instancenorm",
+                                                "enable_uint8_asymmetric_quantization_dla",
+                                                "layer_precisions",
+                                                "decomposable_attentions",
+                                                "tensor_dtypes",
+                                                "all_tensor_dtypes",
+                                                "tensor_formats",
+                                                "all_tensor_formats",
+                                                "trt_network_postprocess_script",
+                                                "strongly_typed",
+                                                "mark_debug",
+                                                "mark_unfused_tensors_as_debug_tensors"};
+constexpr std::string_view kEngineOptions[] = {"combine_tensor_info", "load_runtime",
+                                               "dla_workspace_allocation_strategy"};
+
+Status CheckKind(const ParsedArgs& args, bool network, bool engine, Logger& log) {
+  for (const std::string_view dest : kNetworkOptions) {
+    if (network || !args.Has(dest)) continue;
+    return InvalidArgument(std::string(args.Flag(dest)) +
+                           ": only with --display-as trt, which shows TensorRT's network");
+  }
+  for (const std::string_view dest : kEngineOptions) {
+    if (engine || !args.Has(dest)) continue;
+    return InvalidArgument(std::string(args.Flag(dest)) + ": only for a TensorRT engine");
+  }
+  for (const std::string_view dest : {"save_timing_cache", "ckpt", "freeze_graph"}) {
+    if (!args.Has(dest)) continue;
+    log.Warning(std::string(args.Flag(dest)) + " has no effect: " +
+                (dest == "save_timing_cache" ? "nothing is built" : "this is no TensorFlow model"));
+  }
+  return {};
+}
+
+// The network that TensorRT's parser makes, by TensorRT's own Python module.
+Status InspectNetwork(const ParsedArgs& args, ConsoleLog& log) {
+  for (const std::string_view dest :
+       {"layer", "load_outputs_paths", "list_unbounded_dds", "visual", "save_visual", "runners"}) {
+    const bool given = dest == "runners" ? !args.Runners().empty() : args.Has(dest);
+    if (!given) continue;
+    return InvalidArgument((dest == "runners" ? "a runner" : std::string(args.Flag(dest))) +
+                           ": not with --display-as trt, which shows a network and no values");
+  }
+  if (WantsDocument(args)) {
+    return Unimplemented("--format json: TensorRT's network is shown as text alone");
+  }
+  if (Shows(args, "stats")) return InvalidArgument("--show stats: not with --display-as trt");
+  return RunPythonTool("inspect model", "network_text", args, log);
+}
+
 // Options of graphs say nothing of engines.
 Status CheckEngineOptions(const ParsedArgs& args) {
   for (const std::string_view dest :
@@ -90,6 +167,12 @@ Status CheckEngineOptions(const ParsedArgs& args) {
 
 Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog& log) {
   VERNIER_TRY(CheckEngineOptions(args));
+  const bool json = WantsDocument(args);
+  if (!json) log.Info("Loading bytes from " + AbsolutePath(path));
+  NoLog silence;
+  EngineTextOptions options;
+  VERNIER_ASSIGN_OR_RETURN(options.ranges,
+                           ReadRanges(args, json ? static_cast<Logger&>(silence) : log));
   RunPlan plan;
   RunnerPlan runner;
   runner.name = "trt";
@@ -104,8 +187,6 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
   ServeTensorRtInPython(runner);
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindWorkers(args, plan.execution));
-  const bool json = WantsDocument(args);
-  if (!json) log.Info("Loading bytes from " + path);
   VERNIER_ASSIGN_OR_RETURN(
       const EngineRecord engine,
       DescribeEngineFile(plan, WatchSignals(), log).Annotate("engine '" + path + "'"));
@@ -114,7 +195,6 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
         "The engine was built with a profiling verbosity that keeps the names of layers "
         "alone; build it with --profiling-verbosity detailed to see more.");
   }
-  EngineTextOptions options;
   options.layers = Shows(args, "layers");
   options.attributes = Shows(args, "attrs");
   if (json) return PrintDocument(FormatEngineJson(engine, options));
@@ -242,16 +322,20 @@ Status Inspect(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
   const auto type = args.Value("model_type");
   ModelTypeHints hints;
   if (type) hints.given = ModelTypeFromName(*type);
-  VERNIER_ASSIGN_OR_RETURN(const ModelType found, InferModelType(path, hints));
-  if (const auto other = args.Value("display_as")) {
-    return Unimplemented(std::string(args.Flag("display_as")) + " " + std::string(*other) +
-                         " is not in this version of vernier: a model is shown as it is");
-  }
+  // A script's function is named behind a colon.
+  const size_t colon = path.find(".py:");
+  const std::string file = colon == std::string::npos ? path : path.substr(0, colon + 3);
+  VERNIER_ASSIGN_OR_RETURN(const ModelType found, InferModelType(file, hints));
+  const bool script = found == ModelType::kTrtNetworkScript;
+  const bool network = script || (found == ModelType::kOnnx && args.Has("display_as"));
+  VERNIER_TRY(CheckKind(args, network, found == ModelType::kEngine, log));
   VERNIER_TRY(CheckInputOptions(args, found, log));
+  if (network) return InspectNetwork(args, log);
   if (found == ModelType::kOnnx) return InspectOnnx(args, invocation, path, log);
   if (found == ModelType::kEngine) return InspectEngine(args, path, log);
   return Unimplemented("inspect model shows ONNX models and TensorRT engines, and '" + path +
-                       "' is of type " + std::string(ModelTypeName(found)));
+                       "' is of type " + std::string(ModelTypeName(found)) +
+                       "; `vernier convert` makes an ONNX model of TensorFlow's");
 }
 
 }  // namespace

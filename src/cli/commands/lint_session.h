@@ -16,6 +16,7 @@ struct LintPlan {
   bool strict = false;
   bool default_runner = false;  ///< none was named: that there is none is no fault
   LintOptions options;
+  ModelPlan model;  ///< as the options change it
   RunPlan run;
 };
 

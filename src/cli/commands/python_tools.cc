@@ -8,6 +8,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/python_tools.h"
 #include "run/model_source.h"
 #include "run/worker_pool.h"
 #include "util/scratch_folder.h"
@@ -85,6 +86,11 @@ int Run(const Tool& tool, std::span<const std::string> words, const Invocation& 
 }
 
 }  // namespace
+
+Status RunPythonTool(const char* command, const char* module, const ParsedArgs& args,
+                     ConsoleLog& log) {
+  return RunTool({command, module}, args, log);
+}
 
 int InspectCapabilityCommand(std::span<const std::string> words, const Invocation& invocation) {
   return Run({"inspect capability", "capability"}, words, invocation);

@@ -13,7 +13,12 @@ namespace vernier {
 namespace {
 
 // A TensorFlow model would have to become ONNX first.
-Status CheckModel(const ModelPlan& model) {
+Status CheckModel(const ModelPlan& model, bool checkpoint) {
+  if (checkpoint) {
+    return InvalidArgument(
+        "--ckpt: a TensorFlow checkpoint cannot begin a template; `vernier convert --ckpt` makes an"
+        " ONNX model of it");
+  }
   if (model.path.empty() || model.path.find(".py") != std::string::npos) return {};
   ModelTypeHints hints;
   if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
@@ -26,7 +31,11 @@ Status CheckModel(const ModelPlan& model) {
 Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocation& invocation,
                      ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, BindModel(args));
-  VERNIER_TRY(CheckModel(model));
+  VERNIER_TRY(CheckModel(model, args.Has("ckpt")));
+  for (const std::string_view dest : {"tf_outputs", "freeze_graph", "opset"}) {
+    if (!args.Has(dest)) continue;
+    log.Warning(std::string(args.Flag(dest)) + " has no effect: this is no TensorFlow model");
+  }
   if (kind == PythonTemplate::kGraph && model.path.empty()) {
     return InvalidArgument("template onnx-gs: no model file was given");
   }

@@ -65,6 +65,7 @@ OptionGroup PluginAutotuneOptions();
 OptionGroup ShardSourceOptions();
 OptionGroup ShardHintOptions();
 OptionGroup TemplateOptions();
+OptionGroup TensorFlowRefusedOptions();
 OptionGroup CapabilityOptions();
 OptionGroup DataFilesOptions();
 OptionGroup DataConvertOptions();

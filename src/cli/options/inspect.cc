@@ -13,9 +13,8 @@ constexpr OptionRow kInspect[] = {
      .arity = Arity::kOne,
      .choices = kDisplayAs,
      .metavar = "FORMAT",
-     .help = "Convert the model before it is shown.",
-     .standing = Standing::kLater,
-     .note = "Refused: a graph is shown as it is."},
+     .help = "trt: show the network that TensorRT's parser makes of an ONNX model. Needs the Python"
+             " package tensorrt."},
     {.flags = {"--show"},
      .dest = "show",
      .arity = Arity::kPlus,
@@ -37,6 +36,14 @@ constexpr OptionRow kInspect[] = {
     {.flags = {"--list-unbounded-dds"},
      .dest = "list_unbounded_dds",
      .help = "List the tensors that decide a size by their values and that nothing bounds."},
+    {.flags = {"--combine-tensor-info"},
+     .dest = "combine_tensor_info",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help =
+         "Tell of an engine's layers the smallest, largest and mean value of their tensors, from a"
+         " file that --save-outputs wrote (with --mark-unfused-tensors-as-debug-tensors). Needs"
+         " --show layers."},
     {.flags = {"--format"},
      .dest = "format",
      .arity = Arity::kOne,

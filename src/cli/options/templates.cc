@@ -24,8 +24,45 @@ constexpr OptionRow kCapability[] = {
      .help = "The folder for results.txt and the parts."},
 };
 
+constexpr std::string_view kOnnxFirst =
+    "TensorFlow models are refused: `vernier convert` makes an"
+    " ONNX model of one, with these flags.";
+
+constexpr OptionRow kTensorFlow[] = {
+    {.flags = {"--ckpt"},
+     .dest = "ckpt",
+     .arity = Arity::kOne,
+     .metavar = "NAME",
+     .help = "Of TensorFlow models, which have to be converted to ONNX first: no effect.",
+     .standing = Standing::kRefused,
+     .note = kOnnxFirst},
+    {.flags = {"--tf-outputs"},
+     .dest = "tf_outputs",
+     .arity = Arity::kPlus,
+     .metavar = "NAME",
+     .help = "As --ckpt.",
+     .standing = Standing::kRefused,
+     .note = kOnnxFirst},
+    {.flags = {"--freeze-graph"},
+     .dest = "freeze_graph",
+     .help = "As --ckpt.",
+     .standing = Standing::kRefused,
+     .note = kOnnxFirst},
+    {.flags = {"--opset"},
+     .dest = "opset",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .metavar = "N",
+     .help = "As --ckpt.",
+     .standing = Standing::kRefused,
+     .note = kOnnxFirst},
+};
+
 }  // namespace
 
+OptionGroup TensorFlowRefusedOptions() {
+  return {"TensorFlow", "TensorFlow models (not taken here)", kTensorFlow};
+}
 OptionGroup TemplateOptions() { return {"Script", "the file that is written", kTemplate}; }
 OptionGroup CapabilityOptions() {
   return {"Capability", "what is found out and saved", kCapability};

@@ -36,7 +36,7 @@ NetworkDefinitionCreationFlag = _enumeration("NetworkDefinitionCreationFlag", "E
 PreviewFeature = _enumeration("PreviewFeature", "FASTER_DYNAMIC_SHAPES_0805")
 ProfilingVerbosity = _enumeration("ProfilingVerbosity", "LAYER_NAMES_ONLY NONE DETAILED")
 TacticSource = _enumeration("TacticSource", "CUBLAS CUBLAS_LT CUDNN EDGE_MASK_CONVOLUTIONS")
-TensorFormat = _enumeration("TensorFormat", "LINEAR CHW2 HWC8 CHW4")
+TensorFormat = _enumeration("TensorFormat", "LINEAR CHW2 HWC8 CHW4 HWC")
 TensorIOMode = _enumeration("TensorIOMode", "NONE INPUT OUTPUT")
 
 _TYPES = {np.dtype(np.float32): DataType.FLOAT, np.dtype(np.float16): DataType.HALF,
@@ -68,7 +68,56 @@ class _Tensor:
         self.allowed_formats = 0
 
 
-class _Layer:
+class _Held:
+    """What Polygraphy opens in a with statement."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+class ILayer:
+    """What all layers have; the attributes are there for those that ask the class."""
+
+    name = type = precision = num_inputs = num_outputs = None
+    node = inputs = weights = _outputs = None
+
+    def get_input(self, index):
+        return self._network.tensor(self.node.input[index])
+
+    def get_output(self, index):
+        return self._outputs[index]
+
+
+for _attribute in ("precision_is_set", "_network"):
+    setattr(ILayer, _attribute, None)
+
+
+class IElementWiseLayer(ILayer):
+    op = property(lambda self: "ElementWiseOperation.SUM")
+    broadcast = property(lambda self: 1 / 0)
+    factors = property(lambda self: np.ones(2))
+
+
+class IPoolingLayer(ILayer):
+    pass
+
+
+IConvolutionLayer = IDeconvolutionLayer = IResizeLayer = ISliceLayer = IPoolingLayer
+
+
+class IIdentityLayer(ILayer):
+    weights_of_it = property(lambda self: np.ones(2))
+
+
+class IActivationLayer(ILayer):
+    alpha = property(lambda self: 0.5)
+    beta = property(lambda self: 0.25)
+
+
+class _Layer(ILayer):
     def __init__(self, node):
         self.name = node.name
         self.type = _LAYERS[node.op_type]
@@ -76,12 +125,11 @@ class _Layer:
         self._outputs = [_Tensor(name, (-1, 3), DataType.FLOAT) for name in node.output]
         self.node, self.inputs, self.weights = node, None, None
         self.num_outputs = len(self._outputs)
-
-    def get_output(self, index):
-        return self._outputs[index]
+        self.num_inputs = len(node.input)
 
 
-class _Network:
+class _Network(_Held):
+    has_implicit_batch_dimension = False
     def __init__(self):
         self.name = "network"
         self.model, self.inputs, self.layers, self.outputs = None, [], [], []
@@ -93,6 +141,12 @@ class _Network:
 
     def get_layer(self, index):
         return self.layers[index]
+
+    __getitem__ = get_layer
+
+    def tensor(self, name):
+        made = [t for layer in self.layers for t in layer._outputs]
+        return next((t for t in self.inputs + made if t.name == name), None)
 
     def get_input(self, index):
         return self.inputs[index]
@@ -114,6 +168,7 @@ class _Network:
         node = onnx.helper.make_node(op, [t.name for t in inputs], [f"layer-{self.num_layers}"])
         self.layers.append(_Layer(node))
         self.layers[-1].node, self.layers[-1].inputs = node, inputs
+        self.layers[-1]._network = self
         return self.layers[-1]
 
     def add_constant(self, shape, weights):
@@ -159,11 +214,13 @@ class _Network:
             shape = tuple(d.dim_value or -1 for d in kind.shape.dim)
             self.inputs.append(_Tensor(info.name, shape, _TYPES[dtype]))
         self.layers = [_Layer(node) for node in model.graph.node]
+        for layer in self.layers:
+            layer._network = self
         tensors = {t.name: t for layer in self.layers for t in layer._outputs}
         self.outputs = [tensors[info.name] for info in model.graph.output]
 
 
-class OnnxParser:
+class OnnxParser(_Held):
     def __init__(self, network, logger):
         self.network, self.errors = network, []
 
@@ -240,7 +297,7 @@ class _Config:
         return self.cache
 
 
-class Builder:
+class Builder(_Held):
     def __init__(self, logger):
         self.logger = logger
 
@@ -291,10 +348,14 @@ class _Inspector:
     def get_layer_information(self, index, form):
         assert form == LayerInformationFormat.JSON and self.execution_context is not None
         layer = self.layers[index]
-        return json.dumps({"Name": layer.name, "LayerType": layer.type.name, "TacticValue": "0x2"})
+        told = {"Name": layer.name, "LayerType": layer.type.name, "TacticValue": "0x2"}
+        for key, names in (("Inputs", layer.node.input), ("Outputs", layer.node.output)):
+            told[key] = [{"Name": name, "Dimensions": [-1, 3],
+                          "Format/Datatype": "Row major linear FP32"} for name in names]
+        return json.dumps(told)
 
 
-class _Engine:
+class _Engine(_Held):
     name, refittable, device_memory_size, num_optimization_profiles = "fake", False, 512, 1
     profiling_verbosity = ProfilingVerbosity.DETAILED
 
@@ -331,7 +392,7 @@ class _Engine:
     def create_engine_inspector(self):
         return _Inspector(self.network.layers)
 
-    def get_tensor_format(self, name):
+    def get_tensor_format(self, name, profile=0):
         return TensorFormat.LINEAR
 
     def is_shape_inference_io(self, name):
@@ -341,7 +402,9 @@ class _Engine:
         return _Context(self)
 
 
-class _Context:
+class _Context(_Held):
+    active_optimization_profile = 0
+
     def __init__(self, engine):
         self.engine, self.shapes, self.addresses, self.allocators = engine, {}, {}, {}
 
