@@ -175,6 +175,10 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   }
   RunnerPlan runner;
   runner.name = split.label;
+  if (split.backend == "python") {
+    return InvalidArgument(
+        where + "a model in Python is named by its script alone: " + split.label + "='runner.py'");
+  }
   if (IsPythonScript(split.backend) || IsProgramPath(split.backend)) {
     VERNIER_TRY(BindModelRunner(split.backend, runner));
   } else {

@@ -56,6 +56,7 @@ class Execution {
   void Report(const Status& status) {
     if (status.code() == StatusCode::kCancelled) {
       outcome_.faults.signal = interrupted_.load();
+      logger_.Error(status.message());
     } else {
       const bool unsaved = status.code() == StatusCode::kIo;
       writer_failed_ |= unsaved;
@@ -335,7 +336,7 @@ class Execution {
     NoteWhatWasLeftOut();
     NoteSelfComparisons();
     outcome_.record.averaged = plan_.compare.check_average;
-    if (!comparisons_ || outcome_.faults.signal != 0) return;
+    if (!comparisons_) return;
     std::vector<int64_t> lengths;
     for (size_t i = 0; i < live_.size(); ++i) lengths.push_back(live_[i].iterations());
     for (const LoadedRuns::Run& run : loaded_->runs()) lengths.push_back(run.iterations);
@@ -351,12 +352,13 @@ class Execution {
 
   // That what was run agreed says nothing of what was not.
   void NoteWhatWasLeftOut() {
-    if (!aborted_ || interrupted_.load() != 0 || feeds_ == nullptr) return;
+    const bool interrupted = outcome_.faults.signal != 0;
+    if ((!aborted_ && !interrupted) || feeds_ == nullptr) return;
     const std::optional<int64_t> asked = feeds_->expected();
     if (!asked || live_iterations_ >= *asked) return;
-    outcome_.record.faults.push_back("the run ended in iteration " +
-                                     std::to_string(live_iterations_) + " of " +
-                                     std::to_string(*asked));
+    outcome_.record.faults.push_back(
+        std::string(interrupted ? "the run was interrupted" : "the run ended") + " in iteration " +
+        std::to_string(live_iterations_) + " of " + std::to_string(*asked));
   }
 
   // No side hands them out, and that the rest agrees says nothing of them.

@@ -56,6 +56,14 @@ bool SameRunners(const std::vector<SavedRun>& saved, const std::vector<std::stri
   });
 }
 
+constexpr std::string_view kTime = "-00/00/00-00:00:00";
+
+bool IsTime(std::string_view text) {
+  return std::ranges::equal(text, kTime, [](char c, char pattern) {
+    return pattern == '0' ? std::isdigit(static_cast<unsigned char>(c)) != 0 : c == pattern;
+  });
+}
+
 // Whether both begin with the same outputs.
 bool BeginAlike(ResultsReader& a, ResultsReader& b) {
   for (size_t i = 0; i < a.runs().size(); ++i) {
@@ -80,6 +88,10 @@ std::string DescribeDifference(const IterationComparison& comparison) {
 }  // namespace
 
 std::string WithoutTime(const std::string& name) {
+  // Of runners that are named by a script.
+  if (name.size() > kTime.size() &&
+      IsTime(std::string_view(name).substr(name.size() - kTime.size())))
+    return name.substr(0, name.size() - kTime.size());
   constexpr std::string_view kMark = "-runner-N";
   const size_t mark = name.find(kMark);
   if (mark == std::string::npos) return name;

@@ -220,16 +220,13 @@ Status Savers::Finish(size_t iterations, bool run_failed) {
   std::vector<size_t> finished;
   for (size_t i = 0; i < runners_; ++i) finished.push_back(outputs_->finished(i));
   const SavedProgress::End end = progress_->DecideEnd(finished, iterations);
-  if (end != SavedProgress::End::kReplaced) {
-    Keep(end);
-    return {};
-  }
+  if (end != SavedProgress::End::kReplaced) return Keep(end, run_failed);
   VERNIER_TRY(Publish(iterations, run_failed));
   progress_->Remove();
   return {};
 }
 
-void Savers::Keep(SavedProgress::End end) {
+Status Savers::Keep(SavedProgress::End end, bool run_failed) {
   std::string sentence = "--resume: this run ended before it had everything that '" +
                          progress_->place() + "' holds, which stays as it is";
   if (end == SavedProgress::End::kKeptWithParts) {
@@ -241,7 +238,13 @@ void Savers::Keep(SavedProgress::End end) {
   }
   outputs_ = nullptr;
   inputs_ = nullptr;
-  logger_->Warning(sentence);
+  // What was asked for is there, and more; or only in parts, which a run without faults has to say.
+  if (run_failed || IsThere(plan_->outputs)) {
+    logger_->Warning(sentence);
+    return {};
+  }
+  return IoError(sentence + "; --resume with all of its iterations makes '" + plan_->outputs +
+                 "' of it");
 }
 
 Status Savers::Publish(size_t iterations, bool run_failed) {

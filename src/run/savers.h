@@ -67,7 +67,7 @@ class Savers {
   Status AddBlobs(const TensorMap& feed);
   Status Publish(size_t iterations, bool run_failed);
   Status Refuse(const std::string& why);
-  void Keep(SavedProgress::End end);
+  Status Keep(SavedProgress::End end, bool run_failed);
 
   const SavePlan* plan_;
   SavedProgress* progress_;

@@ -1,6 +1,7 @@
 """Commands that are killed while they are at work leave what they had found."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +19,30 @@ def infer(feed):
         time.sleep(600)
     return {{'y': feed['x'] * 2}}
 """
+
+
+class Interrupted(Case):
+    def test_what_was_compared_until_then_is_told(self):
+        self.save_model("m.onnx", "Identity", ["n", 3])
+        self.path("runner.py").write_text(STUCK.format(condition="os.path.exists('stop')"))
+        process = subprocess.Popen(
+            [VERNIER, "run", "m.onnx", "--onnxrt", "--runner", "other=runner.py", "--python",
+             sys.executable, "--iterations", "1000000", "--save-record", "r.json", "--report",
+             "r.md"], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(process.kill)
+        for line in process.stdout:
+            if "Comparing Output" in line or "FAILED" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[0]
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("interrupted while running iteration", said)
+        self.assertRegex(said, r"vs\. other: FAILED, compared 1 output in \d+ of \d+ iterations")
+        self.assertIn("not done: the run was interrupted in iteration", said)
+        record = json.loads(self.path("r.json").read_text())
+        self.assertEqual(len(record["pairs"]), 1)
+        self.assertFalse(record["complete"])
+        self.assertIn("**failed**", self.path("r.md").read_text())
 
 
 class Killed(Case):

@@ -400,6 +400,16 @@ class Resume(FaultTest):
                 self.assertIn("which stays as it is", ended.out)
                 self.assertEqual(self.everything(), before)
 
+    def test_fewer_iterations_than_an_unfinished_file_has_make_no_file(self):
+        self.kill_after("saved.json", 12)
+        before = self.everything()
+        ended = self.run_whole("saved.json", "--resume", iterations=2, behaviour="sleep=0")
+        self.assertEqual(ended.code, 7, ended)
+        self.assertIn("saved.json' of it", ended.err)
+        self.assertEqual(self.everything(), before)
+        self.run_whole("saved.json", "--resume", behaviour="sleep=0")
+        self.assert_whole("saved.json")
+
     def test_two_at_once_are_refused(self):
         for name in FORMATS:
             with self.subTest(name=name):

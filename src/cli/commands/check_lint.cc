@@ -14,6 +14,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/lint_session.h"
 #include "cli/commands/surgery.h"
+#include "cli/file_conflicts.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
 #include "model/model_type.h"
@@ -165,6 +166,7 @@ Result<LintPlan> BindLint(const ParsedArgs& args, const Invocation& invocation, 
   LintPlan plan;
   plan.path = std::string(args.Value("model_file").value_or(""));
   if (plan.path.empty()) return InvalidArgument("no model is named");
+  VERNIER_TRY(CheckFileConflicts(args, "output"));
   plan.output = std::string(args.Value("output").value_or(""));
   plan.strict = args.Has("strict");
   const auto skip = args.List("skip");

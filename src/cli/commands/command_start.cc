@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "cli/commands/interruption.h"
+#include "cli/file_conflicts.h"
 #include "cli/flag_suggestion.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
@@ -56,6 +57,11 @@ CommandStart StartCommand(const CommandEntry& command, std::span<const std::stri
   if (table.FindDest("runners") != nullptr) TakePluginOptions(parsed);
   if (surplus != nullptr) TakeOperands(parsed.unknown, *surplus);
   if (!parsed.unknown.empty()) return UnknownOptions(table, words, parsed.unknown, invocation);
+  // Before the log is opened: it may be one of the files.
+  if (const Status status = CheckFileConflicts(parsed.args); !status.ok()) {
+    std::fprintf(stderr, "[!] %s\n", status.message().c_str());
+    return End(invocation.as_peer ? 1 : 2);
+  }
   const Result<ConsoleLogOptions> options = BindLog(parsed.args);
   if (!options.ok()) {
     std::fprintf(stderr, "[!] %s\n", options.status().message().c_str());

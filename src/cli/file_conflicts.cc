@@ -1,0 +1,144 @@
+#include "cli/file_conflicts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/bind_run.h"
+#include "cli/word_split.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Caches that are read and written again are no conflict, and are in neither list.
+constexpr std::string_view kWritten[] = {"save_inputs_path",
+                                         "save_outputs_path",
+                                         "save_input_blob_path",
+                                         "save_accuracy_results_path",
+                                         "save_record",
+                                         "save_blame",
+                                         "save_onnx",
+                                         "save_engine",
+                                         "save_tactics",
+                                         "save_debug_replay",
+                                         "reports",
+                                         "log_file",
+                                         "gen_script"};
+constexpr std::string_view kRead[] = {"model_file",
+                                      "models",
+                                      "load_inputs_paths",
+                                      "load_outputs_paths",
+                                      "data_loader_script",
+                                      "compare_func_script",
+                                      "postprocess_func_script",
+                                      "trt_config_script",
+                                      "trt_config_postprocess_script",
+                                      "trt_network_postprocess_script",
+                                      "path",
+                                      "paths",
+                                      "files"};
+// Where the peer has words of its own for what overlaps: bind_run.cc.
+constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
+                                       "save_input_blob_path"};
+constexpr std::string_view kLoaded[] = {"load_inputs_paths", "load_outputs_paths"};
+
+struct NamedFile {
+  std::string_view dest;
+  std::string flag, path;
+  fs::path place;
+};
+
+template <size_t N>
+bool Contains(const std::string_view (&list)[N], std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+// Where a file is or will be; empty for what holds no data: devices, pipes, folders.
+fs::path PlaceOf(const std::string& path) {
+  std::error_code failed;
+  const fs::file_status status = fs::status(path, failed);
+  const bool holds_data =
+      status.type() == fs::file_type::regular || status.type() == fs::file_type::not_found;
+  if (path.empty() || path == "-" || !holds_data) return {};
+  fs::path place = fs::weakly_canonical(path, failed);
+  return failed ? fs::path() : place;
+}
+
+class Files {
+ public:
+  explicit Files(const ParsedArgs& args) : args_(args) {}
+
+  void Add(std::string_view dest, bool in_output_folder) {
+    for (const std::span<const std::string> words : args_.Occurrences(dest)) {
+      for (const std::string& word : words) {
+        AddPath(dest, std::string(args_.Flag(dest)),
+                in_output_folder ? InOutputFolder(args_, word) : word);
+      }
+    }
+  }
+
+  void AddPath(std::string_view dest, const std::string& flag, const std::string& path) {
+    fs::path place = PlaceOf(path);
+    if (!place.empty()) files_.push_back({dest, flag, path, std::move(place)});
+  }
+
+  const std::vector<NamedFile>& all() const { return files_; }
+
+ private:
+  const ParsedArgs& args_;
+  std::vector<NamedFile> files_;
+};
+
+// A script may be followed by the name of a function, a runner's words by anything.
+void AddScripts(std::string_view dest, const std::string& flag, std::string word, Files& files) {
+  const size_t colon = word.rfind(':');
+  std::error_code failed;
+  if (colon != std::string::npos && !fs::exists(word, failed)) word.resize(colon);
+  if (fs::exists(word, failed)) files.AddPath(dest, flag, word);
+}
+
+Status Overwritten(const NamedFile& written, const NamedFile& read) {
+  return InvalidArgument(written.flag + ": '" + written.path + "' is read by this command" +
+                         (read.flag.empty() ? "" : " (" + read.flag + ")") +
+                         " and would be overwritten: name another file");
+}
+
+}  // namespace
+
+Status CheckFileConflicts(const ParsedArgs& args, std::string_view output) {
+  Files written(args), read(args);
+  for (const std::string_view dest : kWritten) written.Add(dest, true);
+  if (!output.empty()) written.Add(output, false);
+  for (const std::string_view dest : kRead) {
+    for (const std::span<const std::string> words : args.Occurrences(dest)) {
+      for (const std::string& word : words)
+        AddScripts(dest, std::string(args.Flag(dest)), word, read);
+    }
+  }
+  for (const RunnerChoice& runner : args.Runners()) {
+    const Result<std::vector<std::string>> words = SplitWords(runner.value);
+    if (!words.ok()) continue;
+    for (const std::string& word : *words) {
+      AddScripts("runners", "--" + std::string(runner.kind), word.substr(word.find('=') + 1), read);
+    }
+  }
+  const auto& all = written.all();
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const NamedFile& other : read.all()) {
+      const bool told_elsewhere = Contains(kSaved, all[i].dest) && Contains(kLoaded, other.dest);
+      if (all[i].place == other.place && !told_elsewhere) return Overwritten(all[i], other);
+    }
+    for (size_t k = 0; k < i; ++k) {
+      const bool told_elsewhere = Contains(kSaved, all[i].dest) && Contains(kSaved, all[k].dest);
+      if (all[i].place != all[k].place || told_elsewhere) continue;
+      return InvalidArgument(all[k].flag + " and " + all[i].flag + " would both write '" +
+                             all[i].path + "': name two files");
+    }
+  }
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,72 @@
+#include "cli/file_conflicts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cli/option_table.h"
+
+namespace vernier {
+namespace {
+
+using testing::HasSubstr;
+
+class FileConflicts : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "file_conflicts/";
+    std::filesystem::create_directories(folder_);
+    for (const char* name : {"m.onnx", "in.npz", "runner.py"}) std::ofstream(folder_ + name) << "x";
+  }
+
+  Status Check(std::vector<std::string> words) {
+    for (std::string& word : words) {
+      if (const size_t at = word.find('@'); at != std::string::npos) word.replace(at, 1, folder_);
+    }
+    const OptionTable table = RunOptionTable();
+    ParseResult parsed = ParseCommandLine(table, words);
+    EXPECT_EQ(parsed.error, "");
+    return CheckFileConflicts(parsed.args);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(FileConflicts, NothingIsSavedOverWhatIsRead) {
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--save-outputs", "@m.onnx"},
+           {"--log-file", "@./m.onnx"},
+           {"--load-inputs", "@in.npz", "--save-record", "@in.npz"},
+           {"--model-runner", "@runner.py", "--save-outputs", "@runner.py"},
+           {"--runner", "a=@runner.py", "--report", "@runner.py"}}) {
+    std::vector<std::string> words = {"@m.onnx", "--onnxrt"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Status status = Check(words);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << more.back();
+    EXPECT_THAT(status.message(), HasSubstr("would be overwritten: name another file"));
+  }
+}
+
+TEST_F(FileConflicts, TwoThingsDoNotGoToOneFile) {
+  const Status status =
+      Check({"@m.onnx", "--onnxrt", "--save-outputs", "@o.json", "--save-record", "@o.json"});
+  EXPECT_THAT(status.message(), HasSubstr("--save-outputs and --save-record would both write"));
+}
+
+TEST_F(FileConflicts, WhatDoesNotMeetIsNoConflict) {
+  EXPECT_TRUE(Check({"@m.onnx", "--onnxrt", "--save-outputs", "@o.json", "--save-record", "@r.json",
+                     "--log-file", "@log.txt", "--load-inputs", "@in.npz"})
+                  .ok());
+  EXPECT_TRUE(
+      Check({"@m.onnx", "--onnxrt", "--save-record", "/dev/null", "--log-file", "/dev/null"}).ok());
+  EXPECT_TRUE(Check({"@m.onnx", "--trt", "--load-timing-cache", "@in.npz", "--save-timing-cache",
+                     "@in.npz"})
+                  .ok());
+}
+
+}  // namespace
+}  // namespace vernier
