@@ -27,7 +27,7 @@ extern "C" {
 
 #define VN_ABI_MAJOR 1u
 /* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. */
-#define VN_ABI_MINOR 2u
+#define VN_ABI_MINOR 3u
 
 typedef struct vn_status vn_status;   /* NULL is success */
 typedef struct vn_backend vn_backend; /* plug-in owned */
@@ -138,6 +138,12 @@ typedef struct vn_host {
    * the host's again when `run` returns: it must not be touched any more. During `open`: the same,
    * for outputs of the first run whose size is known by then. Since 1.2. Star. */
   void* (*output_memory)(void* self, size_t byte_size)VN_NOEXCEPT;
+
+  /* During `run`, once, when the inference goes on by itself: the inputs of this session's next
+   * `run`, if they are here already, so that they can be on their way to a device before that. If
+   * there is a next `run`, it has just these. The tensors are valid until this `run` returns, their
+   * data until the next one does. NULL: they are not here. Since 1.3. Star. */
+  const vn_tensor* const* (*next_inputs)(void* self, size_t* count)VN_NOEXCEPT;
 } vn_host;
 
 /* What a plug-in offers the host. Members marked with a star may be NULL. */

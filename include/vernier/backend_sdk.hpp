@@ -57,6 +57,16 @@ class Host {
     return host_->output_memory(host_->self, byte_size);
   }
 
+  /// During Session::Run, when the inference goes on by itself: the inputs of the session's next
+  /// Run, if they are here already; empty if not. If there is a next Run, it has just these. Their
+  /// data stay until it returns.
+  std::span<const vn_tensor* const> NextInputs() const {
+    if (!VN_HAS(host_, vn_host, next_inputs)) return {};
+    size_t count = 0;
+    const vn_tensor* const* const inputs = host_->next_inputs(host_->self, &count);
+    return {inputs, inputs == nullptr ? 0 : count};
+  }
+
   vn_status* NewStatus(const Status& status) const {
     return host_->status_new(host_->self, static_cast<int32_t>(status.code()),
                              Str(status.message()));
@@ -92,7 +102,8 @@ class Options {
   std::span<const vn_option> options_;
 };
 
-/// Declaration of one input or output. `rank_known` false leaves the shape open, kUndefined the type.
+/// Declaration of one input or output. `rank_known` false leaves the shape open, kUndefined the
+/// type.
 struct TensorSpec {
   std::string name;
   DType dtype = DType::kUndefined;
@@ -328,8 +339,7 @@ struct Exporter {
     return nullptr;
   }
 
-  static vn_status* NotExposedAt(vn_session* s, size_t index, vn_str* name,
-                                 vn_str* why) noexcept {
+  static vn_status* NotExposedAt(vn_session* s, size_t index, vn_str* name, vn_str* why) noexcept {
     return Guard(*Of(s).host, [&]() -> Status {
       const std::span<const NotExposed> list = Of(s).session->not_exposed();
       if (index >= list.size()) return NotFound("no more tensors");

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <utility>
 #include <vector>
 
+#include "backend/abi_tensors.h"
 #include "util/page_work.h"
 #include "vernier/backend_dtype.h"
 
@@ -17,12 +17,8 @@ struct vn_status {
 };
 
 namespace vernier {
-namespace {
 
-std::string_view View(vn_str text) {
-  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
-}
-vn_str Str(std::string_view text) { return {text.data(), text.size()}; }
+namespace {
 
 Status Take(vn_status* status) {
   if (status == nullptr) return {};
@@ -69,6 +65,18 @@ void* OutputMemory(void* self, size_t size) noexcept {
   return bytes->data();
 }
 
+const vn_tensor* const* NextInputs(void* self, size_t* count) noexcept {
+  PluginHost& host = *static_cast<PluginHost*>(self);
+  *count = 0;
+  if (host.stage != PluginHost::Stage::kRunning || !host.next_feed) return nullptr;
+  const TensorMap* const feed = std::exchange(host.next_feed, nullptr)();
+  if (feed == nullptr) return nullptr;
+  host.next_inputs = std::make_shared<AbiTensors>();
+  for (const NamedTensor& input : *feed) host.next_inputs->Add(input);
+  *count = host.next_inputs->pointers().size();
+  return host.next_inputs->pointers().data();
+}
+
 // The parent ends a run by killing the worker, so there is nothing to ask while it lives.
 int32_t NotCancelled(void*) noexcept { return 0; }
 
@@ -87,49 +95,6 @@ std::vector<vn_option> ToAbiOptions(const OptionList& options) {
   for (const auto& [key, value] : options) out.push_back({Str(key), Str(value)});
   return out;
 }
-
-// Signatures and feeds in the boundary's terms, with the storage that they borrow.
-class AbiTensors {
- public:
-  void Add(const TensorInfo& info) {
-    std::vector<int64_t>& shape = shapes_.emplace_back();
-    if (info.shape) {
-      for (const Dim& dim : *info.shape) shape.push_back(dim.value);
-    }
-    vn_tensor& t = Make(info.name, info.dtype);
-    t.rank = info.shape ? static_cast<uint32_t>(shape.size()) : VN_RANK_UNKNOWN;
-    t.shape = shape.data();
-  }
-
-  void Add(const NamedTensor& entry) {
-    vn_tensor& t = Make(entry.name, entry.tensor.dtype());
-    t.rank = static_cast<uint32_t>(entry.tensor.dims().size());
-    t.shape = entry.tensor.dims().data();
-    t.data = const_cast<std::byte*>(entry.tensor.bytes().data());
-    t.byte_size = entry.tensor.bytes().size();
-  }
-
-  std::span<const vn_tensor* const> pointers() const { return pointers_; }
-
- private:
-  vn_tensor& Make(std::string_view name, DType dtype) {
-    vn_tensor& t = tensors_.emplace_back();
-    const AbiDType abi = ToAbi(dtype);
-    t.struct_size = sizeof(t);
-    t.name = Str(name);
-    t.dtype_code = abi.code;
-    t.dtype_bits = abi.bits;
-    t.dtype_lanes = 1;
-    t.device_type = VN_DEVICE_CPU;
-    pointers_.push_back(&t);
-    return t;
-  }
-
-  // Deques: earlier elements stay where they are.
-  std::deque<vn_tensor> tensors_;
-  std::deque<std::vector<int64_t>> shapes_;
-  std::vector<const vn_tensor*> pointers_;
-};
 
 // No framework has tensors of more dimensions; a larger number is a defect or an attack.
 constexpr uint32_t kMaxRank = 1024;
@@ -339,9 +304,12 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
   stats.struct_size = sizeof(stats);
   host_.outputs = ahead_.Take();
   host_.stage = PluginHost::Stage::kRunning;
+  host_.next_feed = devices.next_feed;
   Status ran = Take(api_->run(session_, feed.pointers().data(), feed.pointers().size(),
                               outputs.data(), outputs_.size(), &count, &stats));
   host_.stage = PluginHost::Stage::kOther;
+  host_.next_feed = nullptr;
+  host_.next_inputs.reset();
   std::shared_ptr<SharedMemory> memory = std::exchange(host_.outputs, nullptr);
   VERNIER_TRY(std::move(ran));
   if (count > outputs_.size()) {
@@ -375,9 +343,15 @@ std::shared_ptr<SharedMemory> OutputsAhead::Take() {
 }
 
 Plugin::Plugin(PluginLog log)
-    : reached_{.log = std::move(log), .outputs = nullptr, .ahead = {}, .fill = {}, .lent = {}} {
-  host_ = {sizeof(vn_host), VN_ABI_MAJOR, VN_ABI_MINOR,  &reached_,
-           &NewStatus,      &Log,         &NotCancelled, &OutputMemory};
+    : reached_{.log = std::move(log),
+               .outputs = nullptr,
+               .ahead = {},
+               .fill = {},
+               .lent = {},
+               .next_feed = {},
+               .next_inputs = {}} {
+  host_ = {sizeof(vn_host), VN_ABI_MAJOR,  VN_ABI_MINOR, &reached_, &NewStatus, &Log,
+           &NotCancelled,   &OutputMemory, &NextInputs};
 }
 
 Plugin::~Plugin() {

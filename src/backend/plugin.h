@@ -22,6 +22,11 @@ namespace vernier {
 
 using PluginLog = std::function<void(int severity, std::string_view text)>;
 
+/// The feed of a session's next run, if it has arrived; null if not. It stays until that run ends.
+using NextFeed = std::function<const TensorMap*()>;
+
+class AbiTensors;
+
 /// What a plug-in's calls of the host reach.
 struct PluginHost {
   enum class Stage { kOther, kOpening, kRunning };
@@ -32,7 +37,9 @@ struct PluginHost {
   std::vector<std::span<std::byte>> ahead;  ///< of that, places whose pages are to be made
   std::optional<uint8_t> fill;              ///< what it holds; then it is there for any output
   uint64_t placed = 0;                      ///< how often it was given since this was cleared
-  LentMemory lent;  ///< for outputs that the plug-in has in memory of its own
+  LentMemory lent;     ///< for outputs that the plug-in has in memory of its own
+  NextFeed next_feed;  ///< while it runs
+  std::shared_ptr<AbiTensors> next_inputs;  ///< what it was told of that
 };
 
 /// Memory for outputs of a session's first run. Its pages are made beside what comes before that.
@@ -71,6 +78,7 @@ class PluginSession {
     DeviceTensors& tensors;
     OutputPlace place = OutputPlace::kHost;
     uint64_t session = 0;
+    NextFeed next_feed = {};     ///< may be empty
     LentMemory* lent = nullptr;  ///< what the block may lie in; set by Run
   };
   Result<Outcome> Run(const TensorMap& inputs, const Devices& devices);

@@ -1,6 +1,7 @@
 #include "backend/worker_server.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -72,7 +73,7 @@ class WorkerServer {
 
   int Serve() {
     while (true) {
-      Result<std::optional<Frame>> frame = channel_.Receive();
+      Result<std::optional<Frame>> frame = TakeRequest();
       if (!frame.ok()) return 1;
       if (!frame->has_value()) return 0;
       // A parent that does not wait for the answer has its reasons; there is nobody else to tell.
@@ -177,13 +178,53 @@ class WorkerServer {
     return reply;
   }
 
-  Result<Reply> Run(Frame& frame, MessageReader& in, const PluginSession::Devices& devices) {
+  Result<std::optional<Frame>> TakeRequest() {
+    if (!early_) return channel_.Receive();
+    Early early = *std::exchange(early_, std::nullopt);
+    return std::move(early.frame);
+  }
+
+  // A request that has arrived while an inference goes on: the feed of the same session's next one,
+  // where it is that. What else it may be is kept for its turn.
+  const TensorMap* NextFeed(uint64_t session) {
+    while (!early_ && HasArrived()) {
+      Result<std::optional<Frame>> frame = channel_.Receive();
+      const bool is_request = frame.ok() && frame->has_value();
+      if (is_request && static_cast<MessageType>((*frame)->type) == MessageType::kTakeBack) {
+        TakeBack(**frame);
+        continue;
+      }
+      early_ = Early{std::move(frame)};
+      if (is_request) DecodeEarly(session);
+    }
+    return early_feed_ && early_feed_->ok() ? &(*early_feed_)->tensors : nullptr;
+  }
+
+  // Whether receiving would not wait; also for the end of the connection.
+  bool HasArrived() const {
+    pollfd ready{channel_.descriptor(), POLLIN, 0};
+    return ::poll(&ready, 1, 0) == 1;
+  }
+
+  void DecodeEarly(uint64_t session) {
+    Frame& frame = **early_->frame;
+    MessageReader in(frame.body);
+    if (static_cast<MessageType>(frame.type) != MessageType::kRun) return;
+    if (in.Number<uint64_t>() != session) return;
+    early_feed_ = DecodeTensors(in.rest(), std::move(frame.fd), feeds_);
+  }
+
+  Result<Reply> Run(Frame& frame, MessageReader& in, PluginSession::Devices devices) {
+    // Of this request, whatever becomes of it.
+    std::optional<Result<DecodedBlock>> early = std::exchange(early_feed_, std::nullopt);
     const auto found = sessions_.find(devices.session);
     if (found == sessions_.end()) return Internal("run of a session that is not open");
     // The parent knows by the answer that it can write to the feed's memory again.
     (void)feeds_->Take();
-    VERNIER_ASSIGN_OR_RETURN(DecodedBlock feed,
-                             DecodeTensors(in.rest(), std::move(frame.fd), feeds_));
+    VERNIER_ASSIGN_OR_RETURN(
+        DecodedBlock feed,
+        early ? *std::move(early) : DecodeTensors(in.rest(), std::move(frame.fd), feeds_));
+    devices.next_feed = [this, session = devices.session] { return NextFeed(session); };
     // Before the framework has them, and of the memory that it reads.
     std::optional<InputHashes> hashes;
     if (hashing_.contains(devices.session)) hashes = HashesOf(feed.tensors);
@@ -259,6 +300,12 @@ class WorkerServer {
   std::mutex sending_;  // frameworks log from threads of their own
   std::unique_ptr<Plugin> plugin_;
   std::shared_ptr<Loans> feeds_ = std::make_shared<Loans>();
+  // What was received before its turn, and the feed in it, if it is one.
+  struct Early {
+    Result<std::optional<Frame>> frame;
+  };
+  std::optional<Early> early_;
+  std::optional<Result<DecodedBlock>> early_feed_;
   std::set<uint64_t> hashing_;                // sessions
   std::map<uint64_t, OpenSession> sessions_;  // after plugin_: closed before it is destroyed
   DeviceTensors devices_;                     // after sessions_: its tensors go before those

@@ -28,6 +28,7 @@ SLOT(vn_host, status_new, 24);
 SLOT(vn_host, log, 32);
 SLOT(vn_host, cancelled, 40);
 SLOT(vn_host, output_memory, 48);
+SLOT(vn_host, next_inputs, 56);
 
 SLOT(vn_backend_api, name, 16);
 SLOT(vn_backend_api, version, 32);

@@ -30,6 +30,7 @@
 #include <new>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "behaviour.h"
@@ -49,6 +50,7 @@ struct vn_session {
   int64_t number;
   int64_t runs = 0;
   float error = 0;  // relative, of its outputs
+  std::vector<std::string> next;  // the bytes that the inputs of the next run are to have
   std::vector<vn_tensor> signature;
   std::vector<std::string> names;
   std::vector<std::vector<int64_t>> shapes;
@@ -308,13 +310,38 @@ vn_status* NotExposedAt(vn_session* session, size_t, vn_str* name, vn_str* why) 
   return nullptr;
 }
 
+std::vector<std::string> BytesOf(std::span<const vn_tensor* const> tensors) {
+  std::vector<std::string> bytes;
+  for (const vn_tensor* t : tensors) {
+    bytes.emplace_back(static_cast<const char*>(t->data), t->byte_size);
+  }
+  return bytes;
+}
+
+void LookAhead(vn_session* session) {
+  const vn_host* host = session->backend->host;
+  if (session->backend->behaviour.Get("ahead").empty() || !VN_HAS(host, vn_host, next_inputs)) {
+    return;
+  }
+  size_t count = 0;
+  const vn_tensor* const* const inputs = host->next_inputs(host->self, &count);
+  if (inputs == nullptr) return;
+  session->next = BytesOf({inputs, count});
+  host->log(host->self, 20, Str("the next inputs are here"));
+}
+
 vn_status* Run(vn_session* session, const vn_tensor* const* inputs, size_t input_count,
                vn_tensor** outputs, size_t capacity, size_t* out_count,
                vn_run_stats* stats) noexcept {
   const vn_host* host = session->backend->host;
   const Place place{"run", session->number, session->runs++};
   if (host->cancelled(host->self) != 0) return NewStatus(host, VN_CANCELLED, "cancelled");
+  const std::vector<std::string> told = std::exchange(session->next, {});
+  if (!told.empty() && told != BytesOf({inputs, input_count})) {
+    return NewStatus(host, VN_BACKEND, "these are not the inputs that were said to come");
+  }
   if (vn_status* status = Act(host, session->backend->behaviour, place)) return status;
+  LookAhead(session);
   const std::string_view lie = session->backend->behaviour.LieAt(place);
   if (lie == "bad_code") return NewStatus(host, 12345, "a code that does not exist");
   if (lie == "write_input" && input_count > 0) {

@@ -65,6 +65,31 @@ class SentAhead(FaultTest):
         self.assertEqual(ended.code, 1, ended)
         self.assertEqual(self.runs(), WRONG + 2)
 
+    def test_a_backend_is_given_the_inputs_of_the_next_run_and_then_just_these(self):
+        for dims in ([2, 3], [150, 200]):
+            model = self.write_model("echo.onnx", ["x", "y"], dims)
+            for more in ([], ["--in-process"], ["--warm-up", "3"]):
+                with self.subTest(dims=dims, more=more):
+                    ended = self.lone("--save-outputs", self.folder / "saved.json", *more,
+                                      behaviour="ahead=1 sleep=8", model=model)
+                    self.assertEqual(ended.code, 0, ended)
+                    told = ended.out.count("the next inputs are here")
+                    self.assertGreater(told, 0, ended)
+                    # There is nothing behind the last.
+                    self.assertLess(told, ITERATIONS)
+
+    def test_what_is_told_ahead_and_not_wanted_is_not_seen_either(self):
+        expected = self.outputs_wrong_once()
+        _, plain = self.stop_early(expected)
+        ended, seen = self.stop_early(expected, "ahead=1 sleep=5")
+        self.assertEqual(seen, plain, ended)
+
+    def test_two_runners_are_not_told_of_each_others_inputs(self):
+        ended = self.begin("--runner", "a=fake", "--runner", "b=fake", "--iterations", ITERATIONS,
+                           behaviour="ahead=1 sleep=3").end()
+        self.assertEqual(ended.code, 0, ended)
+        self.assertNotIn("the next inputs are here", ended.out)
+
     def test_not_where_an_inference_takes_long(self):
         self.stop_early(self.outputs_wrong_once(), "sleep=15")
         self.assertEqual(self.runs(), WRONG + 1)
