@@ -61,4 +61,26 @@ Status CudaDevice::Synchronize(cuda::Stream stream) const {
   return driver().Check(driver().StreamSynchronize(stream), "waiting for the GPU");
 }
 
+Result<cuda::Event> CudaDevice::CreateEvent() const {
+  cuda::Event event = nullptr;
+  const cuda::CurrentContext current = Enter();
+  VERNIER_TRY(current.status());
+  VERNIER_TRY(
+      driver().Check(driver().EventCreate(&event, cuda::kEventDisableTiming), "making an event"));
+  return event;
+}
+
+void CudaDevice::DestroyEvent(cuda::Event event) const {
+  const cuda::CurrentContext current = Enter();
+  (void)driver().EventDestroy(event);
+}
+
+Status CudaDevice::Record(cuda::Event event, cuda::Stream stream) const {
+  return driver().Check(driver().EventRecord(event, stream), "marking a copy");
+}
+
+Status CudaDevice::WaitOnDevice(cuda::Stream stream, cuda::Event event) const {
+  return driver().Check(driver().StreamWaitEvent(stream, event, 0), "waiting for a copy");
+}
+
 }  // namespace vernier::trt

@@ -40,6 +40,12 @@ class CudaDevice {
   Status CopyToHost(void* to, cuda::DevicePointer from, size_t bytes, cuda::Stream stream) const;
   Status Synchronize(cuda::Stream stream) const;
 
+  /// An event that marks a place on a stream; what is on another stream afterwards waits for it.
+  Result<cuda::Event> CreateEvent() const;
+  void DestroyEvent(cuda::Event event) const;
+  Status Record(cuda::Event event, cuda::Stream stream) const;
+  Status WaitOnDevice(cuda::Stream stream, cuda::Event event) const;
+
   /// Success, or kBackend with what was being done and the driver's reason.
   Status Check(cuda::Code code, std::string_view doing) const {
     return driver().Check(code, doing);

@@ -18,6 +18,13 @@ struct TensorLayout {
   int spatial;         ///< dimensions behind the channels
 };
 
+/// Elements of a shape.
+inline size_t CountOf(std::span<const int64_t> shape) {
+  size_t count = 1;
+  for (const int64_t extent : shape) count *= static_cast<size_t>(extent);
+  return count;
+}
+
 /// The layout of a format, by the value of its enumerator; nothing for the linear format and for
 /// those of DLA, which nobody else reads.
 std::optional<TensorLayout> LayoutOf(int32_t format);

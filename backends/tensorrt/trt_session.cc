@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <limits>
 
 #include "engine_builder.h"
 #include "engine_files.h"
@@ -22,50 +21,6 @@ namespace {
 
 std::vector<int64_t> ShapeOf(const nvinfer1::Dims& dims) {
   return {dims.d, dims.d + std::max(dims.nbDims, 0)};
-}
-
-Result<nvinfer1::Dims> DimsOf(const vn_tensor& tensor) {
-  nvinfer1::Dims dims{};
-  using Extent = std::remove_reference_t<decltype(dims.d[0])>;
-  if (tensor.rank > static_cast<uint32_t>(nvinfer1::Dims::MAX_DIMS)) {
-    return InvalidArgument("input '" + std::string(sdk::View(tensor.name)) + "' has " +
-                           std::to_string(tensor.rank) + " dimensions; TensorRT takes at most " +
-                           std::to_string(nvinfer1::Dims::MAX_DIMS));
-  }
-  dims.nbDims = static_cast<int32_t>(tensor.rank);
-  for (uint32_t i = 0; i < tensor.rank; ++i) {
-    if (tensor.shape[i] > std::numeric_limits<Extent>::max()) {
-      return InvalidArgument("input '" + std::string(sdk::View(tensor.name)) +
-                             "' has a dimension beyond TensorRT's range");
-    }
-    dims.d[i] = static_cast<Extent>(tensor.shape[i]);
-  }
-  return dims;
-}
-
-const vn_tensor* FindInput(std::span<const vn_tensor* const> inputs, const std::string& name) {
-  const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const vn_tensor* tensor) {
-    return sdk::View(tensor->name) == name;
-  });
-  return found == inputs.end() ? nullptr : *found;
-}
-
-// TensorRT before 10 has no int64: its parser makes int32 of it, and so do we, exactly.
-Result<std::vector<std::byte>> Narrowed(const vn_tensor& tensor) {
-  const auto* values = static_cast<const int64_t*>(tensor.data);
-  const size_t count = tensor.byte_size / sizeof(int64_t);
-  std::vector<std::byte> bytes(count * sizeof(int32_t));
-  for (size_t i = 0; i < count; ++i) {
-    if (values[i] != static_cast<int32_t>(values[i])) {
-      return InvalidArgument("input '" + std::string(sdk::View(tensor.name)) + "' holds " +
-                             std::to_string(values[i]) +
-                             ", which this TensorRT cannot take: it "
-                             "computes the model's int64 as int32");
-    }
-    const auto narrow = static_cast<int32_t>(values[i]);
-    std::memcpy(bytes.data() + i * sizeof(narrow), &narrow, sizeof(narrow));
-  }
-  return bytes;
 }
 
 // Options that permit a precision; whether a layer uses it is TensorRT's choice.
@@ -88,12 +43,6 @@ Status LoadPlugins(const sdk::Options& options) {
 
 // Smaller outputs are cheaper to copy than to compare in place.
 constexpr size_t kStaysOnDevice = size_t{256} << 10;
-
-size_t CountOf(std::span<const int64_t> shape) {
-  size_t count = 1;
-  for (const int64_t extent : shape) count *= static_cast<size_t>(extent);
-  return count;
-}
 
 Owned<nvinfer1::IRuntime> LoadRuntime(nvinfer1::IRuntime& runtime, const std::string& path) {
   return [&](auto& r) -> Owned<nvinfer1::IRuntime> {
@@ -188,6 +137,7 @@ TrtSession::TrtSession(const Shared& shared) : shared_(shared), context_memory_(
 TrtSession::~TrtSession() {
   const cuda::CurrentContext current = shared_.device->Enter();
   if (stream_ != nullptr) shared_.device->DestroyStream(stream_);
+  next_.End(*shared_.device);
   // In this order, and in the device's context, which members are not destroyed in.
   graph_.reset();
   context_.reset();
@@ -298,6 +248,7 @@ Status TrtSession::Activate(const sdk::Options& options) {
   debug_ = DebugTensors::Listen(*context_, *shared_.device, shared_.logger);
   if (IsOn(options, "cuda_graphs")) {
     VERNIER_ASSIGN_OR_RETURN(graph_, CudaGraph::Make(*shared_.device));
+    next_.usable = false;  // a recording has the addresses of the inputs in it
   }
   const LayerPrecisions precisions = ReadLayerPrecisions(*engine_, *context_, asked_);
   ReportPrecisions(options, precisions);
@@ -325,70 +276,6 @@ void TrtSession::ReportPrecisions(const sdk::Options& options, const LayerPrecis
   for (const std::string& refused : layers.refused) host.Warning("--layer-precisions: " + refused);
 }
 
-Status TrtSession::SetInput(Input& input, const vn_tensor& tensor) {
-  const void* bytes = tensor.data;
-  size_t size = tensor.byte_size;
-  if (input.narrow) {
-    VERNIER_ASSIGN_OR_RETURN(input.host_bytes, Narrowed(tensor));
-    bytes = input.host_bytes.data();
-    size = input.host_bytes.size();
-  }
-  VERNIER_ASSIGN_OR_RETURN(const nvinfer1::Dims dims, DimsOf(tensor));
-  input.shape.assign(tensor.shape, tensor.shape + tensor.rank);
-  if (!context_->setInputShape(input.name.c_str(), dims)) {
-    return InvalidArgument("input '" + input.name +
-                           "': the engine does not take this shape: " + shared_.logger.TakeError());
-  }
-  if (input.host) {
-    // Aligned, and alive until the inference has ended.
-    if (!input.narrow) {
-      const auto* begin = static_cast<const std::byte*>(bytes);
-      input.host_bytes.assign(begin, begin + size);
-    }
-    return context_->setTensorAddress(input.name.c_str(), input.host_bytes.data())
-               ? Status()
-               : BackendError("TensorRT refused input '" + input.name + "'");
-  }
-  if (input.layout) {
-    const std::span<const int64_t> shape(tensor.shape, tensor.rank);
-    const size_t element = CountOf(shape) == 0 ? 0 : size / CountOf(shape);
-    std::vector<std::byte> laid_out(LaidOutCount(*input.layout, shape).value_or(0) * element);
-    LayOut(*input.layout, shape, element, static_cast<const std::byte*>(bytes), laid_out.data());
-    input.host_bytes = std::move(laid_out);
-    bytes = input.host_bytes.data();
-    size = input.host_bytes.size();
-  }
-  if (input.buffer == nullptr || input.buffer->size() < size) {
-    VERNIER_ASSIGN_OR_RETURN(input.buffer, shared_.device->Allocate(size));
-  }
-  VERNIER_TRY(CopyInput(input, bytes, size));
-  return context_->setTensorAddress(input.name.c_str(), input.buffer->data())
-             ? Status()
-             : BackendError("TensorRT refused input '" + input.name + "'");
-}
-
-// What is large goes through page-locked memory of its own. The last inference has ended, so that
-// nobody reads the small one's any more.
-Status TrtSession::CopyInput(Input& input, const void* bytes, size_t size) {
-  if (size > 0 && size < cuda::StagedCopies::kWorthStaging) {
-    if (input.pinned_size < size) {
-      VERNIER_ASSIGN_OR_RETURN(input.pinned, shared_.device->AllocatePinned(size));
-      input.pinned_size = size;
-    }
-    bytes = std::memcpy(input.pinned.get(), bytes, size);
-  }
-  return shared_.device->CopyToDevice(input.buffer->pointer(), bytes, size, stream_);
-}
-
-Status TrtSession::SetInputs(std::span<const vn_tensor* const> inputs) {
-  for (Input& input : inputs_) {
-    const vn_tensor* tensor = FindInput(inputs, input.name);
-    if (tensor == nullptr) return InvalidArgument("input '" + input.name + "' was not supplied");
-    VERNIER_TRY(SetInput(input, *tensor));
-  }
-  return {};
-}
-
 // What a recording is made for: it has the addresses of all tensors in it. Empty: something that it
 // would write into is still read by somebody, host memory is read while TensorRT enqueues, or a
 // shape depends on data, which a recording would not tell.
@@ -397,8 +284,8 @@ std::string TrtSession::RecordingKey() const {
   const auto add = [&](auto value) { key += std::to_string(value) + ' '; };
   for (const Input& input : inputs_) {
     if (input.host) return {};
-    add(reinterpret_cast<uintptr_t>(input.buffer->data()));
-    for (const int64_t extent : input.shape) add(extent);
+    add(reinterpret_cast<uintptr_t>(input.now.buffer->data()));
+    for (const int64_t extent : *input.shape) add(extent);
   }
   for (const auto& output : outputs_) {
     const std::vector<int64_t> shape = ShapeOf(context_->getTensorShape(output->name_.c_str()));
@@ -502,7 +389,7 @@ Result<sdk::RunOutcome> TrtSession::Run(std::span<const vn_tensor* const> inputs
   const cuda::CurrentContext current = shared_.device->Enter();
   VERNIER_TRY(current.status());
   const auto start = std::chrono::steady_clock::now();
-  VERNIER_TRY(SetInputs(inputs));
+  VERNIER_TRY(TakeInputs(inputs));
   VERNIER_TRY(context_memory_.Prepare(*engine_, *context_));
   VERNIER_TRY(Enqueue());
   sdk::RunOutcome outcome;
@@ -510,6 +397,7 @@ Result<sdk::RunOutcome> TrtSession::Run(std::span<const vn_tensor* const> inputs
     VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor tensor, Fetch(*output));
     outcome.outputs.push_back(std::move(tensor));
   }
+  SendNextInputs();
   VERNIER_TRY(shared_.device->Synchronize(stream_));
   VERNIER_TRY(AddDebugTensors(outcome.outputs));
   // Polygraphy's time for a TensorRT runner includes the copies, too: here of what is copied.

@@ -43,17 +43,31 @@ class TrtSession final : public sdk::Session {
  private:
   // An input or output whose elements do not lie in their linear order.
   using Layout = std::optional<TensorLayout>;
+  // Where an input lies for an inference.
+  struct Place {
+    std::shared_ptr<cuda::DeviceMemory> buffer;  ///< only ever grows
+    std::shared_ptr<std::byte> pinned;           ///< a small input on its way to the device
+    size_t pinned_size = 0;
+  };
   struct Input {
     std::string name;
     int32_t type = 0;
     bool host = false;    ///< read by shape inference: TensorRT wants it in host memory
     bool narrow = false;  ///< int64 in the model, int32 in the engine
     Layout layout;
-    std::shared_ptr<cuda::DeviceMemory> buffer;  ///< only ever grows
+    Place now, next;
     std::vector<std::byte> host_bytes;
-    std::shared_ptr<std::byte> pinned;  ///< a small input on its way to the device
-    size_t pinned_size = 0;
-    std::vector<int64_t> shape;  ///< of the last inference
+    std::optional<std::vector<int64_t>> shape;  ///< that TensorRT was told last
+    const void* address = nullptr;              ///< the same, of the device's memory
+  };
+  // The inputs of the next inference, which are copied while this one computes.
+  struct NextInputs {
+    cuda::Stream stream = nullptr;
+    cuda::Event copied = nullptr;
+    bool usable = true;
+    bool sent = false;
+
+    void End(const CudaDevice& device);
   };
   class Output;
 
@@ -65,8 +79,12 @@ class TrtSession final : public sdk::Session {
   void ReportPrecisions(const sdk::Options& options, const LayerPrecisions& layers);
   Result<Layout> LayoutOfTensor(const char* name) const;
   Status SetInput(Input& input, const vn_tensor& tensor);
-  Status CopyInput(Input& input, const void* bytes, size_t size);
-  Status SetInputs(std::span<const vn_tensor* const> inputs);
+  Status SetShape(Input& input, const vn_tensor& tensor);
+  Status SetAddress(Input& input);
+  Status CopyInput(Place& place, const void* bytes, size_t size, cuda::Stream stream);
+  Status TakeInputs(std::span<const vn_tensor* const> inputs);
+  void SendNextInputs();
+  Status CopyNextInputs(std::span<const vn_tensor* const> inputs);
   std::string RecordingKey() const;
   Status Enqueue();
   Result<sdk::OutputTensor> Fetch(Output& output);
@@ -83,6 +101,7 @@ class TrtSession final : public sdk::Session {
   std::unique_ptr<CudaGraph> graph_;  ///< with --cuda-graphs, until one cannot be recorded
   std::string last_key_;
   cuda::Stream stream_ = nullptr;
+  NextInputs next_;
   std::vector<AskedPrecision> asked_;
   BuildFacts build_;
   std::vector<Input> inputs_;
