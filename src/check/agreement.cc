@@ -1,10 +1,16 @@
 #include "check/agreement.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "compare/comparator.h"
 #include "core/coordinates.h"
+#include "kernels/element_blocks.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -41,7 +47,33 @@ std::string FormatUnequal(double a, double b) {
   return text;
 }
 
-std::string DescribeApart(const OutputComparison& output) {
+// Strings and integers as they are; the measures have them as float64 at best.
+std::string FormatExactly(const Tensor& tensor, int64_t place, double value) {
+  const auto index = static_cast<size_t>(place);
+  if (tensor.dtype() == DType::kString) return QuotePython(tensor.StringAt(place));
+  if (tensor.dtype() == DType::kInt64) return std::to_string(tensor.As<int64_t>()[index]);
+  if (tensor.dtype() == DType::kUint64) return std::to_string(tensor.As<uint64_t>()[index]);
+  return FormatG(value, 17);
+}
+
+std::string DescribeElement(const WorstElement& worst, const Tensor& a, const Tensor& b) {
+  const bool exact = a.dtype() == DType::kString || Kind(a.dtype()) == DTypeKind::kSignedInt ||
+                     Kind(a.dtype()) == DTypeKind::kUnsignedInt;
+  return " at " + FormatDims(CoordinatesOf(worst.place, a.dims())) + ": " +
+         (exact ? FormatExactly(a, worst.place, worst.a) + " against " +
+                      FormatExactly(b, worst.place, worst.b)
+                : FormatUnequal(worst.a, worst.b));
+}
+
+// The first string that differs: strings have no worst one.
+std::string DescribeString(const Tensor& a, const Tensor& b) {
+  for (int64_t i = 0; i < a.element_count(); ++i) {
+    if (a.StringAt(i) != b.StringAt(i)) return DescribeElement({.place = i}, a, b);
+  }
+  return "";
+}
+
+std::string DescribeApart(const OutputComparison& output, const Tensor& a, const Tensor& b) {
   std::string text = "output '" + output.a_name + "'";
   for (const FunctionResult& result : output.functions) {
     if (!result.passed() && !result.why.empty()) return text + ": " + result.why;
@@ -50,12 +82,58 @@ std::string DescribeApart(const OutputComparison& output) {
     return text + ": its shape is " + FormatDims(output.b_dims) + " instead of " +
            FormatDims(output.a_dims);
   }
+  if (a.dtype() == DType::kString && b.dtype() == DType::kString) {
+    return text + DescribeString(a, b);
+  }
   if (output.measures && !output.measures->worst.empty()) {
-    const WorstElement& worst = output.measures->worst.front();
-    text += " at " + FormatDims(CoordinatesOf(worst.place, output.a_dims)) + ": " +
-            FormatUnequal(worst.a, worst.b);
+    text += DescribeElement(output.measures->worst.front(), a, b);
   }
   return text + ", " + FormatTimes(TimesOver(output)) + " what is tolerated";
+}
+
+// What is a NaN on both sides is no difference, whatever its bits. The tensors with zeros in such
+// places; nullopt where there are none.
+std::optional<std::pair<Tensor, Tensor>> WithoutSharedNans(const Tensor& a, const Tensor& b) {
+  const bool floats = Kind(a.dtype()) == DTypeKind::kFloat && BitsOf(a.dtype()) >= 8;
+  if (!floats || a.dtype() != b.dtype() || a.dims() != b.dims() || SameBits(a, b)) {
+    return std::nullopt;
+  }
+  const size_t item = static_cast<size_t>(BitsOf(a.dtype())) / 8;
+  std::vector<std::byte> left(a.bytes().begin(), a.bytes().end());
+  std::vector<std::byte> right(b.bytes().begin(), b.bytes().end());
+  std::array<double, kBlockSize> a_scratch, b_scratch;
+  const ElementSpan x{a.dtype(), a.bytes(), a.element_count()};
+  const ElementSpan y{b.dtype(), b.bytes(), b.element_count()};
+  bool any = false;
+  for (int64_t begin = 0; begin < x.count; begin += static_cast<int64_t>(kBlockSize)) {
+    const auto size =
+        static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(kBlockSize), x.count - begin));
+    const double* of_a = LoadBlock(x, begin, size, a_scratch.data());
+    const double* of_b = LoadBlock(y, begin, size, b_scratch.data());
+    for (size_t i = 0; i < size; ++i) {
+      if (!std::isnan(of_a[i]) || !std::isnan(of_b[i])) continue;
+      const size_t at = (static_cast<size_t>(begin) + i) * item;
+      std::fill_n(left.begin() + static_cast<std::ptrdiff_t>(at), item, std::byte{0});
+      std::fill_n(right.begin() + static_cast<std::ptrdiff_t>(at), item, std::byte{0});
+      any = true;
+    }
+  }
+  if (!any) return std::nullopt;
+  Result<Tensor> new_a = Tensor::Copy(a.dtype(), a.dims(), left);
+  Result<Tensor> new_b = Tensor::Copy(b.dtype(), b.dims(), right);
+  if (!new_a.ok() || !new_b.ok()) return std::nullopt;
+  return std::pair(*std::move(new_a), *std::move(new_b));
+}
+
+// The first output of another type; comparisons convert.
+std::string FindOtherType(const TensorMap& expected, const TensorMap& found) {
+  for (const NamedTensor& output : expected) {
+    const Tensor* const other = Find(found, output.name);
+    if (other == nullptr || other->dtype() == output.tensor.dtype()) continue;
+    return "output '" + output.name + "': its type is " + std::string(DTypeName(other->dtype())) +
+           " instead of " + std::string(DTypeName(output.tensor.dtype()));
+  }
+  return "";
 }
 
 // Outputs that only one side has.
@@ -75,10 +153,19 @@ std::string FormatPlace(int64_t place, const Dims& dims) {
   return FormatDims(index);
 }
 
-Agreement HoldAgainst(const TensorMap& expected, const TensorMap& found,
-                      const CompareOptions& options, const ErrorBars* bars) {
+Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions& options,
+                      const ErrorBars* bars) {
   Agreement agreement;
   if (SameBits(expected, found)) return agreement;
+  if (std::string type = FindOtherType(expected, found); !type.empty()) {
+    return {Closeness::kApart, HUGE_VAL, std::move(type)};
+  }
+  for (NamedTensor& output : expected) {
+    const auto other = std::ranges::find(found, output.name, &NamedTensor::name);
+    if (other == found.end()) continue;
+    auto both = WithoutSharedNans(output.tensor, other->tensor);
+    if (both) std::tie(output.tensor, other->tensor) = *std::move(both);
+  }
   ComparisonDetail detail;
   detail.bars = bars;
   const IterationComparison comparison =
@@ -99,7 +186,12 @@ Agreement HoldAgainst(const TensorMap& expected, const TensorMap& found,
   if (worst == nullptr) return agreement;
   agreement.times_over = most;
   agreement.closeness = worst->passed() ? Closeness::kWithinBar : Closeness::kApart;
-  agreement.where = worst->passed() ? "output '" + worst->a_name + "'" : DescribeApart(*worst);
+  agreement.where = "output '" + worst->a_name + "'";
+  const Tensor* const a = Find(expected, worst->a_name);
+  const Tensor* const b = Find(found, worst->b_name);
+  if (!worst->passed() && a != nullptr && b != nullptr) {
+    agreement.where = DescribeApart(*worst, *a, *b);
+  }
   return agreement;
 }
 

@@ -25,9 +25,10 @@ struct Agreement {
 };
 
 /// Holds `found` against `expected`: the same names, types and shapes, and values as near as
-/// `options` ask, whose --tolerance auto takes its bars from `bars` (may be null).
-Agreement HoldAgainst(const TensorMap& expected, const TensorMap& found,
-                      const CompareOptions& options, const ErrorBars* bars);
+/// `options` ask, whose --tolerance auto takes its bars from `bars` (may be null). NaN is what NaN
+/// is, with any bits.
+Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions& options,
+                      const ErrorBars* bars);
 
 /// "(1, 5)": the index of the element at that place in row-major order.
 std::string FormatPlace(int64_t place, const Dims& dims);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace vernier {
@@ -57,6 +58,46 @@ TEST(HoldAgainst, NaNOnOneSideIsApart) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(HoldAgainst(Output({1, 1}, {2}), Output({1, nan}, {2}), {}, nullptr).closeness,
             Closeness::kApart);
+}
+
+// The rest is as near as rounding brings it; a NaN has many bits.
+TEST(HoldAgainst, NaNOnBothSidesIsNoDifference) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Agreement rounded =
+      HoldAgainst(Output({nan, 1}, {2}), Output({nan, 1.000001F}, {2}), {}, nullptr);
+  EXPECT_EQ(rounded.closeness, Closeness::kWithinBar);
+  const Agreement bits = HoldAgainst(Output({nan, 1}, {2}), Output({-nan, 1}, {2}), {}, nullptr);
+  EXPECT_NE(bits.closeness, Closeness::kApart);
+  const Agreement apart = HoldAgainst(Output({nan, 1}, {2}), Output({nan, 7}, {2}), {}, nullptr);
+  EXPECT_EQ(apart.closeness, Closeness::kApart);
+  EXPECT_THAT(apart.where, HasSubstr("at (1,): 1 against 7"));
+}
+
+TEST(HoldAgainst, AnotherTypeIsApart) {
+  const std::vector<double> wide = {1, 2};
+  const TensorMap doubles = {
+      {"y", *Tensor::Copy(DType::kFloat64, {2}, std::as_bytes(std::span(wide)))}};
+  const Agreement found = HoldAgainst(Output({1, 2}, {2}), doubles, {}, nullptr);
+  EXPECT_EQ(found.closeness, Closeness::kApart);
+  EXPECT_THAT(found.where, HasSubstr("'y': its type is float64 instead of float32"));
+}
+
+TEST(HoldAgainst, StringsAndLargeIntegersAreNamedAsTheyAre) {
+  const auto strings = [](const std::vector<std::string>& values) {
+    return TensorMap{{"y", *Tensor::FromStrings({2}, values)}};
+  };
+  EXPECT_THAT(HoldAgainst(strings({"a", "17"}), strings({"a", "18"}), {}, nullptr).where,
+              HasSubstr("output 'y' at (1,): '17' against '18'"));
+  const auto integers = [](int64_t value) {
+    const std::vector<int64_t> values = {0, value};
+    return TensorMap{{"y", *Tensor::Copy(DType::kInt64, {2}, std::as_bytes(std::span(values)))}};
+  };
+  constexpr int64_t kBig = int64_t{1} << 53;
+  CompareOptions exact;
+  exact.atol.fallback = 0.0;
+  exact.rtol.fallback = 0.0;
+  EXPECT_THAT(HoldAgainst(integers(kBig), integers(kBig + 1), exact, nullptr).where,
+              HasSubstr("9007199254740992 against 9007199254740993"));
 }
 
 }  // namespace

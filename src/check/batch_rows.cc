@@ -28,6 +28,18 @@ std::string Named(const std::string& symbol) {
   return symbol.empty() ? "free and has no name" : "'" + symbol + "'";
 }
 
+// A tensor that has the symbol in another place than the first: its rows see each other.
+const TensorInfo* FindElsewhere(std::span<const TensorInfo> tensors, const std::string& symbol) {
+  if (IsNameless(symbol)) return nullptr;
+  for (const TensorInfo& tensor : tensors) {
+    if (!tensor.shape) continue;
+    for (size_t axis = 1; axis < tensor.shape->size(); ++axis) {
+      if ((*tensor.shape)[axis].symbol == symbol) return &tensor;
+    }
+  }
+  return nullptr;
+}
+
 // The first dimension of an output, in words.
 std::string FirstOf(const TensorInfo& output) {
   if (output.shape->empty()) return "none";
@@ -112,6 +124,25 @@ Result<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
   if (batch.outputs.empty() && batch.possible.empty() && !outputs.empty()) {
     return InvalidArgument("the first dimension of '" + batch.inputs.front() + "' is " +
                            Named(batch.dimension) + others);
+  }
+  for (const std::span<const TensorInfo> tensors : {inputs, outputs}) {
+    const TensorInfo* const elsewhere = FindElsewhere(tensors, batch.dimension);
+    if (elsewhere == nullptr) continue;
+    return InvalidArgument(Named(batch.dimension) + " is not only the first dimension of '" +
+                           batch.inputs.front() + "', but also another one of '" + elsewhere->name +
+                           "'");
+  }
+  return batch;
+}
+
+Result<BatchNames> GuessBatch(const TensorMap& feed) {
+  if (feed.empty() || feed.front().tensor.dims().empty()) {
+    return InvalidArgument("the first input has no dimension");
+  }
+  BatchNames batch;
+  const int64_t rows = feed.front().tensor.dims().front();
+  for (const NamedTensor& input : feed) {
+    if (HasRows(input.tensor, rows)) batch.inputs.push_back(input.name);
   }
   return batch;
 }

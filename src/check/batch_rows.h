@@ -24,8 +24,9 @@ struct BatchNames {
   std::vector<std::string> inputs;
   std::string dimension;             ///< its symbol in the model; empty: it has none
   std::vector<std::string> outputs;  ///< whose first dimension has that symbol
-  /// Those whose first dimension may be it: free, but not named on both sides (names that converters make
-  /// up are none), or the rank is not told. What a run makes of them decides, see KeepFollowers.
+  /// Those whose first dimension may be it: free, but not named on both sides (names that
+  /// converters make up are none), or the rank is not told. What a run makes of them decides, see
+  /// KeepFollowers.
   std::vector<std::string> possible;
 };
 
@@ -34,6 +35,11 @@ struct BatchNames {
 /// is no such batch: no input has one, inputs name theirs differently, or no output can have it.
 Result<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
                              std::span<const TensorInfo> outputs);
+
+/// The same where nobody tells which dimensions are free: the inputs of a feed that have as many
+/// rows as the first one. Which outputs follow them is to be tried. kInvalidArgument where that one
+/// has no dimension.
+Result<BatchNames> GuessBatch(const TensorMap& feed);
 
 /// What a model made of so many rows.
 struct OutputsOfRows {

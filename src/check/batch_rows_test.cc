@@ -7,6 +7,7 @@ namespace vernier {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Tensor Int16s(const std::vector<int16_t>& values, Dims dims) {
@@ -90,6 +91,28 @@ TEST(FindBatch, SaysWhyThereIsNone) {
             "no input has a first dimension that is free");
   EXPECT_EQ(WhyNot({TensorInfo{"a", DType::kFloat32, std::nullopt}}, {Free("y", "N")}),
             "no input has a first dimension that is free");
+}
+
+TEST(FindBatch, WhatStandsElsewhereTooIsNoBatch) {
+  const std::vector outputs = {Free("y", "N")};
+  const auto adjacency =
+      FindBatch(std::vector{Free("x", "N"), Info("a", {{-1, "N"}, {-1, "N"}})}, outputs);
+  ASSERT_FALSE(adjacency.ok());
+  EXPECT_THAT(adjacency.status().message(),
+              HasSubstr("'N' is not only the first dimension of 'x', but also another one of 'a'"));
+  const auto distances =
+      FindBatch(std::vector{Free("x", "N")}, std::vector{Info("y", {{-1, "N"}, {-1, "N"}})});
+  EXPECT_FALSE(distances.ok());
+  EXPECT_TRUE(FindBatch(std::vector{Info("x", {{-1, ""}, {-1, ""}})}, outputs).ok());
+}
+
+TEST(GuessBatch, InputsWithTheRowsOfTheFirst) {
+  const Tensor two = *Tensor::Copy(DType::kUint8, {2, 1}, std::vector<std::byte>(2));
+  const Tensor three = *Tensor::Copy(DType::kUint8, {3}, std::vector<std::byte>(3));
+  EXPECT_THAT(GuessBatch({{"x", two}, {"bias", three}, {"z", two}})->inputs, ElementsAre("x", "z"));
+  EXPECT_FALSE(
+      GuessBatch({{"s", *Tensor::Copy(DType::kUint8, {}, std::vector<std::byte>(1))}}).ok());
+  EXPECT_FALSE(GuessBatch({}).ok());
 }
 
 TEST(KeepFollowers, KeepsWhatHasTheRowsOfTheInputsTwice) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "check/first_feed.h"
 #include "check/memory_properties.h"
 #include "check/properties.h"
 #include "compare/vacuous.h"
-#include "run/feed_stream.h"
 #include "run/pair_bars.h"
 
 namespace vernier {
@@ -37,11 +37,11 @@ class ErrorsOnly final : public Logger {
 
 // Nothing would agree with nothing, whatever is tried.
 Status NothingToCompare(const LiveRunner& runner) {
-  std::string why = "it hands out no outputs";
+  std::string why = "it hands out no outputs that could be compared";
   for (const SkippedOutput& output : runner.skipped()) {
     why += "; '" + output.name + "': " + output.why;
   }
-  return BackendError(why);
+  return Malformed(why);
 }
 
 ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& outputs) {
@@ -83,8 +83,11 @@ class RunnerCheck {
     VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw(**probe, {}, 0, shared_.logger));
     const Result<TensorMap> outputs = (*probe)->Infer(feed);
     if (!outputs.ok()) return GiveUp(Explained(outputs.status(), runner, *model, feed));
-    if (outputs->empty()) return GiveUp(NothingToCompare((*probe)->runner()));
     record_.coverage = CoverageOf((*probe)->runner(), *outputs);
+    if (outputs->empty()) {
+      record_.nothing_to_compare = true;
+      return GiveUp(NothingToCompare((*probe)->runner()));
+    }
     PairBars bars(plan_.compare);
     if (bars.wanted()) {
       bars.AddRunner(0, (*probe)->runner());
@@ -95,7 +98,7 @@ class RunnerCheck {
     Subject subject{.shared = again_,
                     .plan = runner,
                     .model = *model,
-                    .probe = **probe,
+                    .probe = *probe,
                     .feed = feed,
                     .outputs = *outputs,
                     .compare = plan_.compare,
@@ -106,7 +109,7 @@ class RunnerCheck {
                     .no_batch = {},
                     .draw = {}};
     subject.draw = [&](const std::string& dimension, int64_t size) {
-      return Draw(**probe, dimension, size, errors_only_);
+      return Draw(*subject.probe, dimension, size, errors_only_);
     };
     AddBatch(subject);
     return TryAll(subject);
@@ -132,7 +135,8 @@ class RunnerCheck {
   Result<TensorMap> Draw(const Probe& probe, const std::optional<std::string>& dimension,
                          int64_t size, Logger& logger) {
     VERNIER_ASSIGN_OR_RETURN(std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
-    const bool drawn = plan_.inputs.load_paths.empty() && plan_.inputs.shape_words.empty();
+    const bool drawn = plan_.inputs.load_paths.empty() && plan_.inputs.shape_words.empty() &&
+                       !plan_.inputs.script.given();
     if (size > 0 && !drawn) return InvalidArgument("the shapes of the inputs are given");
     for (TensorInfo& input : inputs) {
       if (size == 0 || !input.shape) continue;
@@ -140,20 +144,15 @@ class RunnerCheck {
         if (dim.dynamic() && (!dimension || dim.symbol == *dimension)) dim = {size, {}};
       }
     }
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
-                             FeedStream::Open(plan_, inputs, {}, logger));
-    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
-    if (!feed) return Malformed("the inputs hold no iteration");
-    return probe.Coerce(*feed, logger);
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFirstFeed(plan_, inputs, shared_, logger));
+    return probe.Coerce(feed, logger);
   }
 
   void AddBatch(Subject& subject) {
-    if (subject.probe.runner().inputs_unknown()) {
-      subject.no_batch = "the model does not tell which dimensions of its inputs are free";
-      return;
-    }
-    const SessionDescription& session = subject.probe.runner().session();
-    Result<BatchNames> batch = FindBatch(session.inputs, session.outputs);
+    const LiveRunner& runner = subject.probe->runner();
+    const SessionDescription& session = runner.session();
+    Result<BatchNames> batch = runner.inputs_unknown() ? GuessBatch(subject.feed)
+                                                       : FindBatch(session.inputs, session.outputs);
     if (!batch.ok()) {
       subject.no_batch = "no first dimension is shared by inputs and outputs and free to choose: " +
                          batch.status().message();
@@ -162,12 +161,13 @@ class RunnerCheck {
     subject.rows = subject.feed;
     const int64_t given = Find(subject.feed, batch->inputs.front())->dims().front();
     if (given < 2) {
-      Result<TensorMap> drawn = Draw(subject.probe, batch->dimension, options_.rows, errors_only_);
+      Result<TensorMap> drawn = Draw(*subject.probe, batch->dimension, options_.rows, errors_only_);
       if (drawn.ok()) subject.rows = *std::move(drawn);
     }
     const int64_t rows = Find(*subject.rows, batch->inputs.front())->dims().front();
     if (rows < 2) {
-      subject.no_batch = "the inputs given have one row";
+      subject.no_batch =
+          std::string("the inputs given have ") + (rows == 1 ? "one row" : "no rows");
     } else if (!batch->possible.empty() || batch->outputs.empty()) {
       subject.no_batch = AskForRows(subject, *batch, rows);
     }
@@ -186,6 +186,11 @@ class RunnerCheck {
     if (!probe.ok()) return probe.status().message();
     const Result<TensorMap> of_one = (*probe)->Infer(*one);
     const Result<TensorMap> of_all = (*probe)->Infer(*subject.rows);
+    // A process that dies of rows has broken what is tried with them.
+    if (of_one.ok() && !of_all.ok() && !(*probe)->Infer(*one).ok()) {
+      batch = KeepFollowers(std::move(batch), {*of_one, 1}, {*of_one, 1});
+      return "";
+    }
     if (!of_one.ok() || !of_all.ok()) {
       return "the model does not say which outputs have the rows of its inputs, and it does not "
              "run "
@@ -209,10 +214,16 @@ class RunnerCheck {
       record.name = property.name;
       record.meaning = property.meaning;
       observer_(record_, record);
+      const bool broken = record.verdict == PropertyVerdict::kBroken;
       record_.properties.push_back(std::move(record));
+      if (!broken) continue;
+      // What broke it may have killed the process, or left its mark on it.
+      Result<std::unique_ptr<Probe>> fresh =
+          Probe::Open(subject.shared, subject.plan, subject.model);
+      if (fresh.ok()) subject.probe = *std::move(fresh);
     }
     // A framework that dies at its end has delivered everything.
-    (void)subject.probe.Close();
+    (void)subject.probe->Close();
     return record_;
   }
 

@@ -4,14 +4,23 @@
 #include <array>
 #include <cmath>
 
+#include "check/first_feed.h"
 #include "kernels/element_blocks.h"
-#include "run/feed_stream.h"
 
 namespace vernier {
 namespace {
 
 // What an element is, as far as this check goes.
 enum class Class : uint8_t { kOther, kZero, kDenormal, kPlusInf, kMinusInf, kNan };
+
+// Finite values that are farther apart than this share of the larger one are other values, whatever
+// rounding did; sums that cancel may be, too, so that they are told and no verdict.
+constexpr double kAnotherValue = 0.01;
+
+struct Element {
+  double value;
+  Class kind;
+};
 
 Class Classify(double value, double smallest_normal) {
   if (std::isnan(value)) return Class::kNan;
@@ -22,9 +31,9 @@ Class Classify(double value, double smallest_normal) {
 
 bool IsFinite(Class c) { return c < Class::kPlusInf; }
 
-// Calls `take(index, class)` for every element of a float tensor.
+// Calls `take(index, element)` for every element of a float tensor.
 template <typename Take>
-void ForEachClass(const Tensor& tensor, const Take& take) {
+void ForEachElement(const Tensor& tensor, const Take& take) {
   const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
   const double normal = SmallestNormal(tensor.dtype());
   std::array<double, kBlockSize> scratch;
@@ -33,7 +42,7 @@ void ForEachClass(const Tensor& tensor, const Take& take) {
         std::min<int64_t>(static_cast<int64_t>(kBlockSize), elements.count - begin));
     const double* block = LoadBlock(elements, begin, size, scratch.data());
     for (size_t i = 0; i < size; ++i) {
-      take(begin + static_cast<int64_t>(i), Classify(block[i], normal));
+      take(begin + static_cast<int64_t>(i), Element{block[i], Classify(block[i], normal)});
     }
   }
 }
@@ -45,7 +54,8 @@ void Count(const TensorMap& outputs, ExtremeAnswer& answer) {
   for (const NamedTensor& output : outputs) {
     answer.elements += output.tensor.element_count();
     if (!IsFloat(output.tensor)) continue;
-    ForEachClass(output.tensor, [&](int64_t, Class c) {
+    ForEachElement(output.tensor, [&](int64_t, const Element& element) {
+      const Class c = element.kind;
       answer.nan += c == Class::kNan ? 1 : 0;
       answer.infinite += c == Class::kPlusInf || c == Class::kMinusInf ? 1 : 0;
       answer.denormal += c == Class::kDenormal ? 1 : 0;
@@ -54,7 +64,17 @@ void Count(const TensorMap& outputs, ExtremeAnswer& answer) {
   }
 }
 
-void HoldElement(Class here, Class there, ExtremeAnswer& answer) {
+bool IsAnotherValue(const Element& a, const Element& b) {
+  const bool both = a.kind == Class::kOther || b.kind == Class::kOther;
+  if (!both || !IsFinite(a.kind) || !IsFinite(b.kind)) return false;
+  const double larger = std::max(std::fabs(a.value), std::fabs(b.value));
+  // Halves, so that the difference of large ones is finite.
+  return std::fabs(a.value / 2 - b.value / 2) > kAnotherValue / 2 * larger;
+}
+
+void HoldElement(const Element& a, const Element& b, ExtremeAnswer& answer) {
+  const Class here = a.kind, there = b.kind;
+  answer.other_value += IsAnotherValue(a, b) ? 1 : 0;
   answer.only_here_not_finite += !IsFinite(here) && IsFinite(there) ? 1 : 0;
   answer.only_here_finite += IsFinite(here) && !IsFinite(there) ? 1 : 0;
   answer.other_kind += !IsFinite(here) && !IsFinite(there) && here != there ? 1 : 0;
@@ -75,11 +95,11 @@ void HoldAgainstFirst(const TensorMap& first, const TensorMap& outputs, ExtremeA
     if (!IsFloat(output.tensor)) continue;
     answer.compared += output.tensor.element_count();
     const bool agreed = !answer.disagrees();
-    std::vector<Class> theirs;
+    std::vector<Element> theirs;
     theirs.reserve(static_cast<size_t>(other->element_count()));
-    ForEachClass(*other, [&](int64_t, Class c) { theirs.push_back(c); });
-    ForEachClass(output.tensor, [&](int64_t index, Class c) {
-      HoldElement(c, theirs[static_cast<size_t>(index)], answer);
+    ForEachElement(*other, [&](int64_t, const Element& element) { theirs.push_back(element); });
+    ForEachElement(output.tensor, [&](int64_t index, const Element& element) {
+      HoldElement(element, theirs[static_cast<size_t>(index)], answer);
     });
     if (agreed && answer.disagrees()) answer.output = output.name;
   }
@@ -141,21 +161,19 @@ class ExtremesCheck {
   Status Draw(const Probe& probe) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
                              probe.InputsToFeed(plan_.inputs));
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> stream,
-                             FeedStream::Open(plan_, inputs, {}, shared_.logger));
-    VERNIER_ASSIGN_OR_RETURN(feed_, stream->Next());
-    return feed_ ? Status() : Malformed("the inputs hold no iteration");
+    VERNIER_ASSIGN_OR_RETURN(feed_, MakeFirstFeed(plan_, inputs, shared_, shared_.logger));
+    return {};
   }
 
   // The feed with the set in every input that takes it; nullopt if none does.
-  Result<std::optional<TensorMap>> FeedWith(ExtremeSet set) const {
+  Result<std::optional<TensorMap>> FeedWith(ExtremeSet set) {
     NumpyRandom random(static_cast<uint32_t>(plan_.inputs.seed));
     TensorMap feed = *feed_;
     bool any = false;
     for (NamedTensor& input : feed) {
-      const bool takes =
-          TakesExtremes(input.tensor.dtype(), set) && input.tensor.element_count() > 0;
-      if (!takes) continue;
+      if (!TakesExtremes(input.tensor.dtype(), set)) continue;
+      if (input.tensor.element_count() == 0) record_.inputs_are_empty = true;
+      if (input.tensor.element_count() == 0) continue;
       VERNIER_ASSIGN_OR_RETURN(input.tensor, MakeExtreme(input.tensor, set, random));
       any = true;
     }
@@ -181,6 +199,9 @@ class ExtremesCheck {
       if (shared_.interrupted.load() != 0) return Cancelled("interrupted");
       if (outputs.ok()) {
         Count(*outputs, answer);
+        for (const SkippedOutput& output : side.probe->runner().skipped()) {
+          answer.not_compared.push_back(output.name);
+        }
         answer.beside = first_name;
         if (first) HoldAgainstFirst(*first, *outputs, answer);
         if (!first) first_name = answer.runner;

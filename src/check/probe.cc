@@ -53,7 +53,7 @@ Status Probe::OpenAt(RunnerPlace place, const ModelSource& model) {
 
 Result<std::vector<TensorInfo>> Probe::InputsToFeed(const InputPlan& inputs) const {
   if (!runner_.inputs_unknown()) return runner_.session().inputs;
-  if (!inputs.load_paths.empty()) return std::vector<TensorInfo>();
+  if (!inputs.load_paths.empty() || inputs.script.given()) return std::vector<TensorInfo>();
   return DescribedInputs(inputs.shape_words, &runner_);
 }
 

@@ -36,8 +36,8 @@ class Probe {
                                              const Circumstances& circumstances = {});
 
   /// What feeds are made for: the inputs that the runner says it takes, or else those that
-  /// --input-shapes describes; none where they are loaded. kInvalidArgument where they are not
-  /// known.
+  /// --input-shapes describes; none where they are loaded or a script makes them. kInvalidArgument
+  /// where they are not known.
   Result<std::vector<TensorInfo>> InputsToFeed(const InputPlan& inputs) const;
 
   /// The feed in the runner's own names and types; as it is, where it does not say what it takes.

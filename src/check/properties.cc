@@ -20,7 +20,7 @@ PropertyRecord RepeatedRuns(Subject& subject) {
   Trial trial(subject);
   for (int64_t run = 1; run < subject.repeats; ++run) {
     if (!trial.Hold("run " + std::to_string(run + 1), subject.outputs,
-                    subject.probe.Infer(subject.feed))) {
+                    subject.probe->Infer(subject.feed))) {
       break;
     }
   }
@@ -65,7 +65,7 @@ Result<TensorMap> RowsOf(const TensorMap& outputs, std::span<const int64_t> rows
 Result<TensorMap> InferRows(Subject& subject, std::span<const int64_t> rows) {
   VERNIER_ASSIGN_OR_RETURN(const TensorMap feed,
                            TakeRows(*subject.rows, subject.batch->inputs, rows));
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, subject.probe.Infer(feed));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, subject.probe->Infer(feed));
   TensorMap batched = BatchedOnly(subject, outputs, rows.size());
   if (batched.empty()) {
     return Malformed("no output has " + Counted(rows.size(), "row") + " as the inputs do");
@@ -150,7 +150,7 @@ PropertyRecord BatchOfOne(Subject& subject) {
 // The dynamic dimensions of the inputs, each once; nameless ones are one.
 std::vector<std::string> DynamicDimensions(const Subject& subject) {
   std::vector<std::string> names;
-  for (const TensorInfo& input : subject.probe.runner().session().inputs) {
+  for (const TensorInfo& input : subject.probe->runner().session().inputs) {
     if (!input.shape) continue;
     for (const Dim& dim : *input.shape) {
       const bool known = std::find(names.begin(), names.end(), dim.symbol) != names.end();
@@ -163,7 +163,7 @@ std::vector<std::string> DynamicDimensions(const Subject& subject) {
 // Other shapes have no expected values; but they must run, and twice to the same result.
 PropertyRecord ShapeSweep(Subject& subject) {
   const std::vector<std::string> dimensions = DynamicDimensions(subject);
-  if (subject.probe.runner().inputs_unknown()) {
+  if (subject.probe->runner().inputs_unknown()) {
     return NotApplicable("the model does not tell which dimensions of its inputs are free");
   }
   if (dimensions.empty()) return NotApplicable("every dimension of the inputs is fixed");
@@ -174,12 +174,12 @@ PropertyRecord ShapeSweep(Subject& subject) {
       if (!feed.ok()) return NotApplicable(feed.status().message());
       const std::string what = (dimension.empty() ? "dynamic dimensions" : "'" + dimension + "'") +
                                " of size " + std::to_string(size);
-      const Result<TensorMap> once = subject.probe.Infer(*feed);
+      const Result<TensorMap> once = subject.probe->Infer(*feed);
       if (!once.ok()) {
         trial.Break(what, once.status().message());
         return trial.Finish("");
       }
-      if (!trial.Hold(what, *once, subject.probe.Infer(*feed))) return trial.Finish("");
+      if (!trial.Hold(what, *once, subject.probe->Infer(*feed))) return trial.Finish("");
     }
   }
   return trial.Finish("shapes");

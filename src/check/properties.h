@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +20,9 @@ struct Subject {
   const Probe::Shared& shared;
   const RunnerPlan& plan;
   const ModelSource& model;
-  Probe& probe;              ///< open; properties that may kill a worker start their own
+  /// Open; what it served last may have been its end, and then another takes its place. Properties
+  /// that may kill a worker start their own.
+  std::unique_ptr<Probe>& probe;
   const TensorMap& feed;     ///< in the runner's own names and types
   const TensorMap& outputs;  ///< what `probe` made of it first
   const CompareOptions& compare;

@@ -24,10 +24,11 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
   return true;
 }
 
-bool Trial::HoldAnew(const std::string& what, const Result<TensorMap>& found) {
+bool Trial::HoldAnew(const std::string& what, const Result<TensorMap>& found,
+                     const std::function<Result<TensorMap>()>& plainly) {
   if (Hold(what, subject_.outputs, found)) return true;
   if (!found.ok()) return false;
-  const Result<TensorMap> plain = InferAnew(subject_, {});
+  const Result<TensorMap> plain = plainly ? plainly() : InferAnew(subject_, {});
   differs_anyway_ =
       plain.ok() &&
       HoldAgainst(subject_.outputs, *plain, subject_.compare, &subject_.bars).closeness ==
@@ -43,8 +44,8 @@ bool Trial::Break(const std::string& what, const std::string& how) {
 PropertyRecord Trial::Finish(std::string_view cases) {
   if (differs_anyway_) {
     return NotApplicable(
-        "another process makes other outputs, whatever is tried there: see "
-        "fresh-session");
+        "other outputs come of another process, or of another run, whatever is tried there: see "
+        "fresh-session and repeated-runs");
   }
   if (record_.verdict == PropertyVerdict::kBroken) return record_;
   if (cases_ == 0) return NotApplicable("nothing could be tried");

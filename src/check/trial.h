@@ -1,6 +1,7 @@
 // The course of one property: cases are held, until one breaks it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,10 @@ class Trial {
 
   /// The same of outputs that another process made, against the subject's. Where a process alone
   /// makes a difference, nothing can be said of what was tried there: Finish() then says so.
-  bool HoldAnew(const std::string& what, const Result<TensorMap>& found);
+  /// `plainly` does in another process what was done without what was tried: InferAnew() where
+  /// there is none.
+  bool HoldAnew(const std::string& what, const Result<TensorMap>& found,
+                const std::function<Result<TensorMap>()>& plainly = {});
 
   /// Breaks the property; `how` completes the sentence. Always false.
   bool Break(const std::string& what, const std::string& how);

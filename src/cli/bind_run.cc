@@ -1,6 +1,7 @@
 #include "cli/bind_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -77,6 +78,14 @@ ScriptFunction BindScript(const ParsedArgs& args, std::string_view dest,
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+// Polygraphy takes a count below 0 for none, and passes.
+Status CheckCount(const ParsedArgs& args, std::string_view dest, std::optional<int64_t> count,
+                  bool lenient) {
+  if (!count || *count >= 0 || lenient) return {};
+  return InvalidArgument(std::string(args.Flag(dest)) + ": expected a number >= 0, got '" +
+                         std::to_string(*count) + "'");
+}
+
 Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   InputPlan& inputs = plan.inputs;
   inputs.load_paths = ListOf(args, "load_inputs_paths");
@@ -84,6 +93,7 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   inputs.range_words = ListOf(args, "val_range");
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> seed, args.Int("seed"));
   VERNIER_ASSIGN_OR_RETURN(inputs.iterations, args.Int("iterations"));
+  VERNIER_TRY(CheckCount(args, "iterations", inputs.iterations, plan.lenient));
   inputs.seed = seed.value_or(1);
   inputs.torch_numbers = args.Value("data_loader_backend_module") == "torch";
   inputs.from_graph = args.Has("inputs_from_graph");
@@ -203,7 +213,7 @@ Status BindPictures(const ParsedArgs& args, PicturePlan& pictures) {
   return {};
 }
 
-Status BindExecution(const ParsedArgs& args, ExecutionPlan& execution) {
+Status BindExecution(const ParsedArgs& args, bool lenient, ExecutionPlan& execution) {
   execution.sequential = args.Has("sequential_runners");
   execution.use_subprocess = args.Has("use_subprocess");
   execution.in_process = args.Has("in_process");
@@ -214,7 +224,8 @@ Status BindExecution(const ParsedArgs& args, ExecutionPlan& execution) {
         "one of them");
   }
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> warm_up, args.Int("warm_up"));
-  execution.warm_up = warm_up.value_or(0);
+  VERNIER_TRY(CheckCount(args, "warm_up", warm_up, lenient));
+  execution.warm_up = std::max<int64_t>(warm_up.value_or(0), 0);
   return BindWorkers(args, execution);
 }
 
@@ -273,7 +284,9 @@ std::string InOutputFolder(const ParsedArgs& args, const std::string& path) {
 Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {
   execution.python = TextOf(args, "python");
   execution.timeout_s = args.Float("timeout").value_or(0);
-  if (execution.timeout_s < 0) return InvalidArgument("--timeout: expected seconds >= 0");
+  if (!(execution.timeout_s >= 0) || std::isinf(execution.timeout_s)) {
+    return InvalidArgument("--timeout: expected seconds >= 0");
+  }
   for (const std::span<const std::string> words : args.Occurrences("backend_dir")) {
     execution.backend_dirs.insert(execution.backend_dirs.end(), words.begin(), words.end());
   }
@@ -287,7 +300,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.strict = args.Has("strict");
   VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
   VERNIER_TRY(BindInputs(args, plan, logger));
-  VERNIER_TRY(BindExecution(args, plan.execution));
+  VERNIER_TRY(BindExecution(args, plan.lenient, plan.execution));
   VERNIER_TRY(BindPairs(args, plan.pairs));
   VERNIER_TRY(BindCompare(args, plan, logger));
   plan.load_outputs = ListOf(args, "load_outputs_paths");
@@ -322,7 +335,7 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
   runner.session_options.emplace_back("save_engine", output);
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindInputs(args, plan, logger));
-  VERNIER_TRY(BindExecution(args, plan.execution));
+  VERNIER_TRY(BindExecution(args, plan.lenient, plan.execution));
   return plan;
 }
 

@@ -116,10 +116,11 @@ constexpr CommandEntry kCommands[] = {
      {.command = "vernier check extremes",
       .operands = "[model_file] [runners ...] [options ...]",
       .summary = "show what runners make of denormals, zeros, large values, NaN and infinity",
-      .about = "Put sets of extreme values into the float inputs, run every runner on each, and"
-               " tell in a table what came out: NaN, infinities, denormals, zeros, and where one"
-               " runner is finite and the first is not. That they differ in what is finite is exit"
-               " code 1; that one flushes denormals to zero is told."},
+      .about =
+          "Put sets of extreme values into the float inputs, run every runner on each, and"
+          " tell in a table what came out: NaN, infinities, denormals, zeros, and where one"
+          " runner is finite and the first is not. That they differ in what is finite is exit"
+          " code 1; that one flushes denormals to zero, or gives other finite values, is told."},
      CheckExtremesOptionTable},
     {"check lint",
      {.command = "vernier check lint",

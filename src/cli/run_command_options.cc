@@ -23,8 +23,7 @@ std::vector<CommandGroup> RunnersAndInputs() {
   groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
   for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
   groups.push_back(TensorRtRunOptions());
-  groups.push_back(Without(DataLoaderOptions(), {"iterations", "data_loader_backend_module",
-                                                 "data_loader_script", "data_loader_func_name"}));
+  groups.push_back(Without(DataLoaderOptions(), {"iterations", "data_loader_backend_module"}));
   return groups;
 }
 
@@ -95,7 +94,7 @@ OptionTable CheckConsistencyOptionTable() {
   std::vector<CommandGroup> groups = RunnersAndInputs();
   groups.push_back(ConsistencyCheckOptions());
   for (const OptionGroup& group : CompareOptions()) {
-    groups.push_back(Only(group, {"rtol", "atol", "tolerance"}));
+    groups.push_back(Only(group, {"rtol", "atol", "tolerance", "strict", "lenient"}));
   }
   groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
   groups.push_back(Only(ReportOptions(), {"save_record"}));

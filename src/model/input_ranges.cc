@@ -35,14 +35,41 @@ struct Allowed {
   bool possible = true;  // false: `what` says why not
 };
 
-// An input's value on its way: with `shift` added, and possibly turned into another kind.
+// An input's value on its way: times `scale` (never 0) and with `shift` added, and possibly turned
+// into another kind.
 struct Way {
   std::string_view name;
+  int64_t scale = 1;
   int64_t shift = 0;
   bool integer = false;  // the input is an integer, or became one
-  bool mask = false;     // it went through bool
+  bool mask = false;     // it went through a cast to bool
+  bool truth = false;    // it is a truth value: the input is one, or it was compared with 0 or 1
   size_t length = 0;
 };
+
+int64_t FloorDivide(int64_t value, int64_t by) {
+  const int64_t quotient = value / by;
+  return value % by != 0 && (value < 0) != (by < 0) ? quotient - 1 : quotient;
+}
+
+// The x for which scale * x + shift lies in [low, high]; false where they are beyond 64 bits.
+bool Unscale(const Way& way, int64_t& low, int64_t& high) {
+  const bool open = high == kAnything;
+  if (__builtin_sub_overflow(low, way.shift, &low)) return false;
+  if (!open && __builtin_sub_overflow(high, way.shift, &high)) return false;
+  if (way.scale == 1) return true;
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  if (low == kLeast || (!open && high == kLeast)) return false;
+  // The least whole number above a / b is the opposite of the largest one below -a / b.
+  const int64_t from_low =
+      way.scale > 0 ? -FloorDivide(-low, way.scale) : FloorDivide(low, way.scale);
+  const int64_t from_high = open            ? (way.scale > 0 ? kAnything : kLeast)
+                            : way.scale > 0 ? FloorDivide(high, way.scale)
+                                            : -FloorDivide(-high, way.scale);
+  low = way.scale > 0 ? from_low : from_high;
+  high = way.scale > 0 ? from_high : from_low;
+  return true;
+}
 
 std::string Sized(std::string_view name, int64_t size) {
   return " into " + QuotePython(name) + " of size " + std::to_string(size);
@@ -65,13 +92,15 @@ class RangeFinder {
     for (const OnnxValue& input : model_.graph().inputs) {
       const DTypeKind kind = Kind(input.dtype);
       const bool integer = kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
-      if (constants.contains(input.name) || (!integer && kind != DTypeKind::kFloat)) continue;
+      const bool truth = kind == DTypeKind::kBool;
+      if (constants.contains(input.name)) continue;
+      if (!integer && !truth && kind != DTypeKind::kFloat) continue;
       low_ = std::numeric_limits<int64_t>::min();
       high_ = kAnything;
       reason_.clear();
       impossible_.clear();
       seen_.clear();
-      Follow({.name = input.name, .integer = integer});
+      Follow({.name = input.name, .integer = integer, .truth = truth});
       Conclude(input, found);
     }
     return found;
@@ -84,7 +113,27 @@ class RangeFinder {
       for (size_t i = 0; i < inputs.size(); ++i) {
         if (!inputs[i].empty()) uses_[inputs[i]].push_back({graph, node, i});
       }
-      for (const OnnxSubgraph& link : graph.Subgraphs(node)) Collect(model_.Subgraph(link));
+      for (const OnnxSubgraph& link : graph.Subgraphs(node)) {
+        const OnnxGraph& body = model_.Subgraph(link);
+        LinkBody(graph, node, body);
+        Collect(body);
+      }
+    }
+  }
+
+  // What goes into a body and comes out of it. Its inputs are the last ones of the node (a Loop's
+  // first two are the count and the condition), and its outputs the node's, behind a Loop's
+  // condition.
+  void LinkBody(const OnnxGraph& graph, const OnnxNode& node, const OnnxGraph& body) {
+    const bool loops = node.op_type == "Loop";
+    const auto inputs = graph.Inputs(node);
+    const auto outputs = graph.Outputs(node);
+    for (size_t i = loops ? 2 : 0; i < std::min(inputs.size(), body.inputs.size()); ++i) {
+      if (node.op_type != "If") continues_[inputs[i]].push_back(body.inputs[i].name);
+    }
+    const size_t skipped = loops ? 1 : 0;
+    for (size_t i = 0; i < outputs.size() && i + skipped < body.outputs.size(); ++i) {
+      continues_[body.outputs[i + skipped].name].push_back(outputs[i]);
     }
   }
 
@@ -117,6 +166,9 @@ class RangeFinder {
 
   void Follow(const Way& way) {
     if (way.length > kLongestWay || !seen_.insert(way.name).second) return;
+    if (const auto next = continues_.find(way.name); next != continues_.end()) {
+      for (const std::string_view name : next->second) FollowAs(name, way);
+    }
     const auto found = uses_.find(way.name);
     if (found == uses_.end()) return;
     for (const Use& use : found->second) {
@@ -128,14 +180,17 @@ class RangeFinder {
     }
   }
 
+  void FollowAs(std::string_view name, Way way) {
+    way.name = name;
+    ++way.length;
+    Follow(way);
+  }
+
   void Narrow(const Use& use, const Way& way, const Allowed& allowed) {
     std::string text = allowed.what + " of " + std::string(use.node.op_type);
     if (!use.node.name.empty()) text += " " + QuotePython(use.node.name);
-    int64_t low = 0, high = kAnything;
-    const bool overflows =
-        __builtin_sub_overflow(allowed.low, way.shift, &low) ||
-        (allowed.high != kAnything && __builtin_sub_overflow(allowed.high, way.shift, &high));
-    if (!allowed.possible || overflows) {
+    int64_t low = allowed.low, high = allowed.high;
+    if (!allowed.possible || !Unscale(way, low, high)) {
       if (impossible_.empty()) impossible_ = std::move(text);
       return;
     }
@@ -145,34 +200,70 @@ class RangeFinder {
     reason_ += (reason_.empty() ? "" : "; ") + text;
   }
 
-  // Operators whose output has the values of their first input.
+  // Operators whose output has values of their first input, or none that are farther out.
   static bool KeepsValues(std::string_view op) {
     constexpr std::string_view kKeeping[] = {
-        "Cast",      "CastLike", "Identity",     "Reshape",      "Unsqueeze", "Squeeze", "Flatten",
-        "Transpose", "Expand",   "Tile",         "Slice",        "Gather",    "Concat",  "Split",
-        "Dropout",   "Clip",     "DepthToSpace", "SpaceToDepth", "Pad"};
+        "Cast",         "CastLike",       "Identity", "Reshape",
+        "Unsqueeze",    "Squeeze",        "Flatten",  "Transpose",
+        "Expand",       "Tile",           "Slice",    "Gather",
+        "Concat",       "Split",          "Dropout",  "Clip",
+        "DepthToSpace", "SpaceToDepth",   "Pad",      "Trilu",
+        "Abs",          "GatherElements", "GatherND", "Compress",
+        "ReduceMax",    "ReduceMin",      "Max",      "Min",
+        "Floor",        "Ceil",           "Round"};
     return std::find(std::begin(kKeeping), std::end(kKeeping), op) != std::end(kKeeping);
   }
 
   void GoOn(const Use& use, Way way) {
     const std::string_view op = use.node.op_type;
-    const bool first = use.input == 0 || op == "Concat";
+    const bool first = use.input == 0 || op == "Concat" || op == "Max" || op == "Min";
     if (first && KeepsValues(op)) {
       NodeAttributes attributes(model_, use.node);
       if (op == "Cast") ThroughCast(attributes.Int("to", 0), way);
       return Further(use, way);
     }
     if (op == "Where" && use.input > 0) return Further(use, way);
-    if (op != "Add" && op != "Sub") return;
-    const auto inputs = use.graph.Inputs(use.node);
-    if (inputs.size() != 2 || (op == "Sub" && use.input != 0)) return;
-    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(inputs[1 - use.input]);
-    if (!constant || constant->size() != 1) return;
+    if (way.truth) {
+      if (op == "Not" || op == "And" || op == "Or" || op == "Xor") Further(use, way);
+      return;
+    }
+    if (IsCompared(use, way)) {
+      way.truth = true;
+      return Further(use, way);
+    }
+    if (ThroughArithmetic(use, way)) Further(use, way);
+  }
+
+  // With 0 or 1, as masks are.
+  bool IsCompared(const Use& use, const Way& way) {
+    const std::string_view op = use.node.op_type;
+    const bool compares = op == "Equal" || op == "Greater" || op == "Less" ||
+                          op == "GreaterOrEqual" || op == "LessOrEqual";
+    if (!compares || !way.integer || way.scale != 1 || way.shift != 0) return false;
+    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(NameOf(use, 1 - use.input));
+    return constant && constant->size() == 1 && (constant->front() == 0 || constant->front() == 1);
+  }
+
+  // Adding a constant, taking from it or from one, times one. False for anything else.
+  bool ThroughArithmetic(const Use& use, Way& way) {
+    const std::string_view op = use.node.op_type;
+    if (op == "Neg") return ScaleAndShift(-1, 0, way);
+    if (op != "Add" && op != "Sub" && op != "Mul") return false;
+    if (use.graph.Inputs(use.node).size() != 2) return false;
+    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(NameOf(use, 1 - use.input));
+    if (!constant || constant->size() != 1) return false;
     const int64_t by = constant->front();
-    const bool overflows = op == "Sub" ? __builtin_sub_overflow(way.shift, by, &way.shift)
-                                       : __builtin_add_overflow(way.shift, by, &way.shift);
-    if (overflows) return;
-    Further(use, way);
+    if (op == "Add") return ScaleAndShift(1, by, way);
+    if (op == "Mul") return by != 0 && ScaleAndShift(by, 0, way);
+    if (use.input == 1) return ScaleAndShift(-1, by, way);
+    int64_t opposite = 0;
+    return !__builtin_sub_overflow(int64_t{0}, by, &opposite) && ScaleAndShift(1, opposite, way);
+  }
+
+  static bool ScaleAndShift(int64_t scale, int64_t shift, Way& way) {
+    return !__builtin_mul_overflow(way.scale, scale, &way.scale) &&
+           !__builtin_mul_overflow(way.shift, scale, &way.shift) &&
+           !__builtin_add_overflow(way.shift, shift, &way.shift);
   }
 
   static void ThroughCast(int64_t to, Way& way) {
@@ -193,6 +284,7 @@ class RangeFinder {
   }
 
   std::optional<Allowed> Judge(const Use& use, const Way& way) {
+    if (way.truth) return Truth(use);
     // A mask of truth values: whoever reads it.
     if (way.mask && way.integer) return Allowed{0, 1, "a mask", true};
     if (!way.integer) return std::nullopt;
@@ -202,6 +294,17 @@ class RangeFinder {
       if (std::optional<Allowed> allowed = (this->*rule)(use, op)) return allowed;
     }
     return std::nullopt;
+  }
+
+  // Where truth values have a meaning. A Loop that is not entered would show nothing.
+  static std::optional<Allowed> Truth(const Use& use) {
+    const std::string_view op = use.node.op_type;
+    if (op == "If" && use.input == 0) return Allowed{0, 1, "the branch", true};
+    if (op == "Loop" && use.input == 1) return Allowed{1, 1, "the condition", true};
+    const bool masks = (op == "Where" && use.input == 0) || (op == "Compress" && use.input == 1) ||
+                       op.ends_with("Attention") || op == "Dropout";
+    if (!masks) return std::nullopt;
+    return Allowed{0, 1, op == "Dropout" ? "the mode" : "a mask", true};
   }
 
   std::string_view NameOf(const Use& use, size_t input) const {
@@ -255,6 +358,7 @@ class RangeFinder {
       return IndexInto(NameOf(use, 1), known ? std::optional(depth->front()) : std::nullopt,
                        "classes");
     }
+    if (op == "OneHot" && use.input == 1) return Allowed{1, kSmallCount, "the depth", true};
     if (op == "RoiAlign" && use.input == 2) {
       return IndexInto(NameOf(use, 0), SizeOf(NameOf(use, 0), 0), "batch indices");
     }
@@ -399,7 +503,8 @@ class RangeFinder {
   // A constant that is 1 in any type.
   bool IsOne(std::string_view name) {
     if (const auto ints = shapes_.Ints(name)) return ints->size() == 1 && ints->front() == 1;
-    if (constants_.empty()) CollectConstants();
+    if (constants_.empty() && ones_.empty()) CollectConstants();
+    if (ones_.contains(name)) return true;
     const auto found = constants_.find(name);
     if (found == constants_.end() || found->second.external) return false;
     const std::string_view bytes = found->second.bytes;
@@ -417,13 +522,18 @@ class RangeFinder {
       NodeAttributes attributes(model_, node);
       const OnnxAttribute* value = attributes.Find("value");
       if (value != nullptr && value->tensor) constants_[outputs[0]] = *value->tensor;
+      const OnnxAttribute* number = attributes.Find("value_float");
+      if (number != nullptr && number->f == 1.0F) ones_.insert(outputs[0]);
     }
   }
 
   const OnnxModel& model_;
   ShapeTracker shapes_;
   std::unordered_map<std::string_view, std::vector<Use>> uses_;
+  // What is called otherwise inside of a body, or outside of it.
+  std::unordered_map<std::string_view, std::vector<std::string_view>> continues_;
   std::unordered_map<std::string_view, OnnxTensor> constants_;
+  std::unordered_set<std::string_view> ones_;  // constants that no tensor says
   // Of the input that is looked at.
   int64_t low_ = 0, high_ = 0;
   std::string reason_, impossible_;

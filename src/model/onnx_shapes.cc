@@ -324,13 +324,20 @@ const Dims* ShapeTracker::Find(std::string_view name) const {
 }
 
 std::optional<std::vector<int64_t>> ShapeTracker::Ints(std::string_view name) const {
+  if (const auto numbers = numbers_.find(name); numbers != numbers_.end()) return numbers->second;
   const auto found = constants_.find(name);
-  if (found == constants_.end() || found->second.dtype != DType::kInt64) return std::nullopt;
+  if (found == constants_.end()) return std::nullopt;
+  const DType dtype = found->second.dtype;
+  if (dtype != DType::kInt64 && dtype != DType::kInt32) return std::nullopt;
   const std::optional<int64_t> count = ElementCount(found->second.dims);
   if (!count || *count > static_cast<int64_t>(kSmallConstant)) return std::nullopt;
   const std::string_view bytes = found->second.bytes;
   const Result<NamedTensor> parsed = ParseTensorProto(std::as_bytes(std::span(bytes)));
   if (!parsed.ok()) return std::nullopt;
+  if (dtype == DType::kInt32) {
+    const auto narrow = parsed->tensor.As<int32_t>();
+    return std::vector<int64_t>(narrow.begin(), narrow.end());
+  }
   std::vector<int64_t> values(static_cast<size_t>(*count));
   if (!values.empty()) {
     std::memcpy(values.data(), parsed->tensor.bytes().data(), values.size() * sizeof(int64_t));
@@ -347,13 +354,28 @@ std::optional<std::vector<int64_t>> ShapeTracker::Axes(const OnnxGraph& graph,
   return std::vector<int64_t>{};
 }
 
+// Constants that are written as numbers.
+void ShapeTracker::StoreNumbers(std::string_view name, NodeAttributes& attributes) {
+  if (const OnnxAttribute* one = attributes.Find("value_int")) {
+    Store(name, Dims{});
+    numbers_[name] = {one->i};
+  } else if (const OnnxAttribute* list = attributes.Find("value_ints")) {
+    Store(name, Dims{static_cast<int64_t>(list->ints.size())});
+    if (list->ints.size() <= kSmallConstant) numbers_[name] = list->ints;
+  } else if (attributes.Find("value_float") != nullptr) {
+    Store(name, Dims{});
+  } else if (const OnnxAttribute* floats = attributes.Find("value_floats")) {
+    Store(name, Dims{static_cast<int64_t>(floats->floats.size())});
+  }
+}
+
 void ShapeTracker::Visit(const OnnxGraph& graph, const OnnxNode& node) {
   NodeAttributes attributes(model_, node);
   const auto outputs = graph.Outputs(node);
   if (outputs.empty()) return;
   if (node.op_type == "Constant") {
     const OnnxAttribute* value = attributes.Find("value");
-    if (value == nullptr || !value->tensor) return;
+    if (value == nullptr || !value->tensor) return StoreNumbers(outputs[0], attributes);
     Store(outputs[0], value->tensor->dims);
     if (!value->tensor->external) constants_[outputs[0]] = *value->tensor;
     return;

@@ -15,6 +15,8 @@
 
 namespace vernier {
 
+class NodeAttributes;
+
 /// The sizes of a graph's input as it is fed.
 struct InputDims {
   std::string name;
@@ -54,11 +56,13 @@ class ShapeTracker {
 
  private:
   void Store(std::string_view name, std::optional<Dims> dims);
+  void StoreNumbers(std::string_view name, NodeAttributes& attributes);
 
   const OnnxModel& model_;
   const ShapeTrust trust_;
   std::unordered_map<std::string_view, Dims> dims_;
   std::unordered_map<std::string_view, OnnxTensor> constants_;
+  std::unordered_map<std::string_view, std::vector<int64_t>> numbers_;  // of other constants
 };
 
 }  // namespace vernier

@@ -41,8 +41,9 @@ struct ConsistencyRunner {
   std::string backend;
   std::string framework_version = {};
   std::string precision = {};
-  std::string failure = {};  ///< not empty: it could not run at all
-  bool unavailable = false;  ///< because it is not installed or not usable
+  std::string failure = {};         ///< not empty: it could not run at all
+  bool unavailable = false;         ///< because it is not installed or not usable
+  bool nothing_to_compare = false;  ///< because no output of it is a tensor
   ConsistencyCoverage coverage = {};
   std::vector<PropertyRecord> properties = {};
 };

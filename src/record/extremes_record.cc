@@ -27,6 +27,7 @@ Json ToJson(const ExtremeAnswer& answer) {
           {"other_kind", answer.other_kind},
           {"flushed", answer.flushed},
           {"kept", answer.kept},
+          {"other_value", answer.other_value},
           {"output", TextJson(answer.output)},
           {"not_compared", answer.not_compared}};
 }
@@ -43,6 +44,13 @@ bool ExtremesRecord::compared_nothing() const {
   return std::any_of(answers.begin(), answers.end(), has_other) &&
          std::none_of(answers.begin(), answers.end(),
                       [](const ExtremeAnswer& answer) { return answer.compared > 0; });
+}
+
+bool ExtremesRecord::counted_nothing() const {
+  const auto answered = [](const ExtremeAnswer& answer) { return answer.failure.empty(); };
+  return std::any_of(answers.begin(), answers.end(), answered) &&
+         std::none_of(answers.begin(), answers.end(),
+                      [](const ExtremeAnswer& answer) { return answer.elements > 0; });
 }
 
 std::string ToJson(const ExtremesRecord& record) {

@@ -20,11 +20,13 @@ struct ExtremeAnswer {
   std::string beside;                ///< whose they were held against; empty for that one itself
   int64_t only_here_not_finite = 0;  ///< NaN or infinite here, finite there
   int64_t only_here_finite = 0;
-  int64_t other_kind = 0;                 ///< NaN against infinity, or infinities of other signs
-  int64_t flushed = 0;                    ///< zero here, denormal there
-  int64_t kept = 0;                       ///< denormal here, zero there
-  std::string output;                     ///< the first output with a difference in what is finite
-  std::vector<std::string> not_compared;  ///< complex, or without a counterpart of that shape
+  int64_t other_kind = 0;   ///< NaN against infinity, or infinities of other signs
+  int64_t flushed = 0;      ///< zero here, denormal there
+  int64_t kept = 0;         ///< denormal here, zero there
+  int64_t other_value = 0;  ///< finite on both sides, and farther apart than 1 %
+  std::string output;       ///< the first output with a difference in what is finite
+  /// Complex, no tensors, or without a counterpart of that shape.
+  std::vector<std::string> not_compared;
 
   bool disagrees() const { return only_here_not_finite + only_here_finite > 0; }
 };
@@ -40,11 +42,14 @@ struct ExtremesRecord {
   std::vector<ExtremeRunner> runners;
   std::vector<ExtremeAnswer> answers;  ///< set by set, in each the runners in their order
   std::vector<std::string> not_tried;  ///< sets whose values no input's type has
+  bool inputs_are_empty = false;       ///< there are float inputs, but they have no elements
 
   /// Do all answers have the same elements finite?
   bool agree() const;
   /// Did several runners answer, and no float of one was held against another's?
   bool compared_nothing() const;
+  /// Did runners answer, and no output had an element?
+  bool counted_nothing() const;
 };
 
 /// JSON with a schema_version.

@@ -61,7 +61,8 @@ Status AddGraphRanges(const RunPlan& plan, std::span<const TensorInfo> inputs,
   }
   if (used == 0 && found.ranges.empty() && found.unranged.empty()) {
     logger.Once(Severity::kInfo,
-                "--inputs-from-graph: no input is used as an index, length, mask or size");
+                "--inputs-from-graph: no input was found to be used as an index, length, mask or "
+                "size");
   }
   return {};
 }

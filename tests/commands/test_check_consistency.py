@@ -127,6 +127,92 @@ class CheckConsistency(Case):
         self.assertEqual(record["runners"][0]["coverage"]["shows_nothing"][1],
                          {"output": "e", "why": "no elements"})
 
+    def test_outputs_that_show_nothing_fail_where_that_is_asked_for(self):
+        body = "    return {'y': feed['x'], 'z': np.zeros(4, 'f4')}\n"
+        ended, _ = self.check(body, "--only", "repeated-runs", "--strict")
+        self.assertEqual(ended.code, 1)
+        self.assertIn("agreement means nothing (--strict): z (all elements are zero)",
+                      ended.out + ended.err)
+
+    def test_outputs_without_elements_are_no_pass(self):
+        ended, _ = self.check(GOOD, "--input-shapes", "x:[0,3]")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("nothing was compared: no output has an element", ended.out + ended.err)
+        self.assertIn("the inputs given have no rows", ended.out + ended.err)
+
+    def save_sequence(self, name, *others):
+        sequence = helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None)
+        x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [3]) for n in "xy")
+        nodes = [helper.make_node("SequenceConstruct", ["x"], ["s"]),
+                 helper.make_node("Neg", ["x"], ["y"])]
+        outputs = [sequence, *([y] if others else [])]
+        graph = helper.make_graph(nodes[:len(outputs)], "g", [x], outputs)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+
+    def test_outputs_that_cannot_be_compared_are_no_pass(self):
+        self.save_sequence("both.onnx", "y")
+        ended, properties = self.properties("both.onnx", "--onnxrt", "--only", "repeated-runs")
+        self.assertEqual(properties["repeated-runs"]["verdict"], "holds")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("that could not be compared: s (", ended.out + ended.err)
+        ended, _ = self.properties("both.onnx", "--onnxrt", "--only", "repeated-runs", "--lenient")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.save_sequence("only.onnx")
+        ended, _ = self.properties("only.onnx", "--onnxrt")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("no outputs that could be compared; 's': ", ended.out + ended.err)
+
+    def test_another_type_is_broken(self):
+        _, properties = self.check("    COUNT[0] += 1\n    return {'y': feed['x'].astype("
+                                   "'f8' if COUNT[0] == 2 else 'f4')}\n", "--only", "repeated-runs")
+        self.assertIn("its type is float64 instead of float32",
+                      properties["repeated-runs"]["detail"])
+
+    def test_what_no_filling_changes_is_not_blamed_on_memory(self):
+        """ONNX Runtime's generator goes on from run to run; a process alone begins again."""
+        x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [3, 4]) for n in "xy")
+        graph = helper.make_graph([helper.make_node("RandomNormalLike", ["x"], ["r"], seed=7.0),
+                                   helper.make_node("Add", ["x", "r"], ["y"])], "g", [x], [y])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        _, properties = self.properties("m.onnx", "--onnxrt")
+        self.assertEqual(properties["repeated-runs"]["verdict"], "broken")
+        self.assertEqual(properties["poisoned-outputs"]["verdict"], "not applicable")
+        self.assertIn("see fresh-session and repeated-runs", properties["poisoned-outputs"]["detail"])
+
+    def test_unwritten_memory_of_a_script_is_found(self):
+        body = "    y = np.empty((len(feed['x']), 4096), 'f4')\n    y[:, :3] = feed['x']\n" \
+               "    return {'y': y}\n"
+        ended, properties = self.check(body, "--only", "uninitialised-memory")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(properties["uninitialised-memory"]["smallest_case"],
+                         "memory filled with 0xAA instead of 0x55")
+
+    def test_a_process_that_dies_of_rows_breaks_them_and_nothing_else(self):
+        body = "    import os\n    if len(feed['x']) > 1:\n        os.kill(os.getpid(), 11)\n" \
+               "    return {'y': feed['x']}\n"
+        ended, properties = self.check(body, "--only", *ROWS, "input-alignment")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        for name in ROWS:
+            self.assertEqual(properties[name]["verdict"], "broken", name)
+            self.assertIn("a batch of 2", properties[name]["smallest_case"])
+        self.assertEqual(properties["input-alignment"]["verdict"], "holds")
+
+    def test_feeds_of_a_script(self):
+        self.path("load.py").write_text("import numpy as np\ndef load_data():\n"
+                                        "    yield {'x': np.full((2, 3), 7, 'f4')}\n")
+        ended, properties = self.check(
+            "    assert (feed['x'] == 7).all()\n    return {'y': feed['x'] * 2}\n",
+            "--data-loader-script", "load.py")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(properties["permuted-rows"]["verdict"], "holds")
+        self.assertIn("shapes of the inputs are given", properties["shape-sweep"]["detail"])
+        ended = self.vernier("check", "extremes", "m.onnx", "--model-runner", "runner.py",
+                             "--python", sys.executable, "--data-loader-script", "load.py",
+                             "--sets", "zeros")
+        self.assertIn("AssertionError", ended.out + ended.err)  # zeros are no sevens: the feed came through
+
     def test_nothing_tried_is_no_pass(self):
         ended, _ = self.check(GOOD, "--only", "poisoned-outputs")
         self.assertEqual(ended.code, 4)

@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 import onnx
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 from polygraphy.json import load_json
 
 from lint_models import model, node, value, weight
@@ -27,6 +27,20 @@ def gather(first=(), source="ids", inputs=None, **more):
     return model([*first, node("Gather", ["table", source], ["y"])],
                  inputs=[ids()] if inputs is None else inputs, outputs=[value("y", None)],
                  weights=[table(), *more.pop("weights", [])], **more)
+
+
+def body(operator):
+    """A branch that hands out `ids`."""
+    return onnx.helper.make_graph([node(operator, ["ids"], [operator + "d"])], operator, [],
+                                  [value(operator + "d", (64,), INT64)])
+
+
+def turn():
+    """The body of a Loop that goes on with what it is given."""
+    carried = [value("count", (), INT64), value("goes", (), BOOL), value("state", (64,), INT64)]
+    return onnx.helper.make_graph(
+        [node("Identity", ["goes"], ["goes_on"]), node("Identity", ["state"], ["next"])], "turn",
+        carried, [value("goes_on", (), BOOL), value("next", (64,), INT64)])
 
 
 # name -> (model, input, low, high): what may be drawn, and reaches both ends in 64 draws or more.
@@ -65,6 +79,43 @@ RANGES = {
         model([node("Cast", ["ids"], ["f"], to=FLOAT), node("Sub", ["one", "f"], ["y"])],
               inputs=[ids()], outputs=[value("y", None)],
               weights=[weight("one", np.array(1, "f4"))]), "ids", 0, 1),
+    "a constant written as a number": (
+        gather([node("Constant", [], ["two"], value_int=2), node("Add", ["ids", "two"], ["a"])],
+               "a"), "ids", -2, 47),
+    "taken from a constant": (
+        gather([node("Sub", ["ten", "ids"], ["a"])], "a",
+               weights=[weight("ten", np.array(10))]), "ids", -39, 10),
+    "times a constant, and backwards": (
+        gather([node("Mul", ["ids", "three"], ["a"]), node("Neg", ["a"], ["b"]),
+                node("Add", ["b", "three"], ["c"])], "c", weights=[weight("three", np.array(3))]),
+        "ids", -15, 1),
+    "int32 constants": (
+        gather([node("Sub", ["ids", "five"], ["a"])], "a", [ids(dtype=INT32)],
+               weights=[weight("five", np.array(5, "i4"))]), "ids", 5, 54),
+    "through the branches of an If": (
+        gather([node("Constant", [], ["yes"], value=numpy_helper.from_array(np.array(True))),
+                node("If", ["yes"], ["a"], then_branch=body("Identity"),
+                     else_branch=body("Abs"))], "a"), "ids", 0, 49),
+    "carried by a Loop": (
+        gather([node("Constant", [], ["one"], value_int=1),
+                node("Loop", ["one", "", "ids"], ["a"], body=turn())], "a"), "ids", 0, 49),
+    "the largest of two": (
+        gather([node("Max", ["low", "ids"], ["a"])], "a", weights=[weight("low", np.array(0))]),
+        "ids", 0, 49),
+    "a bool mask": (
+        model([node("Not", ["ids"], ["n"]), node("Unsqueeze", ["n", "zero"], ["b"]),
+               node("Where", ["b", "x", "x"], ["y"])],
+              inputs=[value("x", (64,)), ids(dtype=BOOL)], outputs=[value("y", None)],
+              weights=[weight("zero", np.array([0]))]), "ids", 0, 1),
+    "an integer mask held against zero": (
+        model([node("Equal", ["ids", "zero"], ["b"]), node("Where", ["b", "x", "x"], ["y"])],
+              inputs=[value("x", (64,)), ids()], outputs=[value("y", None)],
+              weights=[weight("zero", np.array(0))]), "ids", 0, 1),
+    "one-hot of a number": (
+        model([node("Constant", [], ["depth"], value_int=6),
+               node("OneHot", ["ids", "depth", "values"], ["y"])], inputs=[ids()],
+              outputs=[value("y", None)], weights=[weight("values", np.array([0, 1], "f4"))]),
+        "ids", 0, 5),
     "a divisor": (
         model([node("Div", ["n", "ids"], ["y"])], inputs=[ids("n"), ids()],
               outputs=[value("y", None, INT64)]), "ids", 1, 16),
@@ -95,6 +146,14 @@ class InputsFromGraph(Case):
         _, feeds = self.drawn(gather())
         self.assertLessEqual(np.asarray(feeds[0]["ids"]).max(), 1)
 
+    def test_the_depth_of_one_hot_is_a_small_count(self):
+        made = model([node("OneHot", ["c", "ids", "values"], ["y"])], inputs=[ids(shape=())],
+                     outputs=[value("y", None)],
+                     weights=[weight("c", np.array([0])), weight("values", np.array([0, 1], "f4"))])
+        ended, _ = self.drawn(made, "--inputs-from-graph")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("ids | Drawn from [1, 4] because of the graph: the depth of OneHot", ended.out)
+
     def test_a_range_by_name_wins(self):
         ended, feeds = self.drawn(gather(), "--inputs-from-graph", "--val-range", "ids:[3,3]")
         self.assertTrue((np.asarray(feeds[0]["ids"]) == 3).all())
@@ -123,7 +182,7 @@ class InputsFromGraph(Case):
 
     def test_a_model_without_such_inputs_says_so(self):
         ended, _ = self.drawn(model([node("Relu", ["x"], ["y"])]), "--inputs-from-graph")
-        self.assertIn("no input is used as an index", ended.out)
+        self.assertIn("no input was found to be used as an index", ended.out)
 
 
 class Like(Case):
@@ -276,6 +335,41 @@ class Extremes(Case):
         self.assertEqual([(a["runner"], a["beside"]) for a in record["answers"]],
                          [("bad", None), ("a", None), ("b", "a")])
         self.assertIn("the same (beside a)", ended.out)
+
+    def test_other_finite_values_are_told(self):
+        self.path("other.py").write_text("def infer(feed):\n    return {'y': feed['x'] / 4}\n")
+        words = ("--onnxrt", "--model-runner", "other.py", "--python", sys.executable)
+        ended, record = self.check(*words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        others = {a["set"]: a["other_value"] for a in record["answers"] if a["compared"]}
+        self.assertEqual((others["large"], others["nan"], others["zeros"]), (32, 30, 0))
+        self.assertIn("32 finite, and another value", ended.out)
+        self.assertIn("other finite values (more than 1 % apart) with: inf, large, nan",
+                      ended.out + ended.err)
+        self.assertEqual(self.check(*words, "--strict")[0].code, 1)
+
+    def test_outputs_that_are_no_tensors_are_told(self):
+        sequence = onnx.helper.make_tensor_sequence_value_info("s", FLOAT, None)
+        onnx.save(model([node("SequenceConstruct", ["x"], ["s"]), node("Neg", ["x"], ["y"])],
+                        inputs=[value("x", (2, 16))], outputs=[sequence, value("y", (2, 16))]),
+                  str(self.path("m.onnx")))
+        ended, record = self.check("--onnxrt", "--sets", "zeros")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("outputs that were not looked at: s", ended.out + ended.err)
+        self.assertEqual(record["answers"][0]["not_compared"], ["s"])
+
+    def test_outputs_and_inputs_without_elements_are_no_pass(self):
+        onnx.save(model([node("Relu", ["x"], ["y"])], inputs=[value("x", ("n", 4))],
+                        outputs=[value("y", ("n", 4))]), str(self.path("m.onnx")))
+        ended, _ = self.check("--onnxrt", "--input-shapes", "x:[0,4]")
+        self.assertEqual(ended.code, 4)
+        self.assertIn("the inputs of float types have no elements", ended.out + ended.err)
+        onnx.save(model([node("Slice", ["x", "zero", "zero"], ["y"])], inputs=[value("x", (4,))],
+                        outputs=[value("y", None)], weights=[weight("zero", np.array([0]))]),
+                  str(self.path("m.onnx")))
+        ended, _ = self.check("--onnxrt")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("no output has an element", ended.out + ended.err)
 
     def test_a_model_without_floats_has_nothing_to_try(self):
         onnx.save(gather(), str(self.path("m.onnx")))

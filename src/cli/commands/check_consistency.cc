@@ -162,14 +162,39 @@ void TellCoverage(const ConsistencyRecord& record, Logger& log) {
   }
 }
 
-RunFaults Judge(const ConsistencyRecord& record, Logger& log) {
+// A verdict that rests on less than the runner's outputs, or on outputs that show nothing.
+void JudgeCoverage(const ConsistencyRunner& runner, const RunPlan& plan, RunFaults& faults,
+                   Logger& log) {
+  const ConsistencyCoverage& coverage = runner.coverage;
+  if (!runner.failure.empty()) return;
+  if (coverage.elements == 0) {
+    log.Error(runner.name + ": nothing was compared: no output has an element");
+    faults.incomplete = true;
+  }
+  if (!coverage.not_compared.empty()) {
+    const std::string text = runner.name + ": outputs" +
+                             Listed("that could not be compared", coverage.not_compared).substr(1);
+    plan.lenient ? log.Warning(text) : log.Error(text);
+    faults.incomplete |= !plan.lenient;
+  }
+  if (plan.strict && !coverage.shows_nothing.empty()) {
+    log.Error(runner.name + ": outputs" +
+              Listed("whose agreement means nothing (--strict)", coverage.shows_nothing).substr(1));
+    faults.mismatch = true;
+  }
+}
+
+RunFaults Judge(const ConsistencyRecord& record, const RunPlan& plan, Logger& log) {
   RunFaults faults;
   faults.mismatch = !record.consistent();
   for (const ConsistencyRunner& runner : record.runners) {
+    const bool failed = !runner.failure.empty() && !runner.nothing_to_compare;
     faults.unavailable |= runner.unavailable;
-    faults.backend |= !runner.failure.empty() && !runner.unavailable;
+    faults.backend |= failed && !runner.unavailable;
+    faults.incomplete |= runner.nothing_to_compare;
   }
   TellCoverage(record, log);
+  for (const ConsistencyRunner& runner : record.runners) JudgeCoverage(runner, plan, faults, log);
   if (record.tried() == 0 && !faults.any()) {
     log.Error("nothing was tried: no property applies to this model and these inputs");
     faults.incomplete = true;
@@ -191,7 +216,7 @@ Result<ConsistencyOutcome> TryConsistency(const ConsistencyPlan& plan, const Inv
                                           const std::atomic<int>& interrupted, Logger& log) {
   ConsistencyOutcome outcome;
   VERNIER_ASSIGN_OR_RETURN(outcome.record, Check(plan, invocation, interrupted, log));
-  outcome.faults = Judge(outcome.record, log);
+  outcome.faults = Judge(outcome.record, plan.run, log);
   const Status saved = SaveRecord(plan.run.save.record, outcome.record, invocation);
   if (!saved.ok()) log.Critical(saved.message());
   outcome.faults.Add(saved);

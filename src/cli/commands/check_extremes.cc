@@ -39,6 +39,7 @@ std::string Beside(const ExtremeAnswer& answer) {
   add(answer.other_kind, "not finite in another way");
   add(answer.flushed, "denormals flushed to zero");
   add(answer.kept, "denormals kept that are zero there");
+  add(answer.other_value, "finite, and another value");
   add(static_cast<int64_t>(answer.not_compared.size()), "outputs not compared");
   if (!answer.output.empty()) text += " (first in '" + answer.output + "')";
   if (!text.empty() || answer.beside.empty()) return text;
@@ -65,17 +66,30 @@ std::string Joined(const Names& names) {
 RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
   RunFaults faults = JudgeRunners(record, log);
   if (record.answers.empty()) {
-    if (!faults.any()) log.Error("nothing was tried: no input is of a float type with such values");
+    if (!faults.any()) {
+      log.Error(record.inputs_are_empty
+                    ? "nothing was tried: the inputs of float types have no elements"
+                    : "nothing was tried: no input is of a float type with such values");
+    }
     faults.incomplete |= !faults.any();
     return faults;
   }
   log.Info("What came out\n" + FormatAnswers(record));
-  std::set<std::string> disagree, flush, failed;
+  std::set<std::string> disagree, flush, failed, others, not_compared;
   for (const ExtremeAnswer& answer : record.answers) {
     if (answer.disagrees()) disagree.insert(answer.set);
     if (answer.flushed + answer.kept > 0) flush.insert(answer.set);
     if (!answer.failure.empty()) failed.insert(answer.set);
-    faults.incomplete |= !answer.not_compared.empty();
+    if (answer.other_value > 0) others.insert(answer.set);
+    not_compared.insert(answer.not_compared.begin(), answer.not_compared.end());
+  }
+  if (!not_compared.empty()) {
+    log.Error("outputs that were not looked at: " + Joined(not_compared));
+    faults.incomplete = true;
+  }
+  if (record.counted_nothing()) {
+    log.Error("nothing was looked at: no output has an element");
+    faults.incomplete = true;
   }
   if (!record.not_tried.empty()) {
     log.Warning("not tried, as no input's type has such values: " + Joined(record.not_tried));
@@ -88,7 +102,10 @@ RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
   if (!disagree.empty()) log.Error("runners differ in what is finite with: " + Joined(disagree));
   if (!failed.empty()) log.Error("runners fail with: " + Joined(failed));
   if (!flush.empty()) log.Warning("runners differ in flushing denormals with: " + Joined(flush));
-  faults.mismatch = !record.agree() || (strict && !flush.empty());
+  if (!others.empty()) {
+    log.Warning("runners give other finite values (more than 1 % apart) with: " + Joined(others));
+  }
+  faults.mismatch = !record.agree() || (strict && !(flush.empty() && others.empty()));
   faults.backend |= !failed.empty();
   return faults;
 }

@@ -16,7 +16,9 @@ constexpr OptionRow kExtremes[] = {
      .origin = Origin::kOurs},
     {.flags = {"--strict"},
      .dest = "strict",
-     .help = "Denormals that one runner flushes to zero and another does not are exit code 1 too.",
+     .help =
+         "Denormals that one runner flushes to zero and another does not are exit code 1 too, and"
+         " so are finite values that are more than 1 % apart.",
      .origin = Origin::kOurs},
 };
 
