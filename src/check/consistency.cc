@@ -1,11 +1,14 @@
 #include "check/consistency.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "check/first_feed.h"
 #include "check/memory_properties.h"
 #include "check/properties.h"
 #include "compare/vacuous.h"
+#include "kernels/element_blocks.h"
+#include "run/output_names.h"
 #include "run/pair_bars.h"
 
 namespace vernier {
@@ -44,6 +47,22 @@ Status NothingToCompare(const LiveRunner& runner) {
   return Malformed(why);
 }
 
+// Comparisons of a constant with itself call it so, too.
+bool IsAllNan(const Tensor& tensor) {
+  if (Kind(tensor.dtype()) != DTypeKind::kFloat || tensor.element_count() == 0) return false;
+  const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
+  std::vector<double> scratch(kBlockSize);
+  for (int64_t begin = 0; begin < elements.count; begin += static_cast<int64_t>(kBlockSize)) {
+    const auto size = static_cast<size_t>(
+        std::min<int64_t>(static_cast<int64_t>(kBlockSize), elements.count - begin));
+    const double* const block = LoadBlock(elements, begin, size, scratch.data());
+    if (!std::all_of(block, block + size, [](double value) { return std::isnan(value); })) {
+      return false;
+    }
+  }
+  return true;
+}
+
 ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& outputs) {
   ConsistencyCoverage coverage;
   for (const SkippedOutput& output : runner.skipped()) {
@@ -55,10 +74,25 @@ ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& output
     coverage.elements += tensor.element_count();
     // A tensor and itself are one in memory, which would be a reason of its own.
     const Result<Tensor> copy = Tensor::Copy(tensor.dtype(), tensor.dims(), tensor.bytes());
-    const std::string why = copy.ok() ? VacuousBecause(tensor, *copy) : "";
+    const std::string why = IsAllNan(tensor) ? "all elements are NaN"
+                            : copy.ok()      ? VacuousBecause(tensor, *copy)
+                                             : "";
     if (!why.empty()) coverage.shows_nothing.push_back({output.name, why});
   }
   return coverage;
+}
+
+bool IsAboutSteadiness(std::string_view property) {
+  return property == "repeated-runs" || property == "fresh-session";
+}
+
+// Of what a runner gives; where it does not say what that is, what it gave.
+Status CheckNames(const RunPlan& plan, const LiveRunner& runner, const TensorMap& outputs) {
+  if (plan.lenient) return {};
+  std::vector<std::string> names;
+  for (const TensorInfo& output : runner.session().outputs) names.push_back(output.name);
+  for (const NamedTensor& output : outputs) names.push_back(output.name);
+  return CheckOutputNames(plan, names);
 }
 
 class RunnerCheck {
@@ -83,6 +117,7 @@ class RunnerCheck {
     VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw(**probe, {}, 0, shared_.logger));
     const Result<TensorMap> outputs = (*probe)->Infer(feed);
     if (!outputs.ok()) return GiveUp(Explained(outputs.status(), runner, *model, feed));
+    VERNIER_TRY(CheckNames(plan_, (*probe)->runner(), *outputs));
     record_.coverage = CoverageOf((*probe)->runner(), *outputs);
     if (outputs->empty()) {
       record_.nothing_to_compare = true;
@@ -217,6 +252,7 @@ class RunnerCheck {
       const bool broken = record.verdict == PropertyVerdict::kBroken;
       record_.properties.push_back(std::move(record));
       if (!broken) continue;
+      subject.unsteady |= IsAboutSteadiness(property.name);
       // What broke it may have killed the process, or left its mark on it.
       Result<std::unique_ptr<Probe>> fresh =
           Probe::Open(subject.shared, subject.plan, subject.model);

@@ -147,9 +147,10 @@ PropertyRecord UninitialisedMemory(Subject& subject) {
   const Result<TensorMap> first = InferPerturbed(subject, 0);
   const Result<TensorMap> second = InferPerturbed(subject, 1);
   if (first.ok() && second.ok() && FollowsTheFilling(subject, *first, *second)) {
-    trial.Hold(
+    const Agreement apart = HoldAgainst(*first, *second, subject.compare, &subject.bars);
+    trial.Break(
         "memory filled with " + FormatFill(kFills[1]) + " instead of " + FormatFill(kFills[0]),
-        *first, second);
+        apart.where);
     return trial.Finish("");
   }
   if (trial.HoldAnew("memory filled with " + FormatFill(kFills[0]), first)) {

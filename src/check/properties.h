@@ -28,6 +28,9 @@ struct Subject {
   const CompareOptions& compare;
   const ErrorBars& bars;
   int64_t repeats = 5;
+  /// It was found to give other outputs in every run, or in every process: then nothing else is to
+  /// blame for them.
+  bool unsteady = false;
   /// Where the first dimension may be chosen: its tensors, and a feed of several rows (if there is
   /// none, `no_batch` says why).
   std::optional<BatchNames> batch;

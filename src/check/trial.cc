@@ -16,7 +16,10 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
   if (!found.ok()) return Break(what, found.status().message());
   const Agreement agreement = HoldAgainst(expected, *found, subject_.compare, &subject_.bars);
   ++cases_;
-  if (agreement.closeness == Closeness::kApart) return Break(what, agreement.where);
+  if (agreement.closeness == Closeness::kApart) {
+    differs_anyway_ = subject_.unsteady;
+    return Break(what, agreement.where);
+  }
   if (agreement.closeness == Closeness::kWithinBar && agreement.times_over >= worst_) {
     worst_ = agreement.times_over;
     where_ = agreement.where + " of " + what;
@@ -27,7 +30,7 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
 bool Trial::HoldAnew(const std::string& what, const Result<TensorMap>& found,
                      const std::function<Result<TensorMap>()>& plainly) {
   if (Hold(what, subject_.outputs, found)) return true;
-  if (!found.ok()) return false;
+  if (!found.ok() || differs_anyway_) return false;
   const Result<TensorMap> plain = plainly ? plainly() : InferAnew(subject_, {});
   differs_anyway_ =
       plain.ok() &&
@@ -41,6 +44,11 @@ bool Trial::Break(const std::string& what, const std::string& how) {
   return false;
 }
 
+std::string_view Trial::Bar() const {
+  const bool automatic = subject_.compare.tolerance.fallback == ToleranceRule::kAuto;
+  return automatic ? "rounding may differ by" : "is tolerated";
+}
+
 PropertyRecord Trial::Finish(std::string_view cases) {
   if (differs_anyway_) {
     return NotApplicable(
@@ -52,8 +60,8 @@ PropertyRecord Trial::Finish(std::string_view cases) {
   record_.verdict = PropertyVerdict::kHolds;
   record_.detail = std::to_string(cases_) + " " + std::string(cases) +
                    (worst_ < 0 ? ", the same bits"
-                               : ", up to " + FormatG(worst_, 3) +
-                                     " times what rounding may differ by (" + where_ + ")");
+                               : ", up to " + FormatG(worst_, 3) + " times what " +
+                                     std::string(Bar()) + " (" + where_ + ")");
   record_.times_over = std::max(worst_, 0.0);
   return record_;
 }

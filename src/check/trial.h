@@ -33,6 +33,9 @@ class Trial {
   PropertyRecord Finish(std::string_view cases);
 
  private:
+  /// Completes "times what ...".
+  std::string_view Bar() const;
+
   const Subject& subject_;
   PropertyRecord record_;
   bool differs_anyway_ = false;

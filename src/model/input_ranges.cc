@@ -411,17 +411,24 @@ class RangeFinder {
   std::optional<Allowed> Position(const Use& use, std::string_view op) {
     if (op == "Slice" && use.input > 0) return Bounds(use);
     if (op == "Trilu" && use.input == 1) return Allowed{-1, 1, "the diagonal", true};
-    const bool axes =
-        op == "Squeeze" || op == "Unsqueeze" || op == "CumSum" || op.starts_with("Reduce");
-    if (axes && use.input == 1) return Allowed{0, 0, "axes", true};
+    const bool axes = op == "Squeeze" || op == "Unsqueeze" || op == "CumSum" || op == "CumProd" ||
+                      op.starts_with("Reduce");
+    if (axes && use.input == 1) return Axes(use, "axes");
     if (op == "SequenceAt" && use.input == 1) return Allowed{0, 0, "a position", true};
     return std::nullopt;
+  }
+
+  // One axis, or as many as must differ.
+  Allowed Axes(const Use& use, const std::string& what) const {
+    const Dims* const dims = shapes_.Find(NameOf(use, use.input));
+    if (dims == nullptr || ElementCount(*dims).value_or(0) <= 1) return {0, 0, what, true};
+    return {0, 0, what + " that must differ: load them with --load-inputs, those", false};
   }
 
   // Starts lie before the middle and ends behind it, so that something is left.
   std::optional<Allowed> Bounds(const Use& use) const {
     constexpr size_t kStarts = 1, kEnds = 2, kAxes = 3, kSteps = 4;
-    if (use.input == kAxes) return Allowed{0, 0, "axes", true};
+    if (use.input == kAxes) return Axes(use, "axes");
     if (use.input == kSteps) return Allowed{1, 1, "steps", true};
     const std::string_view data = NameOf(use, 0);
     const Dims* dims = shapes_.Find(data);
@@ -445,7 +452,7 @@ class RangeFinder {
     if (op == "Range" && use.input == 0) return Allowed{0, 0, "the start", true};
     if (op == "Range" && use.input == 1) return Allowed{1, kSmallCount, "the limit", true};
     if (op == "Range" && use.input == 2) return Allowed{1, 1, "the step", true};
-    if (op == "Pad" && use.input == 1) return Allowed{0, 1, "paddings", true};
+    if (op == "Pad" && use.input == 1) return Paddings(use);
     if (op == "Reshape" && use.input == 1) {
       const Dims* dims = shapes_.Find(NameOf(use, 1));
       if (dims != nullptr && *dims == Dims{1}) return Allowed{-1, -1, "the shape", true};
@@ -453,10 +460,24 @@ class RangeFinder {
       return Allowed{0, 0, "a shape whose product is given: load it with --load-inputs, the target",
                      false};
     }
-    const bool sizes = (op == "Split" && use.input == 1) || (op == "Resize" && use.input == 3);
-    if (!sizes) return std::nullopt;
+    constexpr std::pair<std::string_view, size_t> kSizes[] = {
+        {"Split", 1},     {"Resize", 3}, {"AffineGrid", 1},      {"Col2Im", 1},       {"Col2Im", 2},
+        {"MaxUnpool", 2}, {"STFT", 1},   {"SplitToSequence", 1}, {"CenterCropPad", 1}};
+    if (std::find(std::begin(kSizes), std::end(kSizes), std::pair(op, use.input)) ==
+        std::end(kSizes)) {
+      return std::nullopt;
+    }
     return Allowed{0, 0, "sizes that depend on each other: load them with --load-inputs, those",
                    false};
+  }
+
+  // Reflections need as many elements beside the first.
+  Allowed Paddings(const Use& use) {
+    const std::string_view mode = NodeAttributes(model_, use.node).Text("mode");
+    const Dims* const dims = shapes_.Find(NameOf(use, 0));
+    const bool narrow =
+        dims == nullptr || dims->empty() || *std::min_element(dims->begin(), dims->end()) < 2;
+    return {0, mode == "reflect" && narrow ? 0 : 1, "paddings", true};
   }
 
   // Whether a target of zeros gives a Reshape the shape that it has.

@@ -4,6 +4,7 @@ import json
 import sys
 import unittest
 
+import numpy as np
 import onnx
 from onnx import TensorProto, helper
 from program import Case
@@ -180,6 +181,8 @@ class CheckConsistency(Case):
         self.assertEqual(properties["repeated-runs"]["verdict"], "broken")
         self.assertEqual(properties["poisoned-outputs"]["verdict"], "not applicable")
         self.assertIn("see fresh-session and repeated-runs", properties["poisoned-outputs"]["detail"])
+        broken = {name for name, found in properties.items() if found["verdict"] == "broken"}
+        self.assertEqual(broken, {"repeated-runs"})
 
     def test_unwritten_memory_of_a_script_is_found(self):
         body = "    y = np.empty((len(feed['x']), 4096), 'f4')\n    y[:, :3] = feed['x']\n" \
@@ -198,6 +201,41 @@ class CheckConsistency(Case):
             self.assertEqual(properties[name]["verdict"], "broken", name)
             self.assertIn("a batch of 2", properties[name]["smallest_case"])
         self.assertEqual(properties["input-alignment"]["verdict"], "holds")
+
+    def test_where_every_run_differs_nothing_else_is_blamed(self):
+        body = "    return {'y': feed['x'] + np.random.default_rng().random(feed['x'].shape, 'f4')}\n"
+        _, properties = self.check(body)
+        broken = {name for name, found in properties.items() if found["verdict"] == "broken"}
+        self.assertEqual(broken, {"repeated-runs"})
+
+    def test_rows_that_see_each_other_get_a_hint(self):
+        ended, _ = self.check(BROKEN["permuted-rows"], "--only", "permuted-rows")
+        self.assertIn("is no batch, or rows are meant to see each other: --skip identical-rows",
+                      ended.out)
+
+    def test_the_bar_is_named_as_what_it_is(self):
+        body = "    COUNT[0] += 1\n    return {'y': feed['x'] + np.float32(COUNT[0])}\n"
+        ended, _ = self.check(body, "--only", "repeated-runs", "--atol", "10")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("times what is tolerated (output 'y'", ended.out)
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--atol", "nosuch:1")
+        self.assertEqual(ended.code, 1)
+        self.assertIn("--atol: there is no output 'nosuch'", ended.out + ended.err)
+
+    def test_only_the_first_of_loaded_inputs_is_used_and_that_is_said(self):
+        feed = {"x": np.ones((2, 3), "f4")}
+        self.save_feeds("in.json", [feed, feed])
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--load-inputs",
+                             "in.json", "--only", "repeated-runs")
+        self.assertIn("the first iteration alone is used", ended.out)
+        self.save_feeds("in.json", [feed])
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--load-inputs",
+                             "in.json", "--only", "repeated-runs")
+        self.assertNotIn("the first iteration alone", ended.out)
+
+    def test_all_nan_is_called_so(self):
+        ended, _ = self.check("    return {'y': feed['x'] * np.nan}\n", "--only", "repeated-runs")
+        self.assertIn("shows nothing: y (all elements are NaN)", ended.out)
 
     def test_feeds_of_a_script(self):
         self.path("load.py").write_text("import numpy as np\ndef load_data():\n"

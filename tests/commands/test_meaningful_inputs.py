@@ -174,6 +174,15 @@ class InputsFromGraph(Case):
         ended, _ = self.drawn(made, "--inputs-from-graph")
         self.assertIn("Input tensor: s | No range makes it legal: ", ended.out)
 
+    def test_axes_that_must_differ_are_told(self):
+        made = model([node("Unsqueeze", ["x", "axes"], ["y"])],
+                     inputs=[value("x", (4, 4)), ids("axes", (2,))], outputs=[value("y", None)])
+        ended, _ = self.drawn(made, "--inputs-from-graph")
+        self.assertIn("Input tensor: axes | No range makes it legal: axes that must differ", ended.out)
+        made = model([node("Unsqueeze", ["x", "axes"], ["y"])],
+                     inputs=[value("x", (4, 4)), ids("axes", (1,))], outputs=[value("y", None)])
+        self.assertEqual(self.drawn(made, "--inputs-from-graph")[0].code, 0)
+
     def test_an_offset_beyond_64_bits_is_told(self):
         made = gather([node("Add", ["ids", "least"], ["a"])], "a",
                       weights=[weight("least", np.array(np.iinfo(np.int64).min))])

@@ -1,5 +1,7 @@
 // What must hold of each runner by itself, tried and told line by line.
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
@@ -184,6 +186,20 @@ void JudgeCoverage(const ConsistencyRunner& runner, const RunPlan& plan, RunFaul
   }
 }
 
+// What a dimension means nobody tells: a batch, or steps of time.
+void HintAtRows(const ConsistencyRecord& record, Logger& log) {
+  constexpr std::string_view kOfRows[] = {"identical-rows", "permuted-rows", "batch-of-one"};
+  for (const ConsistencyRunner& runner : record.runners) {
+    for (const PropertyRecord& property : runner.properties) {
+      const bool of_rows = std::ranges::find(kOfRows, property.name) != std::end(kOfRows);
+      if (!of_rows || property.verdict != PropertyVerdict::kBroken) continue;
+      return log.Info(
+          "If the first dimension is no batch, or rows are meant to see each other: --skip "
+          "identical-rows permuted-rows batch-of-one");
+    }
+  }
+}
+
 RunFaults Judge(const ConsistencyRecord& record, const RunPlan& plan, Logger& log) {
   RunFaults faults;
   faults.mismatch = !record.consistent();
@@ -193,6 +209,7 @@ RunFaults Judge(const ConsistencyRecord& record, const RunPlan& plan, Logger& lo
     faults.backend |= failed && !runner.unavailable;
     faults.incomplete |= runner.nothing_to_compare;
   }
+  HintAtRows(record, log);
   TellCoverage(record, log);
   for (const ConsistencyRunner& runner : record.runners) JudgeCoverage(runner, plan, faults, log);
   if (record.tried() == 0 && !faults.any()) {
