@@ -33,7 +33,8 @@ class Consistency(TorchCase):
             with self.subTest(place=place):
                 text, properties = self.check("net.pt", "--torch-in", place, *SHAPES)
                 tried = {n for n, p in properties.items() if p["verdict"] == "holds"}
-                self.assertEqual(tried, {"repeated-runs", "fresh-session", "other-settings",
+                self.assertEqual(tried, {"repeated-runs", "fresh-session", "identical-rows",
+                                         "permuted-rows", "batch-of-one", "other-settings",
                                          "read-only-inputs", "input-alignment",
                                          "uninitialised-memory"}, text)
                 self.assertIn("| 3 settings, ", text)
