@@ -6,6 +6,7 @@ namespace vernier {
 
 Result<SaveOnnxOptions> BindOnnxSave(const ParsedArgs& args, Logger& log) {
   SaveOnnxOptions options;
+  options.log = &log;
   options.source.directory = std::string(args.Value("external_data_dir").value_or(""));
   options.ignore_weights = args.Has("ignore_external_data");
   if (args.Has("strict_external_data")) options.source.links = LinkPolicy::kRefuse;

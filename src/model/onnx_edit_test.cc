@@ -169,7 +169,47 @@ TEST_F(SaveOnnxTest, KeepsTheOldFileWhenTheWeightsAreMissing) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "old");
 }
 
-TEST_F(SaveOnnxTest, CopiesWeightsThatAreTooLargeToEmbed) {
+std::string ContentsOf(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(SaveOnnxTest, LeavesFilesAloneThatNobodyNamed) {
+  // Too large to embed, into a folder where files of both names are somebody else's.
+  fs::create_directories(root_ / "to");
+  std::ofstream(root_ / "to" / "w.bin") << "another model's";
+  std::ofstream(root_ / "to" / "m.onnx.data") << "somebody's";
+  const std::string path = root_ / "to" / "m.onnx";
+  for (int run = 0; run < 2; ++run) {  // again over what was written: no third file
+    ASSERT_TRUE(SaveOnnx(External(), {}, path, {.size_threshold = 0, .largest_file = 1}).ok());
+    EXPECT_EQ(ContentsOf(root_ / "to" / "w.bin"), "another model's");
+    const Result<OnnxModel> saved = OnnxModel::Open(path);
+    const Result<ExternalDataReport> report = CheckExternalData(*saved, {});
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    EXPECT_EQ(report->slices[0].size, 16u);
+    EXPECT_EQ(ContentsOf(root_ / "to" / "m.onnx.data"), "somebody's");
+    EXPECT_EQ(report->files[0].location, "m.onnx_1.data");
+  }
+}
+
+TEST_F(SaveOnnxTest, TakesOnlyTheWeightsThatAreNeeded) {
+  std::ofstream(root_ / "from" / "w.bin", std::ios::app) << std::string(100'000, 'x');
+  const OnnxModel model = *Parse(Model(Field(5, ExternalTensor("w", 4, "w.bin", "", "16"))),
+                                 (root_ / "from" / "m.onnx").string());
+  const std::string path = root_ / "to" / "m.onnx";
+  ASSERT_TRUE(SaveOnnx(model, {}, path, {.size_threshold = 0, .largest_file = 1}).ok());
+  EXPECT_EQ(ContentsOf(root_ / "to" / "m.onnx.data"), "0123456789abcdef");
+}
+
+TEST_F(SaveOnnxTest, DoesNotReplaceTheWeightsOfItsSource) {
+  const SaveOnnxOptions named{.external_path = "w.bin", .size_threshold = 0};
+  const Status status = SaveOnnx(External(), {}, root_ / "from" / "new.onnx", named);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("would be lost"), std::string::npos) << status.message();
+  EXPECT_EQ(ContentsOf(root_ / "from" / "w.bin"), "0123456789abcdef");
+}
+
+TEST_F(SaveOnnxTest, KeepsWeightsThatAreTooLargeToEmbedWhereTheyLie) {
   constexpr uint64_t kElements = 500'000'000;  // a sparse file of 2 GB
   fs::resize_file(root_ / "from" / "w.bin", kElements * 4);
   const OnnxModel model = *Parse(Model(Field(5, ExternalTensor("w", kElements, "w.bin", "", ""))),

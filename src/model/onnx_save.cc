@@ -109,11 +109,10 @@ class Saver {
     }
     if (options_.external_path) {
       VERNIER_TRY(MoveOut());
-    } else if (EmbeddedSize() < kLargestOnnxFile) {
+    } else if (EmbeddedSize() < options_.largest_file) {
       VERNIER_TRY(Embed());
-    } else if (options_.values.empty()) {
-      VERNIER_TRY(CopyFiles());
-    } else {
+    } else if (!options_.values.empty() || !WeightsLieThere()) {
+      own_location_ = FreeLocation();
       VERNIER_TRY(MoveOut());
     }
     return WriteModel();
@@ -127,7 +126,9 @@ class Saver {
   uint64_t EmbeddedSize() const;
   Status MoveOrEmbed(const OnnxTensor& tensor, const BytePieces& values);
   Status Embed();
-  Status CopyFiles();
+  bool WeightsLieThere() const;
+  std::string FreeLocation() const;
+  Status CheckTarget(const std::string& target) const;
   Status MoveOut();
   Status MoveTensor(const OnnxTensor& tensor, BytePieces values);
   Status CheckExternalPath() const;
@@ -143,6 +144,7 @@ class Saver {
   ExternalDataReport report_;
   std::optional<ExternalFolder> source_;
   std::map<std::string, BytePieces> data_files_;  // by location
+  std::string own_location_;                      // of weights that nobody named a file for
   std::unordered_map<const char*, const BytePieces*> replaced_;
 };
 
@@ -176,16 +178,46 @@ Status Saver::MoveOrEmbed(const OnnxTensor& tensor, const BytePieces& values) {
   return PatchTensorData(tensor, RawDataField(values), patches_);
 }
 
-Status Saver::CopyFiles() {
+// The files that the model names are beside the new one, so that it can name them as well.
+bool Saver::WeightsLieThere() const {
+  return std::all_of(report_.files.begin(), report_.files.end(),
+                     [this](const ExternalFileInfo& info) {
+                       std::error_code ignored;
+                       return fs::equivalent(fs::path(folder_) / info.location, info.path, ignored);
+                     });
+}
+
+// A file that is there is taken only where the model that is written anew has its weights in it.
+std::string Saver::FreeLocation() const {
+  const Result<OnnxModel> old = OnnxModel::Open(path_);
+  const auto is_its_own = [&](const std::string& location) {
+    if (!old.ok()) return false;
+    const std::span<const OnnxTensor> tensors = old->external_tensors();
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [&](const OnnxTensor& tensor) { return tensor.location == location; });
+  };
+  const std::string name = fs::path(path_).filename().string();
+  std::string location = name + ".data";
+  std::error_code ignored;
+  const auto taken = [&] {
+    const fs::path target = fs::path(folder_) / location;
+    return fs::exists(target, ignored) &&
+           (!is_its_own(location) || !CheckTarget(target.string()).ok());
+  };
+  for (size_t i = 1; taken(); ++i) location = name + "_" + std::to_string(i) + ".data";
+  return location;
+}
+
+// Weights of the source may be replaced together with their model alone.
+Status Saver::CheckTarget(const std::string& target) const {
+  std::error_code ignored;
+  if (fs::equivalent(path_, model_.path(), ignored)) return {};
   for (const ExternalFileInfo& info : report_.files) {
-    const std::string target = (fs::path(folder_) / info.location).string();
-    std::error_code ignored;
-    if (fs::equivalent(target, info.path, ignored)) continue;
-    BytePieces whole;
-    whole.AddExternal({info.location, 0, info.size});
-    data_files_[info.location] = std::move(whole);
+    if (!fs::equivalent(target, info.path, ignored)) continue;
+    return InvalidArgument("--save-external-data: '" + target + "' has the weights of '" +
+                           model_.path() + "', which would be lost: expected another name");
   }
-  return WriteDataFiles();
+  return {};
 }
 
 Status Saver::CheckExternalPath() const {
@@ -199,6 +231,7 @@ Status Saver::CheckExternalPath() const {
 std::string Saver::NextLocation(const OnnxTensor& tensor) {
   if (options_.one_file) {
     if (!options_.external_path.value_or("").empty()) return *options_.external_path;
+    if (!own_location_.empty()) return own_location_;
     return fs::path(path_).filename().string() + ".data";
   }
   std::string name(tensor.name);
@@ -266,6 +299,10 @@ Status Saver::WriteDataFiles() {
     if (fs::weakly_canonical(target, ignored) == fs::weakly_canonical(path_, ignored)) {
       return InvalidArgument("--save-external-data: the weights and the model would both be '" +
                              target + "'");
+    }
+    VERNIER_TRY(CheckTarget(target));
+    if (location == own_location_ && options_.log != nullptr) {
+      options_.log->Info("Saving weights to: " + target);
     }
     VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(target));
     VERNIER_TRY(WritePieces(pieces, source_ ? &*source_ : nullptr, file));

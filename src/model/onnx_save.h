@@ -12,6 +12,7 @@
 #include "model/replaced_values.h"
 #include "model/wire_patch.h"
 #include "util/atomic_file.h"
+#include "util/log.h"
 
 namespace vernier {
 
@@ -28,6 +29,8 @@ struct SaveOnnxOptions {
   bool one_file = true;            ///< false: a file per tensor
   /// Tensors of the model whose values are others; patches for them must not touch their data.
   std::span<const ReplacedValues> values = {};
+  uint64_t largest_file = kLargestOnnxFile;     ///< a model of this size keeps its weights outside
+  Logger* log = nullptr;                        ///< is told of a data file that nobody named
   Durability durability = Durability::kSynced;  ///< kRenamed for models that are soon gone again
 };
 
@@ -41,14 +44,15 @@ Status PatchExternal(const OnnxTensor& tensor, const ExternalSlice& place,
 
 /// Writes `model` with `patches` applied to `path`. Where the weights go:
 /// - without `external_path` external weights are put into the new file, as the peer does. If that
-///   would reach kLargestOnnxFile, they stay external: their files are copied beside the new model
-///   under the names that they have, or left alone if they are there already. With replaced values
-///   all initializers go to one file instead.
+///   would reach `largest_file`, they stay external: in the files that they have where these lie
+///   beside the new model already, else in one new file that has the model's name with ".data"
+///   appended. A file of that name that is not the old model's is left alone: a number is added.
 /// - with `external_path` initializers that are raw data or external are written to that file; of
 ///   the other tensors external ones are put into the model. As in the peer, whose sizes include
 ///   the 33 bytes of a Python object, a tensor goes out if its bytes + 33 >= `size_threshold`.
 /// Each file appears whole or not at all, the model last. kMalformed for bad external data,
-/// kInvalidArgument for an `external_path` that is not below the model's folder, kIo for writing,
+/// kInvalidArgument for an `external_path` that is not below the model's folder, or that would
+/// replace weights that the source model needs; kIo for writing,
 /// kUnimplemented for tensors that the file splits.
 Status SaveOnnx(const OnnxModel& model, std::vector<WirePatch> patches, const std::string& path,
                 const SaveOnnxOptions& options);

@@ -291,6 +291,7 @@ Status ModelSource::SaveEdited(const ModelPlan& plan, const Edit& edit, Logger& 
   options.size_threshold = plan.save_external_threshold;
   options.one_file = plan.save_one_file;
   options.values = edit.values;
+  options.log = &logger;
   VERNIER_TRY(SaveOnnx(edit.model(), edit.patches, plan.save_path, options));
   TellLosses(edit, logger);
   return {};
