@@ -178,6 +178,25 @@ class Extract(unittest.TestCase):
         ended = self.extract("model.onnx", "-o", "part.onnx", forced, "--shape-inference")
         self.assertEqual(ended.returncode, 2)
 
+    def test_names_of_dimensions_stay(self):
+        info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", size])
+                for name, size in (("x", 8), ("y", 4))]
+        weights = [numpy_helper.from_array(np.ones(dims, np.float32), name)
+                   for name, dims in (("v", (8, 16)), ("w", (16, 4)))]
+        nodes = [helper.make_node("MatMul", ["x", "v"], ["m"]), helper.make_node("Relu", ["m"], ["a"]),
+                 helper.make_node("Exp", ["a"], ["b"]), helper.make_node("MatMul", ["b", "w"], ["y"])]
+        graph = helper.make_graph(nodes, "g", info[:1], info[1:], weights)
+        onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[
+            helper.make_opsetid("", 17)]), "model.onnx")
+        for output, size in (("y", 4), ("b", 16)):
+            ended = self.extract("model.onnx", "--inputs", "a:auto:auto", "--outputs",
+                                 output + ":auto", "-o", "part.onnx", "--python", sys.executable)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertNotIn("stay open", ended.stdout)
+            part = onnx.load("part.onnx").graph
+            self.assertEqual([[d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim]
+                              for v in (part.input[0], part.output[0])], [["N", 16], ["N", size]])
+
     def test_a_shape_of_which_only_the_rank_is_known(self):
         """What an If gives has a rank, and no rule says its sizes."""
         bodies = {which: helper.make_graph(
@@ -209,8 +228,10 @@ class Extract(unittest.TestCase):
         ran = subprocess.run([VERNIER, "run", "part.onnx", "--onnxrt", "-q"], capture_output=True,
                              text=True)
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        # Nobody said how many rows: they are not made a constant, but it is said.
-        found, said = cut()
+        # Nobody said how many rows: they are not made a constant. onnx knows the columns.
+        self.assertEqual(cut("--python", sys.executable)[0], [0, 8])
+        # Without it nothing is known, and that is said.
+        found, said = cut("--python", "/nowhere/python3")
         self.assertEqual(found, [0, 0])
         self.assertIn("[W] The shapes of these tensors stay open", said)
         self.assertIn(": i\n", said)

@@ -12,6 +12,7 @@
 #include "run/feed_plan.h"
 #include "run/model_source.h"
 #include "util/first_line.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -65,6 +66,21 @@ class CutEnds {
     return {};
   }
 
+  /// Is there a shape that nobody gave, with dimensions of which neither size nor name is known?
+  bool LackNames() const {
+    return std::any_of(ends_.begin(), ends_.end(),
+                       [](const End& end) { return end.lacks_names && !end.info->shape; });
+  }
+
+  /// What another description of the model says of them.
+  void TakeShapes(const OnnxModel& described) {
+    for (End& end : ends_) {
+      if (!end.lacks_names || end.info->shape) continue;
+      const TensorInfo found = DescribeTensors(described, std::span(&end.info->name, 1))[0];
+      if (found.shape && !IsWhollyOpen(found)) end.info->shape = found.shape;
+    }
+  }
+
   /// Tensors of which even the rank or the type is not known. Where the sizes of the model's inputs
   /// are, or it is forced, also those of which a dimension is not.
   std::vector<std::string> Missing() const {
@@ -104,6 +120,7 @@ class CutEnds {
     TensorInfo known;  // what the model says
     bool wants_shape;
     bool wants_type;
+    bool lacks_names;
   };
 
   void Add(TensorInfo& info, bool shape, bool given) {
@@ -111,7 +128,7 @@ class CutEnds {
     const bool open = given && !info.shape && HasNamelessDim(known);
     const bool asked = forced_ && (!given || !info.shape);
     ends_.push_back(
-        {&info, std::move(known), shape && (open || asked), info.dtype == DType::kUndefined});
+        {&info, std::move(known), shape && (open || asked), info.dtype == DType::kUndefined, open});
   }
 
   const OnnxModel& model_;
@@ -141,6 +158,26 @@ Result<RunPlan> BindInference(const ParsedArgs& args, const Invocation& invocati
   plan.runners = {std::move(runner)};
   VERNIER_TRY(CheckRun(plan));
   return plan;
+}
+
+// What onnx infers, with the names of dimensions. It is no fault that there is no onnx.
+Status InferNames(const ParsedArgs& args, CutEnds& ends, Logger& log) {
+  if (ends.forced() || !ends.LackNames()) return {};
+  ExecutionPlan execution;
+  VERNIER_TRY(BindWorkers(args, execution));
+  NoLog silence;
+  WorkerPool pool(execution, WatchSignals(), silence);
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan plan, BindModel(args));
+  plan.shape_inference = true;
+  const Result<OnnxModel> described = LoadChanged(std::move(plan), pool, silence);
+  if (described.ok()) {
+    ends.TakeShapes(*described);
+  } else if (described.status().code() == StatusCode::kCancelled) {
+    return described.status();
+  } else {
+    log.Verbose("onnx infers no shapes: " + FirstLine(described.status().message()));
+  }
+  return {};
 }
 
 // What neither the model nor a rule says.
@@ -205,6 +242,7 @@ Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const O
         "To avoid this, you can specify the shapes and data types explicitly.");
   }
   VERNIER_TRY(ends.FollowOperators(fed));
+  VERNIER_TRY(InferNames(args, ends, log));
   VERNIER_TRY(InferMissing(args, invocation, ends, log));
   if (const std::vector<std::string> open = ends.Open(); !open.empty()) {
     log.Warning(
