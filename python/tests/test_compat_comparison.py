@@ -101,6 +101,49 @@ SCRIPTS = {
             G_LOGGER.info("once", mode=LogMode.ONCE)
         print(int(LogMode.EACH), LogMode.ONCE.name)
         """,
+    "results that are copied and changed": """
+        import copy
+        import pickle
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+
+        made = Comparator.run([OnnxrtRunner(SessionFromOnnx("small.onnx"), name="ort")],
+                              data_loader=[{"x": np.ones((1, 3), np.float32)}])
+        before = copy.deepcopy(made)
+        made["ort"][0]["y"][0] = 7
+        print(made["ort"][0]["y"].tolist(), before["ort"][0]["y"].tolist())
+        again = pickle.loads(pickle.dumps(made))
+        print(again == made, again == before, again["ort"][0].runner_name)
+        """,
+    "inputs that do not fit": """
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+        x = np.ones((1, 3), np.float32)
+        with OnnxrtRunner(SessionFromOnnx("small.onnx")) as runner:
+            for feed in ({"x": x, "q": x}, {}, {"x": x.astype(np.float64)}, {"x": x[0]}):
+                try:
+                    runner.infer(feed)
+                except Exception as error:
+                    words = str(error)
+                    print([word for word in ("inputs", "'q'", "'x'", "unexpected dtype",
+                                             "incompatible shape") if word in words])
+            out = runner.infer({"x": x})["y"]
+            out[0] = 1
+        """,
+    "a clock of one's own": """
+        from PREFIX.backend.base import BaseRunner
+        from PREFIX.common import TensorMetadata
+
+        class Timed(BaseRunner):
+            def get_input_metadata_impl(self):
+                return TensorMetadata().add("x", np.dtype(np.float32), (1, 3))
+
+            def infer_impl(self, feed_dict):
+                self.inference_time = 0.25
+                return dict(feed_dict)
+
+        with Timed() as runner:
+            runner.infer({"x": np.ones((1, 3), np.float32)})
+            print(runner.last_inference_time())
+        """,
     "functions of scripts": """
         from PREFIX.backend.common import InvokeFromScript
         open("own.py", "w").write("def f(a, b=2): return a + b")

@@ -17,6 +17,7 @@ def test_check_passes_and_fails(pytester):
             assert not vernier.compare({"y": np.ones(3)}, {"y": np.zeros(3)})
             record = vernier.run(None, [lambda f: f, lambda f: f], {"x": np.ones(2)})
             assert len(record.results) == 2
+            assert vernier.RunResults([]) == vernier.RunResults()  # the module's, too
     """)
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(passed=2, failed=1)

@@ -242,3 +242,45 @@ def test_interrupt_ends_a_run(model):
         rest = child.stdout.read()
         assert child.wait(timeout=30) == 9
     assert rest.endswith("interrupted\n")
+
+
+def test_inputs_that_the_model_lacks_are_refused(model):
+    x = np.ones((1, 3), np.float32)
+    with vernier.OnnxRuntime(model) as runner:
+        with pytest.raises(vernier.InvalidArgument, match="inputs that the model lacks: q; it has: x"):
+            runner.infer({"x": x, "q": x})
+
+
+def test_a_function_may_return_one_feed(model):
+    x = np.ones((2, 3), np.float32)
+    record = vernier.run(model, ["onnxrt"], lambda: {"x": x})
+    np.testing.assert_allclose(record.results[0][1][0]["y"], expected(x), rtol=1e-5)
+
+
+def test_a_range_may_be_two_numbers(model):
+    for given in ((5, 6), [5.0, 6.0], {"x": (5, 6)}):
+        feed, = vernier.run(model, ["onnxrt"], val_range=given).inputs
+        assert 5 <= feed["x"].min() <= feed["x"].max() <= 6
+
+
+def test_a_runner_does_not_serve_a_forked_process(model):
+    """Its worker is the parent's; the child neither hangs nor ends it."""
+    text = f"""
+import os
+import numpy as np
+import vernier
+feed = {{"x": np.ones((1, 3), np.float32)}}
+with vernier.OnnxRuntime({str(model)!r}) as runner:
+    child = os.fork()
+    if child == 0:
+        try:
+            runner.infer(feed)
+        except vernier.InvalidArgument as error:
+            print("before this process was forked" in str(error), flush=True)
+        runner.deactivate()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(runner.infer(feed)["y"].shape)
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines() == ["True", "(1, 2)"], done.stdout + done.stderr

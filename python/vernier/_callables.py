@@ -69,7 +69,9 @@ class Callables:
 
     def add_feeds(self, value):
         """An iterable of feeds, or a function that returns one."""
-        make = value if callable(value) and not hasattr(value, "__iter__") else (lambda: value)
+        def make():
+            made = value() if callable(value) and not hasattr(value, "__iter__") else value
+            return [made] if hasattr(made, "keys") else made
         self.functions["feeds"] = self._add(make, _name_of(value))
 
     def said(self):

@@ -74,6 +74,24 @@ class IterationResult(MutableMapping):
             value = to_array(value)
         return value
 
+    def _own(self):
+        """The same, with arrays that can be written to, whatever they came from."""
+        import numpy as np
+        for name in self:
+            array = np.asarray(self[name])
+            if not array.dtype.name.startswith("void"):  # a type that NumPy lacks stays a tensor
+                self._outputs[name] = np.array(array)
+        return self
+
+    def __deepcopy__(self, memo):
+        self._load()
+        return IterationResult(self._outputs, self._runtime, self._runner_name)._own()
+
+    def __reduce__(self):
+        import numpy as np
+        arrays = {name: np.asarray(self[name]) for name in self}
+        return IterationResult, (arrays, self.runtime, self.runner_name)
+
     def __setitem__(self, name, value):
         self._load()
         self._outputs[name] = value
@@ -222,6 +240,14 @@ class RunResults:
         """Raises Malformed where a mapped file was changed while arrays of it were in use."""
         if self._reader is not None:
             self._reader.check_intact()
+
+    def __reduce__(self):
+        return RunResults, ([(name, list(iterations)) for name, iterations in self.lst],)
+
+    def __deepcopy__(self, memo):
+        import copy
+        return RunResults((name, [copy.deepcopy(it, memo) for it in iterations])
+                          for name, iterations in self.lst)
 
     def items(self):
         return iter(self.lst)

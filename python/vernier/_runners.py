@@ -18,6 +18,9 @@ def environment():
     return ["VIRTUAL_ENV=" + sys.prefix]
 
 
+_of_parents = []  # sessions that a forked process must not end
+
+
 class Runner:
     """A framework with a model, in a process of its own.
 
@@ -38,6 +41,8 @@ class Runner:
         self.name = name
         self.options = options
         self._open = None
+        self._process = None
+        self._names = frozenset()
 
     def _definition(self):
         """BACKEND [MODEL] [OPTIONS], as --runner takes it."""
@@ -56,22 +61,35 @@ class Runner:
             raise InvalidArgument(f"{type(self).__name__}: model: expected the path of a model")
         write, level = sink()
         self._open = _native.OpenRunner(self._words(), environment(), sys.executable, write, level)
+        self._process = os.getpid()
+        self._names = {name for name, _, _ in self._open.inputs()}
 
     def deactivate(self):
         """Closes the model and ends its process."""
         opened, self._open = self._open, None
-        if opened is not None:
+        if opened is not None and self._process != os.getpid():
+            _of_parents.append(opened)  # its end would be the end of the parent's
+        elif opened is not None:
             opened.close()
 
     def infer(self, feed):
         """The IterationResult of one feed, a mapping of input names to arrays."""
         from ._arrays import to_pairs
-        return IterationResult._of(self._session().infer(to_pairs(feed, "the feed")))
+        session = self._session()
+        extra = [str(name) for name in feed if name not in self._names] if self._names else []
+        if extra:
+            raise InvalidArgument(f"the feed has inputs that the model lacks: {', '.join(extra)}; it "
+                                  f"has: {', '.join(sorted(self._names))}")
+        return IterationResult._of(session.infer(to_pairs(feed, "the feed")))
 
     def _session(self):
         if self._open is None:
             raise InvalidArgument(f"the runner '{self.name or self.backend}' is not open: use it "
                                   "in a with statement, or call activate()")
+        if self._process != os.getpid():
+            raise InvalidArgument(f"the runner '{self.name or self.backend}' was opened before this "
+                                  "process was forked, and its worker serves the parent: open one "
+                                  "in each process")
         return self._open
 
     @property

@@ -44,6 +44,13 @@ def _text(value):
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
+def _range(value):
+    """(low, high) is one range, as Polygraphy's DataLoader has it."""
+    numbers = isinstance(value, (list, tuple)) and len(value) == 2 and not any(
+        isinstance(entry, (str, list, tuple)) for entry in value)
+    return _text(list(value)) if numbers else value
+
+
 def _values(value):
     """The words of a value: a dictionary has one for each entry."""
     if isinstance(value, dict):
@@ -66,6 +73,8 @@ def words(command, options):
         if value is None or value is False:
             continue
         flag, _, _, elsewhere = row
+        if flag == "--val-range":
+            value = _range(value)
         if elsewhere:
             raise InvalidArgument(f"{flag}: {elsewhere}")
         out += _row_words(row, value)

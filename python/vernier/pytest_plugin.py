@@ -31,6 +31,11 @@ class VernierFixture:
             pytest.fail(f"outputs do not match\n{record.summary()}", pytrace=False)
         return record
 
+    def __getattr__(self, name):
+        # The fixture hides the module of its name, whose other functions and classes it has.
+        import vernier as module
+        return getattr(module, name)
+
     @staticmethod
     def compare(a, b, **options):
         from . import compare

@@ -204,6 +204,9 @@ class Comparator:
             warm_up=warm_up, use_subprocess=use_subprocess, timeout=subprocess_timeout,
             save_inputs=save_inputs_path, save_outputs=save_outputs_path,
             save_input_blob=save_input_blob_path, **options)
+        for _, iterations in record.results:
+            for iteration in iterations:
+                iteration._own()  # what scripts get is theirs to change
         return record.results.split() if streaming else record.results
 
     @staticmethod

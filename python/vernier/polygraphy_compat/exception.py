@@ -1,5 +1,7 @@
-"""Polygraphy's error is vernier's."""
+"""Polygraphy's errors are vernier's."""
 
 from vernier import Error as PolygraphyException
+from vernier import InternalError as PolygraphyInternalException
+from vernier import Malformed as DataTypeConversionException
 
-__all__ = ["PolygraphyException"]
+__all__ = ["DataTypeConversionException", "PolygraphyException", "PolygraphyInternalException"]

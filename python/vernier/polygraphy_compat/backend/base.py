@@ -12,6 +12,35 @@ from .common import call
 _counts = {}
 
 
+def _check_inputs(feed_dict, metadata):
+    """Names, types and shapes, in Polygraphy's words."""
+    wanted, given = set(metadata), set(feed_dict)
+    for words, names in (("The following inputs were not found in input data", wanted - given),
+                         ("Extra inputs in input data", given - wanted)):
+        if names:
+            raise InvalidArgument(f"{words}: {names}.\nNote: inputs requested were: {wanted}, but "
+                                  f"all inputs are: {given}")
+    for name, value in feed_dict.items():
+        dtype, shape = metadata[name]
+        given = getattr(value, "dtype", None)
+        if type(value).__module__.split(".")[0] == "numpy" and given != dtype:
+            raise InvalidArgument(f"Input tensor: {name} | Received unexpected dtype: {given}.\n"
+                                  f"Note: Expected type: {dtype}")
+        dims = getattr(value, "shape", None)
+        if dims is not None and not _fits(dims, shape):
+            raise InvalidArgument(f"Input tensor: {name} | Received incompatible shape: "
+                                  f"{tuple(dims)}.\nNote: Expected a shape compatible with: "
+                                  f"{shape}")
+
+
+def _fits(dims, shape):
+    """Names and negative numbers stand for any size."""
+    if shape is None:
+        return True
+    return len(dims) == len(shape) and all(
+        not isinstance(want, int) or want < 0 or want == size for size, want in zip(dims, shape))
+
+
 class BaseLoader:
     """A base for loaders of one's own: called, they give what call_impl returns."""
 
@@ -48,9 +77,12 @@ class BaseRunner:
     def infer(self, feed_dict, check_inputs=True, *args, **kwargs):
         if not self.is_active:
             raise InvalidArgument(f"{self.name} | must be activated prior to calling infer()")
+        if check_inputs:
+            _check_inputs(feed_dict, self.get_input_metadata())
+        self.inference_time = None
         start = time.perf_counter()
         outputs = self.infer_impl(feed_dict, *args, **kwargs)
-        if self.inference_time is None or not getattr(self, "times_itself", False):
+        if self.inference_time is None:  # not every runner has a clock of its own
             self.inference_time = time.perf_counter() - start
         return outputs
 
@@ -83,8 +115,6 @@ class BaseRunner:
 class FrameworkRunner(BaseRunner):
     """One of vernier's runners under Polygraphy's methods."""
 
-    times_itself = True
-
     def __init__(self, name, prefix):
         super().__init__(name, prefix)
         self._runner = None
@@ -108,7 +138,8 @@ class FrameworkRunner(BaseRunner):
         if any(type(value).__module__.split(".")[0] == "torch" for value in feed_dict.values()):
             import torch  # outputs are what the inputs are
             return {name: torch.from_dlpack(result.dlpack(name)).clone() for name in result}
-        return {name: result[name] for name in result}
+        import numpy as np  # what scripts get is theirs to change
+        return {name: np.array(result[name]) for name in result}
 
     def get_input_metadata_impl(self):
         import numpy as np
