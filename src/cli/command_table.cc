@@ -235,6 +235,15 @@ constexpr CommandEntry kCommands[] = {
           "Hold the tactic replays of engines that were good against those of engines that were"
           " bad, and list the algorithms that only the bad ones used, layer by layer."},
      DiffTacticsOptionTable},
+    {"inspect capability",
+     {.command = "vernier inspect capability",
+      .operands = "model_file [options ...]",
+      .summary = "tell which parts of an ONNX model TensorRT takes",
+      .about = "Let TensorRT's ONNX parser read a model, and list what it does not take"
+               " and why; with --with-partitioning the parts that it takes and those"
+               " that it does not are saved as models. Needs the Python package"
+               " tensorrt; without it the exit code is 5."},
+     CapabilityOptionTable},
     {"surgeon extract",
      {.command = "vernier surgeon extract",
       .operands = "model_file -o FILE [options ...]",
@@ -310,15 +319,6 @@ constexpr CommandEntry kCommands[] = {
       .about = "List the backends of this installation, the framework that each found, or why it"
                " cannot be used."},
      BackendsOptionTable},
-    {"inspect capability",
-     {.command = "vernier inspect capability",
-      .operands = "model_file [options ...]",
-      .summary = "tell which parts of an ONNX model TensorRT takes",
-      .about = "Let TensorRT's ONNX parser read a model, and list what it does not take"
-               " and why; with --with-partitioning the parts that it takes and those"
-               " that it does not are saved as models. Needs the Python package"
-               " tensorrt; without it the exit code is 5."},
-     CapabilityOptionTable},
     {"template trt-network",
      {.command = "vernier template trt-network",
       .operands = "[model_file] -o FILE [options ...]",

@@ -1,5 +1,6 @@
 #include "cli/completion.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,8 @@ std::string JoinFlags(const OptionTable& table) {
 std::vector<std::string_view> FirstWords(std::span<const CommandEntry> commands) {
   std::vector<std::string_view> words;
   for (const CommandEntry& command : commands) {
-    if (words.empty() || words.back() != command.Group()) words.push_back(command.Group());
+    const std::string_view word = command.Group();
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
   }
   return words;
 }

@@ -78,6 +78,11 @@ TEST_P(Completion, NamesEveryFlagAndChoiceAndIsGoodShell) {
   }
   EXPECT_TRUE(Holds(script, "prefer obey none"));
   EXPECT_TRUE(Holds(script, "backends"));
+  if (shell == Shell::kZsh) {  // a word that is there twice is not completed
+    const size_t first = script.find("'inspect:");
+    ASSERT_NE(first, std::string::npos);
+    EXPECT_EQ(script.find("'inspect:", first + 1), std::string::npos);
+  }
   const std::string path = testing::TempDir() + "completion." + GetParam();
   std::ofstream(path) << script;
   const std::string which = std::string("command -v ") + GetParam() + " >/dev/null";

@@ -97,6 +97,7 @@ struct OnnxGraph {
 
   std::vector<std::string_view> node_values;  ///< inputs, then outputs, of one node after another
   std::vector<OnnxSubgraph> node_subgraphs;
+  std::string_view doc_string;
 };
 
 struct OnnxOpset {

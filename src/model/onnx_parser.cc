@@ -234,6 +234,9 @@ void Parser::Graph(WireReader reader, OnnxGraph& graph) {
       case 2:
         graph.name = reader.Bytes();
         break;
+      case 10:
+        graph.doc_string = reader.Bytes();
+        break;
       case 5:
         graph.initializers.push_back(Tensor(reader.Message(M::kTensor)));
         break;

@@ -129,6 +129,9 @@ class Formatter {
     for (const OnnxValue& value : graph.inputs) {
       if (!constants.contains(value.name)) inputs.push_back(value);
     }
+    if (options_.attributes && !graph.doc_string.empty()) {
+      out += "---- Docstring ----\n" + std::string(graph.doc_string) + "\n\n";
+    }
     out += Values(inputs, prefix + " Input(s)") + Values(graph.outputs, prefix + " Output(s)");
     out += Initializers(graph);
     out += "---- " + std::to_string(graph.nodes.size()) + " Node(s) ----\n";

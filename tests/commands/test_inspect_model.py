@@ -75,6 +75,18 @@ class InspectModel(Case):
                 with self.subTest(words=words, graph=made.graph.node[0].op_type):
                     self.check(made, *words)
 
+    def test_the_documentation_of_graphs(self):
+        made = branches()
+        made.graph.doc_string = "what it is,\nand for whom"
+        for node in made.graph.node:
+            for attribute in node.attribute:
+                if attribute.HasField("g"):
+                    attribute.g.doc_string = "of a branch"
+        for words in ([], ["--show", "attrs"], ["--show", "layers", "attrs"]):
+            self.check(made, *words)
+        ended = self.vernier("inspect", "model", "m.onnx", "--show", "layers", "attrs")
+        self.assertEqual(ended.out.count("---- Docstring ----"), 3)
+
     def test_external_weights_are_read_where_they_are_shown(self):
         made = branches()
         onnx.save(made, self.folder / "e.onnx", save_as_external_data=True, location="w.bin",

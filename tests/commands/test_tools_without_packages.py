@@ -26,3 +26,13 @@ class WithoutGraphSurgeon(Case):
             self.assertIn("Python package onnx-graphsurgeon", ended.err)
             self.assertIn("pip install onnx-graphsurgeon", ended.err)
             self.assertEqual(self.lenient(*words).code, 1)
+
+    def test_what_is_missing_itself_is_told_first(self):
+        self.save_model("m.onnx")
+        for command in ("list", "match", "replace"):
+            ended = self.vernier("plugin", command, "m.onnx", "--plugin-dir", "nowhere")
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn("--plugin-dir: there is no folder", ended.err)
+            ended = self.vernier("plugin", command, "no.onnx", "--plugin-dir", ".")
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn("cannot open 'no.onnx'", ended.err)

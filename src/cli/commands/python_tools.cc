@@ -1,4 +1,5 @@
 // Commands whose work is done by Python packages of the user: the tools of libexec/vernier/tools.
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/python_tools.h"
+#include "cli/commands/surgery.h"
 #include "run/model_source.h"
 #include "run/worker_pool.h"
 #include "util/scratch_folder.h"
@@ -56,6 +58,18 @@ Result<std::string> ChangedModel(const ParsedArgs& args, WorkerPool& pool,
 Status CheckGiven(const Tool& tool, const ParsedArgs& args) {
   if (!args.Has("model_file")) {
     return InvalidArgument(std::string(tool.command) + ": no model file was given");
+  }
+  // Before Python is asked for what it lacks.
+  const std::string model(*args.Value("model_file"));
+  const std::string file = model.substr(0, model.find(".py:"));
+  if (file == model && !std::filesystem::exists(file)) {
+    return Malformed("cannot open '" + file + "': No such file or directory");
+  }
+  if (const auto folder = args.Value("plugin_dir")) {
+    if (!std::filesystem::is_directory(*folder)) {
+      return Malformed("--plugin-dir: there is no folder '" + AbsolutePath(std::string(*folder)) +
+                       "'");
+    }
   }
   const bool shards = std::string_view(tool.module) == "sharding";
   if (!shards || args.Has("hint_file") || args.Has("one_shot")) return {};

@@ -46,18 +46,18 @@ DoctorPart PartOfPlugin(const BackendFile& file, const Result<BackendInfo>& info
   return part;
 }
 
-// A backend whose plug-in was not built. TensorRT's place can be taken by its Python module.
+// A backend whose plug-in was not built. Python modules can take the place of two.
 DoctorPart PartNotBuilt(const KnownPart& known, const PythonPlace& python) {
   DoctorPart part{.section = "backends", .name = std::string(known.name)};
   part.state = PartState::kMissing;
   part.enables = std::string(known.enables);
   part.why =
-      "this installation has no plug-in for it: its headers were not there when it was built";
-  if (known.name == "tensorrt") {
-    part.why += "; the Python module tensorrt serves in its place";
+      "this installation has no plug-in for it: it was built without its headers, or is a wheel";
+  if (known.name == "tensorrt" || known.name == "torch") {
+    part.why += "; the Python module " + std::string(known.name) + " serves in its place";
     part.command = PipCommand(python, known.package);
   } else {
-    const bool is_set = known.name == "torch" || known.name == "tensorflow";
+    const bool is_set = known.name == "tensorflow";
     part.command = (is_set ? "scripts/deps.sh --with " + std::string(known.name)
                            : std::string("scripts/setup.sh")) +
                    std::string(kRebuild);
