@@ -21,7 +21,7 @@ namespace {
 
 // A network with what keeps it alive.
 struct ParsedNetwork {
-  Owned<nvinfer1::IBuilder> builder;
+  std::shared_ptr<nvinfer1::IBuilder> builder;
   Owned<nvinfer1::INetworkDefinition> network;
   Owned<nvonnxparser::IParser> parser;  // owns the weights until the build is over
   std::shared_ptr<void> legacy_parser;  // as well
@@ -113,10 +113,10 @@ Status ParseOnnx(const Library& library, const vn_model& model, const sdk::Optio
   return {};
 }
 
-Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
+Result<ParsedNetwork> Parse(KeptBuilder& builder, const vn_model& model,
                             const sdk::Options& options, Logger& logger) {
   ParsedNetwork parsed;
-  parsed.builder = library.CreateBuilder(logger);
+  parsed.builder = builder.Get(IsOn(options, "keep_builder"));
   if (parsed.builder == nullptr) {
     return BackendError("TensorRT made no builder: " + logger.TakeError());
   }
@@ -127,10 +127,11 @@ Result<ParsedNetwork> Parse(const Library& library, const vn_model& model,
   }
   VERNIER_TRY(MarkUnfusedTensors(*parsed.network, options));
   if (IsLegacyModel(ValueOf(options, "model_type").value_or(""))) {
-    VERNIER_ASSIGN_OR_RETURN(parsed.legacy_parser,
-                             ParseLegacyModel(library, model, options, *parsed.network, logger));
+    VERNIER_ASSIGN_OR_RETURN(
+        parsed.legacy_parser,
+        ParseLegacyModel(builder.library(), model, options, *parsed.network, logger));
   } else {
-    VERNIER_TRY(ParseOnnx(library, model, options, parsed, logger));
+    VERNIER_TRY(ParseOnnx(builder.library(), model, options, parsed, logger));
   }
   VERNIER_TRY(EditNetwork(*parsed.network, options, logger));
   return parsed;
@@ -180,6 +181,11 @@ Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const CudaDevice& device,
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   logger.host().Log(28, "Finished engine building in " + Seconds(elapsed.count()) + " seconds");
   engine.asked = AskedPrecisions(*parsed.network);
+  std::string asked;
+  for (const AskedPrecision& row : engine.asked) {
+    asked += (asked.empty() ? "" : "\n") + row.layer + ":" + row.precision;
+  }
+  if (!asked.empty()) engine.config.emplace_back("Layer precisions", asked);
   VERNIER_TRY(SaveTimingCache(*build.config, options, logger));
   return engine;
 }
@@ -240,10 +246,10 @@ Result<BuiltEngine> BuildWithout(ParsedNetwork& parsed, const vn_model& model,
 
 }  // namespace
 
-Result<BuiltEngine> BuildEngine(const Library& library, const CudaDevice& device,
+Result<BuiltEngine> BuildEngine(KeptBuilder& builder, const CudaDevice& device,
                                 const vn_model& model, const sdk::Options& options,
                                 Logger& logger) {
-  VERNIER_ASSIGN_OR_RETURN(ParsedNetwork parsed, Parse(library, model, options, logger));
+  VERNIER_ASSIGN_OR_RETURN(ParsedNetwork parsed, Parse(builder, model, options, logger));
   Result<BuiltEngine> engine = BuildOnce(parsed, device, options, logger);
   if (engine.ok() || engine.status().code() != StatusCode::kBackend) return engine;
   return BuildWithout(parsed, model, {device, options, logger}, std::move(engine).status());

@@ -6,6 +6,7 @@
 
 #include "config_text.h"
 #include "cuda_device.h"
+#include "kept_builder.h"
 #include "network_edits.h"
 #include "trt_library.h"
 #include "trt_logger.h"
@@ -23,8 +24,8 @@ struct BuiltEngine {
 
 /// Also saves the timing cache. kMalformed when the parser refuses the model, naming node and
 /// reason; kBackend when the build fails. Where marked outputs make it fail, it is tried again
-/// without some of them, by halves.
-Result<BuiltEngine> BuildEngine(const Library& library, const CudaDevice& device,
+/// without some of them, by halves. The option "keep_builder" keeps the builder for builds to come.
+Result<BuiltEngine> BuildEngine(KeptBuilder& builder, const CudaDevice& device,
                                 const vn_model& model, const sdk::Options& options, Logger& logger);
 
 }  // namespace vernier::trt

@@ -184,6 +184,64 @@ Status SetLayerPrecisions(INetworkDefinition& network, const sdk::Options& optio
   return {};
 }
 
+// A tensor between the layers that one node of the model became.
+bool IsWithinNode(const ITensor& tensor) {
+  return std::string_view(tensor.getName()).starts_with("(Unnamed Layer*");
+}
+
+// As Polygraphy chooses the layers that it marks: those that compute, and with these types.
+bool TakesPrecision(const ILayer& layer) {
+  if (layer.getType() == LayerType::kCONSTANT) return false;
+  const std::vector<ITensor*> outputs = OutputsOf(layer);
+  return std::all_of(outputs.begin(), outputs.end(), [](const ITensor* tensor) {
+    const nvinfer1::DataType type = tensor->getType();
+    return tensor->isExecutionTensor() &&
+           (type == nvinfer1::DataType::kFLOAT || type == nvinfer1::DataType::kHALF ||
+            type == nvinfer1::DataType::kINT8);
+  });
+}
+
+using LayersByTensor = std::map<const ITensor*, ILayer*>;
+
+Status SetPrecisionOfMakers(const LayersByTensor& makers, ITensor& made, int32_t type) {
+  std::vector<ITensor*> tensors = {&made};
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto found = makers.find(tensors[i]);
+    if (found == makers.end()) continue;  // an input
+    ILayer& layer = *found->second;
+    if (TakesPrecision(layer)) VERNIER_TRY(SetPrecision(layer, type));
+    for (int32_t input = 0; input < layer.getNbInputs(); ++input) {
+      ITensor* tensor = layer.getInput(input);
+      if (tensor != nullptr && IsWithinNode(*tensor)) Append({tensor}, tensors);
+    }
+  }
+  return {};
+}
+
+// Precisions for nodes of the model, by the tensors that they make: the layers that a node became
+// need not have its name. A node that no layer is left of has none.
+Status SetNodePrecisions(INetworkDefinition& network, const sdk::Options& options) {
+  constexpr std::string_view kOption = "node precisions";
+  const auto words = WordsOf(options, "node_precisions");
+  if (!words) return {};
+  LayersByTensor makers;
+  std::map<std::string_view, ITensor*> tensors;
+  for (ILayer* layer : Layers(network)) {
+    for (ITensor* tensor : OutputsOf(*layer)) {
+      makers.emplace(tensor, layer);
+      tensors.emplace(tensor->getName(), tensor);
+    }
+  }
+  for (const std::string& word : *words) {
+    VERNIER_ASSIGN_OR_RETURN(const NamedWord named, SplitNamed(word, kOption));
+    VERNIER_ASSIGN_OR_RETURN(const int32_t type, TrtTypeOfWord(named.value, kOption));
+    const auto found = tensors.find(named.name);
+    if (found == tensors.end()) continue;
+    VERNIER_TRY(SetPrecisionOfMakers(makers, *found->second, type));
+  }
+  return {};
+}
+
 std::vector<ITensor*> InputsAndOutputs(const INetworkDefinition& network) {
   std::vector<ITensor*> tensors;
   for (int32_t i = 0; i < network.getNbInputs(); ++i) tensors.push_back(network.getInput(i));
@@ -320,6 +378,7 @@ Status EditNetwork(INetworkDefinition& network, const sdk::Options& options, Log
   VERNIER_TRY(MarkOutputs(network, options, logger));
   VERNIER_TRY(MarkOutputsByType(network, options));
   VERNIER_TRY(ExcludeOutputs(network, options, logger));
+  VERNIER_TRY(SetNodePrecisions(network, options));
   VERNIER_TRY(SetLayerPrecisions(network, options, logger));
   VERNIER_TRY(SetDecomposable(network, options));
   VERNIER_TRY(SetTensorTypes(network, options, logger));

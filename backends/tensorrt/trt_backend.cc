@@ -35,11 +35,16 @@ class TensorRtBackend {
     return backend;
   }
 
+  ~TensorRtBackend() {
+    const cuda::CurrentContext current = device_->Enter();
+    builder_.Drop();
+  }
+
   std::string_view framework_version() const { return version_; }
   std::string_view framework_path() const { return library_.path(); }
 
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
-    auto opened = TrtSession::Open({library_, device_, logger_}, model, options);
+    auto opened = TrtSession::Open({library_, builder_, device_, logger_}, model, options);
     const bool lacks = !opened.ok() && opened.status().code() == StatusCode::kUnavailable;
     if (!lacks || library_.version() == kHeaderVersion) return opened;
     // The library may well have what was asked for.
@@ -59,6 +64,7 @@ class TensorRtBackend {
   std::string version_;
   std::shared_ptr<CudaDevice> device_;
   Logger logger_;
+  KeptBuilder builder_{library_, logger_};
 };
 
 }  // namespace

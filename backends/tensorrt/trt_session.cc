@@ -119,7 +119,7 @@ Result<std::unique_ptr<sdk::Session>> TrtSession::Open(const Shared& shared, con
     VERNIER_TRY(session->Deserialize(plan.data(), plan.size(), IsOn(options, "allow_engine_code"),
                                      options));
   } else {
-    VERNIER_ASSIGN_OR_RETURN(BuiltEngine built, BuildEngine(shared.library, *shared.device, model,
+    VERNIER_ASSIGN_OR_RETURN(BuiltEngine built, BuildEngine(shared.builder, *shared.device, model,
                                                             options, shared.logger));
     session->not_exposed_ = std::move(built.not_exposed);
     session->asked_ = std::move(built.asked);

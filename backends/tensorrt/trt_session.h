@@ -11,6 +11,7 @@
 #include "cuda_graph.h"
 #include "debug_tensors.h"
 #include "engine_report.h"
+#include "kept_builder.h"
 #include "network_edits.h"
 #include "tensor_layout.h"
 #include "trt_library.h"
@@ -22,6 +23,7 @@ namespace vernier::trt {
 /// What a session shares with its backend.
 struct Shared {
   const Library& library;
+  KeptBuilder& builder;
   std::shared_ptr<CudaDevice> device;
   Logger& logger;
 };

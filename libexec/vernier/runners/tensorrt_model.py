@@ -75,7 +75,7 @@ def save_timing_cache(config, path):
 
 
 def build(trt, logger, path, model_bytes, options):
-    """A serialized engine."""
+    """A serialized engine, and the precisions that its layers were given."""
     if options.value("model_type") == "trt-network-script":
         builder, network, parser = trt_network.from_script(path, options)
     else:
@@ -95,7 +95,7 @@ def build(trt, logger, path, model_bytes, options):
     if options.on("save_engine"):
         print(f"[I] Saving engine to {options.value('save_engine')}")
         write_file(options.value("save_engine"), content)
-    return content
+    return content, trt_network.asked_precisions(network)
 
 
 def make_allocator(trt, driver):
@@ -217,10 +217,11 @@ def load(model_path, lists, model_bytes=None, declared=None):
     trt.init_libnvinfer_plugins(logger, "")
     if options.value("model_type") == "engine":
         with open(model_path, "rb") as file:
-            plan = file.read()
+            plan, asked = file.read(), None
     else:
-        plan = build(trt, logger, model_path, model_bytes, options)
+        plan, asked = build(trt, logger, model_path, model_bytes, options)
     engine = Engine(trt, logger, plan, options, declared or {})
-    if options.value("model_type") == "engine" and options.on("engine_report"):
-        trt_report.write(options.value("engine_report"), trt, engine.engine, engine.context)
+    wanted = options.value("model_type") == "engine" or options.on("node_precisions")
+    if wanted and options.on("engine_report"):
+        trt_report.write(options.value("engine_report"), trt, engine.engine, engine.context, asked)
     return engine

@@ -2,6 +2,7 @@
 
 from vernier_worker import scripts, wire
 
+import trt_report
 from trt_options import data_type, mask, member, missing, refuse, select, split_named
 
 
@@ -156,7 +157,39 @@ def mark_outputs(trt, network, options):
         network.unmark_output(tensors[name])
 
 
+def set_node_precisions(trt, network, options):
+    """Precisions of the layers that make these tensors: each is a node's of the model, and what lies
+    between the layers of one node has a name of TensorRT's."""
+    words = options.words("node_precisions") or []
+    if not words:
+        return
+    makers = {layer.get_output(i).name: layer for layer in layers_of(network)
+              for i in range(layer.num_outputs)}
+    types = [getattr(trt.DataType, name) for name in ("FLOAT", "HALF", "INT8")]
+    for word in words:
+        name, kind = split_named(word, "node precisions")
+        names = [name]
+        for tensor in names:
+            layer = makers.get(tensor)
+            if layer is None:
+                continue
+            made = [layer.get_output(i) for i in range(layer.num_outputs)]
+            if layer.type != trt.LayerType.CONSTANT and all(
+                    t.dtype in types and t.is_execution_tensor for t in made):
+                layer.precision = data_type(trt, kind, "node precisions")
+            inputs = [layer.get_input(i) for i in range(layer.num_inputs)]
+            names += [t.name for t in inputs if t is not None and t.name not in names
+                      and t.name.startswith("(Unnamed Layer*")]
+
+
+def asked_precisions(network):
+    """Names of layers and what they were asked for."""
+    return {layer.name: trt_report.type_name(layer.precision) for layer in layers_of(network)
+            if getattr(layer, "precision_is_set", False)}
+
+
 def set_types(trt, network, options):
+    set_node_precisions(trt, network, options)
     layers = {layer.name: layer for layer in layers_of(network)}
     for word in options.words("layer_precisions") or []:
         name, kind = split_named(word, "--layer-precisions")

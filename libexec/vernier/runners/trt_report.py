@@ -39,7 +39,26 @@ def _shapes(engine, name, is_input, profile):
     return {end: list(shape) for end, shape in zip(("min", "opt", "max"), ends)}
 
 
-def write(path, trt, engine, context):
+# In the inspector's JSON, and ours.
+SPELLINGS = {"FP32": "float32", "Float": "float32", "FP16": "float16", "Half": "float16",
+             "BF16": "bfloat16", "FP8": "float8", "Int8": "int8", "INT8": "int8", "Int32": "int32"}
+
+
+def _precision(text, asked):
+    """What a layer of the engine was asked for and gives; fused layers are named "a + b"."""
+    try:
+        layer = json.loads(text)
+        kind = layer["Outputs"][0].get("Format/Datatype") or layer["Outputs"][0]["Datatype"]
+    except (ValueError, KeyError, IndexError, TypeError):
+        return None
+    wanted = [asked[part] for part in layer.get("Name", "").split(" + ") if part in asked]
+    got = next((ours for theirs, ours in SPELLINGS.items() if theirs in kind), "")
+    return {"layer": layer.get("Name", ""), "asked": wanted[0] if wanted else "", "got": got}
+
+
+def write(path, trt, engine, context, asked=None):
+    """`asked`: precisions by layer that the builder was given; None for an engine from a file."""
+    asked = asked or {}
     names = [engine.get_tensor_name(i) for i in range(engine.num_io_tensors)]
     inputs = {n for n in names if engine.get_tensor_mode(n) == trt.TensorIOMode.INPUT}
     report = {
@@ -54,7 +73,10 @@ def write(path, trt, engine, context):
                      for profile in range(engine.num_optimization_profiles)],
         "layers_repeat": int(trt.__version__.split(".")[0]) < 10,
         "detailed": engine.profiling_verbosity == trt.ProfilingVerbosity.DETAILED,
-        "layers": _layers(trt, engine, context),
-        "config": [], "precisions": []}
+        "layers": _layers(trt, engine, context)}
+    report["precisions"] = [row for row in (_precision(text, asked) for text in report["layers"]
+                                            if asked) if row]
+    lines = "\n".join(f"{layer}:{kind}" for layer, kind in asked.items())
+    report["config"] = [{"setting": "Layer precisions", "value": lines}] if asked else []
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         json.dump(report, file)

@@ -1,6 +1,8 @@
 """A stand-in for the `tensorrt` module, as far as vernier's Python runner calls it, of release 8.5.
-Engines are the ONNX model itself, evaluated by onnx's reference; what a build was given is written
-to $FAKE_TENSORRT_JOURNAL as JSON.
+Engines are the ONNX model itself, evaluated by onnx's reference; where $FAKE_TENSORRT_HALF is set, with
+FP16 in float16 but for layers whose precision was set. What a build was given is written to
+$FAKE_TENSORRT_JOURNAL as JSON. Of the layer that $FAKE_TENSORRT_DISOBEYS names the inspector says that it
+computes in float16.
 """
 
 import base64
@@ -42,6 +44,7 @@ TensorIOMode = _enumeration("TensorIOMode", "NONE INPUT OUTPUT")
 _TYPES = {np.dtype(np.float32): DataType.FLOAT, np.dtype(np.float16): DataType.HALF,
           np.dtype(np.int64): DataType.INT32, np.dtype(np.int32): DataType.INT32}
 _LAYERS = {"Relu": LayerType.ACTIVATION, "Add": LayerType.ELEMENTWISE,
+           "Mul": LayerType.ELEMENTWISE, "Neg": LayerType.ELEMENTWISE,
            "Identity": LayerType.IDENTITY, "Constant": LayerType.CONSTANT}
 
 
@@ -64,7 +67,7 @@ def init_libnvinfer_plugins(logger, namespace):
 class _Tensor:
     def __init__(self, name, shape, dtype):
         self.name, self.shape, self.dtype = name, shape, dtype
-        self.is_shape_tensor = False
+        self.is_shape_tensor, self.is_execution_tensor = False, True
         self.allowed_formats = 0
 
 
@@ -121,11 +124,19 @@ class _Layer(ILayer):
     def __init__(self, node):
         self.name = node.name
         self.type = _LAYERS[node.op_type]
-        self.precision = DataType.FLOAT
+        self._precision, self.precision_is_set = DataType.FLOAT, False
         self._outputs = [_Tensor(name, (-1, 3), DataType.FLOAT) for name in node.output]
         self.node, self.inputs, self.weights = node, None, None
         self.num_outputs = len(self._outputs)
         self.num_inputs = len(node.input)
+
+    @property
+    def precision(self):
+        return self._precision
+
+    @precision.setter
+    def precision(self, kind):
+        self._precision, self.precision_is_set = kind, True
 
 
 class _Network(_Held):
@@ -326,7 +337,11 @@ class Builder(_Held):
             with open(os.environ["FAKE_TENSORRT_JOURNAL"], "a", encoding="utf-8") as file:
                 file.write(json.dumps(journal) + "\n")
         model = base64.b64encode(network.as_model().SerializeToString()).decode()
-        return json.dumps({"model": model, "outputs": outputs}).encode()
+        held = [layer.name for layer in network.layers
+                if layer.precision_is_set and layer.precision == DataType.FLOAT]
+        half = BuilderFlag.FP16 in config.flags and "FAKE_TENSORRT_HALF" in os.environ
+        return json.dumps({"model": model, "outputs": outputs, "half": half,
+                           "held": held}).encode()
 
 
 class Runtime:
@@ -342,16 +357,18 @@ class Runtime:
 
 
 class _Inspector:
-    def __init__(self, layers):
-        self.layers, self.execution_context = layers, None
+    def __init__(self, engine):
+        self.layers, self.execution_context, self.engine = engine.network.layers, None, engine
 
     def get_layer_information(self, index, form):
         assert form == LayerInformationFormat.JSON and self.execution_context is not None
         layer = self.layers[index]
         told = {"Name": layer.name, "LayerType": layer.type.name, "TacticValue": "0x2"}
+        lies = layer.name == os.environ.get("FAKE_TENSORRT_DISOBEYS")
+        kind = "FP16" if lies or self.engine.in_half(layer.name) else "FP32"
         for key, names in (("Inputs", layer.node.input), ("Outputs", layer.node.output)):
             told[key] = [{"Name": name, "Dimensions": [-1, 3],
-                          "Format/Datatype": "Row major linear FP32"} for name in names]
+                          "Format/Datatype": f"Row major linear {kind}"} for name in names]
         return json.dumps(told)
 
 
@@ -366,6 +383,7 @@ class _Engine(_Held):
             if name not in own:
                 model.graph.output.append(onnx.helper.make_empty_tensor_value_info(name))
         self.evaluator = reference.ReferenceEvaluator(model)
+        self.plan, self.model = plan, model
         self.network = _Network()
         self.network.fill(onnx.load_from_string(base64.b64decode(plan["model"])))
         self.inputs = {t.name: t for t in self.network.inputs}
@@ -389,8 +407,26 @@ class _Engine(_Held):
         assert profile == 0
         return [(1, 3), (2, 3), (4, 3)]
 
+    def in_half(self, layer):
+        return self.plan.get("half", False) and layer not in self.plan["held"]
+
+    def run(self, wanted, feed):
+        """Each node by itself, in the type that its layer has."""
+        if not self.plan.get("half", False):
+            return self.evaluator.run(wanted, feed)
+        values = {t.name: onnx.numpy_helper.to_array(t) for t in self.model.graph.initializer}
+        values.update(feed)
+        for node in self.model.graph.node:
+            kind = np.float16 if self.in_half(node.name) else np.float32
+            with np.errstate(over="ignore"):
+                given = {name: values[name].astype(kind) for name in node.input}
+                made = reference.ReferenceEvaluator(node).run(None, given)
+            values.update({name: np.asarray(value, np.float32)
+                           for name, value in zip(node.output, made)})
+        return [values[name] for name in wanted]
+
     def create_engine_inspector(self):
-        return _Inspector(self.network.layers)
+        return _Inspector(self)
 
     def get_tensor_format(self, name, profile=0):
         return TensorFormat.LINEAR
@@ -427,7 +463,7 @@ class _Context(_Held):
             content = ctypes.string_at(self.addresses[name], 4 * math.prod(shape))
             feed[name] = np.frombuffer(content, np.float32).reshape(shape)
         wanted = self.engine.outputs
-        for name, array in zip(wanted, self.engine.evaluator.run(wanted, feed)):
+        for name, array in zip(wanted, self.engine.run(wanted, feed)):
             allocator = self.allocators[name]
             address = allocator.reallocate_output(name, 0, array.nbytes, 256)
             content = np.ascontiguousarray(array)
