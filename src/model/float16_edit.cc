@@ -20,7 +20,10 @@ class Converter {
  public:
   Converter(const OnnxModel& model, std::span<const std::string_view> outputs,
             const WeightSources& sources, const Float16Kept& kept)
-      : model_(model), functions_(model), names_(model, functions_, outputs, kept, edit_) {
+      : model_(model),
+        kept_(kept),
+        functions_(model),
+        names_(model, functions_, outputs, kept, edit_) {
     edit_.losses = std::make_shared<Float16Losses>();
     for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {
       slices_[model.external_tensors()[i].bytes.data()] = &sources.external->slices[i];
@@ -76,6 +79,7 @@ class Converter {
   }
 
   const OnnxModel& model_;
+  const Float16Kept& kept_;
   std::unordered_map<const char*, const ExternalSlice*> slices_;
   std::unordered_map<const char*, const BytePieces*> detached_;
   Float16Edit edit_;
@@ -190,6 +194,8 @@ Status Converter::Node(std::string_view bytes, size_t index, Float16Scope& scope
                        Float16NodeNames& names) {
   const OnnxNode& node = scope.graph.nodes[index];
   size_t input = 0, output = 0, body = 0;
+  // The nodes within are looked at one by one all the same.
+  const bool holds = node.subgraph_count > 0 && kept_.contains(&node);
   for (const WireField& field : FieldsOf(bytes, M::kNode)) {
     if (field.type != WireType::kBytes || field.number == 0) continue;
     if (field.number == 1 || field.number == 2) {
@@ -198,7 +204,7 @@ Status Converter::Node(std::string_view bytes, size_t index, Float16Scope& scope
       std::string renamed;
       AppendBytesField(renamed, field.number, name);
       Replace(field.field, std::move(renamed));
-    } else if (field.number == 5 && !scope.node_stays[index]) {
+    } else if (field.number == 5 && (holds || !scope.node_stays[index])) {
       VERNIER_TRY(Attribute(field, node, scope, body));
     }
   }
@@ -244,7 +250,8 @@ Status Converter::Body(std::string_view bytes, const OnnxNode& node, Float16Scop
   const OnnxGraph& graph = model_.Subgraph(bodies[body]);
   Float16Scope inner{.graph = graph,
                      .outer = &scope,
-                     .types = functions_.inference().OfBody(scope.graph, node, graph, scope.types)};
+                     .types = functions_.inference().OfBody(scope.graph, node, graph, scope.types),
+                     .of_kept_node = kept_.contains(&node)};
   return Graph(bytes, inner);
 }
 

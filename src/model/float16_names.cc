@@ -66,7 +66,7 @@ void Float16Names::FindKept(Float16Scope& scope) {
     if (!stays) continue;
     for (const std::string_view name : scope.graph.Inputs(node)) needed.insert(name);
   }
-  if (scope.is_main()) {
+  if (scope.is_main() || scope.of_kept_node) {
     for (const OnnxValue& input : scope.graph.inputs) {
       if (scope.TypeOf(input.name) == kOnnxFloat) scope.kept.insert(input.name);
     }
@@ -77,8 +77,8 @@ void Float16Names::FindKept(Float16Scope& scope) {
   };
   for (const OnnxTensor& tensor : scope.graph.initializers) {
     if (tensor.onnx_type != kOnnxFloat) continue;
-    const bool kept = scope.is_main()
-                          ? needed.contains(tensor.name) || outputs_.contains(tensor.name)
+    const bool kept = scope.is_main() || scope.of_kept_node
+                          ? needed.contains(tensor.name) || IsOutput(tensor.name, scope)
                           : needed.contains(tensor.name) && !is_result(tensor.name);
     if (kept) scope.kept.insert(tensor.name);
   }

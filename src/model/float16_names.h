@@ -2,6 +2,7 @@
 // new names, and the casts that make them. Internal to model.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -41,6 +42,7 @@ struct Float16Scope {
   std::unordered_map<std::string_view, std::string> float_names = {};  ///< and where in float32
   std::vector<bool> node_stays = {};
   std::string first_casts = {};  ///< node fields for the beginning of the graph
+  bool of_kept_node = false;     ///< a body of a node that is to stay: its inputs and outputs do
 
   bool is_main() const { return outer == nullptr && fields.message == OnnxMessage::kGraph; }
   int32_t TypeOf(std::string_view name) const {
@@ -71,7 +73,9 @@ class Float16Names {
   Float16NodeNames NamesOf(size_t index, Float16Scope& scope);
 
   bool IsOutput(std::string_view name, const Float16Scope& scope) const {
-    return scope.is_main() && outputs_.contains(name);
+    if (!scope.of_kept_node) return scope.is_main() && outputs_.contains(name);
+    return std::any_of(scope.graph.outputs.begin(), scope.graph.outputs.end(),
+                       [&](const OnnxValue& output) { return output.name == name; });
   }
 
  private:

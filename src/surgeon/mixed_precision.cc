@@ -37,8 +37,9 @@ class LowerableFinder {
         const OnnxGraph& body = model_.Subgraph(link);
         Visit(body, InferBodyTypes(model_, graph, node, body, types), &outermost);
       }
-      const bool whole = node.subgraph_count > 0 || functions_.IsCall(node);
-      if (whole || node.op_type == "Constant" || !TouchesFloat(graph, node, types)) continue;
+      if (functions_.IsCall(node) || node.op_type == "Constant" ||
+          !TouchesFloat(graph, node, types))
+        continue;
       if (StaysFloat32(model_, functions_, graph, node, types)) continue;
       found_.push_back({&node, &graph, outermost});
     }

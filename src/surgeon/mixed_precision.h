@@ -19,8 +19,9 @@ struct LowerableNode {
   size_t owner;            ///< its index in the model's graph; of a node in a body, that around it
 };
 
-/// In the order of the file, nodes of bodies before the node that holds them. Left out are nodes
-/// that hold bodies or call functions, and those that ConvertToFloat16 leaves in float32 anyway.
+/// In the order of the file, nodes of bodies before the node that holds them; of that it is what
+/// goes into the bodies and comes out of them. Left out are nodes that call functions, and those
+/// that ConvertToFloat16 leaves in float32 anyway.
 std::vector<LowerableNode> FindLowerable(const OnnxModel& model);
 
 /// Writes model.now() in float16 but for `kept`, and reads it again: kInternal, naming a node, when
