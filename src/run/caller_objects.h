@@ -1,11 +1,19 @@
 // What a program that uses these libraries has of its own in a run: runners, loaders and comparison
-// functions that it serves itself.
+// functions that it serves itself, workers that outlive the run.
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
+#include <string>
 #include <string_view>
 
 namespace vernier {
+
+class Worker;
+
+/// Workers by what they were loaded for.
+using KeptWorkers = std::map<std::string, std::shared_ptr<Worker>>;
 
 struct CallerObjects {
   /// A connected socket, the run's from then on, at whose other end the program serves the protocol
@@ -15,6 +23,9 @@ struct CallerObjects {
   bool serves_scripts = false;
   /// The observer keeps outputs: none may stay on a device.
   bool keeps_outputs = false;
+  /// Workers stay here, with the framework that they loaded, for runs to come. Their log is that of
+  /// the run that started them, which has to outlive them. May be null.
+  KeptWorkers* kept_workers = nullptr;
 };
 
 /// The backend option of a runner (backend "python") that is such an object.

@@ -33,8 +33,9 @@ Status Open(WorkerPool& pool, const ModelSource& model, const OptionList& option
 
 }  // namespace
 
-Status BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger) {
-  WorkerPool pool(plan.execution, interrupted, logger);
+Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
+                                     Logger& logger, const CallerObjects* caller) {
+  WorkerPool pool(plan.execution, interrupted, logger, caller);
   LiveRunner runner(plan.runners.front());
   RunScripts scripts;
   if (RunScripts::Wanted(plan)) {
@@ -47,7 +48,9 @@ Status BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
                            CalibrationFeeds::Make(plan, plan.runners.front(), *model,
                                                   {scripts.feeds(), scripts.draws()}, logger));
   VERNIER_TRY(Open(pool, *model, feeds.options(), runner, logger));
-  return runner.Close();
+  RunnerRecord record = runner.Describe();
+  VERNIER_TRY(runner.Close());
+  return record;
 }
 
 Result<EngineRecord> DescribeEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,

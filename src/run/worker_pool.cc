@@ -35,8 +35,9 @@ bool MayMoveToPython(const RunnerPlan& runner) {
 }
 
 Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
-  std::weak_ptr<Worker>& slot =
-      workers_[SharingKey(runner, plan_.use_subprocess || plan_.parallel)];
+  const std::string key = SharingKey(runner, plan_.use_subprocess || plan_.parallel);
+  std::weak_ptr<Worker>& slot = workers_[key];
+  if (std::shared_ptr<Worker> kept = FindKept(key); kept != nullptr) slot = kept;
   // One that died is of no use to anybody, though somebody may hold it still.
   if (std::shared_ptr<Worker> running = slot.lock(); running && running->death().ok()) {
     return running;
@@ -63,7 +64,16 @@ Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker,
                            Start(std::move(load), std::move(program)));
   slot = worker;
+  if (caller_ != nullptr && caller_->kept_workers != nullptr) {
+    (*caller_->kept_workers)[key] = worker;
+  }
   return worker;
+}
+
+std::shared_ptr<Worker> WorkerPool::FindKept(const std::string& key) const {
+  if (caller_ == nullptr || caller_->kept_workers == nullptr) return nullptr;
+  const auto found = caller_->kept_workers->find(key);
+  return found == caller_->kept_workers->end() ? nullptr : found->second;
 }
 
 bool WorkerPool::HasPluginToo(const RunnerPlan& runner) const {

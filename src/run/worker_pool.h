@@ -37,6 +37,7 @@ class WorkerPool {
   Result<std::shared_ptr<Worker>> GetForScripts();
 
  private:
+  std::shared_ptr<Worker> FindKept(const std::string& key) const;
   Result<std::shared_ptr<Worker>> StartAtCaller();
   Result<std::shared_ptr<Worker>> Start(LoadRequest load, std::vector<std::string> program);
 

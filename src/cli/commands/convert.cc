@@ -100,7 +100,7 @@ Status WriteOnnx(Conversion& conversion, WorkerPool& pool) {
 Status ConvertToEngine(const Conversion& conversion) {
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindEngineBuild(conversion.args, conversion.model,
                                                                conversion.output, conversion.log));
-  return BuildEngineFile(plan, WatchSignals(), conversion.log);
+  return BuildEngineFile(plan, WatchSignals(), conversion.log).status();
 }
 
 Status Convert(const ParsedArgs& args, Logger& log) {

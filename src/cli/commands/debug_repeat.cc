@@ -1,4 +1,5 @@
 // The same again and again: a check, or the build of an engine and its check.
+#include "backend/worker.h"
 #include "cli/bind_model.h"
 #include "cli/bind_run.h"
 #include "cli/commands/commands.h"
@@ -68,9 +69,13 @@ Status Build(const ParsedArgs& args, CheckWords check, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(DebugSession session,
                            DebugSession::Bind(args, std::move(check), plan, log));
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, BuildableModel(args));
+  KeptWorkers workers;
+  CallerObjects kept;
+  kept.kept_workers = &workers;
   const auto make = [&](const std::string& path) -> Status {
-    VERNIER_ASSIGN_OR_RETURN(const RunPlan build, BindEngineBuild(args, model, path, log));
-    return BuildEngineFile(build, WatchSignals(), log);
+    VERNIER_ASSIGN_OR_RETURN(RunPlan build, BindEngineBuild(args, model, path, log));
+    build.runners.front().session_options.emplace_back("keep_builder", "1");
+    return BuildEngineFile(build, WatchSignals(), log, &kept).status();
   };
   return Iterate(args, session, {.make = make, .may_fail = true}, log);
 }
