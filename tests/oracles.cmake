@@ -144,7 +144,7 @@ endif()
 include(trt_trace/trt_trace.cmake)
 # TensorRT through a Python module that stands in for it.
 peer_test(oracle.trt_python
-  COMMAND -B -m unittest test_trt_python test_template_scripts test_inspect_network
+  COMMAND -B -m unittest test_trt_python test_template_scripts test_inspect_network test_trt_precision
   DIRECTORY trt_python
   ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>"
     "VERNIER_FAKE_CUDA_DIR=$<TARGET_FILE_DIR:fake_cuda>"

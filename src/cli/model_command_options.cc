@@ -119,16 +119,26 @@ OptionTable DebugBuildOptionTable() {
 }
 
 OptionTable DebugPrecisionOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(),
-                      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}),
-                      DebugPrecisionOptions(), DebugJobOptions(), DebugCheckOptions(),
-                      DebugArtifactOptions(),
-                      Only(TensorRtConfigOptions(), {"tf32", "fp16", "int8"}), InputsOfOneRun(),
-                      Only(OnnxRuntimeOptions(), {"onnxrt_lib"}),
-                      Only(OnnxLoadOptions(),
-                           {"external_data_dir", "ignore_external_data", "strict_external_data"}),
-                      Without(OnnxSaveOptions(), {"save_onnx"}),
-                      Only(WorkerOptions(), {"timeout", "python", "backend_dir"})});
+  std::vector<CommandGroup> groups = {
+      GeneralOptions(),
+      LoggingOptions(),
+      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}),
+      DebugPrecisionOptions(),
+      DebugJobOptions(),
+      DebugCheckOptions(),
+      DebugArtifactOptions(),
+      InputsOfOneRun(),
+      Only(OnnxRuntimeOptions(), {"onnxrt_lib"}),
+      Only(OnnxLoadOptions(),
+           {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"}),
+      Without(OnnxSaveOptions(), {"save_onnx"}),
+      TensorRtConfigOptions()};
+  for (const OptionGroup& group : TensorRtLoadOptions()) {
+    groups.push_back(Without(group, {"save_engine", "load_runtime"}));
+  }
+  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib"}));
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  return OptionTable(std::move(groups));
 }
 
 OptionTable DebugReduceOptionTable() {

@@ -3,35 +3,87 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "util/counted.h"
+
 namespace vernier {
 namespace {
 
 using Units = std::vector<NodeSet>;  // what stays or goes as a whole
 
+// Of so few likely nodes each is left out in turn; of more, beginnings are tried first.
+constexpr size_t kFew = 8;
+
 class PrecisionSearch {
  public:
   PrecisionSearch(const PrecisionPlan& plan, const FirstOfSets& first)
-      : plan_(plan), asked_(first) {
+      : plan_(plan),
+        first_(first),
+        limited_([this](std::span<const NodeSet> sets) { return Ask(sets); }),
+        asked_(limited_) {
     for (uint32_t i = 0; i < plan.ranked.size(); ++i) rank_[plan.ranked[i]] = i;
   }
 
-  Result<std::optional<NodeSet>> Find() {
+  Result<std::optional<KeptNodes>> Find() {
+    Result<std::optional<NodeSet>> found = FindFewest();
+    if (found.ok() && !*found) return std::optional<KeptNodes>();
+    if (found.ok()) return std::optional(KeptNodes{**std::move(found), true});
+    if (!spent_) return found.status();
+    if (best_) return std::optional(KeptNodes{*best_, false});
+    return NotFound("no set of nodes was seen to pass within " + Counted(count_, "check"));
+  }
+
+ private:
+  Result<std::optional<NodeSet>> FindFewest() {
     VERNIER_ASSIGN_OR_RETURN(const bool nothing, Passes({}));
     if (nothing) return std::optional(NodeSet());
-    VERNIER_ASSIGN_OR_RETURN(const bool everything, Passes(plan_.ranked));
-    if (!everything) return std::optional<NodeSet>();
     NodeSet nodes = plan_.ranked;
+    const bool guessed = !plan_.likely.empty() && plan_.likely.size() < nodes.size();
+    bool right = false;
+    if (guessed) {
+      VERNIER_ASSIGN_OR_RETURN(right, Passes(plan_.likely));
+    }
+    if (right) return FewestOfLikely();
+    VERNIER_ASSIGN_OR_RETURN(const bool everything, Passes(nodes));
+    if (!everything) return std::optional<NodeSet>();
     if (!plan_.groups.empty()) {
       VERNIER_ASSIGN_OR_RETURN(const Units groups, Smallest(plan_.groups));
       nodes = Together(groups);
     }
-    Units single;
-    for (const uint32_t node : nodes) single.push_back({node});
-    VERNIER_ASSIGN_OR_RETURN(const Units left, Smallest(std::move(single)));
+    VERNIER_ASSIGN_OR_RETURN(const Units left, Smallest(Singly(nodes)));
     return std::optional(Together(left));
   }
 
- private:
+  Result<std::optional<NodeSet>> FewestOfLikely() {
+    Units units = Singly(plan_.likely);
+    if (units.size() > kFew) {
+      VERNIER_ASSIGN_OR_RETURN(units, Smallest(std::move(units)));
+    } else {
+      VERNIER_TRY(DropNeedless(units));
+    }
+    return std::optional(Together(units));
+  }
+
+  static Units Singly(const NodeSet& nodes) {
+    Units units;
+    for (const uint32_t node : nodes) units.push_back({node});
+    return units;
+  }
+
+  // The check, until it was asked often enough.
+  Result<std::optional<size_t>> Ask(std::span<const NodeSet> sets) {
+    const size_t left = plan_.most_checks == 0 ? sets.size() : plan_.most_checks - count_;
+    const auto affordable = sets.first(std::min(left, sets.size()));
+    std::optional<size_t> found;
+    if (!affordable.empty()) {
+      VERNIER_ASSIGN_OR_RETURN(found, first_(affordable));
+    }
+    count_ += found ? *found + 1 : affordable.size();
+    if (found && (!best_ || sets[*found].size() < best_->size())) best_ = sets[*found];
+    if (found || affordable.size() == sets.size()) return found;
+    spent_ = true;
+    return NotFound("the checks are spent");
+  }
+
   NodeSet Together(std::span<const NodeSet> units, std::span<const NodeSet> more = {}) const {
     NodeSet nodes;
     for (const auto& part : {units, more}) {
@@ -110,13 +162,19 @@ class PrecisionSearch {
   }
 
   const PrecisionPlan& plan_;
+  const FirstOfSets& first_;
+  const FirstOfSets limited_;
   AskedSets asked_;
+  size_t count_ = 0;
+  bool spent_ = false;
+  std::optional<NodeSet> best_;
   std::unordered_map<uint32_t, uint32_t> rank_;
 };
 
 }  // namespace
 
-Result<std::optional<NodeSet>> FindKeptNodes(const PrecisionPlan& plan, const FirstOfSets& first) {
+Result<std::optional<KeptNodes>> FindKeptNodes(const PrecisionPlan& plan,
+                                               const FirstOfSets& first) {
   return PrecisionSearch(plan, first).Find();
 }
 

@@ -15,14 +15,24 @@ namespace vernier {
 struct PrecisionPlan {
   NodeSet ranked;
   std::vector<NodeSet> groups;  ///< empty: single nodes from the start
+  NodeSet likely;               ///< what evidence alone would keep, in the order of `ranked`
   size_t width = 1;             ///< so many models are worth checking at once
+  size_t most_checks = 0;       ///< 0: as many as it takes
 };
 
-/// The nodes that have to stay, in the order of the plan: with them the check passes, without any
-/// one of them it does not. Empty when float16 passes everywhere; nullopt when the check fails
-/// though all nodes stay. Of models in which these nodes stay, `first` tells the first that passes;
-/// it is asked about none twice: with m nodes to be found, each within the first r, about
-/// 2 m log(r) times and m times more. Errors of `first`.
-Result<std::optional<NodeSet>> FindKeptNodes(const PrecisionPlan& plan, const FirstOfSets& first);
+struct KeptNodes {
+  NodeSet nodes;  ///< in the order of the plan
+  /// Without any one of them the check does not pass; else the checks were spent before that was
+  /// known of all, and these are the fewest with which it passed.
+  bool minimal = true;
+};
+
+/// The nodes that have to stay: with them the check passes. Empty when float16 passes everywhere;
+/// nullopt when the check fails though all nodes stay. Of models in which these nodes stay, `first`
+/// tells the first that passes; it is asked about none twice. Where `likely` is right, that takes
+/// as many checks as there are nodes to be found, and two (one node: two in all). Else, with m
+/// nodes each within the first r, about 2 m log(r) and m more. Errors of `first`; kNotFound where
+/// `most_checks` do not tell whether the check can pass at all.
+Result<std::optional<KeptNodes>> FindKeptNodes(const PrecisionPlan& plan, const FirstOfSets& first);
 
 }  // namespace vernier

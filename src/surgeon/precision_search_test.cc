@@ -58,8 +58,10 @@ TEST_P(KeptNodes, AreThoseThatAreNeeded) {
     return oracle.First(sets);
   });
   ASSERT_TRUE(kept.ok() && kept->has_value());
-  EXPECT_EQ(std::set<uint32_t>((*kept)->begin(), (*kept)->end()), c.needed);
-  EXPECT_TRUE(std::is_sorted((*kept)->begin(), (*kept)->end()));
+  const NodeSet& nodes = (*kept)->nodes;
+  EXPECT_EQ(std::set<uint32_t>(nodes.begin(), nodes.end()), c.needed);
+  EXPECT_TRUE(std::is_sorted(nodes.begin(), nodes.end()));
+  EXPECT_TRUE((*kept)->minimal);
   EXPECT_LE(oracle.asked(), c.most_checks);
 }
 
@@ -86,7 +88,67 @@ TEST(KeptNodes, HoldNoneThatIsNeedless) {
                                       : std::optional<size_t>(found - sets.begin()));
   });
   ASSERT_TRUE(kept.ok() && kept->has_value());
-  EXPECT_EQ(**kept, NodeSet({1}));
+  EXPECT_EQ((*kept)->nodes, NodeSet({1}));
+}
+
+struct GuessCase {
+  const char* name;
+  NodeSet likely;
+  std::set<uint32_t> needed;
+  size_t most_checks;
+};
+
+class LikelyNodes : public testing::TestWithParam<GuessCase> {};
+
+TEST_P(LikelyNodes, AreTriedFirst) {
+  const GuessCase& c = GetParam();
+  Oracle oracle(c.needed);
+  PrecisionPlan plan = Plan(200, 20);
+  plan.likely = c.likely;
+  const auto kept =
+      FindKeptNodes(plan, [&](std::span<const NodeSet> sets) { return oracle.First(sets); });
+  ASSERT_TRUE(kept.ok() && kept->has_value());
+  EXPECT_EQ(std::set<uint32_t>((*kept)->nodes.begin(), (*kept)->nodes.end()), c.needed);
+  EXPECT_LE(oracle.asked(), c.most_checks);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Evidence, LikelyNodes,
+    testing::Values(GuessCase{"OneThatIsRight", {7}, {7}, 2},
+                    GuessCase{"NoneAreNeeded", {7}, {}, 1},
+                    GuessCase{"TwoThatAreRight", {7, 90}, {7, 90}, 4},
+                    GuessCase{"OneTooMany", {7, 8, 90}, {7, 90}, 6},
+                    GuessCase{"OneOfMany", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {5}, 10},
+                    GuessCase{"OneTooFew", {7}, {7, 90}, 30}, GuessCase{"Wrong", {7}, {3}, 16}),
+    [](const auto& info) { return info.param.name; });
+
+// Every other node is needed: far more checks than there are.
+TEST(KeptNodes, AreTheFewestThatPassedWhenTheChecksAreSpent) {
+  std::set<uint32_t> needed;
+  for (uint32_t node = 0; node < 100; node += 2) needed.insert(node);
+  for (const size_t most : {3u, 20u, 60u}) {
+    Oracle oracle(needed);
+    PrecisionPlan plan = Plan(200, 20);
+    plan.most_checks = most;
+    const auto kept =
+        FindKeptNodes(plan, [&](std::span<const NodeSet> sets) { return oracle.First(sets); });
+    ASSERT_TRUE(kept.ok() && kept->has_value());
+    EXPECT_FALSE((*kept)->minimal);
+    const std::set<uint32_t> nodes((*kept)->nodes.begin(), (*kept)->nodes.end());
+    EXPECT_TRUE(std::includes(nodes.begin(), nodes.end(), needed.begin(), needed.end()));
+    EXPECT_LE(nodes.size(), most < 10 ? 200u : 100u);
+    EXPECT_LE(oracle.asked(), most);
+  }
+}
+
+TEST(KeptNodes, AreNotThereWhereTheChecksAreSpentTooSoon) {
+  Oracle oracle({1});
+  PrecisionPlan plan = Plan(10, 5);
+  plan.most_checks = 1;
+  const auto kept =
+      FindKeptNodes(plan, [&](std::span<const NodeSet> sets) { return oracle.First(sets); });
+  EXPECT_EQ(kept.status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(kept.status().message(), "no set of nodes was seen to pass within 1 check");
 }
 
 TEST(KeptNodes, AreNotThereWhereEverythingFails) {

@@ -1,12 +1,15 @@
 """vernier debug reduce and repeat: the planted node is found, and a session is taken up again."""
 
 import json
+import signal
+import subprocess
 import sys
+import time
 
 import onnx
 from onnx import TensorProto, helper
 
-from program import Case
+from program import VERNIER, Case
 from surgeon_models import model, node, value, weight
 
 # Fails where the model holds all of these operators.
@@ -128,6 +131,58 @@ class Debug(Case):
         self.assertIn("Running check command: vernier run polygraphy_debug.onnx --onnxrt", ended.out)
         ended = self.reduce(long_model({}, 14), "--", "--onnxrt", code=1)
         self.assertIn("the check passes for the whole model", ended.err)
+
+    def test_a_signal_ends_the_check_too(self):
+        onnx.save(long_model({}, 12), str(self.path("m.onnx")))
+        self.path("slow.sh").write_text("#!/bin/sh\necho x > started\nsleep 60 & wait\n")
+        self.path("slow.sh").chmod(0o755)
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            self.path("started").unlink(missing_ok=True)
+            with subprocess.Popen([VERNIER, "debug", "reduce", "m.onnx", "-o", "bad.onnx", "--check",
+                                   "./slow.sh", "polygraphy_debug.onnx"], cwd=self.folder,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                  text=True) as search:
+                while not self.path("started").exists() and search.poll() is None:
+                    time.sleep(0.01)
+                search.send_signal(number)
+                self.assertIn("interrupted", search.communicate(timeout=40)[1])
+                self.assertEqual(search.returncode, code)
+            self.assertFalse(self.path("polygraphy_debug.onnx").exists())
+
+    def test_rules_hold_for_our_own_comparison_too(self):
+        made = long_model({9: "Unheard"}, 14)
+        for words in (["--fail-regex", "Unheard"], ["--fail-code", "3"]):
+            self.reduce(made, *words, "--", "--onnxrt")
+            self.assertEqual(self.names(), ["n9"])
+        for words in (["--fail-regex", "nothing of the kind"], ["--ignore-fail-code", "3"]):
+            ended = self.reduce(made, *words, "--", "--onnxrt", code=1)
+            self.assertIn("the check passes for the whole model", ended.err)
+
+    def test_frameworks_stay_loaded_between_checks(self):
+        self.path("model.py").write_text("""
+import os
+import onnx
+
+def load(model_path):
+    with open("loads.txt", "a", encoding="utf-8") as file:
+        file.write(f"{os.getpid()}\\n")
+    graph = onnx.load(model_path).graph
+    assert all(node.op_type != "Neg" for node in graph.node)
+    return lambda feed: {output.name: feed[graph.input[0].name] for output in graph.output}
+""")
+        self.reduce(long_model({9: "Neg"}, 14), "--save-debug-replay", "r.json", "--",
+                    "--model-runner", "model.py", "--python", sys.executable)
+        self.assertEqual(self.names(), ["n9"])
+        loads = self.path("loads.txt").read_text().split()
+        self.assertEqual(len(loads), len(json.loads(self.path("r.json").read_text())))
+        self.assertGreater(len(loads), 3)
+        self.assertEqual(len(set(loads)), 1)
+
+    def test_a_check_that_reports_is_a_process_of_its_own(self):
+        made = long_model({9: "Unheard"}, 14)
+        self.reduce(made, "--", "--onnxrt", "--save-record", "record.json")
+        self.assertEqual(self.names(), ["n9"])
+        self.assertTrue(self.path("record.json").exists())
         ended = self.reduce(made, "--", "--no-such-option", code=2)
         self.assertIn("no-such-option", ended.err)
 

@@ -44,6 +44,23 @@ def rescaling(prefix, source, target):
             node("Mul", [prefix + "d", "huge"], [target], name=prefix + "up")]
 
 
+def exploding(prefix, source, target):
+    """exp(20 x) and its logarithm, which float16 can hold up to x = 0.55."""
+    return [node("Mul", [source, "twenty"], [prefix + "t"], name=prefix + "times"),
+            node("Exp", [prefix + "t"], [prefix + "e"], name=prefix + "exp"),
+            node("Log", [prefix + "e"], [prefix + "l"], name=prefix + "log"),
+            node("Mul", [prefix + "l", "twentieth"], [target], name=prefix + "part")]
+
+
+def summing(prefix, source, target):
+    """A sum of large numbers is beyond float16, their mean is not."""
+    return [node("Mul", [source, "wide"], [prefix + "w"], name=prefix + "widen"),
+            node("ReduceSum", [prefix + "w", "all"], [prefix + "s"], name=prefix + "sum",
+                 keepdims=1),
+            node("Mul", [prefix + "s", "part"], [prefix + "m"], name=prefix + "mean"),
+            node("Add", [source, prefix + "m"], [target], name=prefix + "shift")]
+
+
 def chain(prefix, source, target, length):
     nodes, last = [], source
     for i in range(length):
@@ -61,9 +78,13 @@ def planted(*faults):
         nodes += fault(f"f{i}", last, f"f{i}out")
         last = f"f{i}out"
     nodes += chain("after", last, "y", 15)
+    read = {name for n in nodes for name in n.input}
+    weights = [scalar("thousand", 1000), scalar("millionth", 1e-6), scalar("large", 4096),
+               scalar("tiny", 1e-8), scalar("huge", 1e8), scalar("twenty", 20),
+               scalar("twentieth", 0.05), scalar("wide", 9000), scalar("part", 1 / 288000),
+               numpy_helper.from_array(np.array([0, 1]), "all")]
     return model(nodes, [value("x", (4, 8))], [value("y", (4, 8))],
-                 [scalar("thousand", 1000), scalar("millionth", 1e-6), scalar("large", 4096),
-                  scalar("tiny", 1e-8), scalar("huge", 1e8)])
+                 [weight for weight in weights if weight.name in read])
 
 
 class Precision(Case):
@@ -108,6 +129,8 @@ class Precision(Case):
         for faults, wanted in (((overflowing,), {"f0square", "f0back"}),
                                ((cancelling,), {"f0add", "f0subtract"}),
                                ((rescaling,), {"f0down", "f0up"}),
+                               ((exploding,), {"f0exp", "f0log"}),
+                               ((summing,), {"f0sum", "f0mean"}),
                                ((overflowing, cancelling),
                                 {"f0square", "f0back", "f1add", "f1subtract"})):
             with self.subTest(wanted=wanted):
@@ -118,8 +141,8 @@ class Precision(Case):
                 self.assertEqual({name for name, of in types.items() if of == TensorProto.FLOAT},
                                  wanted)
                 self.assertEqual(set(types.values()), {TensorProto.FLOAT, TensorProto.FLOAT16})
-                # Fewer than one for each node: evidence leads there.
-                self.assertLess(self.calls(), 30 + 3 * len(faults))
+                # None in float16, those that evidence names, and without each of these.
+                self.assertLessEqual(self.calls(), 2 + len(wanted) + 2 * (len(faults) - 1))
                 self.assertIn("vernier convert mixed.onnx --strongly-typed -o mixed.engine",
                               ended.out)
                 self.assertFalse(self.path("polygraphy_debug.onnx").exists())
@@ -142,6 +165,50 @@ class Precision(Case):
         ended = self.search(planted(cancelling), "--onnxrt-lib", "/nowhere.so")
         self.assertIn("operators alone decide where to begin", ended.out)
         self.assertEqual(self.kept(ended), {"f0add", "f0subtract"})
+
+    def test_everything_needs_float32(self):
+        # The check passes with every node in float32 alone.
+        check = ("import sys, onnx; open('calls.txt', 'a').write('x'); "
+                 "made = onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1])).graph; "
+                 "of = {v.name: v.type.tensor_type.elem_type for v in [*made.value_info, "
+                 "*made.output]}; "
+                 "sys.exit(any(of[n.output[0]] != 1 for n in made.node if n.op_type != 'Cast'))")
+        nodes = chain("n", "x", "y", 6)
+        ended = self.search(model(nodes, [value("x", (4, 8))], [value("y", (4, 8))]),
+                            check=["--check", sys.executable, "-c", check, "polygraphy_debug.onnx"])
+        self.assertEqual(self.kept(ended), {n.name for n in nodes})
+        self.assertLess(self.calls(), 40)
+
+    def test_the_search_ends_when_its_checks_are_spent(self):
+        # Every other node is needed.
+        wanted = {f"n{i}" for i in range(0, 40, 2)}
+        check = ("import sys, onnx; open('calls.txt', 'a').write('x'); "
+                 "made = onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1])).graph; "
+                 "of = {v.name: v.type.tensor_type.elem_type for v in [*made.value_info, "
+                 "*made.output]}; "
+                 "held = {n.name for n in made.node if n.op_type == 'Neg' and of[n.output[0]] == 1}; "
+                 f"sys.exit(not {wanted!r} <= held)")
+        nodes = [node("Neg", [f"t{i}" if i else "x"], [f"t{i + 1}" if i < 39 else "y"],
+                      name=f"n{i}") for i in range(40)]
+        made = model(nodes, [value("x", (4, 8))], [value("y", (4, 8))])
+        check = ["--check", sys.executable, "-c", check, "polygraphy_debug.onnx"]
+        ended = self.search(made, "--max-checks", "12", check=check)
+        self.assertEqual(self.calls(), 12)
+        self.assertLessEqual(wanted, self.kept(ended))
+        self.assertIn("The search ended after 12 checks (--max-checks)", ended.out)
+        # What is written is what passed.
+        self.assertLessEqual(wanted, {name for name, of in self.types().items()
+                                      if of == TensorProto.FLOAT})
+        ended = self.search(made, "--max-checks", "1", code=1, check=check)
+        self.assertIn("no set of nodes was seen to pass within 1 check", ended.err)
+        self.assertIn("--max-checks: expected a number >= 1",
+                      self.search(made, "--max-checks", "0", code=2, check=check).err)
+
+    def test_options_that_nobody_uses_are_told(self):
+        ended = self.search(planted(), "--pool-limit", "workspace:1G", "--sparse-weights", "--fp16")
+        for flag in ("--pool-limit", "--sparse-weights"):
+            self.assertIn(flag + " has no effect: nothing here builds an engine", ended.out)
+        self.assertNotIn("--fp16 has no effect", ended.out)
 
     def test_nothing_needs_float32(self):
         ended = self.search(planted())
@@ -169,6 +236,38 @@ class Precision(Case):
                      [scalar("millionth", 1e-6), numpy_helper.from_array(np.array(True), "yes")])
         self.assertEqual(self.kept(self.search(made)), {"square", "back"})
 
+    def test_what_leaves_a_body_can_stay_in_float32(self):
+        # Rounded once at its output, the value would miss the bars.
+        bodies = {name: helper.make_graph([node(op, ["x"], [out], name=out)], name, [],
+                                          [value(out, (4, 8))])
+                  for name, op, out in (("then_branch", "Neg", "t"), ("else_branch", "Abs", "e"))}
+        made = model([node("If", ["yes"], ["b"], name="if", **bodies),
+                      node("Neg", ["b"], ["y"], name="behind")], [value("x", (4, 8))],
+                     [value("y", (4, 8))], [numpy_helper.from_array(np.array(True), "yes")])
+        self.path("check.py").write_text(CHECK.replace("0.02", "1e-6"))
+        self.assertEqual(self.kept(self.search(made)), {"t", "if", "behind"})
+
+    def test_what_overflows_is_kept_though_onnxruntime_does_not_see_it(self):
+        # Between two nodes it keeps float32, and so the square, its mean and the root are finite.
+        nodes = [node("Mul", ["x", "wide"], ["w"], name="widen"),
+                 node("Mul", ["w", "w"], ["q"], name="square"),
+                 node("ReduceMean", ["q"], ["m"], name="mean", axes=[1]),
+                 node("Sqrt", ["m"], ["r"], name="root"),
+                 node("Div", ["w", "r"], ["y"], name="divide")]
+        made = model(nodes, [value("x", (4, 8))], [value("y", (4, 8))], [scalar("wide", 9000)])
+        ended = self.search(made, check=["--", "--onnxrt", "--atol", "0.02", "--rtol", "0.02"])
+        self.assertEqual(self.kept(ended), {"square", "mean", "root"})
+        self.assertIn("cannot tell what overflows: 3 nodes with values that float16 does not have "
+                      "are kept", ended.out)
+        reference = onnx.reference.ReferenceEvaluator(str(self.path("mixed.onnx")))
+        np.testing.assert_allclose(reference.run(None, {"x": self.x})[0], np.load(self.path("y.npy")),
+                                   rtol=0.02)
+        # A command may not compute in float16 either.
+        ended = self.search(made, check=["--check", "true", "polygraphy_debug.onnx"])
+        self.assertIn("none needs float32", ended.out)
+        self.assertIn("The check passes, though 3 nodes in float16 (Mul 'square' and others) would "
+                      "have values that float16 does not have", ended.out)
+
     def test_constants_of_a_kept_node_are_not_rounded(self):
         made = model([constant("tiny", np.float32(1e-8)), constant("huge", np.float32(1e8)),
                       *chain("before", "x", "a", 4), node("Mul", ["a", "tiny"], ["b"], name="down"),
@@ -191,7 +290,7 @@ class Precision(Case):
         self.assertEqual(self.kept(other), {"f0add", "f0subtract"})
 
     def test_bad_input(self):
-        for words, code, said in ((["--int8"], 5, "--int8: debug precision lowers"),
+        for words, code, said in ((["--int8"], 5, "--int8: here debug precision lowers"),
                                   (["-p", "float16"], 5, "--precision float16"),
                                   (["--jobs", "0"], 2, "--jobs: expected a number >= 1"),
                                   (["--jobs", "2", "--artifacts", "a"], 2, "leave out --artifacts")):

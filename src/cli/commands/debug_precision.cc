@@ -3,14 +3,15 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <tuple>
 
-#include "cli/bind_onnx_save.h"
 #include "cli/bind_run.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
 #include "cli/debug/precision_evidence.h"
+#include "cli/debug/precision_trials.h"
 #include "cli/debug/reference_run.h"
 #include "model/onnx_summary.h"
 #include "surgeon/constant_folding.h"
@@ -23,21 +24,31 @@
 namespace vernier {
 namespace {
 
-Status CheckPrecisions(const ParsedArgs& args) {
-  for (const std::string_view dest : {"int8", "tf32"}) {
-    if (!args.Has(dest)) continue;
-    return Unimplemented(std::string(args.Flag(dest)) +
-                         ": debug precision lowers a model to float16 by casts, which cannot say "
-                         "this; leave it out, or put it into the check");
-  }
-  if (args.Value("precision").value_or("float32") == "float32") return {};
-  return Unimplemented(
-      "--precision float16: the precision that nodes are lowered to is float16, so only float32 is "
-      "higher");
-}
+// So many checks find the nodes of most models; where errors come from everywhere, no number would.
+constexpr int64_t kMostChecks = 100;
 
 bool IsWorse(const PrecisionEvidence& a, const PrecisionEvidence& b) {
-  return a.error != b.error ? a.error > b.error : a.rule < b.rule;
+  const auto rank = [](const PrecisionEvidence& e) {
+    return std::tuple(!e.impossible(), -e.error, e.rule);
+  };
+  return rank(a) < rank(b);
+}
+
+Result<size_t> MostChecks(const ParsedArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> most, args.Int("max_checks"));
+  if (most && *most < 1) {
+    return InvalidArgument("--max-checks: expected a number >= 1, got " + std::to_string(*most));
+  }
+  return static_cast<size_t>(most.value_or(kMostChecks));
+}
+
+// A check that reads the engine of the peer's tool gets one.
+std::string DefaultArtifact(const CheckWords& check) {
+  constexpr std::string_view kEngine = "polygraphy_debug.engine";
+  const bool reads =
+      std::any_of(check.command.begin(), check.command.end(),
+                  [&](const std::string& word) { return word.find(kEngine) != std::string::npos; });
+  return reads ? std::string(kEngine) : "polygraphy_debug.onnx";
 }
 
 class PrecisionDebugging {
@@ -48,18 +59,26 @@ class PrecisionDebugging {
         model_(model),
         session_(session),
         log_(log),
-        nodes_(FindLowerable(model.now())) {}
+        nodes_(FindLowerable(model.now())),
+        trials_({args, model, nodes_, session, log}) {}
 
   Status Run(const Invocation& invocation) {
     if (nodes_.empty()) {
       return NotFound("the model has no node that computes with float32 and could with float16");
     }
+    VERNIER_TRY(trials_.Begin());
+    VERNIER_ASSIGN_OR_RETURN(
+        const ReferenceRun reference,
+        ReferenceRun::Make(std::string(*args_.Value("model_file")), session_.check(),
+                           [&](RunPlan& plan) { return trials_.PrepareReference(plan); }));
     VERNIER_TRY(Gather(invocation));
-    const PrecisionPlan plan = MakePlan();
+    VERNIER_TRY(trials_.Await());
+    Pin();
+    VERNIER_ASSIGN_OR_RETURN(const PrecisionPlan plan, MakePlan());
     log_.Start("Looking for the nodes that need float32, among " + Counted(nodes_.size(), "node") +
                " of " + Counted(CountOperators(), "operator"));
     VERNIER_ASSIGN_OR_RETURN(
-        const std::optional<NodeSet> kept,
+        const std::optional<KeptNodes> kept,
         FindKeptNodes(plan, [&](std::span<const NodeSet> sets) { return FirstPassing(sets); }));
     session_.Finish();
     if (!kept) {
@@ -68,10 +87,47 @@ class PrecisionDebugging {
           "fails even where every node that could be float16 stays float32; hold it against the "
           "unchanged model first");
     }
-    return Report(*kept);
+    return Report({WithPinned(kept->nodes), kept->minimal});
   }
 
  private:
+  // ONNX Runtime computes float16 in float32 on a CPU, and leaves out casts between two nodes: what
+  // overflows in float16 need not do so there. Such a check says nothing against the values.
+  void Pin() {
+    if (!trials_.HidesOverflow()) return;
+    for (uint32_t node = 0; node < nodes_.size(); ++node) {
+      if (evidence_[node].beyond) pinned_.push_back(node);
+    }
+    if (pinned_.empty()) return;
+    log_.Warning(
+        "ONNX Runtime computes parts of a float16 model in float32, and cannot tell what "
+        "overflows: " +
+        Counted(pinned_.size(), "node") +
+        " with values that float16 does not have are kept whatever it says");
+  }
+
+  NodeSet WithPinned(const NodeSet& nodes) const {
+    NodeSet all = pinned_;
+    all.insert(all.end(), nodes.begin(), nodes.end());
+    return all;
+  }
+
+  // A check that passes all the same may not compute in float16 either.
+  void TellValues(const NodeSet& kept) {
+    size_t left = 0;
+    std::string first;
+    for (uint32_t node = 0; node < nodes_.size(); ++node) {
+      if (!evidence_[node].beyond || std::find(kept.begin(), kept.end(), node) != kept.end())
+        continue;
+      if (left++ == 0) first = std::string(nodes_[node].node->op_type) + " " + NameOf(node);
+    }
+    if (left == 0) return;
+    log_.Warning("The check passes, though " + Counted(left, "node") + " in float16 (" + first +
+                 (left == 1 ? ")" : " and others)") +
+                 " would have values that float16 does not have: make sure that what it runs "
+                 "computes in float16. ONNX Runtime on a CPU does not");
+  }
+
   Status Gather(const Invocation& invocation) {
     VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
     const std::string half = folder.path() + "/float16.onnx";
@@ -88,16 +144,19 @@ class PrecisionDebugging {
   }
 
   // Nodes of equal evidence in the order of the graph, or against it.
-  PrecisionPlan MakePlan() const {
+  Result<PrecisionPlan> MakePlan() const {
     PrecisionPlan plan;
     plan.width = session_.jobs();
-    plan.ranked.resize(nodes_.size());
-    std::iota(plan.ranked.begin(), plan.ranked.end(), 0);
+    VERNIER_ASSIGN_OR_RETURN(plan.most_checks, MostChecks(args_));
+    for (uint32_t node = 0; node < nodes_.size(); ++node) {
+      if (!std::binary_search(pinned_.begin(), pinned_.end(), node)) plan.ranked.push_back(node);
+    }
     if (args_.Value("direction").value_or("forward") == "reverse") {
       std::reverse(plan.ranked.begin(), plan.ranked.end());
     }
     std::stable_sort(plan.ranked.begin(), plan.ranked.end(),
                      [&](uint32_t a, uint32_t b) { return IsWorse(evidence_[a], evidence_[b]); });
+    plan.likely = LikelyNodes(evidence_, nodes_, plan.ranked);
     if (args_.Value("mode").value_or("bisect") == "linear") return plan;
     // Operators by their worst node.
     std::map<std::string_view, size_t> places;
@@ -115,66 +174,57 @@ class PrecisionDebugging {
     return operators.size();
   }
 
-  Float16Kept Kept(const NodeSet& nodes) const {
-    Float16Kept kept;
-    for (const uint32_t node : nodes) kept.insert(nodes_[node].node);
-    return kept;
-  }
-
-  Status Save(const NodeSet& nodes, const std::string& path, Durability durability) const {
-    VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args_, log_));
-    options.durability = durability;
-    return SaveMixed(model_, Kept(nodes), path, std::move(options));
-  }
-
   Result<std::optional<size_t>> FirstPassing(std::span<const NodeSet> sets) {
     std::vector<DebugTrial> trials;
-    for (const NodeSet& set : sets) {
-      std::vector<std::string_view> names;
-      for (const uint32_t node : set) names.push_back(nodes_[node].node->bytes);
-      trials.push_back({[this, &set](const std::string& path) {
-                          log_.Info("Keeping " + Counted(set.size(), "node") + " in float32");
-                          return Save(set, path, Durability::kRenamed);
-                        },
-                        Fingerprint(std::move(names))});
-    }
+    for (const NodeSet& set : sets) trials.push_back(trials_.For(WithPinned(set)));
     return session_.FirstThat(trials, true);
   }
 
-  std::string Describe(uint32_t index) const {
+  std::string NameOf(uint32_t index) const {
     const OnnxNode& node = *nodes_[index].node;
     const auto outputs = nodes_[index].graph->Outputs(node);
-    const std::string name = !node.name.empty() ? QuotePython(node.name)
-                             : outputs.empty()  ? std::string("without a name")
-                                                : "of " + QuotePython(outputs[0]);
-    const double error = evidence_[index].error;
-    std::string why;
-    if (std::isinf(error)) why = " | not finite in float16";
-    if (error > 0 && !std::isinf(error)) {
-      why = " | adds a relative error of " + FormatFloatRepr(error) + " in float16";
-    }
-    return "    " + std::string(node.op_type) + " " + name + why;
+    if (!node.name.empty()) return QuotePython(node.name);
+    return outputs.empty() ? std::string("without a name") : "of " + QuotePython(outputs[0]);
   }
 
-  Status Report(const NodeSet& kept) {
-    std::string text =
-        kept.empty() ? "The check passes with every node in float16: none needs float32."
-                     : "To achieve acceptable accuracy, keep these " + std::to_string(kept.size()) +
-                           " of " + std::to_string(nodes_.size()) + " nodes in float32:";
-    for (const uint32_t node : kept) text += "\n" + Describe(node);
-    log_.Finish(text);
-    const auto path = args_.Value("output");
-    if (!path) {
-      log_.Info("--output FILE writes that model");
-      return {};
+  std::string Describe(uint32_t index) const {
+    const double error = evidence_[index].error;
+    std::string why;
+    if (evidence_[index].beyond) why = " | has values that float16 does not have";
+    if (std::isinf(error)) why = " | not finite in float16";
+    if (why.empty() && error > 0) {
+      why = " | adds a relative error of " + FormatFloatRepr(error) + " in float16";
     }
-    const std::string output(*path);
-    log_.Info("Saving ONNX model to: " + output);
-    VERNIER_TRY(Save(kept, output, Durability::kSynced));
-    const std::string stem =
-        output.ends_with(".onnx") ? output.substr(0, output.size() - 5) : output;
-    log_.Info("To build an engine of it: vernier convert " + output + " --strongly-typed -o " +
-              stem + ".engine");
+    return "    " + std::string(nodes_[index].node->op_type) + " " + NameOf(index) + why;
+  }
+
+  void TellNodes(const KeptNodes& kept) {
+    const std::string higher(args_.Value("precision").value_or("float32"));
+    std::string text =
+        kept.nodes.empty()
+            ? "The check passes with every node in float16: none needs " + higher + "."
+            : "To achieve acceptable accuracy, keep these " + std::to_string(kept.nodes.size()) +
+                  " of " + std::to_string(nodes_.size()) + " nodes in " + higher + ":";
+    for (const uint32_t node : kept.nodes) text += "\n" + Describe(node);
+    log_.Finish(text);
+    if (kept.minimal) return;
+    log_.Warning("The search ended after " + Counted(session_.iterations(), "check") +
+                 " (--max-checks): with these nodes the check passes, but perhaps not all of them "
+                 "are needed. Where errors come from everywhere no small set is to be found; more "
+                 "checks, or --load-debug-replay to go on from here, make it smaller");
+  }
+
+  Status Report(const KeptNodes& kept) {
+    TellNodes(kept);
+    TellValues(kept.nodes);
+    const std::string output(args_.Value("output").value_or(""));
+    if (output.empty()) {
+      log_.Info("--output FILE writes that model");
+    } else {
+      log_.Info("Saving ONNX model to: " + output);
+      VERNIER_TRY(trials_.Save(kept.nodes, output, Durability::kSynced));
+    }
+    trials_.TellEngine(kept.nodes, output);
     return {};
   }
 
@@ -183,7 +233,9 @@ class PrecisionDebugging {
   DebugSession& session_;
   Logger& log_;
   const std::vector<LowerableNode> nodes_;
+  PrecisionTrials trials_;
   std::vector<PrecisionEvidence> evidence_;
+  NodeSet pinned_;  // in order
 };
 
 }  // namespace
@@ -192,18 +244,13 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
   std::vector<std::string> own(words.begin(), words.end());
   CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
-    VERNIER_TRY(CheckPrecisions(args));
+    VERNIER_TRY(MostChecks(args).status());
     WatchSignals();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
     // Constants are weights: those of a node that stays float32 do so too.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(surgery.model().now()));
     surgery.model().Become(std::move(lowered));
-    std::optional<ReferenceRun> reference;
-    if (check.command.empty() && !check.run_options.empty()) {
-      VERNIER_ASSIGN_OR_RETURN(
-          reference, ReferenceRun::Make(std::string(*args.Value("model_file")), check.run_options));
-    }
-    const DebugSessionPlan plan{"precision", "polygraphy_debug.onnx"};
+    const DebugSessionPlan plan{"precision", DefaultArtifact(check)};
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
                              DebugSession::Bind(args, std::move(check), plan, log));
     return PrecisionDebugging(args, surgery.model(), session, log).Run(invocation);

@@ -22,6 +22,7 @@ constexpr std::string_view kThisProgram = "/proc/self/exe";
 
 // Exit codes of `run` that say nothing of the model.
 constexpr int kUsage = 2, kUnavailable = 5;
+constexpr int kMismatch = 1;
 
 Result<std::vector<int64_t>> Codes(const ParsedArgs& args, std::string_view dest) {
   std::vector<int64_t> codes;
@@ -72,12 +73,14 @@ std::string ReasonIn(const std::string& said) {
 // Waits for the end, or for Ctrl-C, which the command gets too.
 Result<int> Await(ChildRun& run) {
   pollfd ended{run.descriptor(), POLLIN, 0};
-  while (::poll(&ended, 1, kPollMs) == 0) {
-    if (const Status status = CheckInterrupted(); !status.ok()) {
-      run.Stop(SIGTERM);
-      (void)run.Wait();
-      return status;
-    }
+  // A signal ends poll() early, with -1.
+  for (int ready = 0; ready <= 0;) {
+    ready = ::poll(&ended, 1, kPollMs);
+    const Status status = CheckInterrupted();
+    if (status.ok()) continue;
+    run.Stop(SIGTERM);
+    (void)run.Wait();
+    return status;
   }
   return run.Wait();
 }
@@ -144,9 +147,40 @@ bool CheckCommand::Judge(int code, const std::string& said) const {
   return patterns_.empty() ? code == 0 : !matched;
 }
 
+bool CheckCommand::HasRules() const {
+  return !patterns_.empty() || !fail_codes_.empty() || !ignored_codes_.empty();
+}
+
+void CheckCommand::StayLoaded(Logger& log) {
+  if (own_run_) live_ = std::make_unique<LiveRun>(log, show_always_ || !patterns_.empty());
+}
+
+std::vector<std::string> CheckCommand::RunOptions() const {
+  return own_run_ ? std::vector<std::string>(words_.begin() + 3, words_.end())
+                  : std::vector<std::string>();
+}
+
+// A process of its own where this one cannot do what the words say.
+Result<CheckCommand::Running> CheckCommand::RunHere(std::vector<std::string> words,
+                                                    const Change& change, Logger& log) const {
+  words.erase(words.begin(), words.begin() + 2);  // the program, "run"
+  Result<RunPlan> plan = live_->Plan(words, LiveRun::Side::kCandidate);
+  if (!plan.ok()) return plan.status();
+  if (!LiveRun::CanRun(*plan)) {
+    return Unimplemented(
+        "vernier run: reports, records and pictures are not made by a check that gives TensorRT "
+        "precisions; leave them out");
+  }
+  if (change) VERNIER_TRY(change(*plan));
+  log.Verbose("It is carried out in this process");
+  Running running;
+  VERNIER_ASSIGN_OR_RETURN(running.ended, live_->Run(*plan));
+  return running;
+}
+
 Result<CheckCommand::Running> CheckCommand::Start(const std::string& own,
-                                                  const std::string& artifact, Logger& log) const {
-  VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
+                                                  const std::string& artifact, const Change& change,
+                                                  Logger& log) const {
   std::vector<std::string> words = words_;
   for (std::string& word : words) {
     if (own == artifact) break;
@@ -156,18 +190,36 @@ Result<CheckCommand::Running> CheckCommand::Start(const std::string& own,
     }
   }
   log.Info("Running check command: " + Joined(words));
+  if (live_ != nullptr) {
+    Result<Running> ended = RunHere(words, change, log);
+    const StatusCode code = ended.status().code();
+    const bool elsewhere =
+        code == StatusCode::kInvalidArgument || code == StatusCode::kUnimplemented;
+    if (change || !elsewhere) return ended;
+  } else if (change) {
+    return InvalidArgument(
+        "TensorRT's layers can be told precisions only where checks run one by one");
+  }
+  VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(
       ChildRun run, ChildRun::StartProgram(words, folder.path() + kOut, folder.path() + kErr));
-  return Running{std::move(run), std::move(folder)};
+  return Running{std::move(run), std::move(folder), {}};
 }
 
 Result<bool> CheckCommand::Finish(Running running, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(const int code, Await(running.run));
-  const std::string said = ReadAll(running.said.path() + kOut);
-  const std::string complained = ReadAll(running.said.path() + kErr);
-  VERNIER_ASSIGN_OR_RETURN(const bool passed, own_run_
-                                                  ? JudgeOwnRun(code, said + complained, log)
-                                                  : Result<bool>(Judge(code, said + complained)));
+  int code = running.ended.code;
+  std::string said = std::move(running.ended.said), complained = running.ended.reason;
+  std::string reason = complained;
+  if (running.run) {
+    VERNIER_ASSIGN_OR_RETURN(code, Await(*running.run));
+    said = ReadAll(running.said->path() + kOut);
+    complained = ReadAll(running.said->path() + kErr);
+    reason = ReasonIn(said + complained);
+  }
+  if (own_run_ && code == kUsage) return InvalidArgument("vernier run: " + reason);
+  if (own_run_ && code == kUnavailable) return Unavailable("vernier run: " + reason);
+  const bool passed =
+      own_run_ && !HasRules() ? JudgeOwnRun(code, reason, log) : Judge(code, said + complained);
   if (show_always_ || (!passed && !hide_failures_ && !own_run_)) {
     log.Info("========== CAPTURED STDOUT ==========\n" + said);
     log.Log(passed ? Severity::kWarning : Severity::kError,
@@ -176,12 +228,11 @@ Result<bool> CheckCommand::Finish(Running running, Logger& log) {
   return passed;
 }
 
-Result<bool> CheckCommand::JudgeOwnRun(int code, const std::string& said, Logger& log) {
-  const std::string reason = ReasonIn(said);
-  if (code == kUsage) return InvalidArgument("vernier run: " + reason);
-  if (code == kUnavailable) return Unavailable("vernier run: " + reason);
+bool CheckCommand::JudgeOwnRun(int code, const std::string& reason, Logger& log) {
   if (code == 0) return true;
-  log.Verbose("vernier run ended with exit code " + std::to_string(code) +
+  // A mismatch is what was looked for; anything else may be a mistake.
+  log.Log(code == kMismatch ? Severity::kVerbose : Severity::kInfo,
+          "vernier run ended with exit code " + std::to_string(code) +
               (reason.empty() ? "" : ": " + reason));
   if (fault_ == 0) fault_ = code;
   if (!same_fault_ || code == fault_) return false;
@@ -196,11 +247,15 @@ Status RunToTheEnd(std::vector<std::string> words) {
   const std::string err = folder.path() + kErr;
   VERNIER_ASSIGN_OR_RETURN(ChildRun run, ChildRun::StartProgram(words, folder.path() + kOut, err));
   VERNIER_ASSIGN_OR_RETURN(const int code, Await(run));
+  return EndOfRun(code, code == 0 ? "" : ReasonIn(ReadAll(folder.path() + kOut) + ReadAll(err)));
+}
+
+Status EndOfRun(int code, const std::string& reason) {
   if (code == 0) return {};
-  const std::string reason = "vernier run ended with exit code " + std::to_string(code) + ": " +
-                             ReasonIn(ReadAll(folder.path() + kOut) + ReadAll(err));
-  if (code == kUsage) return InvalidArgument(reason);
-  return code == kUnavailable ? Unavailable(reason) : BackendError(reason);
+  const std::string text =
+      "vernier run ended with exit code " + std::to_string(code) + ": " + reason;
+  if (code == kUsage) return InvalidArgument(text);
+  return code == kUnavailable ? Unavailable(text) : BackendError(text);
 }
 
 }  // namespace vernier

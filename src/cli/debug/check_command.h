@@ -1,6 +1,9 @@
 // What says whether an iteration of a debugging session is good: a command, or our own `run`.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
 #include <regex>
 #include <span>
 #include <string>
@@ -8,6 +11,7 @@
 
 #include "cli/arg_parser.h"
 #include "cli/batch/child_run.h"
+#include "cli/debug/live_run.h"
 #include "util/log.h"
 #include "util/scratch_folder.h"
 #include "vernier/status.h"
@@ -33,19 +37,38 @@ class CheckCommand {
   /// Does it name the artifact, so that it can be given another one?
   bool Names(const std::string& artifact) const;
 
-  /// A check on its way.
+  /// A check on its way, or one that has ended.
   struct Running {
-    ChildRun run;
-    ScratchFolder said;  ///< has its stdout and stderr
+    std::optional<ChildRun> run;
+    std::optional<ScratchFolder> said;  ///< has its stdout and stderr
+    LiveRun::Outcome ended;             ///< where nothing was started
   };
 
-  /// Starts the command with `artifact` in the place of `own` in its words. kInvalidArgument for
-  /// a command that cannot be started.
-  Result<Running> Start(const std::string& own, const std::string& artifact, Logger& log) const;
+  /// What a check does to the plan of our own `run` before it is carried out.
+  using Change = std::function<Status(RunPlan&)>;
+
+  /// Starts the command with `artifact` in the place of `own` in its words; our own `run` is
+  /// carried out here where that is possible, and ends here. kInvalidArgument for a command that
+  /// cannot be started, and where a change is asked of one that is not carried out here.
+  Result<Running> Start(const std::string& own, const std::string& artifact, const Change& change,
+                        Logger& log) const;
+
+  /// From now on our own `run` is carried out in this process, one after another, with frameworks
+  /// that stay loaded. `log` must outlive this.
+  void StayLoaded(Logger& log);
+
+  /// What carries them out; null without StayLoaded, and for commands.
+  LiveRun* live() const { return live_.get(); }
+
+  /// The words of our own `run` behind the model; empty for commands.
+  std::vector<std::string> RunOptions() const;
+  void AddRunOptions(const std::vector<std::string>& words) {
+    words_.insert(words_.end(), words.begin(), words.end());
+  }
 
   /// Waits for the check and judges it by the peer's rules; patterns are looked for line by line.
-  /// Tells what it said if it failed, or always if that was asked for. Our own `run` passes with
-  /// exit code 0 and fails with any other, but that a command line that it does not take and a
+  /// Tells what it said if it failed, or always if that was asked for. Our own `run`, too, passes
+  /// with exit code 0 where no rules are given, but that a command line that it does not take and a
   /// backend that is not there are errors: kInvalidArgument, kUnavailable. kCancelled.
   Result<bool> Finish(Running running, Logger& log);
 
@@ -55,12 +78,16 @@ class CheckCommand {
 
  private:
   bool Judge(int code, const std::string& said) const;
-  Result<bool> JudgeOwnRun(int code, const std::string& said, Logger& log);
+  bool JudgeOwnRun(int code, const std::string& reason, Logger& log);
+
+  bool HasRules() const;
+  Result<Running> RunHere(std::vector<std::string> words, const Change& change, Logger& log) const;
 
   std::vector<std::string> words_;
   std::vector<int64_t> fail_codes_, ignored_codes_;
   std::vector<std::regex> patterns_;
   bool own_run_ = false, same_fault_ = false;
+  std::unique_ptr<LiveRun> live_;
   int fault_ = 0;  // the first exit code that our own run failed with
   bool show_always_ = false, hide_failures_ = false;
 };
@@ -68,5 +95,8 @@ class CheckCommand {
 /// Runs this program with these words, the first being `run`, and waits. The errors are those of
 /// the run, in the words of its last critical line.
 Status RunToTheEnd(std::vector<std::string> words);
+
+/// Ok for exit code 0; else the error that the code stands for, with the reason.
+Status EndOfRun(int code, const std::string& reason);
 
 }  // namespace vernier

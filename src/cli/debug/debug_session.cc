@@ -100,7 +100,10 @@ Status DebugSession::BindJobs(const ParsedArgs& args) {
     return InvalidArgument("--jobs: expected a number >= 1, got " + std::to_string(*jobs));
   }
   jobs_ = static_cast<size_t>(jobs.value_or(1));
-  if (jobs_ == 1) return {};
+  if (jobs_ == 1) {
+    RunOneByOne();
+    return {};
+  }
   if (!artifacts_.empty() || !info_path_.empty()) {
     return InvalidArgument(
         "--jobs: checks that run at once would write the same files; leave out --artifacts and "
@@ -109,6 +112,11 @@ Status DebugSession::BindJobs(const ParsedArgs& args) {
   if (check_.Names(artifact_)) return {};
   return InvalidArgument("--jobs: the check does not name '" + artifact_ +
                          "', so that each of them cannot be given a file of its own");
+}
+
+void DebugSession::RunOneByOne() {
+  jobs_ = 1;
+  check_.StayLoaded(log_);
 }
 
 Status DebugSession::LoadReplay(const std::string& path) {
@@ -220,7 +228,8 @@ Result<DebugSession::Open> DebugSession::Begin(const DebugTrial& trial, size_t j
   // Whoever takes up a session whose check brought everything down skips that iteration by it; so
   // it has to be on the disk, and what was found out before is in it too.
   VERNIER_TRY(SaveReplay("_skip_current", Durability::kSynced));
-  VERNIER_ASSIGN_OR_RETURN(CheckCommand::Running check, check_.Start(artifact_, open.path, log_));
+  VERNIER_ASSIGN_OR_RETURN(CheckCommand::Running check,
+                           check_.Start(artifact_, open.path, trial.change, log_));
   open.check.emplace(std::move(check));
   return open;
 }

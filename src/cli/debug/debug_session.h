@@ -27,6 +27,7 @@ struct DebugTrial {
   /// What it is made of, in short: a replay is only believed about the same. Empty: not known.
   std::string fingerprint = {};
   bool may_fail = false;  ///< a kBackend error of `make` is a failed iteration, not the end
+  CheckCommand::Change change = {};  ///< of the plan of our own `run`
 };
 
 /// What a tool wants of its session.
@@ -49,6 +50,8 @@ class DebugSession {
 
   CheckCommand& check() { return check_; }
   size_t jobs() const { return jobs_; }
+  /// Whatever --jobs said.
+  void RunOneByOne();
 
   /// Of these trials the first that passes, or that fails. So many as there are jobs are checked at
   /// once; none of those behind it is begun. A trial that the replay knows is not checked again.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,16 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // So many tensors are in memory at once, of each of the two models.
 constexpr size_t kBatch = 64;
+
+constexpr double kLargestHalf = 65504, kSmallestHalf = 0x1p-24;
+
+// Large numbers cancel where so much smaller ones are left.
+constexpr double kCancelled = 16, kRoundingOfHalf = 0x1p-11;
+
+// What adds less than this part of the worst error is not likely; beside what float16 cannot hold,
+// no error below this; nor are more than so many nodes.
+constexpr double kMostOfError = 1.0 / 8, kLargeError = 0.05;
+constexpr size_t kMostLikely = 8;
 
 // Sums of many terms, what grows without bounds, and what divides by small numbers.
 constexpr std::string_view kSensitive[] = {"Softmax",
@@ -72,6 +83,21 @@ double RelativeError(const Tensor& exact, const Tensor& half) {
   return largest == 0 ? 0 : error / largest;
 }
 
+// The largest magnitude of finite values; 0 for other types.
+double LargestOf(const Tensor& exact) {
+  if (exact.dtype() != DType::kFloat32) return 0;
+  double largest = 0;
+  for (const float x : exact.As<float>()) {
+    if (std::isfinite(x)) largest = std::max(largest, std::abs(double{x}));
+  }
+  return largest;
+}
+
+// Has float16 none of the values of a tensor, or not its largest?
+bool IsBeyondHalf(double largest) {
+  return largest > kLargestHalf || (largest > 0 && largest < kSmallestHalf / 2);
+}
+
 class Evidence {
  public:
   Evidence(const EditableModel& model, RunPlan exact, RunPlan half, Logger& log)
@@ -80,6 +106,7 @@ class Evidence {
   // The errors of all values that nodes of the main graph make.
   Status Measure() {
     std::vector<std::string> names;
+    for (const OnnxValue& input : graph_.inputs) names.emplace_back(input.name);
     for (const OnnxNode& node : graph_.nodes) {
       for (const std::string_view name : graph_.Outputs(node)) {
         if (!name.empty()) names.emplace_back(name);
@@ -96,6 +123,7 @@ class Evidence {
       for (const NamedTensor& tensor : exact) {
         const Tensor* other = Find(half, tensor.name);
         if (other != nullptr) errors_[tensor.name] = RelativeError(tensor.tensor, *other);
+        largest_[tensor.name] = LargestOf(tensor.tensor);
       }
     }
     return {};
@@ -108,6 +136,22 @@ class Evidence {
     return std::max(0.0, after - before);
   }
 
+  bool TouchesBeyond(const OnnxNode& node) const {
+    const auto beyond = [&](std::string_view name) { return IsBeyondHalf(LargestIn({&name, 1})); };
+    const auto inputs = graph_.Inputs(node), outputs = graph_.Outputs(node);
+    return std::any_of(inputs.begin(), inputs.end(), beyond) ||
+           std::any_of(outputs.begin(), outputs.end(), beyond);
+  }
+
+  // How much larger the inputs of a sum are than what is left of them: so much their rounding
+  // grows. It follows from the exact values; ONNX Runtime keeps more digits between nodes than
+  // float16 has.
+  double CancelledBy(const OnnxNode& node) const {
+    if (node.op_type != "Add" && node.op_type != "Sub" && node.op_type != "Sum") return 0;
+    const double left = LargestIn(graph_.Outputs(node));
+    return left == 0 ? 0 : LargestIn(graph_.Inputs(node)) / left;
+  }
+
  private:
   double Largest(std::span<const std::string_view> names) const {
     double largest = 0;
@@ -118,10 +162,20 @@ class Evidence {
     return largest;
   }
 
+  double LargestIn(std::span<const std::string_view> names) const {
+    double largest = 0;
+    for (const std::string_view name : names) {
+      const auto found = largest_.find(std::string(name));
+      if (found != largest_.end()) largest = std::max(largest, found->second);
+    }
+    return largest;
+  }
+
   const OnnxGraph& graph_;
   RunPlan exact_, half_;
   Logger& log_;
   std::unordered_map<std::string, double> errors_;
+  std::unordered_map<std::string, double> largest_;  // of the exact values
 };
 
 // One inference of ONNX Runtime, of the model at `path` or of the one that is named.
@@ -142,13 +196,59 @@ Result<RunPlan> BindInference(const ParsedArgs& args, const Invocation& invocati
   return plan;
 }
 
+// The nodes among `chosen`, and what makes the inputs of those that cancel.
+void AddMakers(std::span<const PrecisionEvidence> evidence, std::span<const LowerableNode> nodes,
+               std::set<uint32_t>& chosen) {
+  std::set<std::pair<const OnnxGraph*, std::string_view>> read;
+  for (const uint32_t index : chosen) {
+    if (!evidence[index].cancels) continue;
+    const LowerableNode& node = nodes[index];
+    for (const std::string_view name : node.graph->Inputs(*node.node)) {
+      read.emplace(node.graph, name);
+    }
+  }
+  for (uint32_t i = 0; i < nodes.size() && !read.empty(); ++i) {
+    for (const std::string_view name : nodes[i].graph->Outputs(*nodes[i].node)) {
+      if (read.contains({nodes[i].graph, name})) chosen.insert(i);
+    }
+  }
+}
+
 }  // namespace
+
+NodeSet LikelyNodes(std::span<const PrecisionEvidence> evidence,
+                    std::span<const LowerableNode> nodes, const NodeSet& ranked) {
+  std::set<uint32_t> chosen;
+  double worst = 0;
+  for (uint32_t i = 0; i < evidence.size(); ++i) {
+    if (evidence[i].impossible()) {
+      chosen.insert(i);
+    } else {
+      worst = std::max(worst, evidence[i].error);
+    }
+  }
+  const double least = std::max(worst * kMostOfError, chosen.empty() ? 0 : kLargeError);
+  const size_t most = chosen.size() + kMostLikely;
+  for (const uint32_t i : ranked) {
+    if (chosen.contains(i)) continue;
+    if (chosen.size() == most || worst == 0 || evidence[i].error < least) break;
+    chosen.insert(i);
+  }
+  AddMakers(evidence, nodes, chosen);
+  NodeSet likely;
+  for (const uint32_t i : ranked) {
+    if (chosen.contains(i)) likely.push_back(i);
+  }
+  return likely;
+}
 
 Result<std::vector<PrecisionEvidence>> GatherEvidence(
     const ParsedArgs& args, const Invocation& invocation, const EditableModel& model,
     const std::string& half, std::span<const LowerableNode> nodes, Logger& log) {
   std::vector<PrecisionEvidence> evidence;
-  for (const LowerableNode& lowerable : nodes) evidence.push_back({0, RuleOf(*lowerable.node)});
+  for (const LowerableNode& lowerable : nodes) {
+    evidence.push_back({.rule = RuleOf(*lowerable.node)});
+  }
   VERNIER_ASSIGN_OR_RETURN(RunPlan exact, BindInference(args, invocation, "", log));
   VERNIER_ASSIGN_OR_RETURN(RunPlan lowered, BindInference(args, invocation, half, log));
   Evidence measured(model, std::move(exact), std::move(lowered), log);
@@ -162,7 +262,14 @@ Result<std::vector<PrecisionEvidence>> GatherEvidence(
   }
   const OnnxGraph& graph = model.now().graph();
   for (size_t i = 0; i < nodes.size(); ++i) {
-    evidence[i].error = measured.AddedBy(graph.nodes[nodes[i].owner]);
+    const OnnxNode& node = graph.nodes[nodes[i].owner];
+    evidence[i].error = measured.AddedBy(node);
+    evidence[i].beyond = measured.TouchesBeyond(node);
+    const double cancelled = measured.CancelledBy(node);
+    evidence[i].cancels = cancelled > kCancelled;
+    if (evidence[i].cancels) {
+      evidence[i].error = std::max(evidence[i].error, cancelled * kRoundingOfHalf);
+    }
   }
   return evidence;
 }

@@ -1,11 +1,14 @@
 // Which nodes of a model are likely to need float32: what they do to values in float16.
 #pragma once
 
+#include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
+#include "surgeon/asked_sets.h"
 #include "surgeon/editable_model.h"
 #include "surgeon/mixed_precision.h"
 #include "util/log.h"
@@ -16,11 +19,23 @@ namespace vernier {
 /// What speaks against float16 for a node.
 struct PrecisionEvidence {
   /// The error that the node adds to the largest of its inputs, relative to the largest magnitude
-  /// of its output; infinite where it makes infinities or NaN of finite values. 0 when not
-  /// measured.
+  /// of its output; infinite where it makes infinities or NaN of finite values. Of a difference of
+  /// large numbers at least what their rounding comes to. 0 when not measured.
   double error = 0;
   size_t rule = 0;  ///< how often operators like this need float32: 0 is the most often
+  /// Reads or makes values that float16 does not have: all too small, or some too large.
+  bool beyond = false;
+  /// Takes large numbers from each other: the rounding of what made its inputs remains.
+  bool cancels = false;
+
+  bool impossible() const { return beyond || std::isinf(error); }
 };
+
+/// What these alone would keep: the nodes whose values float16 does not have, and those that add
+/// most of the error, with what made their inputs if they cancel. In the order of `ranked`; empty
+/// where nothing speaks for a choice.
+NodeSet LikelyNodes(std::span<const PrecisionEvidence> evidence,
+                    std::span<const LowerableNode> nodes, const NodeSet& ranked);
 
 /// For each of `nodes`. Both models, the float16 one being the file `half`, are run once by ONNX
 /// Runtime with the inputs of the command line; without it, operators alone decide, and that is

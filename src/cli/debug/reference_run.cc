@@ -17,24 +17,38 @@ bool HasAny(const std::vector<std::string>& words, std::initializer_list<std::st
   });
 }
 
+Status Run(std::vector<std::string> words, LiveRun* live, const CheckCommand::Change& change) {
+  const auto elsewhere = [&] {
+    words.insert(words.begin(), "run");
+    return RunToTheEnd(std::move(words));
+  };
+  if (live == nullptr) return elsewhere();
+  Result<RunPlan> plan = live->Plan(words, LiveRun::Side::kReference);
+  if (!plan.ok() || !LiveRun::CanRun(*plan)) return elsewhere();
+  VERNIER_TRY(change(*plan));
+  VERNIER_ASSIGN_OR_RETURN(const LiveRun::Outcome outcome, live->Run(*plan));
+  return EndOfRun(outcome.code, outcome.reason);
+}
+
 }  // namespace
 
-Result<ReferenceRun> ReferenceRun::Make(const std::string& model,
-                                        std::vector<std::string>& options) {
+Result<ReferenceRun> ReferenceRun::Make(const std::string& model, CheckCommand& check,
+                                        const CheckCommand::Change& change) {
   VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
-  if (HasAny(options, {"--load-outputs", "--load-results"})) {
+  const std::vector<std::string> options = check.RunOptions();
+  if (options.empty() || HasAny(options, {"--load-outputs", "--load-results"})) {
     return ReferenceRun(std::move(folder));
   }
   const std::string inputs = folder.path() + "/inputs.json";
   const std::string outputs = folder.path() + "/outputs.json";
-  std::vector<std::string> words = {"run", model};
+  std::vector<std::string> words = {model};
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), {"--save-outputs", outputs});
   const bool fed = HasAny(options, {"--load-inputs", "--load-input-data"});
   if (!fed) words.insert(words.end(), {"--save-inputs", inputs});
-  VERNIER_TRY(RunToTheEnd(std::move(words)).Annotate("the unchanged model"));
-  if (!fed) options.insert(options.end(), {"--load-inputs", inputs});
-  options.insert(options.end(), {"--load-outputs", outputs});
+  VERNIER_TRY(Run(std::move(words), check.live(), change).Annotate("the unchanged model"));
+  if (!fed) check.AddRunOptions({"--load-inputs", inputs});
+  check.AddRunOptions({"--load-outputs", outputs});
   return ReferenceRun(std::move(folder));
 }
 

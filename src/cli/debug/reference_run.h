@@ -2,8 +2,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "cli/debug/check_command.h"
 #include "util/scratch_folder.h"
 #include "vernier/status.h"
 
@@ -11,9 +11,11 @@ namespace vernier {
 
 class ReferenceRun {
  public:
-  /// Runs `vernier run MODEL OPTIONS`, keeps inputs and outputs in files, and adds the options that
-  /// load them to `options`. Where those load outputs themselves nothing is run. Errors of the run.
-  static Result<ReferenceRun> Make(const std::string& model, std::vector<std::string>& options);
+  /// Runs `vernier run MODEL OPTIONS`, changed where that can be, keeps inputs and outputs in
+  /// files, and adds the options that load them to the check's. Where those load outputs
+  /// themselves, and for commands, nothing is run. Errors of the run and of the change.
+  static Result<ReferenceRun> Make(const std::string& model, CheckCommand& check,
+                                   const CheckCommand::Change& change);
 
  private:
   explicit ReferenceRun(ScratchFolder folder) : folder_(std::move(folder)) {}

@@ -164,7 +164,16 @@ constexpr OptionRow kPrecision[] = {
      .metavar = "TYPE",
      .help = "The higher precision, for the nodes that need it.",
      .standing = Standing::kBetter,
-     .note = "float32 alone: the lower one is float16, in the model itself."},
+     .note = "float16 only where a TensorRT before 10 builds engines: elsewhere the lower one is"
+             " float16, in the model itself."},
+    {.flags = {"--max-checks"},
+     .dest = "max_checks",
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "100",
+     .metavar = "N",
+     .help = "End the search after so many checks, with the fewest nodes with which one passed.",
+     .origin = Origin::kOurs},
 };
 
 constexpr OptionRow kJobs[] = {

@@ -1,0 +1,49 @@
+// How TensorRT is told which nodes of a model stay in a higher precision. Networks of TensorRT 10
+// and newer are strongly typed: the types of the model's tensors hold. To older ones these are
+// hints; there the layers that nodes became are given precisions, which the builder has to obey.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/run_record.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+inline constexpr std::string_view kTensorRt = "tensorrt";
+
+/// Of a library's own version: "8.5.3". False for what is no version.
+bool IsStronglyTyped(std::string_view version);
+
+/// Is this the key of an option that permits a precision below float32?
+bool IsLowerPrecision(std::string_view key);
+
+/// Takes away what lets a TensorRT runner compute in lower precisions. Nothing for other runners.
+void KeepInFloat32(RunnerPlan& runner);
+
+/// Lets a TensorRT runner compute as the model's own types say.
+void ObeyTypes(RunnerPlan& runner);
+
+/// Lets a TensorRT runner use lower precisions, float16 where its options permit none, but for the
+/// nodes that make these tensors: they compute in `higher`.
+void ObeyPrecisions(RunnerPlan& runner, std::span<const std::string> tensors,
+                    std::string_view higher);
+
+/// Builds that follow each other need not begin from nothing: the builder is kept, and the timings
+/// of kernels are in this file, unless the runner has files of its own for them.
+void ShareBuilder(RunnerPlan& runner, const std::string& timings);
+
+/// What the builder was asked for layers: "NAME:PRECISION", one each.
+std::vector<std::string> AskedLayers(const EngineBuildRecord& build);
+
+/// Layers that give another precision than was asked for, one sentence each.
+std::vector<std::string> DisobeyedLayers(const EngineBuildRecord& build);
+
+/// `vernier convert MODEL ... -o OUTPUT` with the runner's options, and these precisions of layers.
+std::string BuildCommand(const RunnerPlan& runner, const std::vector<std::string>& layers,
+                         const std::string& output);
+
+}  // namespace vernier

@@ -1,0 +1,92 @@
+// A model in which some nodes stay in a higher precision, as whoever checks it needs it: a model
+// with casts, an engine, or a TensorRT runner that is told which.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/arg_parser.h"
+#include "cli/debug/debug_session.h"
+#include "cli/debug/live_run.h"
+#include "surgeon/asked_sets.h"
+#include "surgeon/editable_model.h"
+#include "surgeon/mixed_precision.h"
+#include "util/log.h"
+#include "util/scratch_folder.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+class PrecisionTrials {
+ public:
+  /// All must outlive it.
+  struct Setting {
+    const ParsedArgs& args;
+    const EditableModel& model;
+    const std::vector<LowerableNode>& nodes;
+    DebugSession& session;
+    Logger& log;
+  };
+  explicit PrecisionTrials(const Setting& setting) : s_(setting) {}
+
+  /// Finds out who takes part, and starts TensorRT if it does.
+  Status Begin();
+
+  /// Makes of the plan of a run what the unchanged model is run with.
+  Status PrepareReference(RunPlan& plan);
+
+  /// Waits for TensorRT, whose release decides how it is told precisions. kInvalidArgument,
+  /// kUnimplemented: options that do not go together, or not with this release. A TensorRT that is
+  /// not there is for the check to tell.
+  Status Await();
+
+  /// Does our own check run the model with casts in ONNX Runtime?
+  bool HidesOverflow() const { return hides_overflow_; }
+
+  /// It must outlive what it returns.
+  DebugTrial For(const NodeSet& kept);
+
+  /// Writes the model with casts.
+  Status Save(const NodeSet& kept, const std::string& path, Durability durability) const;
+
+  /// Tells, of nodes with which the check passed, whether TensorRT obeyed, and how to build an
+  /// engine with them; `model` is where Save wrote them, or empty.
+  void TellEngine(const NodeSet& kept, const std::string& model);
+
+ private:
+  enum class Target : uint8_t { kModel, kRunners, kEngine };
+  // What is known of the engine with which a set was checked.
+  struct Built {
+    std::vector<std::string> asked, disobeyed;
+  };
+
+  void TellUnused() const;
+  Result<RunPlan> PlanOfCheck();
+  Result<RunPlan> PlanOfBuild(const std::string& model, const std::string& engine);
+  Status CheckPrecisions() const;
+  Status Change(const NodeSet& kept, RunPlan& plan);
+  void Tell(const NodeSet& kept, RunnerPlan& runner) const;
+  Status Build(const NodeSet& kept, const std::string& path);
+  void Remember(const std::vector<RunnerRecord>& runners);
+  std::vector<std::string> OutputsOf(const NodeSet& kept) const;
+  std::string_view higher() const { return s_.args.Value("precision").value_or("float32"); }
+
+  const Setting s_;
+  Target target_ = Target::kModel;
+  bool by_layers_ = false;  ///< TensorRT is told of layers: it does not obey the types of a model
+  std::unique_ptr<LiveRun> own_;
+  LiveRun* live_ = nullptr;
+  bool hides_overflow_ = false;
+  std::optional<ScratchFolder> folder_;
+  ExecutionPlan execution_;
+  std::optional<RunnerPlan> engine_runner_;  ///< the first that builds engines
+  std::string version_;
+  NodeSet current_;
+  std::map<NodeSet, Built> built_;
+};
+
+}  // namespace vernier

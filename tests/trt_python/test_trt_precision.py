@@ -1,0 +1,151 @@
+"""debug precision with a TensorRT that takes the types of a model for hints: its layers are given
+precisions. The stand-in of fake/ computes in float16 what is not held; no GPU is needed.
+
+    VERNIER=... VERNIER_FAKE_CUDA_DIR=... VENV/bin/python -m unittest
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+VERNIER = os.path.abspath(os.environ.get("VERNIER", "vernier"))
+FAKE_CUDA_DIR = os.environ["VERNIER_FAKE_CUDA_DIR"]
+FAKE_TENSORRT = pathlib.Path(__file__).parent / "fake"
+BARS = ["--atol", "0.02", "--rtol", "0.02"]
+
+
+def write_model(path, sensitive=True):
+    """A square of 1e6 and back, within harmless nodes: two have to stay in float32."""
+    info = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 3])
+    weights = {"thousand": 1e3 if sensitive else 2, "millionth": 1e-6 if sensitive else 0.25}
+    nodes = [("Neg", ["x"], "a"), ("Relu", ["x"], "b"), ("Add", ["x", "b"], "c"),
+             ("Mul", ["c", "thousand"], "scale"), ("Mul", ["scale", "scale"], "square"),
+             ("Mul", ["square", "millionth"], "back"), ("Neg", ["back"], "d"), ("Relu", ["d"], "e"),
+             ("Add", ["e", "back"], "y")]
+    nodes = [helper.make_node(op, inputs, [made], name=f"node {made}") for op, inputs, made in nodes]
+    graph = helper.make_graph(nodes, "g", [info("x")], [info("y")],
+                              [numpy_helper.from_array(np.float32(v), k) for k, v in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
+class TensorRtPrecision(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="vernier-trt-precision-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        write_model(self.folder / "m.onnx")
+
+    def run_vernier(self, *words, code=0, **more):
+        environment = {key: value for key, value in os.environ.items() if key != "TENSORRT_ROOT"}
+        environment.update(LD_LIBRARY_PATH=FAKE_CUDA_DIR, PYTHONDONTWRITEBYTECODE="1",
+                           PYTHONPATH=str(FAKE_TENSORRT), FAKE_TENSORRT_HALF="1",
+                           FAKE_TENSORRT_JOURNAL=str(self.folder / "journal"), **more)
+        ended = subprocess.run([VERNIER, *map(str, words)], cwd=self.folder, env=environment,
+                               capture_output=True, text=True, timeout=120, check=False)
+        printed = ended.stdout + ended.stderr
+        self.assertEqual(ended.returncode, code, printed)
+        return printed
+
+    def journal(self):
+        """What the builds were given, and forgets it."""
+        path = self.folder / "journal"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        path.unlink(missing_ok=True)
+        return [json.loads(line) for line in lines]
+
+    def kept(self, printed):
+        lines = printed.splitlines()
+        begin = next(i for i, line in enumerate(lines) if "keep these" in line)
+        return [line.split("'")[1] for line in lines[begin + 1:] if line.startswith("    ")]
+
+    def command(self, printed):
+        (line,) = [line for line in printed.splitlines() if "To build this engine: " in line]
+        return shlex.split(line.split("To build this engine: ")[1])
+
+    def test_layers_are_held_and_the_command_builds_the_same_engine(self):
+        printed = self.run_vernier("debug", "precision", "m.onnx", "-o", "mixed.onnx",
+                                   "--sparse-weights", "--", "--trt", "--input-shapes", "x:[4,3]",
+                                   *BARS)
+        self.assertIn("TensorRT 8.5.3.1 takes the types of a model for hints", printed)
+        self.assertEqual(set(self.kept(printed)), {"node square", "node back"})
+        builds = self.journal()
+        # The reference is what the model computes in float32.
+        self.assertEqual(builds[0]["flags"], ["SPARSE_WEIGHTS"])
+        for build in builds[1:]:
+            self.assertEqual(build["flags"],
+                             ["FP16", "OBEY_PRECISION_CONSTRAINTS", "SPARSE_WEIGHTS"])
+        self.assertIn("TensorRT 8.5.3.1 built each of these layers as asked for", printed)
+        words = self.command(printed)
+        self.assertEqual(words[:3], ["vernier", "convert", "m.onnx"])
+        self.assertEqual(words[words.index("--layer-precisions") + 1:][:2],
+                         ["node square:float32", "node back:float32"])
+        self.run_vernier(*words[1:])
+        (built,) = self.journal()
+        self.assertIn(built, builds)
+        self.assertEqual(words[-2:], ["-o", "mixed.engine"])
+        # And that engine passes what was checked.
+        self.run_vernier("run", "m.onnx", "--trt", "--input-shapes", "x:[4,3]", "--save-inputs",
+                         "i.json", "--save-outputs", "o.json")
+        self.run_vernier("run", "mixed.engine", "--trt", "--load-inputs", "i.json",
+                         "--load-outputs", "o.json", *BARS)
+        made = onnx.load(str(self.folder / "mixed.onnx"))
+        self.assertTrue(any(node.op_type == "Cast" for node in made.graph.node))
+
+    def test_a_check_of_the_peers_reads_engines(self):
+        self.run_vernier("run", "m.onnx", "--trt", "--input-shapes", "x:[4,3]", "--save-inputs",
+                         "i.json", "--save-outputs", "o.json")
+        self.journal()
+        printed = self.run_vernier(
+            "debug", "precision", "m.onnx", "--fp16", "--precision-constraints", "prefer",
+            "--pool-limit", "workspace:1G", "--trt-min-shapes", "x:[1,3]", "--trt-opt-shapes",
+            "x:[4,3]", "--trt-max-shapes", "x:[8,3]", "--check", VERNIER, "run",
+            "polygraphy_debug.engine", "--trt", "--load-inputs", "i.json", "--load-outputs",
+            "o.json", *BARS)
+        self.assertEqual(set(self.kept(printed)), {"node square", "node back"})
+        builds = self.journal()
+        for build in builds:
+            self.assertEqual(build["flags"], ["FP16", "PREFER_PRECISION_CONSTRAINTS"])
+            self.assertEqual(build["pools"], {"WORKSPACE": 1 << 30})
+            self.assertEqual(build["profiles"], [{"x": [[1, 3], [4, 3], [8, 3]]}])
+        self.assertFalse((self.folder / "polygraphy_debug.engine").exists())
+        self.run_vernier(*self.command(printed)[1:])
+        (built,) = self.journal()
+        self.assertIn(built, builds)
+        self.assertTrue((self.folder / "m.engine").exists())
+
+    def test_what_tensorrt_did_not_obey_is_told(self):
+        printed = self.run_vernier("debug", "precision", "m.onnx", "--", "--trt", "--input-shapes",
+                                   "x:[4,3]", *BARS, FAKE_TENSORRT_DISOBEYS="node square")
+        self.assertIn("TensorRT did not do what it was asked for: layer 'node square' was asked for "
+                      "float32 and gives float16", printed)
+        self.assertNotIn("built each of these layers", printed)
+
+    def test_nothing_needs_a_higher_precision(self):
+        write_model(self.folder / "m.onnx", sensitive=False)
+        printed = self.run_vernier("debug", "precision", "m.onnx", "--", "--trt", "--input-shapes",
+                                   "x:[4,3]", *BARS)
+        self.assertIn("none needs float32", printed)
+        self.assertEqual(len(self.journal()), 2)
+        self.assertNotIn("--layer-precisions", self.command(printed))
+
+    def test_precisions_that_do_not_go_together(self):
+        printed = self.run_vernier("debug", "precision", "m.onnx", "--int8", "-p", "float16",
+                                   "--check", "true", "polygraphy_debug.engine", code=2)
+        self.assertIn("Cannot mark layers to run in float16 if it is not enabled", printed)
+        printed = self.run_vernier("debug", "precision", "m.onnx", "--jobs", "2", "--", "--trt",
+                                   "--input-shapes", "x:[4,3]", *BARS)
+        self.assertIn("--jobs has no effect: engines are built one after another", printed)
+        self.assertEqual(set(self.kept(printed)), {"node square", "node back"})
+
+
+if __name__ == "__main__":
+    unittest.main()
