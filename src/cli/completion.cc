@@ -231,8 +231,10 @@ std::string FormatZsh(std::string_view program, std::span<const CommandEntry> co
     }
     text += "        '*:file:_files' ;;\n";
   }
-  return text + "    *) _files ;;\n  esac\n}\ncompdef " + function + " " + std::string(program) +
-         "\n";
+  // In a folder of fpath the file is run as the function itself when something is first completed.
+  return text + "    *) _files ;;\n  esac\n}\nif [[ ${funcstack[1]-} == " + function +
+         " ]]; then\n  " + function + " \"$@\"\nelse\n  compdef " + function + " " +
+         std::string(program) + "\nfi\n";
 }
 
 std::string FishRow(const OptionRow& row, const std::string& prefix) {

@@ -82,6 +82,9 @@ TEST_P(Completion, NamesEveryFlagAndChoiceAndIsGoodShell) {
     const size_t first = script.find("'inspect:");
     ASSERT_NE(first, std::string::npos);
     EXPECT_EQ(script.find("'inspect:", first + 1), std::string::npos);
+    // Sourced it says what it completes; from fpath the first completion is done as well.
+    EXPECT_TRUE(
+        Holds(script, "== _vernier ]]; then\n  _vernier \"$@\"\nelse\n  compdef _vernier vernier"));
   }
   const std::string path = testing::TempDir() + "completion." + GetParam();
   std::ofstream(path) << script;
