@@ -96,7 +96,7 @@ class PrecisionDebugging {
   void Pin() {
     if (!trials_.HidesOverflow()) return;
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
-      if (evidence_[node].beyond) pinned_.push_back(node);
+      if (evidence_[node].overflows) pinned_.push_back(node);
     }
     if (pinned_.empty()) return;
     log_.Warning(
@@ -117,7 +117,7 @@ class PrecisionDebugging {
     size_t left = 0;
     std::string first;
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
-      if (!evidence_[node].beyond || std::find(kept.begin(), kept.end(), node) != kept.end())
+      if (!evidence_[node].overflows || std::find(kept.begin(), kept.end(), node) != kept.end())
         continue;
       if (left++ == 0) first = std::string(nodes_[node].node->op_type) + " " + NameOf(node);
     }

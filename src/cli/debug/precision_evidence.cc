@@ -136,6 +136,10 @@ class Evidence {
     return std::max(0.0, after - before);
   }
 
+  bool Overflows(const OnnxNode& node) const {
+    return std::max(LargestIn(graph_.Inputs(node)), LargestIn(graph_.Outputs(node))) > kLargestHalf;
+  }
+
   bool TouchesBeyond(const OnnxNode& node) const {
     const auto beyond = [&](std::string_view name) { return IsBeyondHalf(LargestIn({&name, 1})); };
     const auto inputs = graph_.Inputs(node), outputs = graph_.Outputs(node);
@@ -265,6 +269,7 @@ Result<std::vector<PrecisionEvidence>> GatherEvidence(
     const OnnxNode& node = graph.nodes[nodes[i].owner];
     evidence[i].error = measured.AddedBy(node);
     evidence[i].beyond = measured.TouchesBeyond(node);
+    evidence[i].overflows = measured.Overflows(node);
     const double cancelled = measured.CancelledBy(node);
     evidence[i].cancels = cancelled > kCancelled;
     if (evidence[i].cancels) {

@@ -25,6 +25,7 @@ struct PrecisionEvidence {
   size_t rule = 0;  ///< how often operators like this need float32: 0 is the most often
   /// Reads or makes values that float16 does not have: all too small, or some too large.
   bool beyond = false;
+  bool overflows = false;  ///< some are too large: infinite there, where small ones become 0
   /// Takes large numbers from each other: the rounding of what made its inputs remains.
   bool cancels = false;
 
