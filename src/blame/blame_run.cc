@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -10,13 +9,13 @@
 #include "blame/blame_graph.h"
 #include "blame/branch_search.h"
 #include "blame/bundle.h"
-#include "blame/conditioning.h"
 #include "blame/disturbance.h"
 #include "blame/error_easing.h"
 #include "blame/exposed_run.h"
 #include "blame/layer_batch.h"
 #include "blame/layer_merge.h"
 #include "blame/memory_plan.h"
+#include "blame/output_condition.h"
 #include "blame/plain_run.h"
 #include "blame/probe_plan.h"
 #include "blame/probe_side.h"
@@ -35,8 +34,6 @@ namespace vernier {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr size_t kMostNudged = 8;  // iterations
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -103,7 +100,8 @@ class Investigation {
     unexposed_ = pairs_.one_sided;
     for (const auto& [name, ours] : pairs_.reference) visible_.insert(name);
     VERNIER_TRY(RunBatches());
-    VERNIER_TRY(ExplainOutputs());
+    const ConditionScene scene{&*graph_, &*candidate_, &*plain_, &amplified_, &interrupted_};
+    VERNIER_TRY(ExplainOutputs(scene, outcome_.record));
     return SearchIfDisturbed();
   }
 
@@ -336,55 +334,6 @@ class Investigation {
       VERNIER_TRY(SaveResumeFile(plan_.resume, outcome_.record));
     }
     outcome_.record.batches = static_cast<int64_t>(batches.size());
-    return {};
-  }
-
-  // Outputs differ though no layer makes an error: rounding may explain it.
-  Status ExplainOutputs() {
-    BlameRecord& record = outcome_.record;
-    double worst = record.disturbance.plain_error;
-    for (const BlameLayerRecord& layer : record.layers) {
-      const double made = std::max({layer.own_error.value_or(0), layer.fused_error.value_or(0),
-                                    layer.in_place_error.value_or(0)});
-      if (made > 1) return {};
-      for (const BlameTensorRecord& tensor : layer.outputs) {
-        if (graph_->IsOutput(tensor.name_in_candidate()))
-          worst = std::max(worst, tensor.total_error);
-      }
-    }
-    if (worst <= 1 || !std::isfinite(worst)) return {};
-    for (const std::string& output : graph_->OutputNames()) {
-      const auto found = amplified_.find(output);
-      if (found != amplified_.end()) record.condition = std::max(record.condition, found->second);
-    }
-    // Flipped steps look like amplified rounding, and have their place in the bars.
-    const bool measurable = !HasQuantisers(graph_->model());
-    if (measurable && !ExplainedByRounding(worst, record)) VERNIER_TRY(MeasureCondition());
-    if (!ExplainedByRounding(worst, record)) return {};
-    record.notes.push_back("the outputs differ by " + FormatG(worst, 3) +
-                           " times their bar, which a condition number of " +
-                           FormatG(record.condition, 3) +
-                           " explains: the model amplifies rounding, which is no fault of a layer");
-    return {};
-  }
-
-  // How far the outputs move when each input moves by one rounding step.
-  Status MeasureCondition() {
-    BlameRecord& record = outcome_.record;
-    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, candidate_->OpenPlain());
-    for (size_t i = 0; i < std::min(feeds().size(), kMostNudged); ++i) {
-      VERNIER_TRY(CheckInterrupted());
-      TensorMap nudged = feeds()[i];
-      for (NamedTensor& input : nudged) {
-        VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor));
-      }
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, candidate_->Infer(*session, nudged));
-      const double roundoff = CoarsestRoundoff(nudged);
-      if (roundoff == 0) continue;
-      record.condition =
-          std::max(record.condition, plain_->outputs().Movement(i, outputs) / roundoff);
-    }
-    ProbeSide::Close(session);
     return {};
   }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "blame/conditioning.h"
+#include "blame/non_finite.h"
 #include "blame/quantiser_range.h"
 #include "compare/comparator.h"
 #include "run/pair_recorder.h"
@@ -424,65 +425,10 @@ Status LayerBatch::AllowForConditions(IslandBench& bench, bool fused) {
   return {};
 }
 
-// What a quantiser of the island reads in the reference: one of the island's inputs, or what it
-// makes once more from the steps.
-const Tensor* LayerBatch::BeforeSteps(const Island& island, const OnnxNode& quantiser) const {
-  const OnnxGraph& graph = scene_.graph->graph();
-  const std::string_view steps = graph.Outputs(quantiser)[0];
-  if (const Tensor* read = From(reference_, *feed_)(graph.Inputs(quantiser)[0])) return read;
-  for (const uint32_t node : island.nodes) {
-    const auto inputs = graph.Inputs(graph.nodes[node]);
-    if (graph.nodes[node].op_type != "DequantizeLinear" || inputs.empty()) continue;
-    if (inputs[0] == steps) return From(reference_, *feed_)(graph.Outputs(graph.nodes[node])[0]);
-  }
-  return nullptr;
-}
-
-// Of a candidate that quantises alone.
 void LayerBatch::NoteMisfits() {
-  if (!scene_.runners.quantises_alone) return;
-  const OnnxGraph& graph = scene_.graph->graph();
   for (size_t i = 0; i < islands_.size(); ++i) {
     if (layers_[i].own_error.value_or(0) <= 1) continue;
-    for (const uint32_t node : islands_[i].nodes) {
-      const std::optional<QuantiserRange> range = RangeOf(graph, graph.nodes[node]);
-      const Tensor* values = range ? BeforeSteps(islands_[i], graph.nodes[node]) : nullptr;
-      const std::string misfit = values != nullptr ? DescribeMisfit(*range, *values) : "";
-      if (misfit.empty()) continue;
-      layers_[i].evidence +=
-          (layers_[i].evidence.empty() ? "" : "; ") + scene_.graph->NodeName(node) + " " + misfit;
-    }
-  }
-}
-
-void LayerBatch::NoteNonFinite(size_t index) {
-  std::optional<NonFiniteRecord>& first = *scene_.first_nonfinite;
-  if (first) return;
-  const BlameLayerRecord& layer = layers_[index];
-  for (size_t i = 0; i < layer.outputs.size(); ++i) {
-    const BlameTensorRecord& tensor = layer.outputs[i];
-    const auto bad = [](const MagnitudeRecord& m) { return m.nan_count + m.infinite_count > 0; };
-    if (!bad(tensor.reference) && !bad(tensor.candidate)) continue;
-    const bool theirs = bad(tensor.candidate);
-    const TensorsByName& side = theirs ? candidate_ : reference_;
-    NonFiniteRecord record;
-    for (const std::string_view name : scene_.graph->InputsOf(islands_[index])) {
-      const Tensor* operand = From(side, *feed_)(name);
-      if (operand == nullptr) continue;
-      record.operands.push_back({std::string(name), RecordMagnitudes(*operand)});
-      if (bad(record.operands.back().values)) return;  // it inherits
-    }
-    const Tensor& values = side.at(islands_[index].outputs[i]);
-    const MagnitudeRecord& counts = theirs ? tensor.candidate : tensor.reference;
-    record.node = layer.node;
-    record.op_type = layer.op_type;
-    record.output = tensor.name;
-    record.side = !theirs ? "reference" : bad(tensor.reference) ? "both" : "candidate";
-    record.nan_count = counts.nan_count;
-    record.infinite_count = counts.infinite_count;
-    record.first = FirstNotFinite(values);
-    first = std::move(record);
-    return;
+    layers_[i].evidence = DescribeMisfits(*scene_.graph, islands_[i], From(reference_, *feed_));
   }
 }
 
@@ -503,11 +449,13 @@ Result<std::vector<BlameLayerRecord>> LayerBatch::Run(const TensorMap& feed, int
   VERNIER_TRY(MeasureInPlaceOn(fused_bench_, true));
   VERNIER_TRY(AllowForConditions(fused_bench_, true));
   Rest(fused_bench_);
-  NoteMisfits();
+  if (scene_.runners.quantises_alone) NoteMisfits();
   EaseTotals(layers_, *scene_.amplified);
   for (size_t i = 0; i < layers_.size(); ++i) {
     layers_[i].iteration = iteration;
-    NoteNonFinite(i);
+    if (*scene_.first_nonfinite) continue;
+    const SideSources sides{From(reference_, feed), From(candidate_, feed)};
+    *scene_.first_nonfinite = MadeNonFinite(layers_[i], *scene_.graph, islands_[i], sides);
   }
   return std::move(layers_);
 }

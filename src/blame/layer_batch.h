@@ -88,9 +88,7 @@ class LayerBatch {
   Status MeasureInPlaceOn(IslandBench& bench, bool fused);
   Status AllowForConditions(IslandBench& bench, bool fused);
   bool Quantises(const Island& island) const;
-  const Tensor* BeforeSteps(const Island& island, const OnnxNode& quantiser) const;
   void NoteMisfits();
-  void NoteNonFinite(size_t index);
   TensorLookup AsFed() const;
   TensorSource From(const TensorsByName& tensors, const TensorMap& feed) const;
 

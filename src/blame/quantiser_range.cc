@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "io/tensor_proto.h"
 #include "compare/comparison.h"
+#include "io/tensor_proto.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -61,6 +61,20 @@ Spread Measure(const QuantiserRange& range, const Tensor& values) {
 
 std::string FromTo(double low, double high) { return FormatG(low, 3) + " to " + FormatG(high, 3); }
 
+// What a quantiser of the island reads in the reference: one of the island's inputs, or what the
+// island makes once more from the steps.
+const Tensor* BeforeSteps(const OnnxGraph& graph, const Island& island, const OnnxNode& quantiser,
+                          const TensorSource& reference) {
+  const std::string_view steps = graph.Outputs(quantiser)[0];
+  if (const Tensor* read = reference(graph.Inputs(quantiser)[0])) return read;
+  for (const uint32_t node : island.nodes) {
+    const auto inputs = graph.Inputs(graph.nodes[node]);
+    if (graph.nodes[node].op_type != "DequantizeLinear" || inputs.empty()) continue;
+    if (inputs[0] == steps) return reference(graph.Outputs(graph.nodes[node])[0]);
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<QuantiserRange> RangeOf(const OnnxGraph& graph, const OnnxNode& node) {
@@ -90,6 +104,19 @@ std::string DescribeMisfit(const QuantiserRange& range, const Tensor& values) {
   if (steps >= kFewSteps) return {};
   return "is too coarse: values of " + FromTo(spread.low, spread.high) + " fill " +
          FormatG(std::ceil(steps), 3) + " of its steps of " + FormatG(range.step, 3);
+}
+
+std::string DescribeMisfits(const BlameGraph& graph, const Island& island,
+                            const TensorSource& reference) {
+  std::string text;
+  for (const uint32_t index : island.nodes) {
+    const OnnxNode& node = graph.graph().nodes[index];
+    const std::optional<QuantiserRange> range = RangeOf(graph.graph(), node);
+    const Tensor* values = range ? BeforeSteps(graph.graph(), island, node, reference) : nullptr;
+    const std::string misfit = values != nullptr ? DescribeMisfit(*range, *values) : "";
+    if (!misfit.empty()) text += (text.empty() ? "" : "; ") + graph.NodeName(index) + " " + misfit;
+  }
+  return text;
 }
 
 }  // namespace vernier

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "blame/blame_graph.h"
+#include "blame/island_bench.h"
 #include "model/onnx_model.h"
 #include "vernier/tensor.h"
 
@@ -23,5 +25,10 @@ std::optional<QuantiserRange> RangeOf(const OnnxGraph& graph, const OnnxNode& no
 /// "clips 43 % of its values: it holds 0 to 1.41, they are 0 to 7.06", or that the values fill few
 /// of its steps; empty where neither is so, and for tensors that are no floats.
 std::string DescribeMisfit(const QuantiserRange& range, const Tensor& values);
+
+/// The same for all quantisers of an island whose output is wrong, with their names. `reference`
+/// has what the reference computed, by the candidate's names.
+std::string DescribeMisfits(const BlameGraph& graph, const Island& island,
+                            const TensorSource& reference);
 
 }  // namespace vernier

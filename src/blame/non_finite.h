@@ -1,0 +1,24 @@
+// NaN and infinities: which layer makes them.
+#pragma once
+
+#include <optional>
+
+#include "blame/blame_graph.h"
+#include "blame/island_bench.h"
+#include "record/blame_record.h"
+
+namespace vernier {
+
+/// The tensors of both sides, by the candidate's names.
+struct SideSources {
+  TensorSource reference;
+  TensorSource candidate;
+};
+
+/// What a layer makes that is not finite, though all that its island reads on that side is; absent
+/// where it makes nothing of the kind, or inherits it. `layer.outputs` are the island's, with their
+/// magnitudes.
+std::optional<NonFiniteRecord> MadeNonFinite(const BlameLayerRecord& layer, const BlameGraph& graph,
+                                             const Island& island, const SideSources& sides);
+
+}  // namespace vernier
