@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "io/tensor_proto.h"
+#include "model/input_uses.h"
 #include "model/onnx_attributes.h"
 #include "model/onnx_order.h"
 #include "util/number_text.h"
@@ -15,25 +15,8 @@
 namespace vernier {
 namespace {
 
-constexpr int64_t kAnything = std::numeric_limits<int64_t>::max();
-// Sizes, counts and divisors that are legal, and small enough to be computed with.
-constexpr int64_t kSmallCount = 4;
-constexpr int64_t kSmallDivisor = 16;
 // A way through a graph is not followed further than this.
 constexpr size_t kLongestWay = 64;
-
-struct Use {
-  const OnnxGraph& graph;
-  const OnnxNode& node;
-  size_t input;
-};
-
-// What a use allows: [low, high], or nothing that could be drawn.
-struct Allowed {
-  int64_t low = 0, high = kAnything;
-  std::string what;      // completes "<what> of Gather 'emb'"
-  bool possible = true;  // false: `what` says why not
-};
 
 // An input's value on its way: times `scale` (never 0) and with `shift` added, and possibly turned
 // into another kind.
@@ -41,9 +24,7 @@ struct Way {
   std::string_view name;
   int64_t scale = 1;
   int64_t shift = 0;
-  bool integer = false;  // the input is an integer, or became one
-  bool mask = false;     // it went through a cast to bool
-  bool truth = false;    // it is a truth value: the input is one, or it was compared with 0 or 1
+  ValueKind kind;
   size_t length = 0;
 };
 
@@ -71,10 +52,6 @@ bool Unscale(const Way& way, int64_t& low, int64_t& high) {
   return true;
 }
 
-std::string Sized(std::string_view name, int64_t size) {
-  return " into " + QuotePython(name) + " of size " + std::to_string(size);
-}
-
 class RangeFinder {
  public:
   RangeFinder(const OnnxModel& model, std::span<const InputDims> sizes)
@@ -100,7 +77,7 @@ class RangeFinder {
       reason_.clear();
       impossible_.clear();
       seen_.clear();
-      Follow({.name = input.name, .integer = integer, .truth = truth});
+      Follow({.name = input.name, .kind = {.integer = integer, .truth = truth}});
       Conclude(input, found);
     }
     return found;
@@ -172,7 +149,7 @@ class RangeFinder {
     const auto found = uses_.find(way.name);
     if (found == uses_.end()) return;
     for (const Use& use : found->second) {
-      if (std::optional<Allowed> allowed = Judge(use, way)) {
+      if (std::optional<Allowed> allowed = rules_.Judge(use, way.kind)) {
         Narrow(use, way, *allowed);
       } else {
         GoOn(use, way);
@@ -223,12 +200,12 @@ class RangeFinder {
       return Further(use, way);
     }
     if (op == "Where" && use.input > 0) return Further(use, way);
-    if (way.truth) {
+    if (way.kind.truth) {
       if (op == "Not" || op == "And" || op == "Or" || op == "Xor") Further(use, way);
       return;
     }
     if (IsCompared(use, way)) {
-      way.truth = true;
+      way.kind.truth = true;
       return Further(use, way);
     }
     if (ThroughArithmetic(use, way)) Further(use, way);
@@ -239,8 +216,8 @@ class RangeFinder {
     const std::string_view op = use.node.op_type;
     const bool compares = op == "Equal" || op == "Greater" || op == "Less" ||
                           op == "GreaterOrEqual" || op == "LessOrEqual";
-    if (!compares || !way.integer || way.scale != 1 || way.shift != 0) return false;
-    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(NameOf(use, 1 - use.input));
+    if (!compares || !way.kind.integer || way.scale != 1 || way.shift != 0) return false;
+    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(InputOf(use, 1 - use.input));
     return constant && constant->size() == 1 && (constant->front() == 0 || constant->front() == 1);
   }
 
@@ -250,7 +227,7 @@ class RangeFinder {
     if (op == "Neg") return ScaleAndShift(-1, 0, way);
     if (op != "Add" && op != "Sub" && op != "Mul") return false;
     if (use.graph.Inputs(use.node).size() != 2) return false;
-    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(NameOf(use, 1 - use.input));
+    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(InputOf(use, 1 - use.input));
     if (!constant || constant->size() != 1) return false;
     const int64_t by = constant->front();
     if (op == "Add") return ScaleAndShift(1, by, way);
@@ -269,8 +246,8 @@ class RangeFinder {
   static void ThroughCast(int64_t to, Way& way) {
     const DType type = DTypeFromOnnx(static_cast<int32_t>(to)).value_or(DType::kUndefined);
     const DTypeKind kind = Kind(type);
-    if (kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt) way.integer = true;
-    if (kind == DTypeKind::kBool) way.mask = true;
+    if (kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt) way.kind.integer = true;
+    if (kind == DTypeKind::kBool) way.kind.mask = true;
   }
 
   void Further(const Use& use, const Way& way) {
@@ -283,278 +260,12 @@ class RangeFinder {
     }
   }
 
-  std::optional<Allowed> Judge(const Use& use, const Way& way) {
-    if (way.truth) return Truth(use);
-    // A mask of truth values: whoever reads it.
-    if (way.mask && way.integer) return Allowed{0, 1, "a mask", true};
-    if (!way.integer) return std::nullopt;
-    const std::string_view op = use.node.op_type;
-    for (const auto rule : {&RangeFinder::Index, &RangeFinder::Length, &RangeFinder::Position,
-                            &RangeFinder::Shape, &RangeFinder::Mask, &RangeFinder::Arithmetic}) {
-      if (std::optional<Allowed> allowed = (this->*rule)(use, op)) return allowed;
-    }
-    return std::nullopt;
-  }
-
-  // Where truth values have a meaning. A Loop that is not entered would show nothing.
-  static std::optional<Allowed> Truth(const Use& use) {
-    const std::string_view op = use.node.op_type;
-    if (op == "If" && use.input == 0) return Allowed{0, 1, "the branch", true};
-    if (op == "Loop" && use.input == 1) return Allowed{1, 1, "the condition", true};
-    const bool masks = (op == "Where" && use.input == 0) || (op == "Compress" && use.input == 1) ||
-                       op.ends_with("Attention") || op == "Dropout";
-    if (!masks) return std::nullopt;
-    return Allowed{0, 1, op == "Dropout" ? "the mode" : "a mask", true};
-  }
-
-  std::string_view NameOf(const Use& use, size_t input) const {
-    const auto inputs = use.graph.Inputs(use.node);
-    return input < inputs.size() ? inputs[input] : std::string_view();
-  }
-
-  // The size of an input along an axis; nullopt while unknown.
-  std::optional<int64_t> SizeOf(std::string_view name, int64_t axis) const {
-    const Dims* dims = shapes_.Find(name);
-    if (dims == nullptr) return std::nullopt;
-    if (axis < 0) axis += static_cast<int64_t>(dims->size());
-    if (axis < 0 || axis >= static_cast<int64_t>(dims->size())) return std::nullopt;
-    return (*dims)[static_cast<size_t>(axis)];
-  }
-
-  Allowed IndexInto(std::string_view name, std::optional<int64_t> size, std::string what) const {
-    if (!size || *size < 1) {
-      return {0, 0, std::move(what) + " into " + QuotePython(name) + ", whose size is not known,",
-              true};
-    }
-    return {0, *size - 1, std::move(what) + Sized(name, *size), true};
-  }
-
-  // Which input are indices into the rows of which; the types of other inputs tell versions apart.
-  struct TableLookup {
-    std::string_view op;
-    size_t indices, table;
-    std::string_view what;
-  };
-  static constexpr TableLookup kLookups[] = {
-      {"EmbedLayerNormalization", 0, 2, "token ids"},
-      {"EmbedLayerNormalization", 1, 4, "segment ids"},
-      {"EmbedLayerNormalization", 8, 3, "position ids"},
-      {"RotaryEmbedding", 1, 2, "position ids"},  // com.microsoft's
-      {"RotaryEmbedding", 3, 1, "position ids"},  // ONNX's
-      {"GatherBlockQuantized", 1, 0, "indices"},
-  };
-
-  std::optional<Allowed> Index(const Use& use, std::string_view op) {
-    NodeAttributes attributes(model_, use.node);
-    const bool gathers = op == "Gather" || op == "GatherElements" || op == "ScatterElements";
-    if (gathers && use.input == 1) {
-      const std::string_view data = NameOf(use, 0);
-      return IndexInto(data, SizeOf(data, attributes.Int("axis", 0)), "indices");
-    }
-    if ((op == "GatherND" || op == "ScatterND") && use.input == 1) return TupleIndex(use);
-    if (op == "OneHot" && use.input == 0) {
-      const auto depth = shapes_.Ints(NameOf(use, 1));
-      const bool known = depth && depth->size() == 1;
-      return IndexInto(NameOf(use, 1), known ? std::optional(depth->front()) : std::nullopt,
-                       "classes");
-    }
-    if (op == "OneHot" && use.input == 1) return Allowed{1, kSmallCount, "the depth", true};
-    if (op == "RoiAlign" && use.input == 2) {
-      return IndexInto(NameOf(use, 0), SizeOf(NameOf(use, 0), 0), "batch indices");
-    }
-    for (const TableLookup& lookup : kLookups) {
-      if (op != lookup.op || use.input != lookup.indices) continue;
-      const std::string_view table = NameOf(use, lookup.table);
-      return IndexInto(table, SizeOf(table, 0), std::string(lookup.what));
-    }
-    return std::nullopt;
-  }
-
-  // Tuples of indices share one tensor: the smallest dimension that they select from.
-  std::optional<Allowed> TupleIndex(const Use& use) const {
-    const std::string_view data = NameOf(use, 0);
-    const Dims* dims = shapes_.Find(data);
-    const Dims* indices = shapes_.Find(NameOf(use, 1));
-    std::optional<int64_t> least;
-    if (dims != nullptr && !dims->empty()) {
-      const bool known = indices != nullptr && !indices->empty() && indices->back() > 0;
-      const size_t count =
-          known ? std::min(dims->size(), static_cast<size_t>(indices->back())) : dims->size();
-      least = *std::min_element(dims->begin(), dims->begin() + static_cast<ptrdiff_t>(count));
-    }
-    return IndexInto(data, least, "indices");
-  }
-
-  std::optional<Allowed> Length(const Use& use, std::string_view op) {
-    const bool recurrent = op == "LSTM" || op == "GRU" || op == "RNN";
-    if (recurrent && use.input == 4) {
-      return Allowed{1, SizeOf(NameOf(use, 0), 0).value_or(1), "sequence lengths", true};
-    }
-    if (op == "ReverseSequence" && use.input == 1) {
-      NodeAttributes attributes(model_, use.node);
-      const int64_t axis = attributes.Int("time_axis", 0);
-      return Allowed{1, SizeOf(NameOf(use, 0), axis).value_or(1), "sequence lengths", true};
-    }
-    if (op == "TopK" && use.input == 1) {
-      NodeAttributes attributes(model_, use.node);
-      const int64_t size = SizeOf(NameOf(use, 0), attributes.Int("axis", -1)).value_or(1);
-      return Allowed{1, std::max<int64_t>(size, 1), "the count", true};
-    }
-    if (op == "Loop" && use.input == 0)
-      return Allowed{1, kSmallCount, "the number of rounds", true};
-    if (op == "NonMaxSuppression" && use.input == 2) {
-      return Allowed{1, kSmallCount, "the number of boxes", true};
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Allowed> Position(const Use& use, std::string_view op) {
-    if (op == "Slice" && use.input > 0) return Bounds(use);
-    if (op == "Trilu" && use.input == 1) return Allowed{-1, 1, "the diagonal", true};
-    const bool axes = op == "Squeeze" || op == "Unsqueeze" || op == "CumSum" || op == "CumProd" ||
-                      op.starts_with("Reduce");
-    if (axes && use.input == 1) return Axes(use, "axes");
-    if (op == "SequenceAt" && use.input == 1) return Allowed{0, 0, "a position", true};
-    return std::nullopt;
-  }
-
-  // One axis, or as many as must differ.
-  Allowed Axes(const Use& use, const std::string& what) const {
-    const Dims* const dims = shapes_.Find(NameOf(use, use.input));
-    if (dims == nullptr || ElementCount(*dims).value_or(0) <= 1) return {0, 0, what, true};
-    return {0, 0, what + " that must differ: load them with --load-inputs, those", false};
-  }
-
-  // Starts lie before the middle and ends behind it, so that something is left.
-  std::optional<Allowed> Bounds(const Use& use) const {
-    constexpr size_t kStarts = 1, kEnds = 2, kAxes = 3, kSteps = 4;
-    if (use.input == kAxes) return Axes(use, "axes");
-    if (use.input == kSteps) return Allowed{1, 1, "steps", true};
-    const std::string_view data = NameOf(use, 0);
-    const Dims* dims = shapes_.Find(data);
-    const auto axes = shapes_.Ints(NameOf(use, kAxes));
-    int64_t least = 1;
-    if (dims != nullptr && !dims->empty()) {
-      least = *std::min_element(dims->begin(), dims->end());
-      if (axes && axes->size() == 1) least = SizeOf(data, axes->front()).value_or(least);
-    }
-    const int64_t middle = std::max<int64_t>(least, 1) / 2;
-    if (use.input == kStarts) return Allowed{0, middle, "starts" + Sized(data, least), true};
-    if (use.input != kEnds) return std::nullopt;
-    return Allowed{middle + 1, std::max<int64_t>(least, middle + 1), "ends" + Sized(data, least),
-                   true};
-  }
-
-  std::optional<Allowed> Shape(const Use& use, std::string_view op) {
-    if (op == "ConstantOfShape" && use.input == 0) return Allowed{1, kSmallCount, "sizes", true};
-    if (op == "Expand" && use.input == 1) return Allowed{1, 1, "sizes", true};
-    if (op == "Tile" && use.input == 1) return Allowed{1, 2, "repeats", true};
-    if (op == "Range" && use.input == 0) return Allowed{0, 0, "the start", true};
-    if (op == "Range" && use.input == 1) return Allowed{1, kSmallCount, "the limit", true};
-    if (op == "Range" && use.input == 2) return Allowed{1, 1, "the step", true};
-    if (op == "Pad" && use.input == 1) return Paddings(use);
-    if (op == "Reshape" && use.input == 1) {
-      const Dims* dims = shapes_.Find(NameOf(use, 1));
-      if (dims != nullptr && *dims == Dims{1}) return Allowed{-1, -1, "the shape", true};
-      if (CopiesEverySize(use)) return Allowed{0, 0, "the shape, each size as it was,", true};
-      return Allowed{0, 0, "a shape whose product is given: load it with --load-inputs, the target",
-                     false};
-    }
-    constexpr std::pair<std::string_view, size_t> kSizes[] = {
-        {"Split", 1},     {"Resize", 3}, {"AffineGrid", 1},      {"Col2Im", 1},       {"Col2Im", 2},
-        {"MaxUnpool", 2}, {"STFT", 1},   {"SplitToSequence", 1}, {"CenterCropPad", 1}};
-    if (std::find(std::begin(kSizes), std::end(kSizes), std::pair(op, use.input)) ==
-        std::end(kSizes)) {
-      return std::nullopt;
-    }
-    return Allowed{0, 0, "sizes that depend on each other: load them with --load-inputs, those",
-                   false};
-  }
-
-  // Reflections need as many elements beside the first.
-  Allowed Paddings(const Use& use) {
-    const std::string_view mode = NodeAttributes(model_, use.node).Text("mode");
-    const Dims* const dims = shapes_.Find(NameOf(use, 0));
-    const bool narrow =
-        dims == nullptr || dims->empty() || *std::min_element(dims->begin(), dims->end()) < 2;
-    return {0, mode == "reflect" && narrow ? 0 : 1, "paddings", true};
-  }
-
-  // Whether a target of zeros gives a Reshape the shape that it has.
-  bool CopiesEverySize(const Use& use) {
-    const Dims* data = shapes_.Find(NameOf(use, 0));
-    const Dims* target = shapes_.Find(NameOf(use, 1));
-    const bool alike = data != nullptr && target != nullptr && target->size() == 1 &&
-                       target->front() == static_cast<int64_t>(data->size());
-    return alike && NodeAttributes(model_, use.node).Int("allowzero", 0) == 0;
-  }
-
-  // Which input of com.microsoft's attention says what may be seen: lengths of the rows, or a mask.
-  struct MaskInput {
-    std::string_view op;
-    size_t mask, data;
-  };
-  static constexpr MaskInput kMasks[] = {{"Attention", 3, 0},
-                                         {"QAttention", 5, 0},
-                                         {"MultiHeadAttention", 4, 1},
-                                         {"EmbedLayerNormalization", 7, 0}};
-
-  std::optional<Allowed> Mask(const Use& use, std::string_view op) {
-    if (use.node.domain != "com.microsoft") return std::nullopt;
-    for (const MaskInput& row : kMasks) {
-      if (op != row.op || use.input != row.mask) continue;
-      const Dims* dims = shapes_.Find(NameOf(use, row.mask));
-      if (dims == nullptr || dims->size() != 1) return Allowed{0, 1, "a mask", true};
-      return Allowed{1, std::max<int64_t>(SizeOf(NameOf(use, row.data), 1).value_or(1), 1),
-                     "lengths of the rows", true};
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Allowed> Arithmetic(const Use& use, std::string_view op) {
-    if ((op == "Div" || op == "Mod") && use.input == 1) {
-      return Allowed{1, kSmallDivisor, "the divisor", true};
-    }
-    if (op == "BitShift" && use.input == 1) return Allowed{0, 7, "the distance", true};
-    // 1 - mask, as attention masks are turned round.
-    if (op != "Sub" || use.input != 1 || !IsOne(NameOf(use, 0))) return std::nullopt;
-    return Allowed{0, 1, "a mask", true};
-  }
-
-  // A constant that is 1 in any type.
-  bool IsOne(std::string_view name) {
-    if (const auto ints = shapes_.Ints(name)) return ints->size() == 1 && ints->front() == 1;
-    if (constants_.empty() && ones_.empty()) CollectConstants();
-    if (ones_.contains(name)) return true;
-    const auto found = constants_.find(name);
-    if (found == constants_.end() || found->second.external) return false;
-    const std::string_view bytes = found->second.bytes;
-    const Result<NamedTensor> parsed = ParseTensorProto(std::as_bytes(std::span(bytes)));
-    if (!parsed.ok() || parsed->tensor.element_count() != 1) return false;
-    if (parsed->tensor.dtype() == DType::kFloat32) return parsed->tensor.As<float>()[0] == 1.0F;
-    return parsed->tensor.dtype() == DType::kFloat16 && parsed->tensor.As<uint16_t>()[0] == 0x3C00;
-  }
-
-  void CollectConstants() {
-    for (const OnnxTensor& tensor : model_.graph().initializers) constants_[tensor.name] = tensor;
-    for (const OnnxNode& node : model_.graph().nodes) {
-      const auto outputs = model_.graph().Outputs(node);
-      if (node.op_type != "Constant" || outputs.empty()) continue;
-      NodeAttributes attributes(model_, node);
-      const OnnxAttribute* value = attributes.Find("value");
-      if (value != nullptr && value->tensor) constants_[outputs[0]] = *value->tensor;
-      const OnnxAttribute* number = attributes.Find("value_float");
-      if (number != nullptr && number->f == 1.0F) ones_.insert(outputs[0]);
-    }
-  }
-
   const OnnxModel& model_;
   ShapeTracker shapes_;
+  UseRules rules_{model_, shapes_};
   std::unordered_map<std::string_view, std::vector<Use>> uses_;
   // What is called otherwise inside of a body, or outside of it.
   std::unordered_map<std::string_view, std::vector<std::string_view>> continues_;
-  std::unordered_map<std::string_view, OnnxTensor> constants_;
-  std::unordered_set<std::string_view> ones_;  // constants that no tensor says
   // Of the input that is looked at.
   int64_t low_ = 0, high_ = 0;
   std::string reason_, impossible_;

@@ -1,0 +1,75 @@
+// What an operator allows the integers and truth values to be that it reads: indices, positions,
+// lengths, masks, sizes, divisors. Internal to model.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "model/onnx_model.h"
+#include "model/onnx_shapes.h"
+
+namespace vernier {
+
+inline constexpr int64_t kAnything = std::numeric_limits<int64_t>::max();
+
+/// A node's input.
+struct Use {
+  const OnnxGraph& graph;
+  const OnnxNode& node;
+  size_t input;
+};
+
+/// The name of a node's input; empty where it has none.
+std::string_view InputOf(const Use& use, size_t input);
+
+/// What a use allows: [low, high], or nothing that could be drawn.
+struct Allowed {
+  int64_t low = 0, high = kAnything;
+  std::string what;      ///< completes "<what> of Gather 'emb'"
+  bool possible = true;  ///< false: `what` says why not
+};
+
+/// What has become of an input's value on its way to a use.
+struct ValueKind {
+  bool integer = false;  ///< the input is an integer, or became one
+  bool mask = false;     ///< it went through a cast to bool
+  bool truth = false;    ///< it is a truth value: the input is one, or it was compared with 0 or 1
+};
+
+class UseRules {
+ public:
+  UseRules(const OnnxModel& model, const ShapeTracker& shapes) : model_(model), shapes_(shapes) {}
+
+  /// Absent where the use gives the value no meaning.
+  std::optional<Allowed> Judge(const Use& use, const ValueKind& kind);
+
+ private:
+  static std::optional<Allowed> Truth(const Use& use);
+  std::optional<int64_t> SizeOf(std::string_view name, int64_t axis) const;
+  Allowed IndexInto(std::string_view name, std::optional<int64_t> size, std::string what) const;
+  std::optional<Allowed> Index(const Use& use, std::string_view op);
+  std::optional<Allowed> TupleIndex(const Use& use) const;
+  std::optional<Allowed> Length(const Use& use, std::string_view op);
+  std::optional<Allowed> Position(const Use& use, std::string_view op);
+  Allowed Axes(const Use& use, const std::string& what) const;
+  std::optional<Allowed> Bounds(const Use& use) const;
+  std::optional<Allowed> Shape(const Use& use, std::string_view op);
+  Allowed Paddings(const Use& use);
+  bool CopiesEverySize(const Use& use);
+  std::optional<Allowed> Mask(const Use& use, std::string_view op);
+  std::optional<Allowed> Arithmetic(const Use& use, std::string_view op);
+  bool IsOne(std::string_view name);
+  void CollectConstants();
+
+  const OnnxModel& model_;
+  const ShapeTracker& shapes_;
+  std::unordered_map<std::string_view, OnnxTensor> constants_;
+  std::unordered_set<std::string_view> ones_;  // constants that no tensor says
+};
+
+}  // namespace vernier
