@@ -26,7 +26,8 @@ extern "C" {
 #endif
 
 #define VN_ABI_MAJOR 1u
-/* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. */
+/* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. 1.3: it
+   tells the next inputs. */
 #define VN_ABI_MINOR 3u
 
 typedef struct vn_status vn_status;   /* NULL is success */

@@ -187,7 +187,10 @@ void Worker::DropAhead() {
   Request request = MakeRequest("running an iteration that is not wanted any more");
   request.limit_s =
       std::min(request.limit_s > 0 ? request.limit_s : kUnwantedSeconds, kUnwantedSeconds);
+  HoldLog();
   (void)Await(request);
+  held_log_.clear();
+  ReleaseLog();
   ended_unwanted_ = !death_.ok() && death_.code() != StatusCode::kCancelled;
   if (ended_unwanted_) logger_.Verbose("A worker " + death_.message());
 }

@@ -79,11 +79,11 @@ const Tensor* BeforeSteps(const OnnxGraph& graph, const Island& island, const On
 
 std::optional<QuantiserRange> RangeOf(const OnnxGraph& graph, const OnnxNode& node) {
   const auto inputs = graph.Inputs(node);
-  if (node.op_type != "QuantizeLinear" || inputs.size() < 2) return {};
   const bool has_zero = inputs.size() > 2 && !inputs[2].empty();
+  if (node.op_type != "QuantizeLinear" || !has_zero) return {};
   const std::optional<double> scale = ScalarOf(graph, inputs[1]);
-  const std::optional<double> zero = has_zero ? ScalarOf(graph, inputs[2]) : 0;
-  const std::optional<DType> type = has_zero ? DTypeOf(graph, inputs[2]) : DType::kUint8;
+  const std::optional<double> zero = ScalarOf(graph, inputs[2]);
+  const std::optional<DType> type = DTypeOf(graph, inputs[2]);
   if (!scale || !(*scale > 0) || !zero || !type) return {};
   const bool is_signed = Kind(*type) == DTypeKind::kSignedInt;
   if (!is_signed && Kind(*type) != DTypeKind::kUnsignedInt) return {};

@@ -121,6 +121,15 @@ TEST(ErrorModelTest, StepsOfOneSideAreErrors) {
   EXPECT_EQ(alone.flips, 0);
 }
 
+// Both sides have these.
+TEST(ErrorModelTest, RoundingFlipsWhereOneSideAloneHasQuantisers) {
+  RunnerArithmetic without;
+  without.unquantised = true;
+  const std::string graph = Linear(64) + Do("Floor", {"y"}, "f");
+  EXPECT_EQ(Predict(graph, without).at("f").one_sided, 0);
+  EXPECT_EQ(Predict(graph, without).at("f").flips, Predict(graph).at("f").flips);
+}
+
 TEST(ErrorModelTest, WeightsInStepsOfOneSideAreErrors) {
   RunnerArithmetic without;
   without.unquantised = true;

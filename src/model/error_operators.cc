@@ -73,13 +73,21 @@ void ErrorPropagation::RoundWeights(Step& step) const {
 void ErrorPropagation::ApplyQuantiser(Step& step, double relative_step) {
   ErrorPrediction& error = step.error;
   ++error.quantisers;
-  if (OneQuantises()) return ApplyOneSided(step, relative_step);
   // The division by the scale comes first.
   const bool own_scale = step.node.op_type == "DynamicQuantizeLinear";
   Add(step, 1, 1, own_scale ? kScaleRoundoffs : 1);
   ApplySteps(step, relative_step, Steps::kEqual);
   const DType type = TypeOf(step.graph.Outputs(step.node)[0]);
   error.steps = Kind(type) == DTypeKind::kSignedInt || Kind(type) == DTypeKind::kUnsignedInt;
+}
+
+void ErrorPropagation::ApplyQuantise(Step& step) {
+  const DType type = TypeOf(step.graph.Outputs(step.node)[0]);
+  const int bits = IsFloat(type) ? 4 : BitsOf(type);
+  const double relative_step = kRangeInDeviations / std::exp2(bits > 0 ? bits : 8);
+  if (!OneQuantises()) return ApplyQuantiser(step, relative_step);
+  RoundWeights(step);
+  ApplyOneSided(step, relative_step);
 }
 
 void ErrorPropagation::ApplyCast(Step& step) {
@@ -218,12 +226,8 @@ void ErrorPropagation::Apply(Step& step) {
     case ErrorKind::kRecurrent:
       ++error.layers;
       return Add(step, std::sqrt(kUnknownTrips), kUnknownLength, rule.roundoffs * 10);
-    case ErrorKind::kQuantise: {
-      const DType type = TypeOf(step.graph.Outputs(step.node)[0]);
-      const int bits = IsFloat(type) ? 4 : BitsOf(type);
-      RoundWeights(step);
-      return ApplyQuantiser(step, kRangeInDeviations / std::exp2(bits > 0 ? bits : 8));
-    }
+    case ErrorKind::kQuantise:
+      return ApplyQuantise(step);
     case ErrorKind::kRound:
       return ApplyQuantiser(step, kRoundStep);
     case ErrorKind::kCast:

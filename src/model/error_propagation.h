@@ -72,6 +72,7 @@ class ErrorPropagation {
   void ApplyCast(Step& step);
   void ApplySteps(Step& step, double relative_step, Steps kind);
   void ApplyQuantiser(Step& step, double relative_step);
+  void ApplyQuantise(Step& step);
   void ApplyOneSided(Step& step, double relative_step) const;
   void RoundWeights(Step& step) const;
   void RoundShort(Step& step, bool computes);

@@ -64,11 +64,20 @@ Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t itera
   return &block_->block;
 }
 
+// Does an inference leave a file behind, as timelines of TensorFlow are?
+bool SavesFiles(const RunnerPlan& runner) {
+  return std::any_of(runner.session_options.begin(), runner.session_options.end(),
+                     [](const auto& option) { return option.first.starts_with("save_"); });
+}
+
 // Alone: two that infer at once would disturb each other. In a plug-in: a script may do more than
-// compute, and be seen to do it once more.
+// compute, and be seen to do it once more. In a process of its own: a crash that nobody wants must
+// not take this one along.
 bool LiveRuns::MayInferAhead(size_t index, int64_t iteration) const {
-  return runners_.size() == 1 && runners_[index].in_plugin() && !plan_.noise_floor &&
-         last_was_light_ && !IsSaved(index, iteration);
+  if (runners_.size() != 1 || plan_.noise_floor || plan_.execution.in_process) return false;
+  const LiveRunner& runner = runners_[index];
+  return runner.in_plugin() && !SavesFiles(runner.plan()) && last_was_light_ &&
+         !IsSaved(index, iteration);
 }
 
 void LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration) {

@@ -129,6 +129,10 @@ std::string_view Behaviour::LieAt(const Place& place) const {
   return IsAt(place) ? Get("lie") : std::string_view();
 }
 
+std::string_view Behaviour::LogAt(const Place& place) const {
+  return IsAt(place) ? Get("log") : std::string_view();
+}
+
 int32_t Behaviour::ActAt(const Place& place) const {
   if (!IsAt(place)) return 0;
   Note(place);

@@ -6,6 +6,7 @@
 //   sleep=MS          goes on after that long
 //   flood=stdout|stderr, bytes=N
 //   say=WORD          a line on standard error
+//   log=WORD          a line of the log
 //   fail=CODE         a status with that code
 //   scribble=garbage|huge|partial    writes on the worker's own connection
 //   orphan=1          leaves a child process behind that holds everything open, then goes on
@@ -48,6 +49,9 @@ class Behaviour {
 
   /// The lie to tell here, or empty.
   std::string_view LieAt(const Place& place) const;
+
+  /// The line to log here, or empty.
+  std::string_view LogAt(const Place& place) const;
 
   /// How long it sleeps here, in milliseconds.
   int64_t SleepAt(const Place& place) const { return IsAt(place) ? Number("sleep", 0) : 0; }

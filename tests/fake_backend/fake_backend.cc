@@ -85,6 +85,8 @@ std::string_view FromEnvironment() {
 
 // The status to fail a call with, or NULL.
 vn_status* Act(const vn_host* host, const Behaviour& behaviour, const Place& place) {
+  const std::string_view line = behaviour.LogAt(place);
+  if (!line.empty()) host->log(host->self, 20, Str(line));
   const int32_t code = behaviour.ActAt(place);
   return code == 0 ? nullptr : NewStatus(host, code, "told to fail at " + std::string(place.stage));
 }

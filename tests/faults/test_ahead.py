@@ -68,7 +68,7 @@ class SentAhead(FaultTest):
     def test_a_backend_is_given_the_inputs_of_the_next_run_and_then_just_these(self):
         for dims in ([2, 3], [150, 200]):
             model = self.write_model("echo.onnx", ["x", "y"], dims)
-            for more in ([], ["--in-process"], ["--warm-up", "3"]):
+            for more in ([], ["--warm-up", "3"]):
                 with self.subTest(dims=dims, more=more):
                     ended = self.lone("--save-outputs", self.folder / "saved.json", *more,
                                       behaviour="ahead=1 sleep=8", model=model)
@@ -100,6 +100,18 @@ class SentAhead(FaultTest):
                           model=model)
         self.assertEqual(ended.code, 1, ended)
         self.assertEqual(self.runs(), WRONG + 1)
+
+    def test_not_in_this_process_which_a_crash_would_take_along(self):
+        expected = self.outputs_wrong_once()
+        ended, _ = self.stop_early(expected, f"crash=SIGSEGV iteration={WRONG + 1}", "--in-process")
+        self.assertEqual(ended.code, 1, ended)
+        self.stop_early(expected, "", "--in-process")
+        self.assertEqual(self.runs(), WRONG + 1)
+
+    def test_what_is_logged_in_an_iteration_that_nobody_wants_is_not_shown(self):
+        ended, _ = self.stop_early(self.outputs_wrong_once(), f"log=unwanted iteration={WRONG + 1}")
+        self.assertEqual(self.runs(), 1, "the unwanted iteration should have been run")
+        self.assertNotIn("unwanted", ended.out + ended.err)
 
     def test_not_beside_another_runner(self):
         ended = self.run_pair("--iterations", ITERATIONS, "--fail-fast", "--load-outputs",
