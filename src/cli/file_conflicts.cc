@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Caches that are read and written again are no conflict, and are in neither list.
+// What "output" may replace is told by the caller. A cache may be read and written again.
 constexpr std::string_view kWritten[] = {"save_inputs_path",
                                          "save_outputs_path",
                                          "save_input_blob_path",
@@ -26,7 +26,11 @@ constexpr std::string_view kWritten[] = {"save_inputs_path",
                                          "save_debug_replay",
                                          "reports",
                                          "log_file",
-                                         "gen_script"};
+                                         "gen_script",
+                                         "min_good",
+                                         "save_timing_cache",
+                                         "calibration_cache",
+                                         "output"};
 constexpr std::string_view kRead[] = {"model_file",
                                       "models",
                                       "load_inputs_paths",
@@ -37,12 +41,14 @@ constexpr std::string_view kRead[] = {"model_file",
                                       "trt_config_script",
                                       "trt_config_postprocess_script",
                                       "trt_network_postprocess_script",
+                                      "load_tactics",
                                       "path",
                                       "paths",
                                       "files"};
 // Where the peer has words of its own for what overlaps: bind_run.cc.
 constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
                                        "save_input_blob_path"};
+constexpr std::string_view kInPlace = "output";
 constexpr std::string_view kLoaded[] = {"load_inputs_paths", "load_outputs_paths"};
 
 struct NamedFile {
@@ -106,16 +112,12 @@ Status Overwritten(const NamedFile& written, const NamedFile& read) {
                          " and would be overwritten: name another file");
 }
 
-}  // namespace
-
-Status CheckFileConflicts(const ParsedArgs& args, std::string_view output) {
-  Files written(args), read(args);
-  for (const std::string_view dest : kWritten) written.Add(dest, true);
-  if (!output.empty()) written.Add(output, false);
+void AddRead(const ParsedArgs& args, Files& read) {
   for (const std::string_view dest : kRead) {
     for (const std::span<const std::string> words : args.Occurrences(dest)) {
-      for (const std::string& word : words)
+      for (const std::string& word : words) {
         AddScripts(dest, std::string(args.Flag(dest)), word, read);
+      }
     }
   }
   for (const RunnerChoice& runner : args.Runners()) {
@@ -125,18 +127,36 @@ Status CheckFileConflicts(const ParsedArgs& args, std::string_view output) {
       AddScripts("runners", "--" + std::string(runner.kind), word.substr(word.find('=') + 1), read);
     }
   }
-  const auto& all = written.all();
+}
+
+Status CheckAgainst(const NamedFile& written, std::span<const NamedFile> read) {
+  for (const NamedFile& other : read) {
+    const bool told_elsewhere = Contains(kSaved, written.dest) && Contains(kLoaded, other.dest);
+    if (written.place == other.place && !told_elsewhere) return Overwritten(written, other);
+  }
+  return {};
+}
+
+Status CheckBetween(const NamedFile& a, const NamedFile& b) {
+  const bool told_elsewhere = Contains(kSaved, a.dest) && Contains(kSaved, b.dest);
+  if (a.place != b.place || told_elsewhere) return {};
+  return InvalidArgument(a.flag + " and " + b.flag + " would both write '" + b.path +
+                         "': name two files");
+}
+
+}  // namespace
+
+Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
+                          std::span<const std::string> also_read) {
+  Files written(args), read(args);
+  for (const std::string_view dest : kWritten) written.Add(dest, dest != kInPlace);
+  AddRead(args, read);
+  for (const std::string& path : also_read) read.AddPath("", "", path);
+  const std::span<const NamedFile> all = written.all();
   for (size_t i = 0; i < all.size(); ++i) {
-    for (const NamedFile& other : read.all()) {
-      const bool told_elsewhere = Contains(kSaved, all[i].dest) && Contains(kLoaded, other.dest);
-      if (all[i].place == other.place && !told_elsewhere) return Overwritten(all[i], other);
-    }
-    for (size_t k = 0; k < i; ++k) {
-      const bool told_elsewhere = Contains(kSaved, all[i].dest) && Contains(kSaved, all[k].dest);
-      if (all[i].place != all[k].place || told_elsewhere) continue;
-      return InvalidArgument(all[k].flag + " and " + all[i].flag + " would both write '" +
-                             all[i].path + "': name two files");
-    }
+    const bool may_replace = all[i].dest == kInPlace && output != kInPlace;
+    if (!may_replace) VERNIER_TRY(CheckAgainst(all[i], read.all()));
+    for (const NamedFile& before : all.first(i)) VERNIER_TRY(CheckBetween(before, all[i]));
   }
   return {};
 }

@@ -1,6 +1,8 @@
 // A command that would write over what it reads, or write two things to one place.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "cli/arg_parser.h"
@@ -10,8 +12,9 @@ namespace vernier {
 
 /// kInvalidArgument, in one sentence, where a file that options write is one that the command line
 /// reads (the model, saved data, scripts, files that runners name), or where two of them write the
-/// same. Devices and pipes are nobody's. `output` is one more dest that is written; commands that
-/// may change a file in place leave it out.
-Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {});
+/// same. Devices and pipes are nobody's. The dest "output" may be what is read, as commands that
+/// change a file in place have it, unless `output` names it. `also_read` are files that others read.
+Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},
+                          std::span<const std::string> also_read = {});
 
 }  // namespace vernier

@@ -51,6 +51,20 @@ TEST_F(FileConflicts, NothingIsSavedOverWhatIsRead) {
   }
 }
 
+TEST_F(FileConflicts, ACacheIsNotSavedOverTheModel) {
+  EXPECT_FALSE(Check({"@m.onnx", "--trt", "--save-timing-cache", "@m.onnx"}).ok());
+  EXPECT_FALSE(Check({"@m.onnx", "--trt", "--int8", "--calibration-cache", "@m.onnx"}).ok());
+}
+
+TEST_F(FileConflicts, WhatOthersReadIsKept) {
+  const std::string model = folder_ + "other.onnx";
+  std::ofstream(model) << "x";
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed =
+      ParseCommandLine(table, std::vector<std::string>{"--onnxrt", "--save-outputs", model});
+  EXPECT_FALSE(CheckFileConflicts(parsed.args, {}, {&model, 1}).ok());
+}
+
 TEST_F(FileConflicts, TwoThingsDoNotGoToOneFile) {
   const Status status =
       Check({"@m.onnx", "--onnxrt", "--save-outputs", "@o.json", "--save-record", "@o.json"});

@@ -186,6 +186,16 @@ def load(model_path):
         ended = self.reduce(made, "--", "--no-such-option", code=2)
         self.assertIn("no-such-option", ended.err)
 
+    def test_the_model_is_not_saved_over(self):
+        for words in (["-o", "bad.onnx", "--min-good", "bad.onnx", *self.check("Ceil")],
+                      ["-o", "bad.onnx", "--", "--onnxrt", "--save-outputs", "m.onnx"]):
+            onnx.save(long_model({5: "Ceil"}), str(self.path("m.onnx")))
+            before = self.path("m.onnx").read_bytes()
+            ended = self.vernier("debug", "reduce", "m.onnx", *words)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn("another file" if "--" in words else "name two files", ended.err)
+            self.assertEqual(self.path("m.onnx").read_bytes(), before)
+
     def test_build_needs_tensorrt(self):
         onnx.save(long_model({}, 3), str(self.path("m.onnx")))
         ended = self.vernier("debug", "build", "m.onnx", "--until", "2", "--check", "true")

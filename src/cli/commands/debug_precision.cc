@@ -148,6 +148,7 @@ class PrecisionDebugging {
     PrecisionPlan plan;
     plan.width = session_.jobs();
     VERNIER_ASSIGN_OR_RETURN(plan.most_checks, MostChecks(args_));
+    plan.most_checks += session_.known();
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
       if (!std::binary_search(pinned_.begin(), pinned_.end(), node)) plan.ranked.push_back(node);
     }

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/command_table.h"
+#include "cli/file_conflicts.h"
 #include "io/json_tape.h"
 #include "io/peer_document.h"
 #include "util/atomic_file.h"
@@ -51,12 +53,24 @@ std::string Fingerprint(std::vector<std::string_view> parts) {
   return text;
 }
 
+// Of a check that is our own run: it must leave the model that is looked into alone.
+Status CheckFilesOfRun(const ParsedArgs& args, const CheckCommand& check) {
+  const std::vector<std::string> words = check.RunOptions();
+  if (words.empty()) return {};
+  const OptionTable table = FindCommand("run")->options();
+  const ParseResult parsed = ParseCommandLine(table, words);
+  if (parsed.end != ParseEnd::kParsed) return {};  // it says so itself
+  const std::string model(args.Value("model_file").value_or(""));
+  return CheckFileConflicts(parsed.args, {}, {&model, 1});
+}
+
 Result<DebugSession> DebugSession::Bind(const ParsedArgs& args, CheckWords check,
                                         const DebugSessionPlan& plan, Logger& log) {
   const std::string artifact =
       plan.default_artifact.empty() ? "" : Text(args, "iter_artifact_path", plan.default_artifact);
   VERNIER_ASSIGN_OR_RETURN(CheckCommand command,
                            CheckCommand::Bind(args, std::move(check), artifact));
+  VERNIER_TRY(CheckFilesOfRun(args, command));
   DebugSession session(std::move(command), plan.suffix, log);
   session.artifact_ = artifact;
   VERNIER_TRY(session.BindFiles(args, plan));

@@ -64,6 +64,8 @@ class DebugSession {
   /// The peer's last line about iterations.
   void Finish() const;
 
+  /// Answers from --load-debug-replay; those that are asked for again cost no check.
+  size_t known() const { return known_.size(); }
   int64_t iterations() const { return static_cast<int64_t>(replay_.size()); }
 
  private:

@@ -86,9 +86,10 @@ Result<RunPlan> LiveRun::Plan(const std::vector<std::string>& words, Side side) 
   if (!parsed.unknown.empty()) {
     return InvalidArgument("Unrecognized Options: " + FormatPythonList(parsed.unknown));
   }
-  for (const std::string_view dest : {"gen_script", "blame"}) {
+  for (const std::string_view dest : {"gen_script", "blame", "log_file"}) {
     if (!parsed.args.Has(dest)) continue;
-    return Unimplemented(std::string(parsed.args.Flag(dest)) + ": more than a comparison");
+    return Unimplemented(std::string(parsed.args.Flag(dest)) +
+                         ": only a run in a process of its own does that");
   }
   Invocation invocation;
   // Python serves runners by their names: equal ones share what they loaded.
