@@ -28,8 +28,11 @@ Result<std::string> JsonStream::Text() const {
     block.resize(before + static_cast<size_t>(step));
     VERNIER_TRY(text_.ReadAt(position, std::span(block).subspan(before)));
     position += step;
-    // No escape has a comma in it.
-    const size_t whole = position == reader_.end() ? block.size() : block.rfind(',') + 1;
+    // No escape has a comma in it. What was there before has none at all.
+    const size_t comma = std::string_view(block).substr(before).rfind(',');
+    const bool last = position == reader_.end();
+    if (!last && comma == std::string_view::npos) continue;
+    const size_t whole = last ? block.size() : before + comma + 1;
     text += UnescapeJson(std::string_view(block).substr(0, whole));
     block.erase(0, whole);
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/io_test_data.h"
@@ -55,6 +56,32 @@ TEST(JsonStream, LongStringsOfFilesAreWhole) {
   const auto text = stream.Text();
   ASSERT_TRUE(text.ok());
   EXPECT_TRUE(*text == expected);
+}
+
+// The pieces are joined up to a comma, here of 2 MiB, or up to the end.
+TEST(JsonStream, StringsWithHardlyAnyCommaAreWhole) {
+  constexpr size_t kPiece = size_t{64} << 10;
+  constexpr std::string_view kEscape = "\\u00e9";
+  // Every piece ends in the middle of an escape.
+  std::string half(kPiece - kEscape.size() / 2, 'a');
+  std::string expected_half = half;
+  for (int i = 0; i < 32; ++i) {
+    half += kEscape;
+    half.append(kPiece - kEscape.size(), 'a');
+    expected_half += "\xc3\xa9" + std::string(kPiece - kEscape.size(), 'a');
+  }
+  const TemporaryFolder folder;
+  for (const std::string separator : {"", "b,b"}) {
+    WriteText(folder / "x.json", "[\"" + half + separator + half + "\",7]");
+    JsonStream stream(JsonText(*InputFile::Open(folder / "x.json")), "it");
+    ASSERT_TRUE(stream.Advance().ok());
+    ASSERT_TRUE(stream.Advance().ok());
+    const auto text = stream.Text();
+    ASSERT_TRUE(text.ok());
+    EXPECT_TRUE(*text == expected_half + separator + expected_half) << separator;
+    ASSERT_TRUE(stream.Advance().ok());
+    EXPECT_EQ(stream.raw(), "7");
+  }
 }
 
 }  // namespace

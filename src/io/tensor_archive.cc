@@ -70,6 +70,7 @@ Result<ArchiveMetadata> NpzArchive::ReadMetadata(const ZipMember& member) const 
     VERNIER_ASSIGN_OR_RETURN(const std::string text, reader_->ReadText(member));
     return ReadArchiveMetadata(JsonText(text));
   }
+  VERNIER_TRY(ZipReader::CheckTextSize(member));
   VERNIER_ASSIGN_OR_RETURN(const auto content, reader_->OpenMember(member));
   VERNIER_TRY(content->Finish());
   return ReadArchiveMetadata(JsonText(file_, member.data_offset, member.data_offset + member.size));

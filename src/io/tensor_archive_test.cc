@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "io/archive_names.h"
 #include "io/io_test_data.h"
@@ -149,6 +152,32 @@ TEST_F(Npz, NamesWhatIsWrong) {
   bomb.replace(entry + 10, 1, "\x08");
   bomb.replace(entry + 24, 4, "\xf0\xff\xff\xff");
   EXPECT_NE(Refusal(bomb).find("more than a thousandfold"), std::string::npos);
+}
+
+// Stored as they are, in a file that is a hole for the most part.
+TEST_F(Npz, MetadataOfMoreThanAGibibyteAreRefused) {
+  const std::string bytes = Write();
+  const size_t directory = bytes.find("PK\x01\x02");
+  const size_t entry = bytes.rfind("PK\x01\x02");  // the last one is that of our metadata
+  const size_t end = bytes.find("PK\x05\x06");
+  constexpr uint32_t kSize = (uint32_t{1} << 30) + 1;
+  std::string tail = bytes.substr(directory);
+  const auto put = [&tail](size_t position, uint32_t value) {
+    std::memcpy(tail.data() + position, &value, sizeof(value));
+  };
+  put(entry - directory + 20, kSize);
+  put(entry - directory + 24, kSize);
+  put(end - directory + 16, static_cast<uint32_t>(directory) + kSize);
+  const std::string path = folder_ / "hole.npz";
+  WriteText(path, bytes.substr(0, directory));
+  std::filesystem::resize_file(path, directory + kSize);
+  std::ofstream(path, std::ios::binary | std::ios::app) << tail;
+  const auto archive = TensorArchive::Open(path, ArchiveFormat::kNpz);
+  ASSERT_FALSE(archive.ok());
+  EXPECT_NE(archive.status().message().find(
+                "member '__vernier__.json' of the archive has more than 1 GiB"),
+            std::string::npos)
+      << archive.status().message();
 }
 
 // One tensor `a` of 1 MiB, in either format.

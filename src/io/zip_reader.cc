@@ -320,8 +320,12 @@ Result<std::unique_ptr<ZipContent>> ZipReader::OpenMember(const ZipMember& membe
   return OpenZipContent(member, SourceOf(member.data_offset, member.packed_size));
 }
 
+Status ZipReader::CheckTextSize(const ZipMember& member) {
+  return member.size > kMaxInMemory ? Bad(member.name, "has more than 1 GiB") : Status();
+}
+
 Result<std::string> ZipReader::ReadText(const ZipMember& member) const {
-  if (member.size > kMaxInMemory) return Bad(member.name, "has more than 1 GiB");
+  VERNIER_TRY(CheckTextSize(member));
   std::string text(static_cast<size_t>(member.size), '\0');
   VERNIER_ASSIGN_OR_RETURN(const auto content, OpenMember(member));
   VERNIER_TRY(content->Read(std::as_writable_bytes(std::span(text.data(), text.size()))));

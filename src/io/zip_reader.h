@@ -52,7 +52,10 @@ class ZipReader {
   /// The member's content from its beginning.
   Result<std::unique_ptr<ZipContent>> OpenMember(const ZipMember& member) const;
 
-  /// All of a member of at most 1 GiB, checked.
+  /// kMalformed for a member that is too large for a text: of more than 1 GiB.
+  static Status CheckTextSize(const ZipMember& member);
+
+  /// All of a member that passes CheckTextSize(), checked.
   Result<std::string> ReadText(const ZipMember& member) const;
 
  private:
