@@ -73,6 +73,20 @@ TEST(HoldAgainst, NaNOnBothSidesIsNoDifference) {
   EXPECT_THAT(apart.where, HasSubstr("at (1,): 1 against 7"));
 }
 
+// Elements are looked at in blocks.
+TEST(HoldAgainst, SharedNaNsAreFoundWhereverTheyAre) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> a(5000, 1), b(5000, 1);
+  for (const size_t place : {1023, 1024, 4999}) a[place] = b[place] = nan;
+  b[2000] = 1.000001F;
+  EXPECT_EQ(HoldAgainst(Output(a, {5000}), Output(b, {5000}), {}, nullptr).closeness,
+            Closeness::kWithinBar);
+  a[4500] = nan;
+  const Agreement apart = HoldAgainst(Output(a, {5000}), Output(b, {5000}), {}, nullptr);
+  EXPECT_EQ(apart.closeness, Closeness::kApart);
+  EXPECT_THAT(apart.where, HasSubstr("at (4500,): nan against 1"));
+}
+
 TEST(HoldAgainst, AnotherTypeIsApart) {
   const std::vector<double> wide = {1, 2};
   const TensorMap doubles = {

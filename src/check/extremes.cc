@@ -31,20 +31,40 @@ Class Classify(double value, double smallest_normal) {
 
 bool IsFinite(Class c) { return c < Class::kPlusInf; }
 
-// Calls `take(index, element)` for every element of a float tensor.
-template <typename Take>
-void ForEachElement(const Tensor& tensor, const Take& take) {
-  const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
-  const double normal = SmallestNormal(tensor.dtype());
-  std::array<double, kBlockSize> scratch;
-  for (int64_t begin = 0; begin < elements.count; begin += static_cast<int64_t>(kBlockSize)) {
-    const auto size = static_cast<size_t>(
-        std::min<int64_t>(static_cast<int64_t>(kBlockSize), elements.count - begin));
-    const double* block = LoadBlock(elements, begin, size, scratch.data());
-    for (size_t i = 0; i < size; ++i) {
-      take(begin + static_cast<int64_t>(i), Element{block[i], Classify(block[i], normal)});
-    }
+// The elements of a float tensor, of which one block is there at a time.
+class ElementBlock {
+ public:
+  explicit ElementBlock(const Tensor& tensor)
+      : elements_{tensor.dtype(), tensor.bytes(), tensor.element_count()},
+        smallest_normal_(SmallestNormal(tensor.dtype())) {}
+
+  void Load(int64_t begin, size_t size) {
+    values_ = LoadBlock(elements_, begin, size, scratch_.data());
   }
+
+  Element operator[](size_t i) const {
+    return {values_[i], Classify(values_[i], smallest_normal_)};
+  }
+
+ private:
+  ElementSpan elements_;
+  double smallest_normal_;
+  const double* values_ = nullptr;
+  std::array<double, kBlockSize> scratch_{};
+};
+
+// Calls `take` with the elements of float tensors that have as many of them, place by place.
+template <typename Take, typename... Tensors>
+void ForEachElement(const Take& take, const Tensor& first, const Tensors&... others) {
+  const auto walk = [&take, count = first.element_count()](auto... blocks) {
+    for (int64_t begin = 0; begin < count; begin += static_cast<int64_t>(kBlockSize)) {
+      const auto size =
+          static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(kBlockSize), count - begin));
+      (blocks.Load(begin, size), ...);
+      for (size_t i = 0; i < size; ++i) take(blocks[i]...);
+    }
+  };
+  walk(ElementBlock(first), ElementBlock(others)...);
 }
 
 bool IsFloat(const Tensor& tensor) { return Kind(tensor.dtype()) == DTypeKind::kFloat; }
@@ -54,13 +74,14 @@ void Count(const TensorMap& outputs, ExtremeAnswer& answer) {
   for (const NamedTensor& output : outputs) {
     answer.elements += output.tensor.element_count();
     if (!IsFloat(output.tensor)) continue;
-    ForEachElement(output.tensor, [&](int64_t, const Element& element) {
+    const auto count = [&answer](const Element& element) {
       const Class c = element.kind;
       answer.nan += c == Class::kNan ? 1 : 0;
       answer.infinite += c == Class::kPlusInf || c == Class::kMinusInf ? 1 : 0;
       answer.denormal += c == Class::kDenormal ? 1 : 0;
       answer.zero += c == Class::kZero ? 1 : 0;
-    });
+    };
+    ForEachElement(count, output.tensor);
   }
 }
 
@@ -95,12 +116,10 @@ void HoldAgainstFirst(const TensorMap& first, const TensorMap& outputs, ExtremeA
     if (!IsFloat(output.tensor)) continue;
     answer.compared += output.tensor.element_count();
     const bool agreed = !answer.disagrees();
-    std::vector<Element> theirs;
-    theirs.reserve(static_cast<size_t>(other->element_count()));
-    ForEachElement(*other, [&](int64_t, const Element& element) { theirs.push_back(element); });
-    ForEachElement(output.tensor, [&](int64_t index, const Element& element) {
-      HoldElement(element, theirs[static_cast<size_t>(index)], answer);
-    });
+    const auto hold = [&answer](const Element& ours, const Element& theirs) {
+      HoldElement(ours, theirs, answer);
+    };
+    ForEachElement(hold, output.tensor, *other);
     if (agreed && answer.disagrees()) answer.output = output.name;
   }
   for (const NamedTensor& output : first) {

@@ -300,6 +300,22 @@ class Extremes(Case):
         self.assertFalse(record["agree"])
         self.assertIn("runners differ in what is finite with: inf, nan", ended.out + ended.err)
 
+    def test_every_element_is_held_against_its_own_whatever_the_types(self):
+        onnx.save(model([node("Identity", ["x"], ["y"])], inputs=[value("x", (2, 1600))],
+                        outputs=[value("y", (2, 1600))]), str(self.path("m.onnx")))
+        self.path("other.py").write_text(
+            "import numpy as np\ndef infer(feed):\n    y = feed['x'].astype('f8')\n"
+            "    y.flat[[1023, 1024, 3199]] = np.nan, np.inf, 1\n    return {'y': y}\n")
+        ended, record = self.check("--onnxrt", "--model-runner", "other.py", "--python",
+                                   sys.executable, "--sets", "zeros")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        [zeros] = [a for a in record["answers"] if a["compared"]]
+        self.assertEqual(zeros["compared"], 3200)
+        self.assertEqual(zeros["only_here_not_finite"], 2)
+        self.assertEqual(zeros["other_value"], 1)
+        self.assertEqual(zeros["only_here_finite"], 0)
+        self.assertEqual(zeros["output"], "y")
+
     def test_a_runner_that_fails_with_a_set_is_told_and_the_others_go_on(self):
         self.path("other.py").write_text(
             "import numpy as np\ndef infer(feed):\n"
