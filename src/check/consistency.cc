@@ -82,10 +82,6 @@ ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& output
   return coverage;
 }
 
-bool IsAboutSteadiness(std::string_view property) {
-  return property == "repeated-runs" || property == "fresh-session";
-}
-
 // Of what a runner gives; where it does not say what that is, what it gave.
 Status CheckNames(const RunPlan& plan, const LiveRunner& runner, const TensorMap& outputs) {
   if (plan.lenient) return {};
@@ -252,7 +248,6 @@ class RunnerCheck {
       const bool broken = record.verdict == PropertyVerdict::kBroken;
       record_.properties.push_back(std::move(record));
       if (!broken) continue;
-      subject.unsteady |= IsAboutSteadiness(property.name);
       // What broke it may have killed the process, or left its mark on it.
       Result<std::unique_ptr<Probe>> fresh =
           Probe::Open(subject.shared, subject.plan, subject.model);

@@ -22,10 +22,8 @@ Result<TensorMap> MakeFirstFeed(const RunPlan& plan, std::span<const TensorInfo>
       FeedStream::Open(plan, inputs, {scripts.feeds(), scripts.draws()}, logger));
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
   if (!feed) return Malformed("the inputs hold no iteration");
-  const bool loaded = !plan.inputs.load_paths.empty() && !plan.inputs.script.given();
-  if (loaded) {
-    VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> second, stream->Next());
-    if (second) logger.Info("Of the loaded inputs the first iteration alone is used");
+  if (stream->HasMoreLoaded()) {
+    logger.Info("Of the loaded inputs the first iteration alone is used");
   }
   return *std::move(feed);
 }

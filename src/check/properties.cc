@@ -24,12 +24,14 @@ PropertyRecord RepeatedRuns(Subject& subject) {
       break;
     }
   }
+  subject.runs_differ = trial.apart();
   return trial.Finish("more runs");
 }
 
 PropertyRecord FreshSession(Subject& subject) {
   Trial trial(subject);
   trial.Hold("a second process", subject.outputs, InferAnew(subject, {}));
+  subject.processes_differ = trial.apart();
   return trial.Finish("more process");
 }
 

@@ -28,9 +28,11 @@ struct Subject {
   const CompareOptions& compare;
   const ErrorBars& bars;
   int64_t repeats = 5;
-  /// It was found to give other outputs in every run, or in every process: then nothing else is to
-  /// blame for them.
-  bool unsteady = false;
+  /// It was found to give other outputs from run to run: then nothing else is to blame for them. A
+  /// run that failed tells nothing of the sort.
+  bool runs_differ = false;
+  /// The same from process to process, to blame for what is held against another one alone.
+  bool processes_differ = false;
   /// Where the first dimension may be chosen: its tensors, and a feed of several rows (if there is
   /// none, `no_batch` says why).
   std::optional<BatchNames> batch;

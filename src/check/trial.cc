@@ -17,7 +17,8 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
   const Agreement agreement = HoldAgainst(expected, *found, subject_.compare, &subject_.bars);
   ++cases_;
   if (agreement.closeness == Closeness::kApart) {
-    differs_anyway_ = subject_.unsteady;
+    apart_ = true;
+    differs_anyway_ = subject_.runs_differ;
     return Break(what, agreement.where);
   }
   if (agreement.closeness == Closeness::kWithinBar && agreement.times_over >= worst_) {
@@ -30,7 +31,9 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
 bool Trial::HoldAnew(const std::string& what, const Result<TensorMap>& found,
                      const std::function<Result<TensorMap>()>& plainly) {
   if (Hold(what, subject_.outputs, found)) return true;
-  if (!found.ok() || differs_anyway_) return false;
+  if (!found.ok()) return false;
+  differs_anyway_ |= subject_.processes_differ;
+  if (differs_anyway_) return false;
   const Result<TensorMap> plain = plainly ? plainly() : InferAnew(subject_, {});
   differs_anyway_ =
       plain.ok() &&

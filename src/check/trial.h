@@ -26,6 +26,9 @@ class Trial {
   bool HoldAnew(const std::string& what, const Result<TensorMap>& found,
                 const std::function<Result<TensorMap>()>& plainly = {});
 
+  /// Whether outputs were held that are apart, which is not so where there were none to hold.
+  bool apart() const { return apart_; }
+
   /// Breaks the property; `how` completes the sentence. Always false.
   bool Break(const std::string& what, const std::string& how);
 
@@ -38,6 +41,7 @@ class Trial {
 
   const Subject& subject_;
   PropertyRecord record_;
+  bool apart_ = false;
   bool differs_anyway_ = false;
   int64_t cases_ = 0;
   double worst_ = -1;

@@ -48,6 +48,10 @@ Status FeedReader::OpenFile() {
   return {};
 }
 
+bool FeedReader::HasMore() const {
+  return file_ < files_.size() || (source_ != nullptr && next_ < source_->size());
+}
+
 Result<std::optional<TensorMap>> FeedReader::Next() {
   while (source_ == nullptr || next_ == source_->size()) {
     if (file_ == files_.size()) return std::optional<TensorMap>();

@@ -36,6 +36,9 @@ class FeedReader {
   /// the file, when it is damaged or holds something else; saved outputs are told from inputs.
   Result<std::optional<TensorMap>> Next();
 
+  /// Whether feeds are left, or files that were not opened yet. Reads nothing.
+  bool HasMore() const;
+
   /// The file that Next() read last, or will read first.
   const std::string& current_path() const { return current_path_; }
 

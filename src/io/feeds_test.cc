@@ -36,6 +36,7 @@ TEST_P(FeedFormat, EveryTypeSurvives) {
   const auto reader = FeedReader::Open({path, path});
   ASSERT_TRUE(reader.ok()) << reader.status().message();
   for (int i = 0; i < 6; ++i) {
+    EXPECT_TRUE((*reader)->HasMore()) << i;
     const auto feed = (*reader)->Next();
     ASSERT_TRUE(feed.ok()) << feed.status().message();
     ASSERT_TRUE(feed->has_value()) << i;
@@ -47,6 +48,7 @@ TEST_P(FeedFormat, EveryTypeSurvives) {
     }
     EXPECT_EQ((*reader)->current_path().find(path), 0u);
   }
+  EXPECT_FALSE((*reader)->HasMore());
   EXPECT_FALSE((*reader)->Next()->has_value());
   EXPECT_FALSE((*reader)->Next()->has_value());
 }

@@ -43,6 +43,9 @@ class FeedStream {
   /// is none.
   const TensorMap* Prepare();
 
+  /// Whether files of feeds hold more than Next() gave, as far as that shows without reading them.
+  bool HasMoreLoaded() const { return reader_ != nullptr && reader_->HasMore(); }
+
   /// How many feeds were asked for; nullopt where a file decides.
   std::optional<int64_t> expected() const;
 

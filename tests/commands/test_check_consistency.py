@@ -208,6 +208,46 @@ class CheckConsistency(Case):
         broken = {name for name, found in properties.items() if found["verdict"] == "broken"}
         self.assertEqual(broken, {"repeated-runs"})
 
+    def test_a_run_that_failed_excuses_nothing_that_is_broken_later(self):
+        """Once, in run 3; rows see each other in all runs."""
+        for what, fails in {"an exception": "raise ValueError('not now')",
+                            "a crash": "import os; os.kill(os.getpid(), 11)"}.items():
+            with self.subTest(what):
+                flag = self.path("failed")
+                flag.unlink(missing_ok=True)
+                body = "    import pathlib\n    COUNT[0] += 1\n" \
+                       f"    flag = pathlib.Path({str(flag)!r})\n" \
+                       "    if COUNT[0] == 3 and not flag.exists():\n" \
+                       f"        flag.touch()\n        {fails}\n" + BROKEN["permuted-rows"]
+                _, properties = self.check(body)
+                self.assertEqual(properties["repeated-runs"]["smallest_case"], "run 3")
+                for name in ROWS:
+                    self.assertEqual(properties[name]["verdict"], "broken", properties[name])
+                self.assertEqual(properties["fresh-session"]["verdict"], "holds")
+
+    def test_a_second_process_that_fails_excuses_nothing(self):
+        """The second one that is started, once; two threads make another output."""
+        flag = self.path("starts")
+        body = "    import os, pathlib\n    COUNT[0] += 1\n" \
+               f"    flag = pathlib.Path({str(flag)!r})\n    if COUNT[0] == 1:\n" \
+               "        flag.write_text((flag.read_text() if flag.exists() else '') + '+')\n" \
+               "        if flag.read_text() == '++':\n            raise ValueError('not now')\n"
+        _, properties = self.check(body + BROKEN["other-settings"], "--input-shapes", "x:[1,3]")
+        self.assertEqual(properties["fresh-session"]["verdict"], "broken")
+        self.assertIn("not now", properties["fresh-session"]["detail"])
+        self.assertEqual(properties["other-settings"]["verdict"], "broken")
+        self.assertIn("OMP_NUM_THREADS=2", properties["other-settings"]["smallest_case"])
+
+    def test_other_outputs_of_another_process_excuse_only_what_needs_one(self):
+        body = "    import os\n    y = np.cumsum(feed['x'], axis=0, dtype='f4') * 1024\n" \
+               "    return {'y': y + np.float32(os.getpid() % 9973)}\n"
+        _, properties = self.check(body)
+        broken = {name for name, found in properties.items() if found["verdict"] == "broken"}
+        self.assertEqual(broken, {"fresh-session", *ROWS})
+        for name in ("other-settings", "input-alignment"):
+            self.assertEqual(properties[name]["verdict"], "not applicable", name)
+            self.assertIn("see fresh-session", properties[name]["detail"])
+
     def test_rows_that_see_each_other_get_a_hint(self):
         ended, _ = self.check(BROKEN["permuted-rows"], "--only", "permuted-rows")
         self.assertIn("is no batch, or rows are meant to see each other: --skip identical-rows",
@@ -232,6 +272,21 @@ class CheckConsistency(Case):
         ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--load-inputs",
                              "in.json", "--only", "repeated-runs")
         self.assertNotIn("the first iteration alone", ended.out)
+
+    def test_loaded_inputs_that_are_not_used_may_be_damaged(self):
+        feed = {"x": np.ones((2, 3), "f4")}
+        self.save_feeds("in.json", [feed])
+        self.path("text.json").write_text("no feed at all")
+        two = json.loads(self.path(self.save_feeds("two.json", [feed, feed])).read_text())
+        two[1]["x"]["array"] = "no base64!"
+        self.path("two.json").write_text(json.dumps(two))
+        for paths in (["in.json", "text.json"], ["two.json"]):
+            with self.subTest(paths):
+                words = ("m.onnx", "--onnxrt", "--load-inputs", *paths)
+                ended = self.vernier("check", "consistency", *words, "--only", "repeated-runs")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                self.assertIn("the first iteration alone is used", ended.out)
+                self.assertEqual(self.vernier("run", *words).code, 3)  # which would use them
 
     def test_all_nan_is_called_so(self):
         ended, _ = self.check("    return {'y': feed['x'] * np.nan}\n", "--only", "repeated-runs")
