@@ -201,24 +201,37 @@ class RangeFinder {
     }
     if (op == "Where" && use.input > 0) return Further(use, way);
     if (way.kind.truth) {
+      way.kind.turned |= op == "Not" || op == "Xor";
       if (op == "Not" || op == "And" || op == "Or" || op == "Xor") Further(use, way);
       return;
     }
-    if (IsCompared(use, way)) {
+    if (const std::optional<int64_t> constant = ComparedWith(use, way)) {
       way.kind.truth = true;
+      way.kind.turned = !HoldsForOne(use, *constant);
       return Further(use, way);
     }
     if (ThroughArithmetic(use, way)) Further(use, way);
   }
 
-  // With 0 or 1, as masks are.
-  bool IsCompared(const Use& use, const Way& way) {
+  // 0 or 1, as masks are compared with.
+  std::optional<int64_t> ComparedWith(const Use& use, const Way& way) {
     const std::string_view op = use.node.op_type;
     const bool compares = op == "Equal" || op == "Greater" || op == "Less" ||
                           op == "GreaterOrEqual" || op == "LessOrEqual";
-    if (!compares || !way.kind.integer || way.scale != 1 || way.shift != 0) return false;
+    if (!compares || !way.kind.integer || way.scale != 1 || way.shift != 0) return {};
     const std::optional<std::vector<int64_t>> constant = shapes_.Ints(InputOf(use, 1 - use.input));
-    return constant && constant->size() == 1 && (constant->front() == 0 || constant->front() == 1);
+    const bool fits =
+        constant && constant->size() == 1 && (constant->front() == 0 || constant->front() == 1);
+    return fits ? std::optional(constant->front()) : std::nullopt;
+  }
+
+  // Whether the comparison with a constant is true of an input of 1.
+  static bool HoldsForOne(const Use& use, int64_t constant) {
+    const std::string_view op = use.node.op_type;
+    const int64_t left = use.input == 0 ? 1 : constant, right = use.input == 0 ? constant : 1;
+    if (op == "Equal") return left == right;
+    const bool or_equal = op.ends_with("OrEqual") && left == right;
+    return or_equal || (op.starts_with("Greater") ? left > right : left < right);
   }
 
   // Adding a constant, taking from it or from one, times one. False for anything else.

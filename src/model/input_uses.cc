@@ -51,7 +51,7 @@ std::string_view InputOf(const Use& use, size_t input) {
 }
 
 std::optional<Allowed> UseRules::Judge(const Use& use, const ValueKind& kind) {
-  if (kind.truth) return Truth(use);
+  if (kind.truth) return Truth(use, kind);
   // A mask of truth values: whoever reads it.
   if (kind.mask && kind.integer) return Allowed{0, 1, "a mask", true};
   if (!kind.integer) return std::nullopt;
@@ -64,10 +64,12 @@ std::optional<Allowed> UseRules::Judge(const Use& use, const ValueKind& kind) {
 }
 
 // Where truth values have a meaning. A Loop that is not entered would show nothing.
-std::optional<Allowed> UseRules::Truth(const Use& use) {
+std::optional<Allowed> UseRules::Truth(const Use& use, const ValueKind& kind) {
   const std::string_view op = use.node.op_type;
   if (op == "If" && use.input == 0) return Allowed{0, 1, "the branch", true};
-  if (op == "Loop" && use.input == 1) return Allowed{1, 1, "the condition", true};
+  if (op == "Loop" && use.input == 1) {
+    return Allowed{kind.turned ? 0 : 1, 1, "the condition", true};
+  }
   const bool masks = (op == "Where" && use.input == 0) || (op == "Compress" && use.input == 1) ||
                      op.ends_with("Attention") || op == "Dropout";
   if (!masks) return std::nullopt;

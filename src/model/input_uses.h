@@ -39,6 +39,7 @@ struct ValueKind {
   bool integer = false;  ///< the input is an integer, or became one
   bool mask = false;     ///< it went through a cast to bool
   bool truth = false;    ///< it is a truth value: the input is one, or it was compared with 0 or 1
+  bool turned = false;   ///< drawn as 1, the truth value may have become false
 };
 
 class UseRules {
@@ -49,7 +50,7 @@ class UseRules {
   std::optional<Allowed> Judge(const Use& use, const ValueKind& kind);
 
  private:
-  static std::optional<Allowed> Truth(const Use& use);
+  static std::optional<Allowed> Truth(const Use& use, const ValueKind& kind);
   std::optional<int64_t> SizeOf(std::string_view name, int64_t axis) const;
   Allowed IndexInto(std::string_view name, std::optional<int64_t> size, std::string what) const;
   std::optional<Allowed> Index(const Use& use, std::string_view op);

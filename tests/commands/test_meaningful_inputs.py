@@ -43,6 +43,19 @@ def turn():
         carried, [value("goes_on", (), BOOL), value("next", (64,), INT64)])
 
 
+def entered(first=(), source="ids", dtype=BOOL, weights=()):
+    """A Loop whose condition is made of `ids`."""
+    return model([node("Constant", [], ["one"], value_int=1), *first,
+                  node("Loop", ["one", source, "x"], ["y"], body=turn())],
+                 inputs=[ids(shape=(), dtype=dtype), ids("x")], outputs=[value("y", None, INT64)],
+                 weights=weights)
+
+
+def compared(op, inputs, number):
+    """A Loop whose condition is the integer `ids` compared with a number."""
+    return entered([node(op, inputs, ["c"])], "c", INT64, [weight("k", np.array(number))])
+
+
 # name -> (model, input, low, high): what may be drawn, and reaches both ends in 64 draws or more.
 RANGES = {
     "gather": (gather(), "ids", 0, 49),
@@ -111,6 +124,21 @@ RANGES = {
         model([node("Equal", ["ids", "zero"], ["b"]), node("Where", ["b", "x", "x"], ["y"])],
               inputs=[value("x", (64,)), ids()], outputs=[value("y", None)],
               weights=[weight("zero", np.array(0))]), "ids", 0, 1),
+    "the condition of a Loop": (entered(), "ids", 1, 1),
+    "a condition and another": (
+        entered([node("And", ["yes", "ids"], ["c"])], "c", weights=[weight("yes", np.array(True))]),
+        "ids", 1, 1),
+    "a condition turned round": (entered([node("Not", ["ids"], ["c"])], "c"), "ids", 0, 1),
+    "a condition unlike another": (
+        entered([node("Xor", ["yes", "ids"], ["c"])], "c", weights=[weight("yes", np.array(True))]),
+        "ids", 0, 1),
+    "a condition that is equal to 0": (compared("Equal", ["ids", "k"], 0), "ids", 0, 1),
+    "a condition that is equal to 1": (compared("Equal", ["k", "ids"], 1), "ids", 1, 1),
+    "a condition above 0": (compared("Greater", ["ids", "k"], 0), "ids", 1, 1),
+    "a condition that 0 is above": (compared("Greater", ["k", "ids"], 0), "ids", 0, 1),
+    "a condition below 1": (compared("Less", ["ids", "k"], 1), "ids", 0, 1),
+    "a condition that 1 is below, or is": (
+        compared("LessOrEqual", ["k", "ids"], 1), "ids", 1, 1),
     "one-hot of a number": (
         model([node("Constant", [], ["depth"], value_int=6),
                node("OneHot", ["ids", "depth", "values"], ["y"])], inputs=[ids()],
