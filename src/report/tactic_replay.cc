@@ -112,8 +112,9 @@ LoadedReplays LoadTacticReplays(const std::string& path) {
 TacticsByLayer OnlyInBad(const TacticsByLayer& good, const TacticsByLayer& bad) {
   TacticsByLayer found;
   for (auto [layer, algorithms] : bad) {
-    for (const auto& [other, fine] : good) {
-      if (other != layer) continue;
+    for (const auto& other : good) {
+      if (other.first != layer) continue;
+      const std::vector<std::string>& fine = other.second;  // clang 14 captures no bindings
       std::erase_if(algorithms, [&](const std::string& algorithm) {
         return std::find(fine.begin(), fine.end(), algorithm) != fine.end();
       });
