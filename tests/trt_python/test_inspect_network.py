@@ -84,6 +84,13 @@ class InspectNetwork(unittest.TestCase):
         self.assertIn("Name: renamed | ", printed)
         self.assertIn("x [dtype=float16", printed)
 
+    def test_models_with_py_in_their_names_are_no_scripts(self):
+        (self.folder / ".pyenv").mkdir()
+        for name in ("net.pytorch.onnx", ".pyenv/m.onnx"):
+            (self.folder / name).write_bytes((self.folder / "m.onnx").read_bytes())
+            with self.subTest(name):
+                self.both(name, "--display-as", "trt")
+
     def test_values_of_an_engines_tensors(self):
         self.run_vernier("convert", "m.onnx", "-o", "m.engine")
         results = self.script("results.py", """

@@ -123,6 +123,14 @@ def network_text(trt, network, show):
     return text.strip()
 
 
+def script_of(path):
+    """File and function ("" where none is named) of FILE.py[:FUNCTION]; None for other files."""
+    script, dot, function = path.rpartition(".py:")
+    if dot:
+        return script + ".py", function
+    return (path, "") if path.endswith(".py") else None
+
+
 def load(trt, options):
     """Builder, network and parser, which have to live together."""
     import trt_network
@@ -130,11 +138,12 @@ def load(trt, options):
     from tensorrt_model import make_logger
     path = options.value("model_source") or options.value("model_file")
     lists = {key: ["\n".join(options.words(key)) or "1"] for key in options.keys()}
-    script, _, function = path.partition(".py")
-    if options.value("model_type") == "trt-network-script" or path != script:
-        if function.startswith(":"):
-            lists["model_extra"] = [function[1:]]
-        made = trt_network.from_script(script + ".py", trt_options.Options(lists))
+    script = script_of(path)
+    if script is not None or options.value("model_type") == "trt-network-script":
+        file, function = script or (path, "")
+        if function:
+            lists["model_extra"] = [function]
+        made = trt_network.from_script(file, trt_options.Options(lists))
     else:
         logger = make_logger(trt)
         trt.init_libnvinfer_plugins(logger, "")
