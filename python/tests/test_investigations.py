@@ -156,6 +156,26 @@ def test_extremes(models, tmp_path):
     assert "differs" in record._repr_html_() and "differs" not in same._repr_html_()
 
 
+def test_strict_extremes_tell_what_they_find(models, tmp_path):
+    """Another finite value is a finding with strict=True alone, and is among what is told then."""
+    right, _ = models
+    (tmp_path / "doubled.py").write_text(
+        "import numpy as np\n"
+        "class Doubled:\n"
+        "    input_metadata = {'x': ('float32', (2, 3))}\n"
+        "    def infer(self, feed):\n"
+        "        return {'y': np.maximum(feed['x'], 0) * np.float32(0.5) + 7}\n"
+        "def load(path):\n"
+        "    return Doubled()\n")
+    found = [vernier.check_extremes(right, ["onnxrt", tmp_path / "doubled.py"],
+                                    {"x": np.ones((2, 3), np.float32)}, sets=["denormals"],
+                                    strict=strict) for strict in (False, True)]
+    assert [bool(record) for record in found] == [True, False]
+    assert [bool(record.disagreements()) for record in found] == [False, True]
+    assert ["denormal" in repr(record) for record in found] == [False, True]
+    assert ["differs" in record._repr_html_() for record in found] == [False, True]
+
+
 def test_lint(models, tmp_path):
     right, _ = models
     record = vernier.check_lint(right)

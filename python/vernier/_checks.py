@@ -39,7 +39,12 @@ class ConsistencyRecord(_Investigation):
 
 
 class ExtremesRecord(_Investigation):
-    """What runners make of extreme inputs. It is true where they agree in what is finite."""
+    """What runners make of extreme inputs. It is true where they agree in what is finite (with
+    strict=True also in denormals and values)."""
+
+    def __init__(self, text, exit_code, summary, strict=False):
+        super().__init__(text, exit_code, summary)
+        self._strict = strict
 
     @property
     def runners(self):
@@ -53,8 +58,15 @@ class ExtremesRecord(_Investigation):
         return self.data.answers
 
     def disagreements(self):
-        """The answers that differ in what is finite, or that a runner failed to give."""
-        return [answer for answer in self.answers if _differs(answer) or answer.failure]
+        """The answers that differ in what is finite, or that a runner failed to give; with
+        strict=True also those with denormals flushed on one side, and with another value."""
+        return [answer for answer in self.answers if self._differs(answer) or answer.failure]
+
+    def _differs(self, answer):
+        differ = answer.only_here_not_finite + answer.only_here_finite
+        if self._strict:
+            differ += answer.flushed + answer.kept + answer.other_value
+        return differ > 0
 
     def __repr__(self):
         found = ", ".join(dict.fromkeys(answer.set for answer in self.disagreements()))
@@ -62,13 +74,9 @@ class ExtremesRecord(_Investigation):
 
     def _repr_html_(self):
         rows = [(answer.set, answer.runner, answer.nan, answer.infinite, answer.denormal,
-                 answer.zero, answer.failure or ("differs" if _differs(answer) else ""))
+                 answer.zero, answer.failure or ("differs" if self._differs(answer) else ""))
                 for answer in self.answers]
         return table(("set", "runner", "NaN", "infinite", "denormal", "zero", ""), rows)
-
-
-def _differs(answer):
-    return answer.only_here_not_finite + answer.only_here_finite > 0
 
 
 class LintRecord(_Investigation):
@@ -137,7 +145,8 @@ def check_extremes(model, runners, inputs=None, **options):
     text, summary, error, code = _investigate("check extremes", model, runners, inputs, options)
     if error and code in FINDINGS:
         code = 6
-    return _conclude(ExtremesRecord(text, code, summary), error)
+    strict = bool(options.get("strict"))
+    return _conclude(ExtremesRecord(text, code, summary, strict), error)
 
 
 def check_lint(model, runners=None, inputs=None, **options):
