@@ -4,6 +4,11 @@ Polygraphy itself where the tests have one."""
 import numpy as np
 import pytest
 
+import vernier
+from vernier.polygraphy_compat.backend.onnx import (FoldConstants, GsFromOnnx, ModifyOutputs,
+                                                    OnnxFromPath)
+from vernier.polygraphy_compat.backend.pluginref import PluginRefRunner
+
 from scripts_of_both import PEER, run_ours, run_ours_with_onnx, run_theirs
 
 RESULTS = """
@@ -71,6 +76,45 @@ SCRIPTS = {
         save_json([{"x": np.full((1, 3), i, np.float32)} for i in range(3)], "inputs.json")
         for feed in StreamingDataLoader("inputs.json"):
             print({name: array.tolist() for name, array in feed.items()})
+        """,
+    "functions of loaders": """
+        from PREFIX import mod
+        from PREFIX.backend.base import BaseLoader
+
+        @mod.export(funcify=True)
+        class SumFromPath(BaseLoader):
+            def __init__(self, first, scale=2, *rest, **named):
+                self.given = [first, scale, *rest, *named.items()]
+
+            def call_impl(self, second, more=0):
+                return self.given, second, more
+
+        @mod.export(funcify=True, func_name="at_once")
+        class Nothing(BaseLoader):
+            def call_impl(self):
+                return "nothing"
+
+        @mod.export()
+        def plain():
+            pass
+
+        print(sum_from_path(1, 2), sum_from_path(1, 2, 3, 4, 5, six=6), at_once(), __all__)
+        try:
+            @mod.export(funcify=True)
+            class Twice(BaseLoader):
+                def __init__(self, same):
+                    pass
+
+                def call_impl(self, same):
+                    pass
+        except Exception as error:
+            print("refused")
+        """,
+    "results without names": """
+        first, second = results["a"][0], results["b"][0]
+        for atol in (10.0, 0.0):
+            print({name: bool(verdict) for name, verdict in SimpleCompareFunc(atol=atol, rtol=0.0)(
+                IterationResult(dict(first)), IterationResult(dict(second))).items()})
         """,
     "functions that go on": """
         from PREFIX import func
@@ -266,3 +310,32 @@ def test_changed_models(tmp_path):
     assert printed[:4] == ["['Relu', 'Add'] ['Relu', 'Add']"] * 4
     assert printed[4:] == ["[('c', 1), ('r', 2)]", "True", "['Add', 'Add'] ['r']", "True",
                            *[str([[5.0] * 3] * 2)] * 3]
+
+
+def test_a_partner_that_matches_does_not_undo_one_that_does_not(tmp_path):
+    """Polygraphy keeps the verdict on the last of them."""
+    printed = run_ours("""
+        from PREFIX.comparator import IterationResult, SimpleCompareFunc
+
+        a = IterationResult({"y": np.ones(3, np.float32)}, runner_name="a")
+        b = IterationResult({"far": np.zeros(3, np.float32), "same": np.ones(3, np.float32)},
+                            runner_name="b")
+        for partners in (["far", "same"], ["same", "far"], ["same", "same"]):
+            function = SimpleCompareFunc(find_output_func=lambda *_: partners)
+            print({name: bool(verdict) for name, verdict in function(a, b).items()})
+        """.replace("from PREFIX", "import numpy as np\n        from PREFIX", 1), tmp_path)
+    assert printed == ["{'y': False}", "{'y': False}", "{'y': True}"]
+
+
+def test_what_folding_has_no_choice_of_is_refused():
+    for words in ({"error_ok": False}, {"allow_onnxruntime_shape_inference": False}):
+        with pytest.raises(vernier.Unimplemented, match=f"FoldConstants: {next(iter(words))}: "):
+            FoldConstants("m.onnx", **words)
+    FoldConstants("m.onnx", error_ok=True, allow_onnxruntime_shape_inference=True)
+
+
+def test_plugin_references_run_the_changed_model(model):
+    marked = ModifyOutputs(OnnxFromPath(str(model)), outputs=["y"])
+    for graph in (marked, GsFromOnnx(marked)):
+        words = PluginRefRunner(graph).vernier_runner()._words()[1]
+        assert "--onnx-outputs y" in words

@@ -5,7 +5,12 @@ import os
 import pathlib
 import textwrap
 
+import numpy as np
 import pytest
+
+import vernier
+from vernier import _commands
+from vernier.polygraphy_compat.backend import trt as ours
 
 from scripts_of_both import PEER, run_ours_with_onnx
 
@@ -237,3 +242,36 @@ def test_what_the_builder_says_is_told(tmp_path):
             print(error)
         """, tmp_path)
     assert printed == ["TensorRT could not build the engine: no implementation for this network"]
+
+
+def test_edits_add_up():
+    network = ours.NetworkFromOnnxPath("identity.onnx")
+    for edit, option in ((ours.SetLayerPrecisions, "--layer-precisions"),
+                         (ours.SetTensorDatatypes, "--tensor-dtypes")):
+        twice = edit(edit(network, {"a": "float16", "b": "float16"}), {"b": "float32"})
+        words = ours.TrtRunner(ours.EngineFromNetwork(twice)).vernier_runner()._words()[1]
+        assert f"{option} a:float16 b:float32" in words
+
+
+def test_an_empty_profile_among_others_is_refused():
+    shapes = ours.Profile().add("x", min=(1, 3), opt=(4, 3), max=(8, 3))
+    with pytest.raises(vernier.Unimplemented, match="CreateConfig: profiles: one of several"):
+        ours.CreateConfig(profiles=[ours.Profile(), shapes])
+    ours.CreateConfig(profiles=[ours.Profile()])
+    ours.CreateConfig(profiles=[shapes])
+
+
+def test_plugins_are_loaded_for_a_calibration(monkeypatch, tmp_path):
+    commands = []
+
+    def run(words):
+        commands.append(words)
+        pathlib.Path(words[words.index("-o") + 1]).write_bytes(b"engine")
+
+    monkeypatch.setattr(_commands, "run", run)
+    calibrator = ours.Calibrator([{"x": np.zeros((1, 1, 2, 2), np.float32)}])
+    engine = ours.EngineFromNetwork(ours.NetworkFromOnnxPath("identity.onnx"),
+                                    ours.CreateConfig(int8=True, calibrator=calibrator))
+    ours.LoadPlugins(["plugin.so"], engine)().build(str(tmp_path / "saved.engine"))
+    command, = commands
+    assert command[command.index("--plugins") + 1] == "plugin.so"

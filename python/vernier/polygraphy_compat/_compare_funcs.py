@@ -85,7 +85,9 @@ class _Function(BaseCompareFunc):
         verdicts = OrderedDict()
         for first, second in self._pairs(iter_result0, iter_result1):
             found = self._compared(_one(iter_result0, first), _one(iter_result1, second, first))
-            verdicts[first] = found[first]
+            # Of several partners a later match does not undo a mismatch.
+            if verdicts.get(first, True):
+                verdicts[first] = found[first]
             if self.fail_fast and not verdicts[first]:
                 break
         return verdicts
@@ -103,9 +105,12 @@ class _Function(BaseCompareFunc):
                 yield first, second
 
     def _compared(self, a, b):
+        names = (a.runner_name, b.runner_name)
+        if names[0] == names[1]:
+            names = tuple(f"{name}-{index}" for index, name in enumerate(names))
         with tempfile.TemporaryDirectory(prefix="vernier-") as folder:
             path = os.path.join(folder, "accuracy.json")
-            record = vernier.compare([a], [b], names=(a.runner_name, b.runner_name), lenient=True,
+            record = vernier.compare([a], [b], names=names, lenient=True,
                                      compare=list(self.functions), save_accuracy_results=path,
                                      **self.options)
             measures = _measures(path)

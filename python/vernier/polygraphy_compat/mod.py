@@ -1,8 +1,12 @@
-"""Imports that are put off."""
+"""Imports that are put off, and names that a module exports."""
 
 import importlib
 import importlib.util
+import inspect
 import re
+import sys
+
+from vernier import InvalidArgument
 
 
 class _Lazy:
@@ -21,6 +25,80 @@ def lazy_import(name, *_args, **_kwargs):
     return _Lazy(re.split("[=<>~!]", name)[0].strip())
 
 
-def export(*_args, **_kwargs):
-    """A decorator that changes nothing."""
-    return lambda thing: thing
+def export(funcify=False, func_name=None):
+    """A decorator that adds the name to its module's __all__.
+
+    With funcify, a loader gets a function beside it, of its name in snake case or of func_name,
+    that makes the loader and calls it at once: with the parameters of __init__ and of call_impl,
+    those without defaults first.
+    """
+    module = sys._getframe(1).f_globals
+
+    def exported(thing):
+        names = [thing.__name__]
+        if funcify:
+            made = _function_of(thing, func_name or _snake_case(thing.__name__))
+            if made.__name__ in module:
+                raise InvalidArgument(f"export: there is a '{made.__name__}' already")
+            module[made.__name__] = made
+            made.__module__ = thing.__module__
+            names.append(made.__name__)
+        module.setdefault("__all__", []).extend(names)
+        return thing
+    return exported
+
+
+def _snake_case(name):
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+def _function_of(loader, name):
+    from .backend.base import BaseLoader
+    if not (inspect.isclass(loader) and issubclass(loader, BaseLoader)):
+        raise InvalidArgument(f"export: funcify: {loader.__name__} is no class of a BaseLoader")
+    making, calling = (list(inspect.signature(method).parameters.values())[1:]
+                       for method in (loader.__init__, loader.call_impl))
+    try:
+        signature = inspect.Signature(sorted(map(_by_place, making + calling), key=_rank))
+    except ValueError as error:
+        raise InvalidArgument(f"export: funcify: __init__ and call_impl of {loader.__name__} do "
+                              f"not go together: {error}") from error
+
+    def function(*values, **named):
+        bound = signature.bind(*values, **named)
+        bound.apply_defaults()
+        first, words = _arguments(making, bound.arguments)
+        second, more = _arguments(calling, bound.arguments)
+        return loader(*first, **words)(*second, **more)
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature
+    function.__doc__ = f"What a {loader.__name__} gives, at once."
+    return function
+
+
+def _by_place(parameter):
+    """Parameters by keyword alone are by place, too, in the function."""
+    variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    return parameter if variadic else parameter.replace(kind=parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _rank(parameter):
+    if parameter.kind != parameter.POSITIONAL_OR_KEYWORD:
+        return parameter.kind
+    return -1 if parameter.default is parameter.empty else 0
+
+
+def _arguments(parameters, values):
+    """What a method is called with, by place and by keyword."""
+    places, named = [], {}
+    for parameter in parameters:
+        value = values[parameter.name]
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            places += value
+        elif parameter.kind == parameter.VAR_KEYWORD:
+            named.update(value)
+        elif parameter.kind == parameter.KEYWORD_ONLY:
+            named[parameter.name] = value
+        else:
+            places.append(value)
+    return places, named

@@ -3,7 +3,7 @@
 import os
 import tempfile
 
-from vernier import InvalidArgument, _commands
+from vernier import InvalidArgument, Unimplemented, _commands
 from vernier._words import words
 
 from .common import call
@@ -52,7 +52,10 @@ class Changed:
 
 class InferShapes(Changed):
     """A model with types and shapes of its tensors, of onnx; what cannot be inferred is left out
-    unless error_ok=False. Runners take the model as it is: they infer shapes themselves."""
+    unless error_ok=False. Runners take the model as it is: they infer shapes themselves.
+
+    ONNX Runtime's tool, which allow_onnxruntime would allow, is not asked, and no model is saved to
+    disk on the way: onnx says so of one that is too large for its memory format."""
 
     def __init__(self, model, error_ok=None, external_data_dir=None,
                  save_to_disk_threshold_bytes=None, allow_onnxruntime=None):
@@ -88,6 +91,12 @@ class FoldConstants(Changed):
     def __init__(self, model, num_passes=None, do_shape_inference=None, partitioning=None,
                  fold_shapes=None, copy=None, error_ok=None, size_threshold=None,
                  allow_onnxruntime_shape_inference=None):
+        if error_ok is False:
+            raise Unimplemented("FoldConstants: error_ok: vernier leaves what cannot be folded as "
+                                "it is")
+        if allow_onnxruntime_shape_inference is False and do_shape_inference is not False:
+            raise Unimplemented("FoldConstants: allow_onnxruntime_shape_inference: vernier has no "
+                                "choice of what infers shapes between passes")
         super().__init__(model)
         self.settings = {"fold_constants": True, "num_passes": num_passes,
                          "partitioning": partitioning, "fold_size_threshold": size_threshold,

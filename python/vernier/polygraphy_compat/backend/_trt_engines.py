@@ -136,7 +136,9 @@ class EngineFromNetwork(Engine):
         """The path of an engine: runners alone have no feeds to calibrate with."""
         path, feeds = self.scratch("calibrated.engine"), self.scratch("feeds.npz")
         more = ["--load-inputs", feeds] if calibrator.save_feeds(feeds) else []
-        _Plain(model, options).build(path, more)
+        plain = _Plain(model, options)
+        plain.plugins = self.plugins
+        plain.build(path, more)
         self._plan = path
         return path
 

@@ -60,6 +60,7 @@ class Calibrator:
     """Feeds to calibrate int8 with, and the file that keeps what was found out.
 
     The program calibrates with them; TensorRT's own Python interface cannot take this object.
+    batch_size is for networks with an implicit batch, which there are none of: it says nothing.
     """
 
     def __init__(self, data_loader, cache=None, BaseClass=None,  # noqa: N803  # Polygraphy's name
@@ -91,6 +92,9 @@ class CreateConfig:
             raise vernier.Unimplemented("CreateConfig: calibrator: expected a Calibrator of this "
                                         "package: TensorRT's own are not taken")
         self.calibrator, self.profiles = calibrator, list(profiles or ())
+        if len(self.profiles) > 1 and not all(self.profiles):
+            raise vernier.Unimplemented("CreateConfig: profiles: one of several is empty: add its "
+                                        "shapes, as vernier cannot leave them to the network")
         known = {name: name for name in SWITCHES + VALUES}
         self.settings = options_of("CreateConfig", settings, known)
         if calibrator is not None:
@@ -169,12 +173,20 @@ class CreateNetwork(Network):
         return in_python.create_network(self.options)
 
 
+def _merged(options, change):
+    """What is set by name adds to what was set before; everything else replaces it."""
+    made = dict(options)
+    for key, value in change.items():
+        made[key] = {**made.get(key, {}), **value} if isinstance(value, dict) else value
+    return made
+
+
 class _Edited(Network):
     """A network with a change: one that the program makes, where it can make the network."""
 
     def __init__(self, network, options):
         base = network if isinstance(network, Network) and network.for_vernier() else None
-        super().__init__(base and base.path, {**(base.options if base else {}), **options})
+        super().__init__(base and base.path, _merged(base.options if base else {}, options))
         self.network, self.change = network, options
 
     def _make(self):

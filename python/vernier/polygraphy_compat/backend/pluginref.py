@@ -2,6 +2,7 @@
 
 import vernier
 
+from ._onnx_changes import GsFromOnnx
 from .base import FrameworkRunner
 
 
@@ -13,6 +14,6 @@ class PluginRefRunner(FrameworkRunner):
         self.graph = graph
 
     def vernier_runner(self):
-        graph = getattr(self.graph, "model", self.graph)  # of GsFromOnnx
+        graph = self.graph.model if isinstance(self.graph, GsFromOnnx) else self.graph
         return vernier.PluginReference(self.path_of(graph), name=self.name,
                                        **getattr(graph, "options", {}))
