@@ -336,6 +336,6 @@ def test_what_folding_has_no_choice_of_is_refused():
 
 def test_plugin_references_run_the_changed_model(model):
     marked = ModifyOutputs(OnnxFromPath(str(model)), outputs=["y"])
-    for graph in (marked, GsFromOnnx(marked)):
+    for graph in (marked, GsFromOnnx(marked), ModifyOutputs(model, outputs=["y"])):
         words = PluginRefRunner(graph).vernier_runner()._words()[1]
         assert "--onnx-outputs y" in words

@@ -1,5 +1,7 @@
 """ONNX models: read by the package onnx, where a script asks for the object."""
 
+import os
+
 from vernier import NotFound, Unimplemented
 from vernier._errors import SaveError
 
@@ -54,6 +56,8 @@ class ModifyOutputs:
     def __init__(self, model, outputs=None, exclude_outputs=None, copy=None, mark_types=None):
         if mark_types is not None:
             raise Unimplemented("mark_types: vernier.run(onnx_outputs_by_type=...) has it")
+        if isinstance(model, (str, os.PathLike)):
+            model = OnnxFromPath(model)
         self.model, self.outputs, self.exclude_outputs = model, outputs, exclude_outputs
         self.copy = copy
         if not hasattr(model, "path"):
