@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compare/comparison.h"
+#include "compare/shared_nans.h"
 #include "core/coordinates.h"
 #include "kernels/magnitudes.h"
 #include "kernels/pair_measures.h"
@@ -20,32 +21,6 @@ bool SameBytes(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
          (a.bytes().empty() ||
           std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0);
-}
-
-bool HasNan(const Tensor& tensor) { return MeasureMagnitudes(Elements(tensor)).nan_count > 0; }
-
-// Both sides with zeros where both have NaN, as float64.
-struct WithoutSharedNan {
-  Tensor a, b;
-};
-
-Result<WithoutSharedNan> DropSharedNan(const Tensor& a, const Tensor& b) {
-  VERNIER_ASSIGN_OR_RETURN(TensorBuffer x, TensorBuffer::Allocate(DType::kFloat64, a.dims()));
-  VERNIER_ASSIGN_OR_RETURN(TensorBuffer y, TensorBuffer::Allocate(DType::kFloat64, a.dims()));
-  const std::span<double> xs = x.As<double>();
-  const std::span<double> ys = y.As<double>();
-  double x_block[kBlockSize], y_block[kBlockSize];
-  for (size_t start = 0; start < xs.size(); start += kBlockSize) {
-    const size_t n = std::min(kBlockSize, xs.size() - start);
-    const double* from_a = LoadBlock(Elements(a), static_cast<int64_t>(start), n, x_block);
-    const double* from_b = LoadBlock(Elements(b), static_cast<int64_t>(start), n, y_block);
-    for (size_t i = 0; i < n; ++i) {
-      const bool shared = std::isnan(from_a[i]) && std::isnan(from_b[i]);
-      xs[start + i] = shared ? 0 : from_a[i];
-      ys[start + i] = shared ? 0 : from_b[i];
-    }
-  }
-  return WithoutSharedNan{std::move(x).Freeze(), std::move(y).Freeze()};
 }
 
 Result<TensorJudgement> Judge(const Tensor& a, const Tensor& b, const ErrorBar& bar) {
@@ -72,11 +47,10 @@ TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, co
   Result<TensorJudgement> judged = Judge(reference, candidate, used);
   if (!judged.ok()) return kCannotAgree;
   // With a NaN on both sides it is infinite.
-  const bool may_share_nan =
-      std::isinf(judged->times) && Kind(candidate.dtype()) == DTypeKind::kFloat;
-  if (may_share_nan && HasNan(candidate) && HasNan(reference)) {
-    const Result<WithoutSharedNan> rest = DropSharedNan(reference, candidate);
-    judged = rest.ok() ? Judge(rest->a, rest->b, used) : kCannotAgree;
+  if (std::isinf(judged->times)) {
+    if (const std::optional<TensorPair> rest = WithoutSharedNans(reference, candidate)) {
+      judged = Judge(rest->a, rest->b, used);
+    }
   }
   // Of complex numbers with a NaN the bar says nothing, which is no agreement.
   return judged.ok() && !std::isnan(judged->times) ? *judged : kCannotAgree;

@@ -1,16 +1,14 @@
 #include "check/agreement.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "compare/comparator.h"
+#include "compare/shared_nans.h"
 #include "core/coordinates.h"
-#include "kernels/element_blocks.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -91,47 +89,6 @@ std::string DescribeApart(const OutputComparison& output, const Tensor& a, const
   return text + ", " + FormatTimes(TimesOver(output)) + " what is tolerated";
 }
 
-// Calls `use` with every place where both tensors, of one type and shape, have a NaN.
-template <typename Use>
-void ForEachSharedNan(const Tensor& a, const Tensor& b, const Use& use) {
-  std::array<double, kBlockSize> a_scratch, b_scratch;
-  const ElementSpan x{a.dtype(), a.bytes(), a.element_count()};
-  const ElementSpan y{b.dtype(), b.bytes(), b.element_count()};
-  for (int64_t begin = 0; begin < x.count; begin += static_cast<int64_t>(kBlockSize)) {
-    const auto size =
-        static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(kBlockSize), x.count - begin));
-    const double* of_a = LoadBlock(x, begin, size, a_scratch.data());
-    const double* of_b = LoadBlock(y, begin, size, b_scratch.data());
-    for (size_t i = 0; i < size; ++i) {
-      if (std::isnan(of_a[i]) && std::isnan(of_b[i])) use(static_cast<size_t>(begin) + i);
-    }
-  }
-}
-
-// What is a NaN on both sides is no difference, whatever its bits. The tensors with zeros in such
-// places; nullopt, and no copies on the way there, where there are none.
-std::optional<std::pair<Tensor, Tensor>> WithoutSharedNans(const Tensor& a, const Tensor& b) {
-  const bool floats = Kind(a.dtype()) == DTypeKind::kFloat && BitsOf(a.dtype()) >= 8;
-  if (!floats || a.dtype() != b.dtype() || a.dims() != b.dims() || SameBits(a, b)) {
-    return std::nullopt;
-  }
-  const size_t item = static_cast<size_t>(BitsOf(a.dtype())) / 8;
-  std::vector<std::byte> left, right;
-  ForEachSharedNan(a, b, [&](size_t place) {
-    if (left.empty()) {
-      left.assign(a.bytes().begin(), a.bytes().end());
-      right.assign(b.bytes().begin(), b.bytes().end());
-    }
-    std::fill_n(left.data() + place * item, item, std::byte{0});
-    std::fill_n(right.data() + place * item, item, std::byte{0});
-  });
-  if (left.empty()) return std::nullopt;
-  Result<Tensor> new_a = Tensor::Copy(a.dtype(), a.dims(), left);
-  Result<Tensor> new_b = Tensor::Copy(b.dtype(), b.dims(), right);
-  if (!new_a.ok() || !new_b.ok()) return std::nullopt;
-  return std::pair(*std::move(new_a), *std::move(new_b));
-}
-
 // The first output of another type; comparisons convert.
 std::string FindOtherType(const TensorMap& expected, const TensorMap& found) {
   for (const NamedTensor& output : expected) {
@@ -170,8 +127,11 @@ Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions&
   for (NamedTensor& output : expected) {
     const auto other = std::ranges::find(found, output.name, &NamedTensor::name);
     if (other == found.end()) continue;
-    auto both = WithoutSharedNans(output.tensor, other->tensor);
-    if (both) std::tie(output.tensor, other->tensor) = *std::move(both);
+    if (SameBits(output.tensor, other->tensor)) continue;
+    std::optional<TensorPair> both = WithoutSharedNans(output.tensor, other->tensor);
+    if (!both) continue;
+    output.tensor = std::move(both->a);
+    other->tensor = std::move(both->b);
   }
   ComparisonDetail detail;
   detail.bars = bars;

@@ -1,13 +1,13 @@
 #include "check/consistency.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "check/first_feed.h"
 #include "check/memory_properties.h"
 #include "check/properties.h"
+#include "compare/comparison.h"
 #include "compare/vacuous.h"
-#include "kernels/element_blocks.h"
+#include "kernels/magnitudes.h"
 #include "run/output_names.h"
 #include "run/pair_bars.h"
 
@@ -49,18 +49,8 @@ Status NothingToCompare(const LiveRunner& runner) {
 
 // Comparisons of a constant with itself call it so, too.
 bool IsAllNan(const Tensor& tensor) {
-  if (Kind(tensor.dtype()) != DTypeKind::kFloat || tensor.element_count() == 0) return false;
-  const ElementSpan elements{tensor.dtype(), tensor.bytes(), tensor.element_count()};
-  std::vector<double> scratch(kBlockSize);
-  for (int64_t begin = 0; begin < elements.count; begin += static_cast<int64_t>(kBlockSize)) {
-    const auto size = static_cast<size_t>(
-        std::min<int64_t>(static_cast<int64_t>(kBlockSize), elements.count - begin));
-    const double* const block = LoadBlock(elements, begin, size, scratch.data());
-    if (!std::all_of(block, block + size, [](double value) { return std::isnan(value); })) {
-      return false;
-    }
-  }
-  return true;
+  const Magnitudes found = MeasureMagnitudes(Elements(tensor));
+  return found.count > 0 && found.nan_count == found.count;
 }
 
 ConsistencyCoverage CoverageOf(const LiveRunner& runner, const TensorMap& outputs) {

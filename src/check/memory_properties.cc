@@ -66,6 +66,24 @@ std::vector<uint64_t> ShiftsFor(const TensorMap& feed) {
   return shifts;
 }
 
+Result<TensorMap> InferPerturbed(const Subject& subject, size_t fill) {
+  return InferAnew(subject, {.environment = {std::string(kPerturbed[fill])}});
+}
+
+bool Differ(const Subject& subject, const TensorMap& a, const TensorMap& b) {
+  return HoldAgainst(a, b, subject.compare, &subject.bars).closeness == Closeness::kApart;
+}
+
+// Where every process makes other outputs anyway, the filling decides if equal fillings make equal
+// outputs and others do not.
+bool FollowsTheFilling(const Subject& subject, const TensorMap& first, const TensorMap& second) {
+  if (!Differ(subject, first, second)) return false;
+  const Result<TensorMap> again = InferPerturbed(subject, 0);
+  if (!again.ok() || Differ(subject, first, *again)) return false;
+  const Result<TensorMap> other = InferPerturbed(subject, 1);
+  return other.ok() && !Differ(subject, second, *other);
+}
+
 }  // namespace
 
 PropertyRecord ReadOnlyInputs(Subject& subject) {
@@ -119,28 +137,6 @@ PropertyRecord PoisonedOutputs(Subject& subject) {
   }
   return trial.Finish("fillings");
 }
-
-namespace {
-
-Result<TensorMap> InferPerturbed(const Subject& subject, size_t fill) {
-  return InferAnew(subject, {.environment = {std::string(kPerturbed[fill])}});
-}
-
-bool Differ(const Subject& subject, const TensorMap& a, const TensorMap& b) {
-  return HoldAgainst(a, b, subject.compare, &subject.bars).closeness == Closeness::kApart;
-}
-
-// Where every process makes other outputs anyway, the filling decides if equal fillings make equal
-// outputs and others do not.
-bool FollowsTheFilling(const Subject& subject, const TensorMap& first, const TensorMap& second) {
-  if (!Differ(subject, first, second)) return false;
-  const Result<TensorMap> again = InferPerturbed(subject, 0);
-  if (!again.ok() || Differ(subject, first, *again)) return false;
-  const Result<TensorMap> other = InferPerturbed(subject, 1);
-  return other.ok() && !Differ(subject, second, *other);
-}
-
-}  // namespace
 
 PropertyRecord UninitialisedMemory(Subject& subject) {
   Trial trial(subject);
