@@ -11,10 +11,9 @@
 #include "model/onnx_infer.h"
 #include "model/onnx_order.h"
 #include "model/wire_reader.h"
-#include "run/feed_stream.h"
 #include "run/live_runner.h"
 #include "run/model_source.h"
-#include "run/run_scripts.h"
+#include "run/scripted_feeds.h"
 #include "run/worker_pool.h"
 #include "util/no_log.h"
 
@@ -216,15 +215,8 @@ class NodeBench {
 
   Result<TensorMap> Draw() {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
-    RunScripts scripts;
-    if (RunScripts::Wanted(plan_)) {
-      VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> python, pool_.GetForScripts());
-      VERNIER_ASSIGN_OR_RETURN(scripts, RunScripts::Open(plan_, python, logger_));
-    }
-    VERNIER_ASSIGN_OR_RETURN(
-        const std::unique_ptr<FeedStream> stream,
-        FeedStream::Open(plan_, inputs, {scripts.feeds(), scripts.draws()}, logger_));
-    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, stream->Next());
+    VERNIER_ASSIGN_OR_RETURN(const ScriptedFeeds opened, OpenFeeds(plan_, inputs, pool_, logger_));
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, opened.stream->Next());
     if (!feed) return Malformed("the inputs hold no iteration");
     VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
                              CoerceFeed(*feed, inputs, {Strictness::kStrict, {}}, logger_));

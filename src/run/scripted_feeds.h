@@ -1,0 +1,26 @@
+// The feeds of a plan, with the scripts that they may come from.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "run/feed_stream.h"
+#include "run/run_scripts.h"
+#include "run/worker_pool.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct ScriptedFeeds {
+  RunScripts scripts;  ///< outlives what reads from it
+  std::unique_ptr<FeedStream> stream;
+};
+
+/// `inputs` are those of the runner that random feeds are made for; scripts run in a worker of
+/// `pool`. Errors of RunScripts::Open and FeedStream::Open.
+Result<ScriptedFeeds> OpenFeeds(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                                WorkerPool& pool, Logger& logger);
+
+}  // namespace vernier
