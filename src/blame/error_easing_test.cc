@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "blame/layer_for_test.h"
+
 namespace vernier {
 namespace {
 
@@ -11,25 +13,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-BlameLayerRecord Layer(const std::string& name, const std::string& input, double total,
-                       double own) {
-  BlameLayerRecord layer;
-  layer.node = name;
-  layer.inputs = {input};
-  layer.total_error = total;
-  layer.own_error = own;
-  BlameTensorRecord tensor;
-  tensor.name = name + "_out";
-  tensor.total_error = total;
-  tensor.own_error = own;
-  tensor.total_bar = tensor.own_bar = 1e-6;
-  layer.outputs.push_back(tensor);
-  return layer;
-}
-
 TEST(EaseTotals, ANodeThatAmplifiesAndItsHeirs) {
-  std::vector<BlameLayerRecord> layers = {Layer("mean", "x", 400, 300),
-                                          Layer("b", "mean_out", 40, 0), Layer("c", "x", 5, 0.1)};
+  std::vector<BlameLayerRecord> layers = {LayerForTest("mean", "x", 400, 300),
+                                          LayerForTest("b", "mean_out", 40, 0),
+                                          LayerForTest("c", "x", 5, 0.1)};
   EaseMadeError(1000, false, layers[0]);
   EXPECT_EQ(layers[0].own_error, 0.3);
   EXPECT_EQ(layers[0].outputs[0].own_error, 0.3);
@@ -46,7 +33,7 @@ TEST(EaseTotals, ANodeThatAmplifiesAndItsHeirs) {
 }
 
 TEST(EaseTotals, AnErrorOfItsOwnIsNotInherited) {
-  std::vector<BlameLayerRecord> layers = {Layer("b", "mean_out", 40, 2)};
+  std::vector<BlameLayerRecord> layers = {LayerForTest("b", "mean_out", 40, 2)};
   AmplifiedTensors amplified = {{"mean_out", 1000}};
   EaseTotals(layers, amplified);
   EXPECT_EQ(layers[0].total_error, 40);
@@ -55,7 +42,7 @@ TEST(EaseTotals, AnErrorOfItsOwnIsNotInherited) {
 
 // A mean that cancels exactly as the reference's does says nothing of what comes behind.
 TEST(EaseTotals, WhatIsWithinItsBarAmplifiesNothing) {
-  std::vector<BlameLayerRecord> layers = {Layer("mean", "x", 0.5, 300)};
+  std::vector<BlameLayerRecord> layers = {LayerForTest("mean", "x", 0.5, 300)};
   EaseMadeError(1000, false, layers[0]);
   AmplifiedTensors amplified;
   EaseTotals(layers, amplified);
@@ -63,7 +50,7 @@ TEST(EaseTotals, WhatIsWithinItsBarAmplifiesNothing) {
 }
 
 TEST(EaseMadeError, TheErrorWithinTheModelBelongsToTheFusion) {
-  BlameLayerRecord layer = Layer("relu", "x", 30, 0.5);
+  BlameLayerRecord layer = LayerForTest("relu", "x", 30, 0.5);
   layer.fused = {"conv", "relu"};
   layer.fused_error = 2;
   layer.in_place_error = 20;

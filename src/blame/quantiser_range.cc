@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "compare/comparison.h"
 #include "io/tensor_proto.h"
+#include "kernels/magnitudes.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -16,32 +16,20 @@ constexpr double kManyClipped = 0.001;
 // A quantiser of 8 bits has 256 steps.
 constexpr double kFewSteps = 32;
 
-// The only element of an initializer.
-std::optional<double> ScalarOf(const OnnxGraph& graph, std::string_view name) {
+// An initializer of one element.
+std::optional<Tensor> ScalarOf(const OnnxGraph& graph, std::string_view name) {
   const auto found = std::find_if(graph.initializers.begin(), graph.initializers.end(),
                                   [&](const OnnxTensor& tensor) { return tensor.name == name; });
   if (found == graph.initializers.end() || found->external || found->split) return {};
-  const Result<NamedTensor> read = ParseTensorProto(std::as_bytes(std::span(found->bytes)));
+  Result<NamedTensor> read = ParseTensorProto(std::as_bytes(std::span(found->bytes)));
   if (!read.ok() || read->tensor.element_count() != 1) return {};
-  double value = 0;
-  return *LoadBlock(Elements(read->tensor), 0, 1, &value);
+  return std::move(read->tensor);
 }
 
-std::optional<DType> DTypeOf(const OnnxGraph& graph, std::string_view name) {
-  for (const OnnxTensor& tensor : graph.initializers) {
-    if (tensor.name == name) return tensor.dtype;
-  }
-  return {};
-}
+double ValueOf(const Tensor& scalar) { return MeasureMagnitudes(Elements(scalar)).min; }
 
-struct Spread {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-  double outside = 0;  // share
-};
-
-Spread Measure(const QuantiserRange& range, const Tensor& values) {
-  Spread spread;
+// The share of the values that lie outside, by more than a step.
+double ShareOutside(const QuantiserRange& range, const Tensor& values) {
   double block[kBlockSize];
   const auto count = static_cast<size_t>(values.element_count());
   size_t outside = 0;
@@ -49,14 +37,11 @@ Spread Measure(const QuantiserRange& range, const Tensor& values) {
     const size_t n = std::min(kBlockSize, count - start);
     const double* from = LoadBlock(Elements(values), static_cast<int64_t>(start), n, block);
     for (size_t i = 0; i < n; ++i) {
-      if (!std::isfinite(from[i])) continue;
-      spread.low = std::min(spread.low, from[i]);
-      spread.high = std::max(spread.high, from[i]);
-      outside += from[i] < range.low - range.step || from[i] > range.high + range.step ? 1 : 0;
+      const bool out = from[i] < range.low - range.step || from[i] > range.high + range.step;
+      outside += out && std::isfinite(from[i]) ? 1 : 0;
     }
   }
-  spread.outside = count == 0 ? 0 : static_cast<double>(outside) / static_cast<double>(count);
-  return spread;
+  return static_cast<double>(outside) / static_cast<double>(count);
 }
 
 std::string FromTo(double low, double high) { return FormatG(low, 3) + " to " + FormatG(high, 3); }
@@ -79,30 +64,30 @@ const Tensor* BeforeSteps(const OnnxGraph& graph, const Island& island, const On
 
 std::optional<QuantiserRange> RangeOf(const OnnxGraph& graph, const OnnxNode& node) {
   const auto inputs = graph.Inputs(node);
-  const bool has_zero = inputs.size() > 2 && !inputs[2].empty();
-  if (node.op_type != "QuantizeLinear" || !has_zero) return {};
-  const std::optional<double> scale = ScalarOf(graph, inputs[1]);
-  const std::optional<double> zero = ScalarOf(graph, inputs[2]);
-  const std::optional<DType> type = DTypeOf(graph, inputs[2]);
-  if (!scale || !(*scale > 0) || !zero || !type) return {};
-  const bool is_signed = Kind(*type) == DTypeKind::kSignedInt;
-  if (!is_signed && Kind(*type) != DTypeKind::kUnsignedInt) return {};
-  const double codes = std::exp2(BitsOf(*type));
-  const double lowest = is_signed ? -codes / 2 : 0;
-  return QuantiserRange{(lowest - *zero) * *scale, (lowest + codes - 1 - *zero) * *scale, *scale};
+  if (node.op_type != "QuantizeLinear" || inputs.size() < 3 || graph.Outputs(node).empty())
+    return {};
+  const std::optional<Tensor> scale = ScalarOf(graph, inputs[1]);
+  const std::optional<Tensor> zero = ScalarOf(graph, inputs[2]);
+  if (!scale || !zero || !(ValueOf(*scale) > 0)) return {};
+  const bool is_signed = Kind(zero->dtype()) == DTypeKind::kSignedInt;
+  if (!is_signed && Kind(zero->dtype()) != DTypeKind::kUnsignedInt) return {};
+  const double codes = std::exp2(BitsOf(zero->dtype())), step = ValueOf(*scale);
+  const double lowest = (is_signed ? -codes / 2 : 0) - ValueOf(*zero);
+  return QuantiserRange{lowest * step, (lowest + codes - 1) * step, step};
 }
 
 std::string DescribeMisfit(const QuantiserRange& range, const Tensor& values) {
-  if (Kind(values.dtype()) != DTypeKind::kFloat) return {};
-  const Spread spread = Measure(range, values);
-  if (!(spread.high >= spread.low)) return {};
-  if (spread.outside > kManyClipped) {
-    return "clips " + FormatG(100 * spread.outside, 2) + " % of its values: it holds " +
-           FromTo(range.low, range.high) + ", they are " + FromTo(spread.low, spread.high);
+  if (Kind(values.dtype()) != DTypeKind::kFloat || values.element_count() == 0) return {};
+  const Magnitudes found = MeasureMagnitudes(Elements(values));
+  if (found.nan_count + found.infinite_count == found.count) return {};
+  const double outside = ShareOutside(range, values);
+  if (outside > kManyClipped) {
+    return "clips " + FormatG(100 * outside, 2) + " % of its values: it holds " +
+           FromTo(range.low, range.high) + ", they are " + FromTo(found.min, found.max);
   }
-  const double steps = (spread.high - spread.low) / range.step;
+  const double steps = (found.max - found.min) / range.step;
   if (steps >= kFewSteps) return {};
-  return "is too coarse: values of " + FromTo(spread.low, spread.high) + " fill " +
+  return "is too coarse: values of " + FromTo(found.min, found.max) + " fill " +
          FormatG(std::ceil(steps), 3) + " of its steps of " + FormatG(range.step, 3);
 }
 

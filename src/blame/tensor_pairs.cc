@@ -49,7 +49,7 @@ class Aliases {
   }
 
   // What the graph reads instead of a float: where only a quantiser reads that, its dequantised
-  // twin, if there is but one. Quantisers may have taken in the rectifier before them.
+  // twin, if there is but one.
   std::optional<std::string_view> DequantisedTwin(std::string_view name) {
     const auto reader = quantised_only_.find(name);
     if (reader == quantised_only_.end() || !reader->second) return {};
@@ -130,6 +130,8 @@ class Pairing {
            reference_aliases_->IsQuantised(ours) == aliases_.IsQuantised(theirs);
   }
 
+  // What meets the reference's tensor of this name: quantisers may have taken in the rectifier
+  // before them, so of a candidate that quantises alone what is read on.
   std::string_view StandIn(std::string_view theirs) {
     if (!quantises_alone_) return theirs;
     const std::optional<std::string_view> twin = aliases_.DequantisedTwin(theirs);

@@ -31,8 +31,8 @@ bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> sav
 
 /// Equal names meet, but no float meets what a quantiser made. A tensor without a namesake meets
 /// another that holds the same values: behind or before Identity, Cast, Dropout, QuantizeLinear and
-/// DequantizeLinear; a float meets a quantised tensor's dequantised twin, and so
-/// does one that only a quantiser reads where the candidate quantises alone. Each is paired once.
+/// DequantizeLinear; a float meets a quantised tensor's dequantised twin, and so does one that only
+/// a quantiser reads where the candidate quantises alone. Each is paired once.
 /// `reference` is null when the reference is saved; `saved` are then the names that it has.
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
                         const BlameGraph& candidate);

@@ -40,7 +40,7 @@ std::string NamesOf(const std::vector<std::string>& nodes) {
 class Court {
  public:
   Court(const std::vector<std::string>& outputs, BlameRecord& record)
-      : outputs_(outputs.begin(), outputs.end()), record_(record), mixed_(record.quantises_alone) {
+      : outputs_(outputs.begin(), outputs.end()), record_(record) {
     for (const BlameLayerRecord& layer : record.layers) {
       own_[layer.node] = layer.own_error.value_or(0);
       for (const BlameTensorRecord& tensor : layer.outputs) {

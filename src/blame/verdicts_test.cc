@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "blame/layer_for_test.h"
+
 namespace vernier {
 namespace {
 
@@ -13,22 +15,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-BlameLayerRecord Layer(const std::string& name, const std::string& input, double total,
-                       std::optional<double> own) {
-  BlameLayerRecord layer;
-  layer.node = name;
-  layer.op_type = "MatMul";
-  layer.inputs = {input};
-  layer.total_error = total;
-  layer.own_error = own;
-  BlameTensorRecord tensor;
-  tensor.name = name + "_out";
-  tensor.total_error = total;
-  tensor.own_error = own;
-  layer.outputs.push_back(tensor);
-  return layer;
-}
 
 std::vector<std::string> Accused(BlameRecord& record) {
   Accuse({"c_out"}, record);
@@ -39,7 +25,7 @@ std::vector<std::string> Accused(BlameRecord& record) {
 
 TEST(Accuse, NobodyBelowTheBar) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.5, 0.9), Layer("b", "a_out", 0.9, 0.2)};
+  record.layers = {LayerForTest("a", "x", 0.5, 0.9), LayerForTest("b", "a_out", 0.9, 0.2)};
   EXPECT_THAT(Accused(record), IsEmpty());
   EXPECT_EQ(record.first_divergence, "");
 }
@@ -48,12 +34,12 @@ TEST(Accuse, NobodyBelowTheBar) {
 TEST(Accuse, StepsOfFloat16AreNotCounted) {
   for (const bool is_short : {true, false}) {
     BlameRecord record;
-    record.layers = {Layer("a", "x", 2.7, 2.2), Layer("b", "a_out", 0.5, 3.1)};
+    record.layers = {LayerForTest("a", "x", 2.7, 2.2), LayerForTest("b", "a_out", 0.5, 3.1)};
     for (BlameLayerRecord& layer : record.layers) {
       layer.outputs[0].dtype = is_short ? "float16" : "float32";
     }
     EXPECT_EQ(Accused(record).empty(), is_short);
-    record.layers = {Layer("a", "x", 3.2, 3.1), Layer("b", "a_out", 0.5, 9.5)};
+    record.layers = {LayerForTest("a", "x", 3.2, 3.1), LayerForTest("b", "a_out", 0.5, 9.5)};
     record.layers[0].outputs[0].dtype = is_short ? "bfloat16" : "float32";
     EXPECT_THAT(Accused(record), ElementsAre("b", "a"));
   }
@@ -61,21 +47,21 @@ TEST(Accuse, StepsOfFloat16AreNotCounted) {
 
 TEST(Accuse, NobodyForWhatTheConditionNumberExplains) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.5, 0.2), Layer("c", "a_out", 30, 0.2)};
+  record.layers = {LayerForTest("a", "x", 0.5, 0.2), LayerForTest("c", "a_out", 30, 0.2)};
   EXPECT_THAT(Accused(record), ElementsAre("c"));
   record.condition = 29;
   EXPECT_THAT(Accused(record), ElementsAre("c"));
   record.condition = 31;
   EXPECT_THAT(Accused(record), IsEmpty());
   // It is no excuse for an error that a layer makes.
-  record.layers[1] = Layer("c", "a_out", 30, 5);
+  record.layers[1] = LayerForTest("c", "a_out", 30, 5);
   EXPECT_THAT(Accused(record), ElementsAre("c"));
 }
 
 TEST(Accuse, TheMakerOfAnErrorAndNotItsHeirs) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.5, 0.1), Layer("b", "a_out", 20, 30),
-                   Layer("c", "b_out", 500, 0.3)};
+  record.layers = {LayerForTest("a", "x", 0.5, 0.1), LayerForTest("b", "a_out", 20, 30),
+                   LayerForTest("c", "b_out", 500, 0.3)};
   EXPECT_THAT(Accused(record), ElementsAre("b"));
   EXPECT_EQ(record.first_divergence, "b");
   EXPECT_EQ(record.output_error, 500);
@@ -83,21 +69,21 @@ TEST(Accuse, TheMakerOfAnErrorAndNotItsHeirs) {
 
 TEST(Accuse, RanksByOwnError) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 5, 4), Layer("b", "a_out", kInfinity, kInfinity),
-                   Layer("c", "b_out", 9, 6)};
+  record.layers = {LayerForTest("a", "x", 5, 4), LayerForTest("b", "a_out", kInfinity, kInfinity),
+                   LayerForTest("c", "b_out", 9, 6)};
   EXPECT_THAT(Accused(record), ElementsAre("b", "c", "a"));
 }
 
 TEST(Accuse, AnErrorThatIsClearlyItsOwnAlsoWhereTheTotalBarIsWide) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.9, 2), Layer("b", "x", 0.9, 4)};
+  record.layers = {LayerForTest("a", "x", 0.9, 2), LayerForTest("b", "x", 0.9, 4)};
   EXPECT_THAT(Accused(record), ElementsAre("b"));
 }
 
 TEST(Accuse, FusionWhereTheNodeAloneIsRight) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.5, 0.1), Layer("b", "a_out", 40, 0.2),
-                   Layer("c", "b_out", 40, 0.2)};
+  record.layers = {LayerForTest("a", "x", 0.5, 0.1), LayerForTest("b", "a_out", 40, 0.2),
+                   LayerForTest("c", "b_out", 40, 0.2)};
   record.layers[1].in_place_error = 38;
   record.layers[2].in_place_error = 0.4;
   EXPECT_THAT(Accused(record), ElementsAre("b"));
@@ -106,8 +92,8 @@ TEST(Accuse, FusionWhereTheNodeAloneIsRight) {
 
 TEST(Accuse, NodesThatAreRightOneByOneAndWrongAsTheyAreFused) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.5, 0.1), Layer("b", "a_out", 40, 0.2),
-                   Layer("c", "b_out", 40, 0.2)};
+  record.layers = {LayerForTest("a", "x", 0.5, 0.1), LayerForTest("b", "a_out", 40, 0.2),
+                   LayerForTest("c", "b_out", 40, 0.2)};
   record.layers[1].fused = {"a", "b"};
   record.layers[1].fused_error = 38;
   EXPECT_THAT(Accused(record), ElementsAre("b"));
@@ -117,7 +103,7 @@ TEST(Accuse, NodesThatAreRightOneByOneAndWrongAsTheyAreFused) {
 
 TEST(Accuse, ANodeThatIsWrongAloneAndNotItsGroup) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 40, 38), Layer("b", "a_out", 40, 0.2)};
+  record.layers = {LayerForTest("a", "x", 40, 38), LayerForTest("b", "a_out", 40, 0.2)};
   record.layers[1].fused = {"a", "b"};
   record.layers[1].fused_error = 38;
   EXPECT_THAT(Accused(record), ElementsAre("a"));
@@ -125,15 +111,15 @@ TEST(Accuse, ANodeThatIsWrongAloneAndNotItsGroup) {
 
 TEST(Accuse, SaysThatNoSingleLayerMakesTheErrorOfTheOutputs) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.9, 0.8), Layer("b", "a_out", 1.2, 0.9),
-                   Layer("c", "b_out", 1.5, 0.9)};
+  record.layers = {LayerForTest("a", "x", 0.9, 0.8), LayerForTest("b", "a_out", 1.2, 0.9),
+                   LayerForTest("c", "b_out", 1.5, 0.9)};
   EXPECT_THAT(Accused(record), ElementsAre("b"));
   EXPECT_THAT(record.culprits[0].why, HasSubstr("no single layer"));
 }
 
 TEST(Accuse, BetweenFloatTypesOnlyWhatIsClearlyTooLarge) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 2.9, 2.8), Layer("c", "a_out", 1.5, 0.9)};
+  record.layers = {LayerForTest("a", "x", 2.9, 2.8), LayerForTest("c", "a_out", 1.5, 0.9)};
   record.layers[0].outputs[0].dtype = "float16";
   record.layers[0].outputs[0].reference_dtype = "float32";
   EXPECT_THAT(Accused(record), IsEmpty());
@@ -143,7 +129,7 @@ TEST(Accuse, BetweenFloatTypesOnlyWhatIsClearlyTooLarge) {
 
 TEST(Accuse, IndicesOfAnotherWidthExcuseNothing) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 2.9, 2.8)};
+  record.layers = {LayerForTest("a", "x", 2.9, 2.8)};
   record.layers[0].outputs.emplace_back().dtype = "int32";
   record.layers[0].outputs[1].reference_dtype = "int64";
   EXPECT_THAT(Accused(record), ElementsAre("a"));
@@ -151,7 +137,7 @@ TEST(Accuse, IndicesOfAnotherWidthExcuseNothing) {
 
 TEST(Accuse, NanOnBothSidesThatReachesTheOutput) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0, 0), Layer("c", "a_out", 0, 0)};
+  record.layers = {LayerForTest("a", "x", 0, 0), LayerForTest("c", "a_out", 0, 0)};
   record.layers[1].outputs[0].candidate.nan_count = 3;
   record.first_nonfinite.emplace();
   record.first_nonfinite->node = "a";
@@ -160,7 +146,7 @@ TEST(Accuse, NanOnBothSidesThatReachesTheOutput) {
 
 TEST(Accuse, OutputsThatDifferOnlyWithoutProbesAreNoPass) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.1, 0.1), Layer("c", "a_out", 0.1, 0.1)};
+  record.layers = {LayerForTest("a", "x", 0.1, 0.1), LayerForTest("c", "a_out", 0.1, 0.1)};
   record.disturbance.measured = true;
   record.disturbance.plain_error = 7;
   EXPECT_THAT(Accused(record), ElementsAre("c"));
@@ -170,7 +156,7 @@ TEST(Accuse, OutputsThatDifferOnlyWithoutProbesAreNoPass) {
 
 TEST(Accuse, DoesNotAccuseTheReferenceWhereTheCandidatesProbesCure) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.1, 0.1), Layer("c", "a_out", 0.1, 0.1)};
+  record.layers = {LayerForTest("a", "x", 0.1, 0.1), LayerForTest("c", "a_out", 0.1, 0.1)};
   record.disturbance.measured = true;
   record.disturbance.plain_error = 7;
   record.disturbance.effect = "cures";
@@ -183,14 +169,17 @@ TEST(Accuse, WithQuantisersOfOneSideAnErrorThatCameInIsNoSign) {
   for (const bool alone : {true, false}) {
     BlameRecord record;
     record.quantises_alone = alone;
-    record.layers = {Layer("a", "x", 9, 9), Layer("b", "a_out", 5, 2)};
+    record.layers = {LayerForTest("a", "x", 9, 9), LayerForTest("b", "a_out", 5, 2)};
     EXPECT_EQ(Accused(record).size(), alone ? 1U : 2U);
+    // Where nothing came in, it is one.
+    record.layers = {LayerForTest("a", "x", 0.5, 0.5), LayerForTest("b", "a_out", 2, 2)};
+    EXPECT_THAT(Accused(record), ElementsAre("b"));
   }
 }
 
 TEST(Accuse, EvidenceIsTold) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 9, 9)};
+  record.layers = {LayerForTest("a", "x", 9, 9)};
   record.layers[0].evidence = "q clips 43 % of its values";
   ASSERT_THAT(Accused(record), ElementsAre("a"));
   EXPECT_THAT(record.culprits[0].why, HasSubstr("; q clips 43 %"));
@@ -198,7 +187,7 @@ TEST(Accuse, EvidenceIsTold) {
 
 TEST(Accuse, TheRegionThatProbesCureComesFirst) {
   BlameRecord record;
-  record.layers = {Layer("a", "x", 0.1, 0.1), Layer("b", "a_out", 0.1, 0.1)};
+  record.layers = {LayerForTest("a", "x", 0.1, 0.1), LayerForTest("b", "a_out", 0.1, 0.1)};
   record.disturbance.plain_error = 50;
   record.disturbance.probes = {"a_out"};
   record.disturbance.region = {"a", "b"};

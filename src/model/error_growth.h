@@ -42,9 +42,9 @@ void AddVariance(OwnVariance& sum, double roundoff, double error);
 OwnVariance OwnVarianceOf(const SideRoundoff (&sides)[2], double length, double roundoffs);
 
 void AddTo(ErrorPrediction& error, const OwnVariance& own);
-
 /// One side alone rounds to steps of that size, relative: errors are spread evenly over a step.
 void AddStepsOfOneSide(ErrorPrediction& error, double step);
+
 void Grow(ErrorPrediction& error, double growth);
 
 /// From `clean` and `flipped`.

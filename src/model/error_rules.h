@@ -17,8 +17,8 @@ enum class ErrorKind : uint8_t {
   kPool,        ///< a sum over a window, or over everything behind the channels
   kRecurrent,   ///< a matrix product for every step of a sequence
   kQuantise,    ///< to steps: an error flips a value to the next step now and then
-  kDequantise,  ///< from steps
   kRound,       ///< the same for values that have no scale of their own
+  kDequantise,  ///< from steps: a copy, but for weights that one side alone has in steps
   kCast,        ///< depends on the types
   kExact,       ///< integers and truths: places, shapes, comparisons
   kControl,     ///< the body decides
