@@ -24,6 +24,16 @@ std::vector<CommandGroup> SurgeonGroups(const OptionGroup& own) {
           Without(OnnxSaveOptions(), {"save_onnx"})};
 }
 
+// What all commands have that build engines.
+void AddEngineOptions(std::vector<CommandGroup>& groups) {
+  groups.push_back(TensorRtConfigOptions());
+  for (const OptionGroup& group : TensorRtLoadOptions()) {
+    groups.push_back(Without(group, {"save_engine", "load_runtime"}));
+  }
+  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib"}));
+  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+}
+
 }  // namespace
 
 OptionTable ConvertOptionTable() {
@@ -36,12 +46,7 @@ OptionTable ConvertOptionTable() {
   groups.push_back(OnnxLoadOptions());
   groups.push_back(Without(OnnxSaveOptions(), {"save_onnx"}));
   groups.push_back(DataLoaderOptions());
-  groups.push_back(TensorRtConfigOptions());
-  for (const OptionGroup& group : TensorRtLoadOptions()) {
-    groups.push_back(Without(group, {"save_engine", "load_runtime"}));
-  }
-  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib"}));
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+  AddEngineOptions(groups);
   return OptionTable(std::move(groups));
 }
 
@@ -108,13 +113,8 @@ OptionTable DebugBuildOptionTable() {
       DebugArtifactOptions(),
       OnnxShapeInferenceOptions(),
       OnnxLoadOptions(),
-      DataLoaderOptions(),
-      TensorRtConfigOptions()};
-  for (const OptionGroup& group : TensorRtLoadOptions()) {
-    groups.push_back(Without(group, {"save_engine", "load_runtime"}));
-  }
-  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib"}));
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+      DataLoaderOptions()};
+  AddEngineOptions(groups);
   return OptionTable(std::move(groups));
 }
 
@@ -131,13 +131,8 @@ OptionTable DebugPrecisionOptionTable() {
       Only(OnnxRuntimeOptions(), {"onnxrt_lib"}),
       Only(OnnxLoadOptions(),
            {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"}),
-      Without(OnnxSaveOptions(), {"save_onnx"}),
-      TensorRtConfigOptions()};
-  for (const OptionGroup& group : TensorRtLoadOptions()) {
-    groups.push_back(Without(group, {"save_engine", "load_runtime"}));
-  }
-  groups.push_back(Only(TensorRtRunOptions(), {"trt_lib"}));
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+      Without(OnnxSaveOptions(), {"save_onnx"})};
+  AddEngineOptions(groups);
   return OptionTable(std::move(groups));
 }
 

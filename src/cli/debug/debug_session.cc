@@ -37,6 +37,17 @@ std::string TimeInNames() {
   return name;
 }
 
+// Of a check that is our own run: it must leave the model that is looked into alone.
+Status CheckFilesOfRun(const ParsedArgs& args, const CheckCommand& check) {
+  const std::vector<std::string> words = check.RunOptions();
+  if (words.empty()) return {};
+  const OptionTable table = FindCommand("run")->options();
+  const ParseResult parsed = ParseCommandLine(table, words);
+  if (parsed.end != ParseEnd::kParsed) return {};  // it says so itself
+  const std::string model(args.Value("model_file").value_or(""));
+  return CheckFileConflicts(parsed.args, {}, {&model, 1});
+}
+
 }  // namespace
 
 std::string Fingerprint(std::vector<std::string_view> parts) {
@@ -51,17 +62,6 @@ std::string Fingerprint(std::vector<std::string_view> parts) {
   std::string text;
   for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
   return text;
-}
-
-// Of a check that is our own run: it must leave the model that is looked into alone.
-Status CheckFilesOfRun(const ParsedArgs& args, const CheckCommand& check) {
-  const std::vector<std::string> words = check.RunOptions();
-  if (words.empty()) return {};
-  const OptionTable table = FindCommand("run")->options();
-  const ParseResult parsed = ParseCommandLine(table, words);
-  if (parsed.end != ParseEnd::kParsed) return {};  // it says so itself
-  const std::string model(args.Value("model_file").value_or(""));
-  return CheckFileConflicts(parsed.args, {}, {&model, 1});
 }
 
 Result<DebugSession> DebugSession::Bind(const ParsedArgs& args, CheckWords check,

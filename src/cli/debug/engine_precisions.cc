@@ -17,12 +17,13 @@ constexpr std::string_view kPrecisions[] = {"precision_constraints", "layer_prec
 // Files of one build, which says nothing of the next, and of timings.
 constexpr std::string_view kFiles[] = {"load_timing_cache", "save_timing_cache", "save_tactics",
                                        "load_tactics"};
-// What is not the builder's, or is asked for by this program itself.
-constexpr std::string_view kNotInCommands[] = {
-    "node_precisions",      "keep_builder",      "save_engine",  "layer_precisions",
-    "load_timing_cache",    "save_timing_cache", "save_tactics", "load_tactics",
-    "optimization_profile", "allow_engine_code", "load_runtime", "weight_streaming_budget",
-    "allocation_strategy",  "cuda_graphs",       "script",       "model_type"};
+// What this program asks for itself, or says otherwise in a command.
+constexpr std::string_view kOwn[] = {"node_precisions",  "keep_builder", "save_engine",
+                                     "layer_precisions", "script",       "model_type"};
+// What an engine is run with, which does not build it.
+constexpr std::string_view kOfRunning[] = {"optimization_profile", "allow_engine_code",
+                                           "load_runtime",         "weight_streaming_budget",
+                                           "allocation_strategy",  "cuda_graphs"};
 
 template <size_t N>
 bool Contains(const std::string_view (&keys)[N], std::string_view key) {
@@ -50,14 +51,15 @@ std::vector<std::string> SplitAt(std::string_view text, char separator) {
 
 // "0\tmin\tx\t1,3" of each input, as the flags that say the same.
 std::vector<std::string> ProfileWords(const RunnerPlan& runner) {
-  std::map<std::pair<std::string, size_t>, std::vector<std::string>> shapes;
+  std::map<std::pair<int64_t, size_t>, std::vector<std::string>> shapes;  // by profile and end
   constexpr std::string_view kEnds[] = {"min", "opt", "max"};
   for (const auto& [key, value] : runner.session_options) {
     const std::vector<std::string> parts = SplitAt(value, '\t');
     if (key != "profile" || parts.size() < 3) continue;
     const auto end = std::find(std::begin(kEnds), std::end(kEnds), parts[1]) - std::begin(kEnds);
     const std::string extents = parts.size() > 3 ? parts[3] : "";
-    shapes[{parts[0], static_cast<size_t>(end)}].push_back(parts[2] + ":[" + extents + "]");
+    const int64_t profile = ParseInt(parts[0]).value_or(0);
+    shapes[{profile, static_cast<size_t>(end)}].push_back(parts[2] + ":[" + extents + "]");
   }
   std::vector<std::string> words;
   for (const auto& [place, inputs] : shapes) {
@@ -70,7 +72,8 @@ std::vector<std::string> ProfileWords(const RunnerPlan& runner) {
 void AddOption(const OptionTable& table, const std::string& key, const std::string& value,
                std::vector<std::string>& words) {
   const OptionRow* row = table.FindDest(key);
-  if (row == nullptr || Contains(kNotInCommands, key)) return;
+  const bool left_out = Contains(kOwn, key) || Contains(kOfRunning, key) || Contains(kFiles, key);
+  if (row == nullptr || left_out) return;
   words.emplace_back(row->flags[0]);
   if (row->arity == Arity::kNone) return;
   for (std::string& word : SplitAt(value, '\n')) words.push_back(std::move(word));
