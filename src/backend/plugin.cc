@@ -17,7 +17,6 @@ struct vn_status {
 };
 
 namespace vernier {
-
 namespace {
 
 Status Take(vn_status* status) {

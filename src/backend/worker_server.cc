@@ -180,8 +180,7 @@ class WorkerServer {
 
   Result<std::optional<Frame>> TakeRequest() {
     if (!early_) return channel_.Receive();
-    Early early = *std::exchange(early_, std::nullopt);
-    return std::move(early.frame);
+    return *std::exchange(early_, std::nullopt);
   }
 
   // A request that has arrived while an inference goes on: the feed of the same session's next one,
@@ -194,7 +193,7 @@ class WorkerServer {
         TakeBack(**frame);
         continue;
       }
-      early_ = Early{std::move(frame)};
+      early_.emplace(std::move(frame));
       if (is_request) DecodeEarly(session);
     }
     return early_feed_ && early_feed_->ok() ? &(*early_feed_)->tensors : nullptr;
@@ -207,7 +206,7 @@ class WorkerServer {
   }
 
   void DecodeEarly(uint64_t session) {
-    Frame& frame = **early_->frame;
+    Frame& frame = ***early_;
     MessageReader in(frame.body);
     if (static_cast<MessageType>(frame.type) != MessageType::kRun) return;
     if (in.Number<uint64_t>() != session) return;
@@ -301,10 +300,7 @@ class WorkerServer {
   std::unique_ptr<Plugin> plugin_;
   std::shared_ptr<Loans> feeds_ = std::make_shared<Loans>();
   // What was received before its turn, and the feed in it, if it is one.
-  struct Early {
-    Result<std::optional<Frame>> frame;
-  };
-  std::optional<Early> early_;
+  std::optional<Result<std::optional<Frame>>> early_;
   std::optional<Result<DecodedBlock>> early_feed_;
   std::set<uint64_t> hashing_;                // sessions
   std::map<uint64_t, OpenSession> sessions_;  // after plugin_: closed before it is destroyed

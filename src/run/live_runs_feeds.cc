@@ -30,6 +30,12 @@ std::string FormatSignature(std::span<const TensorInfo> inputs) {
   return text + "}";
 }
 
+// Does an inference leave a file behind, as timelines of TensorFlow are?
+bool SavesFiles(const RunnerPlan& runner) {
+  return std::any_of(runner.session_options.begin(), runner.session_options.end(),
+                     [](const auto& option) { return option.first.starts_with("save_"); });
+}
+
 }  // namespace
 
 Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(
@@ -62,12 +68,6 @@ Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t itera
                            EncodeTensors(feed, MayLendFeeds() ? &lent_ : nullptr));
   block_ = FeedBlock{iteration, std::move(block)};
   return &block_->block;
-}
-
-// Does an inference leave a file behind, as timelines of TensorFlow are?
-bool SavesFiles(const RunnerPlan& runner) {
-  return std::any_of(runner.session_options.begin(), runner.session_options.end(),
-                     [](const auto& option) { return option.first.starts_with("save_"); });
 }
 
 // Alone: two that infer at once would disturb each other. In a plug-in: a script may do more than
