@@ -290,6 +290,13 @@ Status CheckPluginOptions(const ParsedArgs& args, const RunPlan& plan) {
   return {};
 }
 
+// A path that leads to its file from any folder; a program that PATH has stays a name.
+std::string FromAnywhere(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return path;
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
 }  // namespace
 
 Result<LabelledRunner> SplitRunner(const std::string& text) {
@@ -303,17 +310,6 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
   runner.words.assign(words.begin() + 1, words.end());
   return runner;
 }
-
-namespace {
-
-// A path that leads to its file from any folder; a program that PATH has stays a name.
-std::string FromAnywhere(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return path;
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
-
-}  // namespace
 
 std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
   std::vector<std::string> words;
