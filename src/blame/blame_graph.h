@@ -18,6 +18,12 @@ namespace vernier {
 
 using NameSet = std::unordered_set<std::string_view>;
 
+/// An island, and the place of its layer: of the one that it ends with.
+struct LayerIsland {
+  size_t layer = 0;
+  Island island;
+};
+
 class BlameGraph {
  public:
   /// kMalformed for a cycle.

@@ -324,10 +324,10 @@ NameSet FusedAwayByLists(std::span<const LayerTime> kernels, const BlameGraph& g
   return KernelLists(kernels, graph, flow).Inner();
 }
 
-std::vector<FusedIsland> FindFusedIslands(const BlameGraph& graph, std::span<const Island> islands,
+std::vector<LayerIsland> FindFusedIslands(const BlameGraph& graph, std::span<const Island> islands,
                                           const NameSet& visible, const NameSet& disputed,
                                           const NameSet& fused_away) {
-  std::vector<FusedIsland> found;
+  std::vector<LayerIsland> found;
   if (fused_away.empty()) return found;
   NameSet left = visible;
   for (const std::string_view name : fused_away) left.erase(name);

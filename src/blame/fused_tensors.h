@@ -27,15 +27,10 @@ NameSet FusedAwayByKernels(std::span<const LayerTime> kernels, const BlameGraph&
 /// What a region "{ForeignNode[a...b]}" is made of is not told.
 NameSet FusedAwayByLists(std::span<const LayerTime> kernels, const BlameGraph& graph);
 
-/// Several nodes that are computed as one, and the place in a list of islands of the one that they
-/// end with.
-struct FusedIsland {
-  size_t layer = 0;
-  Island island;
-};
-/// `islands` are those of `visible` and `disputed`. What reaches into a kernel from elsewhere
+/// Several nodes that are computed as one, with the place in `islands` of the one that they end
+/// with. `islands` are those of `visible` and `disputed`. What reaches into a kernel from elsewhere
 /// belongs to it: tensors of `fused_away` are not seen.
-std::vector<FusedIsland> FindFusedIslands(const BlameGraph& graph, std::span<const Island> islands,
+std::vector<LayerIsland> FindFusedIslands(const BlameGraph& graph, std::span<const Island> islands,
                                           const NameSet& visible, const NameSet& disputed,
                                           const NameSet& fused_away);
 

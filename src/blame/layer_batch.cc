@@ -1,11 +1,8 @@
 #include "blame/layer_batch.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
-#include "blame/conditioning.h"
 #include "blame/non_finite.h"
 #include "blame/quantiser_range.h"
 #include "compare/comparator.h"
@@ -15,7 +12,6 @@ namespace vernier {
 namespace {
 
 constexpr int kMostRounds = 8;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 BenchArithmetic ArithmeticOf(const PairBars& bars) {
   return {bars.ArithmeticOn(kReferenceStream, kCandidateStream),
@@ -36,20 +32,15 @@ LayerBatch::LayerBatch(const BlameScene& scene, std::vector<uint32_t> targets)
       bars_(MakeSideBars(*scene.compare, scene.runners)),
       reference_probe_(scene.reference, *scene.unexposed, scene.after_use),
       candidate_sessions_(*scene.candidate, *scene.unexposed, scene.after_use),
-      bench_(*scene.graph, *scene.alone, ArithmeticOf(bars_)),
-      fused_bench_(*scene.graph, *scene.alone, ArithmeticOf(bars_)) {}
+      alone_(AloneAs::kNodes, *scene.graph, *scene.alone, ArithmeticOf(bars_), *scene.threads),
+      fused_(AloneAs::kFused, *scene.graph, *scene.alone, ArithmeticOf(bars_), *scene.threads) {}
 
 void LayerBatch::FindIslands() {
   const BlameGraph& graph = *scene_.graph;
   islands_ = graph.Islands(targets_, *scene_.visible, *scene_.disputed);
   std::erase_if(islands_, [](const Island& island) { return island.outputs.empty(); });
-  fused_islands_.clear();
-  fused_layers_.clear();
-  for (FusedIsland& fused :
-       FindFusedIslands(graph, islands_, *scene_.visible, *scene_.disputed, *scene_.fused_away)) {
-    fused_islands_.push_back(std::move(fused.island));
-    fused_layers_.push_back(fused.layer);
-  }
+  fused_islands_ =
+      FindFusedIslands(graph, islands_, *scene_.visible, *scene_.disputed, *scene_.fused_away);
 }
 
 // Outputs of the islands, and what they are fed with.
@@ -59,12 +50,12 @@ std::vector<std::string_view> LayerBatch::Wanted() const {
   const auto add = [&](std::string_view name) {
     if (scene_.visible->contains(name) && seen.insert(name).second) names.push_back(name);
   };
-  for (const auto* islands : {&islands_, &fused_islands_}) {
-    for (const Island& island : *islands) {
-      for (const std::string_view name : scene_.graph->InputsOf(island)) add(name);
-      for (const std::string_view name : island.outputs) add(name);
-    }
-  }
+  const auto add_of = [&](const Island& island) {
+    for (const std::string_view name : scene_.graph->InputsOf(island)) add(name);
+    for (const std::string_view name : island.outputs) add(name);
+  };
+  for (const Island& island : islands_) add_of(island);
+  for (const LayerIsland& fused : fused_islands_) add_of(fused.island);
   return names;
 }
 
@@ -146,12 +137,6 @@ Status LayerBatch::CheckSavedShapes() const {
   return {};
 }
 
-void LayerBatch::Judge(std::vector<Judging>& all) const {
-  scene_.threads->Run(all.size(), [&](size_t i, size_t) {
-    all[i].judged = JudgeTensor(*all[i].reference, *all[i].candidate, all[i].bar);
-  });
-}
-
 // All but errors and magnitudes.
 void LayerBatch::DescribeTotals() {
   for (const Island& island : islands_) {
@@ -210,12 +195,12 @@ void LayerBatch::JudgeTotals(const TensorMap& feed) {
     }
   }
   const ErrorBars& bars = bars_.For(kReferenceStream, kCandidateStream, ours);
-  std::vector<Judging> all;
+  std::vector<JudgedPair> all;
   for (size_t i = 0; i < names.size(); ++i) {
     const ErrorBar* bar = bars.Find(ours[i].name);
-    all.push_back({&ours[i].tensor, &candidate_.at(names[i]), bar ? *bar : ErrorBar(), {}});
+    all.push_back({&ours[i].tensor, &candidate_.at(names[i]), bar ? *bar : ErrorBar()});
   }
-  Judge(all);
+  const std::vector<TensorJudgement> judged = JudgeTensors(all, *scene_.threads);
   std::vector<MagnitudeRecord> magnitudes(2 * all.size());
   scene_.threads->Run(magnitudes.size(), [&](size_t i, size_t) {
     magnitudes[i] = RecordMagnitudes(i % 2 == 0 ? *all[i / 2].reference : *all[i / 2].candidate);
@@ -223,15 +208,15 @@ void LayerBatch::JudgeTotals(const TensorMap& feed) {
   size_t next = 0;
   for (BlameLayerRecord& layer : layers_) {
     for (BlameTensorRecord& tensor : layer.outputs) {
-      const auto& [reference, candidate, bar, judged] = all[next];
-      tensor.total_error = judged.times;
-      tensor.total_rms = judged.rms;
-      tensor.total_bar = bar.rms;
-      tensor.bar_why = bar.why;
+      const double times = judged[next].times;
+      tensor.total_error = times;
+      tensor.total_rms = judged[next].rms;
+      tensor.total_bar = all[next].bar.rms;
+      tensor.bar_why = all[next].bar.why;
       tensor.reference = magnitudes[2 * next];
       tensor.candidate = magnitudes[2 * next + 1];
-      layer.total_error = std::max(layer.total_error, judged.times);
-      if (judged.times > 1) scene_.disputed->insert(names[next]);
+      layer.total_error = std::max(layer.total_error, times);
+      if (times > 1) scene_.disputed->insert(names[next]);
       ++next;
     }
   }
@@ -261,54 +246,6 @@ TensorLookup LayerBatch::AsFed() const {
   };
 }
 
-void LayerBatch::JudgeOwn(const std::vector<IslandResult>& results) {
-  std::vector<Judging> all;
-  std::vector<std::pair<size_t, size_t>> places;
-  for (size_t i = 0; i < results.size(); ++i) {
-    layers_[i].own_missing = results[i].missing;
-    for (size_t k = 0; k < results[i].outputs.size(); ++k) {
-      const Tensor* alone = results[i].outputs[k];
-      if (alone == nullptr) {
-        layers_[i].own_missing = "its output is not handed out when it runs alone";
-        continue;
-      }
-      const Tensor& ours = reference_.at(islands_[i].outputs[k]);
-      all.push_back({&ours, alone, bench_.BarOf(i, k, *alone), {}});
-      places.emplace_back(i, k);
-    }
-  }
-  Judge(all);
-  for (size_t next = 0; next < all.size(); ++next) {
-    const auto& [reference, alone, bar, judged] = all[next];
-    BlameLayerRecord& layer = layers_[places[next].first];
-    BlameTensorRecord& tensor = layer.outputs[places[next].second];
-    tensor.own_error = judged.times;
-    tensor.own_rms = judged.rms;
-    tensor.own_bar = bar.rms;
-    tensor.bar_why = bar.why;
-    layer.own_error = std::max(layer.own_error.value_or(0), judged.times);
-  }
-}
-
-void LayerBatch::JudgeFused(const std::vector<IslandResult>& results) {
-  std::vector<Judging> all;
-  std::vector<size_t> owners;
-  for (size_t i = 0; i < results.size(); ++i) {
-    for (size_t k = 0; k < results[i].outputs.size(); ++k) {
-      const Tensor* alone = results[i].outputs[k];
-      if (alone == nullptr) continue;
-      const Tensor& ours = reference_.at(fused_islands_[i].outputs[k]);
-      all.push_back({&ours, alone, fused_bench_.BarOf(i, k, *alone), {}});
-      owners.push_back(fused_layers_[i]);
-    }
-  }
-  Judge(all);
-  for (size_t next = 0; next < all.size(); ++next) {
-    std::optional<double>& error = layers_[owners[next]].fused_error;
-    error = std::max(error.value_or(0), all[next].judged.times);
-  }
-}
-
 // Without those that only make constants; empty for a single one.
 std::vector<std::string> LayerBatch::NodesOf(const Island& island) const {
   const BlameGraph& graph = *scene_.graph;
@@ -329,8 +266,8 @@ void LayerBatch::NameGroups() {
     }
     layers_[i].group = NodesOf(islands_[i]);
   }
-  for (size_t i = 0; i < fused_islands_.size(); ++i) {
-    layers_[fused_layers_[i]].fused = NodesOf(fused_islands_[i]);
+  for (const LayerIsland& fused : fused_islands_) {
+    layers_[fused.layer].fused = NodesOf(fused.island);
   }
 }
 
@@ -341,88 +278,14 @@ void LayerBatch::TakeIslands() {
   for (const auto& [name, tensor] : reference_) {
     signature += std::string(name) + FormatDims(tensor.dims());
   }
-  const bool same = signature == bench_signature_ && bench_.islands().size() == islands_.size() &&
-                    fused_bench_.islands().size() == fused_islands_.size();
+  const bool same = signature == signature_ && alone_.size() == islands_.size() &&
+                    fused_.size() == fused_islands_.size();
   if (same) return;
-  bench_.Take(islands_, AsFed());
-  fused_bench_.Take(fused_islands_, AsFed());
-  bench_signature_ = signature;
-}
-
-Status LayerBatch::MeasureOwn() {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results,
-                           bench_.Run(From(reference_, *feed_)));
-  JudgeOwn(results);
-  bench_.DropResults();
-  return {};
-}
-
-Status LayerBatch::MeasureFused() {
-  if (fused_islands_.empty()) return {};
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results,
-                           fused_bench_.Run(From(reference_, *feed_)));
-  JudgeFused(results);
-  fused_bench_.DropResults();
-  return {};
-}
-
-void LayerBatch::Rest(IslandBench& bench) {
-  if (scene_.after_use == AfterUse::kKeepOpen) return;
-  bench.CloseSessions();
-  scene_.alone->GiveMemoryBack();
-}
-
-// Whether nodes do the same alone as within the model, where their own errors explain nothing: as
-// they are fused there, if they are.
-Status LayerBatch::MeasureInPlaceOn(IslandBench& bench, bool fused) {
-  const auto wanted = [&](const BlameLayerRecord& layer) {
-    return layer.fused.empty() != fused && layer.total_error > 1 &&
-           layer.own_error.value_or(kInfinity) <= 1 && layer.fused_error.value_or(0) <= 1;
-  };
-  if (std::none_of(layers_.begin(), layers_.end(), wanted)) return {};
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results,
-                           bench.Run(From(candidate_, *feed_)));
-  for (size_t i = 0; i < results.size(); ++i) {
-    const size_t index = fused ? fused_layers_[i] : i;
-    if (!wanted(layers_[index])) continue;
-    for (size_t k = 0; k < results[i].outputs.size(); ++k) {
-      const Tensor* alone = results[i].outputs[k];
-      if (alone == nullptr) continue;
-      const Tensor& within = candidate_.at(islands_[index].outputs[k]);
-      const double times = JudgeTensor(within, *alone, bench.BarOf(i, k, *alone)).times;
-      std::optional<double>& error = layers_[index].in_place_error;
-      error = std::max(error.value_or(0), times);
-    }
-  }
-  bench.DropResults();
-  return {};
-}
-
-// A flipped step is no amplified rounding.
-bool LayerBatch::Quantises(const Island& island) const {
-  const OnnxGraph& graph = scene_.graph->graph();
-  return std::any_of(island.nodes.begin(), island.nodes.end(),
-                     [&](uint32_t node) { return IsQuantiser(graph.nodes[node].op_type); });
-}
-
-// Where the inputs cancel, rounding moves the outputs as far as it moves these, and is no fault of
-// the node: the bars are those of well-conditioned nodes.
-Status LayerBatch::AllowForConditions(IslandBench& bench, bool fused) {
-  const auto layer_of = [&](size_t island) -> BlameLayerRecord& {
-    return layers_[fused ? fused_layers_[island] : island];
-  };
-  std::vector<size_t> which;
-  for (size_t i = 0; i < bench.islands().size(); ++i) {
-    const double error = MadeError(layer_of(i), fused);
-    if (error > 1 && std::isfinite(error) && !Quantises(bench.islands()[i])) which.push_back(i);
-  }
-  if (which.empty()) return {};
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<double> conditions,
-                           MeasureConditions(bench, which, From(reference_, *feed_), AsFed()));
-  for (size_t i = 0; i < which.size(); ++i) {
-    EaseMadeError(conditions[i], fused, layer_of(which[i]));
-  }
-  return {};
+  std::vector<LayerIsland> islands;
+  for (size_t i = 0; i < islands_.size(); ++i) islands.push_back({i, islands_[i]});
+  alone_.Take(std::move(islands), AsFed());
+  fused_.Take(fused_islands_, AsFed());
+  signature_ = signature;
 }
 
 void LayerBatch::NoteMisfits() {
@@ -440,22 +303,16 @@ Result<std::vector<BlameLayerRecord>> LayerBatch::Run(const TensorMap& feed, int
   JudgeTotals(feed);
   TakeIslands();
   NameGroups();
+  const SideSources sources{From(reference_, feed), From(candidate_, feed)};
   // One set of sessions after the other: each holds the model's weights.
-  VERNIER_TRY(MeasureOwn());
-  VERNIER_TRY(MeasureInPlaceOn(bench_, false));
-  VERNIER_TRY(AllowForConditions(bench_, false));
-  Rest(bench_);
-  VERNIER_TRY(MeasureFused());
-  VERNIER_TRY(MeasureInPlaceOn(fused_bench_, true));
-  VERNIER_TRY(AllowForConditions(fused_bench_, true));
-  Rest(fused_bench_);
+  VERNIER_TRY(alone_.Run(sources, AsFed(), scene_.after_use, layers_));
+  VERNIER_TRY(fused_.Run(sources, AsFed(), scene_.after_use, layers_));
   if (scene_.runners.quantises_alone) NoteMisfits();
   EaseTotals(layers_, *scene_.amplified);
   for (size_t i = 0; i < layers_.size(); ++i) {
     layers_[i].iteration = iteration;
     if (*scene_.first_nonfinite) continue;
-    const SideSources sides{From(reference_, feed), From(candidate_, feed)};
-    *scene_.first_nonfinite = MadeNonFinite(layers_[i], *scene_.graph, islands_[i], sides);
+    *scene_.first_nonfinite = MadeNonFinite(layers_[i], *scene_.graph, islands_[i], sources);
   }
   return std::move(layers_);
 }

@@ -11,6 +11,7 @@
 #include "blame/error_easing.h"
 #include "blame/fused_tensors.h"
 #include "blame/island_bench.h"
+#include "blame/layers_alone.h"
 #include "blame/probe_side.h"
 #include "blame/reference_probe.h"
 #include "blame/side_bars.h"
@@ -60,13 +61,6 @@ class LayerBatch {
   const std::vector<std::string>& probes() const { return probes_; }
 
  private:
-  struct Judging {
-    const Tensor* reference;
-    const Tensor* candidate;
-    ErrorBar bar;
-    TensorJudgement judged;
-  };
-  void Judge(std::vector<Judging>& all) const;
   Status Probe(const TensorMap& feed, int64_t iteration);
   Status CheckSavedShapes() const;
   void FindIslands();
@@ -80,14 +74,6 @@ class LayerBatch {
   void NameGroups();
   void TakeIslands();
   std::vector<std::string> NodesOf(const Island& island) const;
-  Status MeasureOwn();
-  Status MeasureFused();
-  void Rest(IslandBench& bench);
-  void JudgeOwn(const std::vector<IslandResult>& results);
-  void JudgeFused(const std::vector<IslandResult>& results);
-  Status MeasureInPlaceOn(IslandBench& bench, bool fused);
-  Status AllowForConditions(IslandBench& bench, bool fused);
-  bool Quantises(const Island& island) const;
   void NoteMisfits();
   TensorLookup AsFed() const;
   TensorSource From(const TensorsByName& tensors, const TensorMap& feed) const;
@@ -95,10 +81,8 @@ class LayerBatch {
   const BlameScene scene_;
   std::vector<uint32_t> targets_;
   std::vector<Island> islands_;
-  std::vector<Island> fused_islands_;  // several nodes that the candidate computes as one
-  std::vector<size_t> fused_layers_;   // the layers that these end with
+  std::vector<LayerIsland> fused_islands_;  // several nodes that the candidate computes as one
   std::vector<BlameLayerRecord> layers_;
-  std::vector<double> conditions_;       // of the layers, where they were measured; otherwise 1
   TensorsByName reference_, candidate_;  // of one iteration
   TensorMap probed_outputs_;
   std::vector<std::string> probes_;
@@ -106,8 +90,8 @@ class LayerBatch {
   PairBars bars_;
   ReferenceProbe reference_probe_;
   ProbeSessions candidate_sessions_;
-  IslandBench bench_, fused_bench_;
-  std::string bench_signature_;
+  LayersAlone alone_, fused_;
+  std::string signature_;  // of the tensors that these were taken for
 };
 
 }  // namespace vernier

@@ -58,7 +58,7 @@ std::vector<std::vector<std::string_view>> TensorsAround(const BlameGraph& graph
                                                          const NameSet& visible,
                                                          const NameSet& fused_away) {
   const std::vector<Island> islands = graph.Islands(targets, visible, {});
-  const std::vector<FusedIsland> fused = FindFusedIslands(graph, islands, visible, {}, fused_away);
+  const std::vector<LayerIsland> fused = FindFusedIslands(graph, islands, visible, {}, fused_away);
   std::vector<std::vector<std::string_view>> all;
   size_t next_fused = 0;
   for (size_t i = 0; i < targets.size(); ++i) {

@@ -56,6 +56,14 @@ TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, co
   return judged.ok() && !std::isnan(judged->times) ? *judged : kCannotAgree;
 }
 
+std::vector<TensorJudgement> JudgeTensors(std::span<const JudgedPair> pairs, ThreadPool& threads) {
+  std::vector<TensorJudgement> judged(pairs.size());
+  threads.Run(pairs.size(), [&](size_t i, size_t) {
+    judged[i] = JudgeTensor(*pairs[i].reference, *pairs[i].candidate, pairs[i].bar);
+  });
+  return judged;
+}
+
 MagnitudeRecord RecordMagnitudes(const Tensor& tensor) {
   const Magnitudes m = MeasureMagnitudes(Elements(tensor));
   MagnitudeRecord record;

@@ -1,10 +1,12 @@
 // One tensor of the candidate against the reference's, in multiples of its bar.
 #pragma once
 
-#include <string>
+#include <span>
+#include <vector>
 
 #include "compare/error_bar.h"
 #include "record/blame_record.h"
+#include "util/thread_pool.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
@@ -17,6 +19,15 @@ struct TensorJudgement {
 /// NaN in the same place on both sides is no difference here, nor are equal infinities. Integers
 /// that are of another type on the other side are compared by value.
 TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, const ErrorBar& bar);
+
+struct JudgedPair {
+  const Tensor* reference = nullptr;
+  const Tensor* candidate = nullptr;
+  ErrorBar bar;
+};
+
+/// In the order of `pairs`.
+std::vector<TensorJudgement> JudgeTensors(std::span<const JudgedPair> pairs, ThreadPool& threads);
 
 MagnitudeRecord RecordMagnitudes(const Tensor& tensor);
 

@@ -1,0 +1,133 @@
+#include "blame/layers_alone.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "blame/conditioning.h"
+#include "blame/error_easing.h"
+#include "blame/tensor_judge.h"
+
+namespace vernier {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void Raise(double to, std::optional<double>& error) { error = std::max(error.value_or(0), to); }
+
+// Neither by itself nor fused does it do anything wrong.
+bool ErrsOnlyWithin(const BlameLayerRecord& layer) {
+  return layer.total_error > 1 && layer.own_error.value_or(kInfinity) <= 1 &&
+         layer.fused_error.value_or(0) <= 1;
+}
+
+}  // namespace
+
+void LayersAlone::Take(std::vector<LayerIsland> islands, const TensorLookup& as_fed) {
+  layers_.clear();
+  std::vector<Island> alone;
+  for (LayerIsland& island : islands) {
+    layers_.push_back(island.layer);
+    alone.push_back(std::move(island.island));
+  }
+  bench_.Take(std::move(alone), as_fed);
+}
+
+void LayersAlone::Note(Place place, const TensorJudgement& judged, const ErrorBar& bar,
+                       BlameLayerRecord& layer) const {
+  if (fused_) return Raise(judged.times, layer.fused_error);
+  BlameTensorRecord& tensor = layer.outputs[place.output];
+  tensor.own_error = judged.times;
+  tensor.own_rms = judged.rms;
+  tensor.own_bar = bar.rms;
+  tensor.bar_why = bar.why;
+  Raise(judged.times, layer.own_error);
+}
+
+Status LayersAlone::Measure(const TensorSource& reference, std::span<BlameLayerRecord> layers) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench_.Run(reference));
+  std::vector<JudgedPair> pairs;
+  std::vector<Place> places;
+  for (size_t i = 0; i < results.size(); ++i) {
+    BlameLayerRecord& layer = layers[layers_[i]];
+    if (!fused_) layer.own_missing = results[i].missing;
+    for (size_t k = 0; k < results[i].outputs.size(); ++k) {
+      const Tensor* alone = results[i].outputs[k];
+      if (alone != nullptr) {
+        const Tensor* ours = reference(bench_.islands()[i].outputs[k]);
+        pairs.push_back({ours, alone, bench_.BarOf(i, k, *alone)});
+        places.push_back({i, k});
+      } else if (!fused_) {
+        layer.own_missing = "its output is not handed out when it runs alone";
+      }
+    }
+  }
+  const std::vector<TensorJudgement> judged = JudgeTensors(pairs, threads_);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    Note(places[i], judged[i], pairs[i].bar, layers[layers_[places[i].island]]);
+  }
+  bench_.DropResults();
+  return {};
+}
+
+// Whether nodes do the same alone as within the model: as they are fused there, if they are.
+Status LayersAlone::MeasureInPlace(const TensorSource& candidate,
+                                   std::span<BlameLayerRecord> layers) {
+  const auto wanted = [this](const BlameLayerRecord& layer) {
+    return layer.fused.empty() != fused_ && ErrsOnlyWithin(layer);
+  };
+  if (std::none_of(layers.begin(), layers.end(), wanted)) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench_.Run(candidate));
+  for (size_t i = 0; i < results.size(); ++i) {
+    BlameLayerRecord& layer = layers[layers_[i]];
+    if (!wanted(layer)) continue;
+    for (size_t k = 0; k < results[i].outputs.size(); ++k) {
+      const Tensor* alone = results[i].outputs[k];
+      if (alone == nullptr) continue;
+      const Tensor& within = *candidate(bench_.islands()[i].outputs[k]);
+      Raise(JudgeTensor(within, *alone, bench_.BarOf(i, k, *alone)).times, layer.in_place_error);
+    }
+  }
+  bench_.DropResults();
+  return {};
+}
+
+// A flipped step is no amplified rounding.
+bool LayersAlone::Quantises(const Island& island) const {
+  return std::any_of(island.nodes.begin(), island.nodes.end(), [this](uint32_t node) {
+    return IsQuantiser(graph_.graph().nodes[node].op_type);
+  });
+}
+
+// Where the inputs cancel, rounding moves the outputs as far as it moves these, and is no fault of
+// the node: the bars are those of well-conditioned nodes.
+Status LayersAlone::AllowForConditions(const TensorSource& reference, const TensorLookup& as_fed,
+                                       std::span<BlameLayerRecord> layers) {
+  std::vector<size_t> which;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const double error = MadeError(layers[layers_[i]], fused_);
+    if (error > 1 && std::isfinite(error) && !Quantises(bench_.islands()[i])) which.push_back(i);
+  }
+  if (which.empty()) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<double> conditions,
+                           MeasureConditions(bench_, which, reference, as_fed));
+  for (size_t i = 0; i < which.size(); ++i) {
+    EaseMadeError(conditions[i], fused_, layers[layers_[which[i]]]);
+  }
+  return {};
+}
+
+Status LayersAlone::Run(const SideSources& sources, const TensorLookup& as_fed, AfterUse after_use,
+                        std::span<BlameLayerRecord> layers) {
+  if (layers_.empty()) return {};
+  VERNIER_TRY(Measure(sources.reference, layers));
+  VERNIER_TRY(MeasureInPlace(sources.candidate, layers));
+  VERNIER_TRY(AllowForConditions(sources.reference, as_fed, layers));
+  if (after_use == AfterUse::kKeepOpen) return {};
+  bench_.CloseSessions();
+  side_.GiveMemoryBack();
+  return {};
+}
+
+}  // namespace vernier

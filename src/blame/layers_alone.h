@@ -1,0 +1,62 @@
+// The layers of a batch run alone by the candidate: the errors that they make by themselves.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "blame/blame_graph.h"
+#include "blame/island_bench.h"
+#include "blame/non_finite.h"
+#include "blame/tensor_judge.h"
+#include "record/blame_record.h"
+#include "util/thread_pool.h"
+
+namespace vernier {
+
+/// A node by itself, or with those that the candidate computes together with it.
+enum class AloneAs { kNodes, kFused };
+
+class LayersAlone {
+ public:
+  LayersAlone(AloneAs as, const BlameGraph& graph, ProbeSide& side, BenchArithmetic arithmetic,
+              ThreadPool& threads)
+      : fused_(as == AloneAs::kFused),
+        graph_(graph),
+        side_(side),
+        bench_(graph, side, arithmetic),
+        threads_(threads) {}
+
+  /// The islands of the next runs. Sessions are opened anew.
+  void Take(std::vector<LayerIsland> islands, const TensorLookup& as_fed);
+
+  size_t size() const { return layers_.size(); }
+
+  /// Adds to `layers` the errors that their islands make on the reference's tensors, and where
+  /// these explain nothing, how far they are within the model from what they do alone. Eased where
+  /// the inputs cancel. Those of single nodes are to be had before those of fused ones. kCancelled.
+  Status Run(const SideSources& sources, const TensorLookup& as_fed, AfterUse after_use,
+             std::span<BlameLayerRecord> layers);
+
+ private:
+  struct Place {
+    size_t island;
+    size_t output;
+  };
+  Status Measure(const TensorSource& reference, std::span<BlameLayerRecord> layers);
+  void Note(Place place, const TensorJudgement& judged, const ErrorBar& bar,
+            BlameLayerRecord& layer) const;
+  Status MeasureInPlace(const TensorSource& candidate, std::span<BlameLayerRecord> layers);
+  Status AllowForConditions(const TensorSource& reference, const TensorLookup& as_fed,
+                            std::span<BlameLayerRecord> layers);
+  bool Quantises(const Island& island) const;
+
+  const bool fused_;
+  const BlameGraph& graph_;
+  ProbeSide& side_;
+  IslandBench bench_;
+  ThreadPool& threads_;
+  std::vector<size_t> layers_;  // of the islands
+};
+
+}  // namespace vernier
