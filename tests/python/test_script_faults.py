@@ -168,8 +168,10 @@ class FaultsAtTheEnd(ScriptCase):
                             {fault}
                     def load(path): return Model()
                     """)
-                done = self.vernier("m.onnx", "--onnxrt", "--runner", "mine=model.py", "--timeout",
-                                    "2", "--save-outputs", "out.json")
+                # Enough for the other runner to load its framework on a busy machine.
+                limit = ["--timeout", "8"] if "while" in fault else []
+                done = self.vernier("m.onnx", "--onnxrt", "--runner", "mine=model.py", *limit,
+                                    "--save-outputs", "out.json")
                 self.assertEqual(done.code, 6, str(done))
                 self.assertRegex(done.err, r"\[!\] mine +\| FAILED: .*" + words)
                 self.assertIn("compared 2 outputs in 1 iteration", done.out)
