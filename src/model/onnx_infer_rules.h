@@ -1,4 +1,4 @@
-// The table behind onnx_infer.cc.
+// The table behind onnx_infer.cc; its letters are read by onnx_infer_codes.cc.
 #pragma once
 
 #include <string_view>
