@@ -80,6 +80,14 @@ class Comparison {
     return {ToJson(record), record.exit_code};
   }
 
+  // Lets go of the Python program's functions; nothing can be compared any more.
+  void Close() {
+    thread_.Do([this] {
+      run_.reset();
+      scripts_.reset();
+    });
+  }
+
  private:
   Result<bool> Compare(IterationOutputs& outputs) {
     if (iteration_ == 0) VERNIER_TRY(Begin(outputs));
@@ -130,7 +138,8 @@ void BindComparison(nb::module_& module) {
            nb::arg("words"), nb::arg("names"), nb::arg("caller"), nb::arg("log"),
            nb::arg("threshold"))
       .def("add", &Comparison::Add)
-      .def("finish", &Comparison::Finish, nb::arg("lengths"), nb::arg("notes"));
+      .def("finish", &Comparison::Finish, nb::arg("lengths"), nb::arg("notes"))
+      .def("close", &Comparison::Close);
   module.def("postprocess", &Postprocess, nb::arg("words"), nb::arg("outputs"));
 }
 

@@ -40,11 +40,13 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
                 if not run.add([_at(its, index, label, copies)
                                 for (_, its), label in zip(sides, labels)]):
                     break
+            if copies.notes():
+                logger().info("%s", copies.notes()[0], extra={"area": "vernier"})
+            text, code = run.finish([len(iterations) for _, iterations in sides], copies.notes())
         except Exception as error:
             raise callables.cause_of(error)
-        if copies.notes():
-            logger().info("%s", copies.notes()[0], extra={"area": "vernier"})
-        text, code = run.finish([len(iterations) for _, iterations in sides], copies.notes())
+        finally:
+            run.close()  # the threads that serve functions end with it
     for value in (a, b, *more):
         if isinstance(value, RunResults):
             value.check_intact()

@@ -6,7 +6,8 @@ import threading
 from collections.abc import MutableMapping, Sequence
 
 from . import _native
-from ._errors import InvalidArgument, NotFound
+from ._errors import InvalidArgument, Malformed, NotFound
+from ._json import from_json, read_text, to_json, write_text
 
 CUSTOM = "custom_runner"  # Polygraphy's name of what has none
 
@@ -203,8 +204,11 @@ class RunResults:
         """A file or folder of saved outputs, in any of vernier's formats.
 
         Files in .npz and .safetensors are mapped, and must not change while arrays of them live;
-        JSON is read an iteration at a time, when it is asked for.
+        JSON is read an iteration at a time, when it is asked for. Of an open file it is read at
+        once, and has to be JSON.
         """
+        if hasattr(path, "read"):
+            return cls.from_json(read_text(path))
         path = os.fspath(path)
         reader = _native.open_results(path, False)
         results = cls()
@@ -218,8 +222,11 @@ class RunResults:
     def save(self, path, description=None):
         """Saves as .npz, .safetensors, or for any other extension as Polygraphy's JSON.
 
-        A path without an extension becomes a folder of one JSON file for each iteration.
+        A path without an extension becomes a folder of one JSON file for each iteration. An open
+        file gets JSON.
         """
+        if hasattr(path, "write"):
+            return write_text(path, self.to_json())
         path = os.fspath(path)
         if not self.lst:
             raise InvalidArgument(f"'{path}': there are no runners to save")
@@ -235,6 +242,18 @@ class RunResults:
         except BaseException:
             writer.discard()
             raise
+
+    def to_json(self):
+        """The text of Polygraphy's JSON."""
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, src):
+        """Of such a text."""
+        made = from_json(src)
+        if not isinstance(made, RunResults):
+            raise Malformed(f"the JSON holds a {type(made).__name__}, not a RunResults")
+        return made
 
     def check_intact(self):
         """Raises Malformed where a mapped file was changed while arrays of it were in use."""

@@ -40,6 +40,14 @@ def _name(dtype):
 class TensorMetadata(OrderedDict):
     """Names to MetadataTuple."""
 
+    @staticmethod
+    def from_feed_dict(feed_dict):
+        """Of the arrays of a feed."""
+        metadata = TensorMetadata()
+        for name, value in feed_dict.items():
+            metadata.add(name, value.dtype, tuple(value.shape))
+        return metadata
+
     def add(self, name, dtype, shape, min_shape=None, max_shape=None, docstring=None):
         self[name] = MetadataTuple(dtype, shape, docstring)
         return self

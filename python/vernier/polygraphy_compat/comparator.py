@@ -181,7 +181,7 @@ class AccuracyResults(list):
 
 def _runner_for_run(runner):
     """A runner of vernier's, closed, or an object that the run serves itself."""
-    return runner.vernier_runner() if isinstance(runner, FrameworkRunner) else runner
+    return runner.for_run() if isinstance(runner, FrameworkRunner) else runner
 
 
 class Comparator:
@@ -241,16 +241,18 @@ class Comparator:
     @staticmethod
     def validate(run_results, check_inf=None, check_nan=None, fail_fast=None):
         """Whether no output has a NaN (unless check_nan=False) or, if asked for, an infinity."""
-        import numpy as np
         check_nan = True if check_nan is None else check_nan
         valid = True
         for name, iterations in run_results.items():
             for iteration in iterations:
                 for output, array in iteration.items():
-                    if not _has_nan(array.dtype, output):
+                    library = _library_of(array)
+                    if library is None and not _has_nan(array.dtype, output):
                         continue
-                    bad = (check_nan and np.isnan(array).any()) or (
-                        check_inf and np.isinf(array).any())
+                    if library is None:
+                        import numpy as library
+                    bad = (check_nan and library.isnan(array).any()) or (
+                        check_inf and library.isinf(array).any())
                     if bad:
                         logger().error(
                             "%s | Output '%s' has values that are not finite", name, output)
@@ -258,6 +260,14 @@ class Comparator:
                         if fail_fast:
                             return False
         return valid
+
+
+def _library_of(array):
+    """torch, whose functions know all of its types; None for NumPy."""
+    if type(array).__module__.split(".")[0] != "torch":
+        return None
+    import torch
+    return torch
 
 
 def _has_nan(dtype, output):

@@ -9,12 +9,18 @@ from vernier._words import words
 from .common import call
 
 
+def _is_graph(model):
+    """Of ONNX-GraphSurgeon, which takes any attribute that is asked for as an operator."""
+    return type(model).__module__.startswith("onnx_graphsurgeon")
+
+
 class Changed:
     """A model that a command makes of another one, once, when it is wanted."""
 
     def __init__(self, model):
         self.model, self.options = model, {}
         self._folder = None
+        self._gives_graph = False  # of ONNX-GraphSurgeon, as it was given
 
     def _words(self):
         """Those of the command, and those behind the model and the output."""
@@ -35,11 +41,14 @@ class Changed:
         model = self.model
         if isinstance(model, (str, os.PathLike)):
             return os.fspath(model)
-        if hasattr(model, "path") and not model.options:
+        if not _is_graph(model) and hasattr(model, "path") and not model.options:
             return os.fspath(model.path)
         model = call(model)
         if isinstance(model, (str, os.PathLike)):
             return os.fspath(model)
+        if _is_graph(model):
+            import onnx_graphsurgeon
+            model, self._gives_graph = onnx_graphsurgeon.export_onnx(model), True
         path = os.path.join(folder, "given.onnx")
         with open(path, "wb") as file:
             file.write(model if isinstance(model, bytes) else model.SerializeToString())
@@ -47,7 +56,11 @@ class Changed:
 
     def __call__(self):
         import onnx
-        return onnx.load(self.path)
+        model = onnx.load(self.path)
+        if not self._gives_graph:
+            return model
+        import onnx_graphsurgeon
+        return onnx_graphsurgeon.import_onnx(model)
 
 
 class InferShapes(Changed):

@@ -105,10 +105,16 @@ class SaveOnnx:
     def __call__(self):
         import onnx
         model = call(self.model)
+        folder = os.path.dirname(os.fspath(self.file))
         try:
+            if folder:
+                os.makedirs(folder, exist_ok=True)
+            data = os.path.join(folder, self.words.get("location") or "")
+            if os.path.isfile(data):  # onnx refuses to replace it
+                os.remove(data)
             onnx.save(model, self.file, **self.words)
-        except OSError as error:
-            raise SaveError(f"'{self.file}' cannot be written: {error.strerror}") from error
+        except OSError as error:  # some of onnx's have a text alone
+            raise SaveError(f"'{self.file}' cannot be written: {error.strerror or error}") from error
         return model
 
 

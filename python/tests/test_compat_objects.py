@@ -1,0 +1,150 @@
+"""Objects that scripts hand over instead of paths: open files, sessions, graphs, tensors of torch."""
+
+import os
+import pathlib
+import threading
+
+import numpy as np
+import pytest
+
+import vernier
+
+from scripts_of_both import PEER, run_ours, run_ours_with_onnx, run_theirs
+
+SCRIPTS = {
+    "open files": """
+        import io
+        import numpy as np
+        from PREFIX.comparator import RunResults
+        from PREFIX.logger import G_LOGGER
+        G_LOGGER.module_severity = G_LOGGER.ERROR
+        results = RunResults()
+        results.add([{"y": np.arange(3, dtype=np.float32)}, {"y": np.ones(2)}], runner_name="r")
+        with open("r.json", "w") as file:
+            results.save(file)
+        for mode in ("r", "rb"):
+            with open("r.json", mode) as file:
+                loaded = RunResults.load(file)
+            print([(name, [it["y"].tolist() for it in its]) for name, its in loaded.items()])
+        again = RunResults.from_json(results.to_json())
+        print(again["r"][1]["y"].tolist())
+        """,
+    "sessions": """
+        import numpy as np
+        import onnxruntime
+        from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx, session_from_onnx
+        from PREFIX.comparator import Comparator, DataLoader
+        opened = onnxruntime.InferenceSession("small.onnx", providers=["CPUExecutionProvider"])
+        made = session_from_onnx("small.onnx", providers=["cpu"], graph_optimization_level=
+                                 onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
+        print([node.name for node in made.get_inputs()], made.get_providers())
+        loader = SessionFromOnnx(lambda: open("small.onnx", "rb").read())
+        print(loader().run(None, {"x": np.ones((2, 3), np.float32)})[0].tolist())
+        for session in (opened, lambda: opened, made, loader):
+            with OnnxrtRunner(session) as runner:
+                print(list(runner.get_input_metadata()["x"].shape)[1:],
+                      runner.infer({"x": np.ones((2, 3), np.float32)})["y"].tolist(),
+                      runner.last_inference_time() > 0)
+        runners = [OnnxrtRunner(s, name=n) for n, s in (("a", opened), ("b", loader))]
+        results = Comparator.run(runners, data_loader=DataLoader(iterations=2))
+        print(results["a"][1]["y"].tolist() == results["b"][1]["y"].tolist(),
+              bool(Comparator.compare_accuracy(results)))
+        """,
+    "graphs": """
+        import onnx
+        import onnx_graphsurgeon as gs
+        from PREFIX.backend.onnx import extract_subgraph, save_onnx
+        from PREFIX.common import TensorMetadata
+        from PREFIX.logger import G_LOGGER
+        G_LOGGER.module_severity = G_LOGGER.ERROR
+        graph = gs.import_onnx(onnx.load("small.onnx"))
+        name = graph.nodes[0].outputs[0].name
+        part = extract_subgraph(graph, None, TensorMetadata().add(name, "float32", None))
+        print(len(part.nodes), [tensor.name for tensor in part.outputs] == [name])
+        for _ in range(2):
+            save_onnx(onnx.load("small.onnx"), "new/folder/m.onnx", external_data_path="w.bin",
+                      size_threshold=0)
+        print(len(onnx.load("new/folder/m.onnx").graph.initializer) > 0)
+        """,
+}
+
+
+# Where the set-up has put it.
+GRAPHSURGEON = list(pathlib.Path(__file__).parents[2].glob(
+    ".deps/graphsurgeon/lib/python3*/site-packages"))
+
+
+@pytest.mark.skipif(not PEER, reason="no Python with onnx and Polygraphy")
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_script(name, tmp_path, monkeypatch):
+    printed = run_ours_with_onnx(SCRIPTS[name], tmp_path / "ours", *GRAPHSURGEON)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, GRAPHSURGEON)))
+    assert printed and printed == run_theirs(SCRIPTS[name], tmp_path / "theirs")
+
+
+@pytest.mark.parametrize("content, words", [
+    (b'{"lst": 3', "this is no JSON of Polygraphy"),
+    (b"[1, 2]", "the JSON holds a list, not a RunResults"),
+    (b"\xff\xfe", "this is no JSON of Polygraphy")])
+def test_files_that_hold_something_else(content, words, tmp_path):
+    (tmp_path / "r").write_bytes(content)
+    with open(tmp_path / "r", "rb") as file, pytest.raises(vernier.Malformed, match=words):
+        vernier.load_results(file)
+
+
+@pytest.mark.skipif(not PEER, reason="no Python with onnx and Polygraphy")
+def test_providers_that_are_not_there(tmp_path):
+    printed = run_ours_with_onnx("""
+        import vernier
+        from PREFIX.backend.onnxrt import SessionFromOnnx
+        try:
+            SessionFromOnnx("small.onnx", providers=["nope"])()
+        except vernier.InvalidArgument as error:
+            print(error)
+        """, tmp_path)
+    assert len(printed) == 1
+    assert printed[0].startswith("there is no execution provider 'nope'; this onnxruntime has: ")
+    assert "CPUExecutionProvider" in printed[0]
+
+
+TORCH = """
+import numpy as np
+
+class Tensor:
+    dtype = "torch.bfloat16"
+    def __init__(self, values):
+        self.values = np.array(values)
+
+def isnan(tensor):
+    return np.isnan(tensor.values)
+
+def isinf(tensor):
+    return np.isinf(tensor.values)
+"""
+
+
+def test_tensors_of_torch_are_validated(tmp_path):
+    (tmp_path / "torch.py").write_text(TORCH)
+    printed = run_ours("""
+        import torch
+        from PREFIX.comparator import Comparator, RunResults
+        for values in ([1, float("nan")], [1, float("inf")], [1, 2]):
+            results = RunResults()
+            results.add([{"y": torch.Tensor(values)}])
+            print(Comparator.validate(results), Comparator.validate(results, check_inf=True))
+        """, tmp_path)
+    assert printed == ["False False", "True False", "True True"]
+
+
+def test_functions_are_let_go_when_all_is_compared():
+    def judge(a, b):
+        return {"y": True}
+
+    def raises(a, b):
+        raise KeyError("y")
+
+    sides = {"y": np.ones(2, np.float32)}, {"y": np.ones(2, np.float32)}
+    vernier.compare(*sides, func=judge)
+    with pytest.raises(vernier.BackendError):
+        vernier.compare(*sides, func=raises)
+    assert not [thread.name for thread in threading.enumerate() if thread.name == "vernier objects"]
