@@ -15,11 +15,13 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/batch/child_run.h"
 #include "cli/command_table.h"
 #include "cli/commands/commands.h"
+#include "cli/group_words.h"
 #include "cli/version.h"
 
 namespace vernier {
@@ -196,12 +198,21 @@ void WriteToStderr(std::string_view text) {
   ::_exit(kDefectOrNoMemory);
 }
 
+// Under the peer's name in the form that scripts of it read.
+void PrintVersion(const Invocation& invocation) {
+  if (invocation.as_peer) {
+    std::printf("Polygraphy | Version: %s | Path: ['%s'] | answered by ", kPeerVersion,
+                invocation.words[0].c_str());
+  }
+  std::printf("vernier %s\n", kVersion);
+}
+
 int Main(std::span<char* const> argv) {
   std::vector<std::string> words(argv.begin() + 1, argv.end());
   const Invocation invocation{Join(argv), CalledAsPeer(argv[0]), std::time(nullptr),
                               std::vector<std::string>(argv.begin(), argv.end())};
   if (!words.empty() && (words[0] == "--version" || words[0] == "-v")) {
-    std::printf("vernier %s\n", kVersion);
+    PrintVersion(invocation);
     return 0;
   }
   // In a worker it may be a framework's own business: there the signal tells of it.
@@ -214,6 +225,8 @@ int Main(std::span<char* const> argv) {
     words.erase(words.begin());
     words.emplace_back("--help");
   }
+  words =
+      CommandFirst(std::move(words), [](std::string_view name) { return Find(name) != nullptr; });
   for (size_t length : {size_t{2}, size_t{1}}) {
     if (words.size() < length) continue;
     const std::string name = length == 2 ? words[0] + " " + words[1] : words[0];
