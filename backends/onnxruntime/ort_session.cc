@@ -99,19 +99,6 @@ Status Configure(const Api& api, OrtSessionOptions* session, const vn_model& mod
                   session, "session.model_external_initializers_file_folder_path", folder.c_str()));
 }
 
-// "['CPUExecutionProvider']" is what people know as "CPU".
-std::string DeviceName(std::string_view providers) {
-  std::string name;
-  for (const char c : providers) {
-    if (c != '[' && c != ']' && c != '\'') name += c;
-  }
-  constexpr std::string_view kSuffix = "ExecutionProvider";
-  for (size_t at = name.find(kSuffix); at != std::string::npos; at = name.find(kSuffix)) {
-    name.erase(at, kSuffix.size());
-  }
-  return name;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, const sdk::Host& host,
@@ -121,12 +108,12 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
   VERNIER_TRY(Take(api, api.table->CreateSessionOptions(&raw)));
   const Handle<OrtSessionOptions> session_options(raw, api.table->ReleaseSessionOptions);
   VERNIER_TRY(Configure(api, raw, model, options));
-  VERNIER_ASSIGN_OR_RETURN(const std::string providers,
-                           AppendProviders(api, raw, options.GetAll("providers")));
-  host.Start("Creating ONNX-Runtime Inference Session with providers: " + providers);
-
   std::unique_ptr<OrtModelSession> session(new OrtModelSession(api, host));
-  session->device_ = DeviceName(providers);
+  VERNIER_ASSIGN_OR_RETURN(session->providers_,
+                           AppendProviders(api, raw, options.GetAll("providers")));
+  host.Start("Creating ONNX-Runtime Inference Session with providers: " +
+             Listed(session->providers_));
+  VERNIER_TRY(session->Listen(raw, options));
   session->layer_times_path_ = std::string(options.Get("layer_times"));
   const std::string path(sdk::View(model.path));
   VERNIER_TRY(
@@ -134,9 +121,27 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
                     ? api.table->CreateSessionFromArray(api.env, model.bytes, model.byte_count, raw,
                                                         &session->session_)
                     : api.table->CreateSession(api.env, path.c_str(), raw, &session->session_)));
+  if (session->run_options_ != nullptr) session->placement_.Tell(session->providers_);
+  session->device_ = session->placement_.Device(session->providers_);
   VERNIER_TRY(session->ReadSignature());
   session->PlaceOutputs(session->outputs_, session->first_outputs_);
   return std::unique_ptr<sdk::Session>(std::move(session));
+}
+
+// With the CPU alone there is nothing to be asked. What hears of nodes hears everything else, so
+// the runs say that they are to tell warnings only.
+Status OrtModelSession::Listen(OrtSessionOptions* options, const sdk::Options& given) {
+  const bool others = std::any_of(providers_.begin(), providers_.end(),
+                                  [](const std::string& name) { return name != kCpuProvider; });
+  if (!others) return {};
+  OrtRunOptions* raw = nullptr;
+  VERNIER_TRY(Take(api_, api_.table->CreateRunOptions(&raw)));
+  run_options_.reset(raw);
+  VERNIER_TRY(Take(api_, api_.table->RunOptionsSetRunLogSeverityLevel(
+                             raw, static_cast<int>(ORT_LOGGING_LEVEL_WARNING))));
+  const bool quiet = !given.Get("optimized_model").empty();
+  return placement_.Listen(api_, options,
+                           quiet ? ORT_LOGGING_LEVEL_ERROR : ORT_LOGGING_LEVEL_WARNING);
 }
 
 OrtModelSession::~OrtModelSession() {
@@ -266,8 +271,9 @@ Status OrtModelSession::Infer(const Names& names, const Pointers& inputs,
   for (const Value& output : outputs) results.push_back(output.get());
   const auto start = std::chrono::steady_clock::now();
   const Status status =
-      Take(api_, api_.table->Run(session_, nullptr, names.data(), inputs.data(), inputs.size(),
-                                 output_names_.data(), output_names_.size(), results.data()));
+      Take(api_,
+           api_.table->Run(session_, run_options_.get(), names.data(), inputs.data(), inputs.size(),
+                           output_names_.data(), output_names_.size(), results.data()));
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (size_t i = 0; i < outputs.size(); ++i) *outputs[i].slot() = results[i];
   return status;

@@ -7,6 +7,7 @@
 
 #include "ort_api.h"
 #include "ort_value.h"
+#include "placement.h"
 #include "vernier/backend_sdk.hpp"
 
 namespace vernier::ort {
@@ -25,6 +26,7 @@ class OrtModelSession final : public sdk::Session {
 
  private:
   OrtModelSession(const Api& api, const sdk::Host& host) : api_(api), host_(host) {}
+  Status Listen(OrtSessionOptions* options, const sdk::Options& given);
   Status ReadSignature();
   Result<sdk::TensorSpec> ReadSpec(bool is_output, size_t index, std::vector<std::string>& symbols);
   void SaveLayerTimes();
@@ -39,7 +41,10 @@ class OrtModelSession final : public sdk::Session {
   const Api& api_;
   const sdk::Host host_;
   bool places_outputs_ = true;
-  std::vector<Value> first_outputs_;  ///< of the first run: memory that there was while opening
+  std::vector<Value> first_outputs_;    ///< of the first run: memory that there was while opening
+  std::vector<std::string> providers_;  ///< that were asked for
+  Placement placement_{host_};
+  Handle<OrtRunOptions> run_options_{nullptr, api_.table->ReleaseRunOptions};  ///< may be null
   OrtSession* session_ = nullptr;
   std::string device_;
   std::string layer_times_path_;  ///< empty: layers are not measured

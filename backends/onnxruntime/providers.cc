@@ -1,13 +1,16 @@
 #include "providers.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <optional>
+
+#include "placement.h"
 
 namespace vernier::ort {
 namespace {
-
-constexpr std::string_view kCpu = "CPUExecutionProvider";
 
 std::string Lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -37,12 +40,6 @@ std::optional<std::string> Match(const std::string& word,
   return std::nullopt;
 }
 
-std::string Listed(const std::vector<std::string>& names) {
-  std::string text = "[";
-  for (const std::string& name : names) text += (text.size() > 1 ? ", '" : "'") + name + "'";
-  return text + "]";
-}
-
 Status AppendCuda(const Api& api, OrtSessionOptions* options) {
   OrtCUDAProviderOptionsV2* raw = nullptr;
   VERNIER_TRY(Take(api, api.table->CreateCUDAProviderOptions(&raw)));
@@ -58,29 +55,59 @@ Status AppendTensorRt(const Api& api, OrtSessionOptions* options) {
   return Take(api, api.table->SessionOptionsAppendExecutionProvider_TensorRT_V2(options, raw));
 }
 
-// Providers that ONNX Runtime does not append by name.
+// Providers that ONNX Runtime does not append by name, and the library that each is in.
 struct OwnFunction {
   std::string_view provider;
   Status (*append)(const Api& api, OrtSessionOptions* options);
+  std::string_view library;
 };
 constexpr OwnFunction kOwnFunctions[] = {
-    {"CUDAExecutionProvider", AppendCuda},
-    {"TensorrtExecutionProvider", AppendTensorRt},
+    {"CUDAExecutionProvider", AppendCuda, "libonnxruntime_providers_cuda.so"},
+    {"TensorrtExecutionProvider", AppendTensorRt, "libonnxruntime_providers_tensorrt.so"},
 };
+
+// Why the provider's library cannot be loaded: ONNX Runtime says so only in its log. Empty when it
+// can.
+std::string WhyNotLoaded(const Api& api, std::string_view provider) {
+  for (const OwnFunction& row : kOwnFunctions) {
+    if (row.provider != provider) continue;
+    const std::string path = (std::filesystem::path(api.path).parent_path() / row.library).string();
+    if (::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) return "";
+    const char* const reason = ::dlerror();
+    return reason == nullptr ? "" : reason;
+  }
+  return "";
+}
 
 Status Append(const Api& api, OrtSessionOptions* options, const std::string& provider) {
   for (const OwnFunction& row : kOwnFunctions) {
     if (row.provider == provider) return row.append(api, options);
   }
-  const std::string name = provider.substr(0, provider.find("ExecutionProvider"));
-  return Take(api, api.table->SessionOptionsAppendExecutionProvider(options, name.c_str(), nullptr,
-                                                                    nullptr, 0));
+  // Older releases know short names only, some in capitals: XNNPACK, AZURE.
+  const std::string name = ShortName(provider);
+  std::string capitals = name;
+  std::transform(capitals.begin(), capitals.end(), capitals.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  Status first;
+  for (const std::string& spelling : {provider, name, capitals}) {
+    Status status = Take(api, api.table->SessionOptionsAppendExecutionProvider(
+                                  options, spelling.c_str(), nullptr, nullptr, 0));
+    if (status.ok()) return status;
+    if (first.ok()) first = std::move(status);
+  }
+  return first;
 }
 
 }  // namespace
 
-Result<std::string> AppendProviders(const Api& api, OrtSessionOptions* options,
-                                    const std::vector<std::string>& words) {
+std::string Listed(const std::vector<std::string>& names) {
+  std::string text = "[";
+  for (const std::string& name : names) text += (text.size() > 1 ? ", '" : "'") + name + "'";
+  return text + "]";
+}
+
+Result<std::vector<std::string>> AppendProviders(const Api& api, OrtSessionOptions* options,
+                                                 const std::vector<std::string>& words) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> available, Available(api));
   std::vector<std::string> chosen;
   for (const std::string& word : words.empty() ? std::vector<std::string>{"cpu"} : words) {
@@ -95,14 +122,15 @@ Result<std::string> AppendProviders(const Api& api, OrtSessionOptions* options,
   }
   for (const std::string& provider : chosen) {
     // The CPU provider is always there, last.
-    if (provider == kCpu) continue;
+    if (provider == kCpuProvider) continue;
     const Status appended = Append(api, options, provider);
-    if (!appended.ok()) {
-      return Unavailable("--providers: " + provider +
-                         " cannot be used: " + std::string(appended.message()));
-    }
+    if (appended.ok()) continue;
+    const std::string missing = WhyNotLoaded(api, provider);
+    return Unavailable("--providers: " + provider + " cannot be used: " +
+                       (missing.empty() ? std::string(appended.message())
+                                        : missing + " (the loader looks in LD_LIBRARY_PATH)"));
   }
-  return Listed(chosen);
+  return chosen;
 }
 
 }  // namespace vernier::ort

@@ -9,9 +9,13 @@
 
 namespace vernier::ort {
 
-/// Appends the asked-for providers in order ("cpu" when none) and returns the list as the peer
-/// prints it. A word matches exactly, else by case-insensitive substring either way, as the peer.
-Result<std::string> AppendProviders(const Api& api, OrtSessionOptions* options,
-                                    const std::vector<std::string>& words);
+/// Appends the asked-for providers in order ("cpu" when none) and returns their whole names. A word
+/// matches exactly, else by case-insensitive substring either way, as the peer. kUnavailable: one
+/// that cannot be loaded, with the library that is missing where that is the reason.
+Result<std::vector<std::string>> AppendProviders(const Api& api, OrtSessionOptions* options,
+                                                 const std::vector<std::string>& words);
+
+/// As the peer prints a list of providers.
+std::string Listed(const std::vector<std::string>& names);
 
 }  // namespace vernier::ort
