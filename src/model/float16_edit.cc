@@ -138,7 +138,9 @@ Status Converter::Value(const WireField& field, const Float16Scope& scope) {
   for (const WireField& inner : FieldsOf(field.content, M::kValueInfo)) {
     if (inner.number == 1) name = inner.content;
   }
-  if (scope.kept.contains(name) || names_.IsOutput(name, scope)) return {};
+  const auto full = scope.float_names.find(name);
+  const bool stays = full != scope.float_names.end() && full->second == name;
+  if (stays || scope.kept.contains(name) || names_.IsOutput(name, scope)) return {};
   Type(field.content, M::kValueInfo, edit_.patches);
   return {};
 }

@@ -41,6 +41,7 @@ Float16Names::Float16Names(const OnnxModel& model, const Float16Functions& funct
 
 void Float16Names::Plan(Float16Scope& scope) {
   FindKept(scope);
+  FindHalfReaders(scope);
   PlanOutputs(scope);
 }
 
@@ -84,6 +85,31 @@ void Float16Names::FindKept(Float16Scope& scope) {
   }
 }
 
+void Float16Names::AddReads(const OnnxGraph& graph,
+                            std::unordered_set<std::string_view>& names) const {
+  for (const OnnxNode& node : graph.nodes) {
+    for (const std::string_view name : graph.Inputs(node)) names.insert(name);
+    for (const OnnxSubgraph& link : graph.Subgraphs(node)) AddReads(model_.Subgraph(link), names);
+  }
+  for (const OnnxValue& output : graph.outputs) names.insert(output.name);
+}
+
+// What only nodes that stay read needs no cast to float16. Bodies are counted as a whole: which of
+// their nodes stay is not known yet.
+void Float16Names::FindHalfReaders(Float16Scope& scope) const {
+  for (size_t n = 0; n < scope.graph.nodes.size(); ++n) {
+    const OnnxNode& node = scope.graph.nodes[n];
+    for (const OnnxSubgraph& link : scope.graph.Subgraphs(node)) {
+      AddReads(model_.Subgraph(link), scope.read_as_half);
+    }
+    if (scope.node_stays[n]) continue;
+    for (const std::string_view name : scope.graph.Inputs(node)) scope.read_as_half.insert(name);
+  }
+  for (const OnnxValue& output : scope.graph.outputs) {
+    if (!IsOutput(output.name, scope)) scope.read_as_half.insert(output.name);
+  }
+}
+
 // Before any node is looked at: which values are where in which type.
 void Float16Names::PlanOutputs(Float16Scope& scope) {
   for (size_t n = 0; n < scope.graph.nodes.size(); ++n) {
@@ -101,7 +127,8 @@ void Float16Names::PlanOutputs(Float16Scope& scope) {
         scope.float_names[name] = name;
         scope.half_names[name] = Unique(std::string(name) + "_float16");
       } else if (float_made) {
-        scope.float_names[name] = Unique(std::string(name) + "_float32");
+        scope.float_names[name] =
+            scope.HasHalf(name) ? Unique(std::string(name) + "_float32") : std::string(name);
       }
     }
   }
@@ -166,8 +193,11 @@ void Float16Names::NameOutputs(const OnnxNode& node, bool stays, Float16Scope& s
     const std::string half = result ? scope.half_names[name] : std::string(name);
     const std::string& full = scope.float_names[name];
     names.outputs.back() = float_made ? full : half;
-    names.casts_after += float_made ? CastNode(scope, full, half, kOnnxFloat16)
-                                    : CastNode(scope, half, full, kOnnxFloat);
+    if (!float_made) {
+      names.casts_after += CastNode(scope, half, full, kOnnxFloat);
+    } else if (scope.HasHalf(name)) {
+      names.casts_after += CastNode(scope, full, half, kOnnxFloat16);
+    }
   }
 }
 

@@ -40,10 +40,15 @@ struct Float16Scope {
   std::unordered_set<std::string_view> kept = {};  ///< inputs and initializers that stay float32
   std::unordered_map<std::string_view, std::string> half_names = {};   ///< where it is in float16
   std::unordered_map<std::string_view, std::string> float_names = {};  ///< and where in float32
+  std::unordered_set<std::string_view> read_as_half = {};  ///< by a node here, or perhaps in a body
   std::vector<bool> node_stays = {};
   std::string first_casts = {};  ///< node fields for the beginning of the graph
   bool of_kept_node = false;     ///< a body of a node that is to stay: its inputs and outputs do
 
+  /// Whether a float32 value needs a float16 twin. Who reads the results of functions is not known.
+  bool HasHalf(std::string_view name) const {
+    return fields.message != OnnxMessage::kGraph || read_as_half.contains(name);
+  }
   bool is_main() const { return outer == nullptr && fields.message == OnnxMessage::kGraph; }
   int32_t TypeOf(std::string_view name) const {
     const auto found = types.find(name);
@@ -82,6 +87,8 @@ class Float16Names {
   void CollectNames(const OnnxGraph& graph);
   std::string Unique(std::string name);
   void FindKept(Float16Scope& scope);
+  void FindHalfReaders(Float16Scope& scope) const;
+  void AddReads(const OnnxGraph& graph, std::unordered_set<std::string_view>& names) const;
   void PlanOutputs(Float16Scope& scope);
   std::string HalfName(std::string_view name, Float16Scope& scope);
   std::string FloatName(std::string_view name, size_t index, Float16Scope& scope,

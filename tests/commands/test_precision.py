@@ -268,6 +268,47 @@ class Precision(Case):
         self.assertIn("The check passes, though 3 nodes in float16 (Mul 'square' and others) would "
                       "have values that float16 does not have", ended.out)
 
+    def attention(self, last=7, plain=False):
+        """Scores of which those from `last` on are masked away with the least of float32. `plain`: what
+        masks is a result of the model, too."""
+        mask = np.where(np.arange(8) < last, 0, np.finfo(np.float32).min).astype(np.float32)
+        nodes = [*chain("before", "x", "a", 4),
+                 node("Unsqueeze", ["mask", "first"], ["row"], name="row"),
+                 node("Add", ["a", "row"], ["masked"], name="hide"),
+                 node("Softmax", ["masked"], ["p"], name="softmax", axis=1),
+                 *chain("after", "p", "y", 4)]
+        if plain:
+            nodes.append(node("Neg", ["masked"], ["seen"], name="look"))
+        results = [value("y", (4, 8))] + [value("seen", (4, 8))] * plain
+        return model(nodes, [value("x", (4, 8))], results,
+                     [numpy_helper.from_array(mask, "mask"),
+                      numpy_helper.from_array(np.array([0]), "first")])
+
+    def test_a_mask_that_ends_in_softmax_needs_no_float32(self):
+        own = ["--", "--onnxrt", "--atol", "0.02", "--rtol", "0.02"]
+        ended = self.search(self.attention(), check=own)
+        self.assertIn("none needs float32", ended.out)
+        self.assertNotIn("values that float16 does not have", ended.out)
+        reference = onnx.reference.ReferenceEvaluator(str(self.path("mixed.onnx")))
+        np.testing.assert_allclose(reference.run(None, {"x": self.x})[0], np.load(self.path("y.npy")),
+                                   rtol=0.02, atol=0.02)
+
+    def test_a_mask_that_is_read_otherwise_does(self):
+        # A row in which nothing is left: the mask itself decides what Softmax makes of it.
+        passes = ["--check", "true", "polygraphy_debug.onnx"]
+        for made in (self.attention(last=0), self.attention(plain=True)):
+            self.assertIn("would have values that float16 does not have",
+                          self.search(made, check=passes).out)
+
+    def test_what_only_kept_nodes_read_is_not_cast(self):
+        self.search(planted(overflowing))
+        graph = onnx.load(str(self.path("mixed.onnx"))).graph
+        read = {name for n in graph.node for name in n.input} | {o.name for o in graph.output}
+        self.assertEqual([n.name for n in graph.node if not set(n.output) & read], [])
+        # It keeps its name.
+        (square,) = [n for n in graph.node if n.name == "f0square"]
+        self.assertEqual(list(square.output), ["f0q"])
+
     def test_constants_of_a_kept_node_are_not_rounded(self):
         made = model([constant("tiny", np.float32(1e-8)), constant("huge", np.float32(1e8)),
                       *chain("before", "x", "a", 4), node("Mul", ["a", "tiny"], ["b"], name="down"),

@@ -12,6 +12,7 @@
 #include "blame/tensor_run.h"
 #include "cli/bind_model.h"
 #include "cli/commands/interruption.h"
+#include "cli/debug/mask_flow.h"
 #include "inputs/cast_tensor.h"
 #include "util/first_line.h"
 
@@ -32,6 +33,9 @@ constexpr double kCancelled = 16, kRoundingOfHalf = 0x1p-11;
 // no error below this; nor are more than so many nodes.
 constexpr double kMostOfError = 1.0 / 8, kLargeError = 0.05;
 constexpr size_t kMostLikely = 8;
+
+// Of an input that is as wrong as this, nothing is left to judge a node by.
+constexpr double kNothingLeft = 0.5;
 
 // Sums of many terms, what grows without bounds, and what divides by small numbers.
 constexpr std::string_view kSensitive[] = {"Softmax",
@@ -93,6 +97,31 @@ double LargestOf(const Tensor& exact) {
   return largest;
 }
 
+// The largest of finite values, with its sign; 0 for other types.
+double HighestOf(const Tensor& exact) {
+  if (exact.dtype() != DType::kFloat32) return 0;
+  double highest = -kInfinity;
+  for (const float x : exact.As<float>()) {
+    if (std::isfinite(x)) highest = std::max(highest, double{x});
+  }
+  return highest;
+}
+
+// Does each row along the last axis have a value above what float16 has? A Softmax of such a row
+// makes 0 of whatever is below, be it -3.4e38, -65504 or an infinity.
+bool RowsHaveValues(const Tensor& exact) {
+  if (exact.dtype() != DType::kFloat32 || exact.dims().empty()) return false;
+  const size_t width = static_cast<size_t>(exact.dims().back());
+  const std::span<const float> values = exact.As<float>();
+  for (size_t begin = 0; width > 0 && begin < values.size(); begin += width) {
+    const std::span<const float> row = values.subspan(begin, width);
+    if (std::none_of(row.begin(), row.end(), [](float x) { return x > -kLargestHalf; })) {
+      return false;
+    }
+  }
+  return width > 0;
+}
+
 // Has float16 none of the values of a tensor, or not its largest?
 bool IsBeyondHalf(double largest) {
   return largest > kLargestHalf || (largest > 0 && largest < kSmallestHalf / 2);
@@ -101,7 +130,20 @@ bool IsBeyondHalf(double largest) {
 class Evidence {
  public:
   Evidence(const EditableModel& model, RunPlan exact, RunPlan half, Logger& log)
-      : graph_(model.now().graph()), exact_(std::move(exact)), half_(std::move(half)), log_(log) {}
+      : graph_(model.now().graph()),
+        masks_(model.now()),
+        exact_(std::move(exact)),
+        half_(std::move(half)),
+        log_(log) {
+    for (const OnnxNode& node : graph_.nodes) {
+      if (node.op_type != "Softmax" || graph_.Inputs(node).empty()) continue;
+      int64_t axis = -1;
+      for (const OnnxAttribute& attribute : model.now().Attributes(node)) {
+        if (attribute.name == "axis") axis = attribute.i;
+      }
+      axes_[std::string(graph_.Inputs(node)[0])] = axis;
+    }
+  }
 
   // The errors of all values that nodes of the main graph make.
   Status Measure() {
@@ -124,24 +166,35 @@ class Evidence {
         const Tensor* other = Find(half, tensor.name);
         if (other != nullptr) errors_[tensor.name] = RelativeError(tensor.tensor, *other);
         largest_[tensor.name] = LargestOf(tensor.tensor);
+        highest_[tensor.name] = HighestOf(tensor.tensor);
+        NoteRows(tensor);
       }
     }
     return {};
   }
 
+  double InheritedBy(const OnnxNode& node) { return Largest(graph_.Inputs(node)); }
+
   // What the node adds to the errors of its inputs.
-  double AddedBy(const OnnxNode& node) const {
+  double AddedBy(const OnnxNode& node) {
     const double before = Largest(graph_.Inputs(node)), after = Largest(graph_.Outputs(node));
     if (std::isinf(after)) return std::isinf(before) ? 0 : kInfinity;
-    return std::max(0.0, after - before);
+    return before >= kNothingLeft ? 0 : std::max(0.0, after - before);
   }
 
-  bool Overflows(const OnnxNode& node) const {
-    return std::max(LargestIn(graph_.Inputs(node)), LargestIn(graph_.Outputs(node))) > kLargestHalf;
+  bool Overflows(const OnnxNode& node) {
+    const auto overflows = [&](std::string_view name) {
+      return LargestIn({&name, 1}) > kLargestHalf && !IsMask(name);
+    };
+    const auto inputs = graph_.Inputs(node), outputs = graph_.Outputs(node);
+    return std::any_of(inputs.begin(), inputs.end(), overflows) ||
+           std::any_of(outputs.begin(), outputs.end(), overflows);
   }
 
-  bool TouchesBeyond(const OnnxNode& node) const {
-    const auto beyond = [&](std::string_view name) { return IsBeyondHalf(LargestIn({&name, 1})); };
+  bool TouchesBeyond(const OnnxNode& node) {
+    const auto beyond = [&](std::string_view name) {
+      return IsBeyondHalf(LargestIn({&name, 1})) && !IsMask(name);
+    };
     const auto inputs = graph_.Inputs(node), outputs = graph_.Outputs(node);
     return std::any_of(inputs.begin(), inputs.end(), beyond) ||
            std::any_of(outputs.begin(), outputs.end(), beyond);
@@ -157,11 +210,34 @@ class Evidence {
   }
 
  private:
-  double Largest(std::span<const std::string_view> names) const {
+  void NoteRows(const NamedTensor& tensor) {
+    const auto axis = axes_.find(tensor.name);
+    if (axis == axes_.end()) return;
+    const bool last =
+        axis->second == -1 || axis->second + 1 == static_cast<int64_t>(tensor.tensor.dims().size());
+    if (last && RowsHaveValues(tensor.tensor)) rows_have_values_.insert(tensor.name);
+  }
+
+  // Is only what is far below zero beyond float16, and does that end in Softmax alone, where it
+  // becomes 0 anyway?
+  bool IsMask(std::string_view name) {
+    const auto largest = largest_.find(std::string(name));
+    if (largest == largest_.end() || largest->second <= kLargestHalf) return false;
+    if (highest_.at(largest->first) > kLargestHalf) return false;
+    const std::optional<MaskFlow::Ends>& ends = masks_.EndsOf(name);
+    return ends && std::all_of(ends->begin(), ends->end(), [&](const OnnxNode* softmax) {
+             const auto error = errors_.find(std::string(graph_.Outputs(*softmax)[0]));
+             return rows_have_values_.contains(std::string(graph_.Inputs(*softmax)[0])) &&
+                    error != errors_.end() && error->second < kLargeError;
+           });
+  }
+
+  double Largest(std::span<const std::string_view> names) {
     double largest = 0;
     for (const std::string_view name : names) {
       const auto found = errors_.find(std::string(name));
-      if (found != errors_.end()) largest = std::max(largest, found->second);
+      if (found == errors_.end() || found->second <= largest || IsMask(name)) continue;
+      largest = found->second;
     }
     return largest;
   }
@@ -176,10 +252,13 @@ class Evidence {
   }
 
   const OnnxGraph& graph_;
+  MaskFlow masks_;
   RunPlan exact_, half_;
   Logger& log_;
   std::unordered_map<std::string, double> errors_;
-  std::unordered_map<std::string, double> largest_;  // of the exact values
+  std::unordered_map<std::string, double> largest_, highest_;  // of the exact values
+  std::unordered_map<std::string, int64_t> axes_;              // of what a Softmax reads
+  std::set<std::string> rows_have_values_;
 };
 
 // One inference of ONNX Runtime, of the model at `path` or of the one that is named.
@@ -233,8 +312,11 @@ NodeSet LikelyNodes(std::span<const PrecisionEvidence> evidence,
   }
   const double least = std::max(worst * kMostOfError, chosen.empty() ? 0 : kLargeError);
   const size_t most = chosen.size() + kMostLikely;
+  const bool impossible = !chosen.empty();
   for (const uint32_t i : ranked) {
     if (chosen.contains(i)) continue;
+    // Behind values that float16 cannot hold, errors grow of themselves.
+    if (impossible && evidence[i].error < evidence[i].inherited) continue;
     if (chosen.size() == most || worst == 0 || evidence[i].error < least) break;
     chosen.insert(i);
   }
@@ -268,6 +350,7 @@ Result<std::vector<PrecisionEvidence>> GatherEvidence(
   for (size_t i = 0; i < nodes.size(); ++i) {
     const OnnxNode& node = graph.nodes[nodes[i].owner];
     evidence[i].error = measured.AddedBy(node);
+    evidence[i].inherited = measured.InheritedBy(node);
     evidence[i].beyond = measured.TouchesBeyond(node);
     evidence[i].overflows = measured.Overflows(node);
     const double cancelled = measured.CancelledBy(node);

@@ -22,7 +22,8 @@ struct PrecisionEvidence {
   /// of its output; infinite where it makes infinities or NaN of finite values. Of a difference of
   /// large numbers at least what their rounding comes to. 0 when not measured.
   double error = 0;
-  size_t rule = 0;  ///< how often operators like this need float32: 0 is the most often
+  double inherited = 0;  ///< the error that its inputs have already
+  size_t rule = 0;       ///< how often operators like this need float32: 0 is the most often
   /// Reads or makes values that float16 does not have: all too small, or some too large.
   bool beyond = false;
   bool overflows = false;  ///< some are too large: infinite there, where small ones become 0
