@@ -129,6 +129,7 @@ OptionTable DebugPrecisionOptionTable() {
       DebugArtifactOptions(),
       InputsOfOneRun(),
       Only(OnnxRuntimeOptions(), {"onnxrt_lib"}),
+      OnnxShapeInferenceOptions(),
       Only(OnnxLoadOptions(),
            {"external_data_dir", "ignore_external_data", "fp_to_fp16", "strict_external_data"}),
       Without(OnnxSaveOptions(), {"save_onnx"})};

@@ -271,6 +271,11 @@ Shape Apply(const Visited& v) {
   return std::nullopt;
 }
 
+// Another domain's operator may share the name alone.
+bool HasRules(std::string_view domain) {
+  return domain.empty() || domain == "ai.onnx" || domain == "com.microsoft";
+}
+
 std::optional<Dims> FixedDims(const OnnxValue& value) {
   const TensorInfo info = ToTensorInfo(value);
   if (!info.shape) return std::nullopt;
@@ -286,7 +291,7 @@ std::optional<Dims> FixedDims(const OnnxValue& value) {
 
 ShapeTracker::ShapeTracker(const OnnxModel& model, std::span<const InputDims> inputs,
                            ShapeTrust trust)
-    : model_(model), trust_(trust) {
+    : model_(model), trust_(trust), functions_(model) {
   Declare(model.graph());
   for (const OnnxValue& value : model.graph().inputs) {
     const auto fed = std::find_if(inputs.begin(), inputs.end(),
@@ -381,6 +386,7 @@ void ShapeTracker::Visit(const OnnxGraph& graph, const OnnxNode& node) {
     return;
   }
   if (Find(outputs[0]) != nullptr) return;  // declared, and the declaration has every size
+  if (!HasRules(node.domain) || functions_.Find(node) != nullptr) return;
   Visited visited{*this, graph, node, {}, attributes};
   for (const std::string_view input : graph.Inputs(node)) visited.inputs.push_back(Find(input));
   Store(outputs[0], Apply(visited));

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/function_table.h"
 #include "model/onnx_model.h"
 #include "vernier/tensor.h"
 
@@ -39,7 +40,8 @@ class ShapeTracker {
   /// The initializers and declarations of a sub-graph.
   void Declare(const OnnxGraph& graph);
 
-  /// Finds the sizes of the node's outputs.
+  /// Finds the sizes of the node's outputs; not those of calls of the model's own functions, and of
+  /// operators of domains other than ONNX's and ONNX Runtime's.
   void Visit(const OnnxGraph& graph, const OnnxNode& node);
 
   /// Takes the sizes of a tensor that no rule finds as told, if they are complete.
@@ -60,6 +62,7 @@ class ShapeTracker {
 
   const OnnxModel& model_;
   const ShapeTrust trust_;
+  const FunctionTable functions_;
   std::unordered_map<std::string_view, Dims> dims_;
   std::unordered_map<std::string_view, OnnxTensor> constants_;
   std::unordered_map<std::string_view, std::vector<int64_t>> numbers_;  // of other constants

@@ -1,7 +1,9 @@
 #include "surgeon/input_shapes.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "model/model_composer.h"
 #include "model/onnx_infer.h"
@@ -37,6 +39,47 @@ std::vector<Dim> ToShape(const Dims& dims) {
   std::vector<Dim> shape;
   for (const int64_t size : dims) shape.push_back({size, {}});
   return shape;
+}
+
+// The declaration of a tensor, if there is anything new to say of it.
+using Declaration = std::function<std::optional<std::string>(std::string_view name)>;
+
+Result<OnnxModel> WithDeclared(const OnnxModel& model, const Declaration& declare, bool inputs) {
+  const OnnxGraph& graph = model.graph();
+  return RewriteGraphs(model, [&](GraphInModel& here) -> Status {
+    if (!here.main) return {};
+    std::unordered_map<std::string_view, size_t> declared;
+    for (size_t i = 0; i < graph.value_info.size(); ++i) declared[graph.value_info[i].name] = i;
+    const auto set = [&](std::vector<std::string_view>& list, size_t i, std::string_view name) {
+      if (auto made = declare(name)) list[i] = here.store.Keep(*std::move(made));
+    };
+    for (size_t i = 0; i < graph.inputs.size() && inputs; ++i) {
+      set(here.parts.inputs, i, graph.inputs[i].name);
+    }
+    for (size_t i = 0; i < graph.outputs.size(); ++i) {
+      set(here.parts.outputs, i, graph.outputs[i].name);
+      declared.emplace(graph.outputs[i].name, SIZE_MAX);
+    }
+    for (const OnnxNode& node : graph.nodes) {
+      for (const std::string_view name : graph.Outputs(node)) {
+        const auto at = declared.find(name);
+        if (at != declared.end() && at->second == SIZE_MAX) continue;
+        if (at != declared.end()) {
+          set(here.parts.value_info, at->second, name);
+        } else if (auto made = declare(name)) {
+          here.parts.value_info.push_back(here.store.Keep(*std::move(made)));
+        }
+      }
+    }
+    return {};
+  });
+}
+
+bool IsSized(const OnnxValue& value) {
+  const TensorInfo info = ToTensorInfo(value);
+  return info.dtype != DType::kUndefined && info.shape &&
+         std::none_of(info.shape->begin(), info.shape->end(),
+                      [](const Dim& dim) { return dim.dynamic(); });
 }
 
 }  // namespace
@@ -84,33 +127,35 @@ Result<OnnxModel> WithShapesThatFollow(const OnnxModel& model, int64_t open) {
     if (dims == nullptr || !dtype || *dtype == DType::kUndefined) return std::nullopt;
     return MakeValueInfo({std::string(name), *dtype, ToShape(*dims)});
   };
-  return RewriteGraphs(model, [&](GraphInModel& here) -> Status {
-    if (!here.main) return {};
-    std::unordered_map<std::string_view, size_t> declared;
-    for (size_t i = 0; i < graph.value_info.size(); ++i) declared[graph.value_info[i].name] = i;
-    const auto set = [&](std::vector<std::string_view>& list, size_t i, std::string_view name) {
-      if (auto made = known(name)) list[i] = here.store.Keep(*std::move(made));
-    };
-    for (size_t i = 0; i < graph.inputs.size() && open >= 0; ++i) {
-      set(here.parts.inputs, i, graph.inputs[i].name);
+  return WithDeclared(model, known, open >= 0);
+}
+
+std::vector<std::string> TensorsOfNodes(const OnnxModel& model, bool sized) {
+  const OnnxGraph& graph = model.graph();
+  std::unordered_set<std::string_view> known;
+  for (const auto* values : {&graph.value_info, &graph.outputs}) {
+    for (const OnnxValue& value : *values) {
+      if (!sized && IsSized(value)) known.insert(value.name);
     }
-    for (size_t i = 0; i < graph.outputs.size(); ++i) {
-      set(here.parts.outputs, i, graph.outputs[i].name);
-      declared.emplace(graph.outputs[i].name, SIZE_MAX);
+  }
+  std::vector<std::string> names;
+  for (const OnnxNode& node : graph.nodes) {
+    if (node.op_type == "Constant") continue;
+    for (const std::string_view name : graph.Outputs(node)) {
+      if (!name.empty() && !known.contains(name)) names.emplace_back(name);
     }
-    for (const uint32_t index : order) {
-      for (const std::string_view name : graph.Outputs(graph.nodes[index])) {
-        const auto at = declared.find(name);
-        if (at != declared.end() && at->second == SIZE_MAX) continue;
-        if (at != declared.end()) {
-          set(here.parts.value_info, at->second, name);
-        } else if (auto made = known(name)) {
-          here.parts.value_info.push_back(here.store.Keep(*std::move(made)));
-        }
-      }
-    }
-    return {};
-  });
+  }
+  return names;
+}
+
+Result<OnnxModel> WithTensors(const OnnxModel& model, std::span<const TensorInfo> found) {
+  std::unordered_map<std::string_view, const TensorInfo*> infos;
+  for (const TensorInfo& info : found) infos[info.name] = &info;
+  const auto declare = [&](std::string_view name) -> std::optional<std::string> {
+    const auto info = infos.find(name);
+    return info == infos.end() ? std::nullopt : std::optional(MakeValueInfo(*info->second));
+  };
+  return WithDeclared(model, declare, true);
 }
 
 }  // namespace vernier

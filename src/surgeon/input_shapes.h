@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "model/onnx_model.h"
 #include "vernier/status.h"
@@ -18,5 +20,12 @@ Result<OnnxModel> WithInputShapes(const OnnxModel& model, std::span<const Tensor
 /// of its inputs. Sizes that are not fixed count as `open`; with `open` < 0 shapes follow from
 /// fixed ones alone. What no rule covers stays as it is.
 Result<OnnxModel> WithShapesThatFollow(const OnnxModel& model, int64_t open);
+
+/// What the nodes of the main graph make, in their order; constants left out. `sized` says whether
+/// tensors come along whose type and sizes are all declared.
+std::vector<std::string> TensorsOfNodes(const OnnxModel& model, bool sized);
+
+/// The model that declares these inputs, outputs and tensors within to be as they are found.
+Result<OnnxModel> WithTensors(const OnnxModel& model, std::span<const TensorInfo> found);
 
 }  // namespace vernier

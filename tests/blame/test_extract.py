@@ -188,9 +188,10 @@ class Extract(unittest.TestCase):
         graph = helper.make_graph(nodes, "g", info[:1], info[1:], weights)
         onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[
             helper.make_opsetid("", 17)]), "model.onnx")
+        # Without Python, whose onnx would know, rules do.
         for output, size in (("y", 4), ("b", 16)):
             ended = self.extract("model.onnx", "--inputs", "a:auto:auto", "--outputs",
-                                 output + ":auto", "-o", "part.onnx", "--python", sys.executable)
+                                 output + ":auto", "-o", "part.onnx", "--python", "/nowhere/python3")
             self.assertEqual(ended.returncode, 0, ended.stderr)
             self.assertNotIn("stay open", ended.stdout)
             part = onnx.load("part.onnx").graph
@@ -259,6 +260,37 @@ class Extract(unittest.TestCase):
         made = onnx.load("part.onnx").graph.input[0].type.tensor_type
         self.assertEqual(made.elem_type, TensorProto.INT64)
         self.assertEqual([d.dim_value for d in made.shape.dim], [2])
+
+    def test_an_output_of_a_function(self):
+        """A function may be called as an operator is, and do something else."""
+        function = helper.make_function("mine", "Relu", ["a"], ["b"],
+                                        [helper.make_node("Concat", ["a", "a"], ["b"], axis=0)],
+                                        [helper.make_opsetid("", 17)])
+
+        def cut(rows, python):
+            graph = helper.make_graph(
+                [helper.make_node("Relu", ["x"], ["d"], domain="mine"),
+                 helper.make_node("Exp", ["d"], ["y"])], "g",
+                [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 3])],
+                [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["M", 3])])
+            onnx.save(helper.make_model(graph, functions=[function], ir_version=8, opset_imports=[
+                helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]), "f.onnx")
+            ended = self.extract("f.onnx", "--outputs", "d:auto", "-o", "part.onnx", "--python",
+                                 python)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            made = onnx.load("part.onnx").graph.output[0].type.tensor_type
+            self.assertEqual(made.elem_type, TensorProto.FLOAT)
+            return [d.dim_value for d in made.shape.dim], ended.stdout
+
+        for python in (sys.executable, "/nowhere/python3"):
+            found, said = cut(4, python)
+            self.assertEqual(found, [8, 3])
+            self.assertNotIn("stay open", said)
+            onnx.checker.check_model("part.onnx", full_check=True)
+        # Sizes of one feed would be wrong for others.
+        found, said = cut("N", "/nowhere/python3")
+        self.assertEqual(found, [])
+        self.assertRegex(said, r"\[W\] The shapes of these tensors stay open.*: d\n")
 
     def test_shapes_and_types_of_the_whole_model_before_it_is_cut(self):
         onnx.save(planted.make(0), "model.onnx")

@@ -170,6 +170,40 @@ class Sanitize(Surgeon):
         self.assertEqual([d.dim_value for d in graph.input[0].type.tensor_type.shape.dim], [1, 8])
         self.assertEqual({v.name for v in graph.value_info}, {"a", "b", "c"})
 
+    def test_fixed_shapes_that_no_rule_gives(self):
+        """As many rows as elements are not zero: only a run tells."""
+        made = model([node("NonZero", ["x"], ["n"]), node("Cast", ["n"], ["f"], to=TensorProto.FLOAT),
+                      node("Exp", ["f"], ["e"]), node("Neg", ["x"], ["z"])],
+                     [value("x", ("N", 3))], [value("e", None), value("z", ("N", 3))])
+
+        def sizes(*words):
+            ended = self.surgeon(made, "sanitize", "--force-fallback-shape-inference", *words)
+            graph = self.made().graph
+            onnx.checker.check_model(self.made(), full_check=True)
+            return {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
+                    for values in (graph.input, graph.output, graph.value_info)
+                    for v in values}, ended.out
+
+        found, said = sizes("--val-range", "[1,2]")
+        self.assertEqual(found, {"x": [1, 3], "n": [2, 3], "f": [2, 3], "e": [2, 3], "z": [1, 3]})
+        self.assertRegex(said, r"Running fallback shape inference using input metadata:\n +"
+                               r"\{x \[dtype=float32, shape=\(1, 3\)\]\}")
+        self.assertNotIn("has no effect", said)
+        found, _ = sizes("--val-range", "[1,2]", "--override-input-shapes", "x:[5,3]")
+        self.assertEqual((found["x"], found["e"]), ([5, 3], [2, 15]))
+        np.savez(self.path("x.npz"), x=np.eye(4, 3, dtype=np.float32))
+        found, _ = sizes("--load-inputs", "x.npz")
+        self.assertEqual(found, {"x": [4, 3], "n": [2, 3], "f": [2, 3], "e": [2, 3], "z": [4, 3]})
+
+    def test_fixed_shapes_of_what_cannot_run(self):
+        made = model([node("Mine", ["x"], ["m"], domain="nowhere"), node("Exp", ["m"], ["y"])],
+                     [value("x")], [value("y")])
+        made.opset_import.append(helper.make_opsetid("nowhere", 1))
+        ended = self.surgeon(made, "sanitize", "--force-fallback-shape-inference", code=6)
+        self.assertIn("--force-fallback-shape-inference: ", ended.err)
+        self.assertIn("Mine", ended.err)
+        self.assertFalse(self.path("o.onnx").exists())
+
     def test_bounds(self):
         ended = self.surgeon(surgeon_models.ranges(), "sanitize", "--set-unbounded-dds-upper-bound",
                              "6")

@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "blame/blame_feeds.h"
 #include "cli/commands/interruption.h"
-#include "run/live_runner.h"
+#include "model/onnx_edit.h"
 #include "run/model_source.h"
+#include "surgeon/graph_parts.h"
 #include "surgeon/input_shapes.h"
 
 namespace vernier {
@@ -38,7 +40,7 @@ Result<TensorMap> ConstantWorker::Compute(const OnnxModel& part) {
   return computed;
 }
 
-Result<TensorMap> ConstantWorker::RunOnce(const OnnxModel& part) {
+Status ConstantWorker::Open(const OnnxModel& part, LiveRunner& live) {
   VERNIER_TRY(CheckInterrupted());
   if (worker_ == nullptr) {
     VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(runner_));
@@ -46,15 +48,42 @@ Result<TensorMap> ConstantWorker::RunOnce(const OnnxModel& part) {
   VERNIER_ASSIGN_OR_RETURN(const BytePieces bytes, model_.WithWeights(part));
   std::vector<std::string> outputs;
   for (const OnnxValue& output : part.graph().outputs) outputs.emplace_back(output.name);
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> source,
-                           ModelSource::Assemble(runner_.model, bytes, {}, std::move(outputs)));
-  LiveRunner live(runner_);
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const ModelSource> source,
+      ModelSource::Assemble(runner_.model, bytes, part.RequiredInputs(), std::move(outputs)));
   live.Attach(worker_, ++sessions_);
-  VERNIER_TRY(live.Open(*source));
+  return live.Open(*source);
+}
+
+Result<TensorMap> ConstantWorker::RunOnce(const OnnxModel& part) {
+  LiveRunner live(runner_);
+  VERNIER_TRY(Open(part, live));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock nothing, EncodeTensors({}));
   VERNIER_ASSIGN_OR_RETURN(IterationResult result, live.Infer(nothing, 0));
   (void)live.Close();
   return std::move(result.outputs);
+}
+
+Result<TensorMap> ConstantWorker::Measure(const OnnxModel& model,
+                                          std::span<const std::string> names,
+                                          const RunPlan& feeds) {
+  const std::vector<std::string_view> wanted(names.begin(), names.end());
+  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces,
+                           ApplyPatches(model.bytes(), EditOutputs(model, wanted).patches));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ToBytes(pieces));
+  VERNIER_ASSIGN_OR_RETURN(
+      const OnnxModel marked,
+      OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, model.path()));
+  LiveRunner live(runner_);
+  VERNIER_TRY(Open(marked, live));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorMap> fed,
+                           CollectFeeds(feeds, live.session().inputs, pool_, log_));
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock feed, EncodeTensors(fed.front()));
+  VERNIER_ASSIGN_OR_RETURN(IterationResult result, live.Infer(feed, 0));
+  (void)live.Close();
+  TensorMap tensors = std::move(result.outputs);
+  tensors.insert(tensors.end(), fed.front().begin(), fed.front().end());
+  return tensors;
 }
 
 Result<OnnxModel> ConstantWorker::InferShapesOf(const OnnxModel& model, ShapeTool tool) {

@@ -1,11 +1,13 @@
-// Computes what a model's constants come to, in a worker with ONNX Runtime; and infers shapes, in
-// one with Python.
+// Computes what a model's constants, or its tensors, come to, in a worker with ONNX Runtime; and
+// infers shapes, in one with Python.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "backend/shape_inference.h"
+#include "run/live_runner.h"
 #include "run/worker_pool.h"
 #include "surgeon/editable_model.h"
 #include "util/log.h"
@@ -25,10 +27,17 @@ class ConstantWorker {
   /// where there is no ONNX Runtime, kBackend for what it cannot compute, kCancelled.
   Result<TensorMap> Compute(const OnnxModel& part);
 
+  /// These tensors of the main graph of `model`, which is made of the editable one, for the first
+  /// feed of the plan; inputs are among them. A tensor that cannot be had is missing. Errors of
+  /// Compute, and of making the feed.
+  Result<TensorMap> Measure(const OnnxModel& model, std::span<const std::string> names,
+                            const RunPlan& feeds);
+
   /// The model with inferred shapes: by the user's onnx; where there is none, by rules of our own.
   Result<OnnxModel> InferShapesOf(const OnnxModel& model, ShapeTool tool);
 
  private:
+  Status Open(const OnnxModel& part, LiveRunner& live);
   Result<TensorMap> RunOnce(const OnnxModel& part);
 
   const EditableModel& model_;

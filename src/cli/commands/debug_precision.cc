@@ -8,6 +8,7 @@
 #include "cli/bind_run.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/model_shapes.h"
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
 #include "cli/debug/precision_evidence.h"
@@ -248,6 +249,7 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
     VERNIER_TRY(MostChecks(args).status());
     WatchSignals();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+    if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapes(args, surgery.model(), log));
     // Constants are weights: those of a node that stays float32 do so too.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(surgery.model().now()));
     surgery.model().Become(std::move(lowered));

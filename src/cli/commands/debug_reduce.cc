@@ -4,8 +4,8 @@
 #include "cli/bind_onnx_save.h"
 #include "cli/bind_run.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/constant_worker.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/model_shapes.h"
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
 #include "model/onnx_cut.h"
@@ -30,16 +30,7 @@ bool KnowsAllShapes(const OnnxModel& model) {
   });
 }
 
-Status InferShapes(const ParsedArgs& args, EditableModel& model, const ExecutionPlan& execution,
-                   Logger& log) {
-  ConstantWorker worker(model, execution, "", log);
-  const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
-  VERNIER_ASSIGN_OR_RETURN(OnnxModel inferred, worker.InferShapesOf(model.now(), tool));
-  model.Become(std::move(inferred));
-  return {};
-}
-
-Status PrepareModel(const ParsedArgs& args, Surgery& surgery, const ExecutionPlan& execution,
+Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surgery& surgery,
                     Logger& log) {
   EditableModel& model = surgery.model();
   VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, GivenInputShapes(args));
@@ -51,14 +42,13 @@ Status PrepareModel(const ParsedArgs& args, Surgery& surgery, const ExecutionPla
   VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(model.now()));
   model.Become(std::move(lowered));
   if (args.Has("force_fallback_shape_inference")) {
-    VERNIER_ASSIGN_OR_RETURN(OnnxModel fixed, WithShapesThatFollow(model.now(), 1));
-    model.Become(std::move(fixed));
+    VERNIER_TRY(ForceShapes(args, invocation, model, log));
   } else if (!args.Has("do_shape_inference")) {
     // Where rules know all sizes nobody else has to be asked.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel followed, WithShapesThatFollow(model.now(), -1));
     const bool known = KnowsAllShapes(followed);
     if (known) model.Become(std::move(followed));
-    if (!known) VERNIER_TRY(InferShapes(args, model, execution, log));
+    if (!known) VERNIER_TRY(InferShapes(args, model, log));
   }
   bool open = false;
   for (const TensorInfo& input : model.now().RequiredInputs()) {
@@ -183,15 +173,13 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
           "model that passes) must be provided!");
     }
     WatchSignals();
-    ExecutionPlan execution;
-    VERNIER_TRY(BindWorkers(args, execution));
     const DebugSessionPlan plan{"reduce", "polygraphy_debug.onnx"};
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
                              DebugSession::Bind(args, std::move(check), plan, log));
     session.check().HoldOnToFault();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
-    TellUnusedInputs(args, log);
-    VERNIER_TRY(PrepareModel(args, surgery, execution, log));
+    if (!args.Has("force_fallback_shape_inference")) TellUnusedInputs(args, log);
+    VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
     return Reducing(args, surgery.model(), session, log).Run();
   };
   return RunModelTool("debug reduce", work, true, own, invocation);

@@ -7,8 +7,10 @@
 #include "blame/tensor_run.h"
 #include "cli/bind_model.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/model_shapes.h"
 #include "model/onnx_order.h"
 #include "model/onnx_shapes.h"
+#include "model/symbolic_shapes.h"
 #include "run/feed_plan.h"
 #include "run/model_source.h"
 #include "util/first_line.h"
@@ -48,8 +50,12 @@ class CutEnds {
     const std::vector<TensorInfo> fed = model.RequiredInputs();
     sizes_known_ = args.Has("model_input_shapes") || std::all_of(fed.begin(), fed.end(), IsFixed);
     for (TensorInfo& input : plan.inputs) Add(input, true, args.Has("input_meta"));
-    // Of outputs, the model declares the shape, unless everything is to be found out.
-    for (TensorInfo& output : plan.outputs) Add(output, forced_, args.Has("output_meta"));
+    // Of outputs the model says at least how many dimensions they have, unless everything is to be
+    // found out. Sizes of one feed would be wrong for others.
+    for (TensorInfo& output : plan.outputs) {
+      const TensorInfo known = DescribeTensors(model_, std::span(&output.name, 1))[0];
+      Add(output, forced_ || (sizes_known_ && !known.shape), args.Has("output_meta"));
+    }
   }
 
   bool forced() const { return forced_; }
@@ -70,6 +76,19 @@ class CutEnds {
   bool LackNames() const {
     return std::any_of(ends_.begin(), ends_.end(),
                        [](const End& end) { return end.lacks_names && !end.info->shape; });
+  }
+
+  /// Sizes and names that follow from those of the inputs, where that is so for all of a tensor's.
+  Status FollowNames(std::span<const InputDims> fed) {
+    std::vector<std::string> names;
+    for (const End& end : ends_) names.push_back(end.info->name);
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> found,
+                             FollowNamedSizes(model_, fed, names));
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      const bool open = ends_[i].lacks_names && !ends_[i].info->shape;
+      if (open && !HasNamelessDim(found[i])) ends_[i].info->shape = found[i].shape;
+    }
+    return {};
   }
 
   /// What another description of the model says of them.
@@ -94,11 +113,13 @@ class CutEnds {
     return names;
   }
 
-  /// Tensors of which the rank alone is known, since nothing says how large the inputs are.
+  /// Tensors of which the rank alone is known, if that, since nothing says how large the inputs
+  /// are.
   std::vector<std::string> Open() const {
     std::vector<std::string> names;
     for (const End& end : ends_) {
-      if (end.wants_shape && !end.info->shape && IsWhollyOpen(end.known)) {
+      const bool open = end.wants_shape && IsWhollyOpen(end.known);
+      if (!end.info->shape && (open || !end.known.shape)) {
         names.push_back(end.info->name);
       }
     }
@@ -143,26 +164,12 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// One inference of ONNX Runtime.
-Result<RunPlan> BindInference(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
-  for (const std::string& word : args.List("model_input_shapes")) {
-    plan.inputs.shape_words.push_back(word);
-  }
-  RunnerPlan runner;
-  runner.name = "onnxrt";
-  runner.backend = "onnxruntime";
-  VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(args));
-  runner.model.type = "onnx";
-  runner.model.save_path.clear();
-  plan.runners = {std::move(runner)};
-  VERNIER_TRY(CheckRun(plan));
-  return plan;
-}
-
-// What onnx infers, with the names of dimensions. It is no fault that there is no onnx.
-Status InferNames(const ParsedArgs& args, CutEnds& ends, Logger& log) {
+// The names of dimensions: by rules, else what onnx infers. It is no fault that there is no onnx.
+Status InferNames(const ParsedArgs& args, std::span<const InputDims> fed, CutEnds& ends,
+                  Logger& log) {
   if (ends.forced() || !ends.LackNames()) return {};
+  VERNIER_TRY(ends.FollowNames(fed));
+  if (!ends.LackNames()) return {};
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   NoLog silence;
@@ -242,7 +249,7 @@ Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const O
         "To avoid this, you can specify the shapes and data types explicitly.");
   }
   VERNIER_TRY(ends.FollowOperators(fed));
-  VERNIER_TRY(InferNames(args, ends, log));
+  VERNIER_TRY(InferNames(args, fed, ends, log));
   VERNIER_TRY(InferMissing(args, invocation, ends, log));
   if (const std::vector<std::string> open = ends.Open(); !open.empty()) {
     log.Warning(

@@ -3,9 +3,9 @@
 #include <cstdio>
 
 #include "cli/bind_model.h"
-#include "cli/bind_run.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/constant_worker.h"
+#include "cli/commands/model_shapes.h"
 #include "cli/commands/surgery.h"
 #include "model/onnx_edit.h"
 #include "model/onnx_outputs.h"
@@ -19,9 +19,6 @@
 
 namespace vernier {
 namespace {
-
-// What the peer assumes of a size that nothing fixes.
-constexpr int64_t kOpenSize = 1;
 
 struct FoldWords {
   FoldOptions options;
@@ -61,7 +58,7 @@ void WarnOfIdleOptions(const ParsedArgs& args, Logger& log) {
                 "' will be ignored since constant folding is not enabled.\nThis argument is only "
                 "valid when the `--fold-constants` option is provided.");
   }
-  TellUnusedInputs(args, log);
+  if (!args.Has("force_fallback_shape_inference")) TellUnusedInputs(args, log);
 }
 
 Result<std::vector<UpperBound>> BindBounds(const ParsedArgs& args) {
@@ -82,8 +79,10 @@ Result<std::vector<UpperBound>> BindBounds(const ParsedArgs& args) {
 
 class Sanitizer {
  public:
-  Sanitizer(const ParsedArgs& args, Surgery& surgery, const ExecutionPlan& execution, Logger& log)
+  Sanitizer(const ParsedArgs& args, const Invocation& invocation, Surgery& surgery,
+            const ExecutionPlan& execution, Logger& log)
       : args_(args),
+        invocation_(invocation),
         surgery_(surgery),
         log_(log),
         worker_(surgery.model(), execution, std::string(args.Value("onnxrt_lib").value_or("")),
@@ -114,7 +113,7 @@ class Sanitizer {
       log_.Info("Overriding input shapes to:\n{" + text + "}");
     }
     if (args_.Has("force_fallback_shape_inference")) {
-      VERNIER_TRY(Become(WithShapesThatFollow(now(), kOpenSize)));
+      VERNIER_TRY(ForceShapes(args_, invocation_, surgery_.model(), log_));
     }
     if (args_.Has("cleanup")) VERNIER_TRY(Become(WithoutUnused(now())));
     if (args_.Has("toposort")) VERNIER_TRY(Become(InOrder(now())));
@@ -187,6 +186,7 @@ class Sanitizer {
   }
 
   const ParsedArgs& args_;
+  const Invocation& invocation_;
   Surgery& surgery_;
   Logger& log_;
   ConstantWorker worker_;
@@ -194,13 +194,13 @@ class Sanitizer {
   ShapeTool tool_ = ShapeTool::kSymbolic;
 };
 
-Status Sanitize(const ParsedArgs& args, ConsoleLog& log) {
+Status Sanitize(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_TRY(BindFolding(args).status());
   WarnOfIdleOptions(args, log);
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
-  Sanitizer sanitizer(args, surgery, execution, log);
+  Sanitizer sanitizer(args, invocation, surgery, execution, log);
   VERNIER_TRY(sanitizer.Load());
   surgery.Tell("Original Model:", log);
   VERNIER_TRY(sanitizer.Change());
@@ -210,7 +210,10 @@ Status Sanitize(const ParsedArgs& args, ConsoleLog& log) {
 }  // namespace
 
 int SurgeonSanitizeCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool("surgeon sanitize", Sanitize, true, words, invocation);
+  const auto sanitize = [&](const ParsedArgs& args, ConsoleLog& log) {
+    return Sanitize(args, invocation, log);
+  };
+  return RunModelTool("surgeon sanitize", sanitize, true, words, invocation);
 }
 
 }  // namespace vernier

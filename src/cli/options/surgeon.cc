@@ -127,7 +127,8 @@ constexpr OptionRow kDefaultInference[] = {
      .dest = "force_fallback_shape_inference",
      .help =
          "Make all shapes fixed: they follow from those of the inputs, operator by operator, and"
-         " sizes that are open count as 1.",
+         " sizes that are open count as 1. Where no rule is known, or inputs are given, they are"
+         " those of one inference of ONNX Runtime.",
      .excludes = {"do_shape_inference"}},
 };
 
