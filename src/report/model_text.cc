@@ -1,8 +1,8 @@
 #include "report/model_text.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <cstring>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -16,6 +16,8 @@
 #include "model/onnx_shapes.h"
 #include "report/array_text.h"
 #include "report/numpy_text.h"
+#include "util/input_file.h"
+#include "util/mapped_file.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -95,6 +97,17 @@ bool IsCalled(const OnnxGraph& graph, const OnnxNode& node, std::string_view nam
   const auto made = graph.Outputs(node);
   return !name.empty() &&
          (node.name == name || std::find(made.begin(), made.end(), name) != made.end());
+}
+
+// The values of a weight, and the map of the file that they lie in if that is not the model's.
+struct LoadedWeight {
+  Tensor values;
+  std::shared_ptr<const MappedFile> map;
+};
+
+// Types that are looked at where they lie have to be where such a type may be.
+bool IsAligned(std::span<const std::byte> bytes) {
+  return reinterpret_cast<uintptr_t>(bytes.data()) % alignof(std::max_align_t) == 0;
 }
 
 using Known = std::unordered_map<std::string_view, TensorInfo>;
@@ -245,12 +258,25 @@ class Formatter {
   }
 
   std::string StatisticsOf(const OnnxTensor& tensor) const {
-    const Result<Tensor> values = Read(tensor);
-    return values.ok() ? StatisticsText(*values) : NotLoaded(values.status());
+    return TextOf(tensor, StatisticsText);
   }
 
-  Result<Tensor> Read(const OnnxTensor& tensor) const {
-    return tensor.external ? ReadExternal(tensor) : Parse(tensor);
+  // What was read of a file that changed meanwhile must not be shown.
+  template <typename Text>
+  std::string TextOf(const OnnxTensor& tensor, Text text) const {
+    const Result<LoadedWeight> weight = Read(tensor);
+    if (!weight.ok()) return NotLoaded(weight.status());
+    std::string shown = text(weight->values);
+    const Status intact = weight->map ? weight->map->CheckIntact() : Status();
+    return intact.ok() ? shown : NotLoaded(intact);
+  }
+
+  Result<LoadedWeight> Read(const OnnxTensor& tensor) const {
+    if (tensor.external) return MapExternal(tensor);
+    VERNIER_ASSIGN_OR_RETURN(
+        NamedTensor parsed,
+        ParseTensorProto(std::as_bytes(std::span(tensor.bytes.data(), tensor.bytes.size()))));
+    return LoadedWeight{std::move(parsed.tensor), nullptr};
   }
 
   static std::string NotLoaded(const Status& why) {
@@ -258,33 +284,30 @@ class Formatter {
   }
 
   std::string ValuesOf(const OnnxTensor& tensor) const {
-    const Result<Tensor> values = Read(tensor);
-    return values.ok() ? FormatNumpyArray(*values) : NotLoaded(values.status());
+    return TextOf(tensor, [](const Tensor& values) { return FormatNumpyArray(values); });
   }
 
-  static Result<Tensor> Parse(const OnnxTensor& tensor) {
-    VERNIER_ASSIGN_OR_RETURN(NamedTensor parsed,
-                             ParseTensorProto(std::as_bytes(std::span(tensor.bytes))));
-    return std::move(parsed.tensor);
-  }
-
-  Result<Tensor> ReadExternal(const OnnxTensor& tensor) const {
+  // Most of what is printed of a large weight is dots: only what is looked at is read.
+  Result<LoadedWeight> MapExternal(const OnnxTensor& tensor) const {
     ExternalDataOptions place;
     place.directory = options_.external_data_dir;
     VERNIER_ASSIGN_OR_RETURN(const ExternalFolder folder,
                              ExternalFolder::Open(model_.path(), place));
     VERNIER_ASSIGN_OR_RETURN(const ExternalFile file, folder.OpenFile(tensor.location));
-    VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer,
-                             TensorBuffer::Allocate(tensor.dtype, tensor.dims));
-    const int64_t offset = tensor.offset.empty() ? 0 : ParseInt(tensor.offset).value_or(-1);
-    const std::span<std::byte> bytes = buffer.bytes();
-    for (size_t done = 0; done < bytes.size();) {
-      const ssize_t read = ::pread(file.fd(), bytes.data() + done, bytes.size() - done,
-                                   offset + static_cast<off_t>(done));
-      if (read <= 0) return Malformed("'" + file.path() + "' does not hold all of it");
-      done += static_cast<size_t>(read);
+    VERNIER_ASSIGN_OR_RETURN(const ExternalSlice slice, LocateExternal(tensor, file.size()));
+    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const InputFile> input,
+                             InputFile::FromDescriptor(file.fd(), file.path()));
+    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> map,
+                             MappedFile::Map(std::move(input)));
+    // The map may be shorter by now than the file that was asked.
+    if (map->bytes().size() < slice.offset + slice.size) {
+      return Malformed("'" + file.path() + "' does not hold all of it");
     }
-    return std::move(buffer).Freeze();
+    const std::span<const std::byte> bytes = map->bytes().subspan(slice.offset, slice.size);
+    VERNIER_ASSIGN_OR_RETURN(Tensor values,
+                             IsAligned(bytes) ? Tensor::Wrap(tensor.dtype, tensor.dims, bytes, map)
+                                              : Tensor::Copy(tensor.dtype, tensor.dims, bytes));
+    return LoadedWeight{std::move(values), std::move(map)};
   }
 
   std::string Tensors(std::span<const std::string_view> names, const Known& known,

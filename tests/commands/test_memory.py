@@ -7,6 +7,8 @@ import sys
 import unittest
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper
 
 from program import VERNIER, Case
 
@@ -50,6 +52,24 @@ class Memory(Case):
         self.runs("data", "convert", "a.json", "-o", "folder")
         self.runs("data", "show", "a.json", "-a", "-v")
         self.runs("compare", "folder", "b.npz", "-q")
+
+    def test_of_a_large_weight_the_corners_are_read(self):
+        side = 1 << 13  # 256 MiB
+        tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[side, side],
+                             data_location=TensorProto.EXTERNAL)
+        tensor.external_data.add(key="location", value="w.bin")
+        with open(self.path("w.bin"), "wb") as file:
+            file.truncate(4 * side * side)
+            file.seek(-4, 2)
+            file.write(np.float32(7).tobytes())
+        graph = helper.make_graph(
+            [helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, side])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, side])], [tensor])
+        onnx.save(helper.make_model(graph), str(self.path("m.onnx")))
+        self.runs("inspect", "model", "m.onnx", "--show", "weights")
+        shown = self.vernier("inspect", "model", "m.onnx", "--show", "weights").out
+        self.assertIn("[0. 0. 0. ... 0. 0. 7.]]", shown)
 
 
 if __name__ == "__main__":
