@@ -1,8 +1,10 @@
 """A framework that hangs is ended by --timeout; what it prints stays out of our results."""
 
+import os
+import subprocess
 import unittest
 
-from fault_run import FaultTest, workers_of
+from fault_run import FAKE_DIR, VERNIER, FaultTest, workers_of
 
 from test_crashes import STAGES
 
@@ -44,6 +46,16 @@ class Hangs(FaultTest):
     def test_a_slow_runner_is_not_hung(self):
         ended = self.run_pair("--timeout", "1", "--iterations", "4", behaviour="sleep=400")
         self.assertEqual(ended.code, 0, ended)
+
+    def test_who_lists_backends_is_told_what_is_waited_for(self):
+        ended = subprocess.run([VERNIER, "backends", "fake", "identity", "--backend-dir", FAKE_DIR],
+                               env=dict(os.environ, VERNIER_FAKE="sleep=4000 stage=create"),
+                               capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("[I] Loading fake.", ended.stderr)
+        self.assertEqual([line.split()[0] for line in ended.stdout.splitlines()],
+                         ["fake", "identity"])
+        self.assertNotIn("identity", ended.stderr)
 
     def test_half_an_answer_is_no_answer(self):
         quiet = self.run_pair()

@@ -1,6 +1,8 @@
 #include "cli/commands/backend_probe.h"
 
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -12,6 +14,8 @@ namespace vernier {
 namespace {
 
 constexpr double kPatienceSeconds = 60;
+// Libraries that are in memory are loaded sooner; one of a gigabyte that is not can take a minute.
+constexpr std::chrono::seconds kSilence{2};
 
 Result<BackendInfo> Probe(WorkerOptions options) {
   static const std::atomic<int> kNotInterrupted{0};
@@ -29,6 +33,21 @@ Result<BackendInfo> ProbePlugin(const BackendFile& file) {
   WorkerOptions options;
   options.load.plugin_paths = {file.path};
   return Probe(std::move(options));
+}
+
+PluginProbes::PluginProbes(std::vector<BackendFile> files) : files_(std::move(files)) {
+  for (const BackendFile& file : files_) {
+    probes_.push_back(std::async(std::launch::async, [&file] { return ProbePlugin(file); }));
+  }
+}
+
+Result<BackendInfo> PluginProbes::Await(size_t index) {
+  std::future<Result<BackendInfo>>& probe = probes_[index];
+  if (probe.wait_for(kSilence) == std::future_status::timeout) {
+    std::fprintf(stderr, "[I] Loading %s. What is not in memory yet is read from disk first\n",
+                 files_[index].name.c_str());
+  }
+  return probe.get();
 }
 
 Result<BackendInfo> ProbePython(const std::string& python, const std::string& module) {

@@ -2,7 +2,9 @@
 // loading is one line of a list.
 #pragma once
 
+#include <future>
 #include <string>
+#include <vector>
 
 #include "backend/backend_path.h"
 #include "backend/messages.h"
@@ -13,6 +15,23 @@ namespace vernier {
 /// The plug-in with the framework that it finds, or why it cannot be used. A framework that has not
 /// loaded after a minute is given up.
 Result<BackendInfo> ProbePlugin(const BackendFile& file);
+
+/// Plug-ins that are all being loaded, each in a process of its own.
+class PluginProbes {
+ public:
+  /// Begins with all of them.
+  explicit PluginProbes(std::vector<BackendFile> files);
+
+  const std::vector<BackendFile>& files() const { return files_; }
+
+  /// What ProbePlugin says of files()[index], once it is known. Who waits long is told on stderr
+  /// what is being loaded.
+  Result<BackendInfo> Await(size_t index);
+
+ private:
+  const std::vector<BackendFile> files_;
+  std::vector<std::future<Result<BackendInfo>>> probes_;
+};
 
 /// The interpreter of scripts, with its NumPy; or with a framework's module of this name. `python`
 /// is what --python names, or empty.

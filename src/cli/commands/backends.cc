@@ -19,8 +19,14 @@ void PrintOptions(const std::vector<BackendOption>& options) {
   }
 }
 
+// A line is there when it is known, whoever reads it.
+struct FlushedAtEnd {
+  ~FlushedAtEnd() { std::fflush(stdout); }
+};
+
 // Prints one line, or more; returns whether the backend can be used.
 bool List(const std::string& name, const Result<BackendInfo>& info, bool with_options) {
+  const FlushedAtEnd flushed;
   if (!info.ok()) {
     std::printf("%-12s not usable: %s\n", name.c_str(), info.status().message().c_str());
     return false;
@@ -47,10 +53,15 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
   const std::span<const std::string> wanted = start.args.List("names");
   const bool with_options = start.args.Has("verbose");
   std::vector<std::string> found, usable;
-  for (const BackendFile& file : ListBackends(BackendSearchPath(dirs))) {
-    if (!wanted.empty() && !Contains(wanted, file.name)) continue;
-    found.push_back(file.name);
-    if (List(file.name, ProbePlugin(file), with_options)) usable.push_back(file.name);
+  std::vector<BackendFile> files = ListBackends(BackendSearchPath(dirs));
+  std::erase_if(files, [&](const BackendFile& file) {
+    return !wanted.empty() && !Contains(wanted, file.name);
+  });
+  PluginProbes probes(std::move(files));
+  for (size_t i = 0; i < probes.files().size(); ++i) {
+    const std::string& name = probes.files()[i].name;
+    found.push_back(name);
+    if (List(name, probes.Await(i), with_options)) usable.push_back(name);
   }
   const std::string python(start.args.Value("python").value_or(""));
   // Serves --trt where no plug-in fits, and its scripts.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <future>
 #include <string_view>
 #include <utility>
 
@@ -185,14 +184,11 @@ std::vector<DoctorPart> ProbePackages(const std::string& given, PythonPlace& pla
 
 std::vector<DoctorPart> ProbeBackends(const std::vector<std::string>& backend_path,
                                       const PythonPlace& python) {
-  const std::vector<BackendFile> files = ListBackends(backend_path);
-  std::vector<std::future<Result<BackendInfo>>> probes;
-  for (const BackendFile& file : files) {
-    probes.push_back(std::async(std::launch::async, [&file] { return ProbePlugin(file); }));
-  }
+  PluginProbes probes(ListBackends(backend_path));
+  const std::vector<BackendFile>& files = probes.files();
   std::vector<DoctorPart> parts;
   for (size_t i = 0; i < files.size(); ++i) {
-    parts.push_back(PartOfPlugin(files[i], probes[i].get(), python));
+    parts.push_back(PartOfPlugin(files[i], probes.Await(i), python));
   }
   for (const KnownPart& known : KnownBackends()) {
     const bool is_built = std::any_of(files.begin(), files.end(), [&](const BackendFile& file) {
