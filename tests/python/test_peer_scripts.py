@@ -1,6 +1,8 @@
 """Scripts as Polygraphy's documentation writes them, through Polygraphy and through vernier."""
 
+import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -253,16 +255,107 @@ class WithoutPolygraphy(ScriptCase):
         loaded = self.peer("--load-outputs", "results.json")
         self.assertEqual(loaded.code, 0, str(loaded))
 
+    def both(self, script, *words):
+        """Each side's log of the comparison, and what it saved: through Polygraphy, and through
+        vernier where nobody has it."""
+        self.write("script.py", script)
+        words = ["m.onnx", "--onnxrt", "--onnxrt", *words, "--save-accuracy-results", "found.json"]
+        sides = []
+        for run, options in ((self.peer, {}), (self.vernier, {"python": str(self.python)})):
+            done = run(*words, **options)
+            self.assertIn(done.code, (0, 1), str(done))
+            saved = re.sub(r"onnxrt-runner-N(\d)-[\d/:-]+", r"runner \1",
+                           (self.folder / "found.json").read_text())
+            # Sums in another order.
+            saved = json.loads(saved, parse_float=lambda number: float(f"{float(number):.6g}"))
+            log = re.search(r"Iteration: 0\n((?s:.*?))^\[I\]     onnxrt", done.out, re.MULTILINE)
+            # Of differences of 1e-8 in float64 here.
+            log = re.sub(r"std-dev=\S+ var=\S+ ", "", log[1])
+            lines = [re.sub(r"^(\[.\])? *", "", line) for line in log.splitlines()]
+            sides.append((done.code, saved, lines))
+        return sides
+
+    def test_functions_compare_as_polygraphys(self):
+        for function, words in (
+                ("SimpleCompareFunc(atol=1e-2, check_error_stat='max')", []),
+                ("CompareFunc.simple(atol={'y': 0.5, '': 0}, rtol=0)", ["Tolerance: [abs=0.5"]),
+                ("L2CompareFunc(l2_threshold={'y': 1e-3})", ["L2 Norm | Comparing Output: 'y'"]),
+                ("PsnrCompareFunc(100)", ["PSNR"])):
+            with self.subTest(function):
+                peer, own = self.both(f"""
+                    from polygraphy.comparator import *
+                    def postprocess_outputs(result):
+                        if "N1" in result.runner_name:
+                            result["y"] = result["y"] + result["y"] * 0.125
+                        return result
+                    def compare_outputs(a, b):
+                        return {function}(a, b)
+                    """, "--postprocess-func-script", "script.py", "--compare-func-script",
+                    "script.py", "--seed", "7")
+                self.assertEqual(own[0], peer[0])
+                self.assertEqual(own[1], peer[1])
+                # A line of our own says which output failed.
+                self.assertEqual([line for line in own[2] if "Result(" not in line
+                                  and "script |" not in line and "| Output: 'y' | (" not in line],
+                                 peer[2])
+                for word in words:
+                    self.assertIn(word, "\n".join(own[2]))
+
+    def test_each_output_with_its_partner(self):
+        self.write("script.py", """
+            from polygraphy.comparator import SimpleCompareFunc
+            other = {"y": ["z"], "z": ["nowhere"]}
+            def compare_outputs(a, b):
+                find = lambda name, index, result: other[name]
+                found = SimpleCompareFunc(atol=100, find_output_func=find)(a, b)
+                assert list(found) == ["y"] and found["y"].max_absdiff > 0, found
+                return found
+            """)
+        done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py",
+                            python=str(self.python))
+        self.assertEqual(done.code, 0, str(done))
+        self.assertRegex(done.out, r"\[W\] .*skipping corresponding output: 'nowhere'")
+
+    def test_what_a_function_cannot_do_is_told(self):
+        self.write("script.py", """
+            from polygraphy.comparator import SimpleCompareFunc
+            compare_outputs = SimpleCompareFunc(rtol="much")
+            """)
+        done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py",
+                            python=str(self.python))
+        self.assert_fails(done, 6, "--rtol", "much")
+
+    def test_random_inputs_are_polygraphys(self):
+        script = """
+            import numpy as np
+            from polygraphy.common import TensorMetadata
+            from polygraphy.comparator import DataLoader, TopKPostprocessFunc
+            def load_data():
+                inputs = TensorMetadata().add("x", np.float32, (-1, 3)).add("i", np.int8, (4,))
+                inputs.add("b", np.bool_, (2,))
+                drawn = DataLoader(seed=3, iterations=2, input_metadata=inputs,
+                                   val_range={"x": (-2, 3), "i": (-5, 5)})
+                for feed in drawn:
+                    top = TopKPostprocessFunc({"i": 3, "x": (1, 0)})(dict(feed))
+                    text = [(key, value.dtype.name, value.tolist()) for key, value in top.items()]
+                    print("[I] drew", text)
+                    yield {"x": feed["x"]}
+            """
+        self.write("script.py", script)
+        words = ["m.onnx", "--onnxrt", "--data-loader-script", "script.py"]
+        drawn = [re.findall(r"drew (.*)", done.out) for done in (
+            self.peer(*words), self.vernier(*words, python=str(self.python)))]
+        self.assertEqual(len(drawn[0]), 2)
+        self.assertEqual(drawn[1], drawn[0])
+
     def test_what_it_lacks_is_named(self):
-        self.write("script.py", "from polygraphy.backend.onnxrt import OnnxrtRunner\n")
-        done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
-                            python=str(self.python))
-        self.assert_fails(done, 5, "needs the Python module 'polygraphy.backend.onnxrt'")
-        self.write("script.py", "from polygraphy.comparator import CompareFunc\n")
-        done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
-                            python=str(self.python))
-        self.assert_fails(done, 3, "stand-in for Polygraphy has no comparator.CompareFunc",
-                          "pip install polygraphy")
+        for name in ("backend.onnxrt.OnnxrtRunner", "comparator.Comparator", "cuda.DeviceArray"):
+            module, _, symbol = name.rpartition(".")
+            self.write("script.py", f"from polygraphy.{module} import {symbol}\n")
+            done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
+                                python=str(self.python))
+            self.assert_fails(done, 3, f"stand-in for Polygraphy has no {name}",
+                              "pip install polygraphy")
 
     def test_without_numpy_it_says_how_to_install_it(self):
         self.python.write_text(f"#!/bin/sh\nexec {pathlib.Path(sys.executable).resolve()} -S \"$@\"\n")

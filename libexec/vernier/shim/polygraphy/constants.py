@@ -3,5 +3,8 @@
 from polygraphy import exception
 
 MARK_ALL = "mark-all"
+DEFAULT_SEED = 1
+DEFAULT_SHAPE_VALUE = 1
+TAB = " " * 4
 
 __getattr__ = exception.missing("constants")

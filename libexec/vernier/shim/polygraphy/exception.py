@@ -1,8 +1,28 @@
-"""Polygraphy's error."""
+"""Polygraphy's errors, and names that are not here."""
+
+import importlib
 
 
 class PolygraphyException(Exception):
     """What G_LOGGER.critical() raises."""
+
+
+class PolygraphyInternalException(Exception):
+    """What G_LOGGER.internal_error() raises."""
+
+
+class DataTypeConversionException(PolygraphyException):
+    """A type that another library lacks."""
+
+
+def _of_package(module, name):
+    """The name of vernier's Python package, which has more of them, where the interpreter has it."""
+    for place in (module, module.rpartition(".")[0]):
+        try:
+            return getattr(importlib.import_module(f"vernier.polygraphy_compat.{place}"), name)
+        except (ImportError, AttributeError):
+            continue
+    return None
 
 
 def missing(module):
@@ -10,6 +30,10 @@ def missing(module):
     def getattribute(name):
         if name.startswith("__"):
             raise AttributeError(name)
+        found = _of_package(module, name)
+        if found is not None:
+            return found
         raise ImportError(f"vernier's stand-in for Polygraphy has no {module}.{name}: "
-                          "'pip install polygraphy' brings the real one")
+                          "vernier's Python package may have it, 'pip install polygraphy' brings "
+                          "the real one")
     return getattribute

@@ -96,4 +96,4 @@ class RunResults:
         return json.load_json(src)
 
 
-__getattr__ = exception.missing("comparator")
+__getattr__ = exception.missing("comparator.struct")
