@@ -30,7 +30,8 @@ class ConsistencyRecord(_Investigation):
 
     def __repr__(self):
         found = ", ".join(found.name for _, found in self.broken())
-        return f"<ConsistencyRecord: {found + ' broken' if found else 'nothing is broken'}>"
+        told = f"{found} broken" if found else self._unless_less("nothing is broken")
+        return f"<ConsistencyRecord: {told}>"
 
     def _repr_html_(self):
         rows = [(runner.name, found.name, found.verdict, found.detail)
@@ -70,7 +71,8 @@ class ExtremesRecord(_Investigation):
 
     def __repr__(self):
         found = ", ".join(dict.fromkeys(answer.set for answer in self.disagreements()))
-        return f"<ExtremesRecord: {'runners differ with ' + found if found else 'no difference'}>"
+        told = f"runners differ with {found}" if found else self._unless_less("no difference")
+        return f"<ExtremesRecord: {told}>"
 
     def _repr_html_(self):
         rows = [(answer.set, answer.runner, answer.nan, answer.infinite, answer.denormal,

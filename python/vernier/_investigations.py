@@ -45,6 +45,10 @@ class _Investigation:
         """As JSON, what the program saves."""
         save_text(self._text, path)
 
+    def _unless_less(self, nothing):
+        """What a record without findings says of itself: less can have been done than was asked for."""
+        return f"{nothing}, but exit code {self.exit_code}" if self.exit_code else nothing
+
 
 class BlameRecord(_Investigation):
     """Which layers make two runners differ. It is true where nothing is to blame.
@@ -95,8 +99,9 @@ class BlameRecord(_Investigation):
                        + ", ".join(layer.node for layer in self.layers))
 
     def __repr__(self):
-        found = ", ".join(culprit.node for culprit in self.culprits) or "nothing"
-        return f"<BlameRecord: {found} to blame>"
+        found = ", ".join(culprit.node for culprit in self.culprits)
+        told = f"{found} to blame" if found else self._unless_less("nothing to blame")
+        return f"<BlameRecord: {told}>"
 
     def _repr_html_(self):
         rows = [(c.node, c.op_type, _short(c.own_error), _short(c.total_error), c.why)

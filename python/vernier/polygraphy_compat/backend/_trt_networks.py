@@ -205,6 +205,14 @@ class ModifyNetworkOutputs(_Edited):
         if mark_layer_types:
             options["trt_outputs_by_type"] = _plain(list(mark_layer_types))
         super().__init__(network, options)
+        earlier = network.options if isinstance(network, Network) and network.for_vernier() else {}
+        for key in ("trt_exclude_outputs", "trt_outputs_by_type"):
+            # On top of the outputs that were chosen before; other ones begin anew.
+            kept = earlier.get(key, []) if outputs is None else []
+            own = options.get(key, [])
+            self.options[key] = [*kept, *(name for name in own if name not in kept)]
+            if not self.options[key]:
+                del self.options[key]
 
 
 class SetLayerPrecisions(_Edited):
