@@ -1,34 +1,39 @@
 #!/usr/bin/env bash
 # Measures what docs/reliability.md says, and writes its tables.
-# Usage: scripts/figures.sh [--fuzz-seconds N] [--fuzz-targets "NAME ..."] [--jobs N] [--step N]
-#                           [--kills N] [--work DIR] [--no-build] [TABLE...]
+# Usage: scripts/figures.sh [--fuzz-seconds N] [--fuzz-targets "NAME ..."] [--fuzz-processes N]
+#                           [--jobs N] [--step N] [--kills N] [--work DIR] [--no-build] [TABLE...]
 # TABLE is fuzz, faults, damage, scale or sanitizers; all of them if none is named.
 #
-# fuzz needs clang with libFuzzer; each target (all, or those named) runs N seconds (600), one for
-# each processor (--jobs) at a time. faults makes every N-th system call of saving fail (1: all of
+# fuzz needs clang with libFuzzer; each target (all, or those named) runs N seconds (600) in N
+# processes (1) that share what they find, --jobs targets at a time (one for each processor). faults
+# makes every N-th system call of saving fail (1: all of
 # them) and kills N runs (50). scale needs 20 GB in DIR (a folder in build/). sanitizers runs all
-# tests under AddressSanitizer and UBSan, which takes an hour. --no-build takes what is built.
+# tests under AddressSanitizer and UBSan, and those of code with threads under ThreadSanitizer, which
+# takes hours on two processors. --no-build takes what is built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-fuzz_seconds=600 fuzz_targets='' jobs=$(nproc) step=1 kills=50 work=$PWD/build/figures tables=()
+fuzz_seconds=600 fuzz_targets='' fuzz_processes=1 jobs=$(nproc) step=1 kills=50 work=$PWD/build/figures tables=()
 build=1
 while [[ $# -gt 0 ]]; do
   case $1 in
     --fuzz-seconds) fuzz_seconds=$2; shift 2 ;;
     --fuzz-targets) fuzz_targets=$2; shift 2 ;;
+    --fuzz-processes) fuzz_processes=$2; shift 2 ;;
     --jobs) jobs=$2; shift 2 ;;
     --no-build) build=0; shift ;;
     --step) step=$2; shift 2 ;;
     --kills) kills=$2; shift 2 ;;
     --work) work=$2; shift 2 ;;
     fuzz | faults | damage | scale | sanitizers) tables+=("$1"); shift ;;
-    *) sed -n '3,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '3,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 if [[ ${#tables[@]} == 0 ]]; then tables=(fuzz faults damage scale sanitizers); fi
-readonly fuzz_seconds fuzz_targets jobs build step kills work tables
+readonly fuzz_seconds fuzz_targets fuzz_processes jobs build step kills work tables
 readonly page=docs/reliability.md seeds=tests/fuzz/seeds
+# What ThreadSanitizer looks at: the tests of modules, which reach all code with threads.
+readonly threaded='_test\.|^device\.Worker$'
 readonly asan=detect_leaks=0:allocator_may_return_null=1:handle_segv=0:handle_sigfpe=0:handle_sigbus=0
 
 # shellcheck source=scripts/stages.sh
@@ -46,25 +51,46 @@ page.write_text(head + begin + rows + rest[rest.index(end):])
 PYTHON
 }
 
-# One target for some seconds, beginning with the seeds and what earlier runs found. Its row of the
-# table is kept: targets may be run at different times.
-fuzz_target() {
-  local name=$1 corpus=$work/corpus/$1 log=$work/$1.log status=0 runs edges known crashes
-  mkdir -p "$corpus" "$work/crashes" "$work/rows"
-  ASAN_OPTIONS=$asan "build/fuzz/fuzz/${name}_fuzz" -max_total_time="$fuzz_seconds" \
-    -print_final_stats=1 -timeout=25 -rss_limit_mb=4096 -artifact_prefix="$work/crashes/$name-" \
-    "$corpus" "$seeds/$name" >"$log" 2>&1 || status=$?
-  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-  if [[ -z $runs ]]; then
-    tail -n 20 "$log" >&2
+# The sanitizers of today's compilers do not know where a kernel that places memory with more than 28
+# random bits may put it: without those, they do.
+fixed_places=()
+if (($(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28) > 28)); then
+  fixed_places=(setarch "$(uname -m)" --addr-no-randomize)
+fi
+readonly fixed_places
+
+# fuzz_process NAME NUMBER: one process of a target, beginning with the seeds and what earlier runs found.
+fuzz_process() {
+  local name=$1 status=0
+  ASAN_OPTIONS=$asan "${fixed_places[@]}" "build/fuzz/fuzz/${name}_fuzz" \
+    -max_total_time="$fuzz_seconds" -reload=10 -print_final_stats=1 -timeout=25 -rss_limit_mb=4096 \
+    -artifact_prefix="$work/crashes/$name-" "$work/corpus/$name" "$seeds/$name" \
+    >"$work/$name.$2.log" 2>&1 || status=$?
+  if ! grep -q '^stat::number_of_executed_units' "$work/$name.$2.log"; then
+    tail -n 20 "$work/$name.$2.log" >&2
     return 1
   fi
-  edges=$(grep -ao 'cov: [0-9]*' "$log" | tail -n 1)
+  return "$status"
+}
+
+# All processes of one target. Its row of the table is kept: targets may be run at different times.
+fuzz_target() {
+  local name=$1 status=0 number ids=() runs edges known crashes
+  mkdir -p "$work/corpus/$name" "$work/crashes" "$work/rows"
+  rm -f "$work/$name".*.log
+  for ((number = 1; number <= fuzz_processes; number++)); do
+    fuzz_process "$name" "$number" &
+    ids+=($!)
+  done
+  for number in "${ids[@]}"; do wait "$number" || status=1; done
+  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$name".*.log |
+    awk '{all += $1} END {printf "%d", all}')
+  edges=$(grep -aho 'cov: [0-9]*' "$work/$name".*.log | sort -k 2n | tail -n 1)
   known=$(find "$seeds/$name" -name 'regression-*' | wc -l)
   crashes=$(find "$work/crashes" -name "$name-*" | wc -l)
   printf '| `%s` | %s | %s | %s | %s | %s | %s |\n' "$name" "$runs" \
-    "$(awk "BEGIN {printf \"%.2f\", $fuzz_seconds / 3600}")" "${edges#cov: }" "$known" "$known" \
-    "$crashes" >"$work/rows/$name"
+    "$(awk "BEGIN {printf \"%.2f\", $fuzz_seconds * $fuzz_processes / 3600}")" "${edges#cov: }" \
+    "$known" "$known" "$crashes" >"$work/rows/$name"
   return "$status"
 }
 
@@ -117,16 +143,32 @@ scale() {
   return "$status"
 }
 
+# sanitized PRESET WHAT CTEST-OPTION...: builds the preset, runs its tests and adds a row to the table.
+sanitized() {
+  local preset=$1 what=$2 status=0 targets=(all)
+  shift 2
+  if [[ $preset == tsan ]]; then targets=(src/all backends/all tests/fake_{backend,cuda}/all); fi
+  if [[ $build == 1 ]]; then
+    quietly "build/configure-$preset.log" cmake --preset "$preset" || return 1
+    quietly "build/build-$preset.log" cmake --build "build/$preset" --target "${targets[@]}" || return 1
+  fi
+  "${fixed_places[@]}" ctest --preset "$preset" --no-tests=error --output-junit "$work/$preset.xml" \
+    "$@" >"$work/$preset.log" 2>&1 || status=$?
+  scripts/test-counts.py "$what" "$work/$preset.xml" >>"$work/sanitizers.md" || status=1
+  return "$status"
+}
+
 sanitizers() {
-  local status=0 log=$work/asan.log
-  quietly build/configure-asan.log cmake --preset asan
-  quietly build/build-asan.log cmake --build build/asan
-  ASAN_OPTIONS=$asan UBSAN_OPTIONS=print_stacktrace=1 TBB_ENABLE_SANITIZERS=1 \
-    ctest --preset asan --no-tests=error >"$log" 2>&1 || status=$?
+  local status=0 compiler
+  compiler=$(c++ --version | head -n 1)
   {
-    echo "AddressSanitizer and UndefinedBehaviorSanitizer, every test:"
-    grep -E '^[0-9]+% tests passed' "$log" | tail -n 1
+    echo "Measured on $(date -u +%F) at $(git rev-parse --short HEAD), $compiler, $(nproc) processors."
+    echo
+    echo "| Sanitizers | Tests | Passed | Skipped | Failed |"
+    echo "|---|---|---|---|---|"
   } >"$work/sanitizers.md"
+  sanitized asan "AddressSanitizer, UBSan" || status=$?
+  sanitized tsan "ThreadSanitizer" --tests-regex "$threaded" || status=$?
   replace sanitizers "$work/sanitizers.md"
   return "$status"
 }

@@ -40,6 +40,18 @@ function(peer_test name)
   endif()
 endfunction()
 
+# peer_modules(prefix DIRECTORY dir ...): a test for each test_*.py there, so that they run beside each
+# other and a failure has a name of its own. The rest as for peer_test.
+function(peer_modules prefix)
+  cmake_parse_arguments(ARG "" "DIRECTORY" "" ${ARGN})
+  file(GLOB modules CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_DIRECTORY}/test_*.py)
+  foreach(module ${modules})
+    cmake_path(GET module STEM module)
+    string(REGEX REPLACE "^test_" "" topic ${module})
+    peer_test(${prefix}.${topic} COMMAND -B -m unittest ${module} ${ARGN})
+  endforeach()
+endfunction()
+
 # oracle(area DRIVER name VARIABLE name DEPS ... SECONDS s [ENVIRONMENT ...] [PROCESSORS n]):
 # tests/<area>_oracle holds test_*.py and the source of a driver, whose path they read in VARIABLE.
 function(oracle area)
@@ -105,8 +117,7 @@ peer_test(seeds
   LABELS oracle
   SECONDS 300)
 # The commands that live from files, held against the peer's own tools.
-peer_test(commands
-  COMMAND -m unittest discover
+peer_modules(commands
   DIRECTORY commands
   ENVIRONMENT "VERNIER=${vernier}"
   LABELS oracle
@@ -118,15 +129,13 @@ peer_test(oracle.operators
   LABELS oracle
   SECONDS 60)
 
-peer_test(oracle.python
-  COMMAND -B -m unittest discover
+peer_modules(oracle.python
   DIRECTORY python
   ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>"
   SECONDS 900)
 
 # Which layer is to blame: a sample of the planted faults; scripts/deep.sh tries the whole family.
-peer_test(blame.Planted
-  COMMAND -m unittest discover
+peer_modules(blame
   DIRECTORY blame
   ENVIRONMENT "VERNIER=${vernier};PLANTED=16"
   LABELS oracle
@@ -134,8 +143,7 @@ peer_test(blame.Planted
   PROCESSORS 2)
 
 if(torch_version)
-  peer_test(oracle.torch
-    COMMAND -B -m unittest discover
+  peer_modules(oracle.torch
     DIRECTORY torch
     ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>" "VERNIER_TORCH_PYTHON=${VERNIER_TORCH_PYTHON}"
       "VERNIER_TORCH_PLUGIN=${torch_plugin}"
@@ -143,8 +151,7 @@ if(torch_version)
 endif()
 include(trt_trace/trt_trace.cmake)
 # TensorRT through a Python module that stands in for it.
-peer_test(oracle.trt_python
-  COMMAND -B -m unittest test_trt_python test_template_scripts test_inspect_network test_trt_precision
+peer_modules(oracle.trt_python
   DIRECTORY trt_python
   ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>"
     "VERNIER_FAKE_CUDA_DIR=$<TARGET_FILE_DIR:fake_cuda>"

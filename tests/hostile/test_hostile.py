@@ -3,8 +3,9 @@
 
     VERNIER=build/release/bin/vernier test_hostile.py [unittest options]
 
-VERNIER_HOSTILE_GROUPS names the groups to run, with commas; VERNIER_HOSTILE_MODELS a folder of
-models to cut short as well (make_models.py). A program with AddressSanitizer is recognised and
+VERNIER_HOSTILE_GROUPS names the groups to run, with commas; VERNIER_HOSTILE_PART is "2/4" for the
+second quarter of each group's cases; VERNIER_HOSTILE_MODELS a folder of models to cut short as well
+(make_models.py). A program with AddressSanitizer is recognised and
 measured more kindly.
 
 Every case is one process in a folder of its own. Whatever the input, it ends by itself, in time,
@@ -290,6 +291,8 @@ def load_tests(loader, tests, pattern):
     chosen = os.environ.get("VERNIER_HOSTILE_GROUPS")
     if chosen:
         groups = {name: groups[name] for name in chosen.split(",")}
+    part, parts = map(int, os.environ.get("VERNIER_HOSTILE_PART", "1/1").split("/"))
+    groups = {name: cases[part - 1::parts] for name, cases in groups.items()}
     suite = unittest.TestSuite(Group(name, cases, workplace) for name, cases in groups.items())
     print(f"{sum(map(len, groups.values()))} cases in {len(groups)} groups", file=sys.stderr)
     return suite
