@@ -133,6 +133,8 @@ def test_results_as_a_list_and_by_name():
     with pytest.raises(KeyError, match="^there is no output 'z'; there are: y, n$"):
         results["one"][0]["z"]
     assert results["one"][0].get("z") is None
+    with pytest.raises(vernier.InvalidArgument, match="a list of mappings, one for each iteration"):
+        results.add({"y": np.ones(2)}, runner_name="three")
 
 
 def test_inputs_come_back(tmp_path):

@@ -296,6 +296,9 @@ class RunResults:
     def add(self, out_list, runtime=None, runner_name=None):
         """Makes a runner of a list of mappings of names to arrays."""
         name = runner_name if runner_name is not None else CUSTOM
+        if hasattr(out_list, "items"):
+            raise InvalidArgument("out_list: expected a list of mappings, one for each iteration, got "
+                                  "one mapping")
         self[name] = [IterationResult(out, runtime, name) for out in out_list]
 
     def split(self):

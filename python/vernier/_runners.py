@@ -110,7 +110,11 @@ class Runner:
 
     def __repr__(self):
         state = "open" if self._open is not None else "not open"
-        return f"<{type(self).__name__} {self._definition()!r}, {state}>"
+        try:
+            told = self._definition()
+        except InvalidArgument as error:  # told when it is opened
+            told = str(error)
+        return f"<{type(self).__name__} {told!r}, {state}>"
 
 
 class OnnxRuntime(Runner):

@@ -215,6 +215,9 @@ class Investigation {
   void SaveBundle() {
     if (outcome_.record.culprits.empty()) {
       logger_.Info("--bundle: nothing is to blame, so there is nothing to hand over");
+      if (HasBundle(plan_.bundle)) {
+        logger_.Warning("--bundle: '" + plan_.bundle + "' still holds what another search found");
+      }
       return;
     }
     BundleRequest request;

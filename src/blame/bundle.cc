@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kScript = "repro.sh";
+
 class Bundle {
  public:
   Bundle(const BundleRequest& request, const BlameGraph& graph, const BlameRecord& record)
@@ -104,11 +106,11 @@ class Bundle {
     // Not beside the test data: a folder with JSON files is taken for saved results.
     VERNIER_TRY(CreateDirectories(PathOf("found")));
     VERNIER_TRY(WriteFileAtomically(PathOf("found/blame.json"), ToJson(record_)));
-    VERNIER_TRY(WriteFileAtomically(PathOf("repro.sh"), Script()));
+    VERNIER_TRY(WriteFileAtomically(PathOf(kScript), Script()));
     std::error_code error;
-    fs::permissions(PathOf("repro.sh"), fs::perms::owner_exec | fs::perms::group_exec,
+    fs::permissions(PathOf(kScript), fs::perms::owner_exec | fs::perms::group_exec,
                     fs::perm_options::add, error);
-    return error ? IoError("'" + PathOf("repro.sh") + "': " + error.message()) : Status();
+    return error ? IoError("'" + PathOf(kScript) + "': " + error.message()) : Status();
   }
 
  private:
@@ -186,6 +188,11 @@ Status WriteBundle(const BundleRequest& request, const BlameGraph& graph,
   bundle.FindBoundary();
   VERNIER_TRY(bundle.Fetch(reference, feeds));
   return bundle.Write();
+}
+
+bool HasBundle(const std::string& folder) {
+  std::error_code ignored;
+  return fs::exists(fs::path(folder) / kScript, ignored);
 }
 
 }  // namespace vernier

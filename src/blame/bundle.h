@@ -26,4 +26,7 @@ Status WriteBundle(const BundleRequest& request, const BlameGraph& graph,
                    const ReferenceSource& reference, std::span<const TensorMap> feeds,
                    const BlameRecord& record);
 
+/// Whether a folder holds one, of whatever search.
+bool HasBundle(const std::string& folder);
+
 }  // namespace vernier

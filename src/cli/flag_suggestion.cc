@@ -48,6 +48,11 @@ std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_vie
 std::string ExplainSurplus(const OptionTable& table, std::span<const std::string> words,
                            const std::string& word) {
   if (word.starts_with('-')) return "";
+  if (word.ends_with(".onnx") && table.FindDest("runners") != nullptr) {
+    return "There is one model for all runners. For one each: --runner a='onnxrt FILE' --runner "
+           "b=" +
+           QuoteForShell("onnxrt " + word) + ".";
+  }
   const auto at = std::find(words.begin(), words.end(), word);
   const auto flag = std::find_if(std::make_reverse_iterator(at), words.rend(),
                                  [](const std::string& w) { return w.starts_with("--"); });

@@ -30,6 +30,13 @@ TEST(SuggestFlag, IsSilentWhenNothingIsNear) {
   EXPECT_EQ(SuggestFlag(table, "--" + std::string(100000, 'x')), std::nullopt);
 }
 
+TEST(ExplainSurplus, ASecondModelNeedsARunner) {
+  const std::vector<std::string> words = {"a.onnx", "--onnxrt", "my b.onnx"};
+  EXPECT_EQ(ExplainSurplus(RunOptionTable(), words, "my b.onnx"),
+            "There is one model for all runners. For one each: --runner a='onnxrt FILE' --runner "
+            "b='onnxrt my b.onnx'.");
+}
+
 TEST(ExplainSurplus, NamesTheFlagThatTakesNoMore) {
   const OptionTable table = RunOptionTable();
   const std::vector<std::string> words = {"m.onnx",   "--report", "a.html", "b.md", "--blame",
@@ -38,7 +45,8 @@ TEST(ExplainSurplus, NamesTheFlagThatTakesNoMore) {
             "--report takes one value; give it once for each.");
   EXPECT_EQ(ExplainSurplus(table, words, "s.json"),
             "--resume takes no file here. `vernier blame --resume s.json` goes on with a search.");
-  EXPECT_EQ(ExplainSurplus(table, words, "m.onnx"), "");
+  EXPECT_EQ(ExplainSurplus(table, words, "x"),
+            "--resume takes no file here. `vernier blame --resume x` goes on with a search.");
   EXPECT_EQ(ExplainSurplus(table, words, "--nosuch"), "");
   EXPECT_EQ(ExplainSurplus(table, words, "not there"), "");
 }

@@ -1,5 +1,8 @@
 #include "io/peer_document.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -7,6 +10,16 @@
 #include "io/peer_array.h"
 
 namespace vernier {
+namespace {
+
+bool NamesModel(std::string_view path) {
+  constexpr std::string_view kExtensions[] = {".onnx", ".engine", ".plan", ".pt",
+                                              ".pth",  ".keras",  ".h5",   ".tflite"};
+  return std::any_of(std::begin(kExtensions), std::end(kExtensions),
+                     [&](std::string_view extension) { return path.ends_with(extension); });
+}
+
+}  // namespace
 
 Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(const std::string& path,
                                                          const JsonCut& cut) {
@@ -20,6 +33,12 @@ Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::string path, JsonT
                                                          std::shared_ptr<TensorPool> pool,
                                                          const JsonCut& cut) {
   Result<JsonTape> tape = JsonTape::Parse(std::move(text), NpyPayloadLength, cut);
+  if (!tape.ok() && NamesModel(path)) {
+    return Malformed(
+        "'" + path +
+        "' is a model, and inputs or outputs that were saved are wanted here; `vernier "
+        "run` and `vernier blame` compare models");
+  }
   if (!tape.ok()) return std::move(tape).Annotate("'" + path + "': not valid JSON").status();
   return std::unique_ptr<PeerDocument>(
       new PeerDocument(std::move(path), *std::move(tape), std::move(pool)));

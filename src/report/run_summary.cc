@@ -200,6 +200,23 @@ const RunnerRecord* FindRunner(const RunRecord& record, const std::string& name)
   return nullptr;
 }
 
+// Whether `blame` can probe it. Scripts may do with the model what they like.
+bool IsOnnx(const RunnerRecord* runner) {
+  return runner != nullptr && runner->model.ends_with(".onnx") && runner->backend != "python";
+}
+
+// Empty: nothing would name the layer.
+std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second) {
+  if (IsOnnx(first) && IsOnnx(second)) {
+    return "to find the layer: `vernier blame` in place of `vernier run`; ";
+  }
+  const bool one_saved = (first == nullptr) != (second == nullptr);
+  if (!one_saved || !(IsOnnx(first) || IsOnnx(second))) return "";
+  return "to find the layer: `vernier blame` with outputs that were saved with --onnx-outputs '*' "
+         "and "
+         "their inputs; ";
+}
+
 // Rounded up to two digits.
 std::string EnoughTolerance(double required) {
   const double unit = std::pow(10.0, std::floor(std::log10(required)) - 1);
@@ -244,11 +261,8 @@ std::string FormatAdvice(const RunRecord& record) {
     if (enough.empty()) continue;
     const RunnerRecord* first = FindRunner(record, pair.first);
     const RunnerRecord* second = FindRunner(record, pair.second);
-    const std::string next =
-        "to accept this difference: add --atol" + enough + " --rtol" + enough +
-        ThresholdAdvice(record) +
-        // Saved files have no other tensors to look at.
-        (record.runners.empty() ? "" : "; to see which tensor parts first: add --onnx-outputs '*'");
+    const std::string next = LayerAdvice(first, second) + "to accept this difference: add --atol" +
+                             enough + " --rtol" + enough + ThresholdAdvice(record);
     // Scripts need not say what they compute in.
     const bool told = first != nullptr && second != nullptr && !first->precision.empty() &&
                       !second->precision.empty();

@@ -33,6 +33,28 @@ TEST(RunSummary, AdviceNamesTheToleranceThatWouldBeEnough) {
   EXPECT_THAT(FormatRunSummary(FailedRun(false), {}), HasSubstr("add --atol 0.02 --rtol 0.02"));
 }
 
+TEST(RunSummary, AdviceNamesBlameWhereItCanProbe) {
+  RunRecord record = FailedRun(false);
+  EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("to find the layer")));
+  record.runners.resize(2);
+  record.runners[0].name = record.pairs[0].first;
+  record.runners[0].model = "a.onnx";
+  record.runners[1].name = record.pairs[0].second;
+  record.runners[1].model = "b.engine";
+  EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("to find the layer")));
+  record.runners[1].model = "b.onnx";
+  EXPECT_THAT(FormatRunSummary(record, {}),
+              HasSubstr("next: to find the layer: `vernier blame` in place of `vernier run`; to "
+                        "accept this difference: add"));
+  // Against a file: probes of the one side need those of the other.
+  record.runners.resize(1);
+  EXPECT_THAT(FormatRunSummary(record, {}),
+              HasSubstr("`vernier blame` with outputs that were saved with --onnx-outputs '*' and "
+                        "their inputs; to accept"));
+  record.runners[0].backend = "python";
+  EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("to find the layer")));
+}
+
 // A tolerance for all outputs is refused beside --tolerance auto: the advice must be one that
 // works.
 TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesTheOutput) {

@@ -411,6 +411,12 @@ class Blame(Case):
                                env={**os.environ, "VERNIER": VERNIER})
         self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
         self.assertIn("FAILED", again.stdout)
+        # A search that finds nothing does not look as if it had found this.
+        first = two_models(network)[:2]
+        clean, _ = blame(self.folder.name, *first, first[0], first[1].replace("=", "2=", 1),
+                         "--bundle", "bundle")
+        self.assertEqual(clean.returncode, 0, clean.stdout + clean.stderr)
+        self.assertIn("'bundle' still holds what another search found", clean.stdout)
 
     def test_run_with_blame(self):
         network = planted.plant(1, "wrong_epsilon")
