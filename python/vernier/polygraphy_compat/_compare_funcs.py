@@ -1,14 +1,46 @@
 """Comparison functions: the program's, called with two IterationResults."""
 
+import contextlib
 import json
+import logging
 import os
 import tempfile
 
 import vernier
 from vernier import InvalidArgument
+from vernier._logging import logger
 from vernier._results import IterationResult
 
 from . import verdicts  # of libexec/vernier/shim/polygraphy/comparator, installed here
+
+
+# A file of a moment: on a disk the time to make it safe would be the most of a call.
+SHARED_MEMORY = "/dev/shm"
+
+
+class _OfAllIterations(logging.Filter):
+    """Lines that are not about this one iteration: Comparator.compare_accuracy tells them."""
+
+    LINES = ("Accuracy Comparison |", "Iteration: ", "Accuracy Summary |",
+             "Saving accuracy results to")
+
+    def filter(self, record):
+        return not record.getMessage().startswith(self.LINES)
+
+
+@contextlib.contextmanager
+def _told_of_one():
+    dropped = _OfAllIterations()
+    logger().addFilter(dropped)
+    try:
+        yield
+    finally:
+        logger().removeFilter(dropped)
+
+
+def _folder():
+    there = os.access(SHARED_MEMORY, os.W_OK | os.X_OK)
+    return tempfile.TemporaryDirectory(prefix="vernier-", dir=SHARED_MEMORY if there else None)
 
 
 class _Judged(verdicts.Function):
@@ -16,7 +48,7 @@ class _Judged(verdicts.Function):
         names = (a.runner_name, b.runner_name)
         if names[0] == names[1]:
             names = tuple(f"{name}-{index}" for index, name in enumerate(names))
-        with tempfile.TemporaryDirectory(prefix="vernier-") as folder:
+        with _told_of_one(), _folder() as folder:
             path = os.path.join(folder, "accuracy.json")
             record = vernier.compare([a], [b], names=names, lenient=True,
                                      compare=list(self.functions), save_accuracy_results=path,

@@ -17,6 +17,7 @@ from ._compare_funcs import (BaseCompareFunc, CompareFunc, CompareResult,
                              QualityMetricsResult, SimpleCompareFunc, SnrCompareFunc, SnrResult)
 from .backend.base import BaseRunner, FrameworkRunner
 from .common import TensorMetadata
+from .logger import G_LOGGER
 
 __all__ = ["AccuracyResult", "AccuracyResults", "BaseCompareFunc", "BasePostprocessFunc",
            "Comparator", "CompareFunc", "CompareResult", "CosineSimilarityCompareFunc",
@@ -224,7 +225,9 @@ class Comparator:
             for first, second in pairs:
                 verdicts, stopped = _compare_pair(run_results[first], run_results[second],
                                                   function or SimpleCompareFunc(), fail_fast)
-                result[(run_results[first][0], run_results[second][0])] = verdicts
+                names = (run_results[first][0], run_results[second][0])
+                result[names] = verdicts
+                _tell_summary(names, result)
                 if stopped:
                     break
             results.append(result)
@@ -290,13 +293,22 @@ def _joined(run_results):
     return RunResults.concat(runs)
 
 
+def _tell_summary(names, result):
+    """In Polygraphy's words."""
+    passed, failed, total = result.stats(names)
+    logger().log(G_LOGGER.ERROR if failed else G_LOGGER.FINISH, "Accuracy Summary | %s vs. %s | Passed: %d/%d "
+                 "iterations | Pass Rate: %.2f%%", *names, passed, total, 100 * passed / total)
+
+
 def _compare_pair(a, b, function, fail_fast):
     if len(a[1]) != len(b[1]):
         raise InvalidArgument(f"'{a[0]}' has {len(a[1])} iterations and '{b[0]}' {len(b[1])}")
     if not len(a[1]):
         raise InvalidArgument(f"'{a[0]}' and '{b[0]}' have no iterations to compare")
+    logger().info("Accuracy Comparison | %s vs. %s", a[0], b[0])
     verdicts = []
-    for left, right in zip(a[1], b[1]):
+    for index, (left, right) in enumerate(zip(a[1], b[1])):
+        logger().info("Iteration: %d", index)
         verdicts.append(OrderedDict(function(left, right)))
         if not verdicts[-1]:
             raise InvalidArgument(f"'{a[0]}' and '{b[0]}' have no outputs in common to compare")
