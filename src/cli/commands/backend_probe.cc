@@ -1,5 +1,7 @@
 #include "cli/commands/backend_probe.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -43,7 +45,8 @@ PluginProbes::PluginProbes(std::vector<BackendFile> files) : files_(std::move(fi
 
 Result<BackendInfo> PluginProbes::Await(size_t index) {
   std::future<Result<BackendInfo>>& probe = probes_[index];
-  if (probe.wait_for(kSilence) == std::future_status::timeout) {
+  // For whoever sits there; logs and scripts want the answer alone.
+  if (::isatty(STDERR_FILENO) != 0 && probe.wait_for(kSilence) == std::future_status::timeout) {
     std::fprintf(stderr, "[I] Loading %s. What is not in memory yet is read from disk first\n",
                  files_[index].name.c_str());
   }
