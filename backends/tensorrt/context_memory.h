@@ -24,6 +24,9 @@ class ContextMemory {
                                                          const sdk::Options& options,
                                                          Logger& logger);
 
+  /// Is it TensorRT's own, so that there is nothing to prepare?
+  bool is_static() const { return strategy_ == Strategy::kStatic; }
+
   /// When the shapes of all inputs are set and nothing runs.
   Status Prepare(nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionContext& context);
 

@@ -61,12 +61,11 @@ Status CudaDevice::Synchronize(cuda::Stream stream) const {
   return driver().Check(driver().StreamSynchronize(stream), "waiting for the GPU");
 }
 
-Result<cuda::Event> CudaDevice::CreateEvent() const {
+Result<cuda::Event> CudaDevice::CreateEvent(cuda::EventFlags flags) const {
   cuda::Event event = nullptr;
   const cuda::CurrentContext current = Enter();
   VERNIER_TRY(current.status());
-  VERNIER_TRY(
-      driver().Check(driver().EventCreate(&event, cuda::kEventDisableTiming), "making an event"));
+  VERNIER_TRY(driver().Check(driver().EventCreate(&event, flags), "making an event"));
   return event;
 }
 
@@ -76,11 +75,26 @@ void CudaDevice::DestroyEvent(cuda::Event event) const {
 }
 
 Status CudaDevice::Record(cuda::Event event, cuda::Stream stream) const {
-  return driver().Check(driver().EventRecord(event, stream), "marking a copy");
+  return driver().Check(driver().EventRecord(event, stream), "marking a place on a stream");
 }
 
 Status CudaDevice::WaitOnDevice(cuda::Stream stream, cuda::Event event) const {
   return driver().Check(driver().StreamWaitEvent(stream, event, 0), "waiting for a copy");
+}
+
+bool CudaDevice::HasPassed(cuda::Event event) const {
+  return driver().EventQuery(event) != cuda::kNotReady;
+}
+
+Status CudaDevice::Await(cuda::Event event) const {
+  return driver().Check(driver().EventSynchronize(event), "waiting for the GPU");
+}
+
+Result<double> CudaDevice::SecondsBetween(cuda::Event from, cuda::Event to) const {
+  float milliseconds = 0;
+  VERNIER_TRY(driver().Check(driver().EventElapsedTime(&milliseconds, from, to),
+                             "reading the GPU's clock"));
+  return static_cast<double>(milliseconds) * 1e-3;
 }
 
 }  // namespace vernier::trt

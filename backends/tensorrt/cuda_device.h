@@ -41,10 +41,15 @@ class CudaDevice {
   Status Synchronize(cuda::Stream stream) const;
 
   /// An event that marks a place on a stream; what is on another stream afterwards waits for it.
-  Result<cuda::Event> CreateEvent() const;
+  Result<cuda::Event> CreateEvent(cuda::EventFlags flags = cuda::kEventDisableTiming) const;
   void DestroyEvent(cuda::Event event) const;
   Status Record(cuda::Event event, cuda::Stream stream) const;
   Status WaitOnDevice(cuda::Stream stream, cuda::Event event) const;
+  /// Has the stream come past it? Also true where CUDA has failed, which Await tells.
+  bool HasPassed(cuda::Event event) const;
+  Status Await(cuda::Event event) const;
+  /// Between two events of kEventDefault that have passed, by the device's clock.
+  Result<double> SecondsBetween(cuda::Event from, cuda::Event to) const;
 
   /// Success, or kBackend with what was being done and the driver's reason.
   Status Check(cuda::Code code, std::string_view doing) const {

@@ -95,6 +95,7 @@ Status TrtSession::SetShape(Input& input, const vn_tensor& tensor) {
   if (same) return {};
   VERNIER_ASSIGN_OR_RETURN(const nvinfer1::Dims dims, DimsOf(tensor));
   input.shape.reset();
+  outputs_are_fixed_.reset();
   if (!context_->setInputShape(input.name.c_str(), dims)) {
     return InvalidArgument("input '" + input.name +
                            "': the engine does not take this shape: " + shared_.logger.TakeError());
@@ -147,13 +148,13 @@ Status TrtSession::TakeInputs(std::span<const vn_tensor* const> inputs) {
   return {};
 }
 
-// While the device computes. A failure is none: they are copied when it is their turn.
-void TrtSession::SendNextInputs() {
-  if (!next_.usable) return;
-  const std::span<const vn_tensor* const> inputs = shared_.logger.host().NextInputs();
-  if (inputs.empty()) return;
-  next_.sent = CopyNextInputs(inputs).ok();
-  next_.usable = next_.sent;
+// Are these the shapes that TensorRT was told last?
+bool TrtSession::HasShapesOf(std::span<const vn_tensor* const> inputs) const {
+  return std::ranges::all_of(inputs_, [&](const Input& input) {
+    const vn_tensor* const tensor = FindInput(inputs, input.name);
+    return tensor != nullptr && input.shape &&
+           std::ranges::equal(*input.shape, std::span(tensor->shape, tensor->rank));
+  });
 }
 
 Status TrtSession::CopyNextInputs(std::span<const vn_tensor* const> inputs) {

@@ -3,8 +3,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <fstream>
 
 #include "engine_builder.h"
@@ -14,14 +12,11 @@
 #include "option_gates.h"
 #include "option_words.h"
 #include "plan_version.h"
+#include "session_output.h"
 #include "trt_words.h"
 
 namespace vernier::trt {
 namespace {
-
-std::vector<int64_t> ShapeOf(const nvinfer1::Dims& dims) {
-  return {dims.d, dims.d + std::max(dims.nbDims, 0)};
-}
 
 // Options that permit a precision; whether a layer uses it is TensorRT's choice.
 struct PermittedPrecision {
@@ -40,9 +35,6 @@ Status LoadPlugins(const sdk::Options& options) {
   }
   return {};
 }
-
-// Smaller outputs are cheaper to copy than to compare in place.
-constexpr size_t kStaysOnDevice = size_t{256} << 10;
 
 Owned<nvinfer1::IRuntime> LoadRuntime(nvinfer1::IRuntime& runtime, const std::string& path) {
   return [&](auto& r) -> Owned<nvinfer1::IRuntime> {
@@ -72,39 +64,6 @@ Status SetDlaWorkspace(nvinfer1::IRuntime& runtime, const sdk::Options& options)
 }
 
 }  // namespace
-
-// TensorRT asks for memory when it knows how much an output needs, and tells its shape.
-class TrtSession::Output final : public nvinfer1::IOutputAllocator {
- public:
-  Output(std::string name, int32_t type, Layout layout, TrtSession& session)
-      : name_(std::move(name)), type_(type), layout_(layout), session_(session) {}
-  void* reallocateOutput(const char*, void*, uint64_t size, uint64_t) noexcept override {
-    // Not the memory that somebody still reads the last inference's output from.
-    if (buffer_ == nullptr || buffer_->size() < size || buffer_.use_count() > 1) {
-      Result<std::shared_ptr<cuda::DeviceMemory>> memory = session_.shared_.device->Allocate(size);
-      if (!memory.ok()) {
-        failure_ = memory.status();
-        return nullptr;
-      }
-      buffer_ = *std::move(memory);
-    }
-    return buffer_->data();
-  }
-  void notifyShape(const char*, const nvinfer1::Dims& dims) noexcept override {
-    shape_ = ShapeOf(dims);
-  }
-
-  std::string name_;
-  int32_t type_;
-  Layout layout_;
-  TrtSession& session_;
-  std::shared_ptr<cuda::DeviceMemory> buffer_;
-  std::vector<int64_t> shape_;
-  Status failure_;
-  // The host's copy, used again as soon as nobody reads it any more.
-  std::shared_ptr<std::byte> pinned_;
-  size_t pinned_size_ = 0;
-};
 
 Result<std::unique_ptr<sdk::Session>> TrtSession::Open(const Shared& shared, const vn_model& model,
                                                        const sdk::Options& options) {
@@ -138,10 +97,12 @@ TrtSession::~TrtSession() {
   const cuda::CurrentContext current = shared_.device->Enter();
   if (stream_ != nullptr) shared_.device->DestroyStream(stream_);
   next_.End(*shared_.device);
+  for (Marks& marks : marks_) marks.End(*shared_.device);
   // In this order, and in the device's context, which members are not destroyed in.
   graph_.reset();
   context_.reset();
   debug_.reset();
+  ahead_.reset();
   outputs_.clear();
   engine_.reset();
   runtime_.reset();
@@ -241,8 +202,8 @@ Status TrtSession::Activate(const sdk::Options& options) {
   }
   VERNIER_TRY(shared_.device->Synchronize(stream_));
   for (const auto& output : outputs_) {
-    if (!context_->setOutputAllocator(output->name_.c_str(), output.get())) {
-      return BackendError("TensorRT refused the memory for output '" + output->name_ + "'");
+    if (!context_->setOutputAllocator(output->name.c_str(), output.get())) {
+      return BackendError("TensorRT refused the memory for output '" + output->name + "'");
     }
   }
   debug_ = DebugTensors::Listen(*context_, *shared_.device, shared_.logger);
@@ -274,136 +235,6 @@ void TrtSession::ReportPrecisions(const sdk::Options& options, const LayerPrecis
                  std::string(permitted.name) + "; TensorRT chose " + layers.summary);
   }
   for (const std::string& refused : layers.refused) host.Warning("--layer-precisions: " + refused);
-}
-
-// What a recording is made for: it has the addresses of all tensors in it. Empty: something that it
-// would write into is still read by somebody, host memory is read while TensorRT enqueues, or a
-// shape depends on data, which a recording would not tell.
-std::string TrtSession::RecordingKey() const {
-  std::string key;
-  const auto add = [&](auto value) { key += std::to_string(value) + ' '; };
-  for (const Input& input : inputs_) {
-    if (input.host) return {};
-    add(reinterpret_cast<uintptr_t>(input.now.buffer->data()));
-    for (const int64_t extent : *input.shape) add(extent);
-  }
-  for (const auto& output : outputs_) {
-    const std::vector<int64_t> shape = ShapeOf(context_->getTensorShape(output->name_.c_str()));
-    const bool open = std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < 0; });
-    if (open || output->buffer_ == nullptr || output->buffer_.use_count() > 1) return {};
-    add(reinterpret_cast<uintptr_t>(output->buffer_->data()));
-  }
-  return key;
-}
-
-// The second inference with the same addresses and shapes is recorded, from then on the recording
-// is launched.
-Status TrtSession::Enqueue() {
-  const auto enqueue = [this] { return context_->enqueueV3(stream_); };
-  const std::string key = graph_ == nullptr ? std::string() : RecordingKey();
-  if (!key.empty() && graph_->Has(key)) return graph_->Launch(stream_);
-  if (!key.empty() && key == last_key_) {
-    VERNIER_TRY(shared_.device->Synchronize(stream_));
-    const Status recorded = graph_->Record(key, stream_, enqueue);
-    if (recorded.ok() && RecordingKey() == key) return graph_->Launch(stream_);
-    shared_.logger.host().Warning("--cuda-graphs: this engine's inferences are not recorded: " +
-                                  recorded.message());
-    graph_.reset();
-  }
-  const bool enqueued = enqueue();
-  for (const auto& output : outputs_) VERNIER_TRY(output->failure_);
-  if (!enqueued) {
-    return BackendError("TensorRT could not run the engine: " + shared_.logger.TakeError());
-  }
-  if (graph_ != nullptr) last_key_ = RecordingKey();
-  return {};
-}
-
-// The same name takes the place of an output.
-Status TrtSession::AddDebugTensors(std::vector<sdk::OutputTensor>& outputs) {
-  if (debug_ == nullptr) return {};
-  VERNIER_ASSIGN_OR_RETURN(std::vector<sdk::OutputTensor> tensors, debug_->Take());
-  for (sdk::OutputTensor& tensor : tensors) {
-    const auto same = std::find_if(outputs.begin(), outputs.end(),
-                                   [&](const auto& output) { return output.name == tensor.name; });
-    if (same != outputs.end()) {
-      *same = std::move(tensor);
-    } else {
-      outputs.push_back(std::move(tensor));
-    }
-  }
-  return {};
-}
-
-Result<sdk::OutputTensor> TrtSession::Fetch(Output& output) {
-  sdk::OutputTensor tensor;
-  tensor.name = output.name_;
-  tensor.dtype = DTypeOf(output.type_);
-  tensor.shape = output.shape_;
-  if (tensor.dtype == DType::kUndefined) {
-    tensor.skipped = "an element type that is not supported";
-    return tensor;
-  }
-  const size_t count = CountOf(tensor.shape);
-  tensor.byte_size = static_cast<size_t>(ByteSize(tensor.dtype, count).value_or(0));
-  if (!output.layout_ && tensor.byte_size >= kStaysOnDevice &&
-      shared_.logger.host().takes_cuda_outputs()) {
-    // Run waits for the stream before anybody reads it.
-    tensor.data = output.buffer_->data();
-    tensor.keep_alive = output.buffer_;
-    tensor.device_type = VN_DEVICE_CUDA;
-    tensor.device_id = shared_.device->ordinal();
-    return tensor;
-  }
-  VERNIER_TRY(CopyOutput(output, tensor));
-  return tensor;
-}
-
-Status TrtSession::CopyOutput(Output& output, sdk::OutputTensor& tensor) {
-  const size_t count = CountOf(tensor.shape);
-  size_t size = tensor.byte_size;
-  if (output.layout_ && count > 0) {
-    size = LaidOutCount(*output.layout_, tensor.shape).value_or(0) * (tensor.byte_size / count);
-  }
-  if (output.pinned_.use_count() != 1 || output.pinned_size_ < size) {
-    VERNIER_ASSIGN_OR_RETURN(output.pinned_, shared_.device->AllocatePinned(size));
-    output.pinned_size_ = size;
-  }
-  if (output.buffer_ != nullptr) {
-    VERNIER_TRY(
-        shared_.device->CopyToHost(output.pinned_.get(), output.buffer_->pointer(), size, stream_));
-  }
-  tensor.data = output.pinned_.get();
-  tensor.keep_alive = output.pinned_;
-  if (!output.layout_ || count == 0) return {};
-  VERNIER_TRY(shared_.device->Synchronize(stream_));
-  const auto linear = std::make_shared<std::vector<std::byte>>(tensor.byte_size);
-  Linearise(*output.layout_, tensor.shape, tensor.byte_size / count, output.pinned_.get(),
-            linear->data());
-  tensor.data = linear->data();
-  tensor.keep_alive = linear;
-  return {};
-}
-
-Result<sdk::RunOutcome> TrtSession::Run(std::span<const vn_tensor* const> inputs) {
-  const cuda::CurrentContext current = shared_.device->Enter();
-  VERNIER_TRY(current.status());
-  const auto start = std::chrono::steady_clock::now();
-  VERNIER_TRY(TakeInputs(inputs));
-  VERNIER_TRY(context_memory_.Prepare(*engine_, *context_));
-  VERNIER_TRY(Enqueue());
-  sdk::RunOutcome outcome;
-  for (const auto& output : outputs_) {
-    VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor tensor, Fetch(*output));
-    outcome.outputs.push_back(std::move(tensor));
-  }
-  SendNextInputs();
-  VERNIER_TRY(shared_.device->Synchronize(stream_));
-  VERNIER_TRY(AddDebugTensors(outcome.outputs));
-  // Polygraphy's time for a TensorRT runner includes the copies, too: here of what is copied.
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  outcome.inference_seconds = elapsed.count();
-  return outcome;
 }
 
 }  // namespace vernier::trt

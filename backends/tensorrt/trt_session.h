@@ -1,8 +1,10 @@
 // One engine, ready to run.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,6 +64,19 @@ class TrtSession final : public sdk::Session {
     std::optional<std::vector<int64_t>> shape;  ///< that TensorRT was told last
     const void* address = nullptr;              ///< the same, of the device's memory
   };
+  // Where an inference begins and ends on the stream. Copies mean the same events.
+  struct Marks {
+    cuda::Event begun = nullptr;
+    cuda::Event ended = nullptr;
+
+    Status Make(const CudaDevice& device);
+    void End(const CudaDevice& device);
+  };
+  // An inference that is on its way. Its outputs may be read when it has ended.
+  struct Flight {
+    Marks marks;
+    std::vector<sdk::OutputTensor> outputs;
+  };
   // The inputs of the next inference, which are copied while this one computes.
   struct NextInputs {
     cuda::Stream stream = nullptr;
@@ -85,10 +100,14 @@ class TrtSession final : public sdk::Session {
   Status SetAddress(Input& input);
   Status CopyInput(Place& place, const void* bytes, size_t size, cuda::Stream stream);
   Status TakeInputs(std::span<const vn_tensor* const> inputs);
-  void SendNextInputs();
+  bool HasShapesOf(std::span<const vn_tensor* const> inputs) const;
   Status CopyNextInputs(std::span<const vn_tensor* const> inputs);
   std::string RecordingKey() const;
   Status Enqueue();
+  Result<Flight> Launch(std::span<const vn_tensor* const> inputs);
+  std::span<const vn_tensor* const> AwaitNextInputs(const Flight& flight) const;
+  bool MayLaunchAhead(std::span<const vn_tensor* const> inputs);
+  void PrepareNext(const Flight& flight);
   Result<sdk::OutputTensor> Fetch(Output& output);
   Status AddDebugTensors(std::vector<sdk::OutputTensor>& outputs);
   Status CopyOutput(Output& output, sdk::OutputTensor& tensor);
@@ -100,10 +119,14 @@ class TrtSession final : public sdk::Session {
   Owned<nvinfer1::IExecutionContext> context_;
   ContextMemory context_memory_;
   std::unique_ptr<DebugTensors> debug_;
+  bool has_debug_tensors_ = false;    ///< one has come
   std::unique_ptr<CudaGraph> graph_;  ///< with --cuda-graphs, until one cannot be recorded
   std::string last_key_;
   cuda::Stream stream_ = nullptr;
+  std::array<Marks, 2> marks_;  ///< the first are those of the last inference
   NextInputs next_;
+  std::optional<Flight> ahead_;            ///< the next inference, behind the present one
+  std::optional<bool> outputs_are_fixed_;  ///< for the shapes that TensorRT was told last
   std::vector<AskedPrecision> asked_;
   BuildFacts build_;
   std::vector<Input> inputs_;

@@ -140,10 +140,11 @@ typedef struct vn_host {
    * for outputs of the first run whose size is known by then. Since 1.2. Star. */
   void* (*output_memory)(void* self, size_t byte_size)VN_NOEXCEPT;
 
-  /* During `run`, once, when the inference goes on by itself: the inputs of this session's next
-   * `run`, if they are here already, so that they can be on their way to a device before that. If
-   * there is a next `run`, it has just these. The tensors are valid until this `run` returns, their
-   * data until the next one does. NULL: they are not here. Since 1.3. Star. */
+  /* During `run`, when the inference goes on by itself: the inputs of this session's next `run`, if
+   * they are here already, so that they can be on their way to a device before that. If there is a
+   * next `run`, it has just these. The tensors are valid until this `run` returns, their data until
+   * the next one does. NULL: they are not here, or were told before; what is not here yet may be
+   * asked for again. Since 1.3. Star. */
   const vn_tensor* const* (*next_inputs)(void* self, size_t* count)VN_NOEXCEPT;
 } vn_host;
 

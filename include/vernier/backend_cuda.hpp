@@ -48,6 +48,8 @@ enum FunctionAttribute : int { kMaxDynamicSharedBytes = 8 };
 enum JitOption : int { kJitErrorLog = 5, kJitErrorLogBytes = 6 };
 enum StreamFlags : unsigned { kStreamNonBlocking = 1 };
 enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
+/// What EventQuery answers while the stream has not come to the event.
+inline constexpr Code kNotReady = 600;
 
 /// The functions by the driver's names without their prefix. Copies refer to the same library,
 /// which stays open for the life of the process.
@@ -83,6 +85,7 @@ struct Driver {
   Code (*EventCreate)(Event* out, unsigned flags);
   Code (*EventDestroy)(Event);
   Code (*EventRecord)(Event, Stream);
+  Code (*EventQuery)(Event);
   Code (*EventSynchronize)(Event);
   Code (*EventElapsedTime)(float* milliseconds, Event start, Event end);
   Code (*ModuleLoadDataEx)(Module* out, const void* image, unsigned options, int* names,
@@ -167,6 +170,7 @@ inline Result<Driver> Driver::Load(const char* library) {
       {"cuEventCreate", &driver.EventCreate},
       {"cuEventDestroy_v2", &driver.EventDestroy},
       {"cuEventRecord", &driver.EventRecord},
+      {"cuEventQuery", &driver.EventQuery},
       {"cuEventSynchronize", &driver.EventSynchronize},
       {"cuEventElapsedTime", &driver.EventElapsedTime},
       {"cuModuleLoadDataEx", &driver.ModuleLoadDataEx},

@@ -68,8 +68,9 @@ const vn_tensor* const* NextInputs(void* self, size_t* count) noexcept {
   PluginHost& host = *static_cast<PluginHost*>(self);
   *count = 0;
   if (host.stage != PluginHost::Stage::kRunning || !host.next_feed) return nullptr;
-  const TensorMap* const feed = std::exchange(host.next_feed, nullptr)();
+  const TensorMap* const feed = host.next_feed();
   if (feed == nullptr) return nullptr;
+  host.next_feed = nullptr;
   host.next_inputs = std::make_shared<AbiTensors>();
   for (const NamedTensor& input : *feed) host.next_inputs->Add(input);
   *count = host.next_inputs->pointers().size();

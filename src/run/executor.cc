@@ -159,7 +159,7 @@ class Execution {
                    FormatTensorTable(*feed));
       VERNIER_TRY(savers_->AddFeed(i, *feed));
       observer_.FeedMade(i, *feed);
-      live_.Meanwhile([this] { return feeds_->Prepare(); });
+      live_.Meanwhile({[this] { return feeds_->Prepare(); }, [this] { feeds_->PrepareOneMore(); }});
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference_.InferAll(*feed, i));
       ++live_iterations_;
       live_.ForgetFeed();

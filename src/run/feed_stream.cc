@@ -7,6 +7,9 @@
 namespace vernier {
 namespace {
 
+// Of a feed that is made before its turn, and may be sent then: it is there twice for a while.
+constexpr size_t kMostAhead = size_t{8} << 20;
+
 size_t SizeOf(const TensorMap& feed) {
   size_t size = 0;
   for (const NamedTensor& input : feed) size += input.tensor.bytes().size();
@@ -79,28 +82,41 @@ Result<std::optional<TensorMap>> FeedStream::Next() {
     return feed;
   }
   if (next_ >= random_->count()) return std::optional<TensorMap>();
-  if (!prepared_) {
+  if (prepared_.empty()) {
     VERNIER_ASSIGN_OR_RETURN(TensorMap feed, random_->Make(next_++, logger_));
     last_size_ = SizeOf(feed);
     return std::optional<TensorMap>(std::move(feed));
   }
-  Prepared prepared = *std::exchange(prepared_, std::nullopt);
+  Prepared prepared = std::move(prepared_.front());
+  prepared_.pop_front();
   prepared.log.WriteTo(logger_);
   VERNIER_ASSIGN_OR_RETURN(TensorMap feed, std::move(prepared.feed));
   ++next_;
   return std::optional<TensorMap>(std::move(feed));
 }
 
-const TensorMap* FeedStream::Prepare() {
-  constexpr size_t kMostAhead = size_t{2} << 20;
-  const bool wanted = random_ && !drawn_elsewhere_ && !prepared_ && next_ > 0 &&
-                      next_ < random_->count() && last_size_ <= kMostAhead;
-  if (!wanted) return nullptr;
+void FeedStream::Make(int64_t iteration) {
   HeldLog log;
-  Result<TensorMap> feed = random_->Make(next_, log);
+  Result<TensorMap> feed = random_->Make(iteration, log);
   if (feed.ok()) last_size_ = SizeOf(*feed);
-  prepared_ = Prepared{std::move(feed), std::move(log)};
-  return prepared_->feed.ok() ? &*prepared_->feed : nullptr;
+  prepared_.push_back({std::move(feed), std::move(log)});
+}
+
+const TensorMap* FeedStream::Prepare() {
+  if (prepared_.empty()) {
+    const bool wanted = random_ && !drawn_elsewhere_ && next_ > 0 && next_ < random_->count() &&
+                        last_size_ <= kMostAhead;
+    if (!wanted) return nullptr;
+    Make(next_);
+  }
+  return prepared_.front().feed.ok() ? &*prepared_.front().feed : nullptr;
+}
+
+void FeedStream::PrepareOneMore() {
+  constexpr size_t kMostTwice = size_t{2} << 20;
+  const bool wanted =
+      prepared_.size() == 1 && next_ + 1 < random_->count() && last_size_ <= kMostTwice;
+  if (wanted) Make(next_ + 1);
 }
 
 std::optional<int64_t> FeedStream::expected() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,10 +39,14 @@ class FeedStream {
   /// the plan is lenient.
   Result<std::optional<TensorMap>> Next();
 
-  /// Makes the next feed now, for Next() to return, where it is random, drawn here and not so large
-  /// that having two is a burden. What there is to log of it appears with Next(). Null where there
-  /// is none.
+  /// Makes the next feed now, if it was not made yet, for Next() to return, where it is random,
+  /// drawn here and not so large that having two is a burden. What there is to log of it appears
+  /// with Next(). Null where there is none.
   const TensorMap* Prepare();
+
+  /// The same of the feed after that one, where three are no burden: for the next Prepare(), which
+  /// then has nothing to do.
+  void PrepareOneMore();
 
   /// Whether files of feeds hold more than Next() gave, as far as that shows without reading them.
   bool HasMoreLoaded() const { return reader_ != nullptr && reader_->HasMore(); }
@@ -58,6 +63,7 @@ class FeedStream {
   };
 
   Result<std::optional<TensorMap>> Given();
+  void Make(int64_t iteration);
 
   Logger& logger_;
   bool may_be_empty_ = false;
@@ -69,7 +75,7 @@ class FeedStream {
   int64_t next_ = 0;
   bool drawn_elsewhere_ = false;
   size_t last_size_ = 0;  // of the last random feed, in bytes
-  std::optional<Prepared> prepared_;
+  std::deque<Prepared> prepared_;
 };
 
 }  // namespace vernier

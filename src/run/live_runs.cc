@@ -43,9 +43,10 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
 // that may not be wanted.
 bool IsLight(const IterationResult& result) {
   constexpr double kShortSeconds = 10e-3;
+  constexpr size_t kFewBytes = size_t{8} << 20;
   size_t bytes = 0;
   for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
-  return result.runtime_s.value_or(0) < kShortSeconds && bytes <= LentMemory::kLargest;
+  return result.runtime_s.value_or(0) < kShortSeconds && bytes <= kFewBytes;
 }
 
 }  // namespace
@@ -243,10 +244,10 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   TellInputs(runner);
   const bool may_stay = may_stay_on_device_ && !IsSample(index, iteration);
-  if (auto work = std::exchange(meanwhile_, nullptr)) {
-    runner.Meanwhile([this, index, iteration, next_feed = std::move(work)] {
-      const TensorMap* const next = next_feed();
-      if (next != nullptr) InferAhead(index, *next, iteration + 1);
+  if (auto meanwhile = std::exchange(meanwhile_, std::nullopt)) {
+    runner.Meanwhile([this, index, iteration, work = *std::move(meanwhile)] {
+      const TensorMap* const next = work.next_feed();
+      if (next != nullptr && InferAhead(index, *next, iteration + 1)) work.when_sent();
     });
   }
   Result<IterationResult> made =

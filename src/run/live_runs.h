@@ -68,12 +68,15 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration);
 
-  /// What is done once, on this thread, while a runner computes the next result. It gives the feed
-  /// of the iteration after that, where there will be one and it is known already, else null: a
-  /// lone runner may be sent that before it has answered. What it makes of it is nobody's concern
-  /// until it is asked to Infer() it.
-  using NextFeed = std::function<const TensorMap*()>;
-  void Meanwhile(NextFeed work) { meanwhile_ = std::move(work); }
+  /// What is done once, on this thread, while a runner computes the next result.
+  struct Work {
+    /// Gives the feed of the iteration after that, where there will be one and it is known already,
+    /// else null: a lone runner may be sent that before it has answered. What it makes of it is
+    /// nobody's concern until it is asked to Infer() it.
+    std::function<const TensorMap*()> next_feed;
+    std::function<void()> when_sent;  ///< after that, where it was sent
+  };
+  void Meanwhile(Work work) { meanwhile_ = std::move(work); }
 
   /// The last feed is not asked for again: what was kept of it for further runners goes. All of
   /// them must have answered. One that was sent ahead stays.
@@ -129,7 +132,7 @@ class LiveRuns {
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger) const;
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
   bool MayInferAhead(size_t index, int64_t iteration) const;
-  void InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
+  bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool MayLendFeeds() const;
 
   const RunPlan& plan_;
@@ -150,7 +153,7 @@ class LiveRuns {
   InputHashes received_first_;
   std::string received_by_;
 
-  NextFeed meanwhile_;
+  std::optional<Work> meanwhile_;
   bool last_was_light_ = false;  // the last inference: short, and its outputs small
 
   // The block of a feed: runners with the same inputs share it.

@@ -80,16 +80,16 @@ bool LiveRuns::MayInferAhead(size_t index, int64_t iteration) const {
          !IsSaved(index, iteration);
 }
 
-void LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration) {
-  if (!MayInferAhead(index, iteration)) return;
+bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration) {
+  if (!MayInferAhead(index, iteration)) return false;
   // What there is to say of the feed is said when its turn comes.
   NoLog unheard;
   const Result<CoercedFeed> coerced = Coerce(runners_[index], feed, unheard);
-  if (!coerced.ok() || !SameTensors(coerced->tensors, feed)) return;
+  if (!coerced.ok() || !SameTensors(coerced->tensors, feed)) return false;
   Result<TensorBlock> block = EncodeTensors(feed, &lent_);
-  if (!block.ok()) return;
+  if (!block.ok()) return false;
   next_block_ = FeedBlock{iteration, *std::move(block)};
-  (void)runners_[index].InferAhead(next_block_->block);
+  return runners_[index].InferAhead(next_block_->block);
 }
 
 Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed,

@@ -12,7 +12,8 @@
 //   orphan=1          leaves a child process behind that holds everything open, then goes on
 //   chatter=1         logs from a thread of its own until the session is closed
 //   lie=KIND          see fake_backend.cc
-//   ahead=1           asks for the inputs of the next run, says so, and fails if that has others
+//   ahead=MS          asks for the inputs of the next run, until they are here or so much time has
+//                     gone by, says so, and fails if they are told twice or that run has others
 //   noise=X           sessions with options, which then may be any, give float32 outputs that are
 //                     off by the share X, up and down by turns; off=Y: those without, from the
 //                     second on

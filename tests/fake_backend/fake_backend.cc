@@ -24,11 +24,13 @@
 // at stage signature: endless, rank, no_shape
 // at stage info: endless (outputs that were not exposed never end)
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -49,7 +51,7 @@ struct vn_session {
   vn_backend* backend;
   int64_t number;
   int64_t runs = 0;
-  float error = 0;  // relative, of its outputs
+  float error = 0;                // relative, of its outputs
   std::vector<std::string> next;  // the bytes that the inputs of the next run are to have
   std::vector<vn_tensor> signature;
   std::vector<std::string> names;
@@ -320,16 +322,22 @@ std::vector<std::string> BytesOf(std::span<const vn_tensor* const> tensors) {
   return bytes;
 }
 
-void LookAhead(vn_session* session) {
+vn_status* LookAhead(vn_session* session) {
   const vn_host* host = session->backend->host;
-  if (session->backend->behaviour.Get("ahead").empty() || !VN_HAS(host, vn_host, next_inputs)) {
-    return;
-  }
+  const std::string patience(session->backend->behaviour.Get("ahead"));
+  if (patience.empty() || !VN_HAS(host, vn_host, next_inputs)) return nullptr;
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(std::atoi(patience.c_str()));
   size_t count = 0;
-  const vn_tensor* const* const inputs = host->next_inputs(host->self, &count);
-  if (inputs == nullptr) return;
+  const vn_tensor* const* inputs = nullptr;
+  do {
+    inputs = host->next_inputs(host->self, &count);
+  } while (inputs == nullptr && std::chrono::steady_clock::now() < end);
+  if (inputs == nullptr) return nullptr;
   session->next = BytesOf({inputs, count});
   host->log(host->self, 20, Str("the next inputs are here"));
+  if (host->next_inputs(host->self, &count) == nullptr) return nullptr;
+  return NewStatus(host, VN_BACKEND, "the next inputs were told twice");
 }
 
 vn_status* Run(vn_session* session, const vn_tensor* const* inputs, size_t input_count,
@@ -343,7 +351,7 @@ vn_status* Run(vn_session* session, const vn_tensor* const* inputs, size_t input
     return NewStatus(host, VN_BACKEND, "these are not the inputs that were said to come");
   }
   if (vn_status* status = Act(host, session->backend->behaviour, place)) return status;
-  LookAhead(session);
+  if (vn_status* status = LookAhead(session)) return status;
   const std::string_view lie = session->backend->behaviour.LieAt(place);
   if (lie == "bad_code") return NewStatus(host, 12345, "a code that does not exist");
   if (lie == "write_input" && input_count > 0) {

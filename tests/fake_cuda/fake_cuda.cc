@@ -1,10 +1,14 @@
 // A libcuda.so.1 for machines without a GPU: one device whose memory is the host's. It allocates,
 // copies and synchronises, and refuses to compile kernels, as a driver too old for them would.
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <set>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -12,17 +16,56 @@ constexpr int kInvalidValue = 1;
 constexpr int kOutOfMemory = 2;
 constexpr int kUnsupportedPtx = 222;
 constexpr int kAlreadyLocked = 712;
+constexpr int kNotReady = 600;
 
-// $VERNIER_FAKE_CUDA: "no-device", "no-memory" or "no-lock".
+// $VERNIER_FAKE_CUDA: "no-device", "no-memory" or "no-lock"; "slow": what was done is known to be
+// done 20 ms later only; "late-copies": what is copied to the device without a stream arrives there
+// when the default stream is waited for, as it may with a real one.
 bool Behaves(const char* how) {
   const char* value = std::getenv("VERNIER_FAKE_CUDA");
   return value != nullptr && std::strcmp(value, how) == 0;
 }
 
+// An event is the time at which it has passed.
+using Clock = std::chrono::steady_clock;
+Clock::time_point& PlaceOf(void* event) { return *static_cast<Clock::time_point*>(event); }
+std::chrono::milliseconds Delay() { return std::chrono::milliseconds(Behaves("slow") ? 20 : 0); }
+
 std::set<void*>& Locked() {
   static std::set<void*> locked;
   return locked;
 }
+
+struct LateCopy {
+  void* to;
+  std::vector<char> bytes;
+};
+
+// Those of the default stream that are on their way.
+class LateCopies {
+ public:
+  void Add(void* to, const void* from, size_t bytes) {
+    const auto* first = static_cast<const char*>(from);
+    const std::lock_guard lock(mutex_);
+    copies_.push_back({to, {first, first + bytes}});
+  }
+  void Arrive() {
+    const std::lock_guard lock(mutex_);
+    for (const LateCopy& copy : copies_) std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
+    copies_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<LateCopy> copies_;
+};
+
+LateCopies& OnTheWay() {
+  static LateCopies copies;
+  return copies;
+}
+
+void* AddressOf(uint64_t memory) { return reinterpret_cast<void*>(memory); }
 
 }  // namespace
 
@@ -54,12 +97,14 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
 EXPORT int cuCtxPushCurrent_v2(void*) { return 0; }
 EXPORT int cuCtxPopCurrent_v2(void** out) { return *out = nullptr, 0; }
 EXPORT int cuMemAlloc_v2(uint64_t* out, size_t bytes) {
-  void* memory = Behaves("no-memory") ? nullptr : std::malloc(bytes);
+  // Zeros, as new memory of a device often is.
+  void* memory = Behaves("no-memory") ? nullptr : std::calloc(bytes, 1);
   *out = reinterpret_cast<uint64_t>(memory);
   return memory != nullptr ? 0 : kOutOfMemory;
 }
 EXPORT int cuMemFree_v2(uint64_t memory) {
-  std::free(reinterpret_cast<void*>(memory));
+  OnTheWay().Arrive();
+  std::free(AddressOf(memory));
   return 0;
 }
 EXPORT int cuMemAllocHost_v2(void** out, size_t bytes) {
@@ -76,35 +121,45 @@ EXPORT int cuMemHostUnregister(void* memory) {
   return Locked().erase(memory) == 1 ? 0 : kInvalidValue;
 }
 EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
-  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
-  return 0;
+  if (Behaves("late-copies")) return OnTheWay().Add(AddressOf(to), from, bytes), 0;
+  return std::memcpy(AddressOf(to), from, bytes), 0;
+}
+EXPORT int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
+  if (stream == nullptr) OnTheWay().Arrive();
+  return std::memcpy(to, AddressOf(from), bytes), 0;
 }
 EXPORT int cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) {
-  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
-  return 0;
+  return cuMemcpyDtoHAsync_v2(to, from, bytes, nullptr);
 }
-EXPORT int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void*) {
-  return cuMemcpyDtoH_v2(to, from, bytes);
+EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
+  if (stream == nullptr) OnTheWay().Arrive();
+  return std::memcpy(AddressOf(to), from, bytes), 0;
 }
-EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
-  return cuMemcpyHtoD_v2(to, from, bytes);
-}
-EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
-  return cuMemcpyHtoD_v2(to, reinterpret_cast<const void*>(from), bytes);
+EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
+  return cuMemcpyHtoDAsync_v2(to, AddressOf(from), bytes, stream);
 }
 EXPORT int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void*) {
-  std::memset(reinterpret_cast<void*>(to), value, bytes);
-  return 0;
+  return std::memset(AddressOf(to), value, bytes), 0;
 }
 EXPORT int cuStreamCreate(void** out, unsigned) { return *out = out, 0; }
 EXPORT int cuStreamDestroy_v2(void*) { return 0; }
-EXPORT int cuStreamSynchronize(void*) { return 0; }
+EXPORT int cuStreamSynchronize(void* stream) {
+  if (stream == nullptr) OnTheWay().Arrive();
+  return 0;
+}
 EXPORT int cuStreamWaitEvent(void*, void*, unsigned) { return 0; }
-EXPORT int cuEventCreate(void** out, unsigned) { return *out = out, 0; }
-EXPORT int cuEventDestroy_v2(void*) { return 0; }
-EXPORT int cuEventRecord(void*, void*) { return 0; }
-EXPORT int cuEventSynchronize(void*) { return 0; }
-EXPORT int cuEventElapsedTime(float* out, void*, void*) { return *out = 0, 0; }
+EXPORT int cuEventCreate(void** out, unsigned) { return *out = new Clock::time_point, 0; }
+EXPORT int cuEventDestroy_v2(void* event) { return delete &PlaceOf(event), 0; }
+EXPORT int cuEventRecord(void* event, void*) { return PlaceOf(event) = Clock::now() + Delay(), 0; }
+EXPORT int cuEventQuery(void* event) { return Clock::now() < PlaceOf(event) ? kNotReady : 0; }
+EXPORT int cuEventSynchronize(void* event) {
+  std::this_thread::sleep_until(PlaceOf(event));
+  return 0;
+}
+EXPORT int cuEventElapsedTime(float* out, void* from, void* to) {
+  *out = std::chrono::duration<float, std::milli>(PlaceOf(to) - PlaceOf(from)).count();
+  return 0;
+}
 EXPORT int cuModuleLoadDataEx(void**, const void*, unsigned, int*, void**) {
   return kUnsupportedPtx;
 }

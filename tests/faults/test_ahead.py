@@ -21,11 +21,11 @@ class SentAhead(FaultTest):
         return self.begin("--runner", "bad=fake", "--iterations", iterations, *arguments,
                           behaviour=behaviour, model=model).end()
 
-    def outputs_wrong_once(self, model=None):
+    def outputs_wrong_once(self, model=None, name="wrong_once.json", iterations=ITERATIONS):
         """Saved outputs that a runner which echoes its inputs differs from in one iteration."""
-        path = self.folder / "wrong_once.json"
+        path = self.folder / name
         ended = self.lone("--save-outputs", path, behaviour=f"lie=nan iteration={WRONG}",
-                          model=model)
+                          model=model, iterations=iterations)
         self.assertEqual(ended.code, 0, ended)
         return path
 
@@ -46,7 +46,8 @@ class SentAhead(FaultTest):
         return ended, (ended.code, pairs, runners, made.get("faults"), made.get("error"), saved)
 
     def test_every_iteration_has_its_own_values(self):
-        sizes = {"in the message": [2, 3], "lent": [150, 200], "too large": [800, 1000]}
+        sizes = {"in the message": [2, 3], "lent": [150, 200], "in memory of its own": [800, 1000],
+                 "too large": [1100, 2000]}
         for name, dims in sizes.items():
             model = self.write_model("echo.onnx", ["x"], dims)
             for behaviour in ("", "sleep=3", "sleep=15", "chatter=1"):
@@ -68,10 +69,12 @@ class SentAhead(FaultTest):
     def test_a_backend_is_given_the_inputs_of_the_next_run_and_then_just_these(self):
         for dims in ([2, 3], [150, 200]):
             model = self.write_model("echo.onnx", ["x", "y"], dims)
-            for more in ([], ["--warm-up", "3"]):
-                with self.subTest(dims=dims, more=more):
+            # Those that are here after a while, and those that are waited for.
+            for behaviour, more in (("ahead=1 sleep=8", []), ("ahead=1 sleep=8", ["--warm-up", "3"]),
+                                    ("ahead=200", [])):
+                with self.subTest(dims=dims, behaviour=behaviour, more=more):
                     ended = self.lone("--save-outputs", self.folder / "saved.json", *more,
-                                      behaviour="ahead=1 sleep=8", model=model)
+                                      behaviour=behaviour, model=model)
                     self.assertEqual(ended.code, 0, ended)
                     told = ended.out.count("the next inputs are here")
                     self.assertGreater(told, 0, ended)
@@ -95,11 +98,14 @@ class SentAhead(FaultTest):
         self.assertEqual(self.runs(), WRONG + 1)
 
     def test_not_where_outputs_are_large(self):
-        model = self.write_model("large.onnx", ["x"], [800, 1000])
-        ended = self.lone("--load-outputs", self.outputs_wrong_once(model), "--fail-fast",
-                          model=model)
-        self.assertEqual(ended.code, 1, ended)
-        self.assertEqual(self.runs(), WRONG + 1)
+        for dims, more in (([800, 1000], 2), ([1100, 2000], 1)):  # 3.2 and 8.8 MB
+            with self.subTest(dims=dims):
+                model = self.write_model("large.onnx", ["x"], dims)
+                expected = self.outputs_wrong_once(model, "wrong_once.npz", WRONG + 3)
+                ended = self.lone("--load-outputs", expected, "--fail-fast", model=model,
+                                  iterations=WRONG + 3)
+                self.assertEqual(ended.code, 1, ended)
+                self.assertEqual(self.runs(), WRONG + more)
 
     def test_not_in_this_process_which_a_crash_would_take_along(self):
         expected = self.outputs_wrong_once()
