@@ -43,10 +43,11 @@ class TensorRtInPython(unittest.TestCase):
         (self.folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
         return name
 
-    def run_vernier(self, *words, code=0, with_module=True):
+    def run_vernier(self, *words, code=0, with_module=True, fake_cuda=""):
         environment = {key: value for key, value in os.environ.items() if key != "TENSORRT_ROOT"}
         environment.update(LD_LIBRARY_PATH=FAKE_CUDA_DIR, PYTHONDONTWRITEBYTECODE="1",
-                           FAKE_TENSORRT_JOURNAL=str(self.folder / "journal"))
+                           FAKE_TENSORRT_JOURNAL=str(self.folder / "journal"),
+                           VERNIER_FAKE_CUDA=fake_cuda)
         if with_module:
             environment["PYTHONPATH"] = str(FAKE_TENSORRT)
         ended = subprocess.run([VERNIER, *map(str, words)], cwd=self.folder, env=environment,
@@ -61,6 +62,16 @@ class TensorRtInPython(unittest.TestCase):
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         path.unlink(missing_ok=True)
         return [json.loads(line) for line in lines]
+
+    def test_inputs_have_arrived_when_an_inference_begins(self):
+        network = self.script("config.py", """
+            def postprocess_config(builder, network, config):
+                pass
+        """)
+        printed = self.run_vernier("run", "m.onnx", "--trt", "--onnxrt", "--iterations", 3,
+                                   "--trt-config-postprocess-script", network,
+                                   fake_cuda="late-copies")
+        self.assertIn("PASSED, compared 1 output in 3 iterations", printed)
 
     def test_a_config_script_makes_the_configuration(self):
         script = self.script("config.py", """

@@ -53,10 +53,14 @@ class Buffer:
         return self.address
 
     def write(self, array):
+        """On the stream: an ordinary copy may return before the bytes have arrived, and this stream
+        does not wait for it. The array must stay until the stream has come past.
+        """
         self.resize(array.nbytes)
         if array.nbytes:
-            self.driver._call("cuMemcpyHtoD_v2", ctypes.c_uint64(self.address),
-                              ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
+            self.driver._call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(self.address),
+                              ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes),
+                              ctypes.c_void_p(self.driver.stream))
 
     def read_into(self, array):
         if array.nbytes:
