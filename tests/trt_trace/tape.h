@@ -7,12 +7,14 @@
 //
 // A `call` makes or changes something: looked up, it must be the next one of the recording. An
 // `ask` may come as often as one likes, and is answered with what was answered then. A `back` is
-// what TensorRT called of ours, within the call of the next line.
+// what TensorRT called of ours, within the call of the next line. Where a tensor lies is a `call`
+// at first and an `ask` when it is said again: that depends on how fast the next inputs arrive.
 #pragma once
 
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,9 @@ class Tape {
   Tape();
 
   bool replaying() const { return replaying_; }
+
+  /// What a function's call counts as.
+  Kind KindOf(std::string_view function, Kind kind, const std::string& call);
   std::recursive_mutex& mutex() { return mutex_; }
 
   /// A line that was really called; `result` is empty for what returns nothing.
@@ -63,6 +68,7 @@ class Tape {
   std::map<std::string, std::vector<Answer>> answers_;
   std::vector<Call> calls_;
   size_t next_ = 0;
+  std::set<std::string> placed_;  // tensors whose places were told
   std::vector<std::string> backs_;
 };
 

@@ -37,7 +37,7 @@ class Traces(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         trace_models.write_all(self.folder)
 
-    def replay(self, line, name):
+    def replay(self, line, name, **environment):
         """The exit code, what was printed, and the trace of a command against a recording."""
         trace = self.folder / "trace"
         # Engines and timings are not kept: to a replayed TensorRT all bytes are alike.
@@ -47,7 +47,7 @@ class Traces(unittest.TestCase):
             (self.folder / file).write_bytes(b"recorded")
         ended = trace_cases.run(VERNIER, LIBRARY, self.folder, line, trace,
                                 VERNIER_TRT_REPLAY=str(TRACES / (name + ".trace")),
-                                LD_LIBRARY_PATH=FAKE_CUDA_DIR)
+                                LD_LIBRARY_PATH=FAKE_CUDA_DIR, **environment)
         text = trace.read_text(encoding="utf-8") if trace.exists() else ""
         return ended.returncode, ended.stdout + ended.stderr, text
 
@@ -61,6 +61,14 @@ class Traces(unittest.TestCase):
                 self.assertNotIn("never recorded", trace + printed)
                 self.assertEqual(calls_of(trace), recorded_calls, printed)
                 self.assertEqual(code, recorded_code, printed)
+
+    def test_an_inference_behind_another_makes_the_same_calls(self):
+        # The device takes so long that the next feed is there before it has done.
+        code, printed, trace = self.replay(trace_cases.CASES["lone_runner"], "lone_runner",
+                                           VERNIER_FAKE_CUDA="slow")
+        self.assertEqual(calls_of(trace), recording("lone_runner")[2], printed)
+        self.assertEqual(sum(".enqueueV3(" in call for call in calls_of(trace)), 9)
+        self.assertEqual(code, 0, printed)
 
     def test_a_call_that_was_never_recorded_fails(self):
         line = trace_cases.CASES["fp16"]

@@ -45,6 +45,7 @@ CASES = {
     "save_files": "run conv.onnx --trt --save-engine conv.engine --save-timing-cache timings",
     "load_timings": "run conv.onnx --trt --load-timing-cache timings",
     "load_engine": "run conv.engine --model-type engine --trt",
+    "lone_runner": "run conv.engine --model-type engine --trt --iterations 8 --warm-up 1",
     "save_tactics": "run conv.onnx --trt --save-tactics tactics.json",
     "convert": "convert matmul.onnx -o matmul.engine --fp16",
     "onnx_flags": "run matmul.onnx --trt --onnx-flags native_instancenorm",

@@ -30,7 +30,7 @@ class Objects {
   template <typename I>
   I* For(I* real) {
     if (real == nullptr) return nullptr;
-    void*& known = by_real_[real];
+    void*& known = by_real_[{real, kNameOf<std::remove_cv_t<I>>}];
     if (known == nullptr) known = Make<I>(NextId<I>(), real);
     return static_cast<I*>(known);
   }
@@ -42,7 +42,9 @@ class Objects {
     return object;
   }
 
-  void Forget(const void* real) { by_real_.erase(real); }
+  void Forget(const void* real) {
+    std::erase_if(by_real_, [real](const auto& entry) { return entry.first.first == real; });
+  }
 
  private:
   template <typename I>
@@ -52,7 +54,8 @@ class Objects {
   }
 
   std::map<std::string, void*> by_id_;
-  std::map<const void*, void*> by_real_;
+  // With the class: an address may come again as something else's.
+  std::map<std::pair<const void*, std::string_view>, void*> by_real_;
   std::map<std::string, int> counts_;
 };
 
@@ -223,7 +226,7 @@ R Ours(R result) {
 }
 
 template <typename R, typename RealCall, typename... Arguments>
-R Call(const std::string& object, const char* function, Kind kind, RealCall real,
+R Call(const std::string& object, const char* function, Kind declared, RealCall real,
        const Arguments&... arguments) {
   Tape& tape = TheTape();
   const std::lock_guard lock(tape.mutex());
@@ -231,6 +234,7 @@ R Call(const std::string& object, const char* function, Kind kind, RealCall real
   size_t count = 0;
   ((call += (count++ == 0 ? "" : ", ") + Text(arguments)), ...);
   call += ")";
+  const Kind kind = tape.KindOf(function, declared, call);
   if (tape.replaying()) {
     const std::string result = tape.LookUp(kind, call);
     for (const std::string& line : tape.TakeBacks()) CallBack(line);

@@ -24,9 +24,10 @@ target_include_directories(trt_trace PRIVATE
 target_include_directories(trt_trace SYSTEM PRIVATE ${trace_headers} ${VERNIER_CUDA_INCLUDE_DIR})
 target_compile_options(trt_trace PRIVATE ${VERNIER_WARNINGS} -Wno-deprecated-declarations)
 target_link_libraries(trt_trace PRIVATE ${CMAKE_DL_LIBS})
-# The plug-in looks for the parser and the layers beside it.
+# The plug-in looks for the parser and the layers beside it. Without a name of its own it is not taken
+# for the real one, which NVIDIA's other libraries ask for.
 set_target_properties(trt_trace PROPERTIES
-  OUTPUT_NAME nvinfer SUFFIX .so.8
+  OUTPUT_NAME nvinfer SUFFIX .so.8 NO_SONAME ON
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/trt_trace)
 add_custom_command(TARGET trt_trace POST_BUILD
   COMMAND ${CMAKE_COMMAND} -E create_symlink libnvinfer.so.8 libnvonnxparser.so.8
