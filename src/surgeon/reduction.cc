@@ -241,7 +241,7 @@ class PartMaker {
       if (!in) continue;
       for (const std::string_view name : graph_.Outputs(graph_.nodes[i])) made_.insert(name);
     }
-    for (const OnnxValue& output : graph_.outputs) read_outside_.insert(output.name);
+    for (const OnnxValue& output : graph_.outputs) outputs_.insert(output.name);
   }
 
   Result<OnnxModel> Make() {
@@ -273,12 +273,14 @@ class PartMaker {
  private:
   void AddOutputsOf(const OnnxNode& node, std::vector<std::string>& outputs) const {
     const auto results = graph_.Outputs(node);
-    // An output that nobody ever read is none, unless the node has no other.
+    // An output that nobody ever read is none, unless the node has no other. Neither is what the
+    // part itself reads: the more outputs, the less can a framework fuse as it does in the model.
     const bool last = std::none_of(results.begin(), results.end(), [&](std::string_view name) {
-      return read_.contains(name) || read_outside_.contains(name);
+      return read_.contains(name) || read_outside_.contains(name) || outputs_.contains(name);
     });
     for (const std::string_view name : results) {
-      if (!name.empty() && (read_outside_.contains(name) || last)) outputs.emplace_back(name);
+      const bool end = read_outside_.contains(name) && !read_.contains(name);
+      if (!name.empty() && (end || last || outputs_.contains(name))) outputs.emplace_back(name);
     }
   }
 
@@ -286,7 +288,7 @@ class PartMaker {
   const OnnxGraph& graph_;
   std::span<const uint32_t> nodes_;
   const std::unordered_set<std::string_view> constants_;
-  std::unordered_set<std::string_view> made_, read_, read_outside_;
+  std::unordered_set<std::string_view> made_, read_, read_outside_, outputs_;
 };
 
 }  // namespace

@@ -222,10 +222,53 @@ def load(model_path):
         self.assertEqual([n.name for n in graph.node], ["n2"])
         self.assertEqual({i.name for i in graph.input}, {"b", "c"})
 
+    def test_who_sits_there_is_asked(self):
+        """As the peer asks, with what it writes to standard output before each answer."""
+        made = model([node("Relu", ["x"], ["a"], name="first"), node("Neg", ["a"], ["b"], name="bad"),
+                      node("Tanh", ["b"], ["y"], name="last")],
+                     [value("x", (2, 8))], [value("y", (2, 8))])
+        onnx.save(made, str(self.path("m.onnx")))
+        asking = subprocess.Popen([VERNIER, "debug", "reduce", "m.onnx", "-o", "bad.onnx"],
+                                  cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+        said = ""
+        while asking.poll() is None:
+            letter = asking.stdout.read(1)
+            said += letter
+            if said.endswith("or [f]ail? "):
+                self.assertIn(">>> Did 'polygraphy_debug.onnx' [p]ass", said.splitlines()[-1])
+                names = self.names("polygraphy_debug.onnx")
+                asking.stdin.write("what\nF\n" if "bad" in names else "pass\n")
+                asking.stdin.flush()
+            if not letter:
+                break
+        self.assertEqual(asking.wait(timeout=60), 0, said + asking.stderr.read())
+        for stream in (asking.stdin, asking.stdout, asking.stderr):
+            stream.close()
+        self.assertIn(">>> Please choose either: 'p' or 'f': ", said)
+        self.assertEqual(self.names(), ["bad"])
+
+    def test_under_the_peers_name_nothing_to_reduce_is_no_failure(self):
+        onnx.save(long_model({}), str(self.path("m.onnx")))
+        ended = self.lenient("debug", "reduce", "m.onnx", "-o", "bad.onnx", *self.check("Neg"))
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("nothing to reduce", ended.out)
+        self.assertEqual(len(self.names()), 42)
+
+    def test_what_a_part_reads_itself_is_no_output(self):
+        """Two ways from one tensor; one of them is gone."""
+        made = model([node("Relu", ["x"], ["a"], name="stem"), node("Tanh", ["a"], ["b"], name="other"),
+                      node("Neg", ["a"], ["c"], name="bad"), node("Add", ["b", "c"], ["y"], name="join")],
+                     [value("x", (2, 8))], [value("y", (2, 8))])
+        self.reduce(made, "--no-reduce-inputs", *self.check("Neg"))
+        self.assertEqual(self.names(), ["stem", "bad"])
+        graph = onnx.load(str(self.path("bad.onnx"))).graph
+        self.assertEqual([output.name for output in graph.output], ["c"])
+
     def test_bad_input(self):
         made = long_model({})
         ended = self.reduce(made, code=2)
-        self.assertIn("--check: expected a command", ended.err)
+        self.assertIn("nobody answers whether the iteration is good. --check: a command", ended.err)
         ended = self.reduce(made, "--check", "no-such-program", code=2)
         self.assertIn("'no-such-program' cannot be started", ended.err)
         ended = self.reduce(made, "--check", "cat", "polygraphy_debug.engine", code=2)

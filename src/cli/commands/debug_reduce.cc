@@ -1,5 +1,6 @@
 // The fewest nodes of a model that still fail a check.
 #include <algorithm>
+#include <numeric>
 
 #include "cli/bind_onnx_save.h"
 #include "cli/bind_run.h"
@@ -65,8 +66,14 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surger
 
 class Reducing {
  public:
-  Reducing(const ParsedArgs& args, EditableModel& model, DebugSession& session, Logger& log)
-      : args_(args), model_(model), session_(session), log_(log), whole_(model.now()) {}
+  Reducing(const ParsedArgs& args, bool as_peer, EditableModel& model, DebugSession& session,
+           Logger& log)
+      : args_(args),
+        as_peer_(as_peer),
+        model_(model),
+        session_(session),
+        log_(log),
+        whole_(model.now()) {}
 
   Status Run() {
     VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Passes({[&](const std::string& path) {
@@ -75,6 +82,11 @@ class Reducing {
                                                                        path, Durability::kRenamed);
                                                                  },
                                                                  FingerprintOf({})}));
+    if (passes && as_peer_) {
+      log_.Warning("The check passes for the whole model: there is nothing to reduce");
+      session_.Finish();
+      return SaveWhole();
+    }
     if (passes) {
       return NotFound(
           "the check passes for the whole model: there is nothing to reduce; it must fail by its "
@@ -134,6 +146,13 @@ class Reducing {
     return Save(std::string(*path), Durability::kSynced);
   }
 
+  // The peer takes the whole model for the smallest that fails.
+  Status SaveWhole() {
+    NodeSet all(whole_.graph().nodes.size());
+    std::iota(all.begin(), all.end(), 0);
+    return SaveAs("output", all, "Minimum Bad Model:");
+  }
+
   Status Report(const Reduction& reduction) {
     std::string names;
     for (const uint32_t index : reduction.bad) {
@@ -155,6 +174,7 @@ class Reducing {
   }
 
   const ParsedArgs& args_;
+  const bool as_peer_;
   EditableModel& model_;
   DebugSession& session_;
   Logger& log_;
@@ -180,7 +200,7 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
     if (!args.Has("force_fallback_shape_inference")) TellUnusedInputs(args, log);
     VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
-    return Reducing(args, surgery.model(), session, log).Run();
+    return Reducing(args, invocation.as_peer, surgery.model(), session, log).Run();
   };
   return RunModelTool("debug reduce", work, true, own, invocation);
 }

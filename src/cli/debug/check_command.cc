@@ -1,9 +1,12 @@
 #include "cli/debug/check_command.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -85,6 +88,41 @@ Result<int> Await(ChildRun& run) {
   return run.Wait();
 }
 
+// A line of standard input; nothing where there is none, or where a signal came.
+std::optional<std::string> ReadLine() {
+  std::string line;
+  while (ReceivedSignal() == 0) {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&input, 1, kPollMs) <= 0) continue;
+    char letter = 0;
+    if (::read(STDIN_FILENO, &letter, 1) <= 0) return std::nullopt;
+    if (letter == '\n') return line;
+    line += letter;
+  }
+  return std::nullopt;
+}
+
+Result<bool> Ask(const std::string& artifact) {
+  std::string question =
+      "Did '" + (artifact.empty() ? "this iteration" : artifact) + "' [p]ass or [f]ail?";
+  while (true) {
+    std::printf(">>> %s ", question.c_str());
+    std::fflush(stdout);
+    const std::optional<std::string> line = ReadLine();
+    if (!line) std::printf("\n");
+    VERNIER_TRY(CheckInterrupted());
+    if (!line) {
+      return InvalidArgument(
+          "nobody answers whether the iteration is good. --check: a command that tells by its exit "
+          "code; it takes all words behind it and has to be last" +
+          std::string(artifact.empty() ? "" : ". Or put options of vernier run behind --"));
+    }
+    const int first = line->empty() ? 0 : std::tolower(static_cast<unsigned char>(line->front()));
+    if (first == 'p' || first == 'f') return first == 'p';
+    question = "Please choose either: 'p' or 'f':";
+  }
+}
+
 }  // namespace
 
 CheckWords TakeCheckWords(std::vector<std::string>& words) {
@@ -106,11 +144,11 @@ Result<CheckCommand> CheckCommand::Bind(const ParsedArgs& args, CheckWords words
   if (check.own_run_) {
     check.words_ = {std::string(kThisProgram), "run", artifact};
     check.words_.insert(check.words_.end(), words.run_options.begin(), words.run_options.end());
-  } else if (words.command.empty()) {
+  } else if (words.command.empty() && !words.run_options.empty()) {
     return InvalidArgument(
-        "--check: expected a command that tells by its exit code whether an iteration is good; it "
-        "takes all words behind it and has to be last" +
-        std::string(artifact.empty() ? "" : ". Or put options of vernier run behind --"));
+        "--check: expected a command that tells by its exit code whether an iteration is good: "
+        "there "
+        "is no model that options behind -- could run");
   } else {
     check.words_ = std::move(words.command);
   }
@@ -181,6 +219,11 @@ Result<CheckCommand::Running> CheckCommand::RunHere(std::vector<std::string> wor
 Result<CheckCommand::Running> CheckCommand::Start(const std::string& own,
                                                   const std::string& artifact, const Change& change,
                                                   Logger& log) const {
+  if (words_.empty()) {
+    Running asked;
+    VERNIER_ASSIGN_OR_RETURN(asked.answer, Ask(artifact));
+    return asked;
+  }
   std::vector<std::string> words = words_;
   for (std::string& word : words) {
     if (own == artifact) break;
@@ -203,10 +246,11 @@ Result<CheckCommand::Running> CheckCommand::Start(const std::string& own,
   VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(
       ChildRun run, ChildRun::StartProgram(words, folder.path() + kOut, folder.path() + kErr));
-  return Running{std::move(run), std::move(folder), {}};
+  return Running{std::move(run), std::move(folder), {}, std::nullopt};
 }
 
 Result<bool> CheckCommand::Finish(Running running, Logger& log) {
+  if (running.answer) return *running.answer;
   int code = running.ended.code;
   std::string said = std::move(running.ended.said), complained = running.ended.reason;
   std::string reason = complained;

@@ -1,4 +1,5 @@
-// What says whether an iteration of a debugging session is good: a command, or our own `run`.
+// What says whether an iteration of a debugging session is good: a command, our own `run`, or who
+// sits before the terminal.
 #pragma once
 
 #include <functional>
@@ -29,8 +30,9 @@ CheckWords TakeCheckWords(std::vector<std::string>& words);
 
 class CheckCommand {
  public:
-  /// The command of the words, or `vernier run ARTIFACT` with the options. kInvalidArgument for a
-  /// pattern that is none, and where there are no words; `artifact` empty: a command is needed.
+  /// The command of the words, or `vernier run ARTIFACT` with the options; where there are no
+  /// words, standard input is asked. kInvalidArgument for a pattern that is none, and for options
+  /// where `artifact` is empty.
   static Result<CheckCommand> Bind(const ParsedArgs& args, CheckWords words,
                                    const std::string& artifact);
 
@@ -42,6 +44,7 @@ class CheckCommand {
     std::optional<ChildRun> run;
     std::optional<ScratchFolder> said;  ///< has its stdout and stderr
     LiveRun::Outcome ended;             ///< where nothing was started
+    std::optional<bool> answer;         ///< where somebody was asked
   };
 
   /// What a check does to the plan of our own `run` before it is carried out.
@@ -49,7 +52,8 @@ class CheckCommand {
 
   /// Starts the command with `artifact` in the place of `own` in its words; our own `run` is
   /// carried out here where that is possible, and ends here. kInvalidArgument for a command that
-  /// cannot be started, and where a change is asked of one that is not carried out here.
+  /// cannot be started, where a change is asked of one that is not carried out here, and where
+  /// nobody answers.
   Result<Running> Start(const std::string& own, const std::string& artifact, const Change& change,
                         Logger& log) const;
 
