@@ -82,6 +82,12 @@ std::string Prune(std::string_view message) {
     if (begin != std::string::npos) text.erase(0, begin + 3);
   }
   drop_through("Status Message: ");
+  drop_through("[ShapeInferenceError] ");  // "Node (name) Op (type)": the finding names them
+  // "/path/file.cc:12 returned Class::Function(arguments) "
+  if (const size_t at = text.find(".cc:"); text.starts_with("/") && at != std::string::npos) {
+    const size_t end = text.find(") ", at);
+    if (end != std::string::npos) text.erase(0, end + 2);
+  }
   for (const std::string_view part :
        {"This is an invalid model. ", "Error: ", "Failed to load model with error: ",
         "Exception caught: ", "Exception during loading: "}) {
@@ -206,6 +212,7 @@ class NodeBench {
       versions += ", opset " + std::to_string(opset.version) + " of " +
                   Quoted(opset.domain.empty() ? "ai.onnx" : opset.domain);
     }
+    if (model_.contents().opsets.empty()) versions = "no opset";
     findings_.AddOfRunner(
         lint_rule::kUnsupportedOpset, LintLevel::kException, runner_.backend,
         result_.runner + " takes no model of " + versions + ": " + Prune(live.status().message()),

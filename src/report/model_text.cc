@@ -289,6 +289,7 @@ class Formatter {
 
   // Most of what is printed of a large weight is dots: only what is looked at is read.
   Result<LoadedWeight> MapExternal(const OnnxTensor& tensor) const {
+    if (options_.ignore_external) return Unavailable("external data are ignored");
     ExternalDataOptions place;
     place.directory = options_.external_data_dir;
     VERNIER_ASSIGN_OR_RETURN(const ExternalFolder folder,

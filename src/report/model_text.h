@@ -16,6 +16,7 @@ struct ModelTextOptions {
   bool weights = false;     ///< values
   bool statistics = false;  ///< of weights
   std::string external_data_dir;
+  bool ignore_external = false;  ///< external weights are not read, which is said in their place
 };
 
 /// The text behind "==== ONNX Model ====". Weights are read only where they are shown; one that

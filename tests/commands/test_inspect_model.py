@@ -240,9 +240,20 @@ class InspectModel(Case):
         ended = self.vernier("inspect", "model", "m.onnx", "--visual", "--fp-to-fp16")
         self.assertEqual(ended.code, 2)
         self.assertIn("the page draws the model as it is in its file", ended.err)
+
+    def test_weights_that_are_to_be_ignored_say_so(self):
+        weights = [numpy_helper.from_array(np.ones((2, 600), np.float32), "far"),
+                   numpy_helper.from_array(np.ones((2,), np.float32), "near")]
+        graph = helper.make_graph([helper.make_node("Relu", ["far"], ["y"])], "g", [],
+                                  [helper.make_tensor_value_info("y", 1, (2, 600))], weights)
+        onnx.save(helper.make_model(graph), str(self.path("m.onnx")), save_as_external_data=True,
+                  location="w.bin", size_threshold=1024)
+        self.path("w.bin").unlink()
         ended = self.vernier("inspect", "model", "m.onnx", "--ignore-external-data", "--show",
-                             "weights")
-        self.assertEqual(ended.code, 2)
+                             "layers", "weights")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertRegex(ended.out, r"far \[.*Values:\n +<error: failed to load weights>")
+        self.assertRegex(ended.out, r"near \[.*Values:\n +\[1. 1.\]")
 
     def test_a_page_with_the_graph(self):
         onnx.save(branches(), str(self.path("m.onnx")))

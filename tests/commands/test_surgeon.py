@@ -161,8 +161,17 @@ class Sanitize(Surgeon):
         sizes = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
                  for values in (graph.input, graph.output, graph.value_info) for v in values}
         self.assertEqual(sizes, dict.fromkeys("xabcyz", [3, 8]))
-        wrong = self.surgeon(chain(), "sanitize", "--override-inputs", "b:[3,8]", code=1)
-        self.assertIn("[!] the model has no input 'b'", wrong.err)
+        wrong = self.surgeon(chain(), "sanitize", "--override-inputs", "nosuch:[3,8]", code=1)
+        self.assertIn("[!] Tensor: nosuch does not exist in the model.", wrong.err)
+
+    def test_a_tensor_within_becomes_an_input(self):
+        self.surgeon(chain(), "sanitize", "--override-input-shapes", "b:[3,8]")
+        graph = self.made().graph
+        onnx.checker.check_model(self.made(), full_check=True)
+        self.assertEqual([i.name for i in graph.input], ["x", "b"])
+        self.assertEqual([d.dim_value for d in graph.input[1].type.tensor_type.shape.dim], [3, 8])
+        made = {name for each in graph.node for name in each.output}
+        self.assertNotIn("b", made)
 
     def test_fixed_shapes(self):
         self.surgeon(chain(), "sanitize", "--force-fallback-shape-inference")

@@ -76,6 +76,10 @@ class Tactics(Case):
         ended = self.vernier("inspect", "diff-tactics", "--good", "none")
         self.assertEqual(ended.code, 3)
         self.assertIn("nothing was compared", ended.err)
+        # The peer warns and leaves it at that.
+        ended = self.lenient("inspect", "diff-tactics", "--good", "none")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertIn("There is no tactic replay in 'none'", ended.out)
 
     def test_bad_input(self):
         self.save("r.json", {"a": 1})

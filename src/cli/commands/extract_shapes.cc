@@ -240,16 +240,20 @@ Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const O
       GivenSizes("--model-input-shapes", args.List("model_input_shapes"), model.RequiredInputs()));
   CutEnds ends(args, model, plan);
   if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
+  const bool derives = !ends.forced() && (ends.LackNames() || !ends.Missing().empty());
   if (ends.forced()) {
     log.Info(
         "Forcing fallback shape inference. This will cause dynamic dimensions to become static.");
-  } else if (!ends.Missing().empty()) {
+  } else if (derives) {
     log.Info(
         "Running shape inference to derive shapes and/or data types for `auto` arguments.\n"
         "To avoid this, you can specify the shapes and data types explicitly.");
   }
   VERNIER_TRY(ends.FollowOperators(fed));
   VERNIER_TRY(InferNames(args, fed, ends, log));
+  if (derives && ends.Missing().empty() && ends.Open().empty()) {
+    log.Verbose("Shape inference completed successfully");
+  }
   VERNIER_TRY(InferMissing(args, invocation, ends, log));
   if (const std::vector<std::string> open = ends.Open(); !open.empty()) {
     log.Warning(

@@ -61,7 +61,7 @@ void TellDifference(const TacticsByLayer& found, Logger& log) {
   }
 }
 
-Status DiffTactics(const ParsedArgs& args, Logger& log) {
+Status DiffTactics(const ParsedArgs& args, bool as_peer, Logger& log) {
   const bool json = WantsDocument(args);
   NoLog silence;
   Logger& told = json ? static_cast<Logger&>(silence) : log;
@@ -70,7 +70,8 @@ Status DiffTactics(const ParsedArgs& args, Logger& log) {
   const TacticsByLayer found = OnlyInBad(good.tactics, bad.tactics);
   if (json) VERNIER_TRY(PrintDocument(FormatTacticDifferenceJson(good, bad, found)));
   TellDifference(found, told);
-  if (!good.read.empty() && !bad.read.empty()) return {};
+  // Each missing kind has had its warning; the peer leaves it at none.
+  if (as_peer || (!good.read.empty() && !bad.read.empty())) return {};
   return Malformed("nothing was compared: both good and bad tactic replays are needed");
 }
 
@@ -85,7 +86,8 @@ int InspectTacticsCommand(std::span<const std::string> words, const Invocation& 
 int InspectDiffTacticsCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("inspect diff-tactics"), words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return EndCommand(DiffTactics(start.args, *start.log), invocation, *start.log);
+  return EndCommand(DiffTactics(start.args, invocation.as_peer, *start.log), invocation,
+                    *start.log);
 }
 
 }  // namespace vernier

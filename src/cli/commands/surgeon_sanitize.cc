@@ -7,6 +7,7 @@
 #include "cli/commands/constant_worker.h"
 #include "cli/commands/model_shapes.h"
 #include "cli/commands/surgery.h"
+#include "model/onnx_cut.h"
 #include "model/onnx_edit.h"
 #include "model/onnx_outputs.h"
 #include "surgeon/cleanup.h"
@@ -103,6 +104,7 @@ class Sanitizer {
   Status Change() {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, GivenInputShapes(args_));
     if (!inputs.empty()) {
+      VERNIER_TRY(AddInputs(inputs));
       VERNIER_TRY(Become(WithInputShapes(now(), inputs)));
       std::string text;
       for (const TensorInfo& input : now().RequiredInputs()) {
@@ -128,6 +130,24 @@ class Sanitizer {
     if (!model.ok()) return model.status();
     surgery_.model().Become(*std::move(model));
     return {};
+  }
+
+  // A tensor within that is given a shape becomes an input, and what only led to it goes.
+  Status AddInputs(std::span<const TensorInfo> given) {
+    CutPlan plan{now().RequiredInputs(), now().Outputs()};
+    const size_t before = plan.inputs.size();
+    for (const TensorInfo& info : given) {
+      const auto& inputs = now().graph().inputs;
+      const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const OnnxValue& input) {
+        return input.name == info.name;
+      });
+      if (!known) plan.inputs.push_back(info);
+    }
+    if (plan.inputs.size() == before) return {};
+    VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(now(), plan));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ToBytes(pieces));
+    return Become(
+        OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, now().path()));
   }
 
   Status Infer() { return Become(worker_.InferShapesOf(now(), tool_)); }
