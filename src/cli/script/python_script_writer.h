@@ -106,6 +106,7 @@ class PythonScript {
   std::map<std::string, std::set<std::string>> imports_;
   std::string logger_, lazy_, body_;
   std::set<std::string> lazies_;  // of templates
+  std::string before_imports_;    // of templates
   bool has_data_loader_ = false;
   bool data_is_a_function_ = false;
   std::vector<std::string> functions_;

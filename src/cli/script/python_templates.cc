@@ -8,6 +8,7 @@
 #include "cli/script/python_script_writer.h"
 #include "model/onnx_outputs.h"
 #include "util/cast_grammar.h"
+#include "util/own_program.h"
 
 namespace vernier {
 namespace {
@@ -149,8 +150,8 @@ std::string PythonScript::TemplateText(const Invocation& invocation, std::string
   }
   for (const std::string& lazy : lazies_) lines += lazy + "\n";
   const std::string title = body_.empty() ? "" : body_;
-  return TemplateHead(invocation) + "# " + std::string(about) + "\nfrom polygraphy import mod\n" +
-         lines + title + "\n" + suffix;
+  return TemplateHead(invocation) + "# " + std::string(about) + "\n" + before_imports_ +
+         "from polygraphy import mod\n" + lines + title + "\n" + suffix;
 }
 
 std::string PythonScript::FunctionTemplate(const std::string& loader, std::string_view signature,
@@ -381,7 +382,15 @@ Result<std::string> PythonScript::NetworkTemplate(const Invocation& invocation) 
   return TemplateText(invocation, "Creates a TensorRT Network using the Network API.", suffix);
 }
 
+// Where Polygraphy is not installed, our stand-in has what the script needs of it.
+std::string StandIn() {
+  return "try:\n    import polygraphy\nexcept ImportError:  # vernier has what is needed of it\n"
+         "    import sys\n    sys.path.append(" +
+         QuotePython((OwnPrefix() / "libexec/vernier/shim").string()) + ")\n";
+}
+
 std::string PythonScript::GraphTemplate(const Invocation& invocation) {
+  before_imports_ = StandIn();
   ModelPlan model = plan_.runners.front().model;
   model.path = AbsolutePath(model.path);
   const std::string loader = OnnxLoader(model, "", false);
