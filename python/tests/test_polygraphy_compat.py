@@ -128,6 +128,26 @@ EXAMPLES = {
         later.input_metadata = TensorMetadata().add("y", np.float64, (1,))
         print([feed["y"].tolist() for feed in later])
         """,
+    "descriptions of inputs": """
+        import numpy as np
+        from PREFIX.common import TensorMetadata
+        from PREFIX.comparator import DataLoader
+
+        def show(user, model, **options):
+            loader = DataLoader(seed=4, input_metadata=user, **options)
+            loader.input_metadata = model
+            for name, array in loader[0].items():
+                print(name, str(array.dtype), array.shape, array.tolist())
+
+        model = TensorMetadata().add("in_a", np.float32, (-1, 2)).add("in_b", np.float64, ("n", 2))
+        model.add("size", np.int64, (3,)).add("flag", np.bool_, (4,)).add("one", np.int32, (1,))
+        show(TensorMetadata().add("in_*", np.float32, (3, 2)), model)
+        show(TensorMetadata().add("in_a", None, (3, 2)).add("size", np.int64, (1, 2, 3)), model)
+        show(TensorMetadata().add("in_b", None, (2, 9)).add("absent", None, (2,)), model)
+        bounds = TensorMetadata().add("x", np.float32, (-1, 2), min_shape=(2, 2), max_shape=(4, 2))
+        show(None, bounds, val_range=(-3.0, 3.0))
+        print(tuple(TensorMetadata.from_feed_dict({"x": np.zeros((2, 3))})["x"].shape))
+        """,
     "tensors within a model": """
         import numpy as np
         from PREFIX import constants

@@ -3,6 +3,14 @@
 from collections import OrderedDict
 
 
+class BoundedShape(list):
+    """A shape, with the smallest and the largest that are valid where it is open."""
+
+    def __init__(self, shape, min=None, max=None):
+        super().__init__(shape)
+        self.min, self.max = min, max
+
+
 class MetadataTuple:
     """Type and shape of one tensor."""
 
@@ -49,6 +57,8 @@ class TensorMetadata(OrderedDict):
         return metadata
 
     def add(self, name, dtype, shape, min_shape=None, max_shape=None, docstring=None):
+        if min_shape is not None or max_shape is not None:
+            shape = BoundedShape(shape, min_shape, max_shape)
         self[name] = MetadataTuple(dtype, shape, docstring)
         return self
 

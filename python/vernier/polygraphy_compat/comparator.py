@@ -15,9 +15,9 @@ from ._compare_funcs import (BaseCompareFunc, CompareFunc, CompareResult,
                              PerceptualMetricsCompareFunc, PerceptualMetricsResult,
                              PsnrCompareFunc, PsnrResult, QualityMetricsCompareFunc,
                              QualityMetricsResult, SimpleCompareFunc, SnrCompareFunc, SnrResult)
-from .backend.base import BaseRunner, FrameworkRunner
-from .common import TensorMetadata
+from .backend.base import FrameworkRunner
 from .logger import G_LOGGER
+from .random_inputs import RandomInputs  # of libexec/vernier/shim/polygraphy/comparator
 
 __all__ = ["AccuracyResult", "AccuracyResults", "BaseCompareFunc", "BasePostprocessFunc",
            "Comparator", "CompareFunc", "CompareResult", "CosineSimilarityCompareFunc",
@@ -30,36 +30,12 @@ __all__ = ["AccuracyResult", "AccuracyResults", "BaseCompareFunc", "BasePostproc
            "TopKPostprocessFunc"]
 
 
-class _Feeds(BaseRunner):
-    """Keeps what it is fed."""
+class DataLoader(RandomInputs):
+    """Random feeds of the same numbers as Polygraphy's.
 
-    def __init__(self, metadata):
-        super().__init__("feeds")
-        self.metadata, self.feeds = metadata, []
-
-    def get_input_metadata_impl(self):
-        return self.metadata
-
-    def infer_impl(self, feed_dict):
-        import numpy as np
-        self.feeds.append(OrderedDict((name, np.array(feed_dict[name])) for name in self.metadata))
-        return {"fed": np.zeros(1, np.float32)}
-
-
-class DataLoader:
-    """Random feeds, drawn by the program from the same numbers as Polygraphy's.
-
-    Once it has metadata, given or set as `input_metadata`, it can be iterated and indexed.
+    In a run the program draws them. Once it has metadata, given or set as `input_metadata`, it can
+    be iterated and indexed.
     """
-
-    def __init__(self, seed=None, iterations=None, input_metadata=None, val_range=None,
-                 data_loader_backend_module=None):
-        self.seed = 1 if seed is None else seed
-        self.iterations = 1 if iterations is None else iterations
-        self.user_input_metadata = input_metadata or {}
-        self.input_metadata = None
-        self.val_range = val_range
-        self.data_loader_backend_module = data_loader_backend_module
 
     def options(self):
         options = {"seed": self.seed, "iterations": self.iterations,
@@ -67,36 +43,21 @@ class DataLoader:
         if self.val_range is not None:
             ranges = self.val_range if hasattr(self.val_range, "items") else {"": self.val_range}
             options["val_range"] = {name: list(pair) for name, pair in ranges.items()}
-        shapes = [f"{name}:{list(shape)}" for name, (_, shape) in self.user_input_metadata.items()
-                  if shape is not None]
+        shapes = []
+        for name, (_, shape) in self.user_input_metadata.items():
+            if shape is not None:
+                shape = getattr(shape, "min", None) or getattr(shape, "max", None) or shape
+                shapes.append(f"{name}:{list(shape)}")
         if shapes:
             options["input_shapes"] = shapes
         return options
 
-    def __getitem__(self, index):
-        if not 0 <= index < self.iterations:
-            raise IndexError(f"iteration {index} of {self.iterations}")
-        return self._draw(self.seed + index, 1)[0]
+    def warn(self, text):
+        from .logger import G_LOGGER
+        G_LOGGER.warning(text)
 
-    def __iter__(self):
-        return iter(self._draw(self.seed, self.iterations))
-
-    def _draw(self, seed, iterations):
-        metadata = TensorMetadata({**(self.input_metadata or {}), **self.user_input_metadata})
-        if not metadata:
-            raise InvalidArgument("DataLoader: nothing says which inputs there are; give it "
-                                  "input_metadata")
-        options = {**self.options(), "seed": seed, "iterations": iterations}
-        options.pop("input_shapes", None)  # the metadata has them
-        feeds = _Feeds(metadata)
-        log = logger()
-        level = log.level
-        log.setLevel("CRITICAL")  # nothing is run that anybody asked for
-        try:
-            vernier.run(None, {"feeds": feeds}, lenient=True, pairs=(), **options)
-        finally:
-            log.setLevel(level)
-        return feeds.feeds
+    def fail(self, text):
+        raise InvalidArgument(text)
 
 
 class StreamingDataLoader:
