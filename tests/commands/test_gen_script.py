@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -123,6 +124,36 @@ class GenScript(Case):
         here = self.lenient("run", *words)
         self.assertEqual(there.returncode, here.code)
         self.assertIn("FAILED | Output: 'y'", there.stdout)
+
+    def test_engines_are_built_as_polygraphys_scripts_build_them(self):
+        """Without TensorRT: the lines of loaders and runners are those that Polygraphy writes."""
+        def sections(text):
+            found = re.search(r"^# Loaders\n(.*?)\n\n# (?:Runner Ex|Comp)", text, re.DOTALL | re.MULTILINE)
+            imports = sorted(line for line in text.splitlines() if "backend.trt import" in line
+                             or "lazy_import('tensorrt" in line)
+            lines = found[1].replace(str(self.folder) + "/", "").replace("_session_1", "_session")
+            return lines.splitlines(), imports
+
+        self.path("e.engine").write_bytes(b"no engine")
+        shutil.copy(self.path("m 1.onnx"), self.path("m.onnx"))
+        for words in ("m.onnx --trt --onnxrt", "m.onnx --onnxrt --trt --fp16 --trt-min-shapes x:[1,4]"
+                      " --trt-opt-shapes x:[2,4] --trt-max-shapes x:[4,4] --save-engine e.plan"
+                      " --pool-limit workspace:1G --trt-outputs h --save-timing-cache t.cache",
+                      "m.onnx --trt --int8 --calibration-cache c.cache --tf32 --layer-precisions"
+                      " e:float16 --optimization-profile 1", "e.engine --trt --model-type engine",
+                      "m.onnx --trt --onnx-outputs h --trt-outputs mark all --strongly-typed"):
+            with self.subTest(words=words):
+                theirs = self.peer("run", *words.split(), "--gen-script", "theirs.py")
+                self.assertEqual(theirs.code, 0, theirs.err)
+                ours = self.vernier("run", *words.split(), "--gen-script", "ours.py")
+                self.assertEqual(ours.code, 0, ours.out + ours.err)
+                self.assertNotIn("Python package vernier", ours.out)
+                self.assertEqual(sections(self.path("ours.py").read_text()),
+                                 sections(self.path("theirs.py").read_text()))
+        ended = self.vernier("run", "m.onnx", "--trt", "--trt-config-script", "scripts.py",
+                             "--gen-script", "ours.py")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertIn("It is for the Python package vernier: ", ended.out)
 
     def test_what_the_api_lacks_is_written_for_the_package(self):
         for words, said in ((["--onnxrt", "--openvino"], "['onnxrt', 'openvino']"),

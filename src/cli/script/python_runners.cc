@@ -79,15 +79,21 @@ PythonCall PythonScript::Session(const RunnerPlan& runner, const std::string& su
   return session.AddIf(!providers.empty(), "providers", FormatPythonList(providers));
 }
 
-void PythonScript::Runners() {
-  if (plan_.runners.empty()) return;
+Status PythonScript::Runners() {
+  if (plan_.runners.empty()) return {};
   Title("Loaders");
   std::string list;
   for (size_t i = 0; i < plan_.runners.size(); ++i) {
     const RunnerPlan& runner = plan_.runners[i];
     const std::string suffix = i == 0 ? "" : "_" + std::to_string(i);
     PythonCall entry("");
-    if (runner.backend == "pluginref") {
+    if (runner.backend == "tensorrt") {
+      VERNIER_ASSIGN_OR_RETURN(const std::string engine, Engine(runner));
+      entry = Call("polygraphy.backend.trt", "TrtRunner").Add(engine);
+      if (const auto profile = args_.Value("optimization_profile")) {
+        entry.Add("optimization_profile", std::string(*profile));
+      }
+    } else if (runner.backend == "pluginref") {
       const std::string model = OnnxLoader(runner.model, suffix, false);
       const std::string graph = Let("load_gs" + suffix, Call(kOnnx, "GsFromOnnx").Add(model));
       entry = Call("polygraphy.backend.pluginref", "PluginRefRunner").Add(graph);
@@ -100,6 +106,7 @@ void PythonScript::Runners() {
   }
   Title("Runners");
   body_ += "runners = [\n" + list + "]\n";
+  return {};
 }
 
 }  // namespace vernier

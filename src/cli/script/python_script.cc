@@ -40,10 +40,38 @@ Status CheckFlags(const ParsedArgs& args) {
   return {};
 }
 
-Status CheckRunners(const RunPlan& plan) {
+// What is asked of TensorRT and not written into scripts.
+bool AsksMoreOfTensorRt(const ParsedArgs& args) {
+  constexpr std::string_view kNot[] = {"trt_config_script",
+                                       "trt_config_postprocess_script",
+                                       "plugins",
+                                       "timing_cache",
+                                       "workspace",
+                                       "fp32",
+                                       "enable_uint8_asymmetric_quantization_dla",
+                                       "all_tensor_dtypes",
+                                       "all_tensor_formats",
+                                       "load_runtime",
+                                       "dla_workspace_allocation_strategy",
+                                       "allocation_strategy",
+                                       "weight_streaming_budget",
+                                       "trt_lib",
+                                       "allow_engine_code",
+                                       "cuda_graphs"};
+  return !args.plugin_options().empty() ||
+         std::any_of(std::begin(kNot), std::end(kNot),
+                     [&](std::string_view dest) { return args.Has(dest); });
+}
+
+Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
+  size_t engines = 0;
   for (const RunnerPlan& runner : plan.runners) {
     const bool written = runner.backend == "onnxruntime" || runner.backend == "pluginref";
     if (written && runner.model.type == "onnx") continue;
+    const std::string& type = runner.model.type;
+    const bool known = type == "onnx" || type == "engine" || type == "trt-network-script";
+    const bool engine = runner.backend == "tensorrt" && known && !AsksMoreOfTensorRt(args);
+    if (engine && ++engines == 1) continue;
     return Refuse("a script for Polygraphy's API would not say enough of '" + runner.name + "'");
   }
   return {};
@@ -85,7 +113,7 @@ std::string LevelName(Severity severity) {
 Result<std::string> PythonScript::Write(const Invocation& invocation) {
   Loggers();
   VERNIER_TRY(DataLoader());
-  Runners();
+  VERNIER_TRY(Runners());
   Functions();
   Execution();
   Results();
@@ -113,6 +141,7 @@ std::string PythonScript::Head(const Invocation& invocation) const {
     }
     text += "\n";
   }
+  for (const std::string& lazy : lazies_) text += lazy + "\n";
   return text + (lazy_.empty() ? "" : lazy_ + "\n");
 }
 
@@ -173,7 +202,7 @@ void PythonScript::Results() {
 Result<std::string> WritePythonScript(const RunPlan& plan, const ParsedArgs& args,
                                       const Invocation& invocation) {
   VERNIER_TRY(CheckFlags(args));
-  VERNIER_TRY(CheckRunners(plan));
+  VERNIER_TRY(CheckRunners(plan, args));
   VERNIER_TRY(CheckMeasures(plan.compare));
   return PythonScript(plan, args).Write(invocation);
 }

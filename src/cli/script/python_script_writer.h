@@ -66,8 +66,11 @@ class PythonScript {
   Status RandomData();
   std::string Shapes(const std::vector<ShapeSpec>& shapes);
 
+  // python_engines.cc: the name of the loader of an engine.
+  Result<std::string> Engine(const RunnerPlan& runner);
+
   // python_runners.cc: the loader's functions return the name that the last line gave to a model.
-  void Runners();
+  Status Runners();
   std::string OnnxLoader(const ModelPlan& model, const std::string& suffix, bool bytes);
   std::string LoadOnnx(const ModelPlan& model, const std::string& suffix);
   std::string ModifyOutputs(const ModelPlan& model, const std::string& from,
@@ -96,7 +99,9 @@ class PythonScript {
   void AddMemoryPools(PythonCall& call);
   std::string Calibrator();
   std::string CreateConfig();
-  std::string ParseNetwork();
+  /// Of TensorRT; of a template the only one.
+  const RunnerPlan& EngineRunner() const;
+  std::string ParseNetwork(const std::string& config);
   std::string NetworkOutputs(const std::string& from);
   Result<std::string> NamedTypes(std::string_view dest, bool formats) const;
   Result<std::string> NetworkSteps(std::string last);

@@ -108,9 +108,10 @@ std::string AbsolutePath(const std::string& path) {
 
 // {'name': [1, 2]} of the plan's profiles: by number, by input, by "min", "opt" and "max".
 using ProfileShapes = std::map<std::string, std::string>;
-std::vector<std::vector<std::pair<std::string, ProfileShapes>>> ProfilesOf(const RunPlan& plan) {
+std::vector<std::vector<std::pair<std::string, ProfileShapes>>> ProfilesOf(
+    const RunnerPlan& runner) {
   std::vector<std::vector<std::pair<std::string, ProfileShapes>>> profiles;
-  for (const auto& [key, value] : plan.runners.front().session_options) {
+  for (const auto& [key, value] : runner.session_options) {
     if (key != "profile") continue;
     std::vector<std::string> fields;  // number, which, input, extents
     for (size_t at = 0; at <= value.size();) {
@@ -164,7 +165,7 @@ std::string PythonScript::FunctionTemplate(const std::string& loader, std::strin
 
 void PythonScript::AddProfiles(PythonCall& call) {
   std::string text;
-  for (const auto& profile : ProfilesOf(plan_)) {
+  for (const auto& profile : ProfilesOf(EngineRunner())) {
     text += (text.empty() ? "" : ",\n    ") + std::string("Profile()");
     for (const auto& [input, shapes] : profile) {
       text += ".add(" + QuotePython(input) + ", min=" + shapes.at("min") +
@@ -257,8 +258,15 @@ Result<std::string> PythonScript::ConfigTemplate(const Invocation& invocation) {
   return TemplateText(invocation, "Creates a TensorRT Builder Configuration.", suffix);
 }
 
-std::string PythonScript::ParseNetwork() {
-  const ModelPlan& model = plan_.runners.front().model;
+const RunnerPlan& PythonScript::EngineRunner() const {
+  const auto found =
+      std::find_if(plan_.runners.begin(), plan_.runners.end(),
+                   [](const RunnerPlan& runner) { return runner.backend == "tensorrt"; });
+  return found == plan_.runners.end() ? plan_.runners.front() : *found;
+}
+
+std::string PythonScript::ParseNetwork(const std::string& config) {
+  const ModelPlan& model = EngineRunner().model;
   ScriptFunction script = SplitScript(model.path, "load_network");
   if (script.path.ends_with(".py")) {
     std::error_code error;
@@ -285,6 +293,7 @@ std::string PythonScript::ParseNetwork() {
       {"strongly_typed", "strongly_typed"},
       {"mark_unfused_tensors_as_debug_tensors", "mark_unfused_tensors_as_debug_tensors"}};
   Add(args_, kParser, call);
+  call.AddIf(!config.empty(), "config", config);
   return Let("parse_network_from_onnx", call);
 }
 
@@ -375,7 +384,7 @@ Result<std::string> PythonScript::NetworkTemplate(const Invocation& invocation) 
     signature = "load_network(builder, network)";
     last = Call(kTrt, "CreateNetwork").Text();
   } else {
-    VERNIER_ASSIGN_OR_RETURN(last, NetworkSteps(ParseNetwork()));
+    VERNIER_ASSIGN_OR_RETURN(last, NetworkSteps(ParseNetwork("")));
     body_ = "\n# Loaders\n" + body_;
   }
   const std::string suffix = FunctionTemplate(last, signature, "network");
