@@ -1,23 +1,19 @@
 #include "report/model_text.h"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
-#include "io/tensor_proto.h"
 #include "kernels/magnitudes.h"
 #include "kernels/pair_measures.h"
 #include "model/external_data.h"
+#include "model/mapped_weight.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_order.h"
 #include "model/onnx_shapes.h"
 #include "report/array_text.h"
 #include "report/numpy_text.h"
-#include "util/input_file.h"
-#include "util/mapped_file.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -97,17 +93,6 @@ bool IsCalled(const OnnxGraph& graph, const OnnxNode& node, std::string_view nam
   const auto made = graph.Outputs(node);
   return !name.empty() &&
          (node.name == name || std::find(made.begin(), made.end(), name) != made.end());
-}
-
-// The values of a weight, and the map of the file that they lie in if that is not the model's.
-struct LoadedWeight {
-  Tensor values;
-  std::shared_ptr<const MappedFile> map;
-};
-
-// Types that are looked at where they lie have to be where such a type may be.
-bool IsAligned(std::span<const std::byte> bytes) {
-  return reinterpret_cast<uintptr_t>(bytes.data()) % alignof(std::max_align_t) == 0;
 }
 
 using Known = std::unordered_map<std::string_view, TensorInfo>;
@@ -264,19 +249,21 @@ class Formatter {
   // What was read of a file that changed meanwhile must not be shown.
   template <typename Text>
   std::string TextOf(const OnnxTensor& tensor, Text text) const {
-    const Result<LoadedWeight> weight = Read(tensor);
+    const Result<MappedWeight> weight = Read(tensor);
     if (!weight.ok()) return NotLoaded(weight.status());
     std::string shown = text(weight->values);
-    const Status intact = weight->map ? weight->map->CheckIntact() : Status();
+    const Status intact = weight->CheckIntact();
     return intact.ok() ? shown : NotLoaded(intact);
   }
 
-  Result<LoadedWeight> Read(const OnnxTensor& tensor) const {
-    if (tensor.external) return MapExternal(tensor);
-    VERNIER_ASSIGN_OR_RETURN(
-        NamedTensor parsed,
-        ParseTensorProto(std::as_bytes(std::span(tensor.bytes.data(), tensor.bytes.size()))));
-    return LoadedWeight{std::move(parsed.tensor), nullptr};
+  // Most of what is printed of a large weight is dots: only what is looked at is read.
+  Result<MappedWeight> Read(const OnnxTensor& tensor) const {
+    if (tensor.external && options_.ignore_external) {
+      return Unavailable("external data are ignored");
+    }
+    ExternalDataOptions place;
+    place.directory = options_.external_data_dir;
+    return MapWeight(model_, tensor, place);
   }
 
   static std::string NotLoaded(const Status& why) {
@@ -285,30 +272,6 @@ class Formatter {
 
   std::string ValuesOf(const OnnxTensor& tensor) const {
     return TextOf(tensor, [](const Tensor& values) { return FormatNumpyArray(values); });
-  }
-
-  // Most of what is printed of a large weight is dots: only what is looked at is read.
-  Result<LoadedWeight> MapExternal(const OnnxTensor& tensor) const {
-    if (options_.ignore_external) return Unavailable("external data are ignored");
-    ExternalDataOptions place;
-    place.directory = options_.external_data_dir;
-    VERNIER_ASSIGN_OR_RETURN(const ExternalFolder folder,
-                             ExternalFolder::Open(model_.path(), place));
-    VERNIER_ASSIGN_OR_RETURN(const ExternalFile file, folder.OpenFile(tensor.location));
-    VERNIER_ASSIGN_OR_RETURN(const ExternalSlice slice, LocateExternal(tensor, file.size()));
-    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const InputFile> input,
-                             InputFile::FromDescriptor(file.fd(), file.path()));
-    VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> map,
-                             MappedFile::Map(std::move(input)));
-    // The map may be shorter by now than the file that was asked.
-    if (map->bytes().size() < slice.offset + slice.size) {
-      return Malformed("'" + file.path() + "' does not hold all of it");
-    }
-    const std::span<const std::byte> bytes = map->bytes().subspan(slice.offset, slice.size);
-    VERNIER_ASSIGN_OR_RETURN(Tensor values,
-                             IsAligned(bytes) ? Tensor::Wrap(tensor.dtype, tensor.dims, bytes, map)
-                                              : Tensor::Copy(tensor.dtype, tensor.dims, bytes));
-    return LoadedWeight{std::move(values), std::move(map)};
   }
 
   std::string Tensors(std::span<const std::string_view> names, const Known& known,
