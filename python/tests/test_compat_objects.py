@@ -82,6 +82,45 @@ def test_script(name, tmp_path, monkeypatch):
     assert printed and printed == run_theirs(SCRIPTS[name], tmp_path / "theirs")
 
 
+@pytest.mark.skipif(not PEER, reason="no Python with onnx and Polygraphy")
+def test_what_cannot_be_saved_takes_nothing_away(tmp_path):
+    printed = run_ours_with_onnx("""
+        import os
+        import onnx
+        import vernier
+        from PREFIX.backend.onnx import OnnxFromPath, save_onnx
+        model = onnx.load("small.onnx")
+        os.mkdir("in")
+        for path in ("victim.bin", "in/w.bin"):
+            with open(path, "w") as file:
+                file.write("weights of another")
+        for place in (os.path.abspath("victim.bin"), "../victim.bin"):
+            try:
+                save_onnx(model, "in/m.onnx", external_data_path=place)
+            except vernier.InvalidArgument as error:
+                print("a path within the model's folder" in str(error))
+        save = onnx.save
+        def full(model, path, **words):
+            save(model, path, **words)
+            raise OSError(28, "No space left on device")
+        onnx.save = full
+        try:
+            save_onnx(model, "in/m.onnx", external_data_path="w.bin", size_threshold=0)
+        except vernier.SaveError as error:
+            print("No space left" in str(error))
+        onnx.save = save
+        print(open("victim.bin").read() == open("in/w.bin").read(), sorted(os.listdir("in")))
+        save_onnx(model, "in/m.onnx", external_data_path="w.bin", size_threshold=0)
+        print(open("in/w.bin", "rb").read(7) != b"weights", sorted(os.listdir("in")))
+        try:
+            save_onnx(OnnxFromPath("in/m.onnx", ignore_external_data=True), "in/m.onnx",
+                      external_data_path="w.bin")
+        except vernier.InvalidArgument as error:
+            print("were not loaded" in str(error))
+        """, tmp_path)
+    assert printed == ["True"] * 3 + ["True ['w.bin']", "True ['m.onnx', 'w.bin']", "True"]
+
+
 @pytest.mark.parametrize("content, words", [
     (b'{"lst": 3', "this is no JSON of Polygraphy"),
     (b"[1, 2]", "the JSON holds a list, not a RunResults"),

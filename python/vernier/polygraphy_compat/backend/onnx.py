@@ -1,8 +1,9 @@
 """ONNX models: read by the package onnx, where a script asks for the object."""
 
 import os
+import tempfile
 
-from vernier import NotFound, Unimplemented
+from vernier import InvalidArgument, NotFound, Unimplemented
 from vernier._errors import SaveError
 
 from ..constants import MARK_ALL
@@ -103,19 +104,48 @@ class SaveOnnx:
                           "all_tensors_to_one_file": all_tensors_to_one_file is not False}
 
     def __call__(self):
-        import onnx
         model = call(self.model)
-        folder = os.path.dirname(os.fspath(self.file))
+        file = os.path.abspath(self.file)
+        self._check_place(model)
         try:
-            if folder:
-                os.makedirs(folder, exist_ok=True)
-            data = os.path.join(folder, self.words.get("location") or "")
-            if os.path.isfile(data):  # onnx refuses to replace it
-                os.remove(data)
-            onnx.save(model, self.file, **self.words)
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".vernier-", dir=os.path.dirname(file)) as made:
+                self._save(model, os.path.join(made, os.path.basename(file)))
+                _move(made, file)
         except OSError as error:  # some of onnx's have a text alone
             raise SaveError(f"'{self.file}' cannot be written: {error.strerror or error}") from error
         return model
+
+    def _check_place(self, model):
+        """onnx looks at these after it has written, or not at all."""
+        place = self.words.get("location")
+        if place is None:
+            return
+        if os.path.isabs(place) or ".." in place.split("/"):
+            raise InvalidArgument(f"external_data_path: expected a path within the model's folder, got "
+                                  f"'{place}'")
+        for tensor in model.graph.initializer:
+            kept = {entry.key: entry.value for entry in tensor.external_data}.get("location")
+            if kept is not None and os.path.normpath(kept) == os.path.normpath(place):
+                raise InvalidArgument(f"external_data_path: '{place}' has weights of this model that "
+                                      f"were not loaded ('{tensor.name}')")
+
+    def _save(self, model, path):
+        import onnx
+        place = self.words.get("location") or ""
+        os.makedirs(os.path.join(os.path.dirname(path), os.path.dirname(place)), exist_ok=True)
+        onnx.save(model, path, **self.words)
+
+
+def _move(made, file):
+    """The files of a folder to that of `file`, which is the last."""
+    for folder, _, names in os.walk(made):
+        there = os.path.join(os.path.dirname(file), os.path.relpath(folder, made))
+        os.makedirs(there, exist_ok=True)
+        for name in names:
+            if os.path.join(folder, name) != os.path.join(made, os.path.basename(file)):
+                os.replace(os.path.join(folder, name), os.path.join(there, name))
+    os.replace(os.path.join(made, os.path.basename(file)), file)
 
 
 class BytesFromOnnx:
