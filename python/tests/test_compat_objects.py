@@ -108,7 +108,7 @@ def test_what_cannot_be_saved_takes_nothing_away(tmp_path):
             save_onnx(model, "in/m.onnx", external_data_path="w.bin", size_threshold=0)
         except vernier.SaveError as error:
             print("No space left" in str(error))
-        onnx.save = save
+        onnx.save, model = save, onnx.load("small.onnx")  # onnx takes the weights out
         print(open("victim.bin").read() == open("in/w.bin").read(), sorted(os.listdir("in")))
         save_onnx(model, "in/m.onnx", external_data_path="w.bin", size_threshold=0)
         print(open("in/w.bin", "rb").read(7) != b"weights", sorted(os.listdir("in")))
@@ -173,6 +173,71 @@ def test_tensors_of_torch_are_validated(tmp_path):
             print(Comparator.validate(results), Comparator.validate(results, check_inf=True))
         """, tmp_path)
     assert printed == ["False False", "True False", "True True"]
+
+
+def results_of(**runners):
+    from vernier.polygraphy_compat import RunResults
+    results = RunResults()
+    for name, iterations in runners.items():
+        results.add([{"y": np.array([value], np.float32)} for value in iterations], runner_name=name)
+    return results
+
+
+@pytest.mark.parametrize("a, b, share", [([1, 1], [1, 1], 1), ([1, 1], [1, 5], 0.5), ([1], [5], 0)])
+def test_percentage_is_of_iterations(a, b, share):
+    from vernier.polygraphy_compat import Comparator
+    results = Comparator.compare_accuracy(results_of(a=a, b=b))
+    assert (results[0].percentage(), bool(results)) == (share, share == 1)
+
+
+def test_a_single_runner_is_compared_with_nothing():
+    from vernier.polygraphy_compat import Comparator
+    with pytest.raises(vernier.InvalidArgument, match="nothing to compare.* of 1 runner$"):
+        Comparator.compare_accuracy(results_of(a=[1]))
+
+
+def test_a_function_without_verdicts_is_told():
+    from vernier.polygraphy_compat import Comparator
+    with pytest.raises(vernier.InvalidArgument, match="expected a mapping .* got a NoneType"):
+        Comparator.compare_accuracy(results_of(a=[1], b=[1]), compare_func=lambda a, b: None)
+
+
+def test_files_within_modules():
+    from vernier.polygraphy_compat import backend
+    from vernier.polygraphy_compat.backend.onnx.loader import fold_constants
+    from vernier.polygraphy_compat.comparator.struct import RunResults
+    from vernier.polygraphy_compat.logger.logger import G_LOGGER
+    assert fold_constants is backend.onnx.fold_constants
+    assert RunResults is vernier.RunResults and G_LOGGER.INFO == 20
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        from vernier.polygraphy_compat.backend.trt.loader import nothing  # noqa: F401
+
+
+def test_loader_of_a_session_is_called_once():
+    from vernier.polygraphy_compat import Comparator, OnnxrtRunner
+    calls = []
+
+    class Session:
+        def get_inputs(self):
+            return [Node("x", "tensor(float)", ["n", 2])]
+
+        def get_outputs(self):
+            return [Node("y", "tensor(float)", ["n", 2])]
+
+        def run(self, names, feed):
+            return [feed["x"]]
+
+    def load():
+        calls.append(1)
+        return Session()
+
+    results = Comparator.run([OnnxrtRunner(load, name="a"), OnnxrtRunner(load, name="b")])
+    assert len(results) == 2 and results["a"][0]["y"].shape == (1, 2) and len(calls) == 2
+
+
+class Node:
+    def __init__(self, name, dtype, shape):
+        self.name, self.type, self.shape = name, dtype, shape
 
 
 def test_functions_are_let_go_when_all_is_compared():

@@ -14,11 +14,18 @@ def test_check_passes_and_fails(pytester):
 
         def test_fixture(vernier):
             vernier.assert_outputs_match({"y": np.ones(3)}, {"y": np.ones(3) + 0.1}, atol=0.2)
-            assert not vernier.compare({"y": np.ones(3)}, {"y": np.zeros(3)})
+            assert not vernier.compare({"y": np.ones(3)}, {"y": np.zeros(3)}, check=False)
+            assert vernier.compare({"y": np.ones(3)}, {"y": np.ones(3)})
             record = vernier.run(None, [lambda f: f, lambda f: f], {"x": np.ones(2)})
             assert len(record.results) == 2
             assert vernier.RunResults([]) == vernier.RunResults()  # the module's, too
+
+        def test_fixture_compares(vernier):
+            vernier.compare({"y": np.ones(3)}, {"y": np.zeros(3)})
+
+        def test_fixture_runs(vernier):
+            vernier.run(None, [lambda f: f, lambda f: {"x": f["x"] + 1}], {"x": np.ones(2)})
     """)
     result = pytester.runpytest_subprocess()
-    result.assert_outcomes(passed=2, failed=1)
+    result.assert_outcomes(passed=2, failed=3)
     result.stdout.fnmatch_lines(["*outputs do not match*", "*y*"])

@@ -11,13 +11,18 @@ def assert_outputs_match(actual, expected, **options):
     __tracebackhide__ = True
     from . import compare
     record = compare(expected, actual, **{"names": ("expected", "actual"), **options})
-    if not record.passed:
-        pytest.fail(f"outputs do not match\n{record.summary()}", pytrace=False)
+    _expect_pass(record)
     return record
 
 
+def _expect_pass(record):
+    __tracebackhide__ = True
+    if not record.passed:
+        pytest.fail(f"outputs do not match\n{record.summary()}", pytrace=False)
+
+
 class VernierFixture:
-    """vernier's functions, whose findings fail the test, and files in the test's own folder."""
+    """vernier's functions for one test: a mismatch that run or compare finds fails it."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -27,8 +32,8 @@ class VernierFixture:
         __tracebackhide__ = True
         from . import run
         record = run(model, runners, inputs, **options)
-        if check and not record.passed:
-            pytest.fail(f"outputs do not match\n{record.summary()}", pytrace=False)
+        if check:
+            _expect_pass(record)
         return record
 
     def __getattr__(self, name):
@@ -37,9 +42,14 @@ class VernierFixture:
         return getattr(module, name)
 
     @staticmethod
-    def compare(a, b, **options):
+    def compare(a, b, *more, check=True, **options):
+        """vernier.compare; a record that did not pass fails the test unless check=False."""
+        __tracebackhide__ = True
         from . import compare
-        return compare(a, b, **options)
+        record = compare(a, b, *more, **options)
+        if check:
+            _expect_pass(record)
+        return record
 
     assert_outputs_match = staticmethod(assert_outputs_match)
 

@@ -208,7 +208,7 @@ bool IsOnnx(const RunnerRecord* runner) {
 // Empty: nothing would name the layer.
 std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second) {
   if (IsOnnx(first) && IsOnnx(second)) {
-    return "to find the layer: `vernier blame` in place of `vernier run`; ";
+    return "to find the layer: add --blame; ";
   }
   const bool one_saved = (first == nullptr) != (second == nullptr);
   if (!one_saved || !(IsOnnx(first) || IsOnnx(second))) return "";

@@ -117,7 +117,7 @@ class AccuracyResult(OrderedDict):
         return matched, len(iterations) - matched, len(iterations)
 
     def percentage(self, runner_pair=None):
-        if not self:
+        if not len(self):  # bool() asks for the verdict
             return 1.0
         matched, _, total = self.stats(runner_pair)
         return matched / total if total else 1.0
@@ -180,6 +180,9 @@ class Comparator:
         run_results = _joined(run_results)
         functions = compare_func if isinstance(compare_func, (list, tuple)) else [compare_func]
         pairs = comparisons or [(i, i + 1) for i in range(len(run_results) - 1)]
+        if not pairs:
+            raise InvalidArgument("compare_accuracy: there is nothing to compare: the results are of "
+                                  f"{len(run_results)} runner{'' if len(run_results) == 1 else 's'}")
         results = AccuracyResults()
         for function in functions:
             result = AccuracyResult()
@@ -270,7 +273,11 @@ def _compare_pair(a, b, function, fail_fast):
     verdicts = []
     for index, (left, right) in enumerate(zip(a[1], b[1])):
         logger().info("Iteration: %d", index)
-        verdicts.append(OrderedDict(function(left, right)))
+        judged = function(left, right)
+        if not hasattr(judged, "items"):
+            raise InvalidArgument("compare_func: expected a mapping of output names to verdicts, got "
+                                  f"a {type(judged).__name__}")
+        verdicts.append(OrderedDict(judged))
         if not verdicts[-1]:
             raise InvalidArgument(f"'{a[0]}' and '{b[0]}' have no outputs in common to compare")
         if fail_fast and not all(map(bool, verdicts[-1].values())):

@@ -37,7 +37,7 @@ def export(funcify=False, func_name=None):
     def exported(thing):
         names = [thing.__name__]
         if funcify:
-            made = _function_of(thing, func_name or _snake_case(thing.__name__))
+            made = _function_of(thing, func_name or snake_case(thing.__name__))
             if made.__name__ in module:
                 raise InvalidArgument(f"export: there is a '{made.__name__}' already")
             module[made.__name__] = made
@@ -48,7 +48,8 @@ def export(funcify=False, func_name=None):
     return exported
 
 
-def _snake_case(name):
+def snake_case(name):
+    """OnnxFromPath: onnx_from_path."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 

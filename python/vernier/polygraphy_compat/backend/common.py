@@ -1,14 +1,27 @@
 """Bytes of files. Loaders are called to get what they are for."""
 
+import inspect
 import os
 
 from vernier import InvalidArgument, Malformed
 from vernier._errors import SaveError
 
+from ..mod import snake_case
+
 
 def call(loader):
     """What a loader gives; anything else is already that."""
     return loader() if callable(loader) else loader
+
+
+def at_once(loader):
+    """A function that makes a loader, with the parameters of its __init__, and calls it."""
+    def function(*values, **words):
+        return loader(*values, **words)()
+    function.__name__ = function.__qualname__ = snake_case(loader.__name__)
+    function.__signature__ = inspect.signature(loader)
+    function.__doc__ = f"What a {loader.__name__} gives, at once."
+    return function
 
 
 class BytesFromPath:

@@ -9,7 +9,7 @@ from vernier._errors import SaveError
 from ..constants import MARK_ALL
 from ._onnx_changes import (ConvertToFp16, ExtractSubgraph, FoldConstants, GsFromOnnx, InferShapes,
                             SetUpperBound)
-from .common import call
+from .common import at_once, call
 
 __all__ = ["BytesFromOnnx", "ConvertToFp16", "ExtractSubgraph", "FoldConstants", "GsFromOnnx",
            "InferShapes", "ModifyOutputs", "OnnxFromBytes", "OnnxFromPath", "SaveOnnx",
@@ -158,45 +158,14 @@ class BytesFromOnnx:
         return call(self.model).SerializeToString()
 
 
-def modify_outputs(model, **words):
-    return ModifyOutputs(model, **words)()
-
-
-def save_onnx(model, path, **words):
-    return SaveOnnx(model, path, **words)()
-
-
-def bytes_from_onnx(model):
-    return BytesFromOnnx(model)()
-
-
-def onnx_from_path(path, **words):
-    return OnnxFromPath(path, **words)()
-
-
-def onnx_from_bytes(serialized_onnx):
-    return OnnxFromBytes(serialized_onnx)()
-
-
-def infer_shapes(model, **words):
-    return InferShapes(model, **words)()
-
-
-def fold_constants(model, **words):
-    return FoldConstants(model, **words)()
-
-
-def set_upper_bound(model, upper_bounds, **words):
-    return SetUpperBound(model, upper_bounds, **words)()
-
-
-def convert_to_fp16(model, **words):
-    return ConvertToFp16(model, **words)()
-
-
-def extract_subgraph(model, input_metadata=None, output_metadata=None, **words):
-    return ExtractSubgraph(model, input_metadata, output_metadata, **words)()
-
-
-def gs_from_onnx(model):
-    return GsFromOnnx(model)()
+modify_outputs = at_once(ModifyOutputs)
+save_onnx = at_once(SaveOnnx)
+bytes_from_onnx = at_once(BytesFromOnnx)
+onnx_from_path = at_once(OnnxFromPath)
+onnx_from_bytes = at_once(OnnxFromBytes)
+infer_shapes = at_once(InferShapes)
+fold_constants = at_once(FoldConstants)
+set_upper_bound = at_once(SetUpperBound)
+convert_to_fp16 = at_once(ConvertToFp16)
+extract_subgraph = at_once(ExtractSubgraph)
+gs_from_onnx = at_once(GsFromOnnx)

@@ -3,7 +3,7 @@
 import vernier
 
 from .base import FrameworkRunner
-from .common import call
+from .common import at_once, call
 
 class SessionFromOnnx:
     """What OnnxrtRunner opens: a model (a path, its bytes, or a loader of them) and providers.
@@ -36,8 +36,7 @@ class SessionFromOnnx:
             raise vernier.BackendError(f"onnxruntime: {error}") from error
 
 
-def session_from_onnx(model_bytes, **words):
-    return SessionFromOnnx(model_bytes, **words)()
+session_from_onnx = at_once(SessionFromOnnx)
 
 
 def _provider(wanted, there):
@@ -91,13 +90,17 @@ class OnnxrtRunner(FrameworkRunner):
     def __init__(self, sess, name=None):
         super().__init__(name, "onnxrt-runner")
         self.session = sess
+        self._looked_at = None  # what a loader gave for_run: it is called once
 
     def for_run(self):
-        return self if hasattr(self._opened(), "get_inputs") else self.vernier_runner()
+        self._looked_at = self._opened()
+        return self if hasattr(self._looked_at, "get_inputs") else self.vernier_runner()
 
     def _opened(self):
-        session = self.session
-        return session if isinstance(session, SessionFromOnnx) else call(session)
+        given, self._looked_at = self._looked_at, None
+        if given is not None:
+            return given
+        return self.session if isinstance(self.session, SessionFromOnnx) else call(self.session)
 
     def vernier_runner(self):
         session = self._opened()
