@@ -11,7 +11,8 @@ from . import wire
 
 FALLBACK = (
     "Falling back to `onnx.shape_inference` because `onnxruntime.tools.symbolic_shape_infer` either"
-    " could not be loaded or did not run successfully.\n"
+    " could not be loaded or did not run successfully.\n")
+PACKAGES = (
     "It needs the packages onnxruntime and sympy in {python}: '{python} -m pip install onnxruntime"
     " sympy' adds them; --no-onnxruntime-shape-inference does without.")
 
@@ -29,13 +30,32 @@ def _onnx():
             "install onnx' adds it, or --python names another interpreter") from None
 
 
-def _symbolic(model):
+def _tool():
+    """ONNX Runtime's, which asks for the values of weights: large ones are not in this model."""
+    import onnx
     from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
+    if getattr(SymbolicShapeInference, "knows_of_missing_weights", False):
+        return SymbolicShapeInference
+    values = SymbolicShapeInference._try_get_value
+
+    def known_values(self, node, index):
+        name = node.input[index] if index < len(node.input) else ""
+        weight = self.initializers_.get(name)
+        missing = weight is not None and weight.data_location == onnx.TensorProto.EXTERNAL
+        return None if missing else values(self, node, index)
+
+    SymbolicShapeInference._try_get_value = known_values
+    SymbolicShapeInference.knows_of_missing_weights = True
+    return SymbolicShapeInference
+
+
+def _symbolic(model):
+    tool = _tool()
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as scratch:  # where it leaves a model when it fails
         os.chdir(scratch)
         try:
-            return SymbolicShapeInference.infer_shapes(model, auto_merge=True)
+            return tool.infer_shapes(model, auto_merge=True)
         finally:
             os.chdir(here)
 
@@ -53,7 +73,9 @@ def _attempt(onnx, raw, use_symbolic, notes):
         except Exception as error:
             notes.append("X Error while running `onnxruntime.tools.symbolic_shape_infer`:\n"
                          f"{error}")
-            notes.append("W " + FALLBACK.format(python=sys.executable))
+            why = (PACKAGES.format(python=sys.executable) if isinstance(error, ImportError)
+                   else f"{type(error).__name__}: {error}")
+            notes.append("W " + FALLBACK + why)
             model = onnx.load_model_from_string(raw)  # it may have been half changed
     return onnx.shape_inference.infer_shapes(model)
 

@@ -315,7 +315,8 @@ Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const s
 }
 
 Status Inspect(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
-  const std::string path(*args.Value("model_file"));
+  const std::string path(args.Value("model_file").value_or(""));
+  if (path.empty()) return InvalidArgument("no model is named");
   const auto type = args.Value("model_type");
   ModelTypeHints hints;
   if (type) hints.given = ModelTypeFromName(*type);
