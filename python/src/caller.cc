@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gil.h"
 #include "model/model_type.h"
 
 namespace nb = nanobind;
@@ -36,7 +37,7 @@ RunnerPlan PlanOf(const CallerRunner& runner, const ModelPlan& model) {
 }
 
 int Connect(const nb::object& connect) {
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   try {
     return nb::cast<int>(connect());
   } catch (nb::python_error& error) {

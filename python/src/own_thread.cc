@@ -5,6 +5,8 @@
 #include <chrono>
 #include <csignal>
 
+#include "gil.h"
+
 namespace nb = nanobind;
 
 namespace vernier::python {
@@ -46,7 +48,7 @@ void OwnThread::Serve() {
 
 // True when the work is done.
 bool OwnThread::WaitALittle() {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, kLook, [this] { return work_ == nullptr; });
 }
@@ -54,7 +56,7 @@ bool OwnThread::WaitALittle() {
 void OwnThread::Do(const std::function<void()>& work) {
   std::unique_lock turn(turn_, std::defer_lock);
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     turn.lock();
   }
   interrupted_ = 0;

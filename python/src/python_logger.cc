@@ -1,5 +1,7 @@
 #include "python_logger.h"
 
+#include "gil.h"
+
 namespace nb = nanobind;
 
 namespace vernier::python {
@@ -8,7 +10,7 @@ PythonLogger::PythonLogger(nb::object write, int threshold)
     : write_(std::move(write)), threshold_(threshold) {}
 
 PythonLogger::~PythonLogger() {
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   write_.reset();
 }
 
@@ -19,7 +21,7 @@ void PythonLogger::Write(Severity severity, std::string_view text, LogColor, boo
   for (size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n', at + 1)) {
     line.insert(at + 1, indent);
   }
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   try {
     // Frameworks may say anything; Python wants UTF-8.
     const nb::object decoded = nb::steal(

@@ -1,5 +1,6 @@
 // Records that the package holds as JSON, in the words and pages of the program.
 #include "bindings.h"
+#include "gil.h"
 #include "named_tensors.h"
 #include "record/run_record.h"
 #include "report/report_files.h"
@@ -19,7 +20,7 @@ std::string Summary(const std::string& json, bool interleaved) {
 void Report(const std::string& json, const std::string& path) {
   const RunRecord record = Check(ReadRecord(json, "the record"));
   const ReportFile file = Check(ReportFileFor("report", path));
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   Check(WriteReport(file, record));
 }
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "bindings.h"
+#include "gil.h"
 #include "io/directory_listing.h"
 #include "io/feed_writer.h"
 #include "io/file_kind.h"
@@ -33,7 +34,7 @@ Result<std::unique_ptr<ResultsReader>> OpenAny(const std::string& path, bool inp
 }
 
 std::unique_ptr<ResultsReader> OpenResults(const std::string& path, bool inputs) {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return Check(OpenAny(path, inputs));
 }
 
@@ -44,7 +45,7 @@ std::vector<std::pair<std::string, size_t>> RunsOf(const ResultsReader& reader) 
 }
 
 IterationTuple ReadIteration(ResultsReader& reader, size_t run, size_t iteration) {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return FromResult(Check(reader.Read(run, iteration)));
 }
 
@@ -54,18 +55,18 @@ std::unique_ptr<ResultsWriter> CreateWriter(const std::string& path,
 }
 
 void AppendResult(ResultsWriter& writer, size_t runner, IterationTuple iteration) {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   Check(writer.Append(runner, ToResult(std::move(iteration))));
 }
 
 // Every runner keeps all of its iterations.
 void Publish(ResultsWriter& writer, size_t longest) {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   Check(writer.Publish(longest));
 }
 
 void AppendFeed(FeedWriter& writer, NamedTensors feed) {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   Check(writer.Append(ToMap(std::move(feed))));
 }
 

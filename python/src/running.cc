@@ -4,6 +4,7 @@
 #include "cli/bind_model.h"
 #include "cli/command_table.h"
 #include "cli/commands/comparison_session.h"
+#include "gil.h"
 #include "option_words.h"
 #include "own_thread.h"
 #include "python_logger.h"
@@ -49,7 +50,7 @@ class Witness final : public RunObserver {
   void ValidationFinished(bool valid) override { reporter_.ValidationFinished(valid); }
   void Progress(int64_t done, int64_t total) override {
     if (progress_.is_none()) return;
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     try {
       progress_(done, total);
     } catch (nb::python_error& error) {

@@ -1,6 +1,7 @@
 #include <nanobind/ndarray.h>
 
 #include "bindings.h"
+#include "gil.h"
 #include "named_tensors.h"
 #include "status_error.h"
 
@@ -15,7 +16,7 @@ using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::
 template <typename T>
 std::shared_ptr<const void> Keep(T object) {
   return std::shared_ptr<const void>(new T(std::move(object)), [](const void* kept) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     delete static_cast<const T*>(kept);
   });
 }
