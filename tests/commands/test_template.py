@@ -125,6 +125,12 @@ class Template(Case):
     def test_what_cannot_be_written_is_refused(self):
         self.assertEqual(self.vernier("template", "trt-network", "m.onnx").code, 2)
         self.assertEqual(self.vernier("template", "onnx-gs", "-o", "x.py").code, 2)
+        before = self.path("m.onnx").read_bytes()
+        for which in ("onnx-gs", "trt-network", "shard-hints"):
+            ended = self.vernier("template", which, "m.onnx", "-o", "./m.onnx")
+            self.assertEqual(ended.code, 2, which)
+            self.assertIn("is read by this command", ended.err)
+        self.assertEqual(self.path("m.onnx").read_bytes(), before)
         self.assertEqual(self.vernier("template", "trt-config", "-o", "m.onnx/x.py").code, 7)
         ended = self.vernier("template", "trt-network", "m.onnx", "--layer-precisions", "a", "-o",
                              "x.py")

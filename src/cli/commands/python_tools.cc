@@ -11,6 +11,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
+#include "cli/file_conflicts.h"
 #include "run/model_source.h"
 #include "run/worker_pool.h"
 #include "util/scratch_folder.h"
@@ -70,6 +71,9 @@ Status CheckGiven(const Tool& tool, const ParsedArgs& args) {
       return Malformed("--plugin-dir: there is no folder '" + AbsolutePath(std::string(*folder)) +
                        "'");
     }
+  }
+  if (std::string_view(tool.module) == "shard_hints") {
+    VERNIER_TRY(CheckFileConflicts(args, "output"));
   }
   const bool shards = std::string_view(tool.module) == "sharding";
   if (!shards || args.Has("hint_file") || args.Has("one_shot")) return {};

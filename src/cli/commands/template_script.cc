@@ -5,6 +5,7 @@
 #include "cli/bind_run.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
+#include "cli/file_conflicts.h"
 #include "cli/script/python_templates.h"
 #include "model/model_type.h"
 #include "util/atomic_file.h"
@@ -30,6 +31,8 @@ Status CheckModel(const ModelPlan& model, bool checkpoint) {
 
 Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocation& invocation,
                      ConsoleLog& log) {
+  // A script is no model: nobody wants it in the place of one.
+  VERNIER_TRY(CheckFileConflicts(args, "output"));
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan model, BindModel(args));
   VERNIER_TRY(CheckModel(model, args.Has("ckpt")));
   for (const std::string_view dest : {"tf_outputs", "freeze_graph", "opset"}) {
