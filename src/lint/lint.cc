@@ -108,6 +108,8 @@ LintReport MakeLintReport(const OnnxModel& model, Findings findings,
   LintReport report;
   const std::vector<bool> behind = BehindFailing(model, findings);
   const Names unused = NodesWith(lint_rule::kUnusedNode, findings.list());
+  // Of a faulty model that was to be run, only what ran is known to be good.
+  const bool only_ran = !runs.empty() && findings.AnyException();
   Names listed;  // names may repeat
   const auto list = [&](uint32_t i, std::vector<std::string>& names) {
     if (listed.insert(findings.NameOf(i)).second) names.push_back(findings.NameOf(i));
@@ -119,7 +121,8 @@ LintReport MakeLintReport(const OnnxModel& model, Findings findings,
   for (uint32_t i = 0; i < count; ++i) {
     const bool ran = !runs.empty() && runs[i] == LintRun::kPassed;
     if (!ran) report.not_run.push_back(findings.NameOf(i));
-    if (ran || (!behind[i] && !unused.contains(findings.NameOf(i)))) list(i, report.passing);
+    const bool by_rules = !only_ran && !behind[i] && !unused.contains(findings.NameOf(i));
+    if (ran || by_rules) list(i, report.passing);
   }
   report.findings = std::move(findings).Take();
   return report;

@@ -42,7 +42,8 @@ struct LintReport {
 };
 
 /// Sums up. Failing: nodes with an exception. Passing: the others, without those that no output
-/// depends on and those that wait for a failing one. `runs` has an entry for each node of the main
+/// depends on and those that wait for a failing one; where something was run and there is an
+/// exception, those that ran. `runs` has an entry for each node of the main
 /// graph, or none where nothing was run.
 LintReport MakeLintReport(const OnnxModel& model, Findings findings,
                           const std::vector<LintRun>& runs);

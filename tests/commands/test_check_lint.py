@@ -33,6 +33,7 @@ STRICTER = {
     "ir-version-0": "the runner refuses its nodes too",
     "ir-version-1": "no node can be run",
     "newer-opset-0": "no node can be run",
+    "input-shape-0": "no node can be run, and what did not run does not pass",
     "weight-size-0": "told of the initializer, not of its reader",
     "bad-dimension-0": "told of the initializer, not of its reader",
 }
@@ -86,6 +87,18 @@ class CheckLint(Case):
                              "warning" if rule in WARNINGS else "exception")
                     self.assertIn(rule, self.rules(said, level))
                     self.assertIn(f"[{rule}]", ended.out + ended.err)
+
+    def test_of_a_model_that_could_not_run_no_node_passes(self):
+        made = model([node("MatMul", ["x", "w"], ["h"], "mul"), node("Relu", ["h"], ["y"], "relu")],
+                     [helper.make_tensor_value_info("x", TensorProto.FLOAT, None)], [value("y")],
+                     [weight("w", np.ones((8, 8), np.float32))])
+        ended, said = self.lint(made)
+        self.assertEqual(ended.code, 1, ended.out)
+        self.assertEqual(said["summary"]["passing"], [])
+        self.assertEqual(said["vernier"]["not_run"], ["mul", "relu"])
+        # Rules alone found no fault of theirs.
+        _, said = self.lint(made, "--no-run")
+        self.assertEqual(said["summary"]["passing"], ["mul", "relu"])
 
     def test_every_rule_has_a_model(self):
         listed = {line.split()[0]
