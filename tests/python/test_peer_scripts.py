@@ -328,8 +328,12 @@ class WithoutPolygraphy(ScriptCase):
     def test_random_inputs_are_polygraphys(self):
         script = """
             import numpy as np
+            from polygraphy import util
             from polygraphy.common import TensorMetadata
             from polygraphy.comparator import DataLoader, TopKPostprocessFunc
+            from polygraphy.datatype import DataType
+            assert DataType.to_dtype(DataType.FLOAT16, "numpy") == np.float16
+            assert util.volume((2, 3)) == 6 and util.default(None, 1) == 1
             def load_data():
                 inputs = TensorMetadata().add("x", np.float32, (-1, 3)).add("i", np.int8, (4,))
                 inputs.add("b", np.bool_, (2,))
@@ -349,7 +353,8 @@ class WithoutPolygraphy(ScriptCase):
         self.assertEqual(drawn[1], drawn[0])
 
     def test_what_it_lacks_is_named(self):
-        for name in ("backend.onnxrt.OnnxrtRunner", "comparator.Comparator", "cuda.DeviceArray"):
+        for name in ("backend.onnxrt.OnnxrtRunner", "comparator.Comparator", "cuda.DeviceArray",
+                     "util.make_repr"):
             module, _, symbol = name.rpartition(".")
             self.write("script.py", f"from polygraphy.{module} import {symbol}\n")
             done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
