@@ -168,7 +168,7 @@ Shape Reshape(const Visited& v) {
   *open = 1;
   const std::optional<int64_t> rest = ElementCount(out);
   const std::optional<int64_t> all = ElementCount(*x);
-  if (!rest || !all || *rest == 0) return std::nullopt;
+  if (!rest || !all || *rest == 0 || *all % *rest != 0) return std::nullopt;
   *open = *all / *rest;
   return out;
 }

@@ -1,15 +1,24 @@
 #include "model/symbolic_shapes.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
-#include <utility>
+#include <optional>
+#include <string_view>
 
 #include "model/onnx_order.h"
 
 namespace vernier {
 namespace {
 
-// The sizes that open dimensions get in one of two trials.
+// What open dimensions are in the trials. A size that does not depend on them is the same in all;
+// one that always equals an input's has that input's sizes. Rules round where windows have strides:
+// sizes that far apart are not rounded to one.
+constexpr int64_t kTrials[] = {1000, 1400, 9000};
+using Sizes = std::array<int64_t, std::size(kTrials)>;
+
+// The sizes that open dimensions get in one of the trials.
 class TrialSizes {
  public:
   explicit TrialSizes(int64_t first) : next_(first) {}
@@ -59,17 +68,26 @@ std::vector<InputDims> Sized(const OnnxModel& model, std::span<const InputDims> 
   return sized;
 }
 
-// What two trials with other sizes say of one tensor.
-std::vector<Dim> NamedSizes(const Dims& first, const Dims& second,
-                            const std::map<std::pair<int64_t, int64_t>, std::string>& names) {
-  std::vector<Dim> shape;
-  for (size_t axis = 0; axis < first.size(); ++axis) {
-    Dim& dim = shape.emplace_back();
-    const auto name = names.find({first[axis], second[axis]});
-    if (name != names.end()) {
-      dim.symbol = name->second;
-    } else if (first[axis] == second[axis]) {
-      dim.value = first[axis];
+// What the trials say of one tensor.
+std::optional<std::vector<Dim>> NamedSizes(const std::vector<ShapeTracker>& shapes,
+                                           std::string_view name,
+                                           const std::map<Sizes, std::string>& symbols) {
+  const Dims* first = shapes.front().Find(name);
+  if (first == nullptr) return std::nullopt;
+  std::vector<Dim> shape(first->size());
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    Sizes sizes{};
+    for (size_t trial = 0; trial < sizes.size(); ++trial) {
+      const Dims* dims = shapes[trial].Find(name);
+      if (dims == nullptr || dims->size() != shape.size()) return std::nullopt;
+      sizes[trial] = (*dims)[axis];
+    }
+    const auto symbol = symbols.find(sizes);
+    if (symbol != symbols.end()) {
+      shape[axis].symbol = symbol->second;
+    } else if (std::all_of(sizes.begin(), sizes.end(),
+                           [&](int64_t size) { return size == sizes[0]; })) {
+      shape[axis].value = sizes[0];
     }
   }
   return shape;
@@ -81,27 +99,20 @@ Result<std::vector<TensorInfo>> FollowNamedSizes(const OnnxModel& model,
                                                  std::span<const InputDims> inputs,
                                                  std::span<const std::string> names) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> order, TopologicalOrder(model));
-  // A size that does not depend on the inputs is the same in both; one that equals an input's has
-  // that input's sizes.
-  TrialSizes trials[] = {TrialSizes(1000), TrialSizes(1400)};
-  ShapeTracker first(model, Sized(model, inputs, trials[0]), ShapeTrust::kInputs);
-  ShapeTracker second(model, Sized(model, inputs, trials[1]), ShapeTrust::kInputs);
-  for (const uint32_t index : order) {
-    first.Visit(model.graph(), model.graph().nodes[index]);
-    second.Visit(model.graph(), model.graph().nodes[index]);
+  std::vector<ShapeTracker> shapes;
+  std::map<std::string, Sizes> sizes;  // by the name of the dimension
+  for (size_t trial = 0; trial < std::size(kTrials); ++trial) {
+    TrialSizes open(kTrials[trial]);
+    ShapeTracker& tracker =
+        shapes.emplace_back(model, Sized(model, inputs, open), ShapeTrust::kInputs);
+    for (const uint32_t index : order) tracker.Visit(model.graph(), model.graph().nodes[index]);
+    for (const auto& [name, size] : open.sizes()) sizes[name][trial] = size;
   }
-  std::map<std::pair<int64_t, int64_t>, std::string> symbols;
-  for (const auto& [name, size] : trials[0].sizes()) {
-    symbols[{size, trials[1].sizes().at(name)}] = name;
-  }
+  std::map<Sizes, std::string> symbols;
+  for (const auto& [name, of_name] : sizes) symbols[of_name] = name;
   std::vector<TensorInfo> found;
   for (const std::string& name : names) {
-    TensorInfo& info = found.emplace_back(TensorInfo{name, DType::kUndefined, std::nullopt});
-    const Dims* a = first.Find(name);
-    const Dims* b = second.Find(name);
-    if (a != nullptr && b != nullptr && a->size() == b->size()) {
-      info.shape = NamedSizes(*a, *b, symbols);
-    }
+    found.push_back({name, DType::kUndefined, NamedSizes(shapes, name, symbols)});
   }
   return found;
 }

@@ -198,6 +198,25 @@ class Extract(unittest.TestCase):
             self.assertEqual([[d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim]
                               for v in (part.input[0], part.output[0])], [["N", 16], ["N", size]])
 
+    def test_a_size_that_is_divided_is_no_fixed_one(self):
+        """768 numbers a row, however many rows that makes; a pooling window of many steps."""
+        shape = numpy_helper.from_array(np.array([-1, 768]), "s")
+        graph = helper.make_graph(
+            [helper.make_node("Reshape", ["x", "s"], ["a"]), helper.make_node("Relu", ["a"], ["b"]),
+             helper.make_node("Neg", ["b"], ["y"])], "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N"])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["M", 768])], [shape])
+        onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[
+            helper.make_opsetid("", 17)]), "model.onnx")
+        for python in (sys.executable, "/nowhere/python3"):
+            ended = self.extract("model.onnx", "--inputs", "b:auto:auto", "-o", "part.onnx", "--python",
+                                 python)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            rows = onnx.load("part.onnx").graph.input[0].type.tensor_type.shape.dim[0]
+            self.assertEqual(rows.dim_value, 0)
+            three = np.ones((3, 768), np.float32)
+            np.testing.assert_array_equal(tensors_of("part.onnx", {"b": three}, ["y"])["y"], -three)
+
     def test_a_shape_of_which_only_the_rank_is_known(self):
         """What an If gives has a rank, and no rule says its sizes."""
         bodies = {which: helper.make_graph(
