@@ -316,6 +316,37 @@ class WithoutPolygraphy(ScriptCase):
         self.assertEqual(done.code, 0, str(done))
         self.assertRegex(done.out, r"\[W\] .*skipping corresponding output: 'nowhere'")
 
+    def test_names_of_outputs_and_switches_that_are_off(self):
+        """Names that a function of NumPy has for itself, and paths."""
+        self.write("script.py", """
+            import numpy as np
+            from polygraphy.comparator import IterationResult, SimpleCompareFunc
+            names = ["file", "allow_pickle", "/a/b:0", "..", "ö"]
+            def postprocess_outputs(result):
+                return IterationResult({name: result["y"] for name in names}, result.runtime,
+                                       result.runner_name)
+            def compare_outputs(a, b):
+                found = SimpleCompareFunc(atol=1e-5, fail_fast=False,
+                                          infinities_compare_equal=False)(a, b)
+                assert list(found) == names, found
+                b["file"] = b["file"] + 1
+                assert not SimpleCompareFunc()(a, b)["file"]
+                return found
+            """)
+        done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py",
+                            "--postprocess-func-script", "script.py", python=str(self.python))
+        self.assertEqual(done.code, 0, str(done))
+        self.assertIn("compared 5 outputs", done.out)
+
+    def test_what_cannot_be_measured_is_no_mismatch(self):
+        self.write("script.py", """
+            from polygraphy.comparator import PerceptualMetricsCompareFunc
+            compare_outputs = PerceptualMetricsCompareFunc(lpips_threshold=0.01)
+            """)
+        done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py",
+                            python=str(self.python))
+        self.assert_fails(done, 6, "output 'y' was not verified: LPIPS needs the packages")
+
     def test_what_a_function_cannot_do_is_told(self):
         self.write("script.py", """
             from polygraphy.comparator import SimpleCompareFunc

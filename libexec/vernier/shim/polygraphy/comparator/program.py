@@ -4,19 +4,36 @@ import json
 import os
 import sys
 import tempfile
+import zipfile
+from urllib.parse import quote
 
-from polygraphy import vernier_program
+from polygraphy import exception, vernier_program
 from polygraphy.comparator import verdicts
 
-_FAULTS = (2, 3, 5, 6, 7, 70)  # exit codes with which nothing was compared: docs/exit-codes.md
+_DONE = (0, 1, 4)  # exit codes with which there are verdicts: docs/exit-codes.md
 _INDENT = "    "  # of what a comparison function logs, below its iteration
 
 
+def _part(text):
+    """A part of a member's name, as docs/files.md has it."""
+    return quote(text, safe="").replace(".", "%2E")
+
+
 def _save(folder, index, result):
+    """The outputs, of a runner that is called by the path of the file."""
     import numpy as np
-    path = os.path.join(folder, f"{index}.npz")
-    np.savez(path, **{name: np.asarray(array) for name, array in result.items()})
-    return path
+    path = os.path.join(folder, str(index))
+    # Not savez(), whose own keywords an output may have for its name.
+    with zipfile.ZipFile(path + ".npz", "w") as archive:
+        for name, array in result.items():
+            array = np.asarray(array)
+            if array.dtype.hasobject:
+                raise exception.PolygraphyException(
+                    f"output '{name}' is an array of Python objects, which cannot be compared")
+            member = f"{_part(path)}/{0:010}/{_part(name)}.npy"
+            with archive.open(member, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+    return path + ".npz"
 
 
 def _words(options):
@@ -51,9 +68,9 @@ def compare(a, b, functions, options):
         measured, record = os.path.join(folder, "m.json"), os.path.join(folder, "r.json")
         words = ["compare", _save(folder, 0, a), _save(folder, 1, b), "--lenient",
                  "--compare", *functions, "--save-accuracy-results", measured, "--save-record",
-                 record, *_words(options)]
+                 record, "--python", sys.executable, *_words(options)]
         done = vernier_program.run(words)
-        if done.returncode in _FAULTS or not os.path.exists(record):
+        if done.returncode not in _DONE or not os.path.exists(record):
             vernier_program.fail(done)
         _relay(done.stdout.splitlines(), folder)
         with open(record, encoding="utf-8") as file:

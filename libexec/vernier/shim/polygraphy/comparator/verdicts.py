@@ -80,7 +80,8 @@ class Function(BaseCompareFunc):
     result = OutputCompareResult
 
     def __init__(self, find_output_func=None, check_shapes=None, **options):
-        self.options = {key: value for key, value in options.items() if value is not None}
+        self.options = {key: value for key, value in options.items()
+                        if value is not None and value is not False}
         if check_shapes is False:
             self.options["no_shape_check"] = True
         self.find_output_func = find_output_func
@@ -112,8 +113,18 @@ class Function(BaseCompareFunc):
                 yield first, second
 
     def _compared(self, a, b):
-        return OrderedDict((output["name"], self.result(output, measures))
-                           for output, measures in self.judge(a, b))
+        verdicts = OrderedDict()
+        for output, measures in self.judge(a, b):
+            if output.get("not_verified_iterations"):
+                self.lack(f"output '{output['name']}' was not verified: {_reason(output)}")
+            verdicts[output["name"]] = self.result(output, measures)
+        return verdicts
+
+
+def _reason(output):
+    """Why an output has no verdict."""
+    gates = (output.get("worst_iteration") or {}).get("gates", ())
+    return next((gate["why"] for gate in gates if gate.get("why")), "nothing was measured")
 
 
 def measures_of(saved):
