@@ -16,6 +16,7 @@ namespace vernier {
 namespace {
 
 constexpr double kPatienceSeconds = 60;
+constexpr std::string_view kOption = " (--timeout)";  // which a list has not
 // Libraries that are in memory are loaded sooner; one of a gigabyte that is not can take a minute.
 constexpr std::chrono::seconds kSilence{2};
 
@@ -26,7 +27,15 @@ Result<BackendInfo> Probe(WorkerOptions options) {
   options.timeout_s = kPatienceSeconds;
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker,
                            Worker::Start(std::move(options), log));
-  return worker->AwaitLoad();
+  Result<BackendInfo> info = worker->AwaitLoad();
+  if (info.ok()) return info;
+  std::string why = info.status().message();
+  if (const size_t at = why.find(kOption); at != std::string::npos) why.erase(at, kOption.size());
+  return Status(info.status().code(), std::move(why));
+}
+
+bool RanOutOfTime(const Status& status) {
+  return status.message().find("no answer within") != std::string::npos;
 }
 
 }  // namespace
@@ -50,7 +59,13 @@ Result<BackendInfo> PluginProbes::Await(size_t index) {
     std::fprintf(stderr, "[I] Loading %s. What is not in memory yet is read from disk first\n",
                  files_[index].name.c_str());
   }
-  return probe.get();
+  Result<BackendInfo> info = probe.get();
+  if (info.ok() || !RanOutOfTime(info.status())) return info;
+  // Those beside it may have taken its time: once more, alone.
+  for (const std::future<Result<BackendInfo>>& other : probes_) {
+    if (other.valid()) other.wait();
+  }
+  return ProbePlugin(files_[index]);
 }
 
 Result<BackendInfo> ProbePython(const std::string& python, const std::string& module) {
