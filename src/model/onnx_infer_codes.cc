@@ -115,6 +115,25 @@ std::optional<int64_t> ConstantRank(const NodeFacts& facts) {
   return std::nullopt;
 }
 
+// Those that are nothing without the first input's.
+std::optional<int64_t> RankFromFirst(char code, const NodeFacts& facts) {
+  const std::optional<int64_t> rank = facts.Input(0).rank;
+  const KnownValue second = facts.Input(1);
+  if (!rank) return std::nullopt;
+  switch (code) {
+    case 'g':
+      return second.rank ? std::optional(*rank + *second.rank - 1) : std::nullopt;
+    case 'x':
+      return second.length ? std::optional(std::max(*rank, *second.length)) : std::nullopt;
+    case 'n':
+      return facts.attributes.Int("keepdims", 1) == 0 ? *rank - 1 : *rank;
+    case 'o':
+      return *rank + 1;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 int32_t TypeByCode(char code, const NodeFacts& facts) {
@@ -153,24 +172,13 @@ std::optional<int64_t> RankByCode(char code, const NodeFacts& facts) {
       return MatrixRank(first, second);
     case 'q':
       return MatrixRank(first, facts.Input(3));
-    case 'g':
-      return first.rank && second.rank ? std::optional(*first.rank + *second.rank - 1)
-                                       : std::nullopt;
     case 'r':
       return facts.inputs.size() > 1 ? second.length : list_size("shape");
-    case 'x':
-      return first.rank && second.length ? std::optional(std::max(*first.rank, *second.length))
-                                         : std::nullopt;
     case 's':
     case 'u':
       return RankFromAxes(code, facts);
     case 'R':
       return ReducedRank(facts);
-    case 'n':
-      return first.rank && facts.attributes.Int("keepdims", 1) == 0 ? std::optional(*first.rank - 1)
-                                                                    : first.rank;
-    case 'o':
-      return first.rank ? std::optional(*first.rank + 1) : std::nullopt;
     case 'l':
       return first.length;
     case 'p':
@@ -178,7 +186,7 @@ std::optional<int64_t> RankByCode(char code, const NodeFacts& facts) {
     case 'K':
       return ConstantRank(facts);
     default:
-      return std::nullopt;
+      return RankFromFirst(code, facts);
   }
 }
 

@@ -213,8 +213,7 @@ std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second) {
   const bool one_saved = (first == nullptr) != (second == nullptr);
   if (!one_saved || !(IsOnnx(first) || IsOnnx(second))) return "";
   return "to find the layer: `vernier blame` with outputs that were saved with --onnx-outputs '*' "
-         "and "
-         "their inputs; ";
+         "and their inputs; ";
 }
 
 // Rounded up to two digits.

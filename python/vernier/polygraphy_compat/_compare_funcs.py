@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import tempfile
+import threading
 
 import vernier
 from vernier import InvalidArgument
@@ -24,8 +25,12 @@ class _OfAllIterations(logging.Filter):
     LINES = ("Accuracy Comparison |", "Iteration: ", "Accuracy Summary |",
              "Saving accuracy results to")
 
+    def __init__(self):
+        super().__init__()
+        self.thread = threading.get_ident()  # others may be telling of a run
+
     def filter(self, record):
-        return not record.getMessage().startswith(self.LINES)
+        return record.thread != self.thread or not record.getMessage().startswith(self.LINES)
 
 
 @contextlib.contextmanager

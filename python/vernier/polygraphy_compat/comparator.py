@@ -260,8 +260,9 @@ def _joined(run_results):
 def _tell_summary(names, result):
     """In Polygraphy's words."""
     passed, failed, total = result.stats(names)
-    logger().log(G_LOGGER.ERROR if failed else G_LOGGER.FINISH, "Accuracy Summary | %s vs. %s | Passed: %d/%d "
-                 "iterations | Pass Rate: %.2f%%", *names, passed, total, 100 * passed / total)
+    level = G_LOGGER.ERROR if failed else G_LOGGER.FINISH
+    logger().log(level, "Accuracy Summary | %s vs. %s | Passed: %d/%d iterations | Pass Rate: %.2f%%",
+                 *names, passed, total, 100 * passed / total)
 
 
 def _compare_pair(a, b, function, fail_fast):

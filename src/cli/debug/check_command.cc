@@ -147,8 +147,7 @@ Result<CheckCommand> CheckCommand::Bind(const ParsedArgs& args, CheckWords words
   } else if (words.command.empty() && !words.run_options.empty()) {
     return InvalidArgument(
         "--check: expected a command that tells by its exit code whether an iteration is good: "
-        "there "
-        "is no model that options behind -- could run");
+        "there is no model that options behind -- could run");
   } else {
     check.words_ = std::move(words.command);
   }

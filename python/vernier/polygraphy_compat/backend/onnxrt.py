@@ -5,6 +5,7 @@ import vernier
 from .base import FrameworkRunner
 from .common import at_once, call
 
+
 class SessionFromOnnx:
     """What OnnxrtRunner opens: a model (a path, its bytes, or a loader of them) and providers.
 
