@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compare/comparison.h"
+#include "compare/same_bits.h"
 #include "compare/shared_nans.h"
 #include "core/coordinates.h"
 #include "kernels/magnitudes.h"
@@ -16,12 +17,6 @@ namespace vernier {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-bool SameBytes(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
-         (a.bytes().empty() ||
-          std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0);
-}
 
 Result<TensorJudgement> Judge(const Tensor& a, const Tensor& b, const ErrorBar& bar) {
   VERNIER_ASSIGN_OR_RETURN(BarVerdict verdict, MeasureAgainstBar(a, b, bar));
@@ -38,7 +33,7 @@ Result<TensorJudgement> Judge(const Tensor& a, const Tensor& b, const ErrorBar& 
 TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, const ErrorBar& bar) {
   constexpr TensorJudgement kCannotAgree{kInfinity, kInfinity};
   if (reference.dims() != candidate.dims()) return kCannotAgree;
-  if (SameBytes(reference, candidate)) return {};
+  if (SameBits(reference, candidate)) return {};
   const bool text = reference.dtype() == DType::kString || candidate.dtype() == DType::kString;
   if (text) return kCannotAgree;
   ErrorBar used = bar;

@@ -7,22 +7,13 @@
 #include <vector>
 
 #include "compare/comparator.h"
+#include "compare/same_bits.h"
 #include "compare/shared_nans.h"
 #include "core/coordinates.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
-
-bool SameBits(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.dims() == b.dims() && std::ranges::equal(a.bytes(), b.bytes());
-}
-
-bool SameBits(const TensorMap& a, const TensorMap& b) {
-  return std::ranges::equal(a, b, [](const NamedTensor& x, const NamedTensor& y) {
-    return x.name == y.name && SameBits(x.tensor, y.tensor);
-  });
-}
 
 std::string FormatTimes(double times) {
   return std::isfinite(times) ? FormatG(times, 3) + " times" : "infinitely often";

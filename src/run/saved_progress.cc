@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compare/comparator.h"
+#include "compare/same_bits.h"
 #include "io/directory_listing.h"
 #include "io/iteration_directory.h"
 #include "io/partial_folder.h"
@@ -98,14 +99,6 @@ std::string WithoutTime(const std::string& name) {
   size_t end = mark + kMark.size();
   while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
   return end < name.size() && name[end] == '-' ? name.substr(0, end) : name;
-}
-
-bool SameBits(const TensorMap& a, const TensorMap& b) {
-  return std::ranges::equal(a, b, [](const NamedTensor& x, const NamedTensor& y) {
-    return x.name == y.name && x.tensor.dtype() == y.tensor.dtype() &&
-           x.tensor.dims() == y.tensor.dims() &&
-           std::ranges::equal(x.tensor.bytes(), y.tensor.bytes());
-  });
 }
 
 Status SavedProgress::Collect() {

@@ -97,9 +97,6 @@ class SavedProgress {
   bool refused_ = false;
 };
 
-/// Whether both have the same tensors in the same order, bit for bit.
-bool SameBits(const TensorMap& a, const TensorMap& b);
-
 /// A runner's name without the time that unnamed ones are given: the same for each run of a
 /// command.
 std::string WithoutTime(const std::string& name);
