@@ -12,6 +12,7 @@
 #include "io/io_test_data.h"
 #include "io/safetensors.h"
 #include "io/zip_reader.h"
+#include "io/zip_writer.h"
 #include "util/process_memory.h"
 
 namespace vernier {
@@ -178,6 +179,46 @@ TEST_F(Npz, MetadataOfMoreThanAGibibyteAreRefused) {
                 "member '__vernier__.json' of the archive has more than 1 GiB"),
             std::string::npos)
       << archive.status().message();
+}
+
+// Takes everything and keeps nothing.
+class NoFile final : public OutputFile {
+ public:
+  Status Write(std::span<const std::byte> bytes) override {
+    size_ += bytes.size();
+    return {};
+  }
+  Status WriteAt(uint64_t, std::span<const std::byte>) override { return {}; }
+  Status CopyFrom(int, uint64_t, uint64_t size) override {
+    size_ += size;
+    return {};
+  }
+  uint64_t size() const override { return size_; }
+
+ private:
+  uint64_t size_ = 0;
+};
+
+// A file that could not be read back is no result.
+TEST(NpzWriter, NothingIsWrittenThatIsTooMuchToRead) {
+  const std::string block(size_t{1} << 24, ' ');
+  const auto append = [&](int blocks, std::string_view rest) {
+    NoFile file;
+    return AppendZipMember(file, "m.json", [&](ByteSink& sink) {
+      for (int i = 0; i < blocks; ++i) VERNIER_TRY(sink.WriteText(block));
+      return sink.WriteText(rest);
+    });
+  };
+  EXPECT_TRUE(append(64, "").ok());
+  const auto refused = append(64, "x");
+  EXPECT_EQ(refused.status().code(), StatusCode::kIo);
+  EXPECT_NE(refused.status().message().find("would have more than 1 GiB"), std::string::npos);
+
+  NoFile file;
+  ZipDirectoryWriter directory(file);
+  const ZipEntry entry{.name = std::string(65'000, 'n')};
+  for (int i = 0; i < 16'600; ++i) ASSERT_TRUE(directory.Add(entry).ok());
+  EXPECT_EQ(directory.Finish().code(), StatusCode::kIo);
 }
 
 // One tensor `a` of 1 MiB, in either format.

@@ -30,4 +30,7 @@ inline constexpr uint16_t kVersion = 45;  // ZIP64
 inline constexpr uint32_t kMax32 = 0xffffffff;
 inline constexpr uint16_t kMax16 = 0xffff;
 
+// Texts and directories of more are neither read nor written.
+inline constexpr uint64_t kMostText = uint64_t{1} << 30;
+
 }  // namespace vernier::zip

@@ -17,7 +17,6 @@ constexpr uint64_t kMaxGrowth = 1000;
 constexpr uint64_t kGrowthExempt = uint64_t{64} << 20;
 constexpr size_t kMaxComment = 65535;
 constexpr uint64_t kTailSize = kMaxComment + zip::kEndSize + zip::kLocator64Size;
-constexpr uint64_t kMaxInMemory = uint64_t{1} << 30;
 constexpr uint64_t kDirectoryBlock = uint64_t{256} << 10;
 
 template <typename T>
@@ -241,7 +240,7 @@ Status ZipReader::ReadDirectory(const Directory& directory) {
     return Malformed("the archive claims " + std::to_string(directory.count) +
                      " members, more than its directory can hold");
   }
-  if (directory.size > kMaxInMemory) {
+  if (directory.size > zip::kMostText) {
     return Malformed("the archive's directory has " + std::to_string(directory.size) +
                      " bytes; at most 1 GiB is read");
   }
@@ -321,7 +320,7 @@ Result<std::unique_ptr<ZipContent>> ZipReader::OpenMember(const ZipMember& membe
 }
 
 Status ZipReader::CheckTextSize(const ZipMember& member) {
-  return member.size > kMaxInMemory ? Bad(member.name, "has more than 1 GiB") : Status();
+  return member.size > zip::kMostText ? Bad(member.name, "has more than 1 GiB") : Status();
 }
 
 Result<std::string> ZipReader::ReadText(const ZipMember& member) const {

@@ -68,6 +68,12 @@ Status CheckName(const std::string& name) {
                  " bytes; an npz file allows 65535");
 }
 
+Status TooMuch(std::string_view what) {
+  return IoError("an npz file of so many tensors cannot be read back, because " +
+                 std::string(what) +
+                 " would have more than 1 GiB: save fewer iterations, or JSON or a folder");
+}
+
 // Both sizes are in the ZIP64 field whether they need it or not: they are known only afterwards.
 Status WriteLocalHeader(OutputFile& file, const std::string& name) {
   const uint64_t fixed = zip::kLocalSize + name.size() + kZip64Size + kPaddingHeader;
@@ -136,6 +142,7 @@ Result<ZipEntry> AppendZipMember(OutputFile& file, std::string name,
   VERNIER_TRY(WriteLocalHeader(file, entry.name));
   CrcSink data(file);
   VERNIER_TRY(write(data));
+  if (data.size() > zip::kMostText) return TooMuch("what it says about iterations and types");
   return FinishEntry(file, std::move(entry), data);
 }
 
@@ -157,6 +164,7 @@ Status ZipDirectoryWriter::Finish() {
   VERNIER_TRY(Flush());
   const uint64_t end = file_.size();
   const uint64_t size = end - offset_;
+  if (size > zip::kMostText) return TooMuch("its directory");
   Record record;
   if (count_ >= zip::kMax16 || size >= zip::kMax32 || offset_ >= zip::kMax32) {
     record.Put(zip::kEnd64Signature).Put(uint64_t{zip::kEnd64Size - 12});

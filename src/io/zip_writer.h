@@ -24,7 +24,8 @@ struct ZipEntry {
 /// checksum and size are patched afterwards. kInvalidArgument for names beyond 65,535 bytes.
 Result<ZipEntry> AppendZipTensor(OutputFile& file, std::string name, const Tensor& tensor);
 
-/// Appends a member of the bytes that `write` gives.
+/// Appends a member of the bytes that `write` gives. kIo for more than 1 GiB, which no reader of
+/// ours would take.
 Result<ZipEntry> AppendZipMember(OutputFile& file, std::string name,
                                  const std::function<Status(ByteSink&)>& write);
 
@@ -34,6 +35,7 @@ class ZipDirectoryWriter {
   explicit ZipDirectoryWriter(OutputFile& file) : file_(file), offset_(file.size()) {}
 
   Status Add(const ZipEntry& entry);
+  /// kIo for a directory of more than 1 GiB, which no reader of ours would take.
   Status Finish();
 
  private:
