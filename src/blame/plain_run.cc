@@ -5,6 +5,7 @@
 
 #include "blame/blame_feeds.h"
 #include "blame/tensor_pairs.h"
+#include "run/described_inputs.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -29,9 +30,7 @@ Status PlainRun::Run() {
   for (size_t i = 0; i < feeds_.size(); ++i) {
     if (scene_.interrupted->load() != 0) return Cancelled("interrupted");
     VERNIER_ASSIGN_OR_RETURN(TensorMap ours, ReferenceOutputs(i));
-    VERNIER_ASSIGN_OR_RETURN(
-        TensorMap theirs,
-        scene_.candidate->Infer(*candidate_runner_, feeds_[i]).Annotate(NameOf(*scene_.candidate)));
+    VERNIER_ASSIGN_OR_RETURN(TensorMap theirs, Infer(*scene_.candidate, *candidate_runner_, i));
     outputs_.Add(feeds_[i], std::move(ours), std::move(theirs));
   }
   if (reference_runner_) Close(*scene_.reference, *reference_runner_);
@@ -106,11 +105,18 @@ Status PlainRun::MatchSavedIterations() {
   return {};
 }
 
+Result<TensorMap> PlainRun::Infer(ProbeSide& side, LiveRunner& runner, size_t iteration) {
+  Result<TensorMap> outputs = side.Infer(runner, feeds_[iteration]);
+  const Status& status = outputs.status();
+  if (status.ok() || status.code() == StatusCode::kCancelled) return outputs;
+  const std::string note = NoteOfFreeSizes(scene_.plan->run.inputs, runner.session().inputs);
+  return Status(status.code(), NameOf(side) + ": " + status.message() + note);
+}
+
 Result<TensorMap> PlainRun::ReferenceOutputs(size_t iteration) {
   TensorMap outputs;
   if (scene_.reference != nullptr) {
-    VERNIER_ASSIGN_OR_RETURN(outputs, scene_.reference->Infer(*reference_runner_, feeds_[iteration])
-                                          .Annotate(NameOf(*scene_.reference)));
+    VERNIER_ASSIGN_OR_RETURN(outputs, Infer(*scene_.reference, *reference_runner_, iteration));
   } else {
     VERNIER_ASSIGN_OR_RETURN(
         IterationResult saved,

@@ -71,6 +71,7 @@ class PlainRun {
   Status OpenCandidate();
   Status MakeFeeds();
   Status MatchSavedIterations();
+  Result<TensorMap> Infer(ProbeSide& side, LiveRunner& runner, size_t iteration);
   Result<TensorMap> ReferenceOutputs(size_t iteration);
   void Close(ProbeSide& side, LiveRunner& runner);
 

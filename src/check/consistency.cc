@@ -8,6 +8,7 @@
 #include "compare/comparison.h"
 #include "compare/vacuous.h"
 #include "kernels/magnitudes.h"
+#include "run/described_inputs.h"
 #include "run/output_names.h"
 #include "run/pair_bars.h"
 
@@ -102,7 +103,11 @@ class RunnerCheck {
     record_.precision = (*probe)->runner().session().precision;
     VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw(**probe, {}, 0, shared_.logger));
     const Result<TensorMap> outputs = (*probe)->Infer(feed);
-    if (!outputs.ok()) return GiveUp(Explained(outputs.status(), runner, *model, feed));
+    if (!outputs.ok()) {
+      const auto& taken = (*probe)->runner().session().inputs;
+      return GiveUp(
+          Explained(outputs.status(), runner, *model, feed, NoteOfFreeSizes(plan_.inputs, taken)));
+    }
     VERNIER_TRY(CheckNames(plan_, (*probe)->runner(), *outputs));
     record_.coverage = CoverageOf((*probe)->runner(), *outputs);
     if (outputs->empty()) {
@@ -128,10 +133,12 @@ class RunnerCheck {
                     .batch = {},
                     .rows = {},
                     .no_batch = {},
-                    .draw = {}};
+                    .draw = {},
+                    .draw_given = {}};
     subject.draw = [&](const std::string& dimension, int64_t size) {
       return Draw(*subject.probe, dimension, size, errors_only_);
     };
+    subject.draw_given = [&] { return DrawGiven(*subject.probe); };
     AddBatch(subject);
     return TryAll(subject);
   }
@@ -139,10 +146,10 @@ class RunnerCheck {
  private:
   // Inputs of some size are mapped read-only: to write there is death.
   Status Explained(Status why, const RunnerPlan& runner, const ModelSource& model,
-                   const TensorMap& feed) const {
+                   const TensorMap& feed, const std::string& note) const {
     if (why.code() != StatusCode::kBackend) return why;
     const std::string cause = ExplainDeath(again_, runner, model, feed);
-    return cause.empty() ? why : BackendError(why.message() + ": " + cause);
+    return BackendError(why.message() + (cause.empty() ? note : ": " + cause));
   }
 
   Result<ConsistencyRunner> GiveUp(const Status& why) {
@@ -167,6 +174,22 @@ class RunnerCheck {
     }
     VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFirstFeed(plan_, inputs, shared_, logger));
     return probe.Coerce(feed, logger);
+  }
+
+  // A feed of each shape that is given; of one alone where they are not given by shapes.
+  Result<std::vector<TensorMap>> DrawGiven(const Probe& probe) {
+    if (plan_.inputs.shape_words.empty() || !plan_.inputs.load_paths.empty() ||
+        plan_.inputs.script.given()) {
+      return std::vector<TensorMap>();
+    }
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
+                             probe.InputsToFeed(plan_.inputs));
+    VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds,
+                             MakeGivenFeeds(plan_, inputs, shared_, errors_only_));
+    for (TensorMap& feed : feeds) {
+      VERNIER_ASSIGN_OR_RETURN(feed, probe.Coerce(feed, errors_only_));
+    }
+    return feeds;
   }
 
   void AddBatch(Subject& subject) {

@@ -6,6 +6,7 @@
 
 #include "check/first_feed.h"
 #include "kernels/element_blocks.h"
+#include "run/described_inputs.h"
 
 namespace vernier {
 namespace {
@@ -227,6 +228,9 @@ class ExtremesCheck {
         if (!first) first = *std::move(outputs);
       } else {
         answer.failure = outputs.status().message();
+        if (side.probe != nullptr) {
+          answer.failure += NoteOfFreeSizes(plan_.inputs, side.probe->runner().session().inputs);
+        }
         side.probe.reset();
       }
       observer_(answer);

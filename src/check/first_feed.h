@@ -1,7 +1,8 @@
-// The feed that a check is tried with.
+// The feeds that a check is tried with.
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "check/probe.h"
 #include "vernier/run_plan.h"
@@ -13,5 +14,10 @@ namespace vernier {
 /// runner takes. Errors are FeedStream's and RunScripts'; kMalformed where there is none.
 Result<TensorMap> MakeFirstFeed(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                 const Probe::Shared& shared, Logger& logger);
+
+/// What --input-shapes gives in turn: a feed of each shape. One feed where none is given twice.
+Result<std::vector<TensorMap>> MakeGivenFeeds(const RunPlan& plan,
+                                              std::span<const TensorInfo> inputs,
+                                              const Probe::Shared& shared, Logger& logger);
 
 }  // namespace vernier

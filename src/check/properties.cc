@@ -163,7 +163,34 @@ std::vector<std::string> DynamicDimensions(const Subject& subject) {
 }
 
 // Other shapes have no expected values; but they must run, and twice to the same result.
+bool HoldTwice(Subject& subject, Trial& trial, const std::string& what, const TensorMap& feed) {
+  const Result<TensorMap> once = subject.probe->Infer(feed);
+  if (!once.ok()) return trial.Break(what, once.status().message());
+  return trial.Hold(what, *once, subject.probe->Infer(feed));
+}
+
+std::string ShapesOf(const TensorMap& feed) {
+  std::string text;
+  for (const NamedTensor& input : feed) {
+    text +=
+        (text.empty() ? "" : ", ") + ("'" + input.name + "' ") + FormatDims(input.tensor.dims());
+  }
+  return text;
+}
+
+// Those that --input-shapes gives in turn; the first of them is what all else is tried with.
+PropertyRecord SweepGiven(Subject& subject, const std::vector<TensorMap>& feeds) {
+  Trial trial(subject);
+  for (const TensorMap& feed : feeds) {
+    if (!HoldTwice(subject, trial, "inputs of the shapes " + ShapesOf(feed), feed)) break;
+  }
+  return trial.Finish("shapes");
+}
+
 PropertyRecord ShapeSweep(Subject& subject) {
+  const Result<std::vector<TensorMap>> given = subject.draw_given();
+  if (!given.ok()) return NotApplicable(given.status().message());
+  if (given->size() > 1) return SweepGiven(subject, *given);
   const std::vector<std::string> dimensions = DynamicDimensions(subject);
   if (subject.probe->runner().inputs_unknown()) {
     return NotApplicable("the model does not tell which dimensions of its inputs are free");
@@ -176,12 +203,7 @@ PropertyRecord ShapeSweep(Subject& subject) {
       if (!feed.ok()) return NotApplicable(feed.status().message());
       const std::string what = (dimension.empty() ? "dynamic dimensions" : "'" + dimension + "'") +
                                " of size " + std::to_string(size);
-      const Result<TensorMap> once = subject.probe->Infer(*feed);
-      if (!once.ok()) {
-        trial.Break(what, once.status().message());
-        return trial.Finish("");
-      }
-      if (!trial.Hold(what, *once, subject.probe->Infer(*feed))) return trial.Finish("");
+      if (!HoldTwice(subject, trial, what, *feed)) return trial.Finish("");
     }
   }
   return trial.Finish("shapes");

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "check/agreement.h"
 #include "check/batch_rows.h"
@@ -41,6 +42,8 @@ struct Subject {
   /// A feed of which the named dynamic dimension (all of an empty name) has that size; an error
   /// where feeds are not drawn.
   std::function<Result<TensorMap>(const std::string& dimension, int64_t size)> draw;
+  /// A feed of each shape that --input-shapes gives in turn; none where shapes are not given so.
+  std::function<Result<std::vector<TensorMap>>()> draw_given;
 };
 
 struct Property {

@@ -35,4 +35,23 @@ Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> sha
                          "its script say so with input_metadata");
 }
 
+std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> taken) {
+  const bool drawn = plan.load_paths.empty() && !plan.script.given();
+  if (!drawn || !plan.shape_words.empty()) return "";  // the user knows how
+  std::string names;
+  for (const TensorInfo& input : taken) {
+    if (!input.shape || std::ranges::none_of(*input.shape, &Dim::dynamic)) continue;
+    names += names.empty() ? "" : ", ";
+    names += input.name + " [";
+    for (const Dim& dim : *input.shape) {
+      names += &dim == &input.shape->front() ? "" : ", ";
+      names += !dim.dynamic() ? std::to_string(dim.value) : dim.symbol.empty() ? "?" : dim.symbol;
+    }
+    names += "]";
+  }
+  if (names.empty()) return "";
+  return "\nNote: sizes that the model leaves free were taken as 1: " + names +
+         ". If it needs others, give them with --input-shapes NAME:[...]";
+}
+
 }  // namespace vernier

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/live_runner.h"
+#include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -16,5 +17,9 @@ namespace vernier {
 /// them. kInvalidArgument where a shape is missing.
 Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> shape_words,
                                                 const LiveRunner* silent);
+
+/// For the end of a message that inputs drawn for `taken` could not be computed with: which of them
+/// have free sizes, that were taken as 1. Empty where there are none, or where inputs were given.
+std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> taken);
 
 }  // namespace vernier

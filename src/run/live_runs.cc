@@ -8,6 +8,7 @@
 #include "inputs/coerce_feed.h"
 #include "inputs/peer_text.h"
 #include "run/calibration_feeds.h"
+#include "run/described_inputs.h"
 
 namespace vernier {
 namespace {
@@ -211,7 +212,8 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t it
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result.status();
     // Whatever code a framework gives while it computes: it is the one that failed.
-    Fail(runner, BackendError(result.status().message()));
+    Fail(runner, BackendError(result.status().message() +
+                              NoteOfFreeSizes(plan_.inputs, runner.session().inputs)));
     return std::optional<IterationResult>();
   }
   TellReceived(runner);

@@ -38,6 +38,42 @@ class CheckConsistency(Case):
         record = json.loads(self.path("record.json").read_text())
         return ended, {p["name"]: p for p in record["runners"][0]["properties"]}
 
+    def test_every_shape_that_is_given_is_tried(self):
+        body = ("    COUNT[0] += len(feed['x']) == 3\n"
+                "    return {'y': feed['x'] + np.float32(COUNT[0])}\n")
+        shapes = ("--input-shapes", "x:[2,3]", "x:[3,3]", "--only", "repeated-runs", "shape-sweep")
+        ended, properties = self.check(GOOD, *shapes)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(properties["shape-sweep"]["verdict"], "holds")
+        self.assertIn("2 shapes", properties["shape-sweep"]["detail"])
+        ended, properties = self.check(body, *shapes)
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(properties["repeated-runs"]["verdict"], "holds")
+        self.assertEqual(properties["shape-sweep"]["smallest_case"],
+                         "inputs of the shapes 'x' (3, 3)")
+
+    def test_a_model_that_needs_other_sizes_than_one_is_told_how(self):
+        node = helper.make_node("Reshape", ["x", "shape"], ["y"])
+        graph = helper.make_graph(
+            [node], "g", [helper.make_tensor_value_info("x", 1, ["n", 3])],
+            [helper.make_tensor_value_info("y", 1, None)],
+            [helper.make_tensor("shape", 7, [2], [2, 3])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), self.path("two.onnx"))
+        note = ("sizes that the model leaves free were taken as 1: x [n, 3]. If it needs others, "
+                "give them with --input-shapes NAME:[...]")
+        ended = self.vernier("blame", "two.onnx", "--onnxrt", "--onnxrt")
+        self.assertIn(note, ended.out + ended.err)
+        for command in (["run"], ["check", "consistency"]):
+            ended = self.vernier(*command, "two.onnx", "--onnxrt")
+            self.assertEqual(ended.code, 6, ended.out + ended.err)
+            self.assertIn(note, ended.out + ended.err)
+            ended = self.vernier(*command, "two.onnx", "--onnxrt", "--input-shapes", "x:[3,3]")
+            self.assertEqual(ended.code, 6, ended.out + ended.err)
+            self.assertNotIn("left free", ended.out + ended.err)
+            ended = self.vernier(*command, "two.onnx", "--onnxrt", "--input-shapes", "x:[2,3]")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+
     def test_a_good_runner_holds_everything_that_can_be_tried(self):
         ended, properties = self.check(GOOD)
         self.assertEqual(ended.code, 0, ended.out + ended.err)
