@@ -7,9 +7,11 @@
 
 #include "io/archive_names.h"
 #include "io/iteration_directory.h"
+#include "io/journal.h"
 #include "io/json_writer.h"
 #include "io/part_file.h"
 #include "io/peer_array.h"
+#include "io/results_encoder.h"
 #include "io/tensor_archive.h"
 #include "util/atomic_file.h"
 
@@ -25,37 +27,73 @@ void WriteFeed(JsonWriter& writer, const TensorMap& feed) {
   writer.EndObject();
 }
 
+// What the journal says about a feed, which is the next iteration of the only runner.
+JournalIteration EntryOf(uint64_t feed, uint64_t begin, uint64_t end) {
+  return {.runner = 0,
+          .iteration = static_cast<size_t>(feed),
+          .begin = begin,
+          .end = end,
+          .layout = std::nullopt,
+          .name = std::nullopt,
+          .runtime_s = std::nullopt,
+          .checksum = std::nullopt,
+          .feed = std::nullopt};
+}
+
+// Its part is the file but for the end.
 class JsonListEncoder final : public FeedWriter::Encoder {
  public:
-  explicit JsonListEncoder(AtomicFile file) : file_(std::move(file)), sink_(file_), writer_(sink_) {
-    writer_.BeginArray();
+  JsonListEncoder(std::string path, PartFile part)
+      : path_(std::move(path)), part_(std::move(part)) {
+    part_.WriteBackEarly();
   }
 
-  Status Append(const TensorMap& feed) override {
-    WriteFeed(writer_, feed);
-    return writer_.Finish();
+  Result<std::string> Append(const TensorMap& feed) override {
+    const uint64_t before = part_.size();
+    uint64_t begin = before;
+    Status status = part_.WriteText(written_ == 0 ? "[\n    " : ",\n    ");
+    if (status.ok()) {
+      begin = part_.size();
+      JsonWriter writer(part_, 1);
+      WriteFeed(writer, feed);
+      status = writer.Finish();
+    }
+    if (!status.ok()) {
+      VERNIER_TRY(part_.Truncate(before));
+      return status;
+    }
+    return FormatJournalIteration(EntryOf(written_++, begin, part_.size()));
   }
 
   Status Finish() override {
-    writer_.EndArray();
-    VERNIER_TRY(writer_.Finish());
-    return file_.Commit();
+    const uint64_t before = part_.size();
+    Status status = part_.WriteText(written_ == 0 ? "[]" : "\n]");
+    if (status.ok()) status = Publish();
+    if (!status.ok()) VERNIER_TRY(part_.Truncate(before));
+    return status;
   }
 
  private:
-  AtomicFile file_;
-  AtomicFileSink sink_;
-  JsonWriter writer_;
+  Status Publish() {
+    if (CanRenameOver(path_)) return part_.PublishAs(path_);
+    VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
+    VERNIER_TRY(file.CopyFrom(part_.fd(), 0, part_.size()));
+    return file.Commit();
+  }
+
+  std::string path_;
+  PartFile part_;
+  uint64_t written_ = 0;
 };
 
 class JsonDirectoryEncoder final : public FeedWriter::Encoder {
  public:
   JsonDirectoryEncoder(std::string path, uint64_t kept) : path_(std::move(path)), kept_(kept) {}
 
-  Status Append(const TensorMap& feed) override {
+  Result<std::string> Append(const TensorMap& feed) override {
     if (written_ < kept_) {
       ++written_;
-      return {};
+      return std::string();
     }
     VERNIER_ASSIGN_OR_RETURN(AtomicFile file,
                              AtomicFile::Create(IterationFilePath(path_, written_)));
@@ -65,7 +103,7 @@ class JsonDirectoryEncoder final : public FeedWriter::Encoder {
     VERNIER_TRY(writer.Finish());
     VERNIER_TRY(file.Commit());
     ++written_;
-    return {};
+    return std::string();
   }
 
   Status Finish() override { return {}; }
@@ -85,57 +123,86 @@ class JsonDirectoryEncoder final : public FeedWriter::Encoder {
 
 class ArchiveEncoder final : public FeedWriter::Encoder {
  public:
-  ArchiveEncoder(AtomicFile file, PartFile spool)
-      : file_(std::move(file)), spool_(std::move(spool)) {}
+  ArchiveEncoder(std::string path, PartFile spool, ArchiveFormat format)
+      : path_(std::move(path)), spool_(std::move(spool)), format_(format) {}
 
-  Status Start(ArchiveFormat format) {
-    VERNIER_ASSIGN_OR_RETURN(tensors_, TensorArchiveWriter::Create(spool_, format));
+  Status Start() {
+    VERNIER_ASSIGN_OR_RETURN(tensors_, TensorArchiveWriter::Create(spool_, format_));
+    spool_.WriteBackEarly();
     return {};
   }
 
-  Status Append(const TensorMap& feed) override {
-    for (const NamedTensor& input : feed) {
-      const ArchiveName name{.run = "", .iteration = written_, .tensor = input.name};
-      VERNIER_TRY(tensors_->Add(FormatArchiveName(name), input.tensor));
+  Result<std::string> Append(const TensorMap& feed) override {
+    const TensorArchiveWriter::Mark before = tensors_->mark();
+    JournalIteration entry = EntryOf(written_, spool_.size(), 0);
+    if (Status status = AddTensors(feed, entry); !status.ok()) {
+      VERNIER_TRY(tensors_->Truncate(before));
+      return status;
     }
+    entry.end = spool_.size();
     has_empty_ |= feed.empty();
     ++written_;
-    return {};
+    std::string lines = DescribeLayout(feed, known_, next_layout_, entry);
+    return lines + FormatJournalIteration(entry);
   }
 
   Status Finish() override {
     WrittenMetadata metadata;
     if (has_empty_ || written_ == 0) metadata.feed_count = written_;
-    VERNIER_TRY(tensors_->WriteTo(file_, nullptr, metadata));
-    return file_.Commit();
+    if (CanRenameOver(path_)) {
+      VERNIER_ASSIGN_OR_RETURN(const bool published, PublishInPlace(metadata));
+      if (published) return {};
+    }
+    VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
+    VERNIER_TRY(tensors_->WriteTo(file, nullptr, metadata));
+    return file.Commit();
   }
 
  private:
-  AtomicFile file_;
+  Status AddTensors(const TensorMap& feed, JournalIteration& entry) {
+    const bool checked = format_ == ArchiveFormat::kSafetensors;
+    if (checked) spool_.BeginChecksum();
+    for (const NamedTensor& input : feed) {
+      const ArchiveName name{.run = "", .iteration = written_, .tensor = input.name};
+      VERNIER_TRY(tensors_->Add(FormatArchiveName(name), input.tensor));
+    }
+    if (checked) entry.checksum = spool_.EndChecksum();
+    return {};
+  }
+
+  // Saves writing everything twice, where the format allows it.
+  Result<bool> PublishInPlace(const WrittenMetadata& metadata) {
+    const Result<bool> finished = tensors_->FinishSpool(metadata);
+    if (finished.ok() && !*finished) return false;
+    Status status = finished.ok() ? spool_.PublishAs(path_) : finished.status();
+    if (status.ok()) return true;
+    VERNIER_TRY(tensors_->Truncate(tensors_->mark()));
+    return status;
+  }
+
+  std::string path_;
   PartFile spool_;
+  ArchiveFormat format_;
   std::unique_ptr<TensorArchiveWriter> tensors_;
   uint64_t written_ = 0;
   bool has_empty_ = false;
+  KnownLayout known_;
+  size_t next_layout_ = 0;
 };
 
-Result<std::unique_ptr<FeedWriter::Encoder>> MakeEncoder(const std::string& path,
-                                                         ResultsFormat format, uint64_t kept) {
-  using EncoderPtr = std::unique_ptr<FeedWriter::Encoder>;
-  if (format == ResultsFormat::kJsonDirectory) {
-    if (kept == 0) VERNIER_TRY(CreateIterationDirectory(path, "inference input data"));
-    return EncoderPtr(std::make_unique<JsonDirectoryEncoder>(path, kept));
-  }
-  VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+using EncoderPtr = std::unique_ptr<FeedWriter::Encoder>;
+
+Result<EncoderPtr> MakeEncoder(const std::string& path, ResultsFormat format,
+                               const PartialFolder& folder) {
   if (format == ResultsFormat::kJson) {
-    return EncoderPtr(std::make_unique<JsonListEncoder>(std::move(file)));
+    VERNIER_ASSIGN_OR_RETURN(PartFile part, folder.CreatePart(JsonPartName(0)));
+    return EncoderPtr(std::make_unique<JsonListEncoder>(path, std::move(part)));
   }
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  VERNIER_ASSIGN_OR_RETURN(PartFile spool,
-                           PartFile::CreateUnnamed(parent.empty() ? "." : parent.string()));
+  VERNIER_ASSIGN_OR_RETURN(PartFile spool, folder.CreatePart(kArchivePartName));
   const auto archive =
       format == ResultsFormat::kNpz ? ArchiveFormat::kNpz : ArchiveFormat::kSafetensors;
-  auto encoder = std::make_unique<ArchiveEncoder>(std::move(file), std::move(spool));
-  VERNIER_TRY(encoder->Start(archive));
+  auto encoder = std::make_unique<ArchiveEncoder>(path, std::move(spool), archive);
+  VERNIER_TRY(encoder->Start());
   return EncoderPtr(std::move(encoder));
 }
 
@@ -143,18 +210,54 @@ Result<std::unique_ptr<FeedWriter::Encoder>> MakeEncoder(const std::string& path
 
 Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
                                                        ResultsFormat format, uint64_t kept) {
-  VERNIER_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(path, format, kept));
-  return std::unique_ptr<FeedWriter>(new FeedWriter(std::move(encoder)));
+  std::unique_ptr<FeedWriter> writer(new FeedWriter());
+  if (format == ResultsFormat::kJsonDirectory) {
+    if (kept == 0) VERNIER_TRY(CreateIterationDirectory(path, "inference input data"));
+    writer->encoder_ = std::make_unique<JsonDirectoryEncoder>(path, kept);
+    return writer;
+  }
+  // Whether a file can be made there is to be known now, not after the run.
+  VERNIER_TRY(AtomicFile::Create(path).status());
+  VERNIER_ASSIGN_OR_RETURN(
+      writer->folder_,
+      PartialFolder::Create(
+          {.target = path, .format = format, .runner_names = {"inputs"}, .inputs = true}));
+  VERNIER_ASSIGN_OR_RETURN(writer->encoder_, MakeEncoder(path, format, *writer->folder_));
+  return writer;
+}
+
+FeedWriter::~FeedWriter() {
+  if (encoder_ != nullptr && folder_ && appended_ == 0) Discard();
 }
 
 Status FeedWriter::Append(const TensorMap& feed) {
-  if (broken_.ok()) broken_ = encoder_->Append(feed);
+  VERNIER_TRY(broken_);
+  Result<std::string> lines = encoder_->Append(feed);
+  broken_ = lines.status();
+  if (broken_.ok() && folder_) broken_ = folder_->Record(*lines);
+  if (broken_.ok()) ++appended_;
   return broken_;
 }
 
 Status FeedWriter::Finish() {
   VERNIER_TRY(broken_);
-  return encoder_->Finish();
+  if (Status status = encoder_->Finish(); !status.ok()) {
+    return folder_ ? std::move(status).Annotate("inputs stay in '" + folder_->path() + "'")
+                   : status;
+  }
+  encoder_ = nullptr;
+  if (folder_) folder_->Remove();
+  return {};
+}
+
+void FeedWriter::Discard() {
+  encoder_->Discard();
+  encoder_ = nullptr;
+  if (folder_) folder_->Remove();
+}
+
+std::string FeedWriter::partial_path() const {
+  return folder_ && encoder_ != nullptr && appended_ > 0 ? folder_->path() : std::string();
 }
 
 }  // namespace vernier

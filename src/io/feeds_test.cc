@@ -65,8 +65,20 @@ TEST(FeedWriter, NothingAppearsWithoutFinish) {
       ASSERT_TRUE(writer->Append(SampleFeed(0)).ok());
     }
     EXPECT_EQ(ReadText(folder / name), "old");
+    EXPECT_TRUE(fs::exists(folder / (std::string(name) + ".partial")));
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder / ""), {}), 3);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / ""), {}), 6);
+}
+
+TEST(FeedWriter, NothingStaysOfNoFeed) {
+  TemporaryFolder folder;
+  for (const char* name : {"a.json", "a.npz", "a.safetensors"}) {
+    EXPECT_TRUE(FeedWriter::Create(folder / name).ok());
+    const auto writer = *FeedWriter::Create(folder / name);
+    ASSERT_TRUE(writer->Append(SampleFeed(0)).ok());
+    writer->Discard();
+  }
+  EXPECT_TRUE(fs::is_empty(folder / ""));
 }
 
 struct WrongFeed {

@@ -1,5 +1,7 @@
 #include "io/journal.h"
 
+#include <utility>
+
 #include "io/checksum.h"
 #include "io/json_tape.h"
 #include "io/json_writer.h"
@@ -135,6 +137,24 @@ std::string FormatJournalIteration(const JournalIteration& iteration) {
     writer.String(ChecksumText(*iteration.feed));
   }
   return Line(sink, writer);
+}
+
+std::string DescribeLayout(const TensorMap& tensors, KnownLayout& known, size_t& next,
+                           JournalIteration& entry) {
+  JournalLayout layout;
+  for (const auto& [name, tensor] : tensors) {
+    layout.push_back({.name = name,
+                      .dtype = tensor.dtype(),
+                      .dims = tensor.dims(),
+                      .bytes = tensor.bytes().size()});
+  }
+  if (known.number && layout == known.layout) {
+    entry.layout = known.number;
+    return "";
+  }
+  entry.layout = known.number = next++;
+  known.layout = std::move(layout);
+  return FormatJournalLayout(*known.number, known.layout);
 }
 
 Journal ParseJournal(std::string_view text, size_t runners) {

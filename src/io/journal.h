@@ -43,6 +43,17 @@ struct JournalIteration {
 std::string FormatJournalLayout(size_t number, const JournalLayout& layout);
 std::string FormatJournalIteration(const JournalIteration& iteration);
 
+/// What the journal has said last of a runner's tensors.
+struct KnownLayout {
+  std::optional<size_t> number;
+  JournalLayout layout;
+};
+
+/// Sets entry.layout, and returns the line of the tensors unless it is `known` that they are the
+/// same as before. `next` is the number of the next layout in the journal.
+std::string DescribeLayout(const TensorMap& tensors, KnownLayout& known, size_t& next,
+                           JournalIteration& entry);
+
 struct Journal {
   std::vector<JournalLayout> layouts;
   std::vector<std::vector<JournalIteration>> runs;  ///< one for each runner; without gaps

@@ -18,20 +18,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status WriteManifest(PartFile& file, const std::string& target, ResultsFormat format,
-                     const std::vector<std::string>& runner_names) {
+Status WriteManifest(PartFile& file, const PartialManifest& manifest) {
   JsonWriter writer(file);
   writer.BeginObject();
   writer.Key("schema_version");
   writer.Integer(1);
   writer.Key("target");
-  writer.String(target);
+  writer.String(manifest.target);
   writer.Key("format");
-  writer.String(ResultsFormatName(format));
+  writer.String(ResultsFormatName(manifest.format));
   writer.Key("runners");
   writer.BeginArray();
-  for (const std::string& name : runner_names) writer.String(name);
+  for (const std::string& name : manifest.runner_names) writer.String(name);
   writer.EndArray();
+  if (manifest.inputs) {
+    writer.Key("inputs");
+    writer.Bool(true);
+  }
   writer.EndObject();
   return writer.Finish();
 }
@@ -72,15 +75,13 @@ Status PartialFolder::MakeRoom(Earlier earlier) {
   return {};
 }
 
-Result<PartialFolder> PartialFolder::Create(const std::string& target, ResultsFormat format,
-                                            const std::vector<std::string>& runner_names,
-                                            Earlier earlier) {
+Result<PartialFolder> PartialFolder::Create(const PartialManifest& manifest, Earlier earlier) {
   PartialFolder folder;
-  folder.path_ = WithoutTrailingSlashes(target) + kPartialSuffix;
+  folder.path_ = WithoutTrailingSlashes(manifest.target) + kPartialSuffix;
   VERNIER_TRY(folder.MakeRoom(earlier));
   VERNIER_TRY(CreateDirectories(folder.path_));
-  VERNIER_ASSIGN_OR_RETURN(PartFile manifest, folder.CreatePart(kManifestName));
-  VERNIER_TRY(WriteManifest(manifest, target, format, runner_names));
+  VERNIER_ASSIGN_OR_RETURN(PartFile file, folder.CreatePart(kManifestName));
+  VERNIER_TRY(WriteManifest(file, manifest));
   folder.lock_.Reset(::open((folder.path_ + "/" + kManifestName).c_str(), O_RDONLY | O_CLOEXEC));
   // A file system without locks is no reason not to save.
   ::flock(folder.lock_.get(), LOCK_EX | LOCK_NB);

@@ -24,7 +24,14 @@ std::string WithoutTrailingSlashes(std::string path);
 /// Whether a living process is saving to the folder at `path`.
 bool IsPartialFolderInUse(const std::string& path);
 
-/// Holds manifest.json (target, format and runners), the parts, and journal.jsonl with one line for
+struct PartialManifest {
+  std::string target;  ///< the path at which is being saved, as it was typed or where that is now
+  ResultsFormat format = ResultsFormat::kJson;
+  std::vector<std::string> runner_names;
+  bool inputs = false;  ///< feeds are saved, not outputs; there is one runner, called "inputs"
+};
+
+/// Holds manifest.json (what is saved there), the parts, and journal.jsonl with one line for
 /// every finished iteration. The manifest is locked while the object lives, so that two runs cannot
 /// write to the same folder.
 class PartialFolder {
@@ -34,8 +41,7 @@ class PartialFolder {
   enum class Earlier : uint8_t { kRenamed, kUntouched };
 
   /// Creates the folder. kIo when it cannot be created or a living process is using one.
-  static Result<PartialFolder> Create(const std::string& target, ResultsFormat format,
-                                      const std::vector<std::string>& runner_names,
+  static Result<PartialFolder> Create(const PartialManifest& manifest,
                                       Earlier earlier = Earlier::kRenamed);
 
   const std::string& path() const { return path_; }

@@ -154,7 +154,11 @@ class PartialResults final : public ResultsReader::Source {
     VERNIER_ASSIGN_OR_RETURN(
         const auto document,
         PeerDocument::Open(part->path(), JsonText(part, entry.begin, entry.end), pool_));
-    return DecodeJsonIteration(*document, document->root());
+    if (!manifest_.inputs) return DecodeJsonIteration(*document, document->root());
+    if (!document->root().is(Kind::kObject)) return Malformed("it is no map of names to arrays");
+    IterationResult feed;
+    VERNIER_ASSIGN_OR_RETURN(feed.outputs, document->DecodeTensors(document->root()));
+    return feed;
   }
 
   // What has its file already may be gone from the part. A runner is in the file if it had got so
@@ -223,8 +227,10 @@ Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
   if (!target || !target->is(Kind::kString) || !known || !runners || !runners->is(Kind::kArray)) {
     return Malformed("'" + path + "' lacks the target, its format or the runners");
   }
-  PartialManifest manifest{
-      .target = TargetBeside(folder, target->Text()), .format = *known, .runner_names = {}};
+  PartialManifest manifest{.target = TargetBeside(folder, target->Text()),
+                           .format = *known,
+                           .runner_names = {},
+                           .inputs = tape->root().Find("inputs").has_value()};
   for (const JsonValue name : runners->Elements()) manifest.runner_names.push_back(name.Text());
   return manifest;
 }

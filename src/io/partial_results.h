@@ -5,17 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "io/results_format.h"
+#include "io/partial_folder.h"
 #include "io/results_reader.h"
 #include "vernier/status.h"
 
 namespace vernier {
-
-struct PartialManifest {
-  std::string target;  ///< the path at which outputs were being saved
-  ResultsFormat format = ResultsFormat::kJson;
-  std::vector<std::string> runner_names;
-};
 
 /// Whether the path is a folder with a manifest of ours.
 bool IsPartialFolder(const std::string& path);
@@ -27,8 +21,9 @@ Result<PartialManifest> ReadPartialManifest(const std::string& folder);
 bool IsLeftOver(const std::string& folder);
 
 /// The iterations that are in the journal and in the parts, one runner after another as in the
-/// manifest. All files are open afterwards: the folder may be renamed. An iteration that is not
-/// what the journal says (the machine lost power) is kMalformed when it is read.
+/// manifest. Of inputs there is one runner, whose outputs are the feeds. All files are open
+/// afterwards: the folder may be renamed. An iteration that is not what the journal says (the
+/// machine lost power) is kMalformed when it is read.
 Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::string& folder);
 
 }  // namespace vernier

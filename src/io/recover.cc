@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "io/directory_listing.h"
+#include "io/feed_writer.h"
 #include "io/iteration_directory.h"
+#include "io/partial_folder.h"
 #include "io/results_writer.h"
 
 namespace vernier {
@@ -56,15 +58,21 @@ std::vector<std::string> NamesOf(const std::vector<SavedRun>& runs) {
   return names;
 }
 
-// Where the folder is afterwards: a writer to NAME moves NAME.partial aside.
+// Where the folder `partial` is after a writer to `path` was made, which moves PATH.partial aside
+// to `stale`. `before`: its real path until then.
+std::string PlaceAfter(const std::string& partial, const fs::path& before, const std::string& path,
+                       const std::string& stale) {
+  std::error_code ignored;
+  const std::string own = WithoutTrailingSlashes(path) + kPartialSuffix;
+  return !stale.empty() && before == fs::canonical(own, ignored) ? stale : partial;
+}
+
 Result<std::string> WriteAll(SourcePtr source, const std::string& partial, const std::string& path,
                              RecoveredResults& recovered) {
   std::error_code ignored;
   const fs::path before = fs::canonical(partial, ignored);
   VERNIER_ASSIGN_OR_RETURN(const auto writer, ResultsWriter::Create(path, NamesOf(source->runs())));
-  const bool moved =
-      !writer->stale_partial().empty() && before == fs::canonical(writer->partial_path(), ignored);
-  const std::string where = moved ? writer->stale_partial() : partial;
+  const std::string where = PlaceAfter(partial, before, path, writer->stale_partial());
   IterationStream stream(*source);
   for (size_t i = 0; i < stream.longest(); ++i) {
     VERNIER_TRY(stream.Read(i, recovered, [&](size_t run, const IterationResult& result) {
@@ -73,6 +81,23 @@ Result<std::string> WriteAll(SourcePtr source, const std::string& partial, const
   }
   if (stream.longest() == 0) return Malformed("no iteration is whole: " + recovered.why_lost);
   VERNIER_TRY(writer->Publish(stream.longest()).Annotate("the parts are in '" + where + "'"));
+  return where;
+}
+
+Result<std::string> WriteFeeds(SourcePtr source, const std::string& partial,
+                               const std::string& path, RecoveredResults& recovered) {
+  std::error_code ignored;
+  const fs::path before = fs::canonical(partial, ignored);
+  VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(path));
+  const std::string where = PlaceAfter(partial, before, path, writer->stale_partial());
+  IterationStream stream(*source);
+  for (size_t i = 0; i < stream.longest(); ++i) {
+    VERNIER_TRY(stream.Read(i, recovered, [&](size_t, const IterationResult& result) {
+      return writer->Append(result.outputs);
+    }));
+  }
+  if (stream.longest() == 0) return Malformed("no iteration is whole: " + recovered.why_lost);
+  VERNIER_TRY(writer->Finish().Annotate("the parts are in '" + where + "'"));
   return where;
 }
 
@@ -104,6 +129,7 @@ Result<RecoveredResults> RecoverResults(const std::string& partial, const std::s
   VERNIER_ASSIGN_OR_RETURN(const PartialManifest manifest, ReadPartialManifest(partial));
   VERNIER_ASSIGN_OR_RETURN(SourcePtr source, OpenPartialResults(partial));
   RecoveredResults recovered;
+  recovered.inputs = manifest.inputs;
   size_t promised = 0;
   for (const SavedRun& run : source->runs()) {
     recovered.runs.push_back({run.name, 0});
@@ -114,7 +140,9 @@ Result<RecoveredResults> RecoverResults(const std::string& partial, const std::s
   std::error_code ignored;
   const bool same_directory = manifest.format == ResultsFormat::kJsonDirectory &&
                               IsDirectory(path) && fs::equivalent(path, manifest.target, ignored);
-  if (same_directory) {
+  if (manifest.inputs) {
+    VERNIER_ASSIGN_OR_RETURN(where, WriteFeeds(std::move(source), partial, path, recovered));
+  } else if (same_directory) {
     VERNIER_TRY(CompleteDirectory(*source, path, recovered));
   } else {
     VERNIER_ASSIGN_OR_RETURN(where, WriteAll(std::move(source), partial, path, recovered));

@@ -12,6 +12,7 @@
 namespace vernier {
 
 struct RecoveredResults {
+  bool inputs = false;         ///< feeds were saved there: one run of them
   std::vector<SavedRun> runs;  ///< what the new file has
   /// Iterations that the journal promised and the parts do not hold, and the first reason.
   size_t lost = 0;
@@ -20,12 +21,12 @@ struct RecoveredResults {
   std::string kept_parts;
 };
 
-/// Writes every whole iteration of every runner in the folder `partial` (NAME.partial, or the
-/// NAME.partial.<n> to which a later run renamed it) to `path`, in the format that `path` asks for
-/// as with --save-outputs, and then removes the folder. Runners may end at different iterations.
-/// Where `path` is the directory of per-iteration files that was being written, it is completed;
-/// any other `path` is replaced in one step, so ask before when something stands there. Memory is
-/// that of one iteration.
+/// Writes every whole iteration of every runner, or of the inputs, in the folder `partial`
+/// (NAME.partial, or the NAME.partial.<n> to which a later run renamed it) to `path`, in the format
+/// that `path` asks for as with --save-outputs, and then removes the folder. Runners may end at
+/// different iterations. Where `path` is the directory of per-iteration files that was being
+/// written, it is completed; any other `path` is replaced in one step, so ask before when something
+/// stands there. Memory is that of one iteration.
 ///
 /// kMalformed when the folder is none, is in use by a run, or holds no whole iteration; kIo when
 /// `path` cannot be written. After an error nothing is lost.

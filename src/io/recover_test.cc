@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/feed_reader.h"
+#include "io/feed_writer.h"
 #include "io/io_test_data.h"
 #include "io/results_writer.h"
 
@@ -168,6 +170,64 @@ TEST_P(Recovered, AfterAKill) {
 INSTANTIATE_TEST_SUITE_P(Formats, RecoveredParts, testing::Values(".json", ".npz", ".safetensors"),
                          FormatName);
 INSTANTIATE_TEST_SUITE_P(Formats, Recovered, testing::Values(".json", ".npz", ".safetensors", ""),
+                         FormatName);
+
+class RecoveredInputs : public testing::TestWithParam<const char*> {
+ protected:
+  void Leave(int count) {
+    const auto writer = FeedWriter::Create(path_);
+    ASSERT_TRUE(writer.ok()) << writer.status().message();
+    for (int i = 0; i < count; ++i) ASSERT_TRUE((*writer)->Append(Sample(0, i).outputs).ok());
+  }
+
+  static void ExpectFeeds(const std::string& path, int count) {
+    const auto reader = FeedReader::Open({path});
+    ASSERT_TRUE(reader.ok()) << reader.status().message();
+    for (int i = 0; i < count; ++i) {
+      auto feed = (*reader)->Next();
+      ASSERT_TRUE(feed.ok() && feed->has_value()) << feed.status().message();
+      IterationResult result{.runner_name = kRunners[0], .runtime_s = {}, .outputs = **feed};
+      result.runtime_s = Sample(0, i).runtime_s;
+      ExpectSample(result, 0, i);
+    }
+    EXPECT_FALSE((*reader)->Next()->has_value());
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / (std::string("in") + GetParam());
+};
+
+TEST_P(RecoveredInputs, EverythingComesBack) {
+  for (const std::string target : {"", ".json", ".npz", ".safetensors"}) {
+    Leave(4);
+    const std::string path = folder_ / ("recovered" + target);
+    const auto recovered = RecoverResults(path_ + ".partial", path);
+    ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+    EXPECT_TRUE((*recovered).inputs);
+    EXPECT_EQ((*recovered).lost, 0u);
+    EXPECT_EQ((*recovered).runs[0].iterations, 4u);
+    ExpectFeeds(path, 4);
+    EXPECT_FALSE(fs::exists(path_ + ".partial"));
+  }
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_P(RecoveredInputs, InTheOriginalPlace) {
+  Leave(3);
+  ASSERT_TRUE(RecoverResults(path_ + ".partial", path_).ok());
+  ExpectFeeds(path_, 3);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / ""), {}), 1);
+}
+
+TEST_P(RecoveredInputs, HalfALineOfTheJournalIsNoFeed) {
+  Leave(2);
+  const std::string journal = ReadText(path_ + ".partial/journal.jsonl");
+  WriteText(path_ + ".partial/journal.jsonl", journal.substr(0, journal.size() - 3));
+  ASSERT_TRUE(RecoverResults(path_ + ".partial", folder_ / "x.json").ok());
+  ExpectFeeds(folder_ / "x.json", 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, RecoveredInputs, testing::Values(".json", ".npz", ".safetensors"),
                          FormatName);
 
 TEST(RecoverResults, SaysWhatIsWrong) {

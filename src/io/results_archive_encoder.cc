@@ -64,7 +64,7 @@ class ArchiveEncoder final : public ResultsEncoder {
     ++run.count;
     entry.end = spool_.size();
     if (result.runner_name != run.name) entry.name = result.runner_name;
-    std::string lines = DescribeLayout(run.layout, result.outputs, entry);
+    std::string lines = DescribeLayout(result.outputs, run.layout, next_layout_, entry);
     return lines + FormatJournalIteration(entry);
   }
 
@@ -82,16 +82,11 @@ class ArchiveEncoder final : public ResultsEncoder {
   }
 
  private:
-  struct LastLayout {
-    std::optional<size_t> number;
-    JournalLayout layout;
-  };
-
   struct Run {
     std::string key;  // the first part of its tensors' names
     std::string name;
     size_t count;
-    LastLayout layout;
+    KnownLayout layout;
     RecordSpill iterations;  // see RecordOf()
   };
 
@@ -161,25 +156,6 @@ class ArchiveEncoder final : public ResultsEncoder {
     }
     if (checked) entry.checksum = spool_.EndChecksum();
     return {};
-  }
-
-  // The journal's line of the tensors, unless the runner's last iteration had the same.
-  std::string DescribeLayout(LastLayout& known, const TensorMap& outputs, JournalIteration& entry) {
-    JournalLayout layout;
-    for (const auto& [name, tensor] : outputs) {
-      layout.push_back({.name = name,
-                        .dtype = tensor.dtype(),
-                        .dims = tensor.dims(),
-                        .bytes = tensor.bytes().size()});
-    }
-    auto& [number, last] = known;
-    if (number && layout == last) {
-      entry.layout = number;
-      return "";
-    }
-    entry.layout = number = next_layout_++;
-    last = std::move(layout);
-    return FormatJournalLayout(*number, last);
   }
 
   std::string path_;

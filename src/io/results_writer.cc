@@ -65,8 +65,11 @@ Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
   if (format != ResultsFormat::kJsonDirectory && IsDirectory(path)) {
     return IoError("'" + path + "' is a directory");
   }
-  VERNIER_ASSIGN_OR_RETURN(PartialFolder folder,
-                           PartialFolder::Create(path, format, runner_names, earlier));
+  VERNIER_ASSIGN_OR_RETURN(
+      PartialFolder folder,
+      PartialFolder::Create(
+          {.target = path, .format = format, .runner_names = runner_names, .inputs = false},
+          earlier));
   std::unique_ptr<ResultsWriter> writer(
       new ResultsWriter(std::move(path), std::move(runner_names), std::move(folder)));
   VERNIER_ASSIGN_OR_RETURN(writer->encoder_,

@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
+#include "compare/same_bits.h"
 #include "io/checksum.h"
 #include "io/iteration_directory.h"
 #include "io/partial_places.h"
@@ -63,7 +65,16 @@ Status Savers::CreateInputs() {
     VERNIER_ASSIGN_OR_RETURN(kept, FindEarlierInputs());
   }
   VERNIER_ASSIGN_OR_RETURN(inputs_, FeedWriter::Create(plan_->inputs, kept));
+  stale_inputs_ = inputs_->stale_partial();
+  // With --resume all of them are made again.
+  if (!stale_inputs_.empty() && progress_ == nullptr) WarnOfParts(plan_->inputs, stale_inputs_);
   return {};
+}
+
+void Savers::WarnOfParts(const std::string& path, const std::string& stale) {
+  logger_->Warning("An earlier run did not finish saving '" + path +
+                   "'. What it had saved is now in '" + stale + "'; `vernier data recover " +
+                   stale + "` makes a file of it.");
 }
 
 // Those of the run that is resumed: how many of them a folder holds, which stay.
@@ -106,11 +117,8 @@ Status Savers::CreateOutputs(std::vector<std::string> runner_names) {
   }
   VERNIER_ASSIGN_OR_RETURN(outputs_,
                            ResultsWriter::Create(plan_->outputs, std::move(runner_names)));
-  if (const std::string& stale = outputs_->stale_partial(); !stale.empty()) {
-    logger_->Warning("An earlier run did not finish saving '" + plan_->outputs +
-                     "'. What it had saved is now in '" + stale + "'; `vernier data recover " +
-                     stale + "` makes a file of it.");
-  }
+  const std::string& stale = outputs_->stale_partial();
+  if (!stale.empty()) WarnOfParts(plan_->outputs, stale);
   return {};
 }
 
@@ -204,15 +212,19 @@ Status Savers::AddResult(size_t runner, const IterationResult& result) {
 Status Savers::Settle() { return pending_.valid() ? pending_.get() : Status(); }
 
 std::string Savers::WhatStays() const {
-  if (outputs_ == nullptr || outputs_->published()) return "";
   if (pending_.valid()) pending_.wait();
+  const auto told = [](const std::string& what, const std::string& place) {
+    return "; what was saved " + what + "before is in '" + place + "': `vernier data recover " +
+           place + "` makes a file of it";
+  };
+  const std::string inputs = inputs_ == nullptr ? "" : inputs_->partial_path();
+  const std::string of_inputs = inputs.empty() ? "" : told("of the inputs ", inputs);
+  if (outputs_ == nullptr || outputs_->published()) return of_inputs;
   size_t most = 0;
   for (size_t i = 0; i < runners_; ++i) most = std::max(most, outputs_->finished(i));
-  const std::string& place = outputs_->partial_path();
-  return most == 0
-             ? ""
-             : "; what was saved before is in '" + place + "': `vernier data recover " + place +
-                   "` makes a file of it, and the same command with --resume goes on with it";
+  if (most == 0) return of_inputs;
+  return told("", outputs_->partial_path()) +
+         ", and the same command with --resume goes on with it" + of_inputs;
 }
 
 Status Savers::Finish(size_t iterations, bool run_failed) {
@@ -223,6 +235,9 @@ Status Savers::Finish(size_t iterations, bool run_failed) {
   if (end != SavedProgress::End::kReplaced) return Keep(end, run_failed);
   VERNIER_TRY(Publish(iterations, run_failed));
   progress_->Remove();
+  // All that an earlier run of this command had of them is in the new file.
+  std::error_code ignored;
+  if (!stale_inputs_.empty()) fs::remove_all(stale_inputs_, ignored);
   return {};
 }
 

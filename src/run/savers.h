@@ -62,6 +62,7 @@ class Savers {
   Status CreateOutputs(std::vector<std::string> runner_names);
   Result<uint64_t> FindEarlierInputs();
   Status CompareWithEarlier(const TensorMap& feed);
+  void WarnOfParts(const std::string& path, const std::string& stale);
   void Hash(const TensorMap& feed);
   uint64_t FeedHash();
   Status AddBlobs(const TensorMap& feed);
@@ -74,6 +75,7 @@ class Savers {
   Logger* logger_;
   std::unique_ptr<FeedReader> earlier_inputs_;  // those that feeds must be the same as
   std::unique_ptr<FeedWriter> inputs_;
+  std::string stale_inputs_;  // parts that an earlier run has left
   std::unique_ptr<ResultsWriter> outputs_;
   size_t runners_ = 0;
   int64_t feeds_ = 0;

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import resource
 import signal
 import subprocess
@@ -42,6 +43,33 @@ class Recover(Case):
         self.assertEqual(ended.returncode, 7, ended.stderr)
         self.assertTrue(self.path(name + ".partial").is_dir())
         self.assertFalse(self.path(name).exists())
+
+    def test_inputs_of_a_killed_run(self):
+        self.save_model("model.onnx", "Identity", [4, 5])
+        for name in ("in.json", "in.npz", "in.safetensors"):
+            run = subprocess.Popen([VERNIER, "run", "model.onnx", "--identity", "--iterations",
+                                    "10000000", "--save-inputs", name, "-qqq"], cwd=self.folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            partial = self.path(name + ".partial")
+            end = time.monotonic() + PATIENCE_S
+            while sum(f.stat().st_size for f in partial.glob("*")) < 100_000:
+                self.assertLess(time.monotonic(), end, "nothing was saved")
+                time.sleep(0.01)
+            run.kill()
+            run.wait(PATIENCE_S)
+            self.assertFalse(self.path(name).exists())
+            said = self.recovers(name)
+            count = int(re.search(r"Recovered (\d+) iteration\(s\) of inputs", said)[1])
+            self.assertGreater(count, 10)
+            self.assertFalse(partial.exists())
+            # They are the run's: drawn again they are the same.
+            ended = self.vernier("run", "model.onnx", "--identity", "--iterations", count,
+                                 "--save-inputs", "again.json", "-qqq")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertEqual(self.vernier("data", "convert", name, "-o", f"{name}.told.json",
+                                          "-qqq").code, 0)
+            self.assertEqual(self.path(f"{name}.told.json").read_bytes(),
+                             self.path("again.json").read_bytes())
 
     def test_a_killed_run(self):
         self.save_model("model.onnx", "Identity", [4, 5])

@@ -23,7 +23,6 @@ import time
 from fault_run import PATIENCE_S, VERNIER, identity_model, is_sanitized
 
 SHIM = os.environ.get("FAILING_CALLS", "")
-FORMATS = ("saved.json", "saved.npz", "saved.safetensors", "saved")
 ITERATIONS = 6
 WAYS = {"ENOSPC": str(errno.ENOSPC), "EIO": str(errno.EIO), "EACCES": str(errno.EACCES),
         "ENOMEM": str(errno.ENOMEM), "half": "short", "SIGKILL": "kill"}
@@ -45,6 +44,10 @@ def tensors_of(path):
 class Scene:
     """A folder in which results are saved once, and again while something goes wrong."""
 
+    SAVING = "--save-outputs"
+    FORMATS = ("saved.json", "saved.npz", "saved.safetensors", "saved")
+    WHAT = ""
+
     def __init__(self, folder):
         self.root = pathlib.Path(folder)
         self.model = self.root / "model.onnx"
@@ -57,7 +60,7 @@ class Scene:
     def begin(self, target, *more, iterations=ITERATIONS, **options):
         return subprocess.Popen(
             [VERNIER, "run", self.model, "--runner", "a=identity", "--runner", "b=identity",
-             "--iterations", str(iterations), "--save-outputs", self.root / target, "-q", *more],
+             "--iterations", str(iterations), self.SAVING, self.root / target, "-q", *more],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
 
     def run(self, target, *more, **options):
@@ -221,6 +224,20 @@ class Scene:
         return tensors_of(self.root / target)
 
 
+class InputScene(Scene):
+    """The same for inputs, which are drawn again by the next run."""
+
+    SAVING = "--save-inputs"
+    FORMATS = ("saved.json", "saved.npz", "saved.safetensors")
+    WHAT = "inputs "
+
+    def check_resume(self, name):
+        """The same command makes all of them."""
+        code, err = self.run(f"place/{name}")
+        if code != 0 or self.load(self.place / name) != self.truth:
+            raise Lost(f"the same command ended with {code}: {err}")
+
+
 class Tally:
     """How many faults of each kind there were, and which were not survived."""
 
@@ -252,11 +269,11 @@ class Tally:
 
 
 def every_call(scene, tally, step):
-    for name in FORMATS:
+    for name in scene.FORMATS:
         total = scene.count_calls(name)
         for way in WAYS:
             for number in range(1, total + 1, step):
-                tally.add((pathlib.Path(name).suffix or "folder", way),
+                tally.add((scene.WHAT + (pathlib.Path(name).suffix or "folder"), way),
                           lambda: scene.fail_call(name, number, way) is not None)
 
 
@@ -268,13 +285,15 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     tally = Tally()
-    with tempfile.TemporaryDirectory(prefix="vernier-saving-") as folder:
-        scene = Scene(folder)
-        every_call(scene, tally, options.step)
-        chance = random.Random(options.seed)
-        for kill in range(options.kills):
-            tally.add(("all", "killed at random"),
-                      lambda: scene.kill_at_random(FORMATS[kill % len(FORMATS)], chance))
+    for kind in (Scene, InputScene):
+        with tempfile.TemporaryDirectory(prefix="vernier-saving-") as folder:
+            scene = kind(folder)
+            every_call(scene, tally, options.step)
+            chance = random.Random(options.seed)
+            for kill in range(options.kills):
+                name = kind.FORMATS[kill % len(kind.FORMATS)]
+                tally.add((kind.WHAT + "all", "killed at random"),
+                          lambda: scene.kill_at_random(name, chance))
     table = tally.table()
     print(table, end="")
     if options.table:

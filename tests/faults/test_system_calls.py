@@ -7,7 +7,7 @@ import random
 import tempfile
 import unittest
 
-from save_faults import FORMATS, WAYS, Lost, Scene
+from save_faults import WAYS, InputScene, Lost, Scene
 
 FIRST_CALLS = 40
 KILLS = 50
@@ -25,14 +25,14 @@ class SystemCalls(unittest.TestCase):
         ways = list(WAYS)
         made = 0
         for number in range(1, FIRST_CALLS + 1):
-            name, way = FORMATS[number % len(FORMATS)], ways[number % len(ways)]
+            name, way = Scene.FORMATS[number % len(Scene.FORMATS)], ways[number % len(ways)]
             with self.subTest(name=name, number=number, way=way):
                 made += self.scene.fail_call(name, number, way) is not None
         self.assertEqual(made, FIRST_CALLS)
 
     def test_killed_while_the_parts_are_made(self):
         """There may be no part yet, or only one of them."""
-        for name in FORMATS:
+        for name in Scene.FORMATS:
             for number in range(1, 13):
                 with self.subTest(name=name, number=number):
                     self.scene.fail_call(name, number, "SIGKILL")
@@ -45,7 +45,7 @@ class SystemCalls(unittest.TestCase):
 
     def test_the_calls_of_publishing_fail_one_after_another(self):
         """The last ones, which make the file of the parts."""
-        for name in FORMATS:
+        for name in Scene.FORMATS:
             total = self.scene.count_calls(name)
             for number in range(total - 9, total + 1):
                 with self.subTest(name=name, number=number):
@@ -54,7 +54,7 @@ class SystemCalls(unittest.TestCase):
     def test_killed_at_random_moments(self):
         chance = random.Random(8)
         for kill in range(KILLS):
-            name = FORMATS[kill % len(FORMATS)]
+            name = Scene.FORMATS[kill % len(Scene.FORMATS)]
             with self.subTest(kill=kill, name=name):
                 self.scene.kill_at_random(name, chance)
 
@@ -69,6 +69,32 @@ class SystemCalls(unittest.TestCase):
         self.addCleanup(setattr, self.scene, "truth", wrong)
         with self.assertRaises(Lost):
             self.scene.check_target("saved.npz", code)
+
+
+class SystemCallsOfInputs(unittest.TestCase):
+    """The same of --save-inputs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory(prefix="vernier-saving-")
+        cls.addClassCleanup(cls.holder.cleanup)
+        cls.scene = InputScene(cls.holder.name)
+
+    def test_the_calls_fail_one_after_another(self):
+        ways = list(WAYS)
+        for at, name in enumerate(InputScene.FORMATS):
+            total = self.scene.count_calls(name)
+            for number in range(1, total + 1):
+                way = ways[(number + at) % len(ways)]
+                with self.subTest(name=name, number=number, way=way):
+                    self.scene.fail_call(name, number, way)
+
+    def test_killed_at_random_moments(self):
+        chance = random.Random(8)
+        for kill in range(12):
+            name = InputScene.FORMATS[kill % 3]
+            with self.subTest(kill=kill, name=name):
+                self.scene.kill_at_random(name, chance)
 
 
 if __name__ == "__main__":

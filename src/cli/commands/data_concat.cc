@@ -36,17 +36,24 @@ class Concatenation {
     for (const DataSource& source : sources_) total += source.tensors.reader->runs()[0].iterations;
     VERNIER_ASSIGN_OR_RETURN(const auto writer,
                              FeedWriter::Create(output, SingleFileFormat(output)));
+    const Status status = AppendFeeds(*writer);
+    if (status.ok()) {
+      log_.Info("Saving input file containing " + std::to_string(total) + " iteration(s) to " +
+                output);
+    }
+    return PublishOrDiscard(status, *writer);
+  }
+
+  Status AppendFeeds(FeedWriter& writer) {
     for (const DataSource& source : sources_) {
       for (size_t i = 0; i < source.tensors.reader->runs()[0].iterations; ++i) {
         VERNIER_TRY(CheckInterrupted());
         VERNIER_ASSIGN_OR_RETURN(const IterationResult feed, source.tensors.reader->Read(0, i));
         WatchNames("", feed.outputs, source.path, i);
-        VERNIER_TRY(writer->Append(feed.outputs));
+        VERNIER_TRY(writer.Append(feed.outputs));
       }
     }
-    log_.Info("Saving input file containing " + std::to_string(total) + " iteration(s) to " +
-              output);
-    return writer->Finish();
+    return {};
   }
 
   Status WriteOutputs(const std::string& output) {

@@ -100,10 +100,10 @@ Status ForEach(const Conversion& conversion, const Sink& sink) {
 
 Status WriteFeeds(const Conversion& conversion, ResultsFormat format) {
   VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(conversion.output, format));
-  VERNIER_TRY(ForEach(conversion, [&](size_t, const IterationResult& result) {
+  const Status status = ForEach(conversion, [&](size_t, const IterationResult& result) {
     return writer->Append(result.outputs);
-  }));
-  return writer->Finish();
+  });
+  return PublishOrDiscard(status, *writer);
 }
 
 Status WriteOutputs(const Conversion& conversion, ResultsFormat format) {

@@ -7,6 +7,7 @@
 
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
+#include "io/feed_writer.h"
 #include "io/results_format.h"
 #include "io/results_writer.h"
 #include "io/saved_tensors.h"
@@ -35,6 +36,9 @@ Result<std::vector<DataSource>> OpenDataSources(std::span<const std::string> pat
 /// Ends the writing of outputs: publishes them, or, where reading failed, removes the parts, since
 /// the sources are still there. A writer that failed keeps them, as in a run.
 Status PublishOrDiscard(const Status& appended, size_t max_iterations, ResultsWriter& writer);
+
+/// The same for inputs.
+Status PublishOrDiscard(const Status& appended, FeedWriter& writer);
 
 /// The runner's name; for runs without one, the peer's default.
 std::string RunnerNameOf(const SavedRun& run);

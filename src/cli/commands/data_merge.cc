@@ -63,14 +63,8 @@ void Update(TensorMap& feed, TensorMap tensors, const std::string& path, Logger&
   }
 }
 
-Status Merge(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  const std::string output(*args.Value("output"));
-  VERNIER_TRY(CheckNotRead(output, args.List("paths"), invocation));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<DataSource> sources,
-                           OpenDataSources(args.List("paths")));
-  const std::vector<Stream> streams = StreamsOf(sources);
-  const size_t iterations = CountIterations(streams, log);
-  VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(output, SingleFileFormat(output)));
+Status AppendAll(const std::vector<Stream>& streams, size_t iterations, FeedWriter& writer,
+                 Logger& log) {
   for (size_t i = 0; i < iterations; ++i) {
     VERNIER_TRY(CheckInterrupted());
     TensorMap feed;
@@ -80,11 +74,25 @@ Status Merge(const ParsedArgs& args, const Invocation& invocation, Logger& log) 
                                stream.source->tensors.reader->Read(stream.run, i));
       Update(feed, std::move(result.outputs), stream.source->path, log);
     }
-    VERNIER_TRY(writer->Append(feed));
+    VERNIER_TRY(writer.Append(feed));
   }
-  log.Info("Saving input file containing " + std::to_string(iterations) + " iteration(s) to " +
-           output);
-  return writer->Finish();
+  return {};
+}
+
+Status Merge(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  const std::string output(*args.Value("output"));
+  VERNIER_TRY(CheckNotRead(output, args.List("paths"), invocation));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DataSource> sources,
+                           OpenDataSources(args.List("paths")));
+  const std::vector<Stream> streams = StreamsOf(sources);
+  const size_t iterations = CountIterations(streams, log);
+  VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(output, SingleFileFormat(output)));
+  const Status status = AppendAll(streams, iterations, *writer, log);
+  if (status.ok()) {
+    log.Info("Saving input file containing " + std::to_string(iterations) + " iteration(s) to " +
+             output);
+  }
+  return PublishOrDiscard(status, *writer);
 }
 
 }  // namespace

@@ -41,11 +41,11 @@ Status Recover(const ParsedArgs& args, Logger& log) {
   const std::string output(args.Value("output").value_or(NameOf(folder)));
   if (output.empty()) return InvalidArgument("say where to save with -o");
   if (!args.Has("overwrite")) VERNIER_TRY(CheckFree(folder, output));
-  log.Info("Saving inference results to " + output);
+  log.Info("Saving what '" + folder + "' holds to " + output);
   VERNIER_ASSIGN_OR_RETURN(const RecoveredResults recovered, RecoverResults(folder, output));
   for (const SavedRun& run : recovered.runs) {
-    log.Info("Recovered " + std::to_string(run.iterations) + " iteration(s) of runner '" +
-             run.name + "'");
+    log.Info("Recovered " + std::to_string(run.iterations) + " iteration(s) of " +
+             (recovered.inputs ? "inputs" : "runner '" + run.name + "'"));
   }
   if (recovered.lost == 0) return {};
   return IoError(std::to_string(recovered.lost) + " iteration(s) could not be recovered: " +
