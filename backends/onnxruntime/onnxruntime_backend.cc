@@ -8,22 +8,24 @@
 
 namespace vernier::ort {
 
-Status Take(const Api& api, OrtStatus* status) {
-  if (status == nullptr) return {};
-  std::string message = api.table->GetErrorMessage(status);
-  const OrtErrorCode code = api.table->GetErrorCode(status);
-  api.table->ReleaseStatus(status);
-  switch (code) {
-    case ORT_NO_SUCHFILE:
-    case ORT_INVALID_PROTOBUF:
-    case ORT_INVALID_GRAPH:
-      return Malformed(std::move(message));
-    default:
-      return BackendError(std::move(message));
-  }
-}
-
 namespace {
+
+// The CUDA provider says which of its C++ functions failed, in full, before it says why: "...
+// .../cuda_call.cc:154 std::conditional_t<...> ... CUDA failure 100: no CUDA-capable device is
+// detected ; GPU=-1 ; ... ; expr=cudaSetDevice(0)".
+std::string WithoutSignature(std::string message) {
+  const size_t begin = message.find("CUDA failure "), end = message.find(" ;", begin);
+  if (begin == std::string::npos || end == std::string::npos) return message;
+  constexpr std::string_view kCall = "expr=";
+  const size_t call = message.find(kCall, end);
+  const size_t place = message.find("cuda_call.cc:"), space = message.rfind(' ', place);
+  const bool behind = place < begin && space != std::string::npos;  // other words come first
+  std::string text = behind ? message.substr(0, space + 1) : "";
+  text += message.substr(begin, end - begin);
+  if (call == std::string::npos) return text;
+  const size_t from = call + kCall.size();
+  return text + " in " + message.substr(from, message.find_first_of(";\n", from) - from);
+}
 
 // For whoever reads the host's log instead of the standard error.
 void PassOn(void* host, OrtLoggingLevel severity, const char* /*category*/, const char* /*id*/,
@@ -126,6 +128,22 @@ class OnnxRuntimeBackend {
 };
 
 }  // namespace
+
+Status Take(const Api& api, OrtStatus* status) {
+  if (status == nullptr) return {};
+  std::string message = WithoutSignature(api.table->GetErrorMessage(status));
+  const OrtErrorCode code = api.table->GetErrorCode(status);
+  api.table->ReleaseStatus(status);
+  switch (code) {
+    case ORT_NO_SUCHFILE:
+    case ORT_INVALID_PROTOBUF:
+    case ORT_INVALID_GRAPH:
+      return Malformed(std::move(message));
+    default:
+      return BackendError(std::move(message));
+  }
+}
+
 }  // namespace vernier::ort
 
 VERNIER_EXPORT_BACKEND(vernier::ort::OnnxRuntimeBackend)
