@@ -259,7 +259,13 @@ Status UseDla(nvinfer1::IBuilder& builder, IBuilderConfig& config, const sdk::Op
 }
 
 // An empty cache is always set: it is what --save-timing-cache saves.
-Status SetTimingCache(BuildConfig& build, const sdk::Options& options, Logger& logger) {
+Status SetTimingCache(BuildConfig& build, std::shared_ptr<nvinfer1::ITimingCache>* kept,
+                      const sdk::Options& options, Logger& logger) {
+  if (kept != nullptr && *kept != nullptr &&
+      build.config->setTimingCache(**kept, /*ignoreMismatch=*/false)) {
+    build.timing_cache = *kept;
+    return {};
+  }
   std::string bytes;
   if (const auto path = ValueOf(options, "load_timing_cache")) {
     const FileLock lock(*path);
@@ -278,6 +284,7 @@ Status SetTimingCache(BuildConfig& build, const sdk::Options& options, Logger& l
                      ValueOf(options, "load_timing_cache").value_or("") +
                      "', perhaps another release or device made it: " + logger.TakeError());
   }
+  if (kept != nullptr) *kept = build.timing_cache;
   return {};
 }
 
@@ -293,9 +300,9 @@ bool IsQuantized(const nvinfer1::INetworkDefinition& network) {
 
 }  // namespace
 
-Result<BuildConfig> MakeConfig(nvinfer1::IBuilder& builder, nvinfer1::INetworkDefinition& network,
-                               const CudaDevice& device, const sdk::Options& options,
-                               Logger& logger) {
+Result<BuildConfig> MakeConfig(const Unbuilt& unbuilt, const CudaDevice& device,
+                               const sdk::Options& options, Logger& logger) {
+  auto& [builder, network, timings] = unbuilt;
   BuildConfig build;
   build.config.reset(builder.createBuilderConfig());
   if (build.config == nullptr) {
@@ -308,7 +315,7 @@ Result<BuildConfig> MakeConfig(nvinfer1::IBuilder& builder, nvinfer1::INetworkDe
   VERNIER_TRY(SetVerbosity(config, options));
   VERNIER_TRY(SetPools(config, options));
   VERNIER_TRY(SetTacticSources(config, options, logger));
-  VERNIER_TRY(SetTimingCache(build, options, logger));
+  VERNIER_TRY(SetTimingCache(build, timings, options, logger));
   VERNIER_TRY(SetCapability(config, options));
   VERNIER_TRY(SetNumbers(config, options));
   VERNIER_TRY(SetLevels(config, options));

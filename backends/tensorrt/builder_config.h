@@ -14,19 +14,27 @@
 
 namespace vernier::trt {
 
+/// What is to be built, and by whom.
+struct Unbuilt {
+  nvinfer1::IBuilder& builder;
+  nvinfer1::INetworkDefinition& network;
+  /// Timings that go on from build to build instead of those of --load-timing-cache, once there are
+  /// any. nullptr: they are not kept.
+  std::shared_ptr<nvinfer1::ITimingCache>* timings = nullptr;
+};
+
 /// Everything that TensorRT needs for one build.
 struct BuildConfig {
   // Before what refers to them.
   std::unique_ptr<Calibration> calibration;
   std::unique_ptr<TacticReplay> tactics;
-  Owned<nvinfer1::ITimingCache> timing_cache;
+  std::shared_ptr<nvinfer1::ITimingCache> timing_cache;
   Owned<nvinfer1::IBuilderConfig> config;
 };
 
 /// kInvalidArgument for words that TensorRT does not know, kUnavailable for options that this
 /// release does not have, each naming the option.
-Result<BuildConfig> MakeConfig(nvinfer1::IBuilder& builder, nvinfer1::INetworkDefinition& network,
-                               const CudaDevice& device, const sdk::Options& options,
-                               Logger& logger);
+Result<BuildConfig> MakeConfig(const Unbuilt& unbuilt, const CudaDevice& device,
+                               const sdk::Options& options, Logger& logger);
 
 }  // namespace vernier::trt

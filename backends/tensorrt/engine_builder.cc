@@ -22,6 +22,7 @@ namespace {
 // A network with what keeps it alive.
 struct ParsedNetwork {
   std::shared_ptr<nvinfer1::IBuilder> builder;
+  std::shared_ptr<nvinfer1::ITimingCache>* timings = nullptr;  // of all builds that keep them
   Owned<nvinfer1::INetworkDefinition> network;
   Owned<nvonnxparser::IParser> parser;  // owns the weights until the build is over
   std::shared_ptr<void> legacy_parser;  // as well
@@ -120,6 +121,7 @@ Result<ParsedNetwork> Parse(KeptBuilder& builder, const vn_model& model,
   if (parsed.builder == nullptr) {
     return BackendError("TensorRT made no builder: " + logger.TakeError());
   }
+  if (IsOn(options, "keep_timings")) parsed.timings = &builder.timings();
   parsed.network.reset(
       parsed.builder->createNetworkV2(NetworkFlags(IsOn(options, "strongly_typed"))));
   if (parsed.network == nullptr) {
@@ -162,8 +164,9 @@ std::string Seconds(double seconds) {
 
 Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const CudaDevice& device,
                               const sdk::Options& options, Logger& logger) {
-  VERNIER_ASSIGN_OR_RETURN(const BuildConfig build,
-                           MakeConfig(*parsed.builder, *parsed.network, device, options, logger));
+  VERNIER_ASSIGN_OR_RETURN(
+      const BuildConfig build,
+      MakeConfig({*parsed.builder, *parsed.network, parsed.timings}, device, options, logger));
   BuiltEngine engine;
   engine.config = ReadConfig(*build.config);
   logger.host().Start("Building engine with configuration:\n" + FormatConfig(engine.config));

@@ -1,4 +1,5 @@
-// TensorRT's builder, which takes seconds to make: kept where many builds follow each other.
+// TensorRT's builder, which takes seconds to make, and what it measured of kernels: kept where many
+// builds follow each other.
 #pragma once
 
 #include <memory>
@@ -24,13 +25,22 @@ class KeptBuilder {
     return builder;
   }
 
+  /// The timings of the builds that keep them; null before the first. They belong to no builder or
+  /// configuration. What was serialized need not be readable for TensorRT again: 8.5 could not
+  /// where cuBLAS was missing.
+  std::shared_ptr<nvinfer1::ITimingCache>& timings() { return timings_; }
+
   /// In the device's context.
-  void Drop() { kept_.reset(); }
+  void Drop() {
+    timings_.reset();
+    kept_.reset();
+  }
 
  private:
   const Library& library_;
   Logger& logger_;
   std::shared_ptr<nvinfer1::IBuilder> kept_;
+  std::shared_ptr<nvinfer1::ITimingCache> timings_;
 };
 
 }  // namespace vernier::trt

@@ -34,15 +34,19 @@ class PrecisionSearch {
 
  private:
   Result<std::optional<NodeSet>> FindFewest() {
-    VERNIER_ASSIGN_OR_RETURN(const bool nothing, Passes({}));
-    if (nothing) return std::optional(NodeSet());
     NodeSet nodes = plan_.ranked;
     const bool guessed = !plan_.likely.empty() && plan_.likely.size() < nodes.size();
+    if (!guessed || !plan_.certain) {
+      VERNIER_ASSIGN_OR_RETURN(const bool nothing, Passes({}));
+      if (nothing) return std::optional(NodeSet());
+    }
     bool right = false;
     if (guessed) {
       VERNIER_ASSIGN_OR_RETURN(right, Passes(plan_.likely));
     }
     if (right) return FewestOfLikely();
+    VERNIER_ASSIGN_OR_RETURN(const bool nothing, Passes({}));
+    if (nothing) return std::optional(NodeSet());
     VERNIER_ASSIGN_OR_RETURN(const bool everything, Passes(nodes));
     if (!everything) return std::optional<NodeSet>();
     if (!plan_.groups.empty()) {
@@ -59,6 +63,10 @@ class PrecisionSearch {
       VERNIER_ASSIGN_OR_RETURN(units, Smallest(std::move(units)));
     } else {
       VERNIER_TRY(DropNeedless(units));
+    }
+    if (units.size() == 1) {
+      VERNIER_ASSIGN_OR_RETURN(const bool nothing, Passes({}));
+      if (nothing) return std::optional(NodeSet());
     }
     return std::optional(Together(units));
   }
@@ -147,16 +155,17 @@ class PrecisionSearch {
   }
 
   // A check need not be monotonous: one unit may serve in place of another that was found first.
+  // The least suspicious is left out first: what was asked before one of them goes is asked again.
   Status DropNeedless(Units& kept) {
     while (kept.size() > 1) {
       std::vector<NodeSet> without;
-      for (size_t i = 0; i < kept.size(); ++i) {
+      for (size_t i = kept.size(); i-- > 0;) {
         const std::span all(kept);
         without.push_back(Together(all.first(i), all.subspan(i + 1)));
       }
       VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> needless, asked_.First(without));
       if (!needless) break;
-      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(*needless));
+      kept.erase(kept.end() - 1 - static_cast<std::ptrdiff_t>(*needless));
     }
     return {};
   }

@@ -16,8 +16,10 @@ struct PrecisionPlan {
   NodeSet ranked;
   std::vector<NodeSet> groups;  ///< empty: single nodes from the start
   NodeSet likely;               ///< what evidence alone would keep, in the order of `ranked`
-  size_t width = 1;             ///< so many models are worth checking at once
-  size_t most_checks = 0;       ///< 0: as many as it takes
+  /// Evidence leaves no doubt that float16 everywhere fails, which is not tried first then.
+  bool certain = false;
+  size_t width = 1;        ///< so many models are worth checking at once
+  size_t most_checks = 0;  ///< 0: as many as it takes
 };
 
 struct KeptNodes {
@@ -30,9 +32,9 @@ struct KeptNodes {
 /// The nodes that have to stay: with them the check passes. Empty when float16 passes everywhere;
 /// nullopt when the check fails though all nodes stay. Of models in which these nodes stay, `first`
 /// tells the first that passes; it is asked about none twice. Where `likely` is right, that takes
-/// as many checks as there are nodes to be found, and two (one node: two in all). Else, with m
-/// nodes each within the first r, about 2 m log(r) and m more. Errors of `first`; kNotFound where
-/// `most_checks` do not tell whether the check can pass at all.
+/// as many checks as there are nodes to be found, and two (one where it is certain; one node: two
+/// in all). Else, with m nodes each within the first r, about 2 m log(r) and m more. Errors of
+/// `first`; kNotFound where `most_checks` do not tell whether the check can pass at all.
 Result<std::optional<KeptNodes>> FindKeptNodes(const PrecisionPlan& plan, const FirstOfSets& first);
 
 }  // namespace vernier

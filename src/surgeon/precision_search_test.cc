@@ -76,6 +76,28 @@ INSTANTIATE_TEST_SUITE_P(Evidence, KeptNodes,
                                          SearchCase{"OneOfOne", 1, 1, {0}, 2}),
                          [](const auto& info) { return info.param.name; });
 
+// Where evidence leaves no doubt, float16 everywhere is tried only if nothing else answers for it.
+TEST(KeptNodes, NeedNoCheckOfWhatIsCertain) {
+  struct Case {
+    NodeSet likely;
+    std::set<uint32_t> needed;
+    size_t checks;
+  };
+  const Case cases[] = {{{0, 1}, {0, 1}, 3}, {{0, 1, 2}, {0, 1}, 4}, {{0}, {0}, 2},
+                        {{0, 1}, {}, 3},     {{0}, {}, 2},           {{0, 1}, {0, 7}, 40}};
+  for (const Case& c : cases) {
+    PrecisionPlan plan = Plan(50, 10);
+    plan.likely = c.likely;
+    plan.certain = true;
+    Oracle oracle(c.needed);
+    const auto kept =
+        FindKeptNodes(plan, [&](std::span<const NodeSet> sets) { return oracle.First(sets); });
+    ASSERT_TRUE(kept.ok() && kept->has_value());
+    EXPECT_EQ(std::set<uint32_t>((*kept)->nodes.begin(), (*kept)->nodes.end()), c.needed);
+    EXPECT_LE(oracle.asked(), c.checks);
+  }
+}
+
 // Node 0 spoils what node 1 cures, unless node 2 is there too.
 TEST(KeptNodes, HoldNoneThatIsNeedless) {
   const auto passes = [](const NodeSet& set) {

@@ -141,8 +141,10 @@ class Precision(Case):
                 self.assertEqual({name for name, of in types.items() if of == TensorProto.FLOAT},
                                  wanted)
                 self.assertEqual(set(types.values()), {TensorProto.FLOAT, TensorProto.FLOAT16})
-                # None in float16, those that evidence names, and without each of these.
-                self.assertLessEqual(self.calls(), 2 + len(wanted) + 2 * (len(faults) - 1))
+                # None in float16, unless values speak against that; those that evidence names, and
+                # without each of these.
+                tried = 1 if overflowing in faults or summing in faults else 2
+                self.assertLessEqual(self.calls(), tried + len(wanted) + 2 * (len(faults) - 1))
                 self.assertIn("vernier convert mixed.onnx --strongly-typed -o mixed.engine",
                               ended.out)
                 self.assertFalse(self.path("polygraphy_debug.onnx").exists())
@@ -322,10 +324,10 @@ class Precision(Case):
         whole = self.calls()
         replay = json.loads(self.path("r.json").read_text())
         self.assertEqual(len(replay), whole)
-        self.path("r.json").write_text(json.dumps(dict(list(replay.items())[:3])))
+        self.path("r.json").write_text(json.dumps(dict(list(replay.items())[:2])))
         self.path("calls.txt").unlink()
         ended = self.search(made, "--load-debug-replay", "r.json")
-        self.assertEqual((self.kept(ended), self.calls()), (wanted, whole - 3))
+        self.assertEqual((self.kept(ended), self.calls()), (wanted, whole - 2))
         # What was found out about the nodes of another model is not believed.
         other = self.search(planted(cancelling), "--load-debug-replay", "r.json")
         self.assertEqual(self.kept(other), {"f0add", "f0subtract"})

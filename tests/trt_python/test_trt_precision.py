@@ -84,6 +84,7 @@ class TensorRtPrecision(unittest.TestCase):
             self.assertEqual(build["flags"],
                              ["FP16", "OBEY_PRECISION_CONSTRAINTS", "SPARSE_WEIGHTS"])
         self.assertIn("TensorRT 8.5.3.1 built each of these layers as asked for", printed)
+        self.assertIn("--save-timing-cache FILE keeps the timings", printed)
         words = self.command(printed)
         self.assertEqual(words[:3], ["vernier", "convert", "m.onnx"])
         self.assertEqual(words[words.index("--layer-precisions") + 1:][:2],
@@ -121,6 +122,18 @@ class TensorRtPrecision(unittest.TestCase):
         (built,) = self.journal()
         self.assertIn(built, builds)
         self.assertTrue((self.folder / "m.engine").exists())
+
+    def test_the_command_loads_timings_that_were_saved(self):
+        printed = self.run_vernier("debug", "precision", "m.onnx", "-o", "mixed.onnx",
+                                   "--save-timing-cache", "t.cache", "--", "--trt", "--input-shapes",
+                                   "x:[4,3]", *BARS)
+        self.assertTrue((self.folder / "t.cache").exists())
+        self.assertNotIn("keeps the timings", printed)
+        words = self.command(printed)
+        self.assertEqual(words[-4:], ["--load-timing-cache", "t.cache", "-o", "mixed.engine"])
+        self.run_vernier(*words[1:])
+        # The large square makes it certain that float16 everywhere fails: it is not built.
+        self.assertEqual(printed.count("| Iteration"), 2 * 3)
 
     def test_what_tensorrt_did_not_obey_is_told(self):
         printed = self.run_vernier("debug", "precision", "m.onnx", "--", "--trt", "--input-shapes",

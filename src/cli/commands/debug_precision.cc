@@ -113,8 +113,10 @@ class PrecisionDebugging {
     return all;
   }
 
-  // A check that passes all the same may not compute in float16 either.
+  // A check that passes all the same may not compute in float16 either. TensorRT does; where it
+  // makes one layer of several nodes, not each of them has to be kept.
   void TellValues(const NodeSet& kept) {
+    if (trials_.BuildsEngines()) return;
     size_t left = 0;
     std::string first;
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
@@ -159,6 +161,8 @@ class PrecisionDebugging {
     std::stable_sort(plan.ranked.begin(), plan.ranked.end(),
                      [&](uint32_t a, uint32_t b) { return IsWorse(evidence_[a], evidence_[b]); });
     plan.likely = LikelyNodes(evidence_, nodes_, plan.ranked);
+    plan.certain = std::any_of(plan.likely.begin(), plan.likely.end(),
+                               [&](uint32_t node) { return evidence_[node].overflows; });
     if (args_.Value("mode").value_or("bisect") == "linear") return plan;
     // Operators by their worst node.
     std::map<std::string_view, size_t> places;

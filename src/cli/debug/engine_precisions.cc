@@ -1,6 +1,7 @@
 #include "cli/debug/engine_precisions.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -18,8 +19,9 @@ constexpr std::string_view kPrecisions[] = {"precision_constraints", "layer_prec
 constexpr std::string_view kFiles[] = {"load_timing_cache", "save_timing_cache", "save_tactics",
                                        "load_tactics"};
 // What this program asks for itself, or says otherwise in a command.
-constexpr std::string_view kOwn[] = {"node_precisions",  "keep_builder", "save_engine",
-                                     "layer_precisions", "script",       "model_type"};
+constexpr std::string_view kOwn[] = {"node_precisions", "keep_builder",     "keep_timings",
+                                     "save_engine",     "layer_precisions", "script",
+                                     "model_type"};
 // What an engine is run with, which does not build it.
 constexpr std::string_view kOfRunning[] = {"optimization_profile", "allow_engine_code",
                                            "load_runtime",         "weight_streaming_budget",
@@ -116,11 +118,23 @@ void ObeyPrecisions(RunnerPlan& runner, std::span<const std::string> tensors,
 }
 
 void ShareBuilder(RunnerPlan& runner, const std::string& timings) {
-  runner.session_options.emplace_back("keep_builder", "1");
   const auto given = [&](std::string_view key) { return Has(runner, key); };
-  if (std::any_of(std::begin(kFiles), std::end(kFiles), given)) return;
-  runner.session_options.emplace_back("load_timing_cache", timings);
-  runner.session_options.emplace_back("save_timing_cache", timings);
+  const std::string saved(TimingsOf(runner));
+  runner.session_options.emplace_back("keep_builder", "1");
+  if (given("save_tactics") || given("load_tactics")) return;
+  runner.session_options.emplace_back("keep_timings", "1");
+  if (given("load_timing_cache")) return;
+  const std::string& file = saved.empty() ? timings : saved;
+  // That there is no such file yet would be told.
+  if (std::filesystem::exists(file)) runner.session_options.emplace_back("load_timing_cache", file);
+  if (saved.empty()) runner.session_options.emplace_back("save_timing_cache", file);
+}
+
+std::string_view TimingsOf(const RunnerPlan& runner) {
+  for (const auto& [key, value] : runner.session_options) {
+    if (key == "save_timing_cache") return value;
+  }
+  return {};
 }
 
 std::vector<std::string> AskedLayers(const EngineBuildRecord& build) {
@@ -141,7 +155,7 @@ std::vector<std::string> DisobeyedLayers(const EngineBuildRecord& build) {
 }
 
 std::string BuildCommand(const RunnerPlan& runner, const std::vector<std::string>& layers,
-                         const std::string& output) {
+                         const std::string& timings, const std::string& output) {
   const OptionTable table = FindCommand("convert")->options();
   std::vector<std::string> words = {"vernier", "convert", runner.model.path};
   for (const auto& [key, value] : runner.session_options) AddOption(table, key, value, words);
@@ -150,6 +164,7 @@ std::string BuildCommand(const RunnerPlan& runner, const std::vector<std::string
     words.emplace_back("--layer-precisions");
     words.insert(words.end(), layers.begin(), layers.end());
   }
+  if (!timings.empty()) words.insert(words.end(), {"--load-timing-cache", timings});
   words.insert(words.end(), {"-o", output});
   return JoinForShell(words);
 }

@@ -32,9 +32,13 @@ void ObeyTypes(RunnerPlan& runner);
 void ObeyPrecisions(RunnerPlan& runner, std::span<const std::string> tensors,
                     std::string_view higher);
 
-/// Builds that follow each other need not begin from nothing: the builder is kept, and the timings
-/// of kernels are in this file, unless the runner has files of its own for them.
+/// Builds that follow each other need not begin from nothing: the builder is kept, and so are the
+/// timings of kernels, also in this file or in that which the runner saves them to; not where the
+/// runner has files of tactics.
 void ShareBuilder(RunnerPlan& runner, const std::string& timings);
+
+/// The file that the timings of the runner's builds are saved to; empty where they are not.
+std::string_view TimingsOf(const RunnerPlan& runner);
 
 /// What the builder was asked for layers: "NAME:PRECISION", one each.
 std::vector<std::string> AskedLayers(const EngineBuildRecord& build);
@@ -42,8 +46,9 @@ std::vector<std::string> AskedLayers(const EngineBuildRecord& build);
 /// Layers that give another precision than was asked for, one sentence each.
 std::vector<std::string> DisobeyedLayers(const EngineBuildRecord& build);
 
-/// `vernier convert MODEL ... -o OUTPUT` with the runner's options, and these precisions of layers.
+/// `vernier convert MODEL ... -o OUTPUT` with the runner's options, these precisions of layers and
+/// timings from this file, if it has a name.
 std::string BuildCommand(const RunnerPlan& runner, const std::vector<std::string>& layers,
-                         const std::string& output);
+                         const std::string& timings, const std::string& output);
 
 }  // namespace vernier

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "backend/worker.h"
@@ -52,8 +51,6 @@ Result<BackendInfo> Load(const ExecutionPlan& execution, const RunnerPlan& runne
 
 Status PrecisionTrials::Begin() {
   VERNIER_ASSIGN_OR_RETURN(folder_, ScratchFolder::Create());
-  // An empty file is an empty cache: that there is none would be told.
-  std::ofstream(folder_->path() + "/timings").close();
   std::optional<RunPlan> plan;
   if (IsEngineFile(s_.session.artifact())) {
     target_ = Target::kEngine;
@@ -248,25 +245,24 @@ DebugTrial PrecisionTrials::For(const NodeSet& kept) {
   return trial;
 }
 
-void PrecisionTrials::TellEngine(const NodeSet& kept, const std::string& model) {
-  const std::string source(*s_.args.Value("model_file"));
-  const std::string engine = StemOf(model.empty() ? source : model) + ".engine";
-  if (!by_layers_) {
-    if (model.empty()) return;
-    RunnerPlan runner = engine_runner_.value_or(RunnerPlan());
-    ObeyTypes(runner);
-    runner.model.path = model;
-    s_.log.Info("To build an engine of it: " + BuildCommand(runner, {}, engine));
-    return;
+// TensorRT times kernels anew for each build, and may choose others: only with the same timings an
+// engine is what was checked.
+void PrecisionTrials::TellCommand(const RunnerPlan& runner, const std::vector<std::string>& layers,
+                                  const std::string& model) const {
+  const std::string engine =
+      StemOf(model.empty() ? std::string(*s_.args.Value("model_file")) : model) + ".engine";
+  std::string timings(TimingsOf(runner));
+  if (timings == folder_->path() + "/timings") timings.clear();
+  s_.log.Info((by_layers_ ? "To build this engine: " : "To build an engine of it: ") +
+              BuildCommand(runner, layers, timings, engine));
+  if (by_layers_ && timings.empty()) {
+    s_.log.Info(
+        "TensorRT may choose other kernels there than were checked: --save-timing-cache FILE keeps "
+        "the timings that it chose these by");
   }
-  const auto found = built_.find(kept);
-  if (found == built_.end()) {
-    s_.log.Warning(
-        "What TensorRT made of these nodes was not looked at: the answer comes from the replay. "
-        "Without --load-debug-replay the build command can be told");
-    return;
-  }
-  const Built& built = found->second;
+}
+
+void PrecisionTrials::TellDisobeyed(const Built& built) const {
   for (size_t i = 0; i < std::min(kToldLayers, built.disobeyed.size()); ++i) {
     s_.log.Warning("TensorRT did not do what it was asked for: " + built.disobeyed[i]);
   }
@@ -277,9 +273,27 @@ void PrecisionTrials::TellEngine(const NodeSet& kept, const std::string& model) 
   if (!built.asked.empty() && built.disobeyed.empty()) {
     s_.log.Info("TensorRT " + version_ + " built each of these layers as asked for");
   }
-  RunnerPlan runner = *engine_runner_;
-  runner.model.path = source;
-  s_.log.Info("To build this engine: " + BuildCommand(runner, built.asked, engine));
+}
+
+void PrecisionTrials::TellEngine(const NodeSet& kept, const std::string& model) {
+  RunnerPlan runner = engine_runner_.value_or(RunnerPlan());
+  if (!by_layers_) {
+    if (model.empty()) return;
+    ObeyTypes(runner);
+    runner.model.path = model;
+    TellCommand(runner, {}, model);
+    return;
+  }
+  const auto found = built_.find(kept);
+  if (found == built_.end()) {
+    s_.log.Warning(
+        "What TensorRT made of these nodes was not looked at: the answer comes from the replay. "
+        "Without --load-debug-replay the build command can be told");
+    return;
+  }
+  TellDisobeyed(found->second);
+  runner.model.path = std::string(*s_.args.Value("model_file"));
+  TellCommand(runner, found->second.asked, model);
 }
 
 }  // namespace vernier

@@ -47,6 +47,9 @@ class PrecisionTrials {
   /// Does our own check run the model with casts in ONNX Runtime?
   bool HidesOverflow() const { return hides_overflow_; }
 
+  /// Does the check run what TensorRT builds?
+  bool BuildsEngines() const { return engine_runner_.has_value(); }
+
   /// It must outlive what it returns.
   DebugTrial For(const NodeSet& kept);
 
@@ -72,6 +75,9 @@ class PrecisionTrials {
   void Tell(const NodeSet& kept, RunnerPlan& runner) const;
   Status Build(const NodeSet& kept, const std::string& path);
   void Remember(const std::vector<RunnerRecord>& runners);
+  void TellCommand(const RunnerPlan& runner, const std::vector<std::string>& layers,
+                   const std::string& model) const;
+  void TellDisobeyed(const Built& built) const;
   std::vector<std::string> OutputsOf(const NodeSet& kept) const;
   std::string_view higher() const { return s_.args.Value("precision").value_or("float32"); }
 
