@@ -63,6 +63,7 @@ Status Worker::WaitForChannel(short events, const Request& request) {
     if (options_.interrupted->load() != 0) {
       return EndBy(Cancelled("interrupted while " + std::string(request.stage)));
     }
+    if (while_waiting_) while_waiting_(request.seconds());
     const double limit = request.limit_s;
     if (limit > 0 && request.seconds() >= limit) {
       return EndBy(BackendError("hung while " + std::string(request.stage) + ": no answer within " +

@@ -72,6 +72,10 @@ class Worker {
   Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage,
                       OutputPlace place = OutputPlace::kHost);
 
+  /// What is done several times a second while an answer is waited for, until it is null. It is
+  /// told since how many seconds.
+  void WhileWaiting(std::function<void(double)> tell) { while_waiting_ = std::move(tell); }
+
   /// What is done once, here, while the next Run waits for its answer.
   void Meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
 
@@ -196,6 +200,7 @@ class Worker {
   std::set<uint64_t> hashing_;  // sessions
   std::vector<uint64_t> released_;
   std::shared_ptr<Loans> loans_ = std::make_shared<Loans>();
+  std::function<void(double)> while_waiting_;
   std::function<void()> meanwhile_;
   std::optional<Ahead> ahead_;
   bool ended_unwanted_ = false;  // by what nobody had asked for

@@ -23,6 +23,7 @@ RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
       pictures_(logger, plan),
       comparisons_(logger, plan.compare, &pictures_),
       accuracy_(StartAccuracyResults(plan.compare)),
+      waiting_(!no_progress),
       show_progress_(!no_progress && ::isatty(STDERR_FILENO) == 1) {}
 
 RunReporter::~RunReporter() {

@@ -6,6 +6,7 @@
 #include "compare/accuracy_results.h"
 #include "report/comparison_text.h"
 #include "report/validation_text.h"
+#include "report/waiting_line.h"
 #include "run/run_observer.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -30,6 +31,7 @@ class RunReporter final : public RunObserver {
                        const Validation& validation) override;
   void ValidationStarted(const std::vector<std::string>& runners) override;
   void ValidationFinished(bool valid) override;
+  void Waiting(std::optional<double> seconds) override { waiting_.Show(seconds); }
   void Progress(int64_t done, int64_t total) override;
 
   /// Writes what was asked for with --save-accuracy-results.
@@ -47,6 +49,7 @@ class RunReporter final : public RunObserver {
   ComparisonPictures pictures_;
   ComparisonReporter comparisons_;
   AccuracyResults accuracy_;
+  WaitingLine waiting_;
   bool show_progress_;
   bool progress_shown_ = false;
   Clock::time_point start_ = Clock::now();

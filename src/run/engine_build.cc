@@ -34,9 +34,11 @@ Status Open(WorkerPool& pool, const ModelSource& model, const OptionList& option
 }  // namespace
 
 Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
-                                     Logger& logger, const CallerObjects* caller) {
+                                     Logger& logger, const CallerObjects* caller,
+                                     const LiveRunner::Waiting& waiting) {
   WorkerPool pool(plan.execution, interrupted, logger, caller);
   LiveRunner runner(plan.runners.front());
+  runner.WaitWith(waiting);
   RunScripts scripts;
   if (RunScripts::Wanted(plan)) {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> python, pool.GetForScripts());

@@ -6,6 +6,7 @@
 #include "record/engine_record.h"
 #include "record/run_record.h"
 #include "run/caller_objects.h"
+#include "run/live_runner.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -15,8 +16,10 @@ namespace vernier {
 /// Opens the plan's one runner, whose session options say where the engine is saved, and closes it.
 /// Int8 scales are chosen with the feeds of the plan. `caller` may be null. Errors are those of the
 /// backend. What is known of the runner then, how the engine was built above all.
+/// While it is opened, `waiting` is told so (LiveRunner::WaitWith).
 Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
-                                     Logger& logger, const CallerObjects* caller = nullptr);
+                                     Logger& logger, const CallerObjects* caller = nullptr,
+                                     const LiveRunner::Waiting& waiting = nullptr);
 
 /// Opens the plan's one runner, whose model is an engine, and returns what the engine says of
 /// itself. Errors are those of the backend.

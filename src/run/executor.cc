@@ -35,7 +35,9 @@ class Execution {
         interrupted_(interrupted),
         live_(plan, interrupted, logger, caller),
         bars_(plan.compare),
-        inference_(plan, live_, bars_, observer, logger) {}
+        inference_(plan, live_, bars_, observer, logger) {
+    live_.WaitWith([&observer](std::optional<double> seconds) { observer.Waiting(seconds); });
+  }
 
   RunOutcome Run() {
     const auto start = std::chrono::steady_clock::now();

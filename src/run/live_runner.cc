@@ -65,6 +65,15 @@ std::string HexadecimalHash(uint64_t hash) {
 }
 
 Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
+  if (!waiting_) return OpenSession(model, more);
+  worker_->WhileWaiting([this](double seconds) { waiting_(seconds); });
+  Status opened = OpenSession(model, more);
+  worker_->WhileWaiting(nullptr);
+  waiting_(std::nullopt);
+  return opened;
+}
+
+Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more) {
   VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
   VERNIER_TRY(CheckPluginOptions(plan_, backend_));
   OpenRequest request = model.request();

@@ -35,8 +35,11 @@ class LiveRunner {
     session_id_ = session_id;
   }
 
-  /// Waits for the framework and opens the model.
+  /// Waits for the framework and opens the model. What is waited with is told since how many
+  /// seconds that goes on, and with nothing that it is over.
   Status Open(const ModelSource& model, const OptionList& more = {});
+  using Waiting = std::function<void(std::optional<double>)>;
+  void WaitWith(Waiting waiting) { waiting_ = std::move(waiting); }
 
   /// One inference; outputs are in the signature's order. With `devices`, those on a device stay
   /// there if another runner of the same worker may have its own there.
@@ -105,11 +108,13 @@ class LiveRunner {
   }
 
  private:
+  Status OpenSession(const ModelSource& model, const OptionList& more);
   void Remember();
   void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
 
   const RunnerPlan& plan_;
   std::shared_ptr<Worker> worker_;
+  Waiting waiting_;
   uint64_t session_id_ = 0;
   Status failure_;
   BackendInfo backend_;

@@ -43,6 +43,11 @@ class LiveRuns {
   /// What all runners that are still there have finished; all there is where none is.
   size_t CommonIterations() const;
 
+  /// What runners are opened with (LiveRunner::WaitWith).
+  void WaitWith(const LiveRunner::Waiting& waiting) {
+    for (LiveRunner& runner : runners_) runner.WaitWith(waiting);
+  }
+
   /// Starts the workers of all runners, side by side.
   void Start();
   void StartOne(size_t index);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -43,6 +44,9 @@ class RunObserver {
   /// Around a validation of all outputs.
   virtual void ValidationStarted(const std::vector<std::string>& runners) = 0;
   virtual void ValidationFinished(bool valid) = 0;
+
+  /// A model is being opened, since so many seconds: told again and again. Nothing: it is over.
+  virtual void Waiting(std::optional<double> /*seconds*/) {}
 
   /// Progress of the whole run; `total` is 0 when it is not known.
   virtual void Progress(int64_t done, int64_t total) = 0;

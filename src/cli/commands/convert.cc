@@ -8,6 +8,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "model/model_type.h"
+#include "report/waiting_line.h"
 #include "run/engine_build.h"
 #include "run/model_conversion.h"
 #include "run/model_source.h"
@@ -100,7 +101,10 @@ Status WriteOnnx(Conversion& conversion, WorkerPool& pool) {
 Status ConvertToEngine(const Conversion& conversion) {
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindEngineBuild(conversion.args, conversion.model,
                                                                conversion.output, conversion.log));
-  return BuildEngineFile(plan, WatchSignals(), conversion.log).status();
+  WaitingLine line(!conversion.args.Has("no_progress"));
+  return BuildEngineFile(plan, WatchSignals(), conversion.log, nullptr,
+                         [&line](auto seconds) { line.Show(seconds); })
+      .status();
 }
 
 Status Convert(const ParsedArgs& args, Logger& log) {
