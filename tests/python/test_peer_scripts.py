@@ -338,6 +338,21 @@ class WithoutPolygraphy(ScriptCase):
         self.assertEqual(done.code, 0, str(done))
         self.assertIn("compared 5 outputs", done.out)
 
+    def test_outputs_of_other_names_are_those_of_the_runners(self):
+        self.write("script.py", """
+            from polygraphy.comparator import IterationResult, SimpleCompareFunc
+            def postprocess_outputs(result):
+                name = "p-1" if "N0" in result.runner_name else "q-1"
+                return IterationResult({name: result["y"]}, result.runtime, result.runner_name)
+            def compare_outputs(a, b):
+                return SimpleCompareFunc(atol={"-p": 1e-3})(a, b)
+            """)
+        done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py",
+                            "--postprocess-func-script", "script.py", python=str(self.python))
+        self.assertEqual(done.code, 0, str(done))
+        self.assertRegex(done.out, r"\[W\] .*Assuming onnxrt-runner-N1\S+ output: q-1 corresponds")
+        self.assertNotIn("/vernier-", done.out.split("Iteration: 0")[1].split("Accuracy Summary")[0])
+
     def test_what_cannot_be_measured_is_no_mismatch(self):
         self.write("script.py", """
             from polygraphy.comparator import PerceptualMetricsCompareFunc

@@ -11,7 +11,8 @@ class _Types(type):
         try:
             return np.dtype({"BOOL": "bool", "STRING": "str"}.get(name, name.lower()))
         except TypeError:
-            raise AttributeError(f"vernier's stand-in for Polygraphy has no DataType.{name}") from None
+            raise AttributeError(
+                f"vernier's stand-in for Polygraphy has no DataType.{name}") from None
 
 
 class DataType(metaclass=_Types):
@@ -19,7 +20,8 @@ class DataType(metaclass=_Types):
     def from_dtype(dtype, source_module=None):
         import numpy as np
         try:
-            return np.dtype(str(dtype)[len("torch."):] if str(dtype).startswith("torch.") else dtype)
+            text = str(dtype)
+            return np.dtype(text[len("torch."):] if text.startswith("torch.") else dtype)
         except TypeError:
             raise exception.DataTypeConversionException(
                 f"Could not convert data type: {dtype}") from None

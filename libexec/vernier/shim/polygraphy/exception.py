@@ -16,7 +16,7 @@ class DataTypeConversionException(PolygraphyException):
 
 
 def _of_package(module, name):
-    """The name of vernier's Python package, which has more of them, where the interpreter has it."""
+    """What vernier's Python package calls so, where the interpreter has it."""
     for place in (module, module.rpartition(".")[0]):
         try:
             return getattr(importlib.import_module(f"vernier.polygraphy_compat.{place}"), name)

@@ -27,6 +27,7 @@ def run(words):
 
 def fail(done):
     """Raises what the program said when it failed."""
-    told = [line for line in (done.stderr + done.stdout).splitlines() if line.startswith("[!]")]
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    told = [line[4:] for line in lines if line.startswith("[!]")] or lines[-1:]
     raise exception.PolygraphyException(
-        told[0][4:] if told else f"vernier ended with exit code {done.returncode}")
+        told[0] if told else f"vernier ended with exit code {done.returncode}")

@@ -4,6 +4,7 @@ import os
 import tempfile
 
 from polygraphy import constants, exception, vernier_program
+from polygraphy.logger import G_LOGGER
 
 _LARGEST = 2 << 30  # of one protocol buffer
 
@@ -47,25 +48,55 @@ class GsFromOnnx(_Loader):
         return onnx_graphsurgeon.import_onnx(_model(self.model))
 
 
-class InferShapes(_Loader):
-    """The model with the shapes that onnx infers; as it was where it cannot."""
+def _save(model, path):
+    import onnx
+    onnx.save(model, path, save_as_external_data=model.ByteSize() >= _LARGEST)
 
-    def __init__(self, model, error_ok=None, external_data_dir=None, save_to_disk_threshold_bytes=None,
-                 allow_onnxruntime=None):
+
+class InferShapes(_Loader):
+    """The model with the shapes that ONNX Runtime's symbolic tool infers, else onnx; as it was, and
+    a warning, where neither can."""
+
+    def __init__(self, model, error_ok=None, external_data_dir=None,
+                 save_to_disk_threshold_bytes=None, allow_onnxruntime=None):
         self.model, self.folder = model, external_data_dir
         self.error_ok = error_ok is not False
+        self.symbolic = allow_onnxruntime is not False
 
     def call_impl(self):
-        import onnx
         given = self.model() if callable(self.model) else self.model
         if isinstance(given, (str, os.PathLike)):
             given = OnnxFromPath(given, self.folder)()
         try:
-            return onnx.shape_inference.infer_shapes(given)
-        except Exception:
-            if not self.error_ok:
+            return self._symbolic(given) or self._plain(given)
+        except Exception as error:  # of any kind: it is about the model
+            if not self.error_ok or isinstance(error, ImportError):
                 raise
+            G_LOGGER.warning(f"ONNX shape inference exited with an error:\n{error}")
             return given
+
+    def _symbolic(self, model):
+        """None where there is no such tool, or it cannot."""
+        if not self.symbolic:
+            return None
+        try:
+            from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
+            return SymbolicShapeInference.infer_shapes(model, auto_merge=True,
+                                                       guess_output_rank=True)
+        except Exception as error:
+            G_LOGGER.extra_verbose(f"Error while using ONNX Runtime's shape inference: {error}")
+            return None
+
+    @staticmethod
+    def _plain(model):
+        import onnx
+        if model.ByteSize() < _LARGEST:
+            return onnx.shape_inference.infer_shapes(model)
+        with tempfile.TemporaryDirectory(prefix="vernier-") as folder:
+            before, after = (os.path.join(folder, name) for name in ("model.onnx", "new.onnx"))
+            _save(model, before)
+            onnx.shape_inference.infer_shapes_path(before, after)
+            return onnx.load(after)
 
 
 class _Converted(_Loader):
@@ -79,7 +110,7 @@ class _Converted(_Loader):
         model = _model(self.model)
         with tempfile.TemporaryDirectory(prefix="vernier-") as folder:
             before, after = (os.path.join(folder, name) for name in ("model.onnx", "new.onnx"))
-            onnx.save(model, before, save_as_external_data=model.ByteSize() >= _LARGEST)
+            _save(model, before)
             done = vernier_program.run(["convert", before, "-o", after, *self.words])
             if done.returncode != 0:
                 vernier_program.fail(done)
@@ -89,7 +120,7 @@ class _Converted(_Loader):
 class ModifyOutputs(_Converted):
     def __init__(self, model, outputs=None, exclude_outputs=None, copy=None):
         words = []
-        if outputs is not None:
+        if outputs:
             names = ["mark", "all"] if outputs == constants.MARK_ALL else list(outputs)
             words += ["--onnx-outputs", *names]
         if exclude_outputs:

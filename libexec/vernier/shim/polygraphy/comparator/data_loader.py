@@ -28,7 +28,8 @@ class StreamingDataLoader:
             if not os.path.isdir(path):
                 yield path
             elif not self.allow_dirs:
-                raise exception.PolygraphyException(f"'{path}' is a folder, and allow_dirs is False")
+                raise exception.PolygraphyException(
+                    f"'{path}' is a folder, and allow_dirs is False")
             else:
                 names = [name for name in os.listdir(path) if name.endswith(".json")]
                 names.sort(key=lambda name: (len(name), name))

@@ -40,15 +40,24 @@ def _words(options):
     """The command line's words for keywords."""
     words = []
     for name, value in options.items():
-        words.append("--" + name.replace("_", "-"))
-        if isinstance(value, dict):
-            words += [f"{key}:{entry}" if key else str(entry) for key, entry in value.items()]
-        elif value is not True:
-            words.append(str(value))
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(flag)
+            continue
+        entries = value.items() if isinstance(value, dict) else [("", value)]
+        values = [f"{key}:{entry}" if key else str(entry) for key, entry in entries]
+        if len(values) == 1:  # in one word it cannot be taken for an option
+            words.append(f"{flag}={values[0]}")
+            continue
+        for text in values:
+            if text.startswith("-"):
+                raise exception.PolygraphyException(
+                    f"{name}: '{text}' begins with '-', and would be taken for an option")
+        words += [flag, *values]
     return words
 
 
-def _relay(lines, folder):
+def _relay(lines, folder, names):
     """What the comparison of the iteration logged, as if it were this function's."""
     inside = False
     for line in lines:
@@ -58,6 +67,8 @@ def _relay(lines, folder):
         elif text.startswith(_INDENT + folder):
             inside = False  # the arrays that were compared: whoever calls the function shows them
         elif inside:
+            for path, name in names.items():
+                text = text.replace(path, name)
             print(level + text[len(_INDENT):])
     sys.stdout.flush()
 
@@ -66,13 +77,17 @@ def compare(a, b, functions, options):
     """Pairs of an output's record and its measures, of `vernier compare`."""
     with tempfile.TemporaryDirectory(prefix="vernier-") as folder:
         measured, record = os.path.join(folder, "m.json"), os.path.join(folder, "r.json")
-        words = ["compare", _save(folder, 0, a), _save(folder, 1, b), "--lenient",
-                 "--compare", *functions, "--save-accuracy-results", measured, "--save-record",
-                 record, "--python", sys.executable, *_words(options)]
+        paths = [_save(folder, 0, a), _save(folder, 1, b)]
+        words = ["compare", *paths, "--lenient", "--compare", *functions,
+                 "--save-accuracy-results", measured, "--save-record", record, "--python",
+                 sys.executable, *_words(options)]
         done = vernier_program.run(words)
         if done.returncode not in _DONE or not os.path.exists(record):
             vernier_program.fail(done)
-        _relay(done.stdout.splitlines(), folder)
+        names = {}
+        for path, side in zip(paths, (a, b)):
+            names[path] = names[path[:-len(".npz")]] = str(side.runner_name)
+        _relay(done.stdout.splitlines(), folder, names)
         with open(record, encoding="utf-8") as file:
             outputs = [output for pair in json.load(file)["pairs"] for output in pair["outputs"]]
         measures = {}

@@ -69,7 +69,7 @@ class BaseCompareFunc:
 
 
 class Function(BaseCompareFunc):
-    """A function of the program; `functions` are its names there, `result` is the class of a verdict.
+    """A function of the program; `functions` are its names there, `result` a verdict's class.
 
     Who compares is a subclass: judge(a, b) gives pairs of an output's record and its measures;
     one(result, name, new_name) a result of one output; warn(text) tells, refuse(text)
