@@ -21,6 +21,8 @@ class PluginProbes {
  public:
   /// Begins with all of them.
   explicit PluginProbes(std::vector<BackendFile> files);
+  PluginProbes(const PluginProbes&) = delete;
+  PluginProbes& operator=(const PluginProbes&) = delete;
 
   const std::vector<BackendFile>& files() const { return files_; }
 
