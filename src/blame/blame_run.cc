@@ -9,6 +9,7 @@
 #include "blame/blame_graph.h"
 #include "blame/branch_search.h"
 #include "blame/bundle.h"
+#include "blame/bundle_folder.h"
 #include "blame/disturbance.h"
 #include "blame/error_easing.h"
 #include "blame/exposed_run.h"

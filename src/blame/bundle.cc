@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
-#include "io/directory_listing.h"
+#include "blame/bundle_folder.h"
 #include "io/test_data_writer.h"
 #include "model/onnx_cut.h"
 #include "model/onnx_save.h"
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kScript = "repro.sh";
+constexpr const char* kScript = kBundleScript;
 
 class Bundle {
  public:
@@ -94,14 +95,16 @@ class Bundle {
     return take(outputs_, expected_);
   }
 
-  Status Write() {
-    VERNIER_TRY(CreateDirectories(request_.folder));
+  // Into a new folder, which is the bundle once it is whole.
+  Status Write(const std::string& folder) {
+    folder_ = folder;
+    VERNIER_TRY(CreateDirectories(folder_));
     VERNIER_TRY(WriteModel());
     VERNIER_ASSIGN_OR_RETURN(TestDataWriter inputs,
-                             TestDataWriter::Create(request_.folder, TestDataPart::kInputs));
+                             TestDataWriter::Create(folder_, TestDataPart::kInputs));
     VERNIER_TRY(inputs.Append(feed_));
     VERNIER_ASSIGN_OR_RETURN(TestDataWriter outputs,
-                             TestDataWriter::Create(request_.folder, TestDataPart::kOutputs));
+                             TestDataWriter::Create(folder_, TestDataPart::kOutputs));
     VERNIER_TRY(outputs.Append(expected_));
     // Not beside the test data: a folder with JSON files is taken for saved results.
     VERNIER_TRY(CreateDirectories(PathOf("found")));
@@ -114,7 +117,7 @@ class Bundle {
   }
 
  private:
-  std::string PathOf(const std::string& name) const { return request_.folder + "/" + name; }
+  std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
 
   Status WriteModel() {
     CutPlan plan;
@@ -171,6 +174,7 @@ class Bundle {
   }
 
   const BundleRequest& request_;
+  std::string folder_;  // where it is written
   const BlameGraph& graph_;
   const BlameRecord& record_;
   std::vector<const BlameLayerRecord*> layers_;
@@ -187,12 +191,9 @@ Status WriteBundle(const BundleRequest& request, const BlameGraph& graph,
   VERNIER_TRY(bundle.ChooseLayers());
   bundle.FindBoundary();
   VERNIER_TRY(bundle.Fetch(reference, feeds));
-  return bundle.Write();
-}
-
-bool HasBundle(const std::string& folder) {
-  std::error_code ignored;
-  return fs::exists(fs::path(folder) / kScript, ignored);
+  VERNIER_ASSIGN_OR_RETURN(const BundleFolder folder, BundleFolder::Create(request.folder));
+  VERNIER_TRY(bundle.Write(folder.path()));
+  return folder.Publish();
 }
 
 }  // namespace vernier

@@ -20,13 +20,12 @@ struct BundleRequest {
 };
 
 /// Writes model.onnx, test_data_set_0, repro.sh and found/blame.json. The nodes are those of the
-/// first culprit, its group or the region of a fusion included. kInvalidArgument when nothing is to
-/// blame; kIo; kBackend when the reference does not hand out what is needed.
+/// first culprit, its group or the region of a fusion included. An older bundle in the folder is
+/// replaced as a whole once all of the new one is written. kInvalidArgument when nothing is to
+/// blame, and as BundleFolder::Create; kIo; kBackend when the reference does not hand out what is
+/// needed. On error the folder is as it was.
 Status WriteBundle(const BundleRequest& request, const BlameGraph& graph,
                    const ReferenceSource& reference, std::span<const TensorMap> feeds,
                    const BlameRecord& record);
-
-/// Whether a folder holds one, of whatever search.
-bool HasBundle(const std::string& folder);
 
 }  // namespace vernier

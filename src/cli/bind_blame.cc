@@ -4,6 +4,7 @@
 
 #include "backend/python_program.h"
 #include "cli/bind_runners.h"
+#include "cli/file_conflicts.h"
 #include "cli/version.h"
 #include "util/cast_grammar.h"
 #include "util/shell_words.h"
@@ -27,6 +28,7 @@ std::string TextOf(const ParsedArgs& args, std::string_view dest) {
 }  // namespace
 
 Result<BlamePlan> BindBlame(const ParsedArgs& args, RunPlan run) {
+  VERNIER_TRY(CheckBundlePlace(args));
   BlamePlan plan;
   plan.run = std::move(run);
   plan.reference = TextOf(args, "reference");

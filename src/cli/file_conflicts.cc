@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "blame/bundle_folder.h"
 #include "cli/bind_run.h"
 #include "cli/word_split.h"
 
@@ -50,6 +51,11 @@ constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
                                        "save_input_blob_path"};
 constexpr std::string_view kInPlace = "output";
 constexpr std::string_view kLoaded[] = {"load_inputs_paths", "load_outputs_paths"};
+// Written beside kWritten, but not by name, or into.
+constexpr std::string_view kWrittenToo[] = {"resume", "output_dir", "save_heatmaps",
+                                            "save_error_metrics_plot"};
+
+enum class Folders : uint8_t { kLeftOut, kTaken };
 
 struct NamedFile {
   std::string_view dest;
@@ -62,12 +68,13 @@ bool Contains(const std::string_view (&list)[N], std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
-// Where a file is or will be; empty for what holds no data: devices, pipes, folders.
-fs::path PlaceOf(const std::string& path) {
+// Where a file is or will be; empty for what holds no data: devices, pipes, folders as a rule.
+fs::path PlaceOf(const std::string& path, Folders folders = Folders::kLeftOut) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
-  const bool holds_data =
-      status.type() == fs::file_type::regular || status.type() == fs::file_type::not_found;
+  const bool holds_data = status.type() == fs::file_type::regular ||
+                          status.type() == fs::file_type::not_found ||
+                          (status.type() == fs::file_type::directory && folders == Folders::kTaken);
   if (path.empty() || path == "-" || !holds_data) return {};
   fs::path place = fs::weakly_canonical(path, failed);
   return failed ? fs::path() : place;
@@ -75,7 +82,8 @@ fs::path PlaceOf(const std::string& path) {
 
 class Files {
  public:
-  explicit Files(const ParsedArgs& args) : args_(args) {}
+  explicit Files(const ParsedArgs& args, Folders folders = Folders::kLeftOut)
+      : args_(args), folders_(folders) {}
 
   void Add(std::string_view dest, bool in_output_folder) {
     for (const std::span<const std::string> words : args_.Occurrences(dest)) {
@@ -87,7 +95,7 @@ class Files {
   }
 
   void AddPath(std::string_view dest, const std::string& flag, const std::string& path) {
-    fs::path place = PlaceOf(path);
+    fs::path place = PlaceOf(path, folders_);
     if (!place.empty()) files_.push_back({dest, flag, path, std::move(place)});
   }
 
@@ -95,6 +103,7 @@ class Files {
 
  private:
   const ParsedArgs& args_;
+  Folders folders_;
   std::vector<NamedFile> files_;
 };
 
@@ -144,7 +153,39 @@ Status CheckBetween(const NamedFile& a, const NamedFile& b) {
                          "': name two files");
 }
 
+// The folder itself, or anything in it.
+bool IsWithin(const fs::path& place, const fs::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), place.begin(), place.end());
+  return end == folder.end();
+}
+
 }  // namespace
+
+Status CheckBundlePlace(const ParsedArgs& args) {
+  const std::string folder(args.Value("bundle").value_or(""));
+  if (folder.empty()) return {};
+  std::error_code failed;
+  fs::path place = fs::weakly_canonical(fs::absolute(folder, failed), failed);
+  if (!place.has_filename()) place = place.parent_path();
+  Files read(args, Folders::kTaken), written(args, Folders::kTaken);
+  AddRead(args, read);
+  for (const NamedFile& file : read.all()) {
+    if (!IsWithin(file.place, place)) continue;
+    return InvalidArgument("--bundle: '" + folder + "' holds '" + file.path +
+                           "', which is read by this command (" + file.flag +
+                           "), and is replaced as a whole: name another folder");
+  }
+  VERNIER_TRY(CheckBundleFolder(folder));
+  for (const std::string_view dest : kWritten) written.Add(dest, dest != kInPlace);
+  for (const std::string_view dest : kWrittenToo) written.Add(dest, false);
+  for (const NamedFile& file : written.all()) {
+    if (!IsWithin(file.place, place)) continue;
+    return InvalidArgument(file.flag + ": '" + file.path +
+                           "' is in the folder of --bundle, which is replaced as a whole: name "
+                           "another place");
+  }
+  return {};
+}
 
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
                           std::span<const std::string> also_read) {
@@ -158,7 +199,7 @@ Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
     if (!may_replace) VERNIER_TRY(CheckAgainst(all[i], read.all()));
     for (const NamedFile& before : all.first(i)) VERNIER_TRY(CheckBetween(before, all[i]));
   }
-  return {};
+  return CheckBundlePlace(args);
 }
 
 }  // namespace vernier

@@ -13,8 +13,13 @@ namespace vernier {
 /// kInvalidArgument, in one sentence, where a file that options write is one that the command line
 /// reads (the model, saved data, scripts, files that runners name), or where two of them write the
 /// same. Devices and pipes are nobody's. The dest "output" may be what is read, as commands that
-/// change a file in place have it, unless `output` names it. `also_read` are files that others read.
+/// change a file in place have it, unless `output` names it. `also_read` are files that others
+/// read. As CheckBundlePlace, too.
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},
                           std::span<const std::string> also_read = {});
+
+/// kInvalidArgument, in one sentence, where the folder of --bundle holds something that is no
+/// bundle, or that the command line reads or writes otherwise. Ok without --bundle.
+Status CheckBundlePlace(const ParsedArgs& args);
 
 }  // namespace vernier

@@ -51,6 +51,37 @@ TEST_F(FileConflicts, NothingIsSavedOverWhatIsRead) {
   }
 }
 
+TEST_F(FileConflicts, ABundleReplacesNothingThatIsReadOrSaved) {
+  const std::vector<std::string> run = {"@m.onnx", "--onnxrt", "--blame", "--bundle"};
+  const auto check = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = run;
+    words.insert(words.end(), more.begin(), more.end());
+    return Check(words);
+  };
+  EXPECT_THAT(check({"@"}).message(), HasSubstr("m.onnx', which is read by this command"));
+  const std::string bundle = folder_ + "bundle/";
+  for (const char* part : {"found", "test_data_set_0"}) {
+    std::filesystem::create_directories(bundle + part);
+  }
+  for (const char* part : {"repro.sh", "model.onnx", "found/blame.json"}) {
+    std::ofstream(bundle + part) << "x";
+  }
+  EXPECT_TRUE(check({"@bundle"}).ok());
+  EXPECT_THAT(check({"@bundle", "--load-inputs", "@bundle"}).message(),
+              HasSubstr("(--load-inputs), and is replaced as a whole"));
+  EXPECT_THAT(check({"@bundle", "--runner", "a=onnxrt " + bundle + "model.onnx"}).message(),
+              HasSubstr("is read by this command"));
+  for (const char* flag : {"--save-blame", "--save-outputs", "--report", "--log-file"}) {
+    const Status status = check({"@bundle", flag, "@bundle/x.html"});
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << flag;
+    EXPECT_THAT(status.message(), HasSubstr("is in the folder of --bundle"));
+  }
+  EXPECT_TRUE(check({"@bundle", "--save-blame", "@bundle.json"}).ok());
+  std::ofstream(bundle + "notes.md") << "x";
+  EXPECT_THAT(check({"@bundle"}).message(), HasSubstr("holds 'notes.md'"));
+  std::filesystem::remove_all(bundle);
+}
+
 TEST_F(FileConflicts, ACacheIsNotSavedOverTheModel) {
   EXPECT_FALSE(Check({"@m.onnx", "--trt", "--save-timing-cache", "@m.onnx"}).ok());
   EXPECT_FALSE(Check({"@m.onnx", "--trt", "--int8", "--calibration-cache", "@m.onnx"}).ok());

@@ -114,4 +114,15 @@ Status ReplaceIterations(const std::string& from, const std::string& to) {
   return {};
 }
 
+Status ReplaceFolder(const std::string& from, const std::string& to) {
+  std::error_code error;
+  if (!IsThere(to)) {
+    fs::rename(from, to, error);
+    return error ? CannotReplace(to, error.message()) : Status();
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string old, Exchange(from, to));
+  fs::remove_all(old, error);
+  return {};
+}
+
 }  // namespace vernier

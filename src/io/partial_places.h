@@ -27,4 +27,8 @@ std::string FreePlace(const std::string& path);
 /// (kIo) both are as before.
 Status ReplaceIterations(const std::string& from, const std::string& to);
 
+/// Puts the folder `from` where `to` is, in one step where the system can. An older folder at `to`
+/// is removed with all that is in it. On error (kIo) both are as before.
+Status ReplaceFolder(const std::string& from, const std::string& to);
+
 }  // namespace vernier

@@ -418,6 +418,40 @@ class Blame(Case):
         self.assertEqual(clean.returncode, 0, clean.stdout + clean.stderr)
         self.assertIn("'bundle' still holds what another search found", clean.stdout)
 
+    def test_a_second_bundle_replaces_the_first_as_a_whole(self):
+        first, second = planted.plant(1, "wrong_epsilon"), planted.plant(2, "wrong_epsilon")
+        for network in (first, second):
+            ended, _ = blame(self.folder.name, *two_models(network), "--bundle", "bundle")
+            self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+            part = onnx.load("bundle/model.onnx")
+            self.assertEqual([node.name for node in part.graph.node], [network.culprits[0]])
+            self.assertEqual(sorted(os.listdir("bundle")),
+                             ["found", "model.onnx", "repro.sh", "test_data_set_0"])
+            again = subprocess.run(["bundle/repro.sh"], capture_output=True, text=True,
+                                   env={**os.environ, "VERNIER": VERNIER})
+            self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
+            self.assertIn("compared 1 output", again.stdout)
+
+    def test_a_bundle_overwrites_nobodys_files(self):
+        network = planted.plant(1, "wrong_epsilon")
+        words = two_models(network)
+        os.mkdir("theirs")
+        Path("theirs/model.onnx").write_text("somebody's")
+        before = Path("bad.onnx").read_bytes()
+        for command in ("run", "blame"):
+            more = ["--blame", "--save-outputs", "ran.json"] if command == "run" else []
+            for folder, why in ((".", "which is read by this command"),
+                                ("theirs", "holds 'model.onnx', which is no part of a bundle")):
+                with self.subTest(command=command, folder=folder):
+                    ended = subprocess.run([VERNIER, command, *words, *more, "--bundle", folder],
+                                           capture_output=True, text=True)
+                    self.assertEqual(ended.returncode, 2, ended.stdout + ended.stderr)
+                    self.assertIn(why, ended.stderr)
+                    self.assertEqual(ended.stdout, "")
+        self.assertFalse(Path("ran.json").exists())
+        self.assertEqual(Path("theirs/model.onnx").read_text(), "somebody's")
+        self.assertEqual(Path("bad.onnx").read_bytes(), before)
+
     def test_run_with_blame(self):
         network = planted.plant(1, "wrong_epsilon")
         words = two_models(network)
