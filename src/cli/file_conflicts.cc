@@ -172,8 +172,9 @@ Status CheckBundlePlace(const ParsedArgs& args) {
   for (const NamedFile& file : read.all()) {
     if (!IsWithin(file.place, place)) continue;
     return InvalidArgument("--bundle: '" + folder + "' holds '" + file.path +
-                           "', which is read by this command (" + file.flag +
-                           "), and is replaced as a whole: name another folder");
+                           "', which is read by this command" +
+                           (file.flag.empty() ? "" : " (" + file.flag + ")") +
+                           ", and is replaced as a whole: name another folder");
   }
   VERNIER_TRY(CheckBundleFolder(folder));
   for (const std::string_view dest : kWritten) written.Add(dest, dest != kInPlace);
