@@ -111,6 +111,18 @@ def test_own_function_judges():
     assert not vernier.compare(outputs(y=[1]), outputs(y=[9]), func=close_enough)
 
 
+def test_own_function_that_judges_nothing_or_a_part_is_seen():
+    sides = outputs(y=[1], z=[1]), outputs(y=[1], z=[9])
+    slip = vernier.compare(*sides, func=lambda a, b: {"tpyo": True})
+    assert not slip
+    assert slip.exit_code == 4
+    part = vernier.compare(*sides, func=lambda a, b: {"y": True})
+    assert part
+    assert "compared 1 of 2 outputs" in part.summary()
+    assert "no verdict on: z" in part.summary()
+    assert vernier.compare(*sides, func=lambda a, b: {"y": True}, strict=True).exit_code == 4
+
+
 def test_function_that_raises_keeps_its_traceback():
     def broken(a, b):
         raise ZeroDivisionError("on purpose")

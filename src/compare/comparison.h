@@ -164,6 +164,7 @@ struct IterationComparison {
   std::vector<OutputStatisticsPair> statistics;
   std::vector<std::string> a_outputs;
   std::vector<std::string> b_outputs;
+  std::vector<std::string> without_verdict;  ///< outputs of which a script said nothing
 
   /// Both sides have no outputs, or something was compared.
   bool compared_something() const {

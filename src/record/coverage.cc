@@ -1,10 +1,14 @@
 #include "record/coverage.h"
 
+#include <algorithm>
+
 namespace vernier {
 
 void CoverageCount::Add(const CoverageCount& other) {
   outputs += other.outputs;
   one_sided += other.one_sided;
+  without_verdict += other.without_verdict;
+  dropped += other.dropped;
   elements += other.elements;
   vacuous_outputs += other.vacuous_outputs;
   vacuous_elements += other.vacuous_elements;
@@ -15,6 +19,8 @@ CoverageCount CountCoverage(const PairRecord& pair) {
   CoverageCount count;
   count.outputs = static_cast<int64_t>(pair.outputs.size());
   count.one_sided = static_cast<int64_t>(pair.only_in_first.size() + pair.only_in_second.size());
+  count.without_verdict = static_cast<int64_t>(pair.without_verdict.size());
+  count.dropped = static_cast<int64_t>(pair.dropped.size());
   for (const OutputRecord& output : pair.outputs) {
     count.elements += output.elements;
     if (output.not_verified > 0) count.not_verified.push_back(output.name);
@@ -23,6 +29,20 @@ CoverageCount CountCoverage(const PairRecord& pair) {
     count.vacuous_elements += output.elements;
   }
   return count;
+}
+
+std::vector<std::string> LeftOutByScripts(const PairRecord& pair) {
+  std::vector<std::string> names;
+  for (const std::vector<std::string>* list : {&pair.without_verdict, &pair.dropped}) {
+    for (const std::string& name : *list) {
+      const bool compared =
+          std::any_of(pair.outputs.begin(), pair.outputs.end(),
+                      [&](const OutputRecord& output) { return output.name == name; });
+      const bool known = std::find(names.begin(), names.end(), name) != names.end();
+      if (!compared && !known) names.push_back(name);
+    }
+  }
+  return names;
 }
 
 }  // namespace vernier

@@ -10,9 +10,11 @@
 namespace vernier {
 
 struct CoverageCount {
-  int64_t outputs = 0;    ///< compared
-  int64_t one_sided = 0;  ///< outputs without a counterpart
-  int64_t elements = 0;   ///< of one iteration, over the compared outputs
+  int64_t outputs = 0;          ///< compared
+  int64_t one_sided = 0;        ///< outputs without a counterpart
+  int64_t without_verdict = 0;  ///< outputs of which a comparison script said nothing
+  int64_t dropped = 0;          ///< outputs that a post-processing script left out
+  int64_t elements = 0;         ///< of one iteration, over the compared outputs
   int64_t vacuous_outputs = 0;
   int64_t vacuous_elements = 0;           ///< of outputs whose agreement shows nothing
   std::vector<std::string> not_verified;  ///< outputs that could not be judged in some iteration
@@ -21,5 +23,8 @@ struct CoverageCount {
 };
 
 CoverageCount CountCoverage(const PairRecord& pair);
+
+/// Outputs that a script kept from being compared in any iteration, each once.
+std::vector<std::string> LeftOutByScripts(const PairRecord& pair);
 
 }  // namespace vernier

@@ -54,6 +54,8 @@ Result<RecordDigest> ReadRecordDigest(std::string_view text) {
   for (const Json& pair : ListOf(json, "pairs")) {
     digest.one_sided += static_cast<int64_t>(ListOf(pair, "only_in_first").size() +
                                              ListOf(pair, "only_in_second").size());
+    digest.left_out += static_cast<int64_t>(ListOf(pair, "without_verdict").size() +
+                                            ListOf(pair, "dropped").size());
     for (const Json& output : ListOf(pair, "outputs")) {
       if (output.is_object()) AddOutput(output, digest);
     }

@@ -25,7 +25,9 @@ Json PairLine(const PairRecord& pair) {
           {"compared_iterations", pair.compared_iterations},
           {"expected_iterations", pair.expected_iterations},
           {"only_in_first", pair.only_in_first},
-          {"only_in_second", pair.only_in_second}};
+          {"only_in_second", pair.only_in_second},
+          {"without_verdict", pair.without_verdict},
+          {"dropped", pair.dropped}};
 }
 
 Json CulpritLine(const BlameCulprit& culprit) {

@@ -204,6 +204,8 @@ template <typename Fields>
 void ListFields(Fields& field, Some<CoverageCount> auto& count) {
   field("outputs", count.outputs);
   field("outputs_on_one_side", count.one_sided);
+  field("outputs_without_verdict", count.without_verdict);
+  field("outputs_dropped", count.dropped);
   field("elements", count.elements);
   field("vacuous_outputs", count.vacuous_outputs);
   field("vacuous_elements", count.vacuous_elements);
@@ -222,6 +224,8 @@ void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("outputs", pair.outputs);
   field("only_in_first", pair.only_in_first);
   field("only_in_second", pair.only_in_second);
+  field("without_verdict", pair.without_verdict);
+  field("dropped", pair.dropped);
 }
 
 template <typename Fields>

@@ -100,10 +100,13 @@ TestSuite PairSuite(const PairRecord& pair) {
   TestSuite suite{pair.first + " vs. " + pair.second + (pair.by_layer ? ", layer by layer" : ""),
                   {}};
   for (const OutputRecord& output : pair.outputs) suite.cases.push_back(OutputCase(pair, output));
-  for (const auto& [names, runner] : {std::pair(&pair.only_in_first, &pair.first),
-                                      std::pair(&pair.only_in_second, &pair.second)}) {
+  for (const auto& [names, why] :
+       {std::pair(&pair.only_in_first, "only in " + pair.first),
+        std::pair(&pair.only_in_second, "only in " + pair.second),
+        std::pair(&pair.without_verdict, std::string("no verdict")),
+        std::pair(&pair.dropped, std::string("dropped by post-processing"))}) {
     for (const std::string& name : *names) {
-      suite.cases.push_back({name, CaseResult::kSkipped, "only in " + *runner, "", 0});
+      suite.cases.push_back({name, CaseResult::kSkipped, why, "", 0});
     }
   }
   if (pair.outputs.empty()) {

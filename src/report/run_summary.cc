@@ -150,7 +150,8 @@ bool HasFailed(const OutputRecord& output) {
 
 std::string FormatCoverage(const PairRecord& pair) {
   const size_t compared = pair.outputs.size();
-  const size_t total = compared + pair.only_in_first.size() + pair.only_in_second.size();
+  const size_t total = compared + pair.only_in_first.size() + pair.only_in_second.size() +
+                       LeftOutByScripts(pair).size();
   std::string text =
       "compared " + std::to_string(compared) +
       (total > compared ? " of " + std::to_string(total) : std::string()) +
@@ -173,6 +174,8 @@ std::string FormatCoverage(const PairRecord& pair) {
   if (!pair.only_in_second.empty()) {
     text += "; only in " + pair.second + ": " + ListSome(pair.only_in_second);
   }
+  if (!pair.without_verdict.empty()) text += "; no verdict on: " + ListSome(pair.without_verdict);
+  if (!pair.dropped.empty()) text += "; dropped by post-processing: " + ListSome(pair.dropped);
   std::vector<std::string> inexact, vacuous;
   for (const OutputRecord& output : pair.outputs) {
     if (output.paired_by != "exact") {

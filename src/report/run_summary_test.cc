@@ -126,6 +126,15 @@ TEST(FormatCoverage, NamesWhatOneSideLacks) {
       "x, and 1 more; only in b: z");
 }
 
+TEST(FormatCoverage, NamesWhatScriptsLeaveOut) {
+  PairRecord pair = ComparedPair();
+  pair.without_verdict = {"prob", "z"};  // prob has one in another iteration
+  pair.dropped = {"u", "z"};
+  EXPECT_EQ(FormatCoverage(pair),
+            "compared 2 of 4 outputs in 3 iterations, 20 elements in each; no verdict on: prob, z; "
+            "dropped by post-processing: u, z");
+}
+
 TEST(FormatCoverage, NamesWhatShowsNothingAndHowMuchThatIs) {
   PairRecord pair = ComparedPair();
   pair.outputs[0].vacuous = "all zero";

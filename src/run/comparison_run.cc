@@ -9,6 +9,24 @@
 namespace vernier {
 namespace {
 
+// A script that puts as many outputs in the place of others has renamed them.
+void AddDropped(const TensorMap& before, const TensorMap& after,
+                std::vector<std::string>& dropped) {
+  if (after.size() >= before.size()) return;
+  for (const NamedTensor& output : before) {
+    const bool known = std::find(dropped.begin(), dropped.end(), output.name) != dropped.end();
+    if (!known && Find(after, output.name) == nullptr) dropped.push_back(output.name);
+  }
+}
+
+std::vector<std::string> Union(std::vector<std::string> names,
+                               const std::vector<std::string>& more) {
+  for (const std::string& name : more) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
@@ -31,6 +49,7 @@ Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std
                            : PairingRule::kOneToOne;
   VERNIER_TRY(run.MakePairs(names));
   run.names_ = std::move(names);
+  run.dropped_.resize(run.names_.size());
   return run;
 }
 
@@ -69,13 +88,16 @@ std::vector<std::pair<size_t, size_t>> ComparisonRun::pairs() const {
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
-  for (std::optional<IterationResult>& side : outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::optional<IterationResult>& side = outputs[i];
     if (!side) continue;
     if (scripts_.postprocessing == nullptr) {
       VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
     } else {
-      VERNIER_ASSIGN_OR_RETURN(side->outputs,
+      VERNIER_ASSIGN_OR_RETURN(TensorMap changed,
                                scripts_.postprocessing->Postprocess(*side, iteration));
+      AddDropped(side->outputs, changed, dropped_[i]);
+      side->outputs = std::move(changed);
     }
   }
   return {};
@@ -87,8 +109,10 @@ Result<IterationComparison> ComparisonRun::ComparePair(const IterationResult& a,
   if (scripts_.comparison == nullptr) {
     return CompareIteration(a, b, plan_->compare, detail_, rule_);
   }
-  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison,
-                           CompareWithScript(*scripts_.comparison, a, b, iteration));
+  VERNIER_ASSIGN_OR_RETURN(
+      IterationComparison comparison,
+      CompareWithScript(*scripts_.comparison, a, b, iteration,
+                        plan_->lenient ? StrangeVerdicts::kTaken : StrangeVerdicts::kOnlyFailures));
   if (detail_.output_statistics) AddOutputStatistics(comparison, b, plan_->compare, detail_);
   return comparison;
 }
@@ -186,6 +210,7 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
   for (const Pair& pair : pairs_) {
     const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);
     records.push_back(pair.recorder.Finish(expected));
+    records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
     if (!pair.believed) continue;
     const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
     if (!stopped_ && started_ && !abandoned) {
@@ -209,6 +234,24 @@ void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
     sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
                         output.name +
                         "' was not verified, and has not passed: " + output.failed_why);
+  }
+}
+
+// Their scripts may choose what they look at; --strict wants all of it.
+void ComparisonRun::AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
+                               std::vector<std::string>& sentences) const {
+  const auto add = [&](const std::vector<std::string>& names, const std::string& what) {
+    if (names.empty()) return;
+    faults.incomplete = true;
+    sentences.push_back(
+        who + ": --strict: " + what + ": '" + names.front() + "'" +
+        (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : std::string()));
+  };
+  if (scripts_.comparison != nullptr) {
+    add(record.without_verdict, "'" + scripts_.comparison->name() + "' gave no verdict on outputs");
+  }
+  if (scripts_.postprocessing != nullptr) {
+    add(record.dropped, "'" + scripts_.postprocessing->name() + "' dropped outputs");
   }
 }
 
@@ -242,6 +285,7 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
     add(std::to_string(alone) + (alone == 1 ? " output has" : " outputs have") +
         " no counterpart (--lenient accepts that)");
   }
+  if (plan_->strict) AddLeftOut(record, who, faults, sentences);
 }
 
 }  // namespace vernier

@@ -91,6 +91,8 @@ class ComparisonRun {
   bool JudgePair(const Pair& pair) const;
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
+  void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
+                  std::vector<std::string>& sentences) const;
   void AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
 
@@ -103,6 +105,7 @@ class ComparisonRun {
   PairingRule rule_ = PairingRule::kOneToOne;
   bool marked_ = false;
   std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> dropped_;  ///< by post-processing, stream by stream
   std::vector<Pair> pairs_;
   bool started_ = false;
   bool stopped_ = false;

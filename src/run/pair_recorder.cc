@@ -88,8 +88,7 @@ void KeepWorst(const OutputComparison& output, int64_t iteration, OutputRecord& 
 
 }  // namespace
 
-PairRecorder::PairRecorder(std::string first, std::string second, Charts charts)
-    : charts_(charts) {
+PairRecorder::PairRecorder(std::string first, std::string second, Charts charts) : charts_(charts) {
   record_.first = std::move(first);
   record_.second = std::move(second);
 }
@@ -98,6 +97,7 @@ void PairRecorder::Add(const IterationComparison& comparison) {
   tally_.Add(comparison);
   AddNew(comparison.pairing.left_only, record_.only_in_first);
   AddNew(comparison.pairing.right_only, record_.only_in_second);
+  AddNew(comparison.without_verdict, record_.without_verdict);
   compared_nothing_ |= !comparison.compared_something();
   for (const OutputComparison& output : comparison.outputs) AddOutput(output);
 }

@@ -1,5 +1,7 @@
 #include "run/script_comparison.h"
 
+#include <algorithm>
+
 #include "compare/comparator.h"
 
 namespace vernier {
@@ -35,10 +37,32 @@ OutputComparison FromVerdict(const ScriptVerdict& verdict, const IterationResult
   return output;
 }
 
+bool IsStrange(const ScriptVerdict& verdict, const IterationResult& a, const IterationResult& b) {
+  return Find(a.outputs, verdict.output) == nullptr && Find(b.outputs, verdict.output) == nullptr &&
+         Find(b.outputs, verdict.other) == nullptr;
+}
+
+// Names without a verdict, of both sides in their order.
+std::vector<std::string> WithoutVerdict(const IterationComparison& comparison) {
+  std::vector<std::string> names;
+  for (const std::vector<std::string>* side : {&comparison.a_outputs, &comparison.b_outputs}) {
+    for (const std::string& name : *side) {
+      const bool judged = std::any_of(comparison.outputs.begin(), comparison.outputs.end(),
+                                      [&](const OutputComparison& output) {
+                                        return output.a_name == name || output.b_name == name;
+                                      });
+      const bool known = std::find(names.begin(), names.end(), name) != names.end();
+      if (!judged && !known) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<IterationComparison> CompareWithScript(ScriptClient& script, const IterationResult& a,
-                                              const IterationResult& b, int64_t iteration) {
+                                              const IterationResult& b, int64_t iteration,
+                                              StrangeVerdicts strange) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ScriptVerdict> verdicts,
                            script.Compare(a, b, iteration));
   IterationComparison comparison;
@@ -47,8 +71,11 @@ Result<IterationComparison> CompareWithScript(ScriptClient& script, const Iterat
   comparison.a_outputs = Names(a.outputs);
   comparison.b_outputs = Names(b.outputs);
   for (const ScriptVerdict& verdict : verdicts) {
+    const bool shows_nothing = verdict.passed && IsStrange(verdict, a, b);
+    if (shows_nothing && strange == StrangeVerdicts::kOnlyFailures) continue;
     comparison.outputs.push_back(FromVerdict(verdict, a, b));
   }
+  comparison.without_verdict = WithoutVerdict(comparison);
   return comparison;
 }
 

@@ -9,9 +9,16 @@
 
 namespace vernier {
 
+/// What becomes of a script's verdict on a name that neither side has.
+enum class StrangeVerdicts : uint8_t {
+  kOnlyFailures,  ///< passing, it shows nothing and is left out; a failure stays one
+  kTaken,         ///< as the peer does
+};
+
 /// The script's verdicts in the form of any other comparison. Outputs that the script says nothing
-/// of are not in it: what it compares is its own affair, but not whether it compares anything.
+/// of are in `without_verdict`: what it compares is its own affair, but not unseen.
 Result<IterationComparison> CompareWithScript(ScriptClient& script, const IterationResult& a,
-                                              const IterationResult& b, int64_t iteration);
+                                              const IterationResult& b, int64_t iteration,
+                                              StrangeVerdicts strange);
 
 }  // namespace vernier

@@ -1,5 +1,6 @@
 """Scripts that fail in every way: a verdict that names the script, a cause, and no orphan."""
 
+import json
 import os
 import pathlib
 import sys
@@ -257,6 +258,56 @@ class WrongAnswers(ScriptCase):
         self.assertEqual(done.code, 0, str(done))
         self.assertEqual(done.out.count("[W] script.py:compare_outputs gave no verdict on 'z'"), 1,
                          str(done))
+
+    def test_a_verdict_on_a_name_that_neither_side_has_counts_for_nothing(self):
+        words = ["m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py",
+                 "--save-record", "record.json"]
+        warning = "[W] script.py:compare_outputs gave a verdict on 'tpyo', which neither side has"
+        self.write("script.py", "def compare_outputs(a, b): return {'tpyo': True}")
+        done = self.vernier(*words, "--iterations", "2")
+        self.assertEqual(done.code, 4, str(done))
+        self.assertEqual(done.out.count(warning + "; outputs: 'y', 'z'"), 1, str(done))
+        self.assertIn("NOTHING COMPARED, compared 0 of 2 outputs", done.out)
+        self.assertEqual(self.pair_of("record.json")["without_verdict"], ["y", "z"])
+        lenient = self.vernier(*words, "--lenient")  # as Polygraphy, but told
+        self.assertEqual(lenient.code, 0, str(lenient))
+        self.assertIn(warning, lenient.out)
+        self.write("script.py", "def compare_outputs(a, b):\n"
+                   "    return {'y': True, 'z': True, 'tpyo': True}")
+        done = self.vernier(*words, "--strict")
+        self.assertEqual(done.code, 0, str(done))
+        self.assertIn("compared 2 outputs in 1 iteration", done.out)
+        # A failure is never lost.
+        self.write("script.py", "def compare_outputs(a, b): return {'y': True, 'all': False}")
+        self.assertEqual(self.vernier(*words).code, 1)
+
+    def pair_of(self, record):
+        return json.loads((self.folder / record).read_text())["pairs"][0]
+
+    def test_what_scripts_leave_out_is_in_every_summary(self):
+        words = ["m.onnx", "--onnxrt", "--onnxrt", "--save-record", "record.json",
+                 "--report", "report.xml"]
+        for flag, script, summary, key in (
+                ("--compare-func-script", "def compare_outputs(a, b): return {'y': True}",
+                 "no verdict on: z", "without_verdict"),
+                ("--postprocess-func-script", "def postprocess_outputs(r): return {'y': r['y']}",
+                 "dropped by post-processing: z", "dropped")):
+            with self.subTest(flag=flag):
+                self.write("script.py", script)
+                done = self.vernier(*words, flag, "script.py")
+                self.assertEqual(done.code, 0, str(done))
+                self.assertRegex(done.out, f"PASSED, compared 1 of 2 outputs in .*; {summary}")
+                pair = self.pair_of("record.json")
+                self.assertEqual(pair[key], ["z"])
+                self.assertEqual(pair["coverage"][f"outputs_{key}"], 1)
+                self.assertIn('name="z"', (self.folder / "report.xml").read_text())
+                done = self.vernier(*words, flag, "script.py", "--strict")
+                self.assertEqual(done.code, 4, str(done))
+                self.assertRegex(done.out + done.err, "--strict: 'script.py:.*: 'z'")
+        # One in the place of another is no output less.
+        self.write("script.py", "def postprocess_outputs(r): return {'y': r['y'], 'zz': r['z']}")
+        done = self.vernier(*words, "--postprocess-func-script", "script.py", "--strict")
+        self.assertEqual(done.code, 0, str(done))
 
     def test_a_comparison_of_nothing_is_no_pass(self):
         self.write("script.py", "def compare_outputs(a, b): return {}")

@@ -33,12 +33,14 @@ class Comparison:
     def __init__(self, path, name):
         self.where, self.function = _function(path, name)
         self.warned = set()  # outputs without a verdict that were told
+        self.strange = set()  # and verdicts without an output
 
     def compare(self, a, b, out):
         with scripts.guard(self.where):
             matches = _mapping(self.function(a, b), self.where, "whether they match")
             verdicts = [(name, self._verdict(name, match), match) for name, match in matches]
         self._warn_of_missing(a, b, {str(name) for name, _ in matches})
+        self._warn_of_strange(a, b, matches)
         out.u64(len(verdicts))
         for name, passed, match in verdicts:
             out.text(str(name))
@@ -53,6 +55,17 @@ class Comparison:
         if missing and judged:
             self.warned.update(missing)
             print(f"[W] {self.where} gave no verdict on {', '.join(map(repr, missing))}")
+
+    def _warn_of_strange(self, a, b, matches):
+        """A slip in a name must not look like a comparison. What it counts for is the parent's."""
+        for name, match in matches:
+            names = {str(name), str(getattr(match, "output1_name", None) or name)}
+            if names & {*a, *b} or name in self.strange:
+                continue
+            self.strange.add(name)
+            known = ", ".join(map(repr, dict.fromkeys([*a, *b]))) or "none"
+            print(f"[W] {self.where} gave a verdict on '{name}', which neither side has; outputs: "
+                  f"{known}")
 
     def _verdict(self, name, match):
         neither = f"{self.where}: its result for output '{name}' is neither true nor false"

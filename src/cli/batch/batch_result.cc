@@ -57,11 +57,13 @@ std::string Coverage(std::span<const BatchResult> results) {
     all.elements += result.digest.elements;
     all.vacuous += result.digest.vacuous;
     all.one_sided += result.digest.one_sided;
+    all.left_out += result.digest.left_out;
     without += result.digest.outputs == 0 ? 1 : 0;
   }
   std::string text =
       "compared " + Counted(all.outputs, "output") + ", " + Counted(all.elements, "element");
   if (all.one_sided > 0) text += "; on one side only: " + Counted(all.one_sided, "output");
+  if (all.left_out > 0) text += "; left out by scripts: " + Counted(all.left_out, "output");
   if (all.vacuous > 0) text += "; shows nothing: " + Counted(all.vacuous, "output");
   if (without > 0) text += "; nothing was compared of " + Counted(without, "model");
   return text + "\n";
