@@ -27,7 +27,7 @@ struct ExternalDataOptions {
   std::string directory;  ///< instead of the model's folder; empty: the model's
   LinkPolicy links = LinkPolicy::kFollowInside;
   /// Locations that begin so name no file: tensors that DetachWeights emptied. Empty: none.
-  std::string detached;
+  std::string detached = {};
 };
 
 /// A file opened for reading; closed with the object.
@@ -98,8 +98,8 @@ struct ExternalDataReport {
   uint64_t total_bytes = 0;             ///< sum over the slices
 };
 
-/// Where in a file of that size the tensor's values lie. kMalformed, without names, when its offset,
-/// length or shape make no sense or the file is too short.
+/// Where in a file of that size the tensor's values lie. kMalformed, without names, when its
+/// offset, length or shape make no sense or the file is too short.
 Result<ExternalSlice> LocateExternal(const OnnxTensor& tensor, uint64_t file_size);
 
 /// Checks every external tensor of the model: its file (see ExternalFolder), that offset and length

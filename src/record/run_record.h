@@ -165,8 +165,8 @@ struct PairRecord {
   bool rejected = false;              ///< by --strict: some of what agrees shows nothing
   std::vector<std::string> only_in_first;
   std::vector<std::string> only_in_second;
-  std::vector<std::string> without_verdict;  ///< a comparison script said nothing of them
-  std::vector<std::string> dropped;          ///< by a post-processing script
+  std::vector<std::string> without_verdict = {};  ///< a comparison script said nothing of them
+  std::vector<std::string> dropped = {};          ///< by a post-processing script
   bool by_layer = false;  ///< what `blame` compared; made of `RunRecord::blame`, not saved
 };
 

@@ -25,7 +25,7 @@ struct RunnerGraph {
   std::string model_path;
   RunnerArithmetic arithmetic;
   DType model_coarsest = DType::kUndefined;  ///< the weights' type with the largest roundoff
-  std::optional<bool> has_quantisers;
+  std::optional<bool> has_quantisers = {};
 };
 
 /// "float32, longest sum 4608, 23 layers", "integers, exact", ...: the reason of a bar.
