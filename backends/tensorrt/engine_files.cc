@@ -78,9 +78,7 @@ Status SaveTimingCache(nvinfer1::IBuilderConfig& config, const sdk::Options& opt
   if (cache == nullptr) return BackendError("--save-timing-cache: TensorRT kept no timings");
   const FileLock lock(*path);
   std::error_code error;
-  // Timings that are kept hold those of the file, which the first build began with.
-  const bool merges = !IsOn(options, "keep_timings");
-  if (merges && fs::exists(*path, error) && fs::file_size(*path, error) > 0) {
+  if (fs::exists(*path, error) && fs::file_size(*path, error) > 0) {
     VERNIER_ASSIGN_OR_RETURN(const std::string old, ReadWhole(*path));
     const Owned<nvinfer1::ITimingCache> previous(config.createTimingCache(old.data(), old.size()));
     if (previous == nullptr || !cache->combine(*previous, /*ignoreMismatch=*/true)) {

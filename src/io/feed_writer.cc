@@ -222,7 +222,12 @@ Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
       writer->folder_,
       PartialFolder::Create(
           {.target = path, .format = format, .runner_names = {"inputs"}, .inputs = true}));
-  VERNIER_ASSIGN_OR_RETURN(writer->encoder_, MakeEncoder(path, format, *writer->folder_));
+  Result<EncoderPtr> encoder = MakeEncoder(path, format, *writer->folder_);
+  if (!encoder.ok()) {
+    writer->folder_->Remove();
+    return encoder.status();
+  }
+  writer->encoder_ = *std::move(encoder);
   return writer;
 }
 

@@ -67,20 +67,33 @@ std::string PlaceAfter(const std::string& partial, const fs::path& before, const
   return !stale.empty() && before == fs::canonical(own, ignored) ? stale : partial;
 }
 
+// `append` takes a runner's place and its result, `publish` the number of iterations. `where` is
+// told with what goes wrong.
+template <typename Append, typename Publish>
+Status WriteIterations(ResultsReader::Source& source, const std::string& where,
+                       RecoveredResults& recovered, const Append& append, const Publish& publish) {
+  IterationStream stream(source);
+  Status status;
+  for (size_t i = 0; status.ok() && i < stream.longest(); ++i) {
+    status = stream.Read(i, recovered, append);
+  }
+  if (status.ok() && stream.longest() == 0) {
+    status = Malformed("no iteration is whole: " + recovered.why_lost);
+  }
+  if (status.ok()) status = publish(stream.longest());
+  return std::move(status).Annotate("the parts are in '" + where + "'");
+}
+
 Result<std::string> WriteAll(SourcePtr source, const std::string& partial, const std::string& path,
                              RecoveredResults& recovered) {
   std::error_code ignored;
   const fs::path before = fs::canonical(partial, ignored);
   VERNIER_ASSIGN_OR_RETURN(const auto writer, ResultsWriter::Create(path, NamesOf(source->runs())));
   const std::string where = PlaceAfter(partial, before, path, writer->stale_partial());
-  IterationStream stream(*source);
-  for (size_t i = 0; i < stream.longest(); ++i) {
-    VERNIER_TRY(stream.Read(i, recovered, [&](size_t run, const IterationResult& result) {
-      return writer->Append(run, result);
-    }));
-  }
-  if (stream.longest() == 0) return Malformed("no iteration is whole: " + recovered.why_lost);
-  VERNIER_TRY(writer->Publish(stream.longest()).Annotate("the parts are in '" + where + "'"));
+  VERNIER_TRY(WriteIterations(
+      *source, where, recovered,
+      [&](size_t run, const IterationResult& result) { return writer->Append(run, result); },
+      [&](size_t iterations) { return writer->Publish(iterations); }));
   return where;
 }
 
@@ -90,14 +103,10 @@ Result<std::string> WriteFeeds(SourcePtr source, const std::string& partial,
   const fs::path before = fs::canonical(partial, ignored);
   VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(path));
   const std::string where = PlaceAfter(partial, before, path, writer->stale_partial());
-  IterationStream stream(*source);
-  for (size_t i = 0; i < stream.longest(); ++i) {
-    VERNIER_TRY(stream.Read(i, recovered, [&](size_t, const IterationResult& result) {
-      return writer->Append(result.outputs);
-    }));
-  }
-  if (stream.longest() == 0) return Malformed("no iteration is whole: " + recovered.why_lost);
-  VERNIER_TRY(writer->Finish().Annotate("the parts are in '" + where + "'"));
+  VERNIER_TRY(WriteIterations(
+      *source, where, recovered,
+      [&](size_t, const IterationResult& result) { return writer->Append(result.outputs); },
+      [&](size_t) { return writer->Finish(); }));
   return where;
 }
 

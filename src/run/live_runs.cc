@@ -206,14 +206,19 @@ void LiveRuns::Close(size_t index) {
   if (was_alive && !status.ok() && !interrupted) Fail(runner, status);
 }
 
+// Later iterations have sizes that did before.
+std::string LiveRuns::NoteOnSizes(int64_t iteration) const {
+  const Result<std::vector<TensorInfo>> fed = InputsToFeed(true, {});
+  return iteration == 0 && fed.ok() ? NoteOfFreeSizes(plan_.inputs, *fed) : "";
+}
+
 Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t iteration,
                                                         Result<IterationResult> result) {
   LiveRunner& runner = runners_[index];
   if (!result.ok()) {
     if (result.status().code() == StatusCode::kCancelled) return result.status();
     // Whatever code a framework gives while it computes: it is the one that failed.
-    Fail(runner, BackendError(result.status().message() +
-                              NoteOfFreeSizes(plan_.inputs, runner.session().inputs)));
+    Fail(runner, BackendError(result.status().message() + NoteOnSizes(iteration)));
     return std::optional<IterationResult>();
   }
   TellReceived(runner);

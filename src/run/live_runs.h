@@ -125,6 +125,7 @@ class LiveRuns {
   void TellInputs(const LiveRunner& runner);
   Result<std::optional<IterationResult>> Finish(size_t index, int64_t iteration,
                                                 Result<IterationResult> result);
+  std::string NoteOnSizes(int64_t iteration) const;
   void TellReceived(const LiveRunner& runner);
   void CheckReceived(const LiveRunner& runner, int64_t iteration);
   void Fail(LiveRunner& runner, const Status& why);

@@ -86,6 +86,11 @@ std::string DescribeDifference(const IterationComparison& comparison) {
   return "the outputs differ";
 }
 
+bool HoldsInputs(const std::string& partial) {
+  const Result<PartialManifest> manifest = ReadPartialManifest(partial);
+  return manifest.ok() && manifest->inputs;
+}
+
 }  // namespace
 
 std::string WithoutTime(const std::string& name) {
@@ -109,6 +114,7 @@ Status SavedProgress::Collect() {
     const bool parts = path != target_;
     // Killed before anything was written.
     if (parts && !IsPartialFolder(path)) continue;
+    if (parts && HoldsInputs(path)) continue;
     if (parts && IsPartialFolderInUse(path)) {
       return Malformed("--resume: '" + path + "' is in use: a run is saving there");
     }

@@ -60,8 +60,17 @@ class CheckConsistency(Case):
             [helper.make_tensor("shape", 7, [2], [2, 3])])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
                                     ir_version=8), self.path("two.onnx"))
+        fixed = helper.make_graph(
+            [helper.make_node("Relu", ["x"], ["y"])], "g",
+            [helper.make_tensor_value_info("x", 1, [3, 3])],
+            [helper.make_tensor_value_info("y", 1, [3, 3])])
+        onnx.save(helper.make_model(fixed, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), self.path("three.onnx"))
         note = ("sizes that the model leaves free were taken as 1: x [n, 3]. If it needs others, "
                 "give them with --input-shapes NAME:[...]")
+        ended = self.vernier("run", "three.onnx", "--onnxrt", "--runner", "b=onnxrt two.onnx")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertNotIn("taken as 1", ended.out + ended.err)  # the other model says 3
         ended = self.vernier("blame", "two.onnx", "--onnxrt", "--onnxrt")
         self.assertIn(note, ended.out + ended.err)
         for command in (["run"], ["check", "consistency"]):

@@ -44,19 +44,41 @@ class Recover(Case):
         self.assertTrue(self.path(name + ".partial").is_dir())
         self.assertFalse(self.path(name).exists())
 
+    def kill_while_inputs_are_saved(self, name):
+        run = subprocess.Popen([VERNIER, "run", "model.onnx", "--identity", "--iterations",
+                                "10000000", "--save-inputs", name, "-qqq"], cwd=self.folder,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        partial = self.path(name + ".partial")
+        end = time.monotonic() + PATIENCE_S
+        while sum(f.stat().st_size for f in partial.glob("*")) < 100_000:
+            self.assertLess(time.monotonic(), end, "nothing was saved")
+            time.sleep(0.01)
+        run.kill()
+        run.wait(PATIENCE_S)
+
+    def test_inputs_are_no_outputs_to_go_on_from(self):
+        self.save_model("model.onnx", "Identity", [4, 5])
+        self.kill_while_inputs_are_saved("x.json")
+        ended = self.vernier("run", "model.onnx", "--runner", "inputs=identity", "--iterations", "2",
+                             "--save-outputs", "x.json", "--resume")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("nothing was saved at 'x.json' yet", ended.out)
+        self.assertEqual(len(load(self.path("x.json"))["inputs"]), 2)
+        self.assertTrue(list(self.folder.glob("x.json.partial*")), "they can still be recovered")
+
+    def test_a_recovery_that_fails_says_where_the_parts_are(self):
+        self.save_model("model.onnx", "Identity", [4, 5])
+        self.kill_while_inputs_are_saved("x.json")
+        part = self.path("x.json.partial") / "0.json"
+        part.write_bytes(b"#" * part.stat().st_size)
+        said = self.recovers("x.json", code=3)
+        self.assertRegex(said, r"the parts are in 'x.json.partial.1'")
+
     def test_inputs_of_a_killed_run(self):
         self.save_model("model.onnx", "Identity", [4, 5])
         for name in ("in.json", "in.npz", "in.safetensors"):
-            run = subprocess.Popen([VERNIER, "run", "model.onnx", "--identity", "--iterations",
-                                    "10000000", "--save-inputs", name, "-qqq"], cwd=self.folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.kill_while_inputs_are_saved(name)
             partial = self.path(name + ".partial")
-            end = time.monotonic() + PATIENCE_S
-            while sum(f.stat().st_size for f in partial.glob("*")) < 100_000:
-                self.assertLess(time.monotonic(), end, "nothing was saved")
-                time.sleep(0.01)
-            run.kill()
-            run.wait(PATIENCE_S)
             self.assertFalse(self.path(name).exists())
             said = self.recovers(name)
             count = int(re.search(r"Recovered (\d+) iteration\(s\) of inputs", said)[1])

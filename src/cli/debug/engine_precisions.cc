@@ -126,7 +126,9 @@ void ShareBuilder(RunnerPlan& runner, const std::string& timings) {
   if (given("load_timing_cache")) return;
   const std::string& file = saved.empty() ? timings : saved;
   // That there is no such file yet would be told.
-  if (std::filesystem::exists(file)) runner.session_options.emplace_back("load_timing_cache", file);
+  std::error_code error;
+  if (std::filesystem::exists(file, error))
+    runner.session_options.emplace_back("load_timing_cache", file);
   if (saved.empty()) runner.session_options.emplace_back("save_timing_cache", file);
 }
 
