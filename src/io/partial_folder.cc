@@ -80,13 +80,21 @@ Result<PartialFolder> PartialFolder::Create(const PartialManifest& manifest, Ear
   folder.path_ = WithoutTrailingSlashes(manifest.target) + kPartialSuffix;
   VERNIER_TRY(folder.MakeRoom(earlier));
   VERNIER_TRY(CreateDirectories(folder.path_));
-  VERNIER_ASSIGN_OR_RETURN(PartFile file, folder.CreatePart(kManifestName));
-  VERNIER_TRY(WriteManifest(file, manifest));
-  folder.lock_.Reset(::open((folder.path_ + "/" + kManifestName).c_str(), O_RDONLY | O_CLOEXEC));
-  // A file system without locks is no reason not to save.
-  ::flock(folder.lock_.get(), LOCK_EX | LOCK_NB);
-  VERNIER_ASSIGN_OR_RETURN(folder.journal_, folder.CreatePart(kJournalName));
+  if (Status status = folder.Begin(manifest); !status.ok()) {
+    folder.Remove();
+    return status;
+  }
   return folder;
+}
+
+Status PartialFolder::Begin(const PartialManifest& manifest) {
+  VERNIER_ASSIGN_OR_RETURN(PartFile file, CreatePart(kManifestName));
+  VERNIER_TRY(WriteManifest(file, manifest));
+  lock_.Reset(::open((path_ + "/" + kManifestName).c_str(), O_RDONLY | O_CLOEXEC));
+  // A file system without locks is no reason not to save.
+  ::flock(lock_.get(), LOCK_EX | LOCK_NB);
+  VERNIER_ASSIGN_OR_RETURN(journal_, CreatePart(kJournalName));
+  return {};
 }
 
 Result<PartFile> PartialFolder::CreatePart(std::string_view name) const {

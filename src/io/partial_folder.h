@@ -60,6 +60,7 @@ class PartialFolder {
  private:
   PartialFolder() = default;
   Status MakeRoom(Earlier earlier);
+  Status Begin(const PartialManifest& manifest);
 
   std::string path_;
   std::string stale_;
