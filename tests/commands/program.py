@@ -21,6 +21,11 @@ PEER = pathlib.Path(sys.executable).parent / "polygraphy"
 NOISE = ("[W] 'colored' module", "[V] Loaded Module", "[V] Model:", "[V] Loaded extension")
 
 
+def is_sanitized():
+    """Whether vernier was built with AddressSanitizer."""
+    return b"__asan_init" in VERNIER.read_bytes()
+
+
 class Ended:
     def __init__(self, process):
         self.code = process.returncode
