@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kScript = kBundleScript;
-
 class Bundle {
  public:
   Bundle(const BundleRequest& request, const BlameGraph& graph, const BlameRecord& record)
@@ -109,11 +107,11 @@ class Bundle {
     // Not beside the test data: a folder with JSON files is taken for saved results.
     VERNIER_TRY(CreateDirectories(PathOf("found")));
     VERNIER_TRY(WriteFileAtomically(PathOf("found/blame.json"), ToJson(record_)));
-    VERNIER_TRY(WriteFileAtomically(PathOf(kScript), Script()));
+    VERNIER_TRY(WriteFileAtomically(PathOf(kBundleScript), Script()));
     std::error_code error;
-    fs::permissions(PathOf(kScript), fs::perms::owner_exec | fs::perms::group_exec,
+    fs::permissions(PathOf(kBundleScript), fs::perms::owner_exec | fs::perms::group_exec,
                     fs::perm_options::add, error);
-    return error ? IoError("'" + PathOf(kScript) + "': " + error.message()) : Status();
+    return error ? IoError("'" + PathOf(kBundleScript) + "': " + error.message()) : Status();
   }
 
  private:

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "blame/blame_feeds.h"
 #include "blame/blame_graph.h"
 #include "blame/probe_side.h"
 #include "blame/quiet_logger.h"
+#include "run/scripted_feeds.h"
 #include "run/worker_pool.h"
 
 namespace vernier {
@@ -29,14 +29,13 @@ Result<TensorMap> RunForTensors(const RunPlan& plan, const std::vector<std::stri
                            made.empty() ? side.OpenPlain() : side.OpenMarked(made));
   const std::vector<TensorInfo> inputs =
       session->inputs_unknown() ? model->RequiredInputs() : session->session().inputs;
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorMap> feeds,
-                           CollectFeeds(plan, inputs, pool, logger));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, OpenFirstFeed(plan, inputs, pool, logger));
   TensorMap tensors;
   if (!made.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(tensors, side.Infer(*session, feeds.front()));
+    VERNIER_ASSIGN_OR_RETURN(tensors, side.Infer(*session, feed));
   }
   ProbeSide::Close(session);
-  for (const NamedTensor& fed : feeds.front()) {
+  for (const NamedTensor& fed : feed) {
     if (std::find(names.begin(), names.end(), fed.name) != names.end()) tensors.push_back(fed);
   }
   return tensors;

@@ -222,11 +222,9 @@ class NodeBench {
 
   Result<TensorMap> Draw() {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
-    VERNIER_ASSIGN_OR_RETURN(const ScriptedFeeds opened, OpenFeeds(plan_, inputs, pool_, logger_));
-    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, opened.stream->Next());
-    if (!feed) return Malformed("the inputs hold no iteration");
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, OpenFirstFeed(plan_, inputs, pool_, logger_));
     VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
-                             CoerceFeed(*feed, inputs, {Strictness::kStrict, {}}, logger_));
+                             CoerceFeed(feed, inputs, {Strictness::kStrict, {}}, logger_));
     return std::move(coerced.tensors);
   }
 

@@ -163,10 +163,10 @@ constexpr CommandEntry kCommands[] = {
      {.command = "vernier data recover",
       .operands = "path [-o PATH] [options ...]",
       .summary = "make a whole file of what a killed run had saved",
-      .about = "A run with --save-outputs or --save-inputs NAME collects in NAME.partial and"
-               " replaces NAME at its end. When it was killed, or the disk was full, this makes a "
-               "file of every"
-               " iteration that was finished, and removes the folder."},
+      .about =
+          "A run with --save-outputs or --save-inputs NAME collects in NAME.partial and"
+          " replaces NAME at its end. When it was killed, or the disk was full, this makes a file"
+          " of every iteration that was finished, and removes the folder."},
      DataRecoverOptionTable},
     {"debug build",
      {.command = "vernier debug build",

@@ -1,5 +1,8 @@
 #include "run/scripted_feeds.h"
 
+#include <optional>
+#include <utility>
+
 namespace vernier {
 
 Result<ScriptedFeeds> OpenFeeds(const RunPlan& plan, std::span<const TensorInfo> inputs,
@@ -13,6 +16,14 @@ Result<ScriptedFeeds> OpenFeeds(const RunPlan& plan, std::span<const TensorInfo>
       feeds.stream,
       FeedStream::Open(plan, inputs, {feeds.scripts.feeds(), feeds.scripts.draws()}, logger));
   return feeds;
+}
+
+Result<TensorMap> OpenFirstFeed(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                                WorkerPool& pool, Logger& logger) {
+  VERNIER_ASSIGN_OR_RETURN(const ScriptedFeeds opened, OpenFeeds(plan, inputs, pool, logger));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, opened.stream->Next());
+  if (!feed) return Malformed("the inputs hold no iteration");
+  return *std::move(feed);
 }
 
 }  // namespace vernier

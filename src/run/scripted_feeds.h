@@ -23,4 +23,9 @@ struct ScriptedFeeds {
 Result<ScriptedFeeds> OpenFeeds(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                 WorkerPool& pool, Logger& logger);
 
+/// The first of them; no other is made or read. kMalformed where there is none, else errors of
+/// OpenFeeds and FeedStream::Next.
+Result<TensorMap> OpenFirstFeed(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                                WorkerPool& pool, Logger& logger);
+
 }  // namespace vernier

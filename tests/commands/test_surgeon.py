@@ -204,6 +204,21 @@ class Sanitize(Surgeon):
         found, _ = sizes("--load-inputs", "x.npz")
         self.assertEqual(found, {"x": [4, 3], "n": [2, 3], "f": [2, 3], "e": [2, 3], "z": [4, 3]})
 
+    def test_of_a_script_no_more_than_the_first_feed_is_asked_for(self):
+        made = model([node("NonZero", ["x"], ["n"])], [value("x", ("N", 3))],
+                     [value("n", None, TensorProto.INT64)])
+        self.path("feeds.py").write_text(
+            "import numpy as np\n"
+            "def load_data():\n"
+            "    yield {'x': np.ones((2, 3), np.float32)}\n"
+            "    raise ValueError('one too many')\n")
+        for tool in ("sanitize", "extract"):
+            words = ["--outputs", "n:auto", "--python", sys.executable] if tool == "extract" else []
+            self.surgeon(made, tool, "--force-fallback-shape-inference", "--data-loader-script",
+                         "feeds.py", *words)
+            sizes = [d.dim_value for d in self.made().graph.output[0].type.tensor_type.shape.dim]
+            self.assertEqual(sizes, [2, 6], tool)
+
     def test_fixed_shapes_of_what_cannot_run(self):
         made = model([node("Mine", ["x"], ["m"], domain="nowhere"), node("Exp", ["m"], ["y"])],
                      [value("x")], [value("y")])

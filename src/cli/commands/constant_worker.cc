@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "blame/blame_feeds.h"
 #include "cli/commands/interruption.h"
 #include "model/onnx_edit.h"
 #include "run/model_source.h"
+#include "run/scripted_feeds.h"
 #include "surgeon/graph_parts.h"
 #include "surgeon/input_shapes.h"
 
@@ -76,13 +76,13 @@ Result<TensorMap> ConstantWorker::Measure(const OnnxModel& model,
       OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, model.path()));
   LiveRunner live(runner_);
   VERNIER_TRY(Open(marked, live));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorMap> fed,
-                           CollectFeeds(feeds, live.session().inputs, pool_, log_));
-  VERNIER_ASSIGN_OR_RETURN(const TensorBlock feed, EncodeTensors(fed.front()));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap fed,
+                           OpenFirstFeed(feeds, live.session().inputs, pool_, log_));
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock feed, EncodeTensors(fed));
   VERNIER_ASSIGN_OR_RETURN(IterationResult result, live.Infer(feed, 0));
   (void)live.Close();
   TensorMap tensors = std::move(result.outputs);
-  tensors.insert(tensors.end(), fed.front().begin(), fed.front().end());
+  tensors.insert(tensors.end(), fed.begin(), fed.end());
   return tensors;
 }
 
