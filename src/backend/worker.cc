@@ -66,8 +66,9 @@ Status Worker::WaitForChannel(short events, const Request& request) {
     if (while_waiting_) while_waiting_(request.seconds());
     const double limit = request.limit_s;
     if (limit > 0 && request.seconds() >= limit) {
-      return EndBy(BackendError("hung while " + std::string(request.stage) + ": no answer within " +
-                                FormatG(limit, 4) + " s (--timeout)" + LastWords()));
+      const std::string& option = options_.timeout_option;
+      return EndLate("hung while " + std::string(request.stage) + ": no answer within " +
+                     FormatG(limit, 4) + " s" + (option.empty() ? "" : " (" + option + ")"));
     }
     // Asked first: what it said before its end still counts, but a process that it left behind
     // may keep the connection open without ever answering.

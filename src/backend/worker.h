@@ -37,6 +37,8 @@ struct WorkerOptions {
   UniqueFd served;
   bool in_process = false;  ///< serve in a thread of this process: a crash takes everything along
   double timeout_s = 0;     ///< for one request; 0 waits for ever
+  /// What sets timeout_s, for the message of one that took longer; empty where users cannot.
+  std::string timeout_option = "--timeout";
   /// Set by a signal handler: the number of a signal that should end the run. Not null.
   const std::atomic<int>* interrupted = nullptr;
 };
@@ -144,6 +146,9 @@ class Worker {
   /// Why the worker is gone, ok while it lives.
   const Status& death() const { return death_; }
 
+  /// Whether it is gone because it gave no answer in time.
+  bool ran_out_of_time() const { return ran_out_of_time_; }
+
  private:
   Worker(WorkerOptions options, Logger& logger, Channel channel)
       : options_(std::move(options)), logger_(logger), channel_(std::move(channel)) {}
@@ -183,6 +188,7 @@ class Worker {
                         OutputPlace place);
   Status Bury(std::string_view stage);
   Status EndBy(Status why);
+  Status EndLate(std::string what);
   std::string LastWords();
   std::optional<int> Reap();
   void Kill();
@@ -205,6 +211,7 @@ class Worker {
   std::optional<Ahead> ahead_;
   bool ended_unwanted_ = false;  // by what nobody had asked for
   Status death_;
+  bool ran_out_of_time_ = false;
 };
 
 }  // namespace vernier

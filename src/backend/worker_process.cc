@@ -163,7 +163,7 @@ Status Worker::Finish() {
     if (options_.interrupted->load() != 0) {
       (void)EndBy(Cancelled("interrupted while unloading the framework"));
     } else if (request.seconds() > limit) {
-      (void)EndBy(BackendError("hung while unloading the framework" + LastWords()));
+      (void)EndLate("hung while unloading the framework");
     }
   }
   const std::optional<int> wait_status = Reap();
@@ -193,6 +193,11 @@ Status Worker::EndBy(Status why) {
   Kill();
   death_ = std::move(why);
   return death_;
+}
+
+Status Worker::EndLate(std::string what) {
+  ran_out_of_time_ = true;
+  return EndBy(BackendError(std::move(what) + LastWords()));
 }
 
 bool Worker::HasEnded() const {

@@ -2,6 +2,7 @@
 // loading is one line of a list.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <string>
 #include <vector>
@@ -12,27 +13,33 @@
 
 namespace vernier {
 
-/// The plug-in with the framework that it finds, or why it cannot be used. A framework that has not
-/// loaded after a minute is given up.
-Result<BackendInfo> ProbePlugin(const BackendFile& file);
+struct ProbedBackend {
+  Result<BackendInfo> info;  ///< with the framework that was found, or why it cannot be used
+  bool ran_out_of_time = false;
+};
+
+/// A framework that has not loaded after a minute is given up.
+ProbedBackend ProbePlugin(const BackendFile& file);
 
 /// Plug-ins that are all being loaded, each in a process of its own.
 class PluginProbes {
  public:
-  /// Begins with all of them.
-  explicit PluginProbes(std::vector<BackendFile> files);
+  /// Begins with all of them. `probe` is called by threads of its own.
+  explicit PluginProbes(std::vector<BackendFile> files,
+                        std::function<ProbedBackend(const BackendFile&)> probe = ProbePlugin);
   PluginProbes(const PluginProbes&) = delete;
   PluginProbes& operator=(const PluginProbes&) = delete;
 
   const std::vector<BackendFile>& files() const { return files_; }
 
-  /// What ProbePlugin says of files()[index], once it is known. Who waits long is told on stderr
-  /// what is being loaded.
+  /// What is found out about files()[index], once it is known. One that ran out of time beside
+  /// others is tried again, alone. Who waits long is told on stderr what is being loaded.
   Result<BackendInfo> Await(size_t index);
 
  private:
   const std::vector<BackendFile> files_;
-  std::vector<std::future<Result<BackendInfo>>> probes_;
+  const std::function<ProbedBackend(const BackendFile&)> probe_;
+  std::vector<std::future<ProbedBackend>> probes_;
 };
 
 /// The interpreter of scripts, with its NumPy; or with a framework's module of this name. `python`

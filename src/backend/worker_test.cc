@@ -1,0 +1,67 @@
+#include "backend/worker.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "util/no_log.h"
+
+namespace vernier {
+namespace {
+
+// A worker whose end of the connection is kept here, where nobody answers.
+class SilentWorker : public testing::Test {
+ protected:
+  std::unique_ptr<Worker> Start(std::string timeout_option) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+    theirs_.Reset(ends[1]);
+    WorkerOptions options;
+    options.served.Reset(ends[0]);
+    options.timeout_s = 0.02;
+    options.timeout_option = std::move(timeout_option);
+    options.interrupted = &interrupted_;
+    auto worker = Worker::Start(std::move(options), log_);
+    EXPECT_TRUE(worker.ok());
+    return *std::move(worker);
+  }
+
+  std::atomic<int> interrupted_{0};
+  NoLog log_;
+  UniqueFd theirs_;
+};
+
+TEST_F(SilentWorker, RunsOutOfTime) {
+  const std::unique_ptr<Worker> worker = Start("--patience");
+  EXPECT_FALSE(worker->ran_out_of_time());
+  EXPECT_EQ(worker->AwaitLoad().status().message(),
+            "hung while loading the framework: no answer within 0.02 s (--patience)");
+  EXPECT_TRUE(worker->ran_out_of_time());
+}
+
+TEST_F(SilentWorker, NamesNoOptionWhereThereIsNone) {
+  EXPECT_EQ(Start("")->AwaitLoad().status().message(),
+            "hung while loading the framework: no answer within 0.02 s");
+}
+
+TEST_F(SilentWorker, ThatHasEndedDidNotRunOutOfTime) {
+  const std::unique_ptr<Worker> worker = Start("--patience");
+  theirs_.Reset();
+  EXPECT_FALSE(worker->AwaitLoad().ok());
+  EXPECT_FALSE(worker->ran_out_of_time());
+}
+
+TEST_F(SilentWorker, ThatIsInterruptedDidNotRunOutOfTime) {
+  const std::unique_ptr<Worker> worker = Start("--patience");
+  interrupted_ = 2;
+  EXPECT_EQ(worker->AwaitLoad().status().code(), StatusCode::kCancelled);
+  EXPECT_FALSE(worker->ran_out_of_time());
+}
+
+}  // namespace
+}  // namespace vernier
