@@ -65,12 +65,10 @@ class Archives : public testing::TestWithParam<ArchiveFormat> {
  protected:
   std::unique_ptr<TensorArchive> Written(const std::vector<std::string>& names,
                                          const Tensor& tensor, const WrittenMetadata& metadata) {
-    PartFile spool = *PartFile::CreateUnnamed(folder_ / "");
+    PartFile spool = *PartFile::Create(folder_ / "spool");
     const auto writer = *TensorArchiveWriter::Create(spool, GetParam());
     for (const std::string& name : names) EXPECT_TRUE(writer->Add(name, tensor).ok());
-    AtomicFile file = *AtomicFile::Create(folder_ / "x");
-    EXPECT_TRUE(writer->WriteTo(file, nullptr, metadata).ok());
-    EXPECT_TRUE(file.Commit().ok());
+    EXPECT_TRUE(writer->Publish(folder_ / "x", nullptr, metadata).ok());
     return *TensorArchive::Open(folder_ / "x", GetParam());
   }
 

@@ -149,13 +149,7 @@ class ArchiveEncoder final : public FeedWriter::Encoder {
   Status Finish() override {
     WrittenMetadata metadata;
     if (has_empty_ || written_ == 0) metadata.feed_count = written_;
-    if (CanRenameOver(path_)) {
-      VERNIER_ASSIGN_OR_RETURN(const bool published, PublishInPlace(metadata));
-      if (published) return {};
-    }
-    VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
-    VERNIER_TRY(tensors_->WriteTo(file, nullptr, metadata));
-    return file.Commit();
+    return tensors_->Publish(path_, nullptr, metadata);
   }
 
  private:
@@ -168,16 +162,6 @@ class ArchiveEncoder final : public FeedWriter::Encoder {
     }
     if (checked) entry.checksum = spool_.EndChecksum();
     return {};
-  }
-
-  // Saves writing everything twice, where the format allows it.
-  Result<bool> PublishInPlace(const WrittenMetadata& metadata) {
-    const Result<bool> finished = tensors_->FinishSpool(metadata);
-    if (finished.ok() && !*finished) return false;
-    Status status = finished.ok() ? spool_.PublishAs(path_) : finished.status();
-    if (status.ok()) return true;
-    VERNIER_TRY(tensors_->Truncate(tensors_->mark()));
-    return status;
   }
 
   std::string path_;

@@ -6,7 +6,6 @@
 #include "io/archive_names.h"
 #include "io/journal.h"
 #include "io/results_encoder.h"
-#include "util/atomic_file.h"
 
 namespace vernier {
 namespace {
@@ -69,16 +68,9 @@ class ArchiveEncoder final : public ResultsEncoder {
   }
 
   Status Publish(std::span<const size_t> counts) override {
-    const WrittenMetadata metadata = MetadataOf(counts);
     bool all = true;
     for (size_t i = 0; i < counts.size(); ++i) all &= runs_[i].count == counts[i];
-    if (all && CanRenameOver(path_)) {
-      VERNIER_ASSIGN_OR_RETURN(const bool published, PublishInPlace(metadata));
-      if (published) return {};
-    }
-    VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
-    VERNIER_TRY(tensors_->WriteTo(file, all ? nullptr : Selection(counts), metadata));
-    return file.Commit();
+    return tensors_->Publish(path_, all ? nullptr : Selection(counts), MetadataOf(counts));
   }
 
  private:
@@ -135,16 +127,6 @@ class ArchiveEncoder final : public ResultsEncoder {
       const std::optional<ArchiveName> parts = ParseArchiveName(name);
       return parts && parts->iteration < ends.at(parts->run);
     };
-  }
-
-  // Saves writing everything twice, where the format allows it.
-  Result<bool> PublishInPlace(const WrittenMetadata& metadata) {
-    const Result<bool> finished = tensors_->FinishSpool(metadata);
-    if (finished.ok() && !*finished) return false;
-    Status status = finished.ok() ? spool_.PublishAs(path_) : finished.status();
-    if (status.ok()) return true;
-    VERNIER_TRY(tensors_->Truncate(tensors_->mark()));
-    return status;
   }
 
   Status AddOutputs(const Run& run, const TensorMap& outputs, JournalIteration& entry) {

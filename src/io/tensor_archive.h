@@ -83,7 +83,7 @@ using TensorSelection = std::function<bool(std::string_view name)>;
 /// what the archive will say about them waits in a file without a name beside the spool.
 class TensorArchiveWriter {
  public:
-  /// Writes to `spool`, which must be empty and outlive the object.
+  /// Writes to `spool`, which must be empty, have a name and outlive the object.
   static Result<std::unique_ptr<TensorArchiveWriter>> Create(PartFile& spool, ArchiveFormat format);
   virtual ~TensorArchiveWriter() = default;
 
@@ -100,15 +100,20 @@ class TensorArchiveWriter {
   /// Forgets what was added since the mark.
   Status Truncate(const Mark& mark);
 
-  /// Makes the spool itself an archive of all tensors, which saves copying it; false, and nothing
-  /// has happened, where that is not possible. On error Truncate(mark()) makes it a spool again.
+  /// Makes `path` an archive of the selected tensors in one step; of all of them, where that is
+  /// possible, by renaming the spool, which saves writing everything twice. On error (kIo) `path`
+  /// is as it was, and the spool one to go on from. At most one Publish may succeed.
+  Status Publish(const std::string& path, const TensorSelection& selected,
+                 const WrittenMetadata& metadata);
+
+ protected:
+  /// Makes the spool itself an archive of all tensors; false, and nothing has happened, where that
+  /// is not possible. On error Truncate(mark()) makes it a spool again.
   virtual Result<bool> FinishSpool(const WrittenMetadata& metadata) = 0;
 
-  /// Writes an archive of the selected tensors.
   virtual Status WriteTo(AtomicFile& file, const TensorSelection& selected,
                          const WrittenMetadata& metadata) const = 0;
 
- protected:
   struct Entry {
     std::string name;
     DType dtype = DType::kUndefined;
@@ -131,6 +136,8 @@ class TensorArchiveWriter {
   PartFile& spool_;
 
  private:
+  Result<bool> PublishSpool(const std::string& path, const WrittenMetadata& metadata);
+
   uint64_t end_;  // of the last tensor
   RecordSpill entries_;
 };

@@ -79,13 +79,11 @@ TEST(ArchiveNames, RoundTrip) {
 class Npz : public testing::Test {
  protected:
   std::string Write() {
-    PartFile spool = *PartFile::CreateUnnamed(folder_ / "");
+    PartFile spool = *PartFile::Create(folder_ / "spool");
     const auto writer = *TensorArchiveWriter::Create(spool, ArchiveFormat::kNpz);
     EXPECT_TRUE(writer->Add("a", SampleTensor(DType::kFloat32, {3})).ok());
     EXPECT_TRUE(writer->Add("b", SampleTensor(DType::kInt4, {3})).ok());
-    AtomicFile file = *AtomicFile::Create(folder_ / "x.npz");
-    EXPECT_TRUE(writer->WriteTo(file, nullptr, {}).ok());
-    EXPECT_TRUE(file.Commit().ok());
+    EXPECT_TRUE(writer->Publish(folder_ / "x.npz", nullptr, {}).ok());
     return ReadText(folder_ / "x.npz");
   }
 
@@ -225,13 +223,11 @@ TEST(NpzWriter, NothingIsWrittenThatIsTooMuchToRead) {
 class MappedArchive : public testing::TestWithParam<ArchiveFormat> {
  protected:
   MappedArchive() {
-    PartFile spool = *PartFile::CreateUnnamed(folder_ / "");
+    PartFile spool = *PartFile::Create(folder_ / "spool");
     const auto writer = *TensorArchiveWriter::Create(spool, GetParam());
     EXPECT_TRUE(writer->Add("a", tensor_).ok());
     EXPECT_TRUE(writer->Add("small", SampleTensor(DType::kFloat32, {3})).ok());
-    AtomicFile file = *AtomicFile::Create(path_);
-    EXPECT_TRUE(writer->WriteTo(file, nullptr, {}).ok());
-    EXPECT_TRUE(file.Commit().ok());
+    EXPECT_TRUE(writer->Publish(path_, nullptr, {}).ok());
     archive_ = *TensorArchive::Open(path_, GetParam());
   }
 
@@ -281,12 +277,10 @@ TEST_P(MappedArchive, WhatTakesItsPlaceIsNotLookedAt) {
 // Its pages, not its map: that is there for the next iteration.
 TEST_P(MappedArchive, TensorsThatAreDroppedTakeNoMemory) {
   const std::string path = folder_ / "large";
-  PartFile spool = *PartFile::CreateUnnamed(folder_ / "");
+  PartFile spool = *PartFile::Create(path + ".spool");
   const auto writer = *TensorArchiveWriter::Create(spool, GetParam());
   ASSERT_TRUE(writer->Add("a", SampleTensor(DType::kFloat32, {4096, 4096})).ok());
-  AtomicFile file = *AtomicFile::Create(path);
-  ASSERT_TRUE(writer->WriteTo(file, nullptr, {}).ok());
-  ASSERT_TRUE(file.Commit().ok());
+  ASSERT_TRUE(writer->Publish(path, nullptr, {}).ok());
   const auto archive = *TensorArchive::Open(path, GetParam());
   constexpr uint64_t kMost = uint64_t{32} << 20;
   const uint64_t before = *ResidentMemoryOf("self");
@@ -311,6 +305,58 @@ TEST_P(MappedArchive, ChecksumsAreCompared) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, MappedArchive,
+                         testing::Values(ArchiveFormat::kNpz, ArchiveFormat::kSafetensors));
+
+// Two small tensors, in either format.
+class PublishedArchive : public testing::TestWithParam<ArchiveFormat> {
+ protected:
+  PublishedArchive() {
+    for (const char* name : {"a", "b"}) Add(name);
+  }
+
+  void Add(const std::string& name) {
+    ASSERT_TRUE(writer_->Add(name, SampleTensor(DType::kFloat32, {3})).ok());
+  }
+
+  std::string NamesIn(const std::string& path) const {
+    const auto archive = TensorArchive::Open(path, GetParam());
+    if (!archive.ok()) return archive.status().message();
+    std::string names;
+    for (size_t i = 0; i < (*archive)->names().size(); ++i) names += (*archive)->names().Text(i);
+    return names;
+  }
+
+  TemporaryFolder folder_;
+  PartFile spool_ = *PartFile::Create(folder_ / "spool");
+  std::unique_ptr<TensorArchiveWriter> writer_ = *TensorArchiveWriter::Create(spool_, GetParam());
+};
+
+TEST_P(PublishedArchive, TheSpoolCanBeGoneOnWithWhereThatFailed) {
+  ASSERT_TRUE(std::filesystem::create_directory(folder_ / "folder"));
+  WriteText(folder_ / "file", "old");
+  for (const char* place : {"folder", "file/x"}) {
+    EXPECT_EQ(writer_->Publish(folder_ / place, nullptr, {}).code(), StatusCode::kIo) << place;
+  }
+  Add("c");
+  ASSERT_TRUE(writer_->Publish(folder_ / "x", nullptr, {}).ok());
+  EXPECT_EQ(NamesIn(folder_ / "x"), "abc");
+}
+
+TEST_P(PublishedArchive, HoldsWhatIsSelected) {
+  const auto selected = [](std::string_view name) { return name != "a"; };
+  ASSERT_TRUE(writer_->Publish(folder_ / "x", selected, {}).ok());
+  EXPECT_EQ(NamesIn(folder_ / "x"), "b");
+}
+
+TEST_P(PublishedArchive, ALinkStaysOne) {
+  WriteText(folder_ / "x", "old");
+  std::filesystem::create_symlink("x", folder_ / "link");
+  ASSERT_TRUE(writer_->Publish(folder_ / "link", nullptr, {}).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_EQ(NamesIn(folder_ / "x"), "ab");
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, PublishedArchive,
                          testing::Values(ArchiveFormat::kNpz, ArchiveFormat::kSafetensors));
 
 }  // namespace

@@ -92,6 +92,28 @@ Status TensorArchiveWriter::Truncate(const Mark& mark) {
   return spool_.Truncate(mark.bytes);
 }
 
+Status TensorArchiveWriter::Publish(const std::string& path, const TensorSelection& selected,
+                                    const WrittenMetadata& metadata) {
+  if (!selected && CanRenameOver(path)) {
+    VERNIER_ASSIGN_OR_RETURN(const bool published, PublishSpool(path, metadata));
+    if (published) return {};
+  }
+  VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  VERNIER_TRY(WriteTo(file, selected, metadata));
+  return file.Commit();
+}
+
+// False where the format does not allow it.
+Result<bool> TensorArchiveWriter::PublishSpool(const std::string& path,
+                                               const WrittenMetadata& metadata) {
+  const Result<bool> finished = FinishSpool(metadata);
+  if (finished.ok() && !*finished) return false;
+  Status status = finished.ok() ? spool_.PublishAs(path) : finished.status();
+  if (status.ok()) return true;
+  VERNIER_TRY(Truncate(mark()));
+  return status;
+}
+
 // What lies side by side is copied at once.
 Status TensorArchiveWriter::CopySelected(AtomicFile& file, const TensorSelection& selected) const {
   uint64_t begin = 0;
@@ -123,6 +145,12 @@ class NpzWriter final : public TensorArchiveWriter {
     return {};
   }
 
+ private:
+  Result<bool> FinishSpool(const WrittenMetadata& metadata) override {
+    VERNIER_TRY(Finish(spool_, nullptr, metadata));
+    return true;
+  }
+
   Status WriteTo(AtomicFile& file, const TensorSelection& selected,
                  const WrittenMetadata& metadata) const override {
     VERNIER_TRY(CopySelected(file, selected));
@@ -130,12 +158,6 @@ class NpzWriter final : public TensorArchiveWriter {
     return Finish(sink, selected, metadata);
   }
 
-  Result<bool> FinishSpool(const WrittenMetadata& metadata) override {
-    VERNIER_TRY(Finish(spool_, nullptr, metadata));
-    return true;
-  }
-
- private:
   // `file` has the members, one behind the other.
   Status Finish(OutputFile& file, const TensorSelection& selected,
                 const WrittenMetadata& metadata) const {
@@ -182,15 +204,7 @@ class SafetensorsWriter final : public TensorArchiveWriter {
     return {};
   }
 
-  Status WriteTo(AtomicFile& file, const TensorSelection& selected,
-                 const WrittenMetadata& metadata) const override {
-    VERNIER_ASSIGN_OR_RETURN(const SafetensorsHeaderParts header, Header(selected, metadata));
-    VERNIER_ASSIGN_OR_RETURN(const uint64_t size, SafetensorsHeaderSize(header));
-    AtomicFileSink sink(file);
-    VERNIER_TRY(WriteSafetensorsHeader(header, size, sink));
-    return CopySelected(file, selected);
-  }
-
+ private:
   Result<bool> FinishSpool(const WrittenMetadata& metadata) override {
     if (spool_.size() < kWorthRoom) return false;
     const TensorSelection all;
@@ -202,7 +216,15 @@ class SafetensorsWriter final : public TensorArchiveWriter {
     return true;
   }
 
- private:
+  Status WriteTo(AtomicFile& file, const TensorSelection& selected,
+                 const WrittenMetadata& metadata) const override {
+    VERNIER_ASSIGN_OR_RETURN(const SafetensorsHeaderParts header, Header(selected, metadata));
+    VERNIER_ASSIGN_OR_RETURN(const uint64_t size, SafetensorsHeaderSize(header));
+    AtomicFileSink sink(file);
+    VERNIER_TRY(WriteSafetensorsHeader(header, size, sink));
+    return CopySelected(file, selected);
+  }
+
   // What it returns must not outlive its arguments.
   Result<SafetensorsHeaderParts> Header(const TensorSelection& selected,
                                         const WrittenMetadata& metadata) const {
