@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include "compare/same_bits.h"
 #include "io/checksum.h"
@@ -65,10 +64,18 @@ Status Savers::CreateInputs() {
     VERNIER_ASSIGN_OR_RETURN(kept, FindEarlierInputs());
   }
   VERNIER_ASSIGN_OR_RETURN(inputs_, FeedWriter::Create(plan_->inputs, kept));
-  stale_inputs_ = inputs_->stale_partial();
-  // With --resume all of them are made again.
-  if (!stale_inputs_.empty() && progress_ == nullptr) WarnOfParts(plan_->inputs, stale_inputs_);
+  if (progress_ == nullptr) {
+    WarnOfInputs();
+  } else {
+    stale_inputs_.emplace(plan_->inputs);
+  }
   return {};
+}
+
+// Of parts that this run has moved, and that are still there.
+void Savers::WarnOfInputs() {
+  const std::string stale = inputs_->stale_partial();
+  if (!stale.empty() && IsThere(stale)) WarnOfParts(plan_->inputs, stale);
 }
 
 void Savers::WarnOfParts(const std::string& path, const std::string& stale) {
@@ -148,6 +155,7 @@ Status Savers::AddFeed(int64_t iteration, const TensorMap& feed) {
   if (iteration < feeds_) return {};
   if (earlier_inputs_ != nullptr) VERNIER_TRY(CompareWithEarlier(feed));
   if (inputs_ != nullptr) VERNIER_TRY(inputs_->Append(feed));
+  if (stale_inputs_) stale_inputs_->Compare(feed);
   if (!plan_->input_blobs.empty()) VERNIER_TRY(AddBlobs(feed));
   ++feeds_;
   return {};
@@ -235,13 +243,15 @@ Status Savers::Finish(size_t iterations, bool run_failed) {
   if (end != SavedProgress::End::kReplaced) return Keep(end, run_failed);
   VERNIER_TRY(Publish(iterations, run_failed));
   progress_->Remove();
-  // All that an earlier run of this command had of them is in the new file.
-  std::error_code ignored;
-  if (!stale_inputs_.empty()) fs::remove_all(stale_inputs_, ignored);
+  if (stale_inputs_) {
+    stale_inputs_->Remove();
+    WarnOfInputs();
+  }
   return {};
 }
 
 Status Savers::Keep(SavedProgress::End end, bool run_failed) {
+  if (inputs_ != nullptr) WarnOfInputs();
   std::string sentence = "--resume: this run ended before it had everything that '" +
                          progress_->place() + "' holds, which stays as it is";
   if (end == SavedProgress::End::kKeptWithParts) {

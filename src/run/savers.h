@@ -3,6 +3,7 @@
 
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "io/feed_writer.h"
 #include "io/results_writer.h"
 #include "run/saved_progress.h"
+#include "run/stale_inputs.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -63,6 +65,7 @@ class Savers {
   Result<uint64_t> FindEarlierInputs();
   Status CompareWithEarlier(const TensorMap& feed);
   void WarnOfParts(const std::string& path, const std::string& stale);
+  void WarnOfInputs();
   void Hash(const TensorMap& feed);
   uint64_t FeedHash();
   Status AddBlobs(const TensorMap& feed);
@@ -75,7 +78,7 @@ class Savers {
   Logger* logger_;
   std::unique_ptr<FeedReader> earlier_inputs_;  // those that feeds must be the same as
   std::unique_ptr<FeedWriter> inputs_;
-  std::string stale_inputs_;  // parts that an earlier run has left
+  std::optional<StaleInputs> stale_inputs_;  // with --resume
   std::unique_ptr<ResultsWriter> outputs_;
   size_t runners_ = 0;
   int64_t feeds_ = 0;

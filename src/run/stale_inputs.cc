@@ -1,0 +1,43 @@
+#include "run/stale_inputs.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "compare/same_bits.h"
+#include "io/partial_folder.h"
+#include "io/partial_places.h"
+#include "io/partial_results.h"
+
+namespace vernier {
+
+StaleInputs::StaleInputs(const std::string& path) {
+  for (const std::string& folder : PartsBeside(WithoutTrailingSlashes(path))) {
+    const Result<PartialManifest> manifest = ReadPartialManifest(folder);
+    if (!manifest.ok() || !manifest->inputs) continue;
+    if (IsLeftOver(folder)) {
+      parts_.push_back({folder, nullptr});
+      continue;
+    }
+    Result<std::unique_ptr<ResultsReader::Source>> source = OpenPartialResults(folder);
+    if (!source.ok() || (*source)->runs().size() != 1) continue;
+    parts_.push_back({folder, ResultsReader::Of(*std::move(source))});
+  }
+}
+
+void StaleInputs::Compare(const TensorMap& feed) {
+  std::erase_if(parts_, [&feed](Parts& parts) {
+    if (parts.finished()) return false;
+    const Result<IterationResult> earlier = parts.reader->Read(0, parts.compared++);
+    return !earlier.ok() || !SameBits(earlier->outputs, feed);
+  });
+}
+
+void StaleInputs::Remove() {
+  std::error_code ignored;
+  for (const Parts& parts : parts_) {
+    if (parts.finished()) std::filesystem::remove_all(parts.path, ignored);
+  }
+}
+
+}  // namespace vernier

@@ -1,0 +1,43 @@
+// Parts of inputs that earlier runs left behind, for --resume.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/results_reader.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// A run with --resume makes all inputs again, so parts of them are of no use any more once they
+/// are saved: those of the same command, which shows from what they hold. One feed of each is in
+/// memory at a time.
+class StaleInputs {
+ public:
+  /// Opens what is beside `path`, where inputs are saved; parts in use, this run's own for one, are
+  /// left alone.
+  explicit StaleInputs(const std::string& path);
+
+  /// To be told each feed of the run, in order.
+  void Compare(const TensorMap& feed);
+
+  /// Removes the parts all feeds of which came in the run as well, bit by bit. Only for when those
+  /// have been published.
+  void Remove();
+
+ private:
+  struct Parts {
+    std::string path;
+    std::unique_ptr<ResultsReader> reader;  // of one runner; null where there is nothing to read
+    size_t compared = 0;
+    bool finished() const {
+      return reader == nullptr || compared == reader->runs().front().iterations;
+    }
+  };
+
+  std::vector<Parts> parts_;  // in which no feed was another
+};
+
+}  // namespace vernier
