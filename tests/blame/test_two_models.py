@@ -1,0 +1,133 @@
+"""Two models whose types, names or layers differ."""
+
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import planted
+from models import chain
+from program import Case, blame, two_models
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+class TwoModels(Case):
+    def test_models_without_a_common_tensor(self):
+        onnx.save(chain(), "a.onnx")
+        onnx.save(chain(names="u"), "b.onnx")
+        ended, _ = blame(self.folder.name, "--runner", "gold=onnxrt a.onnx", "--runner",
+                         "new=onnxrt b.onnx")
+        self.assertEqual(ended.returncode, 4)
+
+    def test_float32_against_float16(self):
+        """One feed for both; own errors know of the shorter type."""
+        good, half = chain(), onnx.ModelProto()
+        half.CopyFrom(good)
+        for weight in half.graph.initializer:
+            values = numpy_helper.to_array(weight).astype(np.float16)
+            weight.CopyFrom(numpy_helper.from_array(values, weight.name))
+        for value in [*half.graph.input, *half.graph.output]:
+            value.type.tensor_type.elem_type = TensorProto.FLOAT16
+        bad = onnx.ModelProto()
+        bad.CopyFrom(half)
+        weight = next(w for w in bad.graph.initializer if w.name == "w3")
+        values = numpy_helper.to_array(weight) * np.float16(1.1)
+        weight.CopyFrom(numpy_helper.from_array(values.astype(np.float16), "w3"))
+        onnx.save(good, "good.onnx")
+        for model, guilty in ((half, []), (bad, ["MatMul_3"])):
+            onnx.save(model, "half.onnx")
+            ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                                 "new=onnxrt half.onnx")
+            over = [layer["node"] for layer in found["layers"] if layer["own_error"] > 1]
+            self.assertEqual(over, guilty, ended.stdout + ended.stderr)
+            self.assertEqual([c["node"] for c in found["culprits"]][:len(guilty)], guilty)
+
+    def test_the_same_network_in_float16_is_nobodys_fault(self):
+        """Its weights are rounded, and ONNX Runtime computes it in float32 all the same."""
+        for candidate in ("onnxrt", "openvino"):
+            ended, found = blame(self.folder.name, "--runner", f"gold=onnxrt {EXAMPLES}/digits.onnx",
+                                 "--runner", f"new={candidate} {EXAMPLES}/digits_fp16.onnx",
+                                 "--reference", "gold")
+            self.assertEqual(found["culprits"], [], candidate)
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+
+    def test_the_node_within_a_branch(self):
+        network = planted.plant(7, "in_body")
+        _, found = blame(self.folder.name, *two_models(network))
+        self.assertEqual(found["culprits"][0]["node"], network.culprits[1])
+        self.assertIn("then_branch", found["culprits"][0]["why"])
+
+    def aliased(self, path, prefix, through, wrong=None):
+        """A chain whose sums have other names, and the common ones behind an operator."""
+        model = chain(3)
+        for i, node in enumerate([n for n in model.graph.node if n.op_type == "Add"]):
+            common, own = node.output[0], f"{prefix}{i}"
+            node.output[0] = own
+            place = list(model.graph.node).index(node) + 1
+            if through == "quantised":
+                model.graph.initializer.extend(
+                    [numpy_helper.from_array(np.float32(0.02), f"s{i}"),
+                     numpy_helper.from_array(np.int8(0), f"z{i}")])
+                new = [helper.make_node("QuantizeLinear", [own, f"s{i}", f"z{i}"], [own + "_q"]),
+                       helper.make_node("DequantizeLinear", [own + "_q", f"s{i}", f"z{i}"],
+                                        [common])]
+            elif through == "Cast":
+                new = [helper.make_node("Cast", [own], [common], to=TensorProto.FLOAT)]
+            else:
+                new = [helper.make_node(through, [own], [common])]
+            for offset, made in enumerate(new):
+                model.graph.node.insert(place + offset, made)
+        if wrong:
+            weight = next(w for w in model.graph.initializer if w.name == wrong)
+            weight.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weight) * np.float32(1.05),
+                                                    wrong))
+        onnx.save(model, path)
+
+    def test_tensors_meet_through_what_hands_them_on(self):
+        self.aliased("good.onnx", "a", "Identity")
+        for through in ("Identity", "Cast", "quantised"):
+            with self.subTest(through):
+                self.aliased("bad.onnx", "u", through, wrong="w1")
+                ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx",
+                                     "--runner", "new=onnxrt bad.onnx")
+                met = {tensor["name"]: tensor["candidate_name"]
+                       for layer in found["layers"] for tensor in layer["outputs"]}
+                self.assertEqual({name: met.get(name) for name in ("a0", "a1", "a2", "t1m")},
+                                 {"a0": "u0", "a1": "u1", "a2": "u2", "t1m": None})
+                self.assertEqual(ended.returncode, 1)
+                guilty = [c["node"] for c in found["culprits"]]
+                self.assertEqual(guilty[0] if through != "quantised" else "MatMul_1", "MatMul_1")
+                self.assertIn("MatMul_1", guilty)
+                alone = {tensor["name"] for tensor in found["unexposed"]}
+                self.assertEqual("u0_q" in alone, through == "quantised")
+
+    def test_quantised_twins_meet(self):
+        """The float model against the same with quantisers: names end differently."""
+        good = chain(3)
+        bad = onnx.ModelProto()
+        bad.CopyFrom(good)
+        for i, node in enumerate(list(bad.graph.node)):
+            if node.op_type != "Add" or node.output[0] == bad.graph.output[0].name:
+                continue
+            name = node.output[0]
+            node.output[0] = name + "_float"
+            scale, zero = f"{name}_scale", f"{name}_zero"
+            bad.graph.initializer.extend([numpy_helper.from_array(np.float32(0.05), scale),
+                                          numpy_helper.from_array(np.int8(0), zero)])
+            place = list(bad.graph.node).index(node) + 1
+            bad.graph.node.insert(place, helper.make_node(
+                "QuantizeLinear", [name + "_float", scale, zero], [name + "_q"]))
+            bad.graph.node.insert(place + 1, helper.make_node(
+                "DequantizeLinear", [name + "_q", scale, zero], [name]))
+        onnx.save(good, "good.onnx")
+        onnx.save(bad, "bad.onnx")
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=onnxrt bad.onnx")
+        self.assertIn(ended.returncode, (0, 1), ended.stderr)
+        self.assertGreaterEqual(found["compared"], 6)
+
+if __name__ == "__main__":
+    unittest.main()
