@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -24,6 +25,16 @@ constexpr int kNotReady = 600;
 bool Behaves(const char* how) {
   const char* value = std::getenv("VERNIER_FAKE_CUDA");
   return value != nullptr && std::strcmp(value, how) == 0;
+}
+
+// $VERNIER_FAKE_CUDA_WAITS is a file that gets a line for each time that the program waits for the
+// device.
+void NoteWait() {
+  const char* path = std::getenv("VERNIER_FAKE_CUDA_WAITS");
+  std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "ae");
+  if (file == nullptr) return;
+  std::fputs("wait\n", file);
+  std::fclose(file);
 }
 
 // An event is the time at which it has passed.
@@ -144,6 +155,7 @@ EXPORT int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void*
 EXPORT int cuStreamCreate(void** out, unsigned) { return *out = out, 0; }
 EXPORT int cuStreamDestroy_v2(void*) { return 0; }
 EXPORT int cuStreamSynchronize(void* stream) {
+  NoteWait();
   if (stream == nullptr) OnTheWay().Arrive();
   return 0;
 }
@@ -153,6 +165,7 @@ EXPORT int cuEventDestroy_v2(void* event) { return delete &PlaceOf(event), 0; }
 EXPORT int cuEventRecord(void* event, void*) { return PlaceOf(event) = Clock::now() + Delay(), 0; }
 EXPORT int cuEventQuery(void* event) { return Clock::now() < PlaceOf(event) ? kNotReady : 0; }
 EXPORT int cuEventSynchronize(void* event) {
+  NoteWait();
   std::this_thread::sleep_until(PlaceOf(event));
   return 0;
 }

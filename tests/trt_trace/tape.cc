@@ -23,7 +23,8 @@ std::pair<std::string, std::string> Split(const std::string& line, size_t from) 
 }  // namespace
 
 Tape::Tape() {
-  if (const char* path = std::getenv("VERNIER_TRT_TRACE")) out_ = std::fopen(path, "we");
+  // Others may write there, too: the stand-in for CUDA's driver notes its waits.
+  if (const char* path = std::getenv("VERNIER_TRT_TRACE")) out_ = std::fopen(path, "ae");
   if (const char* path = std::getenv("VERNIER_TRT_REPLAY")) Read(path);
 }
 

@@ -26,7 +26,7 @@ enum class Kind { kCall, kAsk };
 class Tape {
  public:
   /// Of this process: $VERNIER_TRT_REPLAY is the recording to look up; without it calls are really
-  /// made. $VERNIER_TRT_TRACE is written in both cases.
+  /// made. $VERNIER_TRT_TRACE is appended to in both cases.
   Tape();
 
   bool replaying() const { return replaying_; }
