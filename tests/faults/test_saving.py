@@ -123,8 +123,9 @@ class OutOfMemory(FaultTest):
                 self.assertTrue(ended.err.strip(), ended)
                 if path.read_bytes() != old:
                     saved = self.saved_iterations(path)
-                    # The runners take turns: memory ran out in the first turn of one of these two.
-                    self.assertIn((saved["good"], saved["bad"]), [(1, 0), (1, 1), (2, 1)])
+                    # The runners take turns, this one first. Where memory ran out in a turn of the
+                    # other it went on alone, to its end.
+                    self.assertIn((saved["good"], saved["bad"]), [(1, 0), (1, 1), (2, 0), (2, 1)])
                     path.write_bytes(old)
         self.assertGreater(failed, 0)
 
