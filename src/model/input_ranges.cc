@@ -1,15 +1,15 @@
 #include "model/input_ranges.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "model/input_uses.h"
-#include "model/onnx_attributes.h"
 #include "model/onnx_order.h"
+#include "model/value_steps.h"
+#include "model/value_way.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -17,39 +17,18 @@ namespace {
 
 // A way through a graph is not followed further than this.
 constexpr size_t kLongestWay = 64;
+// A value that was reached in several ways is followed after so many of them.
+constexpr size_t kMostWays = 4;
 
-// An input's value on its way: times `scale` (never 0) and with `shift` added, and possibly turned
-// into another kind.
-struct Way {
-  std::string_view name;
-  int64_t scale = 1;
-  int64_t shift = 0;
-  ValueKind kind;
-  size_t length = 0;
-};
-
-int64_t FloorDivide(int64_t value, int64_t by) {
-  const int64_t quotient = value / by;
-  return value % by != 0 && (value < 0) != (by < 0) ? quotient - 1 : quotient;
+// An operator whose meaning is not known here: the model's own functions among them.
+bool IsForeign(const OnnxNode& node) {
+  return !node.domain.empty() && node.domain != "ai.onnx" && node.domain != "com.microsoft";
 }
 
-// The x for which scale * x + shift lies in [low, high]; false where they are beyond 64 bits.
-bool Unscale(const Way& way, int64_t& low, int64_t& high) {
-  const bool open = high == kAnything;
-  if (__builtin_sub_overflow(low, way.shift, &low)) return false;
-  if (!open && __builtin_sub_overflow(high, way.shift, &high)) return false;
-  if (way.scale == 1) return true;
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  if (low == kLeast || (!open && high == kLeast)) return false;
-  // The least whole number above a / b is the opposite of the largest one below -a / b.
-  const int64_t from_low =
-      way.scale > 0 ? -FloorDivide(-low, way.scale) : FloorDivide(low, way.scale);
-  const int64_t from_high = open            ? (way.scale > 0 ? kAnything : kLeast)
-                            : way.scale > 0 ? FloorDivide(high, way.scale)
-                                            : -FloorDivide(-high, way.scale);
-  low = way.scale > 0 ? from_low : from_high;
-  high = way.scale > 0 ? from_high : from_low;
-  return true;
+// "Gather 'emb'".
+std::string TitleOf(const OnnxNode& node) {
+  const std::string op(node.op_type);
+  return node.name.empty() ? op : op + " " + QuotePython(node.name);
 }
 
 class RangeFinder {
@@ -72,12 +51,14 @@ class RangeFinder {
       const bool truth = kind == DTypeKind::kBool;
       if (constants.contains(input.name)) continue;
       if (!integer && !truth && kind != DTypeKind::kFloat) continue;
-      low_ = std::numeric_limits<int64_t>::min();
-      high_ = kAnything;
+      range_ = {};
       reason_.clear();
       impossible_.clear();
+      free_.reset();
+      lost_.clear();
       seen_.clear();
-      Follow({.name = input.name, .kind = {.integer = integer, .truth = truth}});
+      seen_lost_.clear();
+      Follow({.name = input.name, .kind = {.integer = integer, .truth = truth}, .whole = integer});
       Conclude(input, found);
     }
     return found;
@@ -100,13 +81,16 @@ class RangeFinder {
 
   // What goes into a body and comes out of it. Its inputs are the last ones of the node (a Loop's
   // first two are the count and the condition), and its outputs the node's, behind a Loop's
-  // condition.
+  // condition. What a Loop carries goes into the next round.
   void LinkBody(const OnnxGraph& graph, const OnnxNode& node, const OnnxGraph& body) {
     const bool loops = node.op_type == "Loop";
     const auto inputs = graph.Inputs(node);
     const auto outputs = graph.Outputs(node);
     for (size_t i = loops ? 2 : 0; i < std::min(inputs.size(), body.inputs.size()); ++i) {
-      if (node.op_type != "If") continues_[inputs[i]].push_back(body.inputs[i].name);
+      if (node.op_type == "If") continue;
+      continues_[inputs[i]].push_back(body.inputs[i].name);
+      if (!loops || i > body.outputs.size()) continue;
+      continues_[body.outputs[i - 1].name].push_back(body.inputs[i].name);
     }
     const size_t skipped = loops ? 1 : 0;
     for (size_t i = 0; i < outputs.size() && i + skipped < body.outputs.size(); ++i) {
@@ -117,12 +101,18 @@ class RangeFinder {
   void Conclude(const OnnxValue& input, GraphRanges& found) {
     const std::string name(input.name);
     if (!impossible_.empty()) return found.unranged.push_back({name, impossible_});
+    if (!lost_.empty()) found.lost.push_back({name, lost_});
+    // Where every value is legal, those that reach everything are worth drawing.
+    if (reason_.empty() && free_) {
+      range_ = free_->range;
+      reason_ = free_->reason;
+    }
     if (reason_.empty()) return;
-    if (low_ > high_) {
+    if (range_.low > range_.high) {
       return found.unranged.push_back({name, "uses exclude each other: " + reason_});
     }
     const auto [least, most] = Limits(input.dtype);
-    const int64_t low = std::max(low_, least), high = std::min(high_, most);
+    const int64_t low = std::max(range_.low, least), high = std::min(range_.high, most);
     if (low > high) {
       return found.unranged.push_back(
           {name, "no " + std::string(DTypeName(input.dtype)) + " is legal as " + reason_});
@@ -134,15 +124,18 @@ class RangeFinder {
   static std::pair<int64_t, int64_t> Limits(DType dtype) {
     const DTypeKind kind = Kind(dtype);
     const bool is_unsigned = kind == DTypeKind::kUnsignedInt;
-    constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
     const int bits = BitsOf(dtype);
     if (kind == DTypeKind::kFloat || bits >= 64) return {is_unsigned ? 0 : kLeast, kAnything};
     const int64_t most = (int64_t{1} << (bits - (is_unsigned ? 0 : 1))) - 1;
     return {is_unsigned ? 0 : -most - 1, most};
   }
 
-  void Follow(const Way& way) {
-    if (way.length > kLongestWay || !seen_.insert(way.name).second) return;
+  void Follow(const ValueWay& way) {
+    if (way.length > kLongestWay) return Lose(way.name, "a long way");
+    std::vector<std::vector<ValueStep>>& ways = seen_[way.name];
+    if (std::find(ways.begin(), ways.end(), way.steps) != ways.end()) return;
+    if (ways.size() == kMostWays) return Lose(way.name, "many ways");
+    ways.push_back(way.steps);
     if (const auto next = continues_.find(way.name); next != continues_.end()) {
       for (const std::string_view name : next->second) FollowAs(name, way);
     }
@@ -157,132 +150,97 @@ class RangeFinder {
     }
   }
 
-  void FollowAs(std::string_view name, Way way) {
+  void FollowAs(std::string_view name, ValueWay way) {
     way.name = name;
     ++way.length;
     Follow(way);
   }
 
-  void Narrow(const Use& use, const Way& way, const Allowed& allowed) {
-    std::string text = allowed.what + " of " + std::string(use.node.op_type);
-    if (!use.node.name.empty()) text += " " + QuotePython(use.node.name);
-    int64_t low = allowed.low, high = allowed.high;
-    if (!allowed.possible || !Unscale(way, low, high)) {
+  void Narrow(const Use& use, const ValueWay& way, const Allowed& allowed) {
+    std::string text = allowed.what + " of " + TitleOf(use.node);
+    const std::optional<StepOrigin> origin =
+        allowed.possible ? OriginOf(way.steps, {allowed.low, allowed.high}) : std::nullopt;
+    if (!origin) {
       if (impossible_.empty()) impossible_ = std::move(text);
       return;
     }
-    if (low <= low_ && high >= high_) return;  // no news
-    low_ = std::max(low_, low);
-    high_ = std::min(high_, high);
+    if (origin->free) {
+      if (!free_) free_ = {origin->values, std::move(text)};
+      return;
+    }
+    const auto [low, high] = origin->values;
+    if (low <= range_.low && high >= range_.high) return;  // no news
+    range_ = {std::max(range_.low, low), std::min(range_.high, high)};
+    // One use narrows again where its value was reached in several ways.
+    if (reason_.find(text) != std::string::npos) return;
     reason_ += (reason_.empty() ? "" : "; ") + text;
   }
 
-  // Operators whose output has values of their first input, or none that are farther out.
-  static bool KeepsValues(std::string_view op) {
-    constexpr std::string_view kKeeping[] = {
-        "Cast",         "CastLike",       "Identity", "Reshape",
-        "Unsqueeze",    "Squeeze",        "Flatten",  "Transpose",
-        "Expand",       "Tile",           "Slice",    "Gather",
-        "Concat",       "Split",          "Dropout",  "Clip",
-        "DepthToSpace", "SpaceToDepth",   "Pad",      "Trilu",
-        "Abs",          "GatherElements", "GatherND", "Compress",
-        "ReduceMax",    "ReduceMin",      "Max",      "Min",
-        "Floor",        "Ceil",           "Round"};
-    return std::find(std::begin(kKeeping), std::end(kKeeping), op) != std::end(kKeeping);
-  }
-
-  void GoOn(const Use& use, Way way) {
-    const std::string_view op = use.node.op_type;
-    const bool first = use.input == 0 || op == "Concat" || op == "Max" || op == "Min";
-    if (first && KeepsValues(op)) {
-      NodeAttributes attributes(model_, use.node);
-      if (op == "Cast") ThroughCast(attributes.Int("to", 0), way);
-      return Further(use, way);
-    }
-    if (op == "Where" && use.input > 0) return Further(use, way);
-    if (way.kind.truth) {
-      way.kind.turned |= op == "Not" || op == "Xor";
-      if (op == "Not" || op == "And" || op == "Or" || op == "Xor") Further(use, way);
+  void GoOn(const Use& use, ValueWay way) {
+    if (IsForeign(use.node)) {
+      const bool first = way.kind.integer && lost_.empty();
+      if (first) lost_ = "goes into " + TitleOf(use.node) + ", which is not looked into";
       return;
     }
-    if (const std::optional<int64_t> constant = ComparedWith(use, way)) {
-      way.kind.truth = true;
-      way.kind.turned = !HoldsForOne(use, *constant);
-      return Further(use, way);
+    if (ways_.Take(use, way)) return Further(use, way);
+    if (!WayRules::PassesOn(use)) return;
+    for (const std::string_view output : use.graph.Outputs(use.node)) {
+      Lose(output, TitleOf(use.node));
     }
-    if (ThroughArithmetic(use, way)) Further(use, way);
   }
 
-  // 0 or 1, as masks are compared with.
-  std::optional<int64_t> ComparedWith(const Use& use, const Way& way) {
-    const std::string_view op = use.node.op_type;
-    const bool compares = op == "Equal" || op == "Greater" || op == "Less" ||
-                          op == "GreaterOrEqual" || op == "LessOrEqual";
-    if (!compares || !way.kind.integer || way.scale != 1 || way.shift != 0) return {};
-    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(InputOf(use, 1 - use.input));
-    const bool fits =
-        constant && constant->size() == 1 && (constant->front() == 0 || constant->front() == 1);
-    return fits ? std::optional(constant->front()) : std::nullopt;
-  }
-
-  // Whether the comparison with a constant is true of an input of 1.
-  static bool HoldsForOne(const Use& use, int64_t constant) {
-    const std::string_view op = use.node.op_type;
-    const int64_t left = use.input == 0 ? 1 : constant, right = use.input == 0 ? constant : 1;
-    if (op == "Equal") return left == right;
-    const bool or_equal = op.ends_with("OrEqual") && left == right;
-    return or_equal || (op.starts_with("Greater") ? left > right : left < right);
-  }
-
-  // Adding a constant, taking from it or from one, times one. False for anything else.
-  bool ThroughArithmetic(const Use& use, Way& way) {
-    const std::string_view op = use.node.op_type;
-    if (op == "Neg") return ScaleAndShift(-1, 0, way);
-    if (op != "Add" && op != "Sub" && op != "Mul") return false;
-    if (use.graph.Inputs(use.node).size() != 2) return false;
-    const std::optional<std::vector<int64_t>> constant = shapes_.Ints(InputOf(use, 1 - use.input));
-    if (!constant || constant->size() != 1) return false;
-    const int64_t by = constant->front();
-    if (op == "Add") return ScaleAndShift(1, by, way);
-    if (op == "Mul") return by != 0 && ScaleAndShift(by, 0, way);
-    if (use.input == 1) return ScaleAndShift(-1, by, way);
-    int64_t opposite = 0;
-    return !__builtin_sub_overflow(int64_t{0}, by, &opposite) && ScaleAndShift(1, opposite, way);
-  }
-
-  static bool ScaleAndShift(int64_t scale, int64_t shift, Way& way) {
-    return !__builtin_mul_overflow(way.scale, scale, &way.scale) &&
-           !__builtin_mul_overflow(way.shift, scale, &way.shift) &&
-           !__builtin_add_overflow(way.shift, shift, &way.shift);
-  }
-
-  static void ThroughCast(int64_t to, Way& way) {
-    const DType type = DTypeFromOnnx(static_cast<int32_t>(to)).value_or(DType::kUndefined);
-    const DTypeKind kind = Kind(type);
-    if (kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt) way.kind.integer = true;
-    if (kind == DTypeKind::kBool) way.kind.mask = true;
-  }
-
-  void Further(const Use& use, const Way& way) {
+  void Further(const Use& use, const ValueWay& way) {
     for (const std::string_view output : use.graph.Outputs(use.node)) {
       if (output.empty()) continue;
-      Way next = way;
+      ValueWay next = way;
       next.name = output;
       next.length = way.length + 1;
       Follow(next);
     }
   }
 
+  // Goes on from a value of which no more is known than that it depends on the input, to the first
+  // place where not all values are legal.
+  void Lose(std::string_view from, const std::string& through) {
+    std::vector<std::string_view> waiting = {from};
+    while (!waiting.empty() && lost_.empty()) {
+      const std::string_view name = waiting.back();
+      waiting.pop_back();
+      if (name.empty() || !seen_lost_.insert(name).second) continue;
+      if (const auto next = continues_.find(name); next != continues_.end()) {
+        waiting.insert(waiting.end(), next->second.begin(), next->second.end());
+      }
+      const auto found = uses_.find(name);
+      if (found == uses_.end()) continue;
+      for (const Use& use : found->second) {
+        if (const std::optional<Allowed> allowed = rules_.JudgePlace(use)) {
+          lost_ = "reaches " + allowed->what + " of " + TitleOf(use.node) + " through " + through;
+          return;
+        }
+        if (!WayRules::PassesOn(use)) continue;
+        const auto outputs = use.graph.Outputs(use.node);
+        waiting.insert(waiting.end(), outputs.begin(), outputs.end());
+      }
+    }
+  }
+
   const OnnxModel& model_;
   ShapeTracker shapes_;
   UseRules rules_{model_, shapes_};
+  WayRules ways_{model_, rules_};
   std::unordered_map<std::string_view, std::vector<Use>> uses_;
   // What is called otherwise inside of a body, or outside of it.
   std::unordered_map<std::string_view, std::vector<std::string_view>> continues_;
   // Of the input that is looked at.
-  int64_t low_ = 0, high_ = 0;
-  std::string reason_, impossible_;
-  std::unordered_set<std::string_view> seen_;
+  Interval range_;
+  std::string reason_, impossible_, lost_;
+  struct Free {
+    Interval range;
+    std::string reason;
+  };
+  std::optional<Free> free_;  // the first use for which every value is legal
+  std::unordered_map<std::string_view, std::vector<std::vector<ValueStep>>> seen_;
+  std::unordered_set<std::string_view> seen_lost_;
 };
 
 }  // namespace

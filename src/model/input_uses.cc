@@ -1,9 +1,11 @@
 #include "model/input_uses.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "io/tensor_proto.h"
+#include "kernels/float_formats.h"
 #include "model/onnx_attributes.h"
 #include "util/number_text.h"
 
@@ -55,10 +57,15 @@ std::optional<Allowed> UseRules::Judge(const Use& use, const ValueKind& kind) {
   // A mask of truth values: whoever reads it.
   if (kind.mask && kind.integer) return Allowed{0, 1, "a mask", true};
   if (!kind.integer) return std::nullopt;
-  const std::string_view op = use.node.op_type;
-  for (const auto rule : {&UseRules::Index, &UseRules::Length, &UseRules::Position,
-                          &UseRules::Shape, &UseRules::Mask, &UseRules::Arithmetic}) {
-    if (std::optional<Allowed> allowed = (this->*rule)(use, op)) return allowed;
+  if (std::optional<Allowed> allowed = JudgePlace(use)) return allowed;
+  if (std::optional<Allowed> allowed = Mask(use, use.node.op_type)) return allowed;
+  return Arithmetic(use, use.node.op_type);
+}
+
+std::optional<Allowed> UseRules::JudgePlace(const Use& use) {
+  for (const auto rule :
+       {&UseRules::Index, &UseRules::Length, &UseRules::Position, &UseRules::Shape}) {
+    if (std::optional<Allowed> allowed = (this->*rule)(use, use.node.op_type)) return allowed;
   }
   return std::nullopt;
 }
@@ -256,22 +263,34 @@ std::optional<Allowed> UseRules::Arithmetic(const Use& use, std::string_view op)
   }
   if (op == "BitShift" && use.input == 1) return Allowed{0, 7, "the distance", true};
   // 1 - mask, as attention masks are turned round.
-  if (op != "Sub" || use.input != 1 || !IsOne(InputOf(use, 0))) return std::nullopt;
+  if (op != "Sub" || use.input != 1 || WholeNumber(InputOf(use, 0)) != 1) return std::nullopt;
   return Allowed{0, 1, "a mask", true};
 }
 
-// A constant that is 1 in any type.
-bool UseRules::IsOne(std::string_view name) {
-  if (const auto ints = shapes_.Ints(name)) return ints->size() == 1 && ints->front() == 1;
-  if (constants_.empty() && ones_.empty()) CollectConstants();
-  if (ones_.contains(name)) return true;
+std::optional<int64_t> UseRules::WholeNumber(std::string_view name) {
+  if (const auto ints = shapes_.Ints(name)) {
+    return ints->size() == 1 ? std::optional(ints->front()) : std::nullopt;
+  }
+  constexpr double kExact = 0x1p53;
+  const std::optional<double> number = Number(name);
+  if (!number || std::trunc(*number) != *number || std::fabs(*number) > kExact) return std::nullopt;
+  return static_cast<int64_t>(*number);
+}
+
+// A constant of one float.
+std::optional<double> UseRules::Number(std::string_view name) {
+  if (constants_.empty() && numbers_.empty()) CollectConstants();
+  if (const auto number = numbers_.find(name); number != numbers_.end()) return number->second;
   const auto found = constants_.find(name);
-  if (found == constants_.end() || found->second.external) return false;
+  if (found == constants_.end() || found->second.external) return std::nullopt;
   const std::string_view bytes = found->second.bytes;
   const Result<NamedTensor> parsed = ParseTensorProto(std::as_bytes(std::span(bytes)));
-  if (!parsed.ok() || parsed->tensor.element_count() != 1) return false;
-  if (parsed->tensor.dtype() == DType::kFloat32) return parsed->tensor.As<float>()[0] == 1.0F;
-  return parsed->tensor.dtype() == DType::kFloat16 && parsed->tensor.As<uint16_t>()[0] == 0x3C00;
+  if (!parsed.ok() || parsed->tensor.element_count() != 1) return std::nullopt;
+  const Tensor& tensor = parsed->tensor;
+  if (tensor.dtype() == DType::kFloat32) return static_cast<double>(tensor.As<float>()[0]);
+  if (tensor.dtype() == DType::kFloat64) return tensor.As<double>()[0];
+  if (tensor.dtype() != DType::kFloat16) return std::nullopt;
+  return static_cast<double>(HalfToFloat(tensor.As<uint16_t>()[0]));
 }
 
 void UseRules::CollectConstants() {
@@ -283,7 +302,7 @@ void UseRules::CollectConstants() {
     const OnnxAttribute* value = attributes.Find("value");
     if (value != nullptr && value->tensor) constants_[outputs[0]] = *value->tensor;
     const OnnxAttribute* number = attributes.Find("value_float");
-    if (number != nullptr && number->f == 1.0F) ones_.insert(outputs[0]);
+    if (number != nullptr) numbers_[outputs[0]] = static_cast<double>(number->f);
   }
 }
 

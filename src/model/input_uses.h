@@ -3,19 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "model/onnx_model.h"
 #include "model/onnx_shapes.h"
+#include "model/value_steps.h"
 
 namespace vernier {
-
-inline constexpr int64_t kAnything = std::numeric_limits<int64_t>::max();
 
 /// A node's input.
 struct Use {
@@ -49,6 +46,13 @@ class UseRules {
   /// Absent where the use gives the value no meaning.
   std::optional<Allowed> Judge(const Use& use, const ValueKind& kind);
 
+  /// The same for places that are integers by the operator's definition: indices, lengths,
+  /// positions and sizes.
+  std::optional<Allowed> JudgePlace(const Use& use);
+
+  /// A constant of one element that is a whole number, of any type.
+  std::optional<int64_t> WholeNumber(std::string_view name);
+
  private:
   static std::optional<Allowed> Truth(const Use& use, const ValueKind& kind);
   std::optional<int64_t> SizeOf(std::string_view name, int64_t axis) const;
@@ -64,13 +68,13 @@ class UseRules {
   bool CopiesEverySize(const Use& use);
   std::optional<Allowed> Mask(const Use& use, std::string_view op);
   std::optional<Allowed> Arithmetic(const Use& use, std::string_view op);
-  bool IsOne(std::string_view name);
+  std::optional<double> Number(std::string_view name);
   void CollectConstants();
 
   const OnnxModel& model_;
   const ShapeTracker& shapes_;
   std::unordered_map<std::string_view, OnnxTensor> constants_;
-  std::unordered_set<std::string_view> ones_;  // constants that no tensor says
+  std::unordered_map<std::string_view, double> numbers_;  // constants that no tensor says
 };
 
 }  // namespace vernier

@@ -30,6 +30,27 @@ std::vector<InputDims> SizesToFeed(std::span<const TensorInfo> inputs,
   return sizes;
 }
 
+// The option that says how the input is drawn, whatever the graph says; empty where none does.
+std::string_view GivenBy(const RandomFeedOptions& options, std::string_view input) {
+  if (HasOwn<NamedRange>(options.ranges, input)) return "--val-range";
+  return HasOwn<NamedSample>(options.samples, input) ? "--like" : "";
+}
+
+void AddGraphRange(const InputRange& range, RandomFeedOptions& options, Logger& logger) {
+  const std::string bounds =
+      "[" + std::to_string(range.low) + ", " + std::to_string(range.high) + "]";
+  const std::string line = "Input tensor: " + range.input + " | ";
+  const std::string_view given = GivenBy(options, range.input);
+  if (!given.empty()) {
+    logger.Once(Severity::kInfo, line + std::string(given) + " wins over " + bounds +
+                                     " of the graph: " + range.reason);
+    return;
+  }
+  logger.Once(Severity::kInfo,
+              line + "Drawn from " + bounds + " because of the graph: " + range.reason);
+  options.ranges.push_back({range.input, {WideInt{range.low}, WideInt{range.high}}});
+}
+
 Status AddGraphRanges(const RunPlan& plan, std::span<const TensorInfo> inputs,
                       RandomFeedOptions& options, Logger& logger) {
   const auto runner = std::find_if(
@@ -41,25 +62,17 @@ Status AddGraphRanges(const RunPlan& plan, std::span<const TensorInfo> inputs,
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(runner->model.path));
   const GraphRanges found = FindInputRanges(model, SizesToFeed(inputs, options));
   VERNIER_TRY(model.CheckIntact());
-  size_t used = 0;
-  for (const InputRange& range : found.ranges) {
-    const std::string bounds =
-        "[" + std::to_string(range.low) + ", " + std::to_string(range.high) + "]";
-    if (HasOwn<NamedRange>(options.ranges, range.input)) {
-      logger.Once(Severity::kInfo, "Input tensor: " + range.input + " | --val-range wins over " +
-                                       bounds + " of the graph: " + range.reason);
-      continue;
-    }
-    logger.Once(Severity::kInfo, "Input tensor: " + range.input + " | Drawn from " + bounds +
-                                     " because of the graph: " + range.reason);
-    options.ranges.push_back({range.input, {WideInt{range.low}, WideInt{range.high}}});
-    ++used;
-  }
   for (const UnrangedInput& input : found.unranged) {
     logger.Once(Severity::kWarning,
                 "Input tensor: " + input.input + " | No range makes it legal: " + input.reason);
   }
-  if (used == 0 && found.ranges.empty() && found.unranged.empty()) {
+  for (const LostInput& input : found.lost) {
+    if (!GivenBy(options, input.input).empty()) continue;
+    logger.Once(Severity::kWarning, "Input tensor: " + input.input + " | It " + input.how +
+                                        ": no range derived; give --val-range");
+  }
+  for (const InputRange& range : found.ranges) AddGraphRange(range, options, logger);
+  if (found.ranges.empty() && found.unranged.empty() && found.lost.empty()) {
     logger.Once(Severity::kInfo,
                 "--inputs-from-graph: no input was found to be used as an index, length, mask or "
                 "size");

@@ -35,11 +35,12 @@ def body(operator):
                                   [value(operator + "d", (64,), INT64)])
 
 
-def turn():
-    """The body of a Loop that goes on with what it is given."""
+def turn(operator="Identity", *more):
+    """The body of a Loop that goes on with what it is given, or makes of it."""
     carried = [value("count", (), INT64), value("goes", (), BOOL), value("state", (64,), INT64)]
     return onnx.helper.make_graph(
-        [node("Identity", ["goes"], ["goes_on"]), node("Identity", ["state"], ["next"])], "turn",
+        [node("Identity", ["goes"], ["goes_on"]), node(operator, ["state", *more], ["next"])],
+        "turn",
         carried, [value("goes_on", (), BOOL), value("next", (64,), INT64)])
 
 
@@ -49,6 +50,12 @@ def entered(first=(), source="ids", dtype=BOOL, weights=()):
                   node("Loop", ["one", source, "x"], ["y"], body=turn())],
                  inputs=[ids(shape=(), dtype=dtype), ids("x")], outputs=[value("y", None, INT64)],
                  weights=weights)
+
+
+def constant(op, number, shape=(64,), **attributes):
+    """Indices that an operator makes of `ids` and a number."""
+    return gather([node(op, ["ids", "k"], ["a"], **attributes)], "a", [ids(shape=shape)],
+                  weights=[weight("k", np.array(number))])
 
 
 def compared(op, inputs, number):
@@ -147,6 +154,54 @@ RANGES = {
     "a divisor": (
         model([node("Div", ["n", "ids"], ["y"])], inputs=[ids("n"), ids()],
               outputs=[value("y", None, INT64)]), "ids", 1, 16),
+    "the rest of a division, of which any is legal": (
+        constant("Mod", 50), "ids", 0, 49),
+    "the rest of a division by more than there are": (constant("Mod", 100), "ids", 0, 49),
+    "the rest with a sign": (constant("Mod", 30, fmod=1), "ids", 0, 29),
+    "divided": (constant("Div", 4, shape=(512,)), "ids", 0, 199),
+    "divided backwards": (constant("Div", -4, shape=(512,)), "ids", -196, 0),
+    "divided as floats": (
+        gather([node("Cast", ["ids"], ["f"], to=FLOAT), node("Div", ["f", "four"], ["d"]),
+                node("Floor", ["d"], ["e"]), node("Cast", ["e"], ["a"], to=INT64)], "a",
+               [ids(shape=(512,))], weights=[weight("four", np.array(4, "f4"))]), "ids", 0, 196),
+    "without its sign, and ten more": (
+        gather([node("Abs", ["ids"], ["b"]), node("Add", ["b", "ten"], ["a"])], "a",
+               weights=[weight("ten", np.array(10))]), "ids", 0, 39),
+    "clipped to what is legal": (
+        gather([node("Clip", ["ids", "low", "high"], ["a"])], "a",
+               weights=[weight("low", np.array(0)), weight("high", np.array(20))]), "ids", 0, 20),
+    "clipped to more than is legal": (
+        gather([node("Clip", ["ids", "low", "high"], ["a"])], "a",
+               weights=[weight("low", np.array(5)), weight("high", np.array(90))]), "ids", 5, 49),
+    "the least of two": (constant("Min", 30), "ids", 0, 30),
+    "free in one use, and bound in another": (
+        model([node("Mod", ["ids", "k"], ["a"]), node("Gather", ["small", "a"], ["b"]),
+               node("Gather", ["table", "ids"], ["c"]), node("Add", ["b", "c"], ["y"])],
+              inputs=[ids()], outputs=[value("y", None)],
+              weights=[table(), weight("small", np.ones((7, 2), "f4")), weight("k", np.array(7))]),
+        "ids", 0, 49),
+    "two values of one, side by side": (
+        gather([node("Add", ["ids", "two"], ["b"]), node("Concat", ["ids", "b"], ["a"], axis=0)],
+               "a", weights=[weight("two", np.array(2))]), "ids", 0, 47),
+}
+
+# What no range is derived for: nodes that lead to the indices `a`, and through what.
+LOST = {
+    "a divisor that is no constant": (
+        [node("Div", ["ids", "n"], ["a"], name="d")], "through Div 'd'"),
+    "a rest that is not known": ([node("Mod", ["ids", "n"], ["a"], name="m")], "through Mod 'm'"),
+    "a sum of two": ([node("Add", ["ids", "n"], ["a"], name="sum")], "through Add 'sum'"),
+    "a product that is added to": (
+        [node("Mul", ["ids", "ids"], ["b"], name="square"), node("Neg", ["b"], ["c"]),
+         node("Clip", ["c", "", "k1"], ["a"])], "through Mul 'square'"),
+    "running sums": ([node("CumSum", ["ids", "k0"], ["a"], name="")], "through CumSum"),
+    "a power": ([node("Pow", ["ids", "k1"], ["a"], name="p")], "through Pow 'p'"),
+    "more ways than are followed": (
+        [node("Add", ["ids", f"k{i}"], [f"b{i}"]) for i in range(5)] +
+        [node("Concat", [f"b{i}" for i in range(5)], ["a"], axis=0)], "through many ways"),
+    "a carried value that grows": (
+        [node("Constant", [], ["six"], value_int=6),
+         node("Loop", ["six", "", "ids"], ["a"], body=turn("Add", "k1"))], "through many ways"),
 }
 
 
@@ -181,6 +236,50 @@ class InputsFromGraph(Case):
         ended, _ = self.drawn(made, "--inputs-from-graph")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertIn("ids | Drawn from [1, 4] because of the graph: the depth of OneHot", ended.out)
+
+    def test_what_no_range_is_derived_for_is_told(self):
+        numbers = [weight(f"k{i}", np.array(i)) for i in range(5)]
+        for name, (first, through) in LOST.items():
+            with self.subTest(name):
+                made = gather(first, "a", [ids(), ids("n")], weights=numbers)
+                ended, _ = self.drawn(made, "--inputs-from-graph")
+                told = ("Input tensor: ids | It reaches indices into 'table' of size 50 of Gather "
+                        f"'Gather_of_y' {through}: no range derived; give --val-range")
+                self.assertIn(told, ended.out)
+                ended, _ = self.drawn(made, "--inputs-from-graph", "--val-range", "ids:[1,1]")
+                self.assertNotIn(told, ended.out)
+
+    def test_a_range_and_a_use_without_one_are_both_told(self):
+        made = model([node("Gather", ["table", "ids"], ["b"]), node("CumSum", ["ids", "zero"], ["a"]),
+                      node("Gather", ["table", "a"], ["c"]), node("Add", ["b", "c"], ["y"])],
+                     inputs=[ids(shape=(2,))], outputs=[value("y", None)],
+                     weights=[table(), weight("zero", np.array(0))])
+        ended, _ = self.drawn(made, "--inputs-from-graph")
+        self.assertIn("ids | Drawn from [0, 49] because of the graph", ended.out)
+        self.assertIn("through CumSum 'CumSum_of_a': no range derived", ended.out)
+
+    def test_functions_of_the_model_are_not_looked_into_and_that_is_told(self):
+        made = model([node("F", ["table", "ids"], ["y"], name="f", domain="local")], inputs=[ids()],
+                     outputs=[value("y", None)], weights=[table()], imports=[("local", 1)])
+        made.functions.append(onnx.helper.make_function(
+            "local", "F", ["t", "i"], ["y"], [node("Gather", ["t", "i"], ["y"])],
+            [onnx.helper.make_opsetid("", 17)]))
+        ended, _ = self.drawn(made, "--inputs-from-graph")
+        self.assertIn("Input tensor: ids | It goes into F 'f', which is not looked into: no range "
+                      "derived", ended.out)
+
+    def test_numbers_that_are_no_indices_any_more_are_not_told(self):
+        for first in ([node("Mul", ["ids", "ids"], ["b"]), node("ArgMax", ["b"], ["c"]),
+                       node("Squeeze", ["c"], ["a"])],
+                      [node("Mul", ["ids", "ids"], ["b"]), node("Shape", ["b"], ["c"]),
+                       node("Sub", ["c", "c"], ["a"])]):
+            ended, _ = self.drawn(gather(first, "a"), "--inputs-from-graph")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertNotIn("no range derived", ended.out)
+
+    def test_what_a_clip_makes_illegal_is_told(self):
+        ended, _ = self.drawn(constant("Max", 60), "--inputs-from-graph")
+        self.assertIn("Input tensor: ids | No range makes it legal: indices into 'table'", ended.out)
 
     def test_a_range_by_name_wins(self):
         ended, feeds = self.drawn(gather(), "--inputs-from-graph", "--val-range", "ids:[3,3]")

@@ -46,6 +46,13 @@ def text():
          weight("head", 16, 4)])
 
 
+def hashed():
+    """Rows that a computed number looks up."""
+    return model([helper.make_node("Mul", ["key", "key"], ["place"], "square"),
+                  helper.make_node("Gather", ["rows", "place"], ["y"], "look_up")],
+                 [value("key", [8], INT64)], [value("y", [8, 4])], [weight("rows", 100, 4)])
+
+
 def faulty():
     """Concat without its axis, and an input that nothing reads."""
     node = helper.make_node
@@ -94,7 +101,7 @@ def main(name, path):
     if name == "replays":
         replays(path)
         return
-    made = {"text": text, "faulty": faulty, "norm": norm, "scale": scale,
+    made = {"text": text, "hashed": hashed, "faulty": faulty, "norm": norm, "scale": scale,
             "scaled": scaled}[name]()
     onnx.save(made, path)
 
