@@ -90,6 +90,27 @@ void TakeShape(const TensorInfo& input, const Tensor& sample, RandomFeedOptions&
   options.shapes.push_back(std::move(spec));
 }
 
+// Draws an input like the sample's tensor, unless a range was given for it by name.
+Status AddSampleOf(const TensorInfo& input, const Tensor& tensor, const std::string& path,
+                   RandomFeedOptions& options, Logger& logger) {
+  TakeShape(input, tensor, options);
+  const std::string line = "Input tensor: " + input.name + " | ";
+  if (HasOwn<NamedRange>(options.ranges, input.name)) {
+    const std::string range = FormatRange(RangeFor(options.ranges, input.name));
+    logger.Once(Severity::kInfo, line + "Drawn from " + range + ": --val-range wins over --like");
+    return {};
+  }
+  Result<SampleValues> values = SampleValues::Learn(tensor);
+  if (!values.ok()) {
+    return std::move(values).Annotate("--like: input " + QuotePython(input.name)).status();
+  }
+  const bool ranged = HasOwn<NamedRange>(options.ranges, "");
+  logger.Once(Severity::kInfo, line + "Drawn like " + values->Describe() + " in " + path +
+                                   (ranged ? ": --like wins over --val-range without a name" : ""));
+  options.samples.push_back({input.name, *std::move(values)});
+  return {};
+}
+
 Status AddSample(const RunPlan& plan, std::span<const TensorInfo> inputs,
                  RandomFeedOptions& options, Logger& logger) {
   const std::string& path = plan.inputs.like;
@@ -97,21 +118,16 @@ Status AddSample(const RunPlan& plan, std::span<const TensorInfo> inputs,
   VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> sample, reader->Next());
   if (!sample) return Malformed("--like: '" + path + "' holds no inputs");
   for (const TensorInfo& input : inputs) {
-    const Tensor* tensor = Find(*sample, input.name);
-    if (tensor == nullptr) {
-      const std::string text = "--like: '" + path + "' has no input " + QuotePython(input.name);
-      if (!plan.lenient) return Malformed(text);
-      logger.Once(Severity::kWarning, text + "; it is drawn as without");
+    if (const Tensor* tensor = Find(*sample, input.name); tensor != nullptr) {
+      VERNIER_TRY(AddSampleOf(input, *tensor, path, options, logger));
       continue;
     }
-    Result<SampleValues> values = SampleValues::Learn(*tensor);
-    if (!values.ok()) {
-      return std::move(values).Annotate("--like: input " + QuotePython(input.name)).status();
-    }
-    logger.Once(Severity::kInfo, "Input tensor: " + input.name + " | Drawn like " +
-                                     values->Describe() + " in " + path);
-    TakeShape(input, *tensor, options);
-    options.samples.push_back({input.name, *std::move(values)});
+    const std::string text = "--like: '" + path + "' has no input " + QuotePython(input.name);
+    const bool ranged = HasOwn<NamedRange>(options.ranges, input.name);
+    if (!plan.lenient && !ranged) return Malformed(text);
+    logger.Once(
+        ranged ? Severity::kInfo : Severity::kWarning,
+        text + (ranged ? "; --val-range says how it is drawn" : "; it is drawn as without"));
   }
   for (const NamedTensor& tensor : *sample) {
     if (HasOwn<TensorInfo>(inputs, tensor.name)) continue;

@@ -353,6 +353,40 @@ class Like(Case):
             self.assertIn("Input tensor: x | Drawn like 800 values from 0 to 9", ended.out)
             self.assertFalse((x == self.sample["x"]).all())
 
+    def test_a_range_by_name_wins(self):
+        np.savez(self.path("s.npz"), **self.sample)
+        ended = self.run_like("s.npz", "--val-range", "x:[-3,-2]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        feed = load_json(str(self.path("in.json")))[0]
+        drawn, x = np.asarray(feed["ids"]), np.asarray(feed["x"])
+        self.assertEqual((drawn.shape, x.shape), ((400,), (400, 2)))
+        self.assertEqual(set(drawn), {3, 7, 49})
+        self.assertTrue(-3 <= x.min() and x.max() <= -2, (x.min(), x.max()))
+        self.assertIn("Input tensor: x | Drawn from [-3, -2]: --val-range wins over --like",
+                      ended.out)
+
+    def test_a_range_without_a_name_is_for_inputs_that_are_not_in_the_sample(self):
+        np.savez(self.path("s.npz"), **self.sample)
+        ended = self.run_like("s.npz", "--val-range", "[-3,-2]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        x = np.asarray(load_json(str(self.path("in.json")))[0]["x"])
+        self.assertGreaterEqual(x.min(), 0)
+        self.assertRegex(ended.out, r"x \| Drawn like .*: --like wins over --val-range without a name")
+
+    def test_an_input_with_a_range_may_be_missing_from_the_sample(self):
+        np.savez(self.path("half.npz"), x=self.sample["x"])
+        ended = self.run_like("half.npz", "--val-range", "ids:[0,9]", "--input-shapes", "ids:[400]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertLessEqual(np.asarray(load_json(str(self.path("in.json")))[0]["ids"]).max(), 9)
+        self.assertIn("has no input 'ids'; --val-range says how it is drawn", ended.out)
+
+    def test_the_sample_wins_over_the_graph(self):
+        np.savez(self.path("s.npz"), **self.sample)
+        ended = self.run_like("s.npz", "--inputs-from-graph")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("Input tensor: ids | --like wins over [0, 49] of the graph", ended.out)
+        self.assertNotIn("ids | Drawn from", ended.out)
+
     def test_the_seed_holds(self):
         np.savez(self.path("s.npz"), **self.sample)
         feeds = []
