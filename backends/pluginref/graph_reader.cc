@@ -1,13 +1,10 @@
 #include "graph_reader.h"
 
-#include <protozero/pbf_reader.hpp>
-
+#include "message_reader.h"
 #include "tensor_reader.h"
 
 namespace vernier::pluginref {
 namespace {
-
-using Reader = protozero::pbf_reader;
 
 // Field numbers of onnx.proto (IR version 13).
 enum ModelField { kModelGraph = 7, kModelOpset = 8 };
@@ -32,172 +29,171 @@ enum AttributeField {
   kAttributeType = 20
 };
 
-Result<Attribute> ReadAttribute(Reader in, const std::string& folder, std::string& name) {
+Result<Attribute> ReadAttribute(MessageReader in, const std::string& folder, std::string& name) {
   Attribute attribute;
   std::vector<float> floats;
-  while (in.next()) {
-    switch (in.tag()) {
+  while (in.Next()) {
+    switch (in.field()) {
       case kAttributeName:
-        name = ReadText(in);
+        name = in.Text();
         break;
       case kAttributeF:
-        attribute.number = static_cast<double>(in.get_float());
+        attribute.number = static_cast<double>(in.Float());
         break;
       case kAttributeI:
-        attribute.integer = in.get_int64();
+        attribute.integer = in.Integer();
         break;
       case kAttributeS:
-        attribute.text = ReadText(in);
+        attribute.text = in.Text();
         break;
       case kAttributeT: {
-        VERNIER_ASSIGN_OR_RETURN(attribute.tensor, ReadTensor(ReadParts(in.get_message()), folder));
+        VERNIER_ASSIGN_OR_RETURN(attribute.tensor, ReadTensor(ReadParts(in.Message()), folder));
         break;
       }
       case kAttributeFloats:
-        AppendFloats(in, floats);
+        in.AppendFloats(floats);
         break;
       case kAttributeInts:
-        AppendIntegers(in, attribute.integers);
+        in.AppendIntegers(attribute.integers);
         break;
       case kAttributeType:
-        attribute.type = in.get_int32();
+        attribute.type = static_cast<int>(in.Integer());
         break;
       default:
-        in.skip();
+        in.Skip();
     }
   }
   attribute.numbers.assign(floats.begin(), floats.end());
   return attribute;
 }
 
-Result<Node> ReadNode(Reader in, const std::string& folder) {
+Result<Node> ReadNode(MessageReader in, const std::string& folder) {
   Node node;
-  while (in.next()) {
-    switch (in.tag()) {
+  while (in.Next()) {
+    switch (in.field()) {
       case kNodeInput:
-        node.inputs.push_back(ReadText(in));
+        node.inputs.push_back(in.Text());
         break;
       case kNodeOutput:
-        node.outputs.push_back(ReadText(in));
+        node.outputs.push_back(in.Text());
         break;
       case kNodeName:
-        node.name = ReadText(in);
+        node.name = in.Text();
         break;
       case kNodeOp:
-        node.op = ReadText(in);
+        node.op = in.Text();
         break;
       case kNodeDomain:
-        node.domain = ReadText(in);
+        node.domain = in.Text();
         break;
       case kNodeAttribute: {
         std::string name;
-        VERNIER_ASSIGN_OR_RETURN(Attribute attribute,
-                                 ReadAttribute(in.get_message(), folder, name));
+        VERNIER_ASSIGN_OR_RETURN(Attribute attribute, ReadAttribute(in.Message(), folder, name));
         node.attributes[name] = std::move(attribute);
         break;
       }
       default:
-        in.skip();
+        in.Skip();
     }
   }
   return node;
 }
 
-int64_t ReadDim(Reader in) {
+int64_t ReadDim(MessageReader in) {
   int64_t size = -1;
-  while (in.next()) {
-    if (in.tag() == 1) {
-      size = in.get_int64();
+  while (in.Next()) {
+    if (in.field() == 1) {
+      size = in.Integer();
     } else {
-      in.skip();
+      in.Skip();
     }
   }
   return size < 0 ? -1 : size;
 }
 
-Dims ReadShape(Reader in) {
+Dims ReadShape(MessageReader in) {
   Dims dims;
-  while (in.next()) {
-    if (in.tag() == 1) {
-      dims.push_back(ReadDim(in.get_message()));
+  while (in.Next()) {
+    if (in.field() == 1) {
+      dims.push_back(ReadDim(in.Message()));
     } else {
-      in.skip();
+      in.Skip();
     }
   }
   return dims;
 }
 
-void ReadTensorType(Reader in, Value& value) {
-  while (in.next()) {
-    if (in.tag() == 1) {
-      value.dtype = DTypeFromOnnx(in.get_int32()).value_or(DType::kUndefined);
-    } else if (in.tag() == 2) {
-      value.dims = ReadShape(in.get_message());
+void ReadTensorType(MessageReader in, Value& value) {
+  while (in.Next()) {
+    if (in.field() == 1) {
+      value.dtype = DTypeFromOnnx(in.Integer()).value_or(DType::kUndefined);
+    } else if (in.field() == 2) {
+      value.dims = ReadShape(in.Message());
     } else {
-      in.skip();
+      in.Skip();
     }
   }
 }
 
-Value ReadValue(Reader in) {
+Value ReadValue(MessageReader in) {
   Value value;
-  while (in.next()) {
-    if (in.tag() == 1) {
-      value.name = ReadText(in);
-    } else if (in.tag() == 2) {
-      Reader type = in.get_message();
-      while (type.next()) {
-        if (type.tag() == 1) {
-          ReadTensorType(type.get_message(), value);
+  while (in.Next()) {
+    if (in.field() == 1) {
+      value.name = in.Text();
+    } else if (in.field() == 2) {
+      MessageReader type = in.Message();
+      while (type.Next()) {
+        if (type.field() == 1) {
+          ReadTensorType(type.Message(), value);
         } else {
-          type.skip();
+          type.Skip();
         }
       }
     } else {
-      in.skip();
+      in.Skip();
     }
   }
   return value;
 }
 
-Status ReadGraphProto(Reader in, const std::string& folder, Graph& graph) {
-  while (in.next()) {
-    switch (in.tag()) {
+Status ReadGraphProto(MessageReader in, const std::string& folder, Graph& graph) {
+  while (in.Next()) {
+    switch (in.field()) {
       case kGraphNode: {
-        VERNIER_ASSIGN_OR_RETURN(Node node, ReadNode(in.get_message(), folder));
+        VERNIER_ASSIGN_OR_RETURN(Node node, ReadNode(in.Message(), folder));
         graph.nodes.push_back(std::move(node));
         break;
       }
       case kGraphInitializer: {
-        const TensorParts parts = ReadParts(in.get_message());
+        const TensorParts parts = ReadParts(in.Message());
         VERNIER_ASSIGN_OR_RETURN(Array array, ReadTensor(parts, folder));
         graph.constants[parts.name] = std::move(array);
         break;
       }
       case kGraphInput:
-        graph.inputs.push_back(ReadValue(in.get_message()));
+        graph.inputs.push_back(ReadValue(in.Message()));
         break;
       case kGraphOutput:
-        graph.outputs.push_back(ReadValue(in.get_message()));
+        graph.outputs.push_back(ReadValue(in.Message()));
         break;
       default:
-        in.skip();
+        in.Skip();
     }
   }
   std::erase_if(graph.inputs, [&](const Value& v) { return graph.constants.contains(v.name); });
   return {};
 }
 
-void ReadOpset(Reader in, Graph& graph) {
+void ReadOpset(MessageReader in, Graph& graph) {
   std::string domain;
   int64_t version = 0;
-  while (in.next()) {
-    if (in.tag() == kOpsetDomain) {
-      domain = ReadText(in);
-    } else if (in.tag() == kOpsetVersion) {
-      version = in.get_int64();
+  while (in.Next()) {
+    if (in.field() == kOpsetDomain) {
+      domain = in.Text();
+    } else if (in.field() == kOpsetVersion) {
+      version = in.Integer();
     } else {
-      in.skip();
+      in.Skip();
     }
   }
   if (domain.empty() || domain == "ai.onnx") graph.opset = version;
@@ -215,15 +211,15 @@ Result<Graph> ReadGraph(std::string_view bytes, const std::string& folder) {
   Graph graph;
   bool found = false;
   try {
-    Reader in(bytes.data(), bytes.size());
-    while (in.next()) {
-      if (in.tag() == kModelGraph) {
-        VERNIER_TRY(ReadGraphProto(in.get_message(), folder, graph));
+    MessageReader in(bytes);
+    while (in.Next()) {
+      if (in.field() == kModelGraph) {
+        VERNIER_TRY(ReadGraphProto(in.Message(), folder, graph));
         found = true;
-      } else if (in.tag() == kModelOpset) {
-        ReadOpset(in.get_message(), graph);
+      } else if (in.field() == kModelOpset) {
+        ReadOpset(in.Message(), graph);
       } else {
-        in.skip();
+        in.Skip();
       }
     }
   } catch (const protozero::exception& error) {

@@ -9,7 +9,6 @@ namespace vernier::pluginref {
 namespace {
 
 namespace fs = std::filesystem;
-using Reader = protozero::pbf_reader;
 
 // Field numbers of onnx.proto (IR version 13).
 enum TensorField {
@@ -27,27 +26,15 @@ enum TensorField {
   kTensorLocation = 14
 };
 
-bool Packed(const Reader& in) {
-  return in.wire_type() == protozero::pbf_wire_type::length_delimited;
-}
-
-void AppendDoubles(Reader& in, std::vector<double>& out) {
-  if (!Packed(in)) {
-    out.push_back(in.get_double());
-    return;
-  }
-  for (const double value : in.get_packed_double()) out.push_back(value);
-}
-
-void ReadExternalEntry(Reader in, std::map<std::string, std::string>& out) {
+void ReadExternalEntry(MessageReader in, std::map<std::string, std::string>& out) {
   std::string key, value;
-  while (in.next()) {
-    if (in.tag() == 1) {
-      key = ReadText(in);
-    } else if (in.tag() == 2) {
-      value = ReadText(in);
+  while (in.Next()) {
+    if (in.field() == 1) {
+      key = in.Text();
+    } else if (in.field() == 2) {
+      value = in.Text();
     } else {
-      in.skip();
+      in.Skip();
     }
   }
   out[key] = value;
@@ -137,65 +124,44 @@ Array Owning(DType dtype, Dims dims, const std::string& text) {
 
 }  // namespace
 
-std::string ReadText(Reader& in) {
-  const protozero::data_view view = in.get_view();
-  return {view.data(), view.size()};
-}
-
-void AppendIntegers(Reader& in, std::vector<int64_t>& out) {
-  if (!Packed(in)) {
-    out.push_back(in.get_int64());
-    return;
-  }
-  for (const int64_t value : in.get_packed_int64()) out.push_back(value);
-}
-
-void AppendFloats(Reader& in, std::vector<float>& out) {
-  if (!Packed(in)) {
-    out.push_back(in.get_float());
-    return;
-  }
-  for (const float value : in.get_packed_float()) out.push_back(value);
-}
-
-TensorParts ReadParts(Reader in) {
+TensorParts ReadParts(MessageReader in) {
   TensorParts parts;
-  while (in.next()) {
-    switch (in.tag()) {
+  while (in.Next()) {
+    switch (in.field()) {
       case kTensorDims:
-        AppendIntegers(in, parts.dims);
+        in.AppendIntegers(parts.dims);
         break;
       case kTensorType:
-        parts.type = in.get_int32();
+        parts.type = in.Integer();
         break;
       case kTensorFloats:
-        AppendFloats(in, parts.floats);
+        in.AppendFloats(parts.floats);
         break;
       case kTensorDoubles:
-        AppendDoubles(in, parts.doubles);
+        in.AppendDoubles(parts.doubles);
         break;
       case kTensorInt32s:
       case kTensorInt64s:
       case kTensorUint64s:
-        AppendIntegers(in, parts.integers);
+        in.AppendIntegers(parts.integers);
         break;
       case kTensorStrings:
-        parts.strings.push_back(ReadText(in));
+        parts.strings.push_back(in.Text());
         break;
       case kTensorName:
-        parts.name = ReadText(in);
+        parts.name = in.Text();
         break;
       case kTensorRaw:
-        parts.raw = ReadText(in);
+        parts.raw = in.Text();
         break;
       case kTensorExternal:
-        ReadExternalEntry(in.get_message(), parts.external);
+        ReadExternalEntry(in.Message(), parts.external);
         break;
       case kTensorLocation:
-        parts.is_external = in.get_int32() == 1;
+        parts.is_external = in.Integer() == 1;
         break;
       default:
-        in.skip();
+        in.Skip();
     }
   }
   return parts;

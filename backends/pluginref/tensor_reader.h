@@ -3,11 +3,11 @@
 
 #include <map>
 #include <optional>
-#include <protozero/pbf_reader.hpp>
 #include <string>
 #include <vector>
 
 #include "array.h"
+#include "message_reader.h"
 #include "vernier/status.h"
 
 namespace vernier::pluginref {
@@ -27,15 +27,10 @@ struct TensorParts {
 };
 
 /// What a message says; throws protozero::exception for one that is damaged.
-TensorParts ReadParts(protozero::pbf_reader in);
+TensorParts ReadParts(MessageReader in);
 
 /// The array. Weights in files are looked for below `folder`. kMalformed for values that do not fit
 /// the shape, and for paths that lead out of the folder.
 Result<Array> ReadTensor(const TensorParts& parts, const std::string& folder);
-
-/// A field of text, and repeated numbers, which are one field each, or all of them in one.
-std::string ReadText(protozero::pbf_reader& in);
-void AppendIntegers(protozero::pbf_reader& in, std::vector<int64_t>& out);
-void AppendFloats(protozero::pbf_reader& in, std::vector<float>& out);
 
 }  // namespace vernier::pluginref

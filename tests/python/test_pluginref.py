@@ -405,6 +405,34 @@ class Graphs(PluginCase):
                            constants={"s": random(4), "b": random(4), "t": random(3)})
                 self.assert_fails(self.run_it(), 6, words)
 
+    def test_fields_of_another_wire_type_are_refused(self):
+        """Read as what they should be, most of these are a harmless zero."""
+        def typed(graph):
+            return graph.input[0].type.tensor_type
+
+        varint, fixed64, text = 0, 1, 2
+        cases = {  # where, and the field that is added there
+            "graph of the model": (lambda g: None, 7, varint, 0),
+            "name of a node": (lambda g: g.node[0], 3, varint, 0),
+            "attribute of a node": (lambda g: g.node[0], 5, varint, 0),
+            "number of an attribute": (lambda g: g.node[0].attribute[0], 2, fixed64, *bytes(8)),
+            "integer of an attribute": (lambda g: g.node[0].attribute[0], 3, text, 0),
+            "integers of an attribute": (lambda g: g.node[0].attribute[0], 8, fixed64, *bytes(8)),
+            "type of a weight": (lambda g: g.initializer[0], 2, text, 0),
+            "name of a weight": (lambda g: g.initializer[0], 8, varint, 0),
+            "doubles of a weight": (lambda g: g.initializer[0], 10, varint, 0),
+            "shape of an input": (typed, 2, varint, 0),
+            "size of an input": (lambda g: typed(g).shape.dim[0], 1, text, 0),
+        }
+        node = helper.make_node("LayerNormalization", ["x", "s"], ["y"], epsilon=0.1)
+        for name, (place, field, kind, *content) in cases.items():
+            with self.subTest(name):
+                model = self.model([node], {"x": random(2)}, ["y"], 17, {"s": random(2)})
+                (place(model.graph) or model).MergeFromString(bytes([field << 3 | kind, *content]))
+                onnx.save(model, self.folder / "m.onnx")
+                self.assert_fails(self.run_it(), 3, f"field {field} of a message cannot have wire "
+                                                    f"type {kind}")
+
     def test_what_the_record_says(self):
         self.model([helper.make_node("Identity", ["x"], ["y"])], {"x": random(2)}, ["y"])
         done = self.run_it("--save-record", "r.json")
