@@ -38,12 +38,8 @@ RunnerPlan PlanOf(const CallerRunner& runner, const ModelPlan& model) {
 
 int Connect(const nb::object& connect) {
   const GilAcquire gil;
-  try {
-    return nb::cast<int>(connect());
-  } catch (nb::python_error& error) {
-    error.discard_as_unraisable("vernier");
-    return -1;
-  }
+  PyObject* const socket = CallBack(connect.ptr(), {}, "vernier");
+  return socket == nullptr ? -1 : nb::cast<int>(nb::steal(socket));
 }
 
 }  // namespace

@@ -11,17 +11,11 @@ namespace {
   while (true) ::pause();
 }
 
-PyGILState_STATE Ensure() {
+// Calls into Python. `call` must have nothing to destroy, which would be done without the GIL.
+template <typename Call>
+auto OrWait(const Call& call) {
   try {
-    return PyGILState_Ensure();
-  } catch (const abi::__forced_unwind&) {
-    WaitForTheEnd();
-  }
-}
-
-void Restore(PyThreadState* state) {
-  try {
-    PyEval_RestoreThread(state);
+    return call();
   } catch (const abi::__forced_unwind&) {
     WaitForTheEnd();
   }
@@ -29,10 +23,30 @@ void Restore(PyThreadState* state) {
 
 }  // namespace
 
-GilAcquire::GilAcquire() : state_(Ensure()) {}
+GilAcquire::GilAcquire() : state_(OrWait([] { return PyGILState_Ensure(); })) {}
 GilAcquire::~GilAcquire() { PyGILState_Release(state_); }
 
 GilRelease::GilRelease() : state_(PyEval_SaveThread()) {}
-GilRelease::~GilRelease() { Restore(state_); }
+GilRelease::~GilRelease() {
+  OrWait([this] { PyEval_RestoreThread(state_); });
+}
+
+PyObject* CallBack(PyObject* function, std::initializer_list<PyObject*> arguments,
+                   const char* where) {
+  PyObject* const place = PyUnicode_FromString(where);
+  PyObject* const words = PyTuple_New(static_cast<Py_ssize_t>(arguments.size()));
+  Py_ssize_t at = 0;
+  for (PyObject* argument : arguments) {
+    Py_INCREF(argument);
+    PyTuple_SetItem(words, at++, argument);
+  }
+  return OrWait([=] {
+    PyObject* const result = PyObject_CallObject(function, words);
+    if (result == nullptr) PyErr_WriteUnraisable(place);
+    Py_XDECREF(words);
+    Py_XDECREF(place);
+    return result;
+  });
+}
 
 }  // namespace vernier::python

@@ -3,6 +3,8 @@
 
 #include <Python.h>
 
+#include <initializer_list>
+
 namespace vernier::python {
 
 /// Taken by a thread that may not have it. Once the interpreter ends, a thread waits here for the
@@ -30,5 +32,12 @@ class GilRelease {
  private:
   PyThreadState* state_;
 };
+
+/// Calls a Python function with the GIL, on a thread of the libraries. What the function raises is
+/// printed as of `where`, and the result is nullptr; otherwise a new reference. Where the
+/// interpreter ends in the meantime, the thread waits as in GilAcquire: the function may have given
+/// the GIL up.
+PyObject* CallBack(PyObject* function, std::initializer_list<PyObject*> arguments,
+                   const char* where);
 
 }  // namespace vernier::python

@@ -22,14 +22,12 @@ void PythonLogger::Write(Severity severity, std::string_view text, LogColor, boo
     line.insert(at + 1, indent);
   }
   const GilAcquire gil;
-  try {
-    // Frameworks may say anything; Python wants UTF-8.
-    const nb::object decoded = nb::steal(
-        PyUnicode_DecodeUTF8(line.data(), static_cast<Py_ssize_t>(line.size()), "replace"));
-    write_(static_cast<int>(severity), decoded, nb::str(area_.data(), area_.size()));
-  } catch (nb::python_error& error) {
-    error.discard_as_unraisable("vernier's log");
-  }
+  // Frameworks may say anything; Python wants UTF-8.
+  const nb::object decoded =
+      nb::steal(PyUnicode_DecodeUTF8(line.data(), static_cast<Py_ssize_t>(line.size()), "replace"));
+  const nb::int_ number(static_cast<int>(severity));
+  const nb::str area(area_.data(), area_.size());
+  Py_XDECREF(CallBack(write_.ptr(), {number.ptr(), decoded.ptr(), area.ptr()}, "vernier's log"));
 }
 
 }  // namespace vernier::python

@@ -51,11 +51,8 @@ class Witness final : public RunObserver {
   void Progress(int64_t done, int64_t total) override {
     if (progress_.is_none()) return;
     const GilAcquire gil;
-    try {
-      progress_(done, total);
-    } catch (nb::python_error& error) {
-      error.discard_as_unraisable("vernier's progress");
-    }
+    const nb::int_ so_far(done), all(total);
+    Py_XDECREF(CallBack(progress_.ptr(), {so_far.ptr(), all.ptr()}, "vernier's progress"));
   }
 
   RunReporter& reporter() { return reporter_; }

@@ -20,6 +20,33 @@ WORK = {
             vernier.run(None, {"a": lambda f: f, "b": lambda f: f}, inputs=endless(),
                         progress=lambda *_: None, keep_outputs=False)
         """,
+    # Within the callback, which gives the interpreter up and does not get it back.
+    "slow progress": """
+        def work():
+            vernier.run(None, {"a": lambda f: f, "b": lambda f: f}, inputs=endless(),
+                        progress=lambda *_: time.sleep(0.05), keep_outputs=False)
+        """,
+    "busy progress": """
+        def busy(*_):
+            end = time.monotonic() + 0.05
+            while time.monotonic() < end:
+                pass
+
+        def work():
+            vernier.run(None, {"a": lambda f: f, "b": lambda f: f}, inputs=endless(),
+                        progress=busy, keep_outputs=False)
+        """,
+    "slow log": """
+        class Slow(logging.Handler):
+            def emit(self, record):
+                time.sleep(0.05)
+
+        def work():
+            logging.getLogger("vernier").addHandler(Slow())
+            logging.getLogger("vernier").setLevel(1)
+            vernier.run(None, {"a": lambda f: f, "b": lambda f: f}, inputs=endless(),
+                        keep_outputs=False)
+        """,
     "comparisons": """
         def work():
             a = {"y": np.ones(1_000_000, np.float32)}
@@ -29,7 +56,7 @@ WORK = {
         """,
 }
 SCRIPT = """
-import threading, time
+import logging, threading, time
 import numpy as np
 import vernier
 
