@@ -64,6 +64,7 @@ class Investigation {
     if (!status.ok()) {
       if (status.code() == StatusCode::kCancelled) {
         outcome_.faults.signal = interrupted_.load();
+        SayHowToGoOn();
       } else {
         logger_.Critical(status.message());
         outcome_.faults.Add(status);
@@ -256,15 +257,31 @@ class Investigation {
     return scene;
   }
 
+  void SayHowToGoOn() {
+    if (all_layers_ == 0) return;
+    logger_.Warning(
+        "Interrupted: " + std::to_string(outcome_.record.layers.size()) + " of " +
+        Counted(all_layers_, "layer") + " had been looked at" +
+        (plan_.resume.empty()
+             ? "; with --resume FILE what is found is kept, and the same command goes on"
+             : ", which '" + plan_.resume + "' keeps: the same command goes on"));
+  }
+
   Status Resume() {
     if (plan_.resume.empty()) return {};
-    outcome_.record.resume_key = ResumeKey(plan_, sides_);
+    outcome_.record.resume_key = ResumeKey({plan_, sides_, &graph_->model(), reference_model_.get(),
+                                            outcome_.record.runners, feeds()});
     VERNIER_ASSIGN_OR_RETURN(
         std::optional<BlameRecord> known,
         LoadResumeFile(plan_.resume, outcome_.record.resume_key, feeds().size()));
-    if (!known) return {};
-    logger_.Info("Going on from '" + plan_.resume + "': " + Counted(known->layers.size(), "layer") +
-                 (known->layers.size() == 1 ? " is known" : " are known"));
+    if (!known) {
+      logger_.Info("What is found is kept in '" + plan_.resume + "'");
+      return SaveResumeFile(plan_.resume, outcome_.record);  // rather now than after a long search
+    }
+    const size_t so_far = known->layers.size();
+    logger_.Info("Going on from '" + plan_.resume +
+                 "': " + (so_far < all_layers_ ? std::to_string(so_far) + " of " : "all ") +
+                 Counted(all_layers_, "layer") + (all_layers_ == 1 ? " is known" : " are known"));
     for (const BlameLayerRecord& layer : known->layers) {
       NoteAmplified(layer, amplified_);
       for (const BlameTensorRecord& tensor : layer.outputs) {
@@ -311,6 +328,7 @@ class Investigation {
     BlameScene scene = MakeScene();
     scene.after_use = memory.after_use;
     scene.side_by_side = memory.side_by_side;
+    for (const ProbeBatch& batch : batches) all_layers_ += batch.targets.size();
     VERNIER_TRY(Resume());
     for (size_t i = 0; i < batches.size(); ++i) {
       VERNIER_TRY(CheckInterrupted());
@@ -461,6 +479,7 @@ class Investigation {
   std::vector<std::string> disturbing_;  // probes with which the outputs changed
   std::vector<UnexposedTensor> unexposed_;
   std::unordered_set<std::string> known_;  // tensors of a search that was interrupted
+  size_t all_layers_ = 0;                  // that are to be looked at
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "blame/resume_file.h"
 
 #include <filesystem>
+#include <set>
 
+#include "io/checksum.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 
@@ -18,27 +20,48 @@ std::string StampOf(const std::string& path) {
   return path + ":" + std::to_string(size) + ":" + std::to_string(time);
 }
 
-std::string StampOf(const RunnerPlan& runner) {
+// The files beside a model that hold its weights.
+std::string StampOfWeights(const ModelPlan& plan, const OnnxModel& model) {
+  const fs::path folder = plan.external_data_dir.empty() ? fs::path(plan.path).parent_path()
+                                                         : fs::path(plan.external_data_dir);
+  std::set<std::string_view> files;
+  for (const OnnxTensor& tensor : model.external_tensors()) files.insert(tensor.location);
+  std::string text;
+  for (const std::string_view file : files) text += " " + StampOf((folder / file).string());
+  return text;
+}
+
+std::string StampOf(const RunnerPlan& runner, const OnnxModel* model) {
   std::string text = runner.backend + " " + StampOf(runner.model.path);
+  if (model != nullptr) text += StampOfWeights(runner.model, *model);
   for (const auto* options : {&runner.backend_options, &runner.session_options}) {
     for (const auto& [key, value] : *options) text += " " + key + "=" + value;
   }
-  return text;
+  const ModelPlan& plan = runner.model;
+  for (const auto* names : {&plan.outputs, &plan.exclude_outputs, &plan.outputs_by_type}) {
+    text += " [";
+    for (const std::string& name : *names) text += " " + name;
+    text += " ]";
+  }
+  return text + (plan.fp_to_fp16 ? " fp16" : "");
 }
 
 }  // namespace
 
-std::string ResumeKey(const BlamePlan& plan, const Sides& sides) {
-  std::string key = "candidate " + StampOf(plan.run.runners[sides.candidate]);
+std::string ResumeKey(const ResumeScene& scene) {
+  const RunPlan& run = scene.plan.run;
+  std::string key = "candidate " + StampOf(run.runners[scene.sides.candidate], scene.candidate);
   key += "; reference ";
-  if (sides.reference) key += StampOf(plan.run.runners[*sides.reference]);
-  for (const std::string& path : plan.run.load_outputs) key += StampOf(path);
+  if (scene.sides.reference) {
+    key += StampOf(run.runners[*scene.sides.reference], scene.reference);
+  }
+  for (const std::string& path : run.load_outputs) key += StampOf(path);
+  key += "; frameworks";
+  for (const RunnerRecord& runner : scene.runners) {
+    key += " " + runner.framework_version + " " + runner.device;
+  }
   key += "; inputs";
-  for (const std::string& path : plan.run.inputs.load_paths) key += " " + StampOf(path);
-  for (const std::string& word : plan.run.inputs.shape_words) key += " " + word;
-  for (const std::string& word : plan.run.inputs.range_words) key += " " + word;
-  key += " seed " + std::to_string(plan.run.inputs.seed) + " x " +
-         std::to_string(plan.run.inputs.iterations.value_or(1));
+  for (const TensorMap& feed : scene.feeds) key += " " + ChecksumText(HashFeed(feed));
   return key;
 }
 
@@ -51,12 +74,14 @@ Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const
   Result<BlameRecord> record =
       BlameFromJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!record.ok()) {
-    return Malformed("--resume: '" + path + "' cannot be read: " + record.status().message());
+    return Malformed("--resume: '" + path +
+                     "' is not what an interrupted search keeps: name another file (" +
+                     record.status().message() + ")");
   }
   if (record->resume_key != key) {
     return Malformed("--resume: '" + path +
-                     "' is from another command: its models, runners or inputs differ. Name "
-                     "another file, or remove it to start over");
+                     "' is from another command: its models, runners, their versions or inputs "
+                     "differ. Name another file, or remove it to start over");
   }
   // Layers are found by their first outputs, and their inputs by the iteration.
   for (const BlameLayerRecord& layer : record->layers) {

@@ -2,18 +2,32 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "blame/blame_plan.h"
 #include "blame/sides.h"
+#include "model/onnx_model.h"
 #include "record/blame_record.h"
 #include "vernier/status.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 
-/// Equal for two commands that run the same models with the same runners on the same inputs. Files
-/// count by name, size and time of change.
-std::string ResumeKey(const BlamePlan& plan, const Sides& sides);
+/// What a search is about. The models are those that the runners were given, where they are ONNX's.
+struct ResumeScene {
+  const BlamePlan& plan;
+  const Sides& sides;
+  const OnnxModel* candidate = nullptr;
+  const OnnxModel* reference = nullptr;
+  std::span<const RunnerRecord> runners;
+  std::span<const TensorMap> feeds;
+};
+
+/// Equal for two commands that run the same models with the same releases of the same runners on
+/// the same inputs. Files, weights beside a model among them, count by name, size and time of
+/// change; inputs by their bytes.
+std::string ResumeKey(const ResumeScene& scene);
 
 /// nullopt when there is no such file yet. kMalformed when it is damaged or from another command;
 /// `feeds` is how many iterations there are.

@@ -65,7 +65,8 @@ class Court {
                      [](const Ranked& a, const Ranked& b) { return a.error > b.error; });
     for (Ranked& ranked : ranked_) record_.culprits.push_back(std::move(ranked.culprit));
     BlameFusion();
-    if (record_.culprits.empty()) BlameWithoutMaker();
+    // What follows from there being no maker holds once all layers have been looked at.
+    if (record_.culprits.empty() && record_.error.empty()) BlameWithoutMaker();
   }
 
  private:

@@ -21,6 +21,7 @@ constexpr std::string_view kWritten[] = {"save_inputs_path",
                                          "save_accuracy_results_path",
                                          "save_record",
                                          "save_blame",
+                                         "resume",
                                          "save_onnx",
                                          "save_engine",
                                          "save_tactics",
@@ -52,7 +53,7 @@ constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
 constexpr std::string_view kInPlace = "output";
 constexpr std::string_view kLoaded[] = {"load_inputs_paths", "load_outputs_paths"};
 // Written beside kWritten, but not by name, or into.
-constexpr std::string_view kWrittenToo[] = {"resume", "output_dir", "save_heatmaps",
+constexpr std::string_view kWrittenToo[] = {"output_dir", "save_heatmaps",
                                             "save_error_metrics_plot"};
 
 enum class Folders : uint8_t { kLeftOut, kTaken };

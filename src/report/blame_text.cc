@@ -195,13 +195,13 @@ std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   text += Headroom(record);
   text += Fused(record);
   text += Unexposed(record);
-  if (record.disturbance.measured) text += VisibleLine(record.disturbance.finding) + "\n";
-  for (const std::string& note : record.notes) text += "note: " + note + "\n";
-  if (record.culprits.empty()) {
-    text +=
-        record.error.empty() ? "Nothing is to blame.\n" : "Not finished: " + record.error + "\n";
+  const DisturbanceRecord& disturbance = record.disturbance;
+  if (disturbance.measured && !disturbance.finding.empty()) {
+    text += VisibleLine(disturbance.finding) + "\n";
   }
-  return text;
+  for (const std::string& note : record.notes) text += "note: " + note + "\n";
+  if (!record.error.empty()) return text + "Not finished: " + record.error + "\n";
+  return record.culprits.empty() ? text + "Nothing is to blame.\n" : text;
 }
 
 }  // namespace vernier
