@@ -259,12 +259,11 @@ class Investigation {
 
   void SayHowToGoOn() {
     if (all_layers_ == 0) return;
-    logger_.Warning(
-        "Interrupted: " + std::to_string(outcome_.record.layers.size()) + " of " +
-        Counted(all_layers_, "layer") + " had been looked at" +
-        (plan_.resume.empty()
-             ? "; with --resume FILE what is found is kept, and the same command goes on"
-             : ", which '" + plan_.resume + "' keeps: the same command goes on"));
+    logger_.Warning("Interrupted: " + std::to_string(outcome_.record.layers.size()) + " of " +
+                    Counted(all_layers_, "layer") + " had been looked at" +
+                    (plan_.resume.empty()
+                         ? "; vernier blame with --resume FILE keeps them, and goes on from there"
+                         : ", which '" + plan_.resume + "' keeps: the same command goes on"));
   }
 
   Status Resume() {
@@ -343,9 +342,10 @@ class Investigation {
       for (size_t k = 0; k < feeds().size(); ++k) {
         VERNIER_ASSIGN_OR_RETURN(const std::vector<BlameLayerRecord> found,
                                  batch.Run(feeds()[k], static_cast<int64_t>(k)));
-        const bool disturbed = plain_->outputs().disturbed_at().has_value();
-        plain_->outputs().Compare(k, batch.probed_outputs(), outcome_.record.disturbance);
-        if (!disturbed && plain_->outputs().disturbed_at()) disturbing_ = batch.probes();
+        DisturbanceRecord& disturbance = outcome_.record.disturbance;
+        const bool shown = disturbance.shown_at.has_value();
+        plain_->outputs().Compare(k, batch.probed_outputs(), disturbance);
+        if (!shown && disturbance.shown_at) disturbance.shown_by = batch.probes();
         MergeWorst(found, layers);
       }
       auto& all = outcome_.record.layers;
@@ -363,13 +363,13 @@ class Investigation {
     DisturbanceRecord& record = outcome_.record.disturbance;
     if (!record.measured) return {};
     DescribeMovement(record);
-    if (!plain_->outputs().disturbed_at()) return {};
+    if (!record.shown_at) return {};
     if (ExplainedByRounding(std::max(record.plain_error, record.probed_error), outcome_.record)) {
       return {};
     }
     logger_.Start("Probing changed the result: searching for the probes that do it");
     // Of the batch that showed it: all tensors at once may be too many.
-    const NameSet disturbing(disturbing_.begin(), disturbing_.end());
+    const NameSet disturbing(record.shown_by.begin(), record.shown_by.end());
     std::vector<std::string> probes;
     for (const uint32_t node : graph_->order()) {
       for (const std::string_view name : graph_->graph().Outputs(graph_->graph().nodes[node])) {
@@ -377,7 +377,7 @@ class Investigation {
       }
     }
     // On the iteration that showed the difference.
-    const size_t at = *plain_->outputs().disturbed_at();
+    const auto at = static_cast<size_t>(*record.shown_at);
     const ExposedScene scene{&*candidate_, &plain_->outputs(), &feeds()[at], at,
                              graph_->OutputNames()};
     const ProbeTrial trial = [&](const std::vector<std::string>& set) -> Result<double> {
@@ -476,7 +476,6 @@ class Investigation {
   TensorPairs pairs_;
   NameSet visible_, disputed_;
   AmplifiedTensors amplified_;
-  std::vector<std::string> disturbing_;  // probes with which the outputs changed
   std::vector<UnexposedTensor> unexposed_;
   std::unordered_set<std::string> known_;  // tensors of a search that was interrupted
   size_t all_layers_ = 0;                  // that are to be looked at

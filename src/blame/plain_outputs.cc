@@ -41,10 +41,9 @@ void PlainOutputs::Compare(size_t iteration, const TensorMap& probed, Disturbanc
   const double probed_error = Error(iteration, probed);
   const double moved = Between(iteration, plain, probed).times;
   const bool flips = (plain_error > 1) != (probed_error > 1);
-  const bool tells_more =
-      !record.measured || (flips && !disturbed_at_) || (!disturbed_at_ && moved > record.moved);
-  if (flips && !disturbed_at_) disturbed_at_ = iteration;
+  const bool tells_more = !record.measured || (!record.shown_at && (flips || moved > record.moved));
   if (!tells_more) return;
+  if (flips) record.shown_at = static_cast<int64_t>(iteration);
   record.measured = true;
   record.plain_error = plain_error;
   record.probed_error = probed_error;

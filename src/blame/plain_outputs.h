@@ -29,9 +29,6 @@ class PlainOutputs {
   /// tells most.
   void Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record);
 
-  /// The first iteration whose outputs pass with probes and fail without, or the other way round.
-  const std::optional<size_t>& disturbed_at() const { return disturbed_at_; }
-
  private:
   TensorJudgement Between(size_t iteration, const TensorMap& ours, const TensorMap& theirs);
 
@@ -41,7 +38,6 @@ class PlainOutputs {
   CompareOptions options_;
   std::optional<PairBars> bars_;
   std::vector<Iteration> iterations_;
-  std::optional<size_t> disturbed_at_;
 };
 
 }  // namespace vernier

@@ -83,6 +83,12 @@ Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const
                      "' is from another command: its models, runners, their versions or inputs "
                      "differ. Name another file, or remove it to start over");
   }
+  const std::optional<int64_t> shown_at = record->disturbance.shown_at;
+  if (shown_at && (*shown_at < 0 || static_cast<uint64_t>(*shown_at) >= feeds)) {
+    return Malformed("--resume: '" + path +
+                     "' is damaged: it names an iteration that there is not. Remove the file to "
+                     "start over");
+  }
   // Layers are found by their first outputs, and their inputs by the iteration.
   for (const BlameLayerRecord& layer : record->layers) {
     const bool whole = !layer.outputs.empty() && layer.iteration >= 0 &&

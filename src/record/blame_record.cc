@@ -97,6 +97,8 @@ Json ToJson(const DisturbanceRecord& record) {
           {"plain_error", Number(record.plain_error)},
           {"probed_error", Number(record.probed_error)},
           {"moved", Number(record.moved)},
+          {"shown_at", record.shown_at ? Json(*record.shown_at) : Json()},
+          {"shown_by", record.shown_by},
           {"effect", Text(record.effect)},
           {"probes", record.probes},
           {"region", record.region},
@@ -214,6 +216,10 @@ DisturbanceRecord DisturbanceFrom(const Json& json) {
   record.plain_error = NumberFrom(json.at("plain_error"));
   record.probed_error = NumberFrom(json.at("probed_error"));
   record.moved = NumberFrom(json.at("moved"));
+  // Earlier records have neither.
+  const Json shown_at = json.value("shown_at", Json());
+  if (!shown_at.is_null()) record.shown_at = shown_at.get<int64_t>();
+  record.shown_by = ListFrom<std::string>(json.value("shown_by", Json::array()));
   record.effect = TextFrom(json.at("effect"));
   record.probes = ListFrom<std::string>(json.at("probes"));
   record.region = ListFrom<std::string>(json.at("region"));

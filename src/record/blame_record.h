@@ -116,7 +116,11 @@ struct DisturbanceRecord {
   double plain_error = 0;   ///< of the model's outputs without probes, reference against candidate
   double probed_error = 0;  ///< the same with all probes
   double moved = 0;         ///< the candidate's outputs without probes against those with them
-  std::string effect;       ///< "cures", "causes", or empty
+  /// The first iteration whose outputs pass with probes and fail without, or the other way round,
+  /// and the probes that it had.
+  std::optional<int64_t> shown_at;
+  std::vector<std::string> shown_by;
+  std::string effect;               ///< "cures", "causes", or empty
   std::vector<std::string> probes;  ///< the smallest set found that has the effect
   std::vector<std::string> region;  ///< nodes around them
   std::string finding;              ///< one sentence; empty: nothing to say

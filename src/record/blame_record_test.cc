@@ -16,7 +16,10 @@ BlameRecord Example() {
   record.culprits.push_back({"conv1", "Conv", {"y"}, kInfinity, 12.5, "its own error is 12.5"});
   record.culprits.push_back({"relu1", "Relu", {"z"}, 3, std::nullopt, "fusion or interaction"});
   record.unexposed.push_back({"mask", "only in the reference's graph"});
+  record.disturbance.measured = true;
   record.disturbance.changed = true;
+  record.disturbance.shown_at = 2;
+  record.disturbance.shown_by = {"p", "q"};
   record.resume_key = "key";
   NonFiniteRecord first;
   first.output = "y";
@@ -53,6 +56,19 @@ TEST(BlameRecord, HasTheKeysThatProgramsRead) {
   EXPECT_EQ(json["first_nonfinite"]["output"], "y");
   EXPECT_EQ(json["unexposed"][0]["name"], "mask");
   EXPECT_EQ(json["disturbed"], true);
+}
+
+TEST(BlameRecord, WhatShowedADisturbanceComesBack) {
+  const auto record = BlameFromJson(ToJson(Example()));
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  EXPECT_EQ(record->disturbance.shown_at, 2);
+  EXPECT_EQ(record->disturbance.shown_by, (std::vector<std::string>{"p", "q"}));
+  auto earlier = nlohmann::json::parse(ToJson(Example()));
+  earlier["disturbance"].erase("shown_at");
+  earlier["disturbance"].erase("shown_by");
+  const auto read = BlameFromJson(earlier.dump());
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_FALSE(read->disturbance.shown_at);
 }
 
 TEST(BlameRecord, LayersComeBackAsTheyWere) {

@@ -1,6 +1,7 @@
 """`vernier blame --resume`: searches that were killed or interrupted, and what cannot be gone on with."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import planted
 from program import VERNIER, Case, two_models
+from test_blame import FUSING, chain as fused_chain
 
 
 def chain(name, length=40, wrong=None):
@@ -131,6 +133,27 @@ class Resume(Case):
         weights[-1] ^= 1
         Path("bad.bin").write_bytes(weights)
         refused()
+
+    def test_what_probes_disturbed_is_searched_again(self):
+        onnx.save(fused_chain(), "chain.onnx")
+        words = ["chain.onnx", "--onnxrt", "--model-runner", FUSING, "--python", sys.executable,
+                 "--resume", "state.json", "--save-blame", "b.json"]
+        for environment in ({"FUSING": "t3m"}, {"BREAKING": "t2m"}):
+            Path("state.json").unlink(missing_ok=True)
+            found = []
+            for kept in (None, 12, 5):
+                if kept:
+                    state = json.loads(Path("state.json").read_text())
+                    state["layers"] = state["layers"][:kept]
+                    Path("state.json").write_text(json.dumps(state))
+                ended = subprocess.run([VERNIER, "blame", *words], capture_output=True, text=True,
+                                       env={**os.environ, **environment})
+                self.assertEqual(ended.returncode, 1, ended.stderr)
+                found.append(json.loads(Path("b.json").read_text()))
+            for key in ("effect", "probes", "region", "finding"):
+                whole, *again = [each["disturbance"][key] for each in found]
+                self.assertEqual(again, [whole, whole])
+            self.assertEqual(len({each["culprits"][0]["why"] for each in found}), 1)
 
     def test_files_that_are_none_of_its_own_stay(self):
         for text in ("{}", "hello", '{"schema_version": 1}'):
