@@ -93,7 +93,7 @@ TEST(ValueSteps, AllValuesOfAnOriginComeOutAsWanted) {
   }
 }
 
-TEST(ValueSteps, AnOriginIsFoundWhereOneIsBesideZero) {
+TEST(ValueSteps, WhatOneBecomesHasAnOrigin) {
   for (const Steps& steps : Ways()) {
     const int64_t after = After(steps, 1);
     EXPECT_TRUE(OriginOf(steps, {after - 9, after + 9}).has_value());
