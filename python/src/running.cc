@@ -17,11 +17,28 @@ namespace nb = nanobind;
 namespace vernier::python {
 namespace {
 
+// What is asked beside the words.
+struct RunSettings {
+  bool keep = true;
+  bool compare = true;
+  std::vector<std::string> environment;
+  std::string python;
+};
+
+RunSettings SettingsFrom(const nb::dict& said) {
+  return {nb::cast<bool>(said["keep"]), nb::cast<bool>(said["compare"]),
+          nb::cast<std::vector<std::string>>(said["environment"]),
+          nb::cast<std::string>(said["python"])};
+}
+
 // The lines of a run, and what it made.
 class Witness final : public RunObserver {
  public:
-  Witness(Logger& logger, const RunPlan& plan, bool keep, nb::object progress)
-      : reporter_(logger, plan, true), keep_(keep), progress_(std::move(progress)) {}
+  Witness(Logger& logger, const RunPlan& plan, const RunSettings& settings, nb::object progress)
+      : reporter_(logger, plan, true),
+        keep_(settings.keep),
+        compare_(settings.compare),
+        progress_(std::move(progress)) {}
 
   ComparisonDetail DetailWanted() override { return reporter_.DetailWanted(); }
   void FeedMade(int64_t iteration, const TensorMap& feed) override {
@@ -33,7 +50,9 @@ class Witness final : public RunObserver {
   void ComparisonsStarted(std::span<const RunnerPair> pairs) override {
     reporter_.ComparisonsStarted(pairs);
   }
-  void IterationStarted(int64_t iteration) override { reporter_.IterationStarted(iteration); }
+  void IterationStarted(int64_t iteration) override {
+    if (compare_) reporter_.IterationStarted(iteration);
+  }
   void PairCompared(const IterationComparison& comparison) override {
     reporter_.PairCompared(comparison);
   }
@@ -62,7 +81,7 @@ class Witness final : public RunObserver {
 
  private:
   RunReporter reporter_;
-  bool keep_;
+  bool keep_, compare_;
   nb::object progress_;
 };
 
@@ -72,20 +91,6 @@ struct RunAnswer {
   std::vector<NamedTensors> feeds;
   std::vector<IterationTuple> results;  // in the order in which they were made
 };
-
-// What is asked beside the words.
-struct RunSettings {
-  bool keep = true;
-  bool compare = true;
-  std::vector<std::string> environment;
-  std::string python;
-};
-
-RunSettings SettingsFrom(const nb::dict& said) {
-  return {nb::cast<bool>(said["keep"]), nb::cast<bool>(said["compare"]),
-          nb::cast<std::vector<std::string>>(said["environment"]),
-          nb::cast<std::string>(said["python"])};
-}
 
 RunAnswer Execute(const RunPlan& plan, const Words& words, const CallerObjects& objects,
                   PythonLogger& logger, Witness& witness) {
@@ -126,7 +131,7 @@ RunAnswer Run(std::vector<std::string> list, const nb::dict& said_caller, const 
   if (plan.runners.empty() && plan.load_outputs.empty()) {
     throw StatusError{InvalidArgument("runners: expected at least one")};
   }
-  Witness witness(logger, plan, settings.keep, std::move(progress));
+  Witness witness(logger, plan, settings, std::move(progress));
   return Execute(plan, words, caller.Objects(settings.keep), logger, witness);
 }
 

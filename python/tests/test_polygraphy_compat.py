@@ -349,6 +349,70 @@ def test_runs_are_told_unless_logging_is_set_up(tmp_path):
     assert any(line.startswith("own: told") for line in printed)
 
 
+RUNS = """
+    import numpy as np
+    from PREFIX.backend.base import BaseRunner
+    from PREFIX.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
+    from PREFIX.common import TensorMetadata
+    from PREFIX.comparator import Comparator
+
+    class Told(BaseRunner):
+        def activate_impl(self):
+            print(self.label, "activate", flush=True)
+
+        def get_input_metadata_impl(self):
+            return TensorMetadata().add("x", np.dtype(np.float32), (1, 3))
+
+        def infer_impl(self, feed_dict):
+            print(self.label, "infer", feed_dict["x"].tolist(), flush=True)
+            self.inference_time = 0.25
+            return {"y": feed_dict["x"]}
+
+        def deactivate_impl(self):
+            print(self.label, "deactivate", flush=True)
+
+    def named(label, **words):
+        runner = Told(**words)
+        runner.label = label
+        return runner
+
+    def feeds():
+        for level in range(2):
+            yield {"x": np.full((1, 3), level, dtype=np.float32)}
+
+    both = Comparator.run([named("first", name="a"), named("second", name="b")], feeds(), warm_up=1)
+    print(both["b"][1].runtime, both["b"][1]["y"].tolist())
+    Comparator.run([OnnxrtRunner(SessionFromOnnx("../small.onnx"), name="told")], feeds())
+    print(len(Comparator.run([], feeds())))
+    twice = [named("unnamed"), named("unnamed"), named("prefixed", prefix="p")]
+    print([runner.name.rsplit("-", 2)[0] for runner in twice])
+    print(list(Comparator.run(twice, feeds()).keys()) == [runner.name for runner in twice])
+    """
+
+
+def test_runners_run_one_after_the_other(tmp_path):
+    """Who is active when, and what is told of it; the time of an inference is the runner's own word."""
+    (tmp_path / "small.onnx").write_bytes(small_model())
+
+    def told(python, prefix, folder):
+        lines = log_of(python, prefix, RUNS, folder)
+        # Frameworks have clocks of their own.
+        lines = [re.sub(r"in [\d.]+ ms \| Average inference time: [\d.]+ ms", "in ...", line)
+                 if "told" in line else re.sub(r"\d\d/\d\d/\d\d-[\d:]+", "NOW", line)
+                 for line in lines]
+        return [line for line in lines if "no runners" not in line.lower()]
+
+    ours = told(sys.executable, "vernier.polygraphy_compat", tmp_path / "ours")
+    deeds = [line.split()[:2] for line in ours if line.startswith(("first", "second"))]
+    assert deeds == [[label, deed] for label in ("first", "second") for deed in
+                     ("activate", "infer", "infer", "infer", "deactivate")]
+    assert any("Completed 2 iteration(s) in 500 ms | Average inference time: 250 ms." in line
+               for line in ours)
+    if not PEER:
+        pytest.skip("no Polygraphy to compare with")
+    assert ours == told(PEER, "polygraphy", tmp_path / "theirs")
+
+
 def test_a_loader_that_knows_no_inputs_says_so():
     from vernier.polygraphy_compat.comparator import DataLoader
     with pytest.raises(vernier.InvalidArgument, match="input_metadata"):

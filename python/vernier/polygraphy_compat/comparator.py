@@ -151,8 +151,15 @@ class Comparator:
     def run(runners, data_loader=None, warm_up=None, use_subprocess=None,
             subprocess_timeout=None, subprocess_polling_interval=None, save_inputs_path=None,
             save_outputs_path=None, save_input_blob_path=None, streaming=None):
-        """The RunResults of all runners; with streaming=True a generator of single iterations."""
+        """The RunResults of all runners; with streaming=True a generator of single iterations.
+
+        One runner after the other is activated, given all feeds and deactivated; streaming ones are
+        active together, and each feed goes through all of them.
+        """
         runners = [runner() if isinstance(runner, type) else runner for runner in runners]
+        if not runners:
+            G_LOGGER.warning("Comparator.run was given no runners, and has no results")
+            return RunResults()
         loader = DataLoader() if data_loader is None else data_loader
         options = loader.options() if isinstance(loader, DataLoader) else {}
         labelled = OrderedDict()
@@ -163,12 +170,13 @@ class Comparator:
             raise InvalidArgument("runners: each needs a name of its own")
         record = vernier.run(
             None, labelled, None if options else loader, lenient=True, pairs=(),
-            warm_up=warm_up, use_subprocess=use_subprocess, timeout=subprocess_timeout,
-            save_inputs=save_inputs_path, save_outputs=save_outputs_path,
-            save_input_blob=save_input_blob_path, **options)
+            sequential_runners=not streaming, warm_up=warm_up, use_subprocess=use_subprocess,
+            timeout=subprocess_timeout, save_inputs=save_inputs_path,
+            save_outputs=save_outputs_path, save_input_blob=save_input_blob_path, **options)
         for _, iterations in record.results:
             for iteration in iterations:
                 iteration._own()  # what scripts get is theirs to change
+        G_LOGGER.verbose(f"Successfully ran: {list(labelled)}")
         return record.results.split() if streaming else record.results
 
     @staticmethod

@@ -55,7 +55,7 @@ class BaseRunner:
     """A base for runners of one's own, with Polygraphy's methods *_impl."""
 
     def __init__(self, name=None, prefix=None):
-        prefix = prefix or type(self).__name__
+        prefix = "Runner" if prefix is None else prefix
         if name is None:
             count = _counts.get(prefix, 0)
             _counts[prefix] = count + 1
