@@ -139,6 +139,14 @@ class IterationResult(MutableMapping):
     def _tuple(self):
         return (self.runner_name, self.runtime, self._tensors())
 
+    def _encode(self):
+        """For Polygraphy's JSON."""
+        import numpy as np
+        outputs = {name: {"values": np.asarray(array), "polygraphy_class": "LazyArray"}
+                   for name, array in self.items()}
+        return {"outputs": outputs, "runtime": self.runtime, "runner_name": self.runner_name,
+                "polygraphy_class": "IterationResult"}
+
     def __repr__(self):
         if self._read is not None:
             return f"IterationResult(<not read yet>, runner_name={self._runner_name!r})"
@@ -242,6 +250,11 @@ class RunResults:
         except BaseException:
             writer.discard()
             raise
+
+    def _encode(self):
+        """For Polygraphy's JSON."""
+        return {"lst": [[name, list(iterations)] for name, iterations in self.items()],
+                "polygraphy_class": "RunResults"}
 
     def to_json(self):
         """The text of Polygraphy's JSON."""
