@@ -3,11 +3,13 @@
 from . import _encoding  # of libexec/vernier/shim/polygraphy
 from ._errors import InvalidArgument, Malformed
 
+decoders = {}  # of classes by their names; vernier.polygraphy_compat adds its own
+
 
 def _decoders():
     from ._results import IterationResult, RunResults
     return {"IterationResult": lambda found: IterationResult(**found),
-            "RunResults": lambda found: RunResults(map(tuple, found["lst"]))}
+            "RunResults": lambda found: RunResults(map(tuple, found["lst"])), **decoders}
 
 
 _text = _encoding.Encoding(

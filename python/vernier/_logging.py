@@ -1,6 +1,8 @@
 """The log of the libraries, as Python's: the logger "vernier"."""
 
+import contextlib
 import logging
+import threading
 
 # Polygraphy's levels that Python lacks.
 NAMES = {22: "START", 28: "FINISH", 5: "EXTRA_VERBOSE"}
@@ -11,9 +13,23 @@ def logger():
     return logging.getLogger("vernier")
 
 
+_of_thread = threading.local()
+
+
+@contextlib.contextmanager
+def without(*beginnings):
+    """For a with statement: the libraries' lines that begin so are not told of this thread's calls."""
+    _of_thread.dropped = beginnings
+    try:
+        yield
+    finally:
+        _of_thread.dropped = ()
+
+
 def sink():
     """What writes a line, and the lowest number that is wanted at all."""
     log = logger()
+    dropped = getattr(_of_thread, "dropped", ())  # lines come from threads of the libraries
     if not log.handlers:
         log.addHandler(logging.NullHandler())  # silent until the program sets logging up
     for number, name in NAMES.items():
@@ -21,6 +37,8 @@ def sink():
             logging.addLevelName(number, name)
 
     def write(severity, text, area):
+        if dropped and text.startswith(dropped):
+            return
         log.log(max(severity, LOWEST), "%s", text, extra={"area": area})
 
     level = log.getEffectiveLevel()

@@ -1,46 +1,24 @@
 """Comparison functions: the program's, called with two IterationResults."""
 
-import contextlib
 import json
-import logging
 import os
 import tempfile
-import threading
 
 import vernier
 from vernier import InvalidArgument
-from vernier._logging import logger
+from vernier._logging import without
 from vernier._results import IterationResult
 
-from . import verdicts  # of libexec/vernier/shim/polygraphy/comparator, installed here
+from . import thresholds, verdicts  # of libexec/vernier/shim/polygraphy/comparator, installed here
 
 
 # A file of a moment: on a disk the time to make it safe would be the most of a call.
 SHARED_MEMORY = "/dev/shm"
 
 
-class _OfAllIterations(logging.Filter):
-    """Lines that are not about this one iteration: Comparator.compare_accuracy tells them."""
-
-    LINES = ("Accuracy Comparison |", "Iteration: ", "Accuracy Summary |",
-             "Saving accuracy results to")
-
-    def __init__(self):
-        super().__init__()
-        self.thread = threading.get_ident()  # others may be telling of a run
-
-    def filter(self, record):
-        return record.thread != self.thread or not record.getMessage().startswith(self.LINES)
-
-
-@contextlib.contextmanager
-def _told_of_one():
-    dropped = _OfAllIterations()
-    logger().addFilter(dropped)
-    try:
-        yield
-    finally:
-        logger().removeFilter(dropped)
+# Lines that are not about one iteration: Comparator.compare_accuracy tells them.
+OF_ALL_ITERATIONS = ("Accuracy Comparison |", "Iteration: ", "Accuracy Summary |",
+                     "Saving accuracy results to")
 
 
 def _folder():
@@ -53,7 +31,7 @@ class _Judged(verdicts.Function):
         names = (a.runner_name, b.runner_name)
         if names[0] == names[1]:
             names = tuple(f"{name}-{index}" for index, name in enumerate(names))
-        with _told_of_one(), _folder() as folder:
+        with without(*OF_ALL_ITERATIONS), _folder() as folder:
             path = os.path.join(folder, "accuracy.json")
             record = vernier.compare([a], [b], names=names, lenient=True,
                                      compare=list(self.functions), save_accuracy_results=path,
@@ -82,6 +60,10 @@ def _measures(path):
         return verdicts.measures_of(json.load(file))
 
 
+Threshold, SimpleThreshold = thresholds.Threshold, thresholds.SimpleThreshold
+L2Threshold, LpipsThreshold = thresholds.L2Threshold, thresholds.LpipsThreshold
+CosineSimilarityThreshold = thresholds.CosineSimilarityThreshold
+PsnrThreshold, SnrThreshold = thresholds.PsnrThreshold, thresholds.SnrThreshold
 BaseCompareFunc, CompareResult = verdicts.BaseCompareFunc, verdicts.CompareResult
 OutputCompareResult, L2Result = verdicts.OutputCompareResult, verdicts.L2Result
 CosineSimilarityResult = verdicts.CosineSimilarityResult

@@ -8,26 +8,30 @@ from vernier import InvalidArgument
 from vernier._logging import logger
 from vernier._results import IterationResult, RunResults
 
+from ._accuracy import AVERAGE, PER_SAMPLE, AccuracyResult, AccuracyResults
 from ._compare_funcs import (BaseCompareFunc, CompareFunc, CompareResult,
                              CosineSimilarityCompareFunc, CosineSimilarityResult,
-                             DistanceMetricsCompareFunc, DistanceMetricsResult,
-                             IndicesCompareFunc, L2CompareFunc, L2Result, OutputCompareResult,
+                             CosineSimilarityThreshold, DistanceMetricsCompareFunc,
+                             DistanceMetricsResult, IndicesCompareFunc, L2CompareFunc, L2Result,
+                             L2Threshold, LpipsThreshold, OutputCompareResult,
                              PerceptualMetricsCompareFunc, PerceptualMetricsResult,
-                             PsnrCompareFunc, PsnrResult, QualityMetricsCompareFunc,
-                             QualityMetricsResult, SimpleCompareFunc, SnrCompareFunc, SnrResult)
+                             PsnrCompareFunc, PsnrResult, PsnrThreshold,
+                             QualityMetricsCompareFunc, QualityMetricsResult, SimpleCompareFunc,
+                             SimpleThreshold, SnrCompareFunc, SnrResult, SnrThreshold, Threshold)
 from .backend.base import FrameworkRunner
 from .logger import G_LOGGER
 from .random_inputs import RandomInputs  # of libexec/vernier/shim/polygraphy/comparator
 
 __all__ = ["AccuracyResult", "AccuracyResults", "BaseCompareFunc", "BasePostprocessFunc",
            "Comparator", "CompareFunc", "CompareResult", "CosineSimilarityCompareFunc",
-           "CosineSimilarityResult", "DataLoader", "DistanceMetricsCompareFunc",
-           "DistanceMetricsResult", "IndicesCompareFunc", "IterationResult", "L2CompareFunc",
-           "L2Result", "OutputCompareResult", "PerceptualMetricsCompareFunc",
-           "PerceptualMetricsResult", "PostprocessFunc", "PsnrCompareFunc", "PsnrResult",
+           "CosineSimilarityResult", "CosineSimilarityThreshold", "DataLoader",
+           "DistanceMetricsCompareFunc", "DistanceMetricsResult", "IndicesCompareFunc",
+           "IterationResult", "L2CompareFunc", "L2Result", "L2Threshold", "LpipsThreshold",
+           "OutputCompareResult", "PerceptualMetricsCompareFunc", "PerceptualMetricsResult",
+           "PostprocessFunc", "PsnrCompareFunc", "PsnrResult", "PsnrThreshold",
            "QualityMetricsCompareFunc", "QualityMetricsResult", "RunResults",
-           "SimpleCompareFunc", "SnrCompareFunc", "SnrResult", "StreamingDataLoader",
-           "TopKPostprocessFunc"]
+           "SimpleCompareFunc", "SimpleThreshold", "SnrCompareFunc", "SnrResult", "SnrThreshold",
+           "StreamingDataLoader", "Threshold", "TopKPostprocessFunc"]
 
 
 class DataLoader(RandomInputs):
@@ -104,43 +108,6 @@ class PostprocessFunc:
     top_k = TopKPostprocessFunc
 
 
-class AccuracyResult(OrderedDict):
-    """Pairs of runner names to the verdicts of their iterations, under one function."""
-
-    def __bool__(self):
-        return all(bool(match) for iterations in self.values() for verdicts in iterations
-                   for match in verdicts.values())
-
-    def stats(self, runner_pair=None):
-        iterations = self[runner_pair or next(iter(self))]
-        matched = sum(all(map(bool, verdicts.values())) for verdicts in iterations)
-        return matched, len(iterations) - matched, len(iterations)
-
-    def percentage(self, runner_pair=None):
-        if not len(self):  # bool() asks for the verdict
-            return 1.0
-        matched, _, total = self.stats(runner_pair)
-        return matched / total if total else 1.0
-
-
-class AccuracyResults(list):
-    """One AccuracyResult for each comparison function."""
-
-    def __bool__(self):
-        return all(bool(result) for result in self)
-
-    def __getattr__(self, name):
-        # As the single result that older scripts expect.
-        if name in ("items", "keys", "values", "stats", "percentage") and len(self) == 1:
-            return getattr(self[0], name)
-        raise AttributeError(name)
-
-    def __getitem__(self, key):
-        if isinstance(key, tuple) and len(self) == 1:
-            return super().__getitem__(0)[key]
-        return super().__getitem__(key)
-
-
 def _runner_for_run(runner):
     """A runner of vernier's, closed, or an object that the run serves itself."""
     return runner.for_run() if isinstance(runner, FrameworkRunner) else runner
@@ -182,27 +149,31 @@ class Comparator:
     @staticmethod
     def compare_accuracy(run_results, fail_fast=False, comparisons=None, compare_func=None,
                          check_average=False):
-        """Each runner against the next one, or the pairs of indices in `comparisons`."""
+        """Each runner against the next one, or the pairs of indices in `comparisons`.
+
+        With check_average the averages of the measures over all iterations are held against the
+        thresholds, and not those of each.
+        """
+        functions = [SimpleCompareFunc() if function is None else function for function in (
+            compare_func if isinstance(compare_func, (list, tuple)) else [compare_func])]
         if check_average:
-            raise vernier.Unimplemented("check_average: vernier.compare(check_average=True) has it")
+            if fail_fast:
+                raise InvalidArgument("check_average: an average is known at the end: not together "
+                                      "with fail_fast")
+            for function in functions:
+                _check_averageable(function)
         run_results = _joined(run_results)
-        functions = compare_func if isinstance(compare_func, (list, tuple)) else [compare_func]
-        pairs = comparisons or [(i, i + 1) for i in range(len(run_results) - 1)]
-        if not pairs:
+        comparisons = comparisons or [(i, i + 1) for i in range(len(run_results) - 1)]
+        if not comparisons:
             raise InvalidArgument("compare_accuracy: there is nothing to compare: the results are of "
                                   f"{len(run_results)} runner{'' if len(run_results) == 1 else 's'}")
-        results = AccuracyResults()
-        for function in functions:
-            result = AccuracyResult()
-            for first, second in pairs:
-                verdicts, stopped = _compare_pair(run_results[first], run_results[second],
-                                                  function or SimpleCompareFunc(), fail_fast)
-                names = (run_results[first][0], run_results[second][0])
-                result[names] = verdicts
-                _tell_summary(names, result)
-                if stopped:
-                    break
-            results.append(result)
+        pairs = [(run_results[first], run_results[second]) for first, second in comparisons]
+        results = AccuracyResults(AccuracyResult(aggregation=AVERAGE if check_average else PER_SAMPLE)
+                                  for _ in functions)
+        if not _compare_pairs(pairs, functions, results, fail_fast):
+            return results
+        for pair in pairs:
+            _tell_summary(_names(pair), results)
         return results
 
     @staticmethod
@@ -265,30 +236,88 @@ def _joined(run_results):
     return RunResults.concat(runs)
 
 
-def _tell_summary(names, result):
-    """In Polygraphy's words."""
-    passed, failed, total = result.stats(names)
-    level = G_LOGGER.ERROR if failed else G_LOGGER.FINISH
-    logger().log(level, "Accuracy Summary | %s vs. %s | Passed: %d/%d iterations | Pass Rate: %.2f%%",
-                 *names, passed, total, 100 * passed / total)
+def _check_averageable(function):
+    """Raises where a function makes no measure whose average could be held against a threshold."""
+    thresholds_for = getattr(function, "thresholds_for", None)
+    try:
+        threshold = thresholds_for("") if thresholds_for else None
+    except NotImplementedError:
+        threshold = None
+    name = getattr(function, "__name__", type(function).__name__)
+    if threshold is None or not threshold.metric_fields():
+        raise InvalidArgument(f"check_average: {name} gives verdicts without measures (a function of "
+                              "one's own needs thresholds_for, and results with those thresholds)")
+    if getattr(threshold, "check_error_stat", None) == "elemwise":
+        raise InvalidArgument(f"check_average: {name} looks at each element; check_error_stat= names "
+                              "a statistic")
 
 
-def _compare_pair(a, b, function, fail_fast):
+def _names(pair):
+    return pair[0][0], pair[1][0]
+
+
+def _compare_pairs(pairs, functions, results, fail_fast):
+    """Fills the results in; false where a mismatch has ended it."""
+    for pair in pairs:
+        _check_iterations(*pair)
+        for result in results:
+            result[_names(pair)] = []
+        logger().log(G_LOGGER.START, "Accuracy Comparison | %s vs. %s", *_names(pair))
+    for index in range(max(len(first) for (_, first), _ in pairs)):
+        logger().info("Iteration: %d", index)
+        for pair in pairs:
+            if index >= len(pair[0][1]):
+                continue
+            judged = [_judged(function, pair, index) for function in functions]
+            for result, verdicts in zip(results, judged):
+                result[_names(pair)].append(verdicts)
+            if fail_fast and not all(bool(v) for verdicts in judged for v in verdicts.values()):
+                return False
+    return True
+
+
+def _check_iterations(a, b):
     if len(a[1]) != len(b[1]):
         raise InvalidArgument(f"'{a[0]}' has {len(a[1])} iterations and '{b[0]}' {len(b[1])}")
     if not len(a[1]):
         raise InvalidArgument(f"'{a[0]}' and '{b[0]}' have no iterations to compare")
-    logger().info("Accuracy Comparison | %s vs. %s", a[0], b[0])
-    verdicts = []
-    for index, (left, right) in enumerate(zip(a[1], b[1])):
-        logger().info("Iteration: %d", index)
-        judged = function(left, right)
-        if not hasattr(judged, "items"):
-            raise InvalidArgument("compare_func: expected a mapping of output names to verdicts, got "
-                                  f"a {type(judged).__name__}")
-        verdicts.append(OrderedDict(judged))
-        if not verdicts[-1]:
-            raise InvalidArgument(f"'{a[0]}' and '{b[0]}' have no outputs in common to compare")
-        if fail_fast and not all(map(bool, verdicts[-1].values())):
-            return verdicts, True
-    return verdicts, False
+
+
+def _judged(function, pair, index):
+    (first, a), (second, b) = pair
+    judged = function(a[index], b[index])
+    if not hasattr(judged, "items"):
+        raise InvalidArgument("compare_func: expected a mapping of output names to verdicts, got "
+                              f"a {type(judged).__name__}")
+    if not judged:
+        raise InvalidArgument(f"'{first}' and '{second}' have no outputs in common to compare")
+    return OrderedDict(judged)
+
+
+def _tell_summary(names, results):
+    """In Polygraphy's words: of all functions together."""
+    prefix = f"Accuracy Summary | {names[0]} vs. {names[1]} | Passed: "
+    if results[0].aggregation == AVERAGE:
+        return _tell_averages(names, prefix, results)
+    iterations = [[bool(v) for found in of_all for v in found.values()]
+                  for of_all in zip(*(result[names] for result in results))]
+    passed, total = sum(map(all, iterations)), len(iterations)
+    _tell(passed == total, f"{prefix}{passed}/{total} iterations | Pass Rate: "
+                           f"{100 * passed / total:.2f}%")
+
+
+def _tell_averages(names, prefix, results):
+    averages = [result.average_results(names) for result in results]
+    outputs = list(dict.fromkeys(name for found in averages for name in found))
+    passed = {name: all(bool(found.get(name, True)) for found in averages) for name in outputs}
+    _tell(all(passed.values()), f"{prefix}{sum(passed.values())}/{len(outputs)} outputs")
+    for name in outputs:
+        _tell(passed[name], f"    {name} | {'PASSED' if passed[name] else 'FAILED'}:")
+        for found in averages:
+            told = found[name].describe() if name in found else None
+            if told is not None:
+                _tell(told[1], f"        {told[0]}")
+
+
+def _tell(passed, line):
+    logger().log(G_LOGGER.FINISH if passed else G_LOGGER.ERROR, "%s", line)

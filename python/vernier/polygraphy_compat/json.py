@@ -6,6 +6,8 @@ from vernier import Malformed, load_inputs, load_results, save_inputs
 from vernier._json import from_json, read_text, to_json, write_text
 from vernier._results import IterationResult, RunResults
 
+from . import _accuracy  # noqa: F401, whose classes files may hold
+
 __all__ = ["from_json", "load_json", "save_json", "to_json"]
 
 
@@ -38,7 +40,7 @@ def load_json(src, description=None):
             start = "".join(file.read(256).split())
     except (OSError, UnicodeDecodeError) as error:
         raise Malformed(f"'{os.fspath(src)}' cannot be read: {error}") from error
-    if start.startswith('{"lst":'):
+    if start.startswith('{"lst":[["'):  # a runner's name
         return load_results(src)
     if start.startswith('[{"'):
         feeds = _feeds_of(src)

@@ -15,6 +15,11 @@ class DataTypeConversionException(PolygraphyException):
     """A type that another library lacks."""
 
 
+def invalid(text):
+    """What is raised of an argument that makes no sense."""
+    return PolygraphyException(text)
+
+
 def _of_package(module, name):
     """What vernier's Python package calls so, where the interpreter has it."""
     for place in (module, module.rpartition(".")[0]):

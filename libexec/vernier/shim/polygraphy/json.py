@@ -5,9 +5,10 @@ from polygraphy.encoding import Encoding
 
 
 def _decoders():
-    from polygraphy.comparator import IterationResult, RunResults
+    from polygraphy.comparator import IterationResult, RunResults, verdicts
     return {"IterationResult": lambda found: IterationResult(**found),
-            "RunResults": lambda found: RunResults(map(tuple, found["lst"]))}
+            "RunResults": lambda found: RunResults(map(tuple, found["lst"])),
+            **verdicts.DECODERS}
 
 
 def _unknown(kind):

@@ -1,7 +1,7 @@
 """Comparison functions: what the program says of two iterations."""
 
 from polygraphy import exception
-from polygraphy.comparator import program, verdicts
+from polygraphy.comparator import program, thresholds, verdicts
 from polygraphy.comparator.struct import IterationResult
 from polygraphy.logger import G_LOGGER
 
@@ -24,6 +24,10 @@ class _Judged(verdicts.Function):
     lack = refuse
 
 
+Threshold, SimpleThreshold = thresholds.Threshold, thresholds.SimpleThreshold
+L2Threshold, LpipsThreshold = thresholds.L2Threshold, thresholds.LpipsThreshold
+CosineSimilarityThreshold = thresholds.CosineSimilarityThreshold
+PsnrThreshold, SnrThreshold = thresholds.PsnrThreshold, thresholds.SnrThreshold
 BaseCompareFunc, CompareResult = verdicts.BaseCompareFunc, verdicts.CompareResult
 OutputCompareResult, L2Result = verdicts.OutputCompareResult, verdicts.L2Result
 CosineSimilarityResult = verdicts.CosineSimilarityResult
@@ -47,7 +51,9 @@ class CompareFunc:
 
 
 __all__ = ["BaseCompareFunc", "CompareFunc", "CompareResult", "CosineSimilarityCompareFunc",
-           "CosineSimilarityResult", "IndicesCompareFunc", "L2CompareFunc", "L2Result",
-           "OutputCompareResult", "PerceptualMetricsCompareFunc", "PerceptualMetricsResult",
-           "PsnrCompareFunc", "PsnrResult", "SimpleCompareFunc", "SnrCompareFunc", "SnrResult"]
+           "CosineSimilarityResult", "CosineSimilarityThreshold", "IndicesCompareFunc",
+           "L2CompareFunc", "L2Result", "L2Threshold", "LpipsThreshold", "OutputCompareResult",
+           "PerceptualMetricsCompareFunc", "PerceptualMetricsResult", "PsnrCompareFunc",
+           "PsnrResult", "PsnrThreshold", "SimpleCompareFunc", "SimpleThreshold",
+           "SnrCompareFunc", "SnrResult", "SnrThreshold", "Threshold"]
 __getattr__ = exception.missing("comparator.compare")

@@ -6,65 +6,198 @@ The wheel installs this file with vernier.polygraphy_compat, too.
 from collections import OrderedDict
 from types import SimpleNamespace
 
+from . import exception
+from . import thresholds as bars
+
 
 class CompareResult:
     """The verdict on one output of one iteration, and what was measured; true where it matched.
 
-    Measures have Polygraphy's names, and are None where they could not be taken. `data` is the
-    program's record of the output, `saved` what --save-accuracy-results has of it.
+    Measures have Polygraphy's names, and are None where they could not be taken. The verdict is
+    that of `thresholds` on them, unless one was given. Of a result that the program made, `data` is
+    its record of the output.
     """
 
-    MEASURES = ()
+    _THRESHOLD_CLASS = None  # of thresholds that look at these measures; Polygraphy's name
+    FIELDS = ()  # of a class that no single threshold looks at
 
-    def __init__(self, output, measures):
-        self.passed = output["passed"]
-        self.data, self.saved = output, measures
-        for name in self.MEASURES:
-            setattr(self, name, measures.get(name))
-        self.output0_name, self.output1_name = output["name"], output["other_name"]
+    def __init__(self, thresholds=None):
+        self.thresholds = thresholds
+        self.output0_name = self.output1_name = None
+        self.data = None
+        self._told = None  # the program's verdict
+        self._unmeasured = False
+
+    @classmethod
+    def _of(cls, output, measures):
+        """Of the program's record of an output and its measures, which may be none."""
+        known = {name: measures.get(name) for name in cls.metric_fields()}
+        if "passed" in measures:
+            known["passed"] = measures["passed"]
+        if cls._THRESHOLD_CLASS:
+            known["thresholds"] = _threshold(measures.get("thresholds"))
+        result = cls(**known)
+        result.data, result._told = output, output["passed"]
+        result._unmeasured = not measures
+        result.output0_name, result.output1_name = output["name"], output["other_name"]
+        return result
 
     def __bool__(self):
-        return self.passed
+        if self._told is not None:
+            return self._told
+        if self.thresholds is None:
+            raise exception.invalid(f"a {type(self).__name__} without thresholds is neither a match "
+                                    "nor a mismatch")
+        return self.thresholds.passed(self.metric_values())
+
+    def set_thresholds(self, thresholds):
+        """The verdict is theirs from now on."""
+        self.thresholds, self._told = thresholds, None
+
+    @classmethod
+    def metric_fields(cls):
+        known = cls._THRESHOLD_CLASS
+        return known.metric_fields() if known else list(cls.FIELDS)
 
     def metric_values(self):
-        return {name: getattr(self, name) for name in self.MEASURES}
+        return OrderedDict((name, getattr(self, name)) for name in self.metric_fields())
+
+    def describe(self):
+        """A line on the one measure, and whether it passed; None where there are several."""
+        return self.thresholds.describe(self.metric_values()) if self.thresholds else None
 
     def _encode(self):
-        """For the stand-in's JSON."""
-        return self.saved or self.passed
+        """As Polygraphy's JSON has it: where nothing was measured, the verdict alone."""
+        if self._unmeasured or self._THRESHOLD_CLASS is None:
+            return bool(self)
+        kind = type(self).__name__
+        if CLASSES.get(kind) is not type(self):
+            raise exception.invalid(f"a {kind} cannot be saved as JSON: nothing would read it")
+        return {**self.metric_values(), "thresholds": self.thresholds, "polygraphy_class": kind}
 
     def __repr__(self):
-        words = ", ".join(f"{name}={value}" for name, value in self.metric_values().items())
-        return f"{type(self).__name__}(passed={self.passed}, {words})"
+        words = [f"passed={self._told}"] if self._told is not None else []
+        words += [f"{name}={value}" for name, value in self.metric_values().items()]
+        return f"{type(self).__name__}({', '.join(words)})"
+
+
+def _threshold(found):
+    """Of a JSON object that was read by others."""
+    if not found:
+        return None
+    return DECODERS[found["polygraphy_class"]](
+        {name: value for name, value in found.items() if name != "polygraphy_class"})
 
 
 class OutputCompareResult(CompareResult):
-    MEASURES = ("max_absdiff", "max_reldiff", "mean_absdiff", "mean_reldiff", "median_absdiff",
-                "median_reldiff", "quantile_absdiff", "quantile_reldiff")
+    _THRESHOLD_CLASS = bars.SimpleThreshold
+
+    def __init__(self, max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff,
+                 median_reldiff, quantile_absdiff, quantile_reldiff, thresholds=None, passed=None):
+        super().__init__(thresholds)
+        self._passed = passed  # of the look at each element, which the measures do not tell
+        given = (max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff,
+                 median_reldiff, quantile_absdiff, quantile_reldiff)
+        for name, value in zip(self.metric_fields(), given):
+            setattr(self, name, None if value is None else float(value))
 
     def __str__(self):
         return f"(atol={self.max_absdiff}, rtol={self.max_reldiff})"
 
+    def __bool__(self):
+        if self._told is None and self._passed is not None:
+            return self._passed
+        return super().__bool__()
 
-def _result(name, *measures):
-    return type(name, (CompareResult,), {"MEASURES": measures, "__doc__": CompareResult.__doc__,
-                                         "__module__": __name__})
+    def set_thresholds(self, thresholds):
+        super().set_thresholds(thresholds)
+        self._passed = None
+
+    def _encode(self):
+        encoded = super()._encode()
+        if not isinstance(encoded, dict):
+            return encoded
+        kind = encoded.pop("polygraphy_class")
+        return {**encoded, "passed": self._passed, "polygraphy_class": kind}  # in their order
 
 
-L2Result = _result("L2Result", "l2_norm")
-CosineSimilarityResult = _result("CosineSimilarityResult", "cosine_similarity")
-PsnrResult = _result("PsnrResult", "psnr")
-SnrResult = _result("SnrResult", "snr")
-PerceptualMetricsResult = _result("PerceptualMetricsResult", "lpips")
-# Of releases before 0.50.
-DistanceMetricsResult = _result("DistanceMetricsResult", "l2_norm", "cosine_similarity")
-QualityMetricsResult = _result("QualityMetricsResult", "psnr", "snr")
+class PerceptualMetricsResult(CompareResult):
+    _THRESHOLD_CLASS = bars.LpipsThreshold
+
+    def __init__(self, lpips=None, thresholds=None):
+        super().__init__(thresholds)
+        self.lpips = lpips
+
+
+class L2Result(CompareResult):
+    _THRESHOLD_CLASS = bars.L2Threshold
+
+    def __init__(self, l2_norm, thresholds=None):
+        super().__init__(thresholds)
+        self.l2_norm = l2_norm
+
+
+class CosineSimilarityResult(CompareResult):
+    _THRESHOLD_CLASS = bars.CosineSimilarityThreshold
+
+    def __init__(self, cosine_similarity, thresholds=None):
+        super().__init__(thresholds)
+        self.cosine_similarity = cosine_similarity
+
+
+class PsnrResult(CompareResult):
+    _THRESHOLD_CLASS = bars.PsnrThreshold
+
+    def __init__(self, psnr, thresholds=None):
+        super().__init__(thresholds)
+        self.psnr = psnr
+
+
+class SnrResult(CompareResult):
+    _THRESHOLD_CLASS = bars.SnrThreshold
+
+    def __init__(self, snr, thresholds=None):
+        super().__init__(thresholds)
+        self.snr = snr
+
+
+class _OfTwoFunctions(CompareResult):
+    """Of releases before 0.50: two measures with a threshold each."""
+
+    def __init__(self, *values, passed=None, thresholds=None, **named):
+        super().__init__(thresholds)
+        self._told = passed
+        given = {**dict(zip(self.FIELDS, values)), **named}
+        for name in self.FIELDS:
+            setattr(self, name, given.get(name))
+
+
+class DistanceMetricsResult(_OfTwoFunctions):
+    FIELDS = ("l2_norm", "cosine_similarity")
+
+
+class QualityMetricsResult(_OfTwoFunctions):
+    FIELDS = ("psnr", "snr")
+
+
+CLASSES = {known.__name__: known for known in (
+    OutputCompareResult, PerceptualMetricsResult, L2Result, CosineSimilarityResult, PsnrResult,
+    SnrResult)}
+DECODERS = {**bars.DECODERS,
+            **{name: bars.decoder_of(known) for name, known in CLASSES.items()}}
 
 
 class BaseCompareFunc:
-    """A base for functions of one's own."""
+    """A base for functions of one's own.
+
+    thresholds_for(output_name) gives the thresholds of the results, where the averages of their
+    measures can be held against them.
+    """
 
     def __call__(self, iter_result0, iter_result1):
+        raise NotImplementedError
+
+    def thresholds_for(self, output_name):
         raise NotImplementedError
 
 
@@ -117,7 +250,7 @@ class Function(BaseCompareFunc):
         for output, measures in self.judge(a, b):
             if output.get("not_verified_iterations"):
                 self.lack(f"output '{output['name']}' was not verified: {_reason(output)}")
-            verdicts[output["name"]] = self.result(output, measures)
+            verdicts[output["name"]] = self.result._of(output, measures)
         return verdicts
 
 
@@ -137,25 +270,39 @@ def measures_of(saved):
     return found
 
 
+def _of_output(value, name, default):
+    """An option's value for one output: one for all, or by name; the empty name is for the others."""
+    if hasattr(value, "get"):
+        value = value.get(name, value.get("", None))
+    return default if value is None else value
+
+
 def _of_thresholds(base, name, functions, result, **thresholds):
     """A class of functions with a threshold each: Polygraphy's keywords and the program's."""
+    places = (*thresholds, "check_shapes", "fail_fast", "find_output_func")
+
     class OfThresholds(base):
-        def __init__(self, *values, check_shapes=None, fail_fast=None, find_output_func=None,
-                     **named):
-            named = {**dict(zip(thresholds, values)), **named}
+        def __init__(self, *values, **named):
+            if len(values) > len(places):
+                self.refuse(f"{name}: takes at most {len(places)} values, got {len(values)}")
+            named = {**dict(zip(places, values)), **named}
             for keyword in named:
-                if keyword not in thresholds:
+                if keyword not in places:
                     self.refuse(f"{name}: there is no '{keyword}'")
-            super().__init__(find_output_func, check_shapes, fail_fast=fail_fast,
+            super().__init__(named.pop("find_output_func", None), named.pop("check_shapes", None),
+                             fail_fast=named.pop("fail_fast", None),
                              **{thresholds[keyword]: value for keyword, value in named.items()})
     OfThresholds.functions, OfThresholds.result = functions, result
     OfThresholds.__name__ = OfThresholds.__qualname__ = name
     return OfThresholds
 
 
-def _of_one_threshold(base, name, function, result):
+def _of_one_threshold(base, name, function, result, default):
     keyword = ("lpips" if function == "perceptual_metrics" else function) + "_threshold"
-    return _of_thresholds(base, name, (function,), result, **{keyword: keyword})
+    made = _of_thresholds(base, name, (function,), result, **{keyword: keyword})
+    made.thresholds_for = lambda self, output_name: result._THRESHOLD_CLASS(
+        _of_output(self.options.get(keyword), output_name, default))
+    return made
 
 
 def functions_of(base):
@@ -169,11 +316,16 @@ def functions_of(base):
             super().__init__(find_output_func, check_shapes, rtol=rtol, atol=atol,
                              fail_fast=fail_fast, check_error_stat=check_error_stat,
                              error_quantile=error_quantile,
-                             infinities_compare_equal=infinities_compare_equal)
-            if any((save_heatmaps, show_heatmaps, save_error_metrics_plot,
-                    show_error_metrics_plot)):
-                self.lack("CompareFunc.simple: pictures are drawn by vernier.run "
-                          "(save_heatmaps=...) and the program")
+                             infinities_compare_equal=infinities_compare_equal,
+                             save_heatmaps=save_heatmaps, show_heatmaps=show_heatmaps,
+                             save_error_metrics_plot=save_error_metrics_plot,
+                             show_error_metrics_plot=show_error_metrics_plot)
+
+        def thresholds_for(self, output_name):
+            statistic, atol, rtol = (
+                _of_output(self.options.get(option), output_name, default) for option, default in
+                (("check_error_stat", "elemwise"), ("atol", 1e-5), ("rtol", 1e-5)))
+            return bars.SimpleThreshold(statistic, atol, rtol)
 
     class IndicesCompareFunc(base):
         functions = ("indices",)
@@ -184,13 +336,13 @@ def functions_of(base):
 
     return SimpleNamespace(
         simple=SimpleCompareFunc, indices=IndicesCompareFunc,
-        l2=_of_one_threshold(base, "L2CompareFunc", "l2", L2Result),
+        l2=_of_one_threshold(base, "L2CompareFunc", "l2", L2Result, 1e-5),
         cosine_similarity=_of_one_threshold(base, "CosineSimilarityCompareFunc",
-                                            "cosine_similarity", CosineSimilarityResult),
-        psnr=_of_one_threshold(base, "PsnrCompareFunc", "psnr", PsnrResult),
-        snr=_of_one_threshold(base, "SnrCompareFunc", "snr", SnrResult),
+                                            "cosine_similarity", CosineSimilarityResult, 0.997),
+        psnr=_of_one_threshold(base, "PsnrCompareFunc", "psnr", PsnrResult, 30.0),
+        snr=_of_one_threshold(base, "SnrCompareFunc", "snr", SnrResult, 20.0),
         perceptual_metrics=_of_one_threshold(base, "PerceptualMetricsCompareFunc",
-                                             "perceptual_metrics", PerceptualMetricsResult),
+                                             "perceptual_metrics", PerceptualMetricsResult, 0.1),
         distance_metrics=_of_thresholds(
             base, "CompareFunc.distance_metrics", ("l2", "cosine_similarity"),
             DistanceMetricsResult, l2_tolerance="l2_threshold",

@@ -1,0 +1,128 @@
+"""What measures of an output are held against: Polygraphy's classes, and their JSON.
+
+The wheel installs this file with vernier.polygraphy_compat, too.
+"""
+
+from . import exception  # of comparator/__init__.py, or of the package itself in the wheel
+
+STATISTICS = ("max", "mean", "median", "quantile")
+DIGITS = range(5, 18)  # to tell two numbers apart
+
+
+class Threshold:
+    """A base for criteria of one's own, over the measures that METRIC_FIELDS names."""
+
+    METRIC_FIELDS = []
+
+    @classmethod
+    def metric_fields(cls):
+        return list(cls.METRIC_FIELDS)
+
+    def passed(self, metric_values):
+        raise NotImplementedError
+
+    def describe(self, metric_values):
+        """A line on the one measure, and whether it passed; None where there are several."""
+        return None
+
+
+class SimpleThreshold(Threshold):
+    """One statistic of the errors: its absolute or its relative value has to be within tolerance."""
+
+    METRIC_FIELDS = [f"{statistic}_{kind}diff" for statistic in STATISTICS
+                     for kind in ("abs", "rel")]
+
+    def __init__(self, check_error_stat, atol, rtol):
+        self.check_error_stat, self.atol, self.rtol = check_error_stat, atol, rtol
+
+    def passed(self, metric_values):
+        statistic = self.check_error_stat
+        if statistic not in STATISTICS:
+            why = (", which looks at each element: statistics cannot tell whether it passes"
+                   if statistic == "elemwise" else "")
+            raise exception.invalid(f"check_error_stat: expected one of {', '.join(STATISTICS)}, "
+                                    f"got '{statistic}'{why}")
+        errors = [metric_values.get(f"{statistic}_{kind}diff") for kind in ("abs", "rel")]
+        if None in errors:
+            raise exception.invalid(f"check_error_stat: there is no {statistic} among the measures")
+        return bool(errors[0] <= self.atol or errors[1] <= self.rtol)  # NaN is within nothing
+
+    def _encode(self):
+        return _as_json(self, "check_error_stat", "atol", "rtol")
+
+
+def _told_apart(value, bar):
+    """Both as text, with as many digits as show on which side of the bar the value is."""
+    for digits in DIGITS:
+        texts = f"{value:.{digits}g}", f"{bar:.{digits}g}"
+        if value == bar or texts[0] != texts[1]:
+            break
+    return texts
+
+
+class _OfOneMeasure(Threshold):
+    LABEL, UNIT = "", ""
+    LEAST = False  # the measure has to be at least, not at most, so large
+    WITHOUT = False  # what a measure that could not be taken counts for
+
+    def __init__(self, threshold):
+        self.threshold = threshold
+
+    def passed(self, metric_values):
+        value = metric_values.get(self.METRIC_FIELDS[0])
+        if value is None:
+            return self.WITHOUT
+        return bool(value >= self.threshold if self.LEAST else value <= self.threshold)
+
+    def describe(self, metric_values):
+        value = metric_values.get(self.METRIC_FIELDS[0])
+        if value is None:
+            return None
+        passed = self.passed(metric_values)
+        told, bar = _told_apart(value, self.threshold)
+        word = "min required" if self.LEAST else "tolerance"
+        return (f"{self.LABEL}: {told}{self.UNIT} ({word}: {bar}{self.UNIT}) | "
+                + ("PASSED" if passed else "FAILED"), passed)
+
+    def _encode(self):
+        return _as_json(self, "threshold")
+
+
+class L2Threshold(_OfOneMeasure):
+    METRIC_FIELDS, LABEL = ["l2_norm"], "L2 Norm"
+
+
+class CosineSimilarityThreshold(_OfOneMeasure):
+    METRIC_FIELDS, LABEL, LEAST = ["cosine_similarity"], "Cosine Similarity", True
+
+
+class PsnrThreshold(_OfOneMeasure):
+    METRIC_FIELDS, LABEL, UNIT, LEAST = ["psnr"], "PSNR", " dB", True
+
+
+class SnrThreshold(_OfOneMeasure):
+    METRIC_FIELDS, LABEL, UNIT, LEAST = ["snr"], "SNR", " dB", True
+
+
+class LpipsThreshold(_OfOneMeasure):
+    METRIC_FIELDS, LABEL, WITHOUT = ["lpips"], "LPIPS", True
+
+
+CLASSES = {known.__name__: known for known in (
+    SimpleThreshold, L2Threshold, CosineSimilarityThreshold, PsnrThreshold, SnrThreshold,
+    LpipsThreshold)}
+
+
+def _as_json(threshold, *names):
+    kind = type(threshold).__name__
+    if CLASSES.get(kind) is not type(threshold):
+        raise exception.invalid(f"a {kind} cannot be saved as JSON: nothing would read it")
+    return {**{name: getattr(threshold, name) for name in names}, "polygraphy_class": kind}
+
+
+def decoder_of(known):
+    """A function that makes such an object of its JSON's members."""
+    return lambda found: known(**found)
+
+
+DECODERS = {name: decoder_of(known) for name, known in CLASSES.items()}
