@@ -141,7 +141,21 @@ class GenScript(Case):
                       " --pool-limit workspace:1G --trt-outputs h --save-timing-cache t.cache",
                       "m.onnx --trt --int8 --calibration-cache c.cache --tf32 --layer-precisions"
                       " e:float16 --optimization-profile 1", "e.engine --trt --model-type engine",
-                      "m.onnx --trt --onnx-outputs h --trt-outputs mark all --strongly-typed"):
+                      "m.onnx --trt --onnx-outputs h --trt-outputs mark all --strongly-typed",
+                      "m.onnx --trt --trt-config-script scripts.py:config --save-timing-cache t.cache",
+                      "m.onnx --trt --fp16 --trt-config-postprocess-script scripts.py",
+                      "m.onnx --trt --trt-config-script scripts.py --trt-config-postprocess-script"
+                      " scripts.py:change --trt-npps scripts.py:edit scripts.py",
+                      "m.onnx --trt --plugins a.so b.so --save-engine e.plan --load-runtime lean.so",
+                      "scripts.py --model-type trt-network-script --trt --plugins a.so --int8",
+                      "e.engine --model-type engine --trt --plugins a.so --load-runtime lean.so"
+                      " --dla-workspace-allocation-strategy shared_static",
+                      "m.onnx --trt --allocation-strategy profile --weight-streaming-budget 12.5%"
+                      " --optimization-profile 1", "m.onnx --trt --weight-streaming-budget 1.5G",
+                      "m.onnx --trt --weight-streaming-budget -2 --allocation-strategy static",
+                      "m.onnx --trt --all-tensor-dtypes float16 --all-tensor-formats linear chw4"
+                      " --onnx-flags native_instancenorm --enable-uint8-asymmetric-quantization-dla",
+                      "m.onnx --trt --tensor-dtypes x:float16 --all-tensor-dtypes float32"):
             with self.subTest(words=words):
                 theirs = self.peer("run", *words.split(), "--gen-script", "theirs.py")
                 self.assertEqual(theirs.code, 0, theirs.err)
@@ -150,8 +164,7 @@ class GenScript(Case):
                 self.assertNotIn("Python package vernier", ours.out)
                 self.assertEqual(sections(self.path("ours.py").read_text()),
                                  sections(self.path("theirs.py").read_text()))
-        ended = self.vernier("run", "m.onnx", "--trt", "--trt-config-script", "scripts.py",
-                             "--gen-script", "ours.py")
+        ended = self.vernier("run", "m.onnx", "--trt", "--workspace", "1G", "--gen-script", "ours.py")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertIn("It is for the Python package vernier: ", ended.out)
 

@@ -15,4 +15,10 @@ std::string PythonOf(const TopK& top) {
 
 std::string PythonOf(const std::vector<std::string>& texts) { return FormatPythonList(texts); }
 
+std::string TensorRtMember(std::string_view enumeration, std::string_view word) {
+  std::string text = "trt." + std::string(enumeration) + ".";
+  for (const char c : word) text += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return text;
+}
+
 }  // namespace vernier

@@ -17,6 +17,9 @@ inline std::string PythonOf(const std::string& text) { return QuotePython(text);
 std::string PythonOf(const TopK& top);
 std::string PythonOf(const std::vector<std::string>& texts);
 
+/// "trt.Enumeration.WORD".
+std::string TensorRtMember(std::string_view enumeration, std::string_view word);
+
 /// A dictionary by output; the fallback has the empty name.
 template <typename T>
 std::string PythonOf(const PerOutput<T>& values) {

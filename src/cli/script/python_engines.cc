@@ -1,4 +1,5 @@
 #include "cli/script/python_script_writer.h"
+#include "util/cast_grammar.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -8,23 +9,50 @@ constexpr char kTrt[] = "polygraphy.backend.trt";
 
 }  // namespace
 
+std::string PythonScript::Named(const std::string& name) {
+  const int count = named_[name]++;
+  return count == 0 ? name : name + "_" + std::to_string(count);
+}
+
+std::string PythonScript::LoadPlugins(const std::string& then) {
+  if (!args_.Has("plugins")) return then;
+  return Let(Named("load_plugins"), Call(kTrt, "LoadPlugins")
+                                        .Add("plugins", FormatPythonList(args_.List("plugins")))
+                                        .Add("obj", then));
+}
+
+// Of a serialized engine.
+std::string PythonScript::Deserialize(const std::string& bytes) {
+  std::string runtime;
+  if (const auto path = args_.Value("load_runtime")) {
+    runtime = Let("load_runtime", Call(kTrt, "LoadRuntime").Add(QuotePython(*path)));
+  }
+  PythonCall call = Call(kTrt, "EngineFromBytes").Add(LoadPlugins(bytes));
+  call.AddIf(!runtime.empty(), "runtime", runtime);
+  if (const auto how = args_.Value("dla_workspace_allocation_strategy")) {
+    NeedTensorRt();
+    call.Add("dla_workspace_allocation_strategy",
+             TensorRtMember("DLAWorkspaceAllocationStrategy", *how));
+  }
+  return Let("deserialize_engine", call);
+}
+
 Result<std::string> PythonScript::Engine(const RunnerPlan& runner) {
   std::string bytes;
   if (runner.model.type == "engine") {
     bytes =
         Let("load_engine_bytes",
             Call("polygraphy.backend.common", "BytesFromPath").Add(QuotePython(runner.model.path)));
-    return Let("deserialize_engine", Call(kTrt, "EngineFromBytes").Add(bytes));
+    return Deserialize(bytes);
   }
   // The parser has to know the configuration, too.
   Import("polygraphy", "mod");
   NeedTensorRt();
-  Import(kTrt, "CreateConfig as CreateTrtConfig");
-  const std::string made = CreateConfig(), config = "parser_trt_config";
-  Let(config, made);
+  bool plain = false;
+  const std::string config = Configuration("parser_trt_config", plain);
   VERNIER_ASSIGN_OR_RETURN(const std::string network, NetworkSteps(ParseNetwork(config)));
-  PythonCall build = Call(kTrt, "EngineBytesFromNetwork").Add(network);
-  build.AddIf(made != "CreateTrtConfig()", "config", config);
+  PythonCall build = Call(kTrt, "EngineBytesFromNetwork").Add(LoadPlugins(network));
+  build.AddIf(!plain, "config", config);
   if (const auto cache = args_.Value("save_timing_cache")) {
     build.Add("save_timing_cache", QuotePython(*cache));
   }
@@ -34,7 +62,28 @@ Result<std::string> PythonScript::Engine(const RunnerPlan& runner) {
         "save_engine_bytes",
         Call("polygraphy.backend.common", "SaveBytes").Add(bytes).Add("path", QuotePython(*path)));
   }
-  return Let("deserialize_engine", Call(kTrt, "EngineFromBytes").Add(bytes));
+  return Deserialize(bytes);
+}
+
+Result<PythonCall> PythonScript::EngineRunnerCall(const RunnerPlan& runner) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string engine, Engine(runner));
+  PythonCall call = Call(kTrt, "TrtRunner").Add(engine);
+  if (const auto profile = args_.Value("optimization_profile")) {
+    call.Add("optimization_profile", std::string(*profile));
+  }
+  if (const auto strategy = args_.Value("allocation_strategy")) {
+    call.Add("allocation_strategy", QuotePython(*strategy));
+  }
+  const std::string budget(args_.Value("weight_streaming_budget").value_or(""));
+  if (budget.ends_with('%')) {
+    const auto share = ParseDouble(std::string_view(budget).substr(0, budget.size() - 1));
+    if (!share) return InvalidArgument("--weight-streaming-budget: no number in '" + budget + "'");
+    call.Add("weight_streaming_percent", FormatFloatRepr(*share));
+  } else if (!budget.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(const int64_t bytes, ParseByteCount(budget));
+    call.Add("weight_streaming_budget", std::to_string(bytes));
+  }
+  return call;
 }
 
 }  // namespace vernier

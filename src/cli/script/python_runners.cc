@@ -88,11 +88,7 @@ Status PythonScript::Runners() {
     const std::string suffix = i == 0 ? "" : "_" + std::to_string(i);
     PythonCall entry("");
     if (runner.backend == "tensorrt") {
-      VERNIER_ASSIGN_OR_RETURN(const std::string engine, Engine(runner));
-      entry = Call("polygraphy.backend.trt", "TrtRunner").Add(engine);
-      if (const auto profile = args_.Value("optimization_profile")) {
-        entry.Add("optimization_profile", std::string(*profile));
-      }
+      VERNIER_ASSIGN_OR_RETURN(entry, EngineRunnerCall(runner));
     } else if (runner.backend == "pluginref") {
       const std::string model = OnnxLoader(runner.model, suffix, false);
       const std::string graph = Let("load_gs" + suffix, Call(kOnnx, "GsFromOnnx").Add(model));

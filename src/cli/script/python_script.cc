@@ -40,29 +40,6 @@ Status CheckFlags(const ParsedArgs& args) {
   return {};
 }
 
-// What is asked of TensorRT and not written into scripts.
-bool AsksMoreOfTensorRt(const ParsedArgs& args) {
-  constexpr std::string_view kNot[] = {"trt_config_script",
-                                       "trt_config_postprocess_script",
-                                       "plugins",
-                                       "timing_cache",
-                                       "workspace",
-                                       "fp32",
-                                       "enable_uint8_asymmetric_quantization_dla",
-                                       "all_tensor_dtypes",
-                                       "all_tensor_formats",
-                                       "load_runtime",
-                                       "dla_workspace_allocation_strategy",
-                                       "allocation_strategy",
-                                       "weight_streaming_budget",
-                                       "trt_lib",
-                                       "allow_engine_code",
-                                       "cuda_graphs"};
-  return !args.plugin_options().empty() ||
-         std::any_of(std::begin(kNot), std::end(kNot),
-                     [&](std::string_view dest) { return args.Has(dest); });
-}
-
 Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
   size_t engines = 0;
   for (const RunnerPlan& runner : plan.runners) {
@@ -70,7 +47,7 @@ Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
     if (written && runner.model.type == "onnx") continue;
     const std::string& type = runner.model.type;
     const bool known = type == "onnx" || type == "engine" || type == "trt-network-script";
-    const bool engine = runner.backend == "tensorrt" && known && !AsksMoreOfTensorRt(args);
+    const bool engine = runner.backend == "tensorrt" && known && args.plugin_options().empty();
     if (engine && ++engines == 1) continue;
     return Refuse("a script for Polygraphy's API would not say enough of '" + runner.name + "'");
   }

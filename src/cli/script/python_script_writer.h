@@ -66,8 +66,12 @@ class PythonScript {
   Status RandomData();
   std::string Shapes(const std::vector<ShapeSpec>& shapes);
 
-  // python_engines.cc: the name of the loader of an engine.
+  // python_engines.cc: names of the loaders of an engine, and the runner over them.
+  std::string Named(const std::string& name);
+  std::string LoadPlugins(const std::string& then);
+  std::string Deserialize(const std::string& bytes);
   Result<std::string> Engine(const RunnerPlan& runner);
+  Result<PythonCall> EngineRunnerCall(const RunnerPlan& runner);
 
   // python_runners.cc: the loader's functions return the name that the last line gave to a model.
   Status Runners();
@@ -99,6 +103,8 @@ class PythonScript {
   void AddMemoryPools(PythonCall& call);
   std::string Calibrator();
   std::string CreateConfig();
+  /// The name of a configuration's last loader; `plain`: it is TensorRT's default.
+  std::string Configuration(const std::string& name, bool& plain);
   /// Of TensorRT; of a template the only one.
   const RunnerPlan& EngineRunner() const;
   std::string ParseNetwork(const std::string& config);
@@ -110,8 +116,9 @@ class PythonScript {
   const ParsedArgs& args_;
   std::map<std::string, std::set<std::string>> imports_;
   std::string logger_, lazy_, body_;
-  std::set<std::string> lazies_;  // of templates
-  std::string before_imports_;    // of templates
+  std::set<std::string> lazies_;      // of templates
+  std::string before_imports_;        // of templates
+  std::map<std::string, int> named_;  // loaders of which there are several
   bool has_data_loader_ = false;
   bool data_is_a_function_ = false;
   std::vector<std::string> functions_;

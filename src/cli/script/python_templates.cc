@@ -60,22 +60,10 @@ constexpr Keyword kThird[] = {
     {"fp8", "fp8"}};
 constexpr Keyword kLast[] = {{"use_dla", "use_dla"}, {"allow_gpu_fallback", "allow_gpu_fallback"}};
 
-std::string Upper(std::string_view word) {
-  std::string text(word);
-  for (char& c : text) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return text;
-}
-
-std::string Member(std::string_view enumeration, std::string_view word) {
-  return "trt." + std::string(enumeration) + "." + Upper(word);
-}
-
 std::string Members(std::string_view enumeration, std::span<const std::string> words) {
   std::string text;
   for (const std::string& word : words) {
-    text += (text.empty() ? "" : ", ") + Member(enumeration, word);
+    text += (text.empty() ? "" : ", ") + TensorRtMember(enumeration, word);
   }
   return "[" + text + "]";
 }
@@ -87,7 +75,7 @@ void Add(const ParsedArgs& args, std::span<const Keyword> keywords, PythonCall& 
     std::string value = "True";
     if (row.form == Form::kNumber) value = word;
     if (row.form == Form::kText) value = QuotePython(word);
-    if (row.form == Form::kMember) value = Member(row.enumeration, word);
+    if (row.form == Form::kMember) value = TensorRtMember(row.enumeration, word);
     if (row.form == Form::kMembers) value = Members(row.enumeration, args.List(row.dest));
     call.Add(row.keyword, value);
   }
@@ -185,8 +173,8 @@ void PythonScript::AddMemoryPools(PythonCall& call) {
     const Result<int64_t> bytes =
         ParseByteCount(colon == std::string::npos ? word : word.substr(colon + 1));
     if (colon == std::string::npos || !bytes.ok()) continue;  // the binding has refused it
-    pools += (pools.empty() ? "" : ", ") + Member("MemoryPoolType", word.substr(0, colon)) + ": " +
-             std::to_string(*bytes);
+    pools += (pools.empty() ? "" : ", ") + TensorRtMember("MemoryPoolType", word.substr(0, colon)) +
+             ": " + std::to_string(*bytes);
   }
   call.AddIf(!pools.empty(), "memory_pool_limits", "{" + pools + "}");
 }
@@ -228,29 +216,30 @@ std::string PythonScript::CreateConfig() {
   return call.Text();
 }
 
+std::string PythonScript::Configuration(const std::string& name, bool& plain) {
+  const auto script = args_.Value("trt_config_script");
+  const auto change = args_.Value("trt_config_postprocess_script");
+  const std::string made =
+      script ? FromScript(SplitScript(std::string(*script), "load_config")) : CreateConfig();
+  plain = made == "CreateTrtConfig()" && !change;
+  if (!script) Import(kTrt, "CreateConfig as CreateTrtConfig");
+  Let(name, made);
+  if (!change) return name;
+  Import(kTrt, "PostprocessConfig as PostprocessTrtConfig");
+  const ScriptFunction function = SplitScript(std::string(*change), "postprocess_config");
+  return Let("postprocess_trt_config",
+             PythonCall("PostprocessTrtConfig").Add(name).Add("func", FromScript(function)));
+}
+
 Result<std::string> PythonScript::ConfigTemplate(const Invocation& invocation) {
   if (args_.Has("int8")) VERNIER_TRY(DataLoader());
   const std::string before = std::exchange(body_, "");
-  std::string loader;
-  if (const auto script = args_.Value("trt_config_script")) {
-    loader = FromScript(SplitScript(std::string(*script), "load_config"));
-  } else if (const std::string config = CreateConfig(); config != "CreateTrtConfig()") {
-    Import(kTrt, "CreateConfig as CreateTrtConfig");
-    loader = config;
-  }
-  if (!loader.empty()) Let("create_trt_config", loader);
-  std::string last = "create_trt_config";
-  if (const auto script = args_.Value("trt_config_postprocess_script")) {
-    Import(kTrt, "PostprocessConfig as PostprocessTrtConfig");
-    PythonCall call("PostprocessTrtConfig");
-    const ScriptFunction function = SplitScript(std::string(*script), "postprocess_config");
-    if (loader.empty()) {
-      Import(kTrt, "CreateConfig as CreateTrtConfig");
-      Let("create_trt_config", "CreateTrtConfig()");
-    }
-    last = Let("postprocess_trt_config", call.Add(last).Add("func", FromScript(function)));
-  } else if (loader.empty()) {
-    Let("create_trt_config", Call(kTrt, "CreateConfig"));
+  bool plain = false;
+  const std::string last = Configuration("create_trt_config", plain);
+  if (plain) {  // the peer gives it no other name here
+    imports_.erase(kTrt);
+    body_.clear();
+    Let(last, Call(kTrt, "CreateConfig"));
   }
   body_ = before + "\n# Loaders\n" + body_;
   const std::string suffix =
@@ -280,15 +269,15 @@ std::string PythonScript::ParseNetwork(const std::string& config) {
   // TensorRT wants types on outputs, so they are marked in the network instead.
   plain.outputs = plain.exclude_outputs = plain.outputs_by_type = {};
   const bool loads = plain.fp_to_fp16 || !plain.external_data_dir.empty();
-  std::string from = loads ? OnnxLoader(plain, "", true) : QuotePython(plain.path);
-  if (args_.Has("plugins")) {
-    from = Let("load_plugins", Call(kTrt, "LoadPlugins")
-                                   .Add("plugins", FormatPythonList(args_.List("plugins")))
-                                   .Add("obj", from));
-  }
+  const std::string from =
+      LoadPlugins(loads ? OnnxLoader(plain, "", true) : QuotePython(plain.path));
   PythonCall call = Call(kTrt, loads ? "NetworkFromOnnxBytes" : "NetworkFromOnnxPath").Add(from);
+  std::vector<std::string> flags(args_.List("onnx_flags").begin(), args_.List("onnx_flags").end());
+  if (args_.Has("enable_uint8_asymmetric_quantization_dla")) {  // the older name of one
+    flags.emplace_back("ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA");
+  }
+  call.AddIf(!flags.empty(), "flags", Members("OnnxParserFlag", flags));
   constexpr Keyword kParser[] = {
-      {"onnx_flags", "flags", Form::kMembers, "OnnxParserFlag"},
       {"plugin_instancenorm", "plugin_instancenorm"},
       {"strongly_typed", "strongly_typed"},
       {"mark_unfused_tensors_as_debug_tensors", "mark_unfused_tensors_as_debug_tensors"}};
@@ -353,20 +342,30 @@ Result<std::string> PythonScript::NetworkSteps(std::string last) {
   }
   last = NetworkOutputs(last);
   struct Step {
-    std::string_view dest;
+    std::string_view dest, of_all;
     const char *loader, *name, *keyword;
     bool formats = false;
   };
   constexpr Step kTypes[] = {
-      {"layer_precisions", "SetLayerPrecisions", "set_layer_precisions", "layer_precisions"},
-      {"tensor_dtypes", "SetTensorDatatypes", "set_tensor_datatypes", "tensor_datatypes"},
-      {"tensor_formats", "SetTensorFormats", "set_tensor_formats", "tensor_formats", true}};
+      {"layer_precisions", {}, "SetLayerPrecisions", "set_layer_precisions", "layer_precisions"},
+      {"tensor_dtypes", "all_tensor_dtypes", "SetTensorDatatypes", "set_tensor_datatypes",
+       "tensor_datatypes"},
+      {"tensor_formats", "all_tensor_formats", "SetTensorFormats", "set_tensor_formats",
+       "tensor_formats", true}};
   for (const Step& row : kTypes) {
     if (row.dest == "tensor_dtypes" && args_.Has("decomposable_attentions")) {
       last = Let("set_decomposable_attentions", Call(kTrt, "SetDecomposableAttentions").Add(last));
     }
-    if (!args_.Has(row.dest)) continue;
-    VERNIER_ASSIGN_OR_RETURN(const std::string types, NamedTypes(row.dest, row.formats));
+    const bool all = !row.of_all.empty() && args_.Has(row.of_all);
+    if (!all && !args_.Has(row.dest)) continue;
+    std::string types;
+    if (!all) {
+      VERNIER_ASSIGN_OR_RETURN(types, NamedTypes(row.dest, row.formats));
+    } else if (row.formats) {
+      types = Members("TensorFormat", args_.List(row.of_all));
+    } else {
+      types = "trt." + std::string(*args_.Value(row.of_all));
+    }
     last = Let(row.name, Call(kTrt, row.loader).Add(last).Add(row.keyword, types));
   }
   if (args_.Has("mark_debug")) {
