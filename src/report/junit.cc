@@ -1,5 +1,7 @@
 #include "report/junit.h"
 
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "record/blame_record.h"
@@ -171,9 +173,65 @@ std::string Counts(size_t tests, size_t failures, size_t errors, size_t skipped)
          Attribute("skipped", std::to_string(skipped));
 }
 
-std::string FormatCase(const TestSuite& suite, const TestCase& test) {
-  std::string text = "    <testcase" + Attribute("classname", suite.name) +
-                     Attribute("name", test.name) + Attribute("time", FormatG(test.seconds, 6));
+// `name` without the time that a made name ends in ("onnxrt-runner-N0-11/22/26-14:05:09").
+std::string WithoutTime(const std::string& name) {
+  constexpr std::string_view kTime = "-00/00/00-00:00:00";
+  if (name.size() <= kTime.size()) return name;
+  const size_t end = name.size() - kTime.size();
+  for (size_t i = 0; i < kTime.size(); ++i) {
+    const char c = name[end + i];
+    if (kTime[i] == '0' ? c < '0' || c > '9' : c != kTime[i]) return name;
+  }
+  const size_t number = name.find_last_not_of("0123456789", end - 1);
+  const bool made = number != std::string::npos && number + 1 < end && number > 0 &&
+                    name[number] == 'N' && name[number - 1] == '-';
+  return made ? name.substr(0, end) : name;
+}
+
+// Names that stay from run to run, so that test machinery knows a case again.
+class StableNames {
+ public:
+  explicit StableNames(const RunRecord& record) {
+    for (const RunnerRecord& runner : record.runners) Add(runner.name);
+    for (const PairRecord& pair : record.pairs) {
+      Add(pair.first);
+      Add(pair.second);
+    }
+    if (!record.profile) return;
+    for (const ProfilePoint& point : record.profile->points) Add(point.runner);
+  }
+
+  /// `text` with the stable names of the runners that it names.
+  std::string In(std::string text) const {
+    for (const auto& [name, stable] : changed_) {
+      for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
+        text.replace(at, name.size(), stable);
+        at += stable.size();
+      }
+    }
+    return text;
+  }
+
+ private:
+  void Add(const std::string& name) {
+    if (!seen_.insert(name).second) return;
+    const std::string plain = WithoutTime(name);
+    std::string stable = plain;
+    // Saved outputs of an earlier run may differ in their time alone.
+    for (int count = 2; !taken_.insert(stable).second; ++count) {
+      stable = plain + " (" + std::to_string(count) + ")";
+    }
+    if (plain != name) changed_.emplace_back(name, std::move(stable));
+  }
+
+  std::set<std::string> seen_, taken_;
+  std::vector<std::pair<std::string, std::string>> changed_;
+};
+
+std::string FormatCase(const TestSuite& suite, const TestCase& test, const StableNames& names) {
+  std::string text = "    <testcase" + Attribute("classname", names.In(suite.name)) +
+                     Attribute("name", names.In(test.name)) +
+                     Attribute("time", FormatG(test.seconds, 6));
   if (test.result == CaseResult::kPassed && test.text.empty()) return text + "/>\n";
   text += ">\n";
   if (test.result == CaseResult::kPassed) {
@@ -195,15 +253,16 @@ std::string FormatJunit(const RunRecord& record) {
   if (record.profile) suites.push_back(ProfileSuite(*record.profile));
   if (record.blame) suites.push_back(CulpritSuite(*record.blame));
   suites.push_back(RunSuite(record));
+  const StableNames names(record);
   size_t tests = 0, failures = 0, errors = 0, skipped = 0;
   std::string body;
   for (const TestSuite& suite : suites) {
     const size_t failed = suite.Count(CaseResult::kFailure);
     const size_t broken = suite.Count(CaseResult::kError);
     const size_t left_out = suite.Count(CaseResult::kSkipped);
-    body += "  <testsuite" + Attribute("name", suite.name) +
+    body += "  <testsuite" + Attribute("name", names.In(suite.name)) +
             Counts(suite.cases.size(), failed, broken, left_out) + ">\n";
-    for (const TestCase& test : suite.cases) body += FormatCase(suite, test);
+    for (const TestCase& test : suite.cases) body += FormatCase(suite, test, names);
     body += "  </testsuite>\n";
     tests += suite.cases.size();
     failures += failed;

@@ -64,6 +64,28 @@ class Files(Case):
         total = sum(len(suite) for suite in root)
         self.assertEqual(int(root.get("tests")), total)
 
+    def test_names_in_junit_stay_from_run_to_run(self):
+        """Runners' own names end in the time of their run: a case would be another one each day."""
+        def names(*runners):
+            for index, runner in enumerate(runners):
+                write_results(self.path(f"{index}.json"), runner, [{"y": ((1,), [1])}, {"z": ((1,), [1])}])
+            self.vernier("compare", *(f"{index}.json" for index in range(len(runners))),
+                         "--report", "o.xml")
+            root = ElementTree.parse(self.path("o.xml")).getroot()
+            self.assertEqual({case.get("classname") for case in root.iter("testcase")},
+                             {suite.get("name") for suite in root})
+            return [suite.get("name") for suite in root if " vs. " in suite.get("name")]
+
+        day, next_day = "11/22/26-23:59:59", "11/23/26-00:00:01"
+        for time_of_run in (day, next_day):
+            self.assertEqual(names(f"onnxrt-runner-N0-{time_of_run}", f"trt-runner-N12-{time_of_run}"),
+                             ["onnxrt-runner-N0 vs. trt-runner-N12"])
+        # Of two runs; both stay apart.
+        self.assertEqual(names(f"trt-runner-N0-{day}", f"trt-runner-N0-{next_day}"),
+                         ["trt-runner-N0 vs. trt-runner-N0 (2)"])
+        # Labels are as they were given.
+        self.assertEqual(names(f"mine-{day}", "11/22/26-23:59:59"), [f"mine-{day} vs. {day}"])
+
     def test_what_was_not_compared_is_no_pass(self):
         write_results(self.path("a.json"), "A", [{"only here": ((2,), [1, 2]), "y": ((1,), [1])}])
         write_results(self.path("b.json"), "B", [{"y": ((1,), [1])}])
