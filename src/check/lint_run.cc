@@ -213,7 +213,7 @@ class NodeBench {
                   Quoted(opset.domain.empty() ? "ai.onnx" : opset.domain);
     }
     if (model_.contents().opsets.empty()) versions = "no opset";
-    findings_.AddOfRunner(
+    findings_.AddFrom(
         lint_rule::kUnsupportedOpset, LintLevel::kException, runner_.backend,
         result_.runner + " takes no model of " + versions + ": " + Prune(live.status().message()),
         {});
@@ -244,8 +244,8 @@ class NodeBench {
     if (worker_->death().ok()) (void)live->Close();
     VERNIER_TRY(inferred);
     for (const std::string& warning : collector_.Take()) {
-      findings_.AddOfRunner(lint_rule::kRunnerWarning, LintLevel::kWarning, runner_.backend,
-                            Prune(warning), {});
+      findings_.AddFrom(lint_rule::kRunnerWarning, LintLevel::kWarning, runner_.backend,
+                        Prune(warning), {});
     }
     std::fill(result_.runs.begin(), result_.runs.end(), LintRun::kPassed);
     return {};
@@ -316,19 +316,19 @@ class NodeBench {
       if (own) return;
     }
     result_.runs[index] = LintRun::kFailed;
-    findings_.AddOfRunner(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
-                          Prune(why.message()), index);
+    findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
+                      Prune(why.message()), index);
   }
 
   // No node is known to be why. Those that were not run may be.
   void TellOfWhole(const Status& why) {
     const bool all = std::all_of(result_.runs.begin(), result_.runs.end(),
                                  [](LintRun run) { return run == LintRun::kPassed; });
-    findings_.AddOfRunner(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
-                          std::string(all ? "every node runs alone, but not the model as a whole: "
-                                          : "the model as a whole does not run: ") +
-                              Prune(why.message()),
-                          {});
+    findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
+                      std::string(all ? "every node runs alone, but not the model as a whole: "
+                                      : "the model as a whole does not run: ") +
+                          Prune(why.message()),
+                      {});
   }
 
   Result<TensorMap> Compute(const OnnxNode& node, const TensorMap& feed) {

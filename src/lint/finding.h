@@ -17,10 +17,12 @@ enum class LintLevel : uint8_t {
 /// "exception", "warning", "info": the words of Polygraphy's report.
 std::string_view LintLevelName(LintLevel level);
 
-/// Who says so: Polygraphy's words where it would find the fault, "vernier" where it would not, and
-/// the backend's name for what a runtime said.
+/// Who says so: Polygraphy's word where its linter finds the fault, "vernier" where it does not, and
+/// the backend's name for what a runtime said. Polygraphy lets ONNX Runtime judge the nodes, and has
+/// the checker only for the graph around them.
 namespace lint_source {
 inline constexpr std::string_view kChecker = "onnx_checker";
+inline constexpr std::string_view kRuntime = "onnxruntime";
 inline constexpr std::string_view kLoader = "onnx_loader";
 inline constexpr std::string_view kGraph = "onnx_graphsurgeon";
 inline constexpr std::string_view kVernier = "vernier";

@@ -65,8 +65,11 @@ void Findings::Add(const LintRule& rule, std::string message) {
 }
 
 void Findings::Add(const LintRule& rule, std::string message, const LintNode& node) {
-  if (node.nested) message = Describe(node) + ": " + message;
-  Add(rule, std::move(message), std::span(&node.top, 1));
+  if (!node.nested) return Add(rule, std::move(message), std::span(&node.top, 1));
+  // A body is part of a node, of which the checker says nothing.
+  const std::string_view source =
+      rule.source == lint_source::kChecker ? lint_source::kRuntime : rule.source;
+  AddFrom(rule, rule.level, std::string(source), Describe(node) + ": " + message, node.top);
 }
 
 void Findings::Add(const LintRule& rule, std::string message, std::span<const uint32_t> nodes) {
@@ -77,8 +80,8 @@ void Findings::Add(const LintRule& rule, std::string message, std::span<const ui
   Push(rule, std::move(finding), nodes);
 }
 
-void Findings::AddOfRunner(const LintRule& rule, LintLevel level, std::string source,
-                           std::string message, std::optional<uint32_t> node) {
+void Findings::AddFrom(const LintRule& rule, LintLevel level, std::string source,
+                       std::string message, std::optional<uint32_t> node) {
   LintFinding finding;
   finding.level = level;
   finding.source = std::move(source);

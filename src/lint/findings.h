@@ -37,9 +37,9 @@ class Findings {
   void Add(const LintRule& rule, std::string message, const LintNode& node);
   /// About several nodes of the main graph.
   void Add(const LintRule& rule, std::string message, std::span<const uint32_t> nodes);
-  /// With the source and the level of a runner.
-  void AddOfRunner(const LintRule& rule, LintLevel level, std::string source, std::string message,
-                   std::optional<uint32_t> node);
+  /// With a source and a level other than the rule's.
+  void AddFrom(const LintRule& rule, LintLevel level, std::string source, std::string message,
+               std::optional<uint32_t> node);
 
   const std::string& NameOf(uint32_t top) const { return names_[top]; }
   /// The node as messages name it: "Add_of_y", or "inner in a body of If_of_y".

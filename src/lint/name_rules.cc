@@ -204,17 +204,18 @@ class NameCheck {
     const auto has = [&](const Scope& scope) { return scope.so_far.contains(name); };
     if (std::any_of(scopes_.begin(), scopes_.end(), has)) return;
     const auto will_have = [&](const Scope& scope) { return scope.all.contains(name); };
-    const std::string who = "input " + QuotePython(name) + " of node: " + findings_.Describe(at) +
-                            " (" + std::string(at.node.op_type) + ")";
+    const std::string node = at.nested ? std::string(at.node.name) : findings_.NameOf(at.top);
+    // The checker's words for both.
+    const std::string before = "Nodes in a graph must be topologically sorted, however input " +
+                               QuotePython(name) + " of node: name: " + node +
+                               " OpType: " + std::string(at.node.op_type) +
+                               " is not output of any previous nodes";
     if (!std::any_of(scopes_.begin(), scopes_.end(), will_have)) {
       return findings_.Add(lint_rule::kDanglingInput,
-                           who + " is not an output of any node, an input or an initializer.", at);
+                           before + ", nor of any other, an input or an initializer.", at);
     }
     if (std::find(cycle_.begin(), cycle_.end(), at.top) != cycle_.end()) return;
-    findings_.Add(lint_rule::kNotSorted,
-                  "Nodes in a graph must be topologically sorted, however " + who +
-                      " is not output of any previous nodes.",
-                  at);
+    findings_.Add(lint_rule::kNotSorted, before + ".", at);
   }
 
   void CheckOutputs(const OnnxGraph& graph, const LintNode* owner) {

@@ -101,8 +101,8 @@ class TypeCheck {
 
   bool Refuse(const LintNode& at, int32_t type, size_t input) {
     subject_.findings.Add(lint_rule::kTypeMismatch,
-                          "Type '" + TypeName(type) + "' of input parameter " +
-                              QuotePython(at.inputs()[input]) + " of operator (" +
+                          "Type '" + TypeName(type) + "' of input parameter (" +
+                              std::string(at.inputs()[input]) + ") of operator (" +
                               std::string(at.node.op_type) + ") in node (" +
                               std::string(at.node.name) + ") is invalid.",
                           at);

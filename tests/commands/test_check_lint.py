@@ -41,6 +41,14 @@ STRICTER = {
 # Polygraphy ends with a traceback, and here the rest of the model is checked.
 GIVEN_UP = {"non-tensor-input-0"}
 
+# Nodes of entries that Polygraphy has of a model as a whole, or the other way round; or no such entry.
+OTHER_ENTRIES = {
+    "opset-import-0": "no runner takes the model: an entry of it all, and no node is run",
+    "newer-opset-0": "no runner takes the model: an entry of it all, and no node is run",
+    "ir-version-1": "no runner takes the model: an entry of it all, and no node is run",
+    "duplicate-value-2": "the node is at fault by a rule, and is not run; what reads it is not unused",
+}
+
 INFO = {"unnamed-node", "unused-import", "float16-underflow"}
 WARNINGS = {"import-twice", "newer-opset", "duplicate-metadata", "no-nodes", "no-outputs",
             "unnamed-weight", "duplicate-weight", "duplicate-output", "missing-import",
@@ -120,6 +128,48 @@ class CheckLint(Case):
                     self.assertGreaterEqual(ended.code, peer["code"], ended.out + ended.err)
                 for entry in said["lint_entries"]:
                     self.assertLessEqual({"level", "source", "message"}, set(entry))
+
+    def test_entries_are_polygraphys(self):
+        """Each of its entries has one here, of the same level and source and of that node at least."""
+        for name, raw in all_models():
+            if name in OTHER_ENTRIES or "entries" not in PEER[name]:
+                continue
+            with self.subTest(name):
+                ended, said = self.lint(raw)
+                left = [(e["level"], e["source"], e.get("nodes", [])) for e in said["lint_entries"]]
+                for level, source, nodes in PEER[name]["entries"]:
+                    of_it = [entry for entry in left if entry[:2] == (level, source)
+                             and set(nodes) <= set(entry[2])]
+                    self.assertTrue(of_it, f"{level} of {source} on {nodes}: {left}")
+                    left.remove(of_it[0])
+                # What is left is of rules that it lacks, or says the same in more entries.
+                for level, source, nodes in left:
+                    self.assertTrue(source == "vernier" or PEER[name]["entries"], (level, source, nodes))
+
+    def test_sources_without_a_runner(self):
+        """Rules name who says it there, whether it was asked or not."""
+        for name, level, source, beginning in (
+                ("duplicate-node-name", "exception", "onnx_graphsurgeon",
+                 "Duplicate node name: 'twin' for nodes with topological IDs: [0, 1] found."),
+                ("unused-node", "warning", "onnx_graphsurgeon",
+                 "Does not affect outputs, can be removed."),
+                ("dangling-input", "exception", "onnx_checker",
+                 "Nodes in a graph must be topologically sorted, however input 'nobody' of node: name: "
+                 "Add_of_y OpType: Add is not output of any previous nodes"),
+                ("not-sorted", "exception", "onnx_checker",
+                 "Nodes in a graph must be topologically sorted, however input 'h' of node: name: "
+                 "Relu_of_y OpType: Relu is not output of any previous nodes."),
+                ("attribute", "exception", "onnxruntime", "Required attribute 'axis' is missing."),
+                ("import-twice", "warning", "vernier", "domain 'ai.onnx' is imported twice")):
+            with self.subTest(name):
+                _, said = self.lint(BROKEN[name][0](), "--no-run")
+                entry = next(e for e in said["lint_entries"] if e["rule"] == name)
+                self.assertEqual((entry["level"], entry["source"]), (level, source))
+                self.assertTrue(entry["message"].startswith(beginning), entry["message"])
+        # Polygraphy's checker says nothing of bodies; the runtime of the node does.
+        _, said = self.lint(BROKEN["dangling-input"][1](), "--no-run")
+        self.assertEqual([(e["source"], e["nodes"]) for e in said["lint_entries"]
+                          if e["rule"] == "dangling-input"], [("onnxruntime", ["If_of_y"])])
 
     def test_a_rule_can_be_skipped(self):
         made = BROKEN["unused-node"][0]()
