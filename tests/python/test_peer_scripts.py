@@ -302,6 +302,49 @@ class WithoutPolygraphy(ScriptCase):
                 for word in words:
                     self.assertIn(word, "\n".join(own[2]))
 
+    def test_files_of_a_comparison_lie_in_memory_where_there_is_room(self):
+        """On a disk they would be most of the time of an iteration."""
+        self.write("script.py", """
+            import os
+            import tempfile
+            from types import SimpleNamespace
+            from polygraphy.comparator import SimpleCompareFunc
+            made = tempfile.TemporaryDirectory
+            places = []
+            def told(*words, dir=None, **named):
+                places.append(dir)
+                return made(*words, dir=dir, **named)
+            tempfile.TemporaryDirectory = told
+            def compare_outputs(a, b):
+                found = SimpleCompareFunc()(a, b)
+                size = sum(array.nbytes for result in (a, b) for array in result.values())
+                for free in (4 * size, 4 * size + 1):
+                    os.statvfs = lambda _: SimpleNamespace(f_bavail=free, f_frsize=1)
+                    SimpleCompareFunc()(a, b)
+                assert places == ["/dev/shm", None, "/dev/shm"], places
+                return found
+            """)
+        done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py",
+                            python=str(self.python))
+        self.assertEqual(done.code, 0, str(done))
+
+    def test_results_of_a_scripts_own_are_saved_as_polygraphys(self):
+        self.write("script.py", """
+            from polygraphy.comparator import L2Result, L2Threshold
+            def compare_outputs(a, b):
+                return {name: L2Result(0.25, thresholds=L2Threshold(bar))
+                        for name, bar in (("y", 0.5), ("z", 0.125))}
+            """)
+        sides = []
+        for run, options in ((self.peer, {}), (self.vernier, {"python": str(self.python)})):
+            done = run("m.onnx", "--onnxrt", "--onnxrt", "--compare-func-script", "script.py",
+                       "--save-accuracy-results", "found.json", **options)
+            self.assertEqual(done.code, 1, str(done))
+            (_, iterations), = json.loads((self.folder / "found.json").read_text())["lst"][0]["lst"]
+            sides.append(iterations)
+        self.assertEqual(sides[0], sides[1])
+        self.assertEqual(sides[1][0]["z"]["polygraphy_class"], "L2Result")
+
     def test_each_output_with_its_partner(self):
         self.write("script.py", """
             from polygraphy.comparator import SimpleCompareFunc

@@ -11,7 +11,19 @@ from polygraphy import exception, vernier_program
 from polygraphy.comparator import verdicts
 
 _DONE = (0, 1, 4)  # exit codes with which there are verdicts: docs/exit-codes.md
+# On a disk the time to make answers safe, and to take files away, would be the most of a call.
+_SHARED_MEMORY = "/dev/shm"
 _INDENT = "    "  # of what a comparison function logs, below its iteration
+
+
+def _folder(*results):
+    """For files of a moment: in memory, unless that has little room for the arrays."""
+    size = sum(getattr(array, "nbytes", 0) for result in results for array in result.values())
+    place = None
+    if os.access(_SHARED_MEMORY, os.W_OK | os.X_OK):
+        there = os.statvfs(_SHARED_MEMORY)
+        place = _SHARED_MEMORY if 4 * size < there.f_bavail * there.f_frsize else None
+    return tempfile.TemporaryDirectory(prefix="vernier-", dir=place)
 
 
 def _part(text):
@@ -75,7 +87,7 @@ def _relay(lines, folder, names):
 
 def compare(a, b, functions, options):
     """Pairs of an output's record and its measures, of `vernier compare`."""
-    with tempfile.TemporaryDirectory(prefix="vernier-") as folder:
+    with _folder(a, b) as folder:
         measured, record = os.path.join(folder, "m.json"), os.path.join(folder, "r.json")
         paths = [_save(folder, 0, a), _save(folder, 1, b)]
         words = ["compare", *paths, "--lenient", "--compare", *functions,
