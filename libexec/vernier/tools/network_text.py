@@ -96,7 +96,7 @@ def attribute_lines(trt, layer, weights):
     attributes = list(attributes_of(trt, layer))
     lines = [indent("---- Attributes ----")] if attributes else []
     for name, value in attributes:
-        if type(value).__name__ == "ndarray" and not weights:
+        if value is None or type(value).__name__ == "ndarray" and not weights:
             continue
         lines.append(indent(f"{layer.name}.{name} = {value}" if layer.name else f"{name} = {value}"))
     return "".join(line + "\n" for line in lines)
@@ -155,11 +155,16 @@ def load(trt, options):
     return made
 
 
-def run(options):
+def open_network(options, what):
+    """TensorRT's module, and what load() gives."""
     if RUNNERS not in sys.path:
         sys.path.insert(0, RUNNERS)
-    trt = need("tensorrt", "tensorrt", "inspect model --display-as trt")
+    trt = need("tensorrt", "tensorrt", what)
     for path in options.words("plugins"):
         ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
-    made = load(trt, options)
+    return trt, load(trt, options)
+
+
+def run(options):
+    trt, made = open_network(options, "inspect model --display-as trt")
     say("==== TensorRT Network ====\n" + network_text(trt, made[1], options.words("show")))

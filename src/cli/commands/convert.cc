@@ -7,6 +7,8 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
+#include "cli/commands/python_tools.h"
+#include "cli/file_conflicts.h"
 #include "model/model_type.h"
 #include "report/waiting_line.h"
 #include "run/engine_build.h"
@@ -107,25 +109,29 @@ Status ConvertToEngine(const Conversion& conversion) {
       .status();
 }
 
-Status Convert(const ParsedArgs& args, Logger& log) {
+// By TensorRT's own Python module: what its parser makes of the model, for viewers of ONNX files.
+Status WriteNetwork(const Conversion& conversion, ConsoleLog& log) {
+  const std::optional<ModelType> type = ModelTypeFromName(conversion.model.type);
+  if (type && IsTensorFlowModel(*type)) {
+    return Unimplemented("--convert-to onnx-like-trt-network: convert '" + conversion.model.path +
+                         "' to ONNX first, and then that");
+  }
+  VERNIER_TRY(CheckFileConflicts(conversion.args, "output"));
+  return RunPythonTool("convert", "network_onnx", conversion.args, log);
+}
+
+Status Convert(const ParsedArgs& args, ConsoleLog& log) {
   const std::string output(*args.Value("output"));
   VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, target, log));
   Conversion conversion{args, std::move(model), output, log};
+  if (target == Target::kOnnxLike) return WriteNetwork(conversion, log);
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   WorkerPool pool(execution, WatchSignals(), log);
   ModelConversions conversions(pool, log);
   VERNIER_TRY(LeaveTensorFlow(conversion, conversions));
-  switch (target) {
-    case Target::kOnnx:
-      return WriteOnnx(conversion, pool);
-    case Target::kEngine:
-      return ConvertToEngine(conversion);
-    case Target::kOnnxLike:
-      break;
-  }
-  return Unimplemented("--convert-to onnx-like-trt-network is not in this version of vernier");
+  return target == Target::kOnnx ? WriteOnnx(conversion, pool) : ConvertToEngine(conversion);
 }
 
 }  // namespace

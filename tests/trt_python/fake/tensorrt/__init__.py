@@ -29,6 +29,7 @@ BuilderFlag = _enumeration(
 DataType = _enumeration("DataType", "FLOAT HALF INT8 INT32 BOOL UINT8")
 float32, float16, int8, int32 = list(DataType)[:4]
 ElementWiseOperation = _enumeration("ElementWiseOperation", "SUM PROD")
+setattr(ElementWiseOperation, "__entries", {})  # as those of TensorRT have it
 LayerType = _enumeration(
     "LayerType", "CONVOLUTION ACTIVATION ELEMENTWISE IDENTITY SHAPE CONSTANT LOOP_OUTPUT TRIP_LIMIT "
     "ITERATOR RECURRENCE QUANTIZE DEQUANTIZE")
@@ -69,6 +70,21 @@ class _Tensor:
         self.name, self.shape, self.dtype = name, shape, dtype
         self.is_shape_tensor, self.is_execution_tensor = False, True
         self.allowed_formats = 0
+
+
+class Dims(tuple):
+    pass
+
+
+class Permutation(tuple):
+    pass
+
+
+class ILoop:
+    name = "loop of it"
+
+    def __repr__(self):
+        return "<the loop>"
 
 
 class _Held:
@@ -118,6 +134,9 @@ class IIdentityLayer(ILayer):
 class IActivationLayer(ILayer):
     alpha = property(lambda self: 0.5)
     beta = property(lambda self: 0.25)
+    dims, no_dims = Dims((1, 2)), Dims()
+    order, kind = Permutation((1, 0)), ElementWiseOperation.PROD
+    loop, unset, typed, text = ILoop(), None, True, "relu"
 
 
 class _Layer(ILayer):
