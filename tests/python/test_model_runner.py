@@ -1,5 +1,6 @@
 """Models in Python as runners like any other."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -90,6 +91,29 @@ class ModelRunner(ScriptCase):
             def load(model_path):
                 return Twin("twin")
             """)
+
+    def test_a_model_may_tell_how_long_an_inference_took(self):
+        """With a clock of its own; where that has nothing to say, or no number, ours counts."""
+        self.write("model.py", """
+            import numpy as np
+            class Timed:
+                inference_time = None
+                def __init__(self, times):
+                    self.times = times
+                def infer(self, feed):
+                    self.inference_time = self.times.pop(0)
+                    return {"y": np.maximum(feed["x"], 0) + feed["x"], "z": feed["x"]}
+            def load(model_path):
+                return Timed([0.25, None, -1, "long", np.float32(0.5)])
+            """)
+        done = self.vernier("m.onnx", "--model-runner", "model.py", "--iterations", "5",
+                            "--save-outputs", "out.json")
+        self.assertEqual(done.code, 0, str(done))
+        (_, iterations), = json.loads((self.folder / "out.json").read_text())["lst"]
+        times = [iteration["runtime"] for iteration in iterations]
+        self.assertEqual([times[0], times[4]], [0.25, 0.5])
+        for measured in times[1:4]:
+            self.assertTrue(0 <= measured < 0.2, times)
 
     def test_marked_tensors_are_asked_for(self):
         self.agree("""

@@ -1,6 +1,7 @@
 """--model-runner: a model in Python, as a runner like any other."""
 
 import mmap
+import numbers
 import time
 
 from . import results, scripts, tensors, wire
@@ -169,9 +170,8 @@ class Runner:
 
     def _own_seconds(self, measured):
         """Polygraphy's runners have a clock of their own, which may have nothing to say."""
-        said = getattr(self.model, "last_inference_time", None)
-        said = said() if callable(said) else None
-        return float(said) if said is not None and said >= 0 else measured
+        said = getattr(self.model, "inference_time", None)
+        return float(said) if isinstance(said, numbers.Real) and said >= 0 else measured
 
     def _items(self, outputs):
         if callable(getattr(outputs, "items", None)):
