@@ -164,7 +164,11 @@ class GenScript(Case):
                 self.assertNotIn("Python package vernier", ours.out)
                 self.assertEqual(sections(self.path("ours.py").read_text()),
                                  sections(self.path("theirs.py").read_text()))
-        ended = self.vernier("run", "m.onnx", "--trt", "--workspace", "1G", "--gen-script", "ours.py")
+        for words in (["--trt", "--workspace", "1G"], ["--runner", "half=trt --fp16"]):
+            self.more_than_polygraphy_has(words)
+
+    def more_than_polygraphy_has(self, words):
+        ended = self.vernier("run", "m.onnx", *words, "--gen-script", "ours.py")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertIn("It is for the Python package vernier: ", ended.out)
 
@@ -246,6 +250,23 @@ class GenScript(Case):
                 calls = [node.func.id for node in ast.walk(ast.parse(script))
                          if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
                 self.assertEqual(calls.count("print"), 2 if more else 0, script)
+
+    def test_words_for_tensorrt_do_not_become_code(self):
+        bad = "X)\nprint(1)#"
+        for words in (["--onnx-flags", bad], ["--all-tensor-dtypes", bad], ["--tactic-sources", bad],
+                      ["--layer-precisions", "e:" + bad], ["--tensor-dtypes", "x:" + bad],
+                      ["--tensor-formats", f"x:[{bad}]"], ["--all-tensor-formats", bad],
+                      ["--pool-limit", bad + ":1G"], ["--int8", "--calibration-base-class", bad],
+                      ["--dla-workspace-allocation-strategy", bad], ["--load-runtime", bad],
+                      ["--plugins", bad], ["--trt-config-script", bad],
+                      ["--weight-streaming-budget", "50" + bad + "%"], ["--weight-streaming-budget", bad]):
+            with self.subTest(words):
+                ended = self.lenient("run", "m 1.onnx", "--trt", *words, "--gen-script", "-")
+                if ended.code == 0:  # else it was refused
+                    calls = [node.func.id for node in ast.walk(ast.parse(ended.out))
+                             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+                    self.assertNotIn("print", calls, ended.out)
+                    self.assertNotIn("PRINT", calls, ended.out)
 
     def test_words_that_are_no_text(self):
         log = b"caf\xe9.log"

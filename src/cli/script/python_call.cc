@@ -1,5 +1,6 @@
 #include "cli/script/python_call.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace vernier {
@@ -15,10 +16,22 @@ std::string PythonOf(const TopK& top) {
 
 std::string PythonOf(const std::vector<std::string>& texts) { return FormatPythonList(texts); }
 
+std::string PythonMember(std::string_view object, std::string_view word) {
+  const auto letter = [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  const auto of_name = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  const std::string text(object);
+  if (!word.empty() && letter(word.front()) && std::all_of(word.begin(), word.end(), of_name)) {
+    return text + "." + std::string(word);
+  }
+  return "getattr(" + text + ", " + QuotePython(word) + ")";
+}
+
 std::string TensorRtMember(std::string_view enumeration, std::string_view word) {
-  std::string text = "trt." + std::string(enumeration) + ".";
-  for (const char c : word) text += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return text;
+  std::string upper(word);
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return PythonMember("trt." + std::string(enumeration), upper);
 }
 
 }  // namespace vernier

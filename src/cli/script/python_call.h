@@ -17,6 +17,9 @@ inline std::string PythonOf(const std::string& text) { return QuotePython(text);
 std::string PythonOf(const TopK& top);
 std::string PythonOf(const std::vector<std::string>& texts);
 
+/// "object.word"; a word that is no name of Python cannot become code: "getattr(object, 'word')".
+std::string PythonMember(std::string_view object, std::string_view word);
+
 /// "trt.Enumeration.WORD".
 std::string TensorRtMember(std::string_view enumeration, std::string_view word);
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/bind_runners.h"
 #include "cli/script/python_script_writer.h"
 #include "cli/version.h"
 #include "util/shell_words.h"
@@ -40,14 +41,25 @@ Status CheckFlags(const ParsedArgs& args) {
   return {};
 }
 
+// Options within --runner, of which an engine's lines are not made.
+bool HasOwnOptions(const RunnerChoice& choice) {
+  if (choice.kind != "runner") return false;
+  const Result<LabelledRunner> split = SplitRunner(choice.value);
+  return !split.ok() || std::any_of(split->words.begin(), split->words.end(),
+                                    [](const std::string& word) { return word.starts_with('-'); });
+}
+
 Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
   size_t engines = 0;
-  for (const RunnerPlan& runner : plan.runners) {
+  const std::vector<RunnerChoice> choices = args.Runners();
+  for (size_t i = 0; i < plan.runners.size(); ++i) {
+    const RunnerPlan& runner = plan.runners[i];
     const bool written = runner.backend == "onnxruntime" || runner.backend == "pluginref";
     if (written && runner.model.type == "onnx") continue;
     const std::string& type = runner.model.type;
     const bool known = type == "onnx" || type == "engine" || type == "trt-network-script";
-    const bool engine = runner.backend == "tensorrt" && known && args.plugin_options().empty();
+    const bool engine = runner.backend == "tensorrt" && known && args.plugin_options().empty() &&
+                        !HasOwnOptions(choices[i]);
     if (engine && ++engines == 1) continue;
     return Refuse("a script for Polygraphy's API would not say enough of '" + runner.name + "'");
   }

@@ -186,7 +186,7 @@ std::string PythonScript::Calibrator() {
                                            : "DataLoader()");
   if (const auto cache = args_.Value("calibration_cache")) call.Add("cache", QuotePython(*cache));
   if (const auto base = args_.Value("calibration_base_class")) {
-    call.Add("BaseClass", "trt." + std::string(*base));
+    call.Add("BaseClass", PythonMember("trt", *base));
   }
   for (const char* name : {"quantile", "regression_cutoff"}) {
     if (const auto value = args_.Float(name)) call.Add(name, FormatFloatRepr(*value));
@@ -315,7 +315,7 @@ Result<std::string> PythonScript::NamedTypes(std::string_view dest, bool formats
       return InvalidArgument("Could not parse argument: " + word +
                              ". Expected an argument in the format: `key:value`.");
     }
-    std::string value = "trt." + std::string(split.value);
+    std::string value = PythonMember("trt", split.value);
     if (formats) {
       std::vector<std::string> names;
       std::string name;
@@ -364,7 +364,7 @@ Result<std::string> PythonScript::NetworkSteps(std::string last) {
     } else if (row.formats) {
       types = Members("TensorFormat", args_.List(row.of_all));
     } else {
-      types = "trt." + std::string(*args_.Value(row.of_all));
+      types = PythonMember("trt", *args_.Value(row.of_all));
     }
     last = Let(row.name, Call(kTrt, row.loader).Add(last).Add(row.keyword, types));
   }
