@@ -264,6 +264,7 @@ Status SetTimingCache(BuildConfig& build, std::shared_ptr<nvinfer1::ITimingCache
   if (kept != nullptr && *kept != nullptr &&
       build.config->setTimingCache(**kept, /*ignoreMismatch=*/false)) {
     build.timing_cache = *kept;
+    build.continues_timings = true;
     return {};
   }
   std::string bytes;

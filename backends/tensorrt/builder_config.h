@@ -29,6 +29,7 @@ struct BuildConfig {
   std::unique_ptr<Calibration> calibration;
   std::unique_ptr<TacticReplay> tactics;
   std::shared_ptr<nvinfer1::ITimingCache> timing_cache;
+  bool continues_timings = false;  ///< they are those of an earlier build
   Owned<nvinfer1::IBuilderConfig> config;
 };
 

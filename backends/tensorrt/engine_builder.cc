@@ -117,7 +117,7 @@ Status ParseOnnx(const Library& library, const vn_model& model, const sdk::Optio
 Result<ParsedNetwork> Parse(KeptBuilder& builder, const vn_model& model,
                             const sdk::Options& options, Logger& logger) {
   ParsedNetwork parsed;
-  parsed.builder = builder.Get(IsOn(options, "keep_builder"));
+  parsed.builder = builder.Get();
   if (parsed.builder == nullptr) {
     return BackendError("TensorRT made no builder: " + logger.TakeError());
   }
@@ -189,7 +189,7 @@ Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const CudaDevice& device,
     asked += (asked.empty() ? "" : "\n") + row.layer + ":" + row.precision;
   }
   if (!asked.empty()) engine.config.emplace_back("Layer precisions", asked);
-  VERNIER_TRY(SaveTimingCache(*build.config, options, logger));
+  VERNIER_TRY(SaveTimingCache(build, options, logger));
   return engine;
 }
 

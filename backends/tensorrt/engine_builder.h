@@ -24,7 +24,7 @@ struct BuiltEngine {
 
 /// Also saves the timing cache. kMalformed when the parser refuses the model, naming node and
 /// reason; kBackend when the build fails. Where marked outputs make it fail, it is tried again
-/// without some of them, by halves. The option "keep_builder" keeps the builder for builds to come.
+/// without some of them, by halves.
 Result<BuiltEngine> BuildEngine(KeptBuilder& builder, const CudaDevice& device,
                                 const vn_model& model, const sdk::Options& options, Logger& logger);
 

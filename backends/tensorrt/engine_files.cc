@@ -70,15 +70,17 @@ Status SaveEngine(const nvinfer1::IHostMemory& plan, const sdk::Options& options
   return SaveFile(*path, {static_cast<const std::byte*>(plan.data()), plan.size()});
 }
 
-Status SaveTimingCache(nvinfer1::IBuilderConfig& config, const sdk::Options& options,
-                       Logger& logger) {
+Status SaveTimingCache(const BuildConfig& build, const sdk::Options& options, Logger& logger) {
   const auto path = ValueOf(options, "save_timing_cache");
   if (!path) return {};
+  nvinfer1::IBuilderConfig& config = *build.config;
   auto* const cache = const_cast<nvinfer1::ITimingCache*>(config.getTimingCache());
   if (cache == nullptr) return BackendError("--save-timing-cache: TensorRT kept no timings");
   const FileLock lock(*path);
   std::error_code error;
-  if (fs::exists(*path, error) && fs::file_size(*path, error) > 0) {
+  // The build whose timings these continue has merged what the file held.
+  const bool merges = !build.continues_timings;
+  if (merges && fs::exists(*path, error) && fs::file_size(*path, error) > 0) {
     VERNIER_ASSIGN_OR_RETURN(const std::string old, ReadWhole(*path));
     const Owned<nvinfer1::ITimingCache> previous(config.createTimingCache(old.data(), old.size()));
     if (previous == nullptr || !cache->combine(*previous, /*ignoreMismatch=*/true)) {

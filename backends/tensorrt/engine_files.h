@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "builder_config.h"
 #include "trt_library.h"
 #include "trt_logger.h"
 #include "vernier/backend_sdk.hpp"
@@ -33,8 +34,7 @@ class FileLock {
 Status SaveEngine(const nvinfer1::IHostMemory& plan, const sdk::Options& options, Logger& logger);
 
 /// --save-timing-cache: what the file holds is merged into the build's cache, under its lock, and
-/// the whole is written.
-Status SaveTimingCache(nvinfer1::IBuilderConfig& config, const sdk::Options& options,
-                       Logger& logger);
+/// the whole is written. Timings that go on from an earlier build hold that already.
+Status SaveTimingCache(const BuildConfig& build, const sdk::Options& options, Logger& logger);
 
 }  // namespace vernier::trt

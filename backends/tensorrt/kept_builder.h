@@ -2,8 +2,10 @@
 // builds follow each other.
 #pragma once
 
+#include <future>
 #include <memory>
 
+#include "cuda_device.h"
 #include "trt_library.h"
 #include "trt_logger.h"
 
@@ -16,13 +18,19 @@ class KeptBuilder {
 
   const Library& library() const { return library_; }
 
-  /// A builder; with `keep` the one of the last build that kept it too. It needs memory of the host
-  /// and of the device as long as it is kept. Null where TensorRT makes none.
-  std::shared_ptr<nvinfer1::IBuilder> Get(bool keep) {
-    if (kept_ != nullptr) return kept_;
-    std::shared_ptr<nvinfer1::IBuilder> builder = library_.CreateBuilder(logger_);
-    if (keep) kept_ = builder;
-    return builder;
+  /// All builds share one builder, whose making begins now, in a thread of its own. It needs memory
+  /// of the host and of the device until Drop.
+  void Keep(std::shared_ptr<CudaDevice> device) {
+    making_ = std::async(std::launch::async, [this, device = std::move(device)] {
+      const cuda::CurrentContext current = device->Enter();
+      return std::shared_ptr<nvinfer1::IBuilder>(library_.CreateBuilder(logger_));
+    });
+  }
+
+  /// The builder that is kept, or a new one. Null where TensorRT makes none.
+  std::shared_ptr<nvinfer1::IBuilder> Get() {
+    if (making_.valid()) kept_ = making_.get();
+    return kept_ != nullptr ? kept_ : library_.CreateBuilder(logger_);
   }
 
   /// The timings of the builds that keep them; null before the first. They belong to no builder or
@@ -32,6 +40,7 @@ class KeptBuilder {
 
   /// In the device's context.
   void Drop() {
+    if (making_.valid()) kept_ = making_.get();
     timings_.reset();
     kept_.reset();
   }
@@ -39,6 +48,7 @@ class KeptBuilder {
  private:
   const Library& library_;
   Logger& logger_;
+  std::future<std::shared_ptr<nvinfer1::IBuilder>> making_;
   std::shared_ptr<nvinfer1::IBuilder> kept_;
   std::shared_ptr<nvinfer1::ITimingCache> timings_;
 };

@@ -14,6 +14,7 @@ class TensorRtBackend {
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
         sdk::OptionRow("lib", "path", "", "library to load"),
+        sdk::OptionRow("keep_builder", "bool", "0", "one builder for all builds, made beforehand"),
         sdk::OptionRow("engine_report", "path", "",
                        "file for what the engine says of itself, as JSON"),
     };
@@ -32,6 +33,7 @@ class TensorRtBackend {
     }
     const cuda::CurrentContext current = backend->device_->Enter();
     backend->library_.RegisterPlugins(backend->logger_);
+    if (options.Get("keep_builder") == "1") backend->builder_.Keep(backend->device_);
     return backend;
   }
 

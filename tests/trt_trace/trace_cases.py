@@ -50,6 +50,9 @@ CASES = {
     "convert": "convert matmul.onnx -o matmul.engine --fp16",
     "onnx_flags": "run matmul.onnx --trt --onnx-flags native_instancenorm",
     "fp8": "run matmul.onnx --trt --fp8",
+    # Two builds by one builder, the second one with the timings of the first.
+    "kept_builder": "debug precision conv.onnx --fp16 --max-checks 2 --check false"
+                    " polygraphy_debug.engine",
 }
 
 # Options that came after TensorRT 8.5, with values for them.
@@ -85,7 +88,8 @@ def read_by(line):
 def run(vernier, library, folder, line, trace, **environment):
     """Runs a command line with the tracing library in TensorRT's place."""
     words = shlex.split(line)
-    place = words.index("--trt") + 1 if "--trt" in words else len(words)
+    ends = [i + (word == "--trt") for i, word in enumerate(words) if word in ("--trt", "--check")]
+    place = ends[0] if ends else len(words)
     words[place:place] = ["--trt-lib", str(library)]
     return subprocess.run([str(vernier), *words], cwd=folder, capture_output=True, text=True,
                           timeout=300, check=False,

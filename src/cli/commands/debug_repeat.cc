@@ -6,6 +6,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
+#include "cli/debug/engine_precisions.h"
 #include "model/model_type.h"
 #include "run/engine_build.h"
 #include "util/number_text.h"
@@ -74,7 +75,7 @@ Status Build(const ParsedArgs& args, CheckWords check, ConsoleLog& log) {
   kept.kept_workers = &workers;
   const auto make = [&](const std::string& path) -> Status {
     VERNIER_ASSIGN_OR_RETURN(RunPlan build, BindEngineBuild(args, model, path, log));
-    build.runners.front().session_options.emplace_back("keep_builder", "1");
+    KeepBuilder(build.runners.front());
     return BuildEngineFile(build, WatchSignals(), log, &kept).status();
   };
   return Iterate(args, session, {.make = make, .may_fail = true}, log);

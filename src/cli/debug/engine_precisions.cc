@@ -19,9 +19,8 @@ constexpr std::string_view kPrecisions[] = {"precision_constraints", "layer_prec
 constexpr std::string_view kFiles[] = {"load_timing_cache", "save_timing_cache", "save_tactics",
                                        "load_tactics"};
 // What this program asks for itself, or says otherwise in a command.
-constexpr std::string_view kOwn[] = {"node_precisions", "keep_builder",     "keep_timings",
-                                     "save_engine",     "layer_precisions", "script",
-                                     "model_type"};
+constexpr std::string_view kOwn[] = {"node_precisions",  "keep_timings", "save_engine",
+                                     "layer_precisions", "script",       "model_type"};
 // What an engine is run with, which does not build it.
 constexpr std::string_view kOfRunning[] = {"optimization_profile", "allow_engine_code",
                                            "load_runtime",         "weight_streaming_budget",
@@ -117,10 +116,12 @@ void ObeyPrecisions(RunnerPlan& runner, std::span<const std::string> tensors,
   if (!lines.empty()) runner.session_options.emplace_back("node_precisions", lines);
 }
 
+void KeepBuilder(RunnerPlan& runner) { runner.backend_options.emplace_back("keep_builder", "1"); }
+
 void ShareBuilder(RunnerPlan& runner, const std::string& timings) {
   const auto given = [&](std::string_view key) { return Has(runner, key); };
   const std::string saved(TimingsOf(runner));
-  runner.session_options.emplace_back("keep_builder", "1");
+  KeepBuilder(runner);
   if (given("save_tactics") || given("load_tactics")) return;
   runner.session_options.emplace_back("keep_timings", "1");
   if (given("load_timing_cache")) return;

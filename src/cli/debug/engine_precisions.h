@@ -32,6 +32,9 @@ void ObeyTypes(RunnerPlan& runner);
 void ObeyPrecisions(RunnerPlan& runner, std::span<const std::string> tensors,
                     std::string_view higher);
 
+/// The worker of the runner makes one builder for all builds, and begins when it is started.
+void KeepBuilder(RunnerPlan& runner);
+
 /// Builds that follow each other need not begin from nothing: the builder is kept, and so are the
 /// timings of kernels, also in this file or in that which the runner saves them to; not where the
 /// runner has files of tactics.

@@ -71,6 +71,7 @@ Status PrecisionTrials::Begin() {
   }
   if (target_ == Target::kModel) target_ = Target::kRunners;
   engine_runner_ = *builds();
+  KeepBuilder(*engine_runner_);
   if (s_.session.jobs() > 1) {
     s_.log.Warning("--jobs has no effect: engines are built one after another on a GPU");
     s_.session.RunOneByOne();
