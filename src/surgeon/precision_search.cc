@@ -40,11 +40,11 @@ class PrecisionSearch {
       VERNIER_ASSIGN_OR_RETURN(const bool nothing, Passes({}));
       if (nothing) return std::optional(NodeSet());
     }
-    bool right = false;
-    if (guessed) {
-      VERNIER_ASSIGN_OR_RETURN(right, Passes(plan_.likely));
+    for (const NodeSet* guess : {&plan_.fewer, &plan_.likely}) {
+      if (!guessed || guess->empty()) continue;
+      VERNIER_ASSIGN_OR_RETURN(const bool right, Passes(*guess));
+      if (right) return FewestOf(*guess);
     }
-    if (right) return FewestOfLikely();
     VERNIER_ASSIGN_OR_RETURN(const bool nothing, Passes({}));
     if (nothing) return std::optional(NodeSet());
     VERNIER_ASSIGN_OR_RETURN(const bool everything, Passes(nodes));
@@ -57,8 +57,8 @@ class PrecisionSearch {
     return std::optional(Together(left));
   }
 
-  Result<std::optional<NodeSet>> FewestOfLikely() {
-    Units units = Singly(plan_.likely);
+  Result<std::optional<NodeSet>> FewestOf(const NodeSet& guess) {
+    Units units = Singly(guess);
     if (units.size() > kFew) {
       VERNIER_ASSIGN_OR_RETURN(units, Smallest(std::move(units)));
     } else {

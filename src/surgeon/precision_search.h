@@ -16,6 +16,8 @@ struct PrecisionPlan {
   NodeSet ranked;
   std::vector<NodeSet> groups;  ///< empty: single nodes from the start
   NodeSet likely;               ///< what evidence alone would keep, in the order of `ranked`
+  /// Part of `likely` that is tried before it: the others may go with these. Empty: no such part.
+  NodeSet fewer;
   /// Evidence leaves no doubt that float16 everywhere fails, which is not tried first then.
   bool certain = false;
   size_t width = 1;        ///< so many models are worth checking at once
@@ -33,7 +35,7 @@ struct KeptNodes {
 /// nullopt when the check fails though all nodes stay. Of models in which these nodes stay, `first`
 /// tells the first that passes; it is asked about none twice. Where `likely` is right, that takes
 /// as many checks as there are nodes to be found, and two (one where it is certain; one node: two
-/// in all). Else, with m nodes each within the first r, about 2 m log(r) and m more. Errors of
+/// in all); one more where `fewer` is not. Else, with m nodes each within the first r, about 2 m log(r) and m more. Errors of
 /// `first`; kNotFound where `most_checks` do not tell whether the check can pass at all.
 Result<std::optional<KeptNodes>> FindKeptNodes(const PrecisionPlan& plan, const FirstOfSets& first);
 

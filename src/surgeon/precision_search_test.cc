@@ -98,6 +98,26 @@ TEST(KeptNodes, NeedNoCheckOfWhatIsCertain) {
   }
 }
 
+// Part of what evidence would keep may be enough; that it is not costs one check.
+TEST(KeptNodes, MayBeFewerThanEvidenceWouldKeep) {
+  struct Case {
+    std::set<uint32_t> needed;
+    size_t checks;
+  };
+  for (const Case& c : {Case{{0, 2}, 3}, Case{{0}, 4}, Case{{0, 1, 2}, 4}, Case{{0, 1}, 5}}) {
+    PrecisionPlan plan = Plan(50, 10);
+    plan.likely = {0, 1, 2};
+    plan.fewer = {0, 2};
+    plan.certain = true;
+    Oracle oracle(c.needed);
+    const auto kept =
+        FindKeptNodes(plan, [&](std::span<const NodeSet> sets) { return oracle.First(sets); });
+    ASSERT_TRUE(kept.ok() && kept->has_value());
+    EXPECT_EQ(std::set<uint32_t>((*kept)->nodes.begin(), (*kept)->nodes.end()), c.needed);
+    EXPECT_LE(oracle.asked(), c.checks);
+  }
+}
+
 // Node 0 spoils what node 1 cures, unless node 2 is there too.
 TEST(KeptNodes, HoldNoneThatIsNeedless) {
   const auto passes = [](const NodeSet& set) {

@@ -37,6 +37,21 @@ def write_model(path, sensitive=True):
               path)
 
 
+def write_activated(path):
+    """A sum of 1e6 that a Relu reads, and back."""
+    info = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 3])
+    weights = {"million": np.eye(3) * 1e6, "millionth": np.eye(3) * 1e-6}
+    nodes = [("Neg", ["x"], "a"), ("Neg", ["a"], "b"), ("Gemm", ["b", "million"], "large"),
+             ("Relu", ["large"], "positive"), ("Gemm", ["positive", "millionth"], "back"),
+             ("Add", ["back", "x"], "y")]
+    nodes = [helper.make_node(op, inputs, [made], name=f"node {made}") for op, inputs, made in nodes]
+    graph = helper.make_graph(nodes, "g", [info("x")], [info("y")],
+                              [numpy_helper.from_array(v.astype(np.float32), k)
+                               for k, v in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
 class TensorRtPrecision(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="vernier-trt-precision-")
@@ -134,6 +149,17 @@ class TensorRtPrecision(unittest.TestCase):
         self.run_vernier(*words[1:])
         # The large square makes it certain that float16 everywhere fails: it is not built.
         self.assertEqual(printed.count("| Iteration"), 2 * 3)
+
+    def test_an_activation_goes_with_the_layer_that_it_is_part_of(self):
+        write_activated(self.folder / "m.onnx")
+        check = ["--", "--trt", "--input-shapes", "x:[4,3]", *BARS]
+        printed = self.run_vernier("debug", "precision", "m.onnx", *check, FAKE_TENSORRT_FUSES="1")
+        self.assertEqual(set(self.kept(printed)), {"node large", "node back"})
+        self.assertEqual(printed.count("| Iteration"), 2 * 3)
+        # A guess: where it is a layer of its own, it stays as well.
+        printed = self.run_vernier("debug", "precision", "m.onnx", *check)
+        self.assertEqual(set(self.kept(printed)), {"node large", "node positive", "node back"})
+        self.assertEqual(printed.count("| Iteration"), 2 * 4)
 
     def test_what_tensorrt_did_not_obey_is_told(self):
         printed = self.run_vernier("debug", "precision", "m.onnx", "--", "--trt", "--input-shapes",

@@ -11,6 +11,7 @@
 #include "cli/commands/model_shapes.h"
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
+#include "cli/debug/layer_fusion.h"
 #include "cli/debug/precision_evidence.h"
 #include "cli/debug/precision_trials.h"
 #include "cli/debug/reference_run.h"
@@ -161,6 +162,7 @@ class PrecisionDebugging {
     std::stable_sort(plan.ranked.begin(), plan.ranked.end(),
                      [&](uint32_t a, uint32_t b) { return IsWorse(evidence_[a], evidence_[b]); });
     plan.likely = LikelyNodes(evidence_, nodes_, plan.ranked);
+    if (trials_.HoldsLayers()) plan.fewer = WithoutFused(plan.likely, nodes_);
     plan.certain = std::any_of(plan.likely.begin(), plan.likely.end(),
                                [&](uint32_t node) { return evidence_[node].overflows; });
     if (args_.Value("mode").value_or("bisect") == "linear") return plan;

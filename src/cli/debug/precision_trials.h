@@ -50,6 +50,9 @@ class PrecisionTrials {
   /// Does the check run what TensorRT builds?
   bool BuildsEngines() const { return engine_runner_.has_value(); }
 
+  /// Is TensorRT told which layers to hold, after Await?
+  bool HoldsLayers() const { return by_layers_; }
+
   /// It must outlive what it returns.
   DebugTrial For(const NodeSet& kept);
 

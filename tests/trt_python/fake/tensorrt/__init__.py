@@ -1,7 +1,7 @@
 """A stand-in for the `tensorrt` module, as far as vernier's Python runner calls it, of release 8.5.
 Engines are the ONNX model itself, evaluated by onnx's reference; where $FAKE_TENSORRT_HALF is set, with
 FP16 in float16 but for layers whose precision was set. What a build was given is written to
-$FAKE_TENSORRT_JOURNAL as JSON. Of the layer that $FAKE_TENSORRT_DISOBEYS names the inspector says that it
+$FAKE_TENSORRT_JOURNAL as JSON. With $FAKE_TENSORRT_FUSES a Relu is part of the layer whose output it reads. Of the layer that $FAKE_TENSORRT_DISOBEYS names the inspector says that it
 computes in float16.
 """
 
@@ -46,7 +46,7 @@ _TYPES = {np.dtype(np.float32): DataType.FLOAT, np.dtype(np.float16): DataType.H
           np.dtype(np.int64): DataType.INT32, np.dtype(np.int32): DataType.INT32}
 _LAYERS = {"Relu": LayerType.ACTIVATION, "Add": LayerType.ELEMENTWISE,
            "Mul": LayerType.ELEMENTWISE, "Neg": LayerType.ELEMENTWISE,
-           "Identity": LayerType.IDENTITY, "Constant": LayerType.CONSTANT}
+           "Gemm": LayerType.CONVOLUTION, "Identity": LayerType.IDENTITY, "Constant": LayerType.CONSTANT}
 
 
 class ILogger:
@@ -358,6 +358,11 @@ class Builder(_Held):
         model = base64.b64encode(network.as_model().SerializeToString()).decode()
         held = [layer.name for layer in network.layers
                 if layer.precision_is_set and layer.precision == DataType.FLOAT]
+        if "FAKE_TENSORRT_FUSES" in os.environ:
+            made = {name for layer in network.layers if layer.name in held
+                    for name in layer.node.output}
+            held += [layer.name for layer in network.layers
+                     if layer.node.op_type == "Relu" and layer.node.input[0] in made]
         half = BuilderFlag.FP16 in config.flags and "FAKE_TENSORRT_HALF" in os.environ
         return json.dumps({"model": model, "outputs": outputs, "half": half,
                            "held": held}).encode()
