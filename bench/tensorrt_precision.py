@@ -5,7 +5,7 @@
 
 Convolutions with a Relu each, of which two have to stay float32: one makes values of 10^5, the next one
 brings them back. Those of conv16 and conv8 are alike, so that TensorRT times few kernels; those of
-varied8 all differ. Both tools get the model, golden outputs of 16 inputs by ONNX Runtime, and the same bars,
+varied8 and varied32 all differ, as those of most networks do. Both tools get the model, golden outputs of 16 inputs by ONNX Runtime, and the same bars,
 and run in turns. TensorRT has to be where both find it (LD_LIBRARY_PATH), this Python needs NumPy and
 onnx. `own` is each tool's own check; `command` gives both the same command, which runs the engine
 in vernier; `peers` the same one, which runs it in Polygraphy. Prints rows for RESULTS.md.
@@ -29,19 +29,20 @@ BARS = ["--atol", "1e-1", "--rtol", "1e-1"]
 BUILD = ["--fp16", "--precision-constraints", "obey", "--tactic-sources"]
 SAVED = ["--load-inputs", "in.json", "--load-outputs", "gold.json"]
 ENGINE = ["run", "polygraphy_debug.engine", "--trt", *SAVED, *BARS]
-# Case: convolutions, the one that makes large values, whose check.
-CASES = {"conv16": (16, 9, "own"), "varied8": (8, 4, "own"), "conv8": (8, 4, "own"), "conv16-command": (16, 9, "command"),
-         "conv16-peers": (16, 9, "peers")}
+# Case: convolutions, the one that makes large values, whose check, channels that each has more than the
+# one before.
+CASES = {"conv16": (16, 9, "own", 0), "conv8": (8, 4, "own", 0), "varied8": (8, 4, "own", 8),
+         "varied32": (32, 16, "own", 2), "conv16-command": (16, 9, "command", 0),
+         "conv16-peers": (16, 9, "peers", 0)}
 
 
-def write_model(path, count, large):
+def write_model(path, count, large, growth):
     random = np.random.default_rng(0)
     nodes, weights, reads = [], [], ("x", 3)
-    varied = path.name.startswith("varied")
     for i in range(1, count + 1):
         name, channels = reads
         scale = {large: 1e5, large + 1: 1e-5}.get(i, 1) * np.sqrt(2 / (9 * channels))
-        made_channels = CHANNELS + 8 * i * varied
+        made_channels = CHANNELS + growth * i
         kernel = random.standard_normal((made_channels, channels, 3, 3)) * scale
         weights.append(numpy_helper.from_array(kernel.astype(np.float32), f"w{i}"))
         made = "y" if i == count else f"r{i}"
@@ -94,9 +95,9 @@ def answer(printed):
 
 
 def measure(name, words, rounds, folder):
-    count, large, _ = CASES[name]
+    count, large, _, growth = CASES[name]
     model = folder / (name.split("-")[0] + ".onnx")
-    write_model(model, count, large)
+    write_model(model, count, large, growth)
     golden = [words.vernier, "run", model.name, "--onnxrt", "--iterations", "16", "--save-inputs",
               "in.json", "--save-outputs", "gold.json"]
     timed(golden, folder, folder / f"{name}.golden.log")
