@@ -157,7 +157,7 @@ constexpr CommandEntry kCommands[] = {
       .operands = "path [options ...]",
       .summary = "say what a file of saved inputs or outputs holds",
       .about = "List runners, iterations and the names, types and shapes of the tensors; with -v"
-               " their statistics too. vernier inspect data is the same in Polygraphy's words."},
+               " their statistics too."},
      DataShowOptionTable},
     {"data recover",
      {.command = "vernier data recover",
@@ -213,6 +213,14 @@ constexpr CommandEntry kCommands[] = {
                " weights asks for them. An engine is loaded, on a GPU, and shows its profiles and"
                " layers, as far as it was built to."},
      InspectOptionTable},
+    {"inspect data",
+     {.command = "vernier inspect data",
+      .operands = "path [options ...]",
+      .summary = "say what a file of saved inputs or outputs holds, with statistics",
+      .about =
+          "List runners, iterations and the names, types, shapes and statistics of the tensors,"
+          " as vernier data show -v does."},
+     DataShowOptionTable},
     {"inspect sparsity",
      {.command = "vernier inspect sparsity",
       .operands = "model_file [options ...]",

@@ -34,10 +34,10 @@ Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::string path, JsonT
                                                          const JsonCut& cut) {
   Result<JsonTape> tape = JsonTape::Parse(std::move(text), NpyPayloadLength, cut);
   if (!tape.ok() && NamesModel(path)) {
-    return Malformed(
-        "'" + path +
-        "' is a model, and inputs or outputs that were saved are wanted here; `vernier "
-        "run` and `vernier blame` compare models");
+    return Malformed("'" + path +
+                     "' is a model, and a file that was saved is wanted here (inputs, outputs, "
+                     "tactics); `vernier "
+                     "run` and `vernier blame` compare models");
   }
   if (!tape.ok()) return std::move(tape).Annotate("'" + path + "': not valid JSON").status();
   return std::unique_ptr<PeerDocument>(

@@ -249,25 +249,26 @@ class Formatter {
   // What was read of a file that changed meanwhile must not be shown.
   template <typename Text>
   std::string TextOf(const OnnxTensor& tensor, Text text) const {
+    if (tensor.external && options_.ignore_external) return NotLoaded("external data are ignored");
     const Result<MappedWeight> weight = Read(tensor);
-    if (!weight.ok()) return NotLoaded(weight.status());
-    std::string shown = text(weight->values);
-    const Status intact = weight->CheckIntact();
-    return intact.ok() ? shown : NotLoaded(intact);
+    std::string shown = weight.ok() ? text(weight->values) : "";
+    const Status read = weight.ok() ? weight->CheckIntact() : weight.status();
+    if (read.ok()) return shown;
+    if (options_.unread != nullptr) {
+      options_.unread->push_back("'" + std::string(tensor.name) + "': " + read.message());
+    }
+    return NotLoaded(read.message());
   }
 
   // Most of what is printed of a large weight is dots: only what is looked at is read.
   Result<MappedWeight> Read(const OnnxTensor& tensor) const {
-    if (tensor.external && options_.ignore_external) {
-      return Unavailable("external data are ignored");
-    }
     ExternalDataOptions place;
     place.directory = options_.external_data_dir;
     return MapWeight(model_, tensor, place);
   }
 
-  static std::string NotLoaded(const Status& why) {
-    return "<error: failed to load weights>: " + why.message();
+  static std::string NotLoaded(const std::string& why) {
+    return "<error: failed to load weights>: " + why;
   }
 
   std::string ValuesOf(const OnnxTensor& tensor) const {

@@ -17,6 +17,7 @@ struct ModelTextOptions {
   bool statistics = false;  ///< of weights
   std::string external_data_dir;
   bool ignore_external = false;  ///< external weights are not read, which is said in their place
+  std::vector<std::string>* unread = nullptr;  ///< gets the weights that could not be read, and why
 };
 
 /// The text behind "==== ONNX Model ====". Weights are read only where they are shown; one that

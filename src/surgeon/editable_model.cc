@@ -47,10 +47,12 @@ Result<Tensor> EditableModel::ValuesOf(const OnnxTensor& tensor) const {
                          " is split into several parts, which cannot be read");
   }
   if (!tensor.external) {
-    VERNIER_ASSIGN_OR_RETURN(
-        NamedTensor parsed,
-        ParseTensorProto(std::as_bytes(std::span(tensor.bytes.data(), tensor.bytes.size()))));
-    return std::move(parsed.tensor);
+    Result<NamedTensor> parsed =
+        ParseTensorProto(std::as_bytes(std::span(tensor.bytes.data(), tensor.bytes.size())));
+    if (parsed.ok()) return std::move(parsed->tensor);
+    return std::move(parsed)
+        .Annotate("'" + original_.path() + "': tensor " + QuotePython(tensor.name))
+        .status();
   }
   if (tensor.location.starts_with(prefix_)) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<ReplacedValues> weights, Weights());

@@ -7,7 +7,7 @@ import sys
 import time
 
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from program import VERNIER, Case
 from surgeon_models import model, node, value, weight
@@ -104,6 +104,24 @@ class Debug(Case):
         self.assertEqual(self.names(), ["n7"])
         self.assertEqual(ended.out.count("Loading iteration information from debug replay"), 4)
         self.assertTrue(self.path("polygraphy_debug_replay_skip_current.json").exists())
+
+    def test_what_is_known_of_another_model_is_not_believed(self):
+        self.reduce(long_model({7: "Neg"}, 12), "--save-debug-replay", "r.json", *self.check("Neg"))
+        ended = self.reduce(long_model({}, 12), "--load-debug-replay", "r.json", *self.check("Neg"),
+                            code=1)
+        self.assertIn("the check passes for the whole model", ended.err)
+
+    def test_the_same_nodes_with_other_weights_are_another_model(self):
+        def scaled(by):
+            return model([node("Mul", ["x", "w"], ["y"], name="scale")], [value("x", (2,))],
+                         [value("y", (2,))], [numpy_helper.from_array(np.float32([by]), "w")])
+
+        grows = "import onnx, sys; from onnx import numpy_helper as n; " \
+                "sys.exit(n.to_array(onnx.load(sys.argv[1]).graph.initializer[0])[0] > 1)"
+        check = ["--check", sys.executable, "-c", grows, "polygraphy_debug.onnx"]
+        self.reduce(scaled(2), "--save-debug-replay", "r.json", *check)
+        ended = self.reduce(scaled(1), "--load-debug-replay", "r.json", *check, code=1)
+        self.assertIn("the check passes for the whole model", ended.err)
 
     def test_verdicts(self):
         made = long_model({3: "Neg"}, 6)

@@ -97,6 +97,8 @@ class InspectModel(Case):
         self.assertEqual(self.vernier("inspect", "model", "e.onnx", "--show", "layers").code, 0)
         missing = self.vernier("inspect", "model", "e.onnx", "--show", "weights")
         self.assertIn("failed to load weights", missing.out)
+        self.assertEqual(missing.code, 3)
+        self.assertRegex(missing.err, r"\d+ weights could not be read, the first: '\w+': .*w\.bin")
 
     def test_statistics_of_weights(self):
         weight = np.array([[1, -3], [2, np.nan]], np.float32)

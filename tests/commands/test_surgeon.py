@@ -346,6 +346,8 @@ class Weights(Surgeon):
         self.assertEqual(marks["odd"], "TRT_WEIGHTLESS/")
         self.assertLess(self.path("o.onnx").stat().st_size, 2000)
         self.path("o.onnx").rename(self.path("bare.onnx"))
+        again = self.operate("bare.onnx", "weight-strip", code=3)
+        self.assertRegex(again.err, r"'bare\.onnx': tensor '\w+': .* needs \d+ bytes, but has 0")
         self.operate("bare.onnx", "weight-reconstruct")
         first = self.weights()
         for name, array in self.weights("sparse.onnx").items():

@@ -145,7 +145,7 @@ int DataShowCommand(std::span<const std::string> words, const Invocation& invoca
 }
 
 int InspectDataCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("data show"), words, invocation);
+  const CommandStart start = StartCommand(*FindCommand("inspect data"), words, invocation);
   if (start.exit_code) return *start.exit_code;
   return ShowWith(start, invocation, true);
 }

@@ -73,7 +73,8 @@ class Reducing {
         model_(model),
         session_(session),
         log_(log),
-        whole_(model.now()) {}
+        whole_(model.now()),
+        fingerprints_(whole_) {}
 
   Status Run() {
     VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Passes({[&](const std::string& path) {
@@ -121,7 +122,7 @@ class Reducing {
   std::string FingerprintOf(const NodeSet& nodes) const {
     std::vector<std::string_view> parts;
     for (const uint32_t index : nodes) parts.push_back(whole_.graph().nodes[index].bytes);
-    return Fingerprint(std::move(parts));
+    return fingerprints_.Of(std::move(parts));
   }
 
   Result<std::optional<size_t>> FirstFailing(std::span<const NodeSet> parts) {
@@ -179,6 +180,7 @@ class Reducing {
   DebugSession& session_;
   Logger& log_;
   const OnnxModel whole_;
+  const Fingerprints fingerprints_;
 };
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include "run/loaded_runs.h"
 #include "run/model_graph.h"
 #include "surgeon/upper_bounds.h"
+#include "util/counted.h"
 #include "util/no_log.h"
 #include "util/number_text.h"
 
@@ -245,9 +246,12 @@ Status ShowAsJson(const ParsedArgs& args, const OnnxModel& model) {
   return PrintDocument(text);
 }
 
+// `unread` gets the weights that were to be shown and could not be read.
 Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invocation,
-                                 const OnnxModel& model, ConsoleLog& log) {
+                                 const OnnxModel& model, std::vector<std::string>& unread,
+                                 ConsoleLog& log) {
   ModelTextOptions options;
+  options.unread = &unread;
   options.layers = Shows(args, "layers");
   options.attributes = Shows(args, "attrs");
   options.weights = Shows(args, "weights");
@@ -303,15 +307,20 @@ Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const s
   if (args.Has("visual") || args.Has("save_visual")) {
     return SaveVisual(args, invocation, path, log);
   }
-  VERNIER_ASSIGN_OR_RETURN(const std::string text, DescribeOnnx(args, invocation, model, log));
+  std::vector<std::string> unread;
+  VERNIER_ASSIGN_OR_RETURN(const std::string text,
+                           DescribeOnnx(args, invocation, model, unread, log));
   VERNIER_TRY(model.CheckIntact());
   log.Info("==== ONNX Model ====\n" + text);
-  if (!args.Has("list_unbounded_dds")) return {};
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string_view> unbounded,
-                           TensorsWithoutBound(model));
-  log.Info("Found tensors with unbounded DDS: " +
-           FormatPythonList(std::vector<std::string>(unbounded.begin(), unbounded.end())));
-  return {};
+  if (args.Has("list_unbounded_dds")) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string_view> unbounded,
+                             TensorsWithoutBound(model));
+    log.Info("Found tensors with unbounded DDS: " +
+             FormatPythonList(std::vector<std::string>(unbounded.begin(), unbounded.end())));
+  }
+  if (unread.empty()) return {};
+  return Malformed(Counted(unread.size(), "weight") + " could not be read, the first: " +
+                   unread.front() + "; --ignore-external-data shows the rest without them");
 }
 
 Status Inspect(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {

@@ -8,6 +8,7 @@
 
 #include "cli/command_table.h"
 #include "cli/file_conflicts.h"
+#include "io/checksum.h"
 #include "io/json_tape.h"
 #include "io/peer_document.h"
 #include "util/atomic_file.h"
@@ -50,7 +51,14 @@ Status CheckFilesOfRun(const ParsedArgs& args, const CheckCommand& check) {
 
 }  // namespace
 
-std::string Fingerprint(std::vector<std::string_view> parts) {
+Fingerprints::Fingerprints(const OnnxModel& model) {
+  Checksum checksum;
+  checksum.Add(std::as_bytes(std::span(model.bytes())));
+  model_ = ChecksumText(checksum.value());
+}
+
+std::string Fingerprints::Of(std::vector<std::string_view> parts) const {
+  parts.push_back(model_);
   std::sort(parts.begin(), parts.end());
   uint64_t hash = 0xcbf29ce484222325;
   const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3; };

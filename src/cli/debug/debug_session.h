@@ -12,14 +12,24 @@
 
 #include "cli/arg_parser.h"
 #include "cli/debug/check_command.h"
+#include "model/onnx_model.h"
 #include "util/atomic_file.h"
 #include "util/log.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
-/// A short text that is the same for the same parts, in any order.
-std::string Fingerprint(std::vector<std::string_view> parts);
+/// A short text that is the same for the same parts, in any order, of the same model: of its bytes,
+/// to which external data does not belong.
+class Fingerprints {
+ public:
+  explicit Fingerprints(const OnnxModel& model);
+
+  std::string Of(std::vector<std::string_view> parts) const;
+
+ private:
+  std::string model_;
+};
 
 /// One model, or one engine, that is to be checked.
 struct DebugTrial {

@@ -233,7 +233,7 @@ DebugTrial PrecisionTrials::For(const NodeSet& kept) {
   // The same nodes are another trial where they are held otherwise.
   if (by_layers_) parts.insert(parts.end(), {"layers of", version_, higher()});
   DebugTrial trial;
-  trial.fingerprint = Fingerprint(std::move(parts));
+  trial.fingerprint = fingerprints_.Of(std::move(parts));
   const bool engine = target_ == Target::kEngine;
   trial.may_fail = engine;
   trial.make = [this, kept, engine](const std::string& path) {

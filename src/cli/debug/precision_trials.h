@@ -31,7 +31,8 @@ class PrecisionTrials {
     DebugSession& session;
     Logger& log;
   };
-  explicit PrecisionTrials(const Setting& setting) : s_(setting) {}
+  explicit PrecisionTrials(const Setting& setting)
+      : s_(setting), fingerprints_(setting.model.now()) {}
 
   /// Finds out who takes part, and starts TensorRT if it does.
   Status Begin();
@@ -85,6 +86,7 @@ class PrecisionTrials {
   std::string_view higher() const { return s_.args.Value("precision").value_or("float32"); }
 
   const Setting s_;
+  const Fingerprints fingerprints_;
   Target target_ = Target::kModel;
   bool by_layers_ = false;  ///< TensorRT is told of layers: it does not obey the types of a model
   std::unique_ptr<LiveRun> own_;
