@@ -193,7 +193,8 @@ Result<EncoderPtr> MakeEncoder(const std::string& path, ResultsFormat format,
 }  // namespace
 
 Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
-                                                       ResultsFormat format, uint64_t kept) {
+                                                       ResultsFormat format, uint64_t kept,
+                                                       PartialFolder::Earlier earlier) {
   std::unique_ptr<FeedWriter> writer(new FeedWriter());
   if (format == ResultsFormat::kJsonDirectory) {
     if (kept == 0) VERNIER_TRY(CreateIterationDirectory(path, "inference input data"));
@@ -205,7 +206,7 @@ Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
   VERNIER_ASSIGN_OR_RETURN(
       writer->folder_,
       PartialFolder::Create(
-          {.target = path, .format = format, .runner_names = {"inputs"}, .inputs = true}));
+          {.target = path, .format = format, .runner_names = {"inputs"}, .inputs = true}, earlier));
   Result<EncoderPtr> encoder = MakeEncoder(path, format, *writer->folder_);
   if (!encoder.ok()) {
     writer->folder_->Remove();

@@ -37,8 +37,9 @@ class FeedWriter {
   static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path, uint64_t kept = 0) {
     return Create(path, ResultsFormatFor(path), kept);
   }
-  static Result<std::unique_ptr<FeedWriter>> Create(const std::string& path, ResultsFormat format,
-                                                    uint64_t kept = 0);
+  static Result<std::unique_ptr<FeedWriter>> Create(
+      const std::string& path, ResultsFormat format, uint64_t kept = 0,
+      PartialFolder::Earlier earlier = PartialFolder::Earlier::kRenamed);
 
   /// Without Finish() the parts stay where they are if they hold any feed.
   ~FeedWriter();

@@ -58,20 +58,16 @@ std::vector<std::string> NamesOf(const std::vector<SavedRun>& runs) {
   return names;
 }
 
-// Where the folder `partial` is after a writer to `path` was made, which moves PATH.partial aside
-// to `stale`. `before`: its real path until then.
-std::string PlaceAfter(const std::string& partial, const fs::path& before, const std::string& path,
-                       const std::string& stale) {
-  std::error_code ignored;
-  const std::string own = WithoutTrailingSlashes(path) + kPartialSuffix;
-  return !stale.empty() && before == fs::canonical(own, ignored) ? stale : partial;
-}
+// What is being made must not take the name of what it is made of: a recovery that was killed is
+// begun again by the same words.
+constexpr auto kBeside = PartialFolder::Earlier::kUntouched;
 
-// `append` takes a runner's place and its result, `publish` the number of iterations. `where` is
-// told with what goes wrong.
-template <typename Append, typename Publish>
-Status WriteIterations(ResultsReader::Source& source, const std::string& where,
-                       RecoveredResults& recovered, const Append& append, const Publish& publish) {
+// `append` takes a runner's place and its result, `publish` the number of iterations. `partial` is
+// told with what goes wrong; a copy that did not get through is not left beside it.
+template <typename Writer, typename Append, typename Publish>
+Status WriteIterations(ResultsReader::Source& source, const std::string& partial,
+                       RecoveredResults& recovered, Writer& writer, const Append& append,
+                       const Publish& publish) {
   IterationStream stream(source);
   Status status;
   for (size_t i = 0; status.ok() && i < stream.longest(); ++i) {
@@ -80,34 +76,33 @@ Status WriteIterations(ResultsReader::Source& source, const std::string& where,
   if (status.ok() && stream.longest() == 0) {
     status = Malformed("no iteration is whole: " + recovered.why_lost);
   }
-  if (status.ok()) status = publish(stream.longest());
-  return std::move(status).Annotate("the parts are in '" + where + "'");
+  if (status.ok()) {
+    status = publish(stream.longest());
+  } else {
+    writer.Discard();
+  }
+  return std::move(status).Annotate("the parts are in '" + partial + "'");
 }
 
-Result<std::string> WriteAll(SourcePtr source, const std::string& partial, const std::string& path,
-                             RecoveredResults& recovered) {
-  std::error_code ignored;
-  const fs::path before = fs::canonical(partial, ignored);
-  VERNIER_ASSIGN_OR_RETURN(const auto writer, ResultsWriter::Create(path, NamesOf(source->runs())));
-  const std::string where = PlaceAfter(partial, before, path, writer->stale_partial());
-  VERNIER_TRY(WriteIterations(
-      *source, where, recovered,
+Status WriteAll(SourcePtr source, const std::string& partial, const std::string& path,
+                RecoveredResults& recovered) {
+  VERNIER_ASSIGN_OR_RETURN(
+      const auto writer,
+      ResultsWriter::Create(path, NamesOf(source->runs()), ResultsFormatFor(path), kBeside));
+  return WriteIterations(
+      *source, partial, recovered, *writer,
       [&](size_t run, const IterationResult& result) { return writer->Append(run, result); },
-      [&](size_t iterations) { return writer->Publish(iterations); }));
-  return where;
+      [&](size_t iterations) { return writer->Publish(iterations); });
 }
 
-Result<std::string> WriteFeeds(SourcePtr source, const std::string& partial,
-                               const std::string& path, RecoveredResults& recovered) {
-  std::error_code ignored;
-  const fs::path before = fs::canonical(partial, ignored);
-  VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(path));
-  const std::string where = PlaceAfter(partial, before, path, writer->stale_partial());
-  VERNIER_TRY(WriteIterations(
-      *source, where, recovered,
+Status WriteFeeds(SourcePtr source, const std::string& partial, const std::string& path,
+                  RecoveredResults& recovered) {
+  VERNIER_ASSIGN_OR_RETURN(const auto writer,
+                           FeedWriter::Create(path, ResultsFormatFor(path), 0, kBeside));
+  return WriteIterations(
+      *source, partial, recovered, *writer,
       [&](size_t, const IterationResult& result) { return writer->Append(result.outputs); },
-      [&](size_t) { return writer->Finish(); }));
-  return where;
+      [&](size_t) { return writer->Finish(); });
 }
 
 // The iterations whose files are missing in the directory.
@@ -145,21 +140,20 @@ Result<RecoveredResults> RecoverResults(const std::string& partial, const std::s
     promised += run.iterations;
   }
   if (promised == 0) return Malformed("'" + partial + "' holds no whole iteration");
-  std::string where = partial;
   std::error_code ignored;
   const bool same_directory = manifest.format == ResultsFormat::kJsonDirectory &&
                               IsDirectory(path) && fs::equivalent(path, manifest.target, ignored);
   if (manifest.inputs) {
-    VERNIER_ASSIGN_OR_RETURN(where, WriteFeeds(std::move(source), partial, path, recovered));
+    VERNIER_TRY(WriteFeeds(std::move(source), partial, path, recovered));
   } else if (same_directory) {
     VERNIER_TRY(CompleteDirectory(*source, path, recovered));
   } else {
-    VERNIER_ASSIGN_OR_RETURN(where, WriteAll(std::move(source), partial, path, recovered));
+    VERNIER_TRY(WriteAll(std::move(source), partial, path, recovered));
   }
   if (recovered.lost > 0) {
-    recovered.kept_parts = where;
+    recovered.kept_parts = partial;
   } else {
-    fs::remove_all(where, ignored);
+    fs::remove_all(partial, ignored);
   }
   return recovered;
 }

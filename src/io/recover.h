@@ -26,7 +26,8 @@ struct RecoveredResults {
 /// that `path` asks for as with --save-outputs, and then removes the folder. Runners may end at
 /// different iterations. Where `path` is the directory of per-iteration files that was being
 /// written, it is completed; any other `path` is replaced in one step, so ask before when something
-/// stands there. Memory is that of one iteration.
+/// stands there. Until then the folder keeps its name, and the new parts are beside it. Memory is
+/// that of one iteration.
 ///
 /// kMalformed when the folder is none, is in use by a run, or holds no whole iteration; kIo when
 /// `path` cannot be written. After an error nothing is lost.

@@ -41,12 +41,6 @@ Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(
   return Create(std::move(path), std::move(runner_names), format);
 }
 
-Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
-                                                             std::vector<std::string> runner_names,
-                                                             ResultsFormat format) {
-  return Create(std::move(path), std::move(runner_names), format, PartialFolder::Earlier::kRenamed);
-}
-
 Result<std::unique_ptr<ResultsWriter>> ResultsWriter::CreateBeside(
     std::string path, std::vector<std::string> runner_names) {
   const ResultsFormat format = ResultsFormatFor(path);

@@ -31,9 +31,9 @@ class ResultsWriter {
                                                        std::vector<std::string> runner_names);
 
   /// The same in a format that the path need not tell.
-  static Result<std::unique_ptr<ResultsWriter>> Create(std::string path,
-                                                       std::vector<std::string> runner_names,
-                                                       ResultsFormat format);
+  static Result<std::unique_ptr<ResultsWriter>> Create(
+      std::string path, std::vector<std::string> runner_names, ResultsFormat format,
+      PartialFolder::Earlier earlier = PartialFolder::Earlier::kRenamed);
 
   /// Where earlier outputs stand at PATH, or wait in parts beside it, and are to be replaced: none
   /// of them is touched before Publish(). A folder of iterations is made as PATH.resumed and
@@ -82,10 +82,6 @@ class ResultsWriter {
 
  private:
   ResultsWriter(std::string path, std::vector<std::string> runner_names, PartialFolder folder);
-  static Result<std::unique_ptr<ResultsWriter>> Create(std::string path,
-                                                       std::vector<std::string> runner_names,
-                                                       ResultsFormat format,
-                                                       PartialFolder::Earlier earlier);
   Status AppendToPart(size_t runner, const IterationResult& result, std::optional<uint64_t> feed);
 
   std::string path_;

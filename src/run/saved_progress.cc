@@ -51,28 +51,12 @@ int64_t TotalOf(const ResultsReader& reader) {
   return total;
 }
 
-bool SameRunners(const std::vector<SavedRun>& saved, const std::vector<std::string>& runners) {
-  return std::ranges::equal(saved, runners, [](const SavedRun& run, const std::string& name) {
-    return WithoutTime(run.name) == WithoutTime(name);
-  });
-}
-
 constexpr std::string_view kTime = "-00/00/00-00:00:00";
 
 bool IsTime(std::string_view text) {
   return std::ranges::equal(text, kTime, [](char c, char pattern) {
     return pattern == '0' ? std::isdigit(static_cast<unsigned char>(c)) != 0 : c == pattern;
   });
-}
-
-// Whether both begin with the same outputs.
-bool BeginAlike(ResultsReader& a, ResultsReader& b) {
-  for (size_t i = 0; i < a.runs().size(); ++i) {
-    if (a.runs()[i].iterations == 0 || b.runs()[i].iterations == 0) continue;
-    const auto first = a.Read(i, 0), second = b.Read(i, 0);
-    return first.ok() && second.ok() && SameBits(first->outputs, second->outputs);
-  }
-  return true;
 }
 
 // What differs, in a few words.
@@ -104,6 +88,21 @@ std::string WithoutTime(const std::string& name) {
   size_t end = mark + kMark.size();
   while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
   return end < name.size() && name[end] == '-' ? name.substr(0, end) : name;
+}
+
+bool SameRunners(const std::vector<SavedRun>& saved, const std::vector<std::string>& runners) {
+  return std::ranges::equal(saved, runners, [](const SavedRun& run, const std::string& name) {
+    return WithoutTime(run.name) == WithoutTime(name);
+  });
+}
+
+bool BeginAlike(ResultsReader& a, ResultsReader& b) {
+  for (size_t i = 0; i < a.runs().size(); ++i) {
+    if (a.runs()[i].iterations == 0 || b.runs()[i].iterations == 0) continue;
+    const auto first = a.Read(i, 0), second = b.Read(i, 0);
+    return first.ok() && second.ok() && SameBits(first->outputs, second->outputs);
+  }
+  return true;
 }
 
 Status SavedProgress::Collect() {

@@ -101,4 +101,10 @@ class SavedProgress {
 /// command.
 std::string WithoutTime(const std::string& name);
 
+/// Whether the saved runs are of these runners, whatever time is in their names.
+bool SameRunners(const std::vector<SavedRun>& saved, const std::vector<std::string>& runners);
+
+/// Whether both, of the same runners, begin with the same outputs.
+bool BeginAlike(ResultsReader& a, ResultsReader& b);
+
 }  // namespace vernier

@@ -23,6 +23,15 @@ def small_files_only():
     resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 
 
+def size_of(folder):
+    """Bytes of what is in it now."""
+    total = 0
+    for file in folder.glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            total += file.stat().st_size
+    return total
+
+
 def load(path):
     with contextlib.redirect_stdout(io.StringIO()):
         return RunResults.load(str(path))
@@ -73,7 +82,8 @@ class Recover(Case):
         part = self.path("x.json.partial") / "0.json"
         part.write_bytes(b"#" * part.stat().st_size)
         said = self.recovers("x.json", code=3)
-        self.assertRegex(said, r"the parts are in 'x.json.partial.1'")
+        self.assertIn("the parts are in 'x.json.partial'", said)
+        self.assertEqual([p.name for p in self.folder.glob("x.json*")], ["x.json.partial"])
 
     def test_inputs_of_a_killed_run(self):
         self.save_model("model.onnx", "Identity", [4, 5])
@@ -138,6 +148,84 @@ class Recover(Case):
         self.assertEqual(self.path("out.json").read_text(), "older")
         self.recovers("out.json", "--overwrite")
         self.assertGreater(len(load(self.path("out.json"))["A"]), 0)
+
+    def sizes(self, name):
+        """Of the folders of parts beside it, which may be renamed."""
+        return {path.stat().st_ino: size_of(path) for path in self.folder.glob(name + "*.partial*")}
+
+    def kill_while_outputs_are_saved(self, name, *more, atleast=100_000):
+        before = self.sizes(name)
+        run = subprocess.Popen([VERNIER, "run", "model.onnx", "--runner", "a=identity", "--runner",
+                                "b=identity", "--iterations", "10000000", "--save-outputs", name,
+                                "-qqq", *more], cwd=self.folder, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        end = time.monotonic() + PATIENCE_S
+        while all(size <= before.get(folder, 0) + atleast
+                  for folder, size in self.sizes(name).items()):
+            self.assertIsNone(run.poll(), "the run ended")
+            self.assertLess(time.monotonic(), end, "nothing was saved")
+            time.sleep(0.01)
+        run.kill()
+        run.wait(PATIENCE_S)
+
+    def promised(self, folder):
+        """What the journal has: all whole iterations of all runners."""
+        lines = (self.path(folder) / "journal.jsonl").read_text().splitlines(keepends=True)
+        return sum(line.endswith("\n") and '"iteration"' in line for line in lines)
+
+    @staticmethod
+    def recovered(said):
+        return sum(map(int, re.findall(r"Recovered (\d+) iteration", said)))
+
+    def test_a_recovery_that_was_killed_is_begun_again(self):
+        """It must not take the name of what it is made of."""
+        self.save_model("model.onnx", "Identity", [40, 50])
+        for name in ("out.json", "out.npz", "out.safetensors"):
+            self.kill_while_outputs_are_saved(name, atleast=3_000_000)
+            whole = self.promised(name + ".partial")
+            recovery = subprocess.Popen([VERNIER, "data", "recover", name + ".partial", "-qqq"],
+                                        cwd=self.folder)
+            end = time.monotonic() + PATIENCE_S
+            while not self.path(name + ".partial.1").is_dir() and not self.path(name).exists():
+                self.assertLess(time.monotonic(), end)
+            recovery.kill()
+            recovery.wait(PATIENCE_S)
+            self.assertFalse(self.path(name).exists(), "it was too fast to be killed")
+            self.assertEqual(self.promised(name + ".partial"), whole)
+            self.assertEqual(self.recovered(self.recovers(name + ".partial")), whole)
+
+    def test_parts_that_hold_more_are_found_and_the_others_named(self):
+        """As a killed --resume leaves them."""
+        self.save_model("model.onnx", "Identity", [4, 5])
+        for name in ("out.json", "out.npz", "out.safetensors"):
+            self.kill_while_outputs_are_saved(name)
+            first = self.promised(name + ".partial")
+            self.kill_while_outputs_are_saved(name, "--resume", atleast=400_000)
+            more = self.promised(name + ".partial.1")
+            self.assertGreater(more, first)
+            said = self.recovers(name + ".partial")
+            self.assertEqual(self.recovered(said), more)
+            self.assertRegex(said, rf"'{name}.partial' holds \d+ iteration\(s\) of 'a', \d+ of 'b'; "
+                                   "it stays")
+
+    def test_parts_of_another_command_are_not_taken_but_named(self):
+        self.save_model("model.onnx", "Identity", [4, 5])
+        self.kill_while_outputs_are_saved("out.npz", "--seed", "7", atleast=400_000)
+        self.kill_while_outputs_are_saved("out.npz")
+        ours = self.promised("out.npz.partial")
+        self.assertGreater(self.promised("out.npz.partial.1"), ours)
+        said = self.recovers("out.npz.partial")
+        self.assertEqual(self.recovered(said), ours)
+        self.assertIn("'out.npz.partial.1' holds ", said)
+
+    def test_a_folder_that_was_resumed_is_named(self):
+        self.save_model("model.onnx", "Identity", [4, 5])
+        self.kill_while_outputs_are_saved("out")
+        ours = self.promised("out.partial")
+        self.kill_while_outputs_are_saved("out", "--resume", atleast=400_000)
+        said = self.recovers("out.partial")
+        self.assertEqual(self.recovered(said), ours)
+        self.assertIn("'out.resumed.partial' holds ", said)
 
     def test_what_is_no_such_folder(self):
         for name in ("nosuch", "nosuch.partial", "."):

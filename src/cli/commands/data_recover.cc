@@ -4,6 +4,7 @@
 #include "cli/commands/commands.h"
 #include "io/directory_listing.h"
 #include "io/recover.h"
+#include "run/parts_to_recover.h"
 
 namespace vernier {
 namespace {
@@ -34,13 +35,16 @@ Status CheckFree(const std::string& folder, const std::string& output) {
 }
 
 Status Recover(const ParsedArgs& args, Logger& log) {
-  const std::string folder = FolderOf(std::string(*args.Value("path")));
-  if (!IsPartialFolder(folder)) {
-    return Malformed("'" + folder + "' is no folder of parts: expected the NAME.partial of a run");
+  const std::string named = FolderOf(std::string(*args.Value("path")));
+  if (!IsPartialFolder(named)) {
+    return Malformed("'" + named + "' is no folder of parts: expected the NAME.partial of a run");
   }
-  const std::string output(args.Value("output").value_or(NameOf(folder)));
+  const std::string output(args.Value("output").value_or(NameOf(named)));
   if (output.empty()) return InvalidArgument("say where to save with -o");
+  VERNIER_ASSIGN_OR_RETURN(const PartsToRecover parts, ChooseParts(named, NameOf(named)));
+  const std::string& folder = parts.folder;
   if (!args.Has("overwrite")) VERNIER_TRY(CheckFree(folder, output));
+  for (const std::string& note : parts.notes) log.Warning(note);
   log.Info("Saving what '" + folder + "' holds to " + output);
   VERNIER_ASSIGN_OR_RETURN(const RecoveredResults recovered, RecoverResults(folder, output));
   for (const SavedRun& run : recovered.runs) {
