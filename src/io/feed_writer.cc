@@ -50,19 +50,22 @@ class JsonListEncoder final : public FeedWriter::Encoder {
 
   Result<std::string> Append(const TensorMap& feed) override {
     const uint64_t before = part_.size();
-    uint64_t begin = before;
     Status status = part_.WriteText(written_ == 0 ? "[\n    " : ",\n    ");
+    JournalIteration entry = EntryOf(written_, part_.size(), 0);
+    part_.BeginChecksum();
     if (status.ok()) {
-      begin = part_.size();
       JsonWriter writer(part_, 1);
       WriteFeed(writer, feed);
       status = writer.Finish();
     }
+    entry.checksum = part_.EndChecksum();
     if (!status.ok()) {
       VERNIER_TRY(part_.Truncate(before));
       return status;
     }
-    return FormatJournalIteration(EntryOf(written_++, begin, part_.size()));
+    ++written_;
+    entry.end = part_.size();
+    return FormatJournalIteration(entry);
   }
 
   Status Finish() override {

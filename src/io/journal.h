@@ -32,11 +32,12 @@ struct JournalIteration {
   size_t iteration = 0;
   uint64_t begin = 0;  ///< its range in the runner's part
   uint64_t end = 0;
-  std::optional<size_t> layout;      ///< where the part is not JSON
-  std::optional<std::string> name;   ///< of the runner, where it is not that of the manifest
-  std::optional<double> runtime_s;   ///< where the part is not JSON
-  std::optional<uint64_t> checksum;  ///< XXH3 of the range, where the part has none of its own
-  std::optional<uint64_t> feed;      ///< HashFeed() of what it was made from, where it was known
+  std::optional<size_t> layout;     ///< where the part is not JSON
+  std::optional<std::string> name;  ///< of the runner, where it is not that of the manifest
+  std::optional<double> runtime_s;  ///< where the part is not JSON
+  /// XXH3 of the range, where the part has none of its own. Not in JSON's of older versions.
+  std::optional<uint64_t> checksum;
+  std::optional<uint64_t> feed;  ///< HashFeed() of what it was made from, where it was known
 };
 
 /// Lines with their line ends.

@@ -96,6 +96,21 @@ Result<TensorMap> ReadMembers(const FilePtr& file, const JournalIteration& entry
   return tensors;
 }
 
+// Whether the text of an iteration is what was written. Older versions kept no checksum of it.
+Status CheckText(const InputFile& file, const JournalIteration& entry) {
+  if (!entry.checksum) return {};
+  constexpr uint64_t kStep = uint64_t{256} << 10;
+  std::vector<std::byte> block(static_cast<size_t>(std::min(entry.end - entry.begin, kStep)));
+  Checksum checksum;
+  for (uint64_t position = entry.begin; position < entry.end; position += kStep) {
+    const std::span<std::byte> piece = std::span(block).first(
+        static_cast<size_t>(std::min<uint64_t>(block.size(), entry.end - position)));
+    VERNIER_TRY(file.ReadAt(position, piece));
+    checksum.Add(piece);
+  }
+  return *entry.checksum == checksum.value() ? Status() : Malformed("its checksum differs");
+}
+
 class PartialResults final : public ResultsReader::Source {
  public:
   PartialResults(PartialManifest manifest, Journal journal, std::vector<FilePtr> parts)
@@ -151,6 +166,7 @@ class PartialResults final : public ResultsReader::Source {
       return FromPublished(entry, file);
     }
     const FilePtr& part = PartOf(entry.runner);
+    VERNIER_TRY(CheckText(*part, entry));
     VERNIER_ASSIGN_OR_RETURN(
         const auto document,
         PeerDocument::Open(part->path(), JsonText(part, entry.begin, entry.end), pool_));

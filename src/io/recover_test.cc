@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <regex>
+
 #include "io/feed_reader.h"
 #include "io/feed_writer.h"
 #include "io/io_test_data.h"
@@ -59,6 +61,31 @@ class Recovered : public testing::TestWithParam<const char*> {
  protected:
   std::string Path() { return folder_ / (std::string("out") + GetParam()); }
   std::string Partial() { return Path() + ".partial"; }
+
+  std::string PartOf(int run) {
+    const std::string format = GetParam();
+    const bool archive = format == ".npz" || format == ".safetensors";
+    return Partial() + (archive ? "/tensors.part" : "/" + std::to_string(run) + ".json");
+  }
+
+  // One letter of base64 for another, one byte for another: what can be read as well as before.
+  void ChangeAByte(int run, int iteration) {
+    const std::string journal = ReadText(Partial() + "/journal.jsonl");
+    const size_t line = journal.find("{\"runner\":" + std::to_string(run) +
+                                     ",\"iteration\":" + std::to_string(iteration) + ",");
+    ASSERT_NE(line, std::string::npos);
+    size_t at = std::stoul(journal.substr(journal.find("\"begin\":", line) + 8));
+    std::string text = ReadText(PartOf(run));
+    constexpr std::string_view kArray = "\"array\": \"";
+    if (PartOf(run).ends_with(".json")) {
+      at = text.find('"', text.find(kArray, at) + kArray.size()) - 4;
+    } else if (GetParam() == std::string(".npz")) {
+      constexpr size_t kNpyHeader = 128;
+      at = text.find("\x93NUMPY", at) + kNpyHeader;
+    }
+    text[at] = text[at] == 'A' ? 'B' : 'A';
+    WriteText(PartOf(run), text);
+  }
 
   // A run that ends without publishing.
   void Leave(int first, int second) {
@@ -127,6 +154,30 @@ TEST_P(RecoveredParts, WhatIsDamagedIsLostAndSaid) {
   EXPECT_EQ((*recovered).kept_parts, Partial());
   EXPECT_TRUE(fs::exists(Partial()));
   ExpectFile(folder_ / "x.npz", {(*recovered).runs[0].iterations, 2});
+}
+
+TEST_P(RecoveredParts, OneChangedByteIsNoticed) {
+  Leave(4, 4);
+  ChangeAByte(0, 3);
+  const auto recovered = RecoverResults(Partial(), folder_ / "x.json");
+  ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+  EXPECT_EQ((*recovered).lost, 1u);
+  EXPECT_NE((*recovered).why_lost.find("iteration 3 of runner 'a/b': "), std::string::npos)
+      << (*recovered).why_lost;
+  EXPECT_NE((*recovered).why_lost.find("checksum"), std::string::npos) << (*recovered).why_lost;
+  ExpectFile(folder_ / "x.json", {3, 4});
+}
+
+TEST_P(RecoveredParts, JournalsOfOlderVersionsHaveNoChecksumOfJson) {
+  Leave(2, 2);
+  if (!PartOf(0).ends_with(".json")) return;
+  const std::string journal = Partial() + "/journal.jsonl";
+  const std::string without =
+      std::regex_replace(ReadText(journal), std::regex(",\"xxh3\":\"[0-9a-f]+\""), "");
+  EXPECT_NE(without, ReadText(journal));
+  WriteText(journal, without);
+  ASSERT_TRUE(RecoverResults(Partial(), folder_ / "x.json").ok());
+  ExpectFile(folder_ / "x.json", {2, 2});
 }
 
 // SIGKILL at any moment: what Append said is there can be recovered.
@@ -210,6 +261,22 @@ TEST_P(RecoveredInputs, EverythingComesBack) {
     EXPECT_FALSE(fs::exists(path_ + ".partial"));
   }
   EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_P(RecoveredInputs, OneChangedByteIsNoticed) {
+  Leave(3);
+  const std::string part =
+      path_ + ".partial/" + (path_.ends_with(".json") ? "0.json" : "tensors.part");
+  std::string text = ReadText(part);
+  size_t at = text.size() - 1;  // of the last tensor's bytes
+  if (path_.ends_with(".json")) at = text.rfind("\"array\": \"") + 200;
+  text[at] = text[at] == 'A' ? 'B' : 'A';
+  WriteText(part, text);
+  const auto recovered = RecoverResults(path_ + ".partial", folder_ / "x.json");
+  ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+  EXPECT_EQ((*recovered).lost, 1u);
+  EXPECT_NE((*recovered).why_lost.find("checksum"), std::string::npos) << (*recovered).why_lost;
+  ExpectFeeds(folder_ / "x.json", 2);
 }
 
 TEST_P(RecoveredInputs, InTheOriginalPlace) {

@@ -48,6 +48,12 @@ struct Range {
   size_t last = 0;
 };
 
+struct WrittenText {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint64_t checksum = 0;
+};
+
 // The iterations of one runner: their texts with the separators of a JSON list, ready to be copied
 // as a whole.
 class RunnerPart {
@@ -55,18 +61,20 @@ class RunnerPart {
   /// `opening` stands before the first iteration.
   RunnerPart(PartFile file, std::string_view opening) : file_(std::move(file)), opening_(opening) {}
 
-  /// The range of the iteration's text in the part.
-  Result<Range> Append(const IterationResult& result) {
+  /// Where the iteration's text is in the part.
+  Result<WrittenText> Append(const IterationResult& result) {
     const uint64_t before = file_.size();
     Status status = file_.WriteText(ends_.empty() ? opening_ : kIterationSeparator);
     if (ends_.empty()) begin_ = file_.size();
+    file_.BeginChecksum();
     if (status.ok()) status = WriteIteration(file_, result);
+    const uint64_t checksum = file_.EndChecksum();
     if (!status.ok()) {
       VERNIER_TRY(file_.Truncate(before));
       return status;
     }
     ends_.push_back(file_.size());
-    return Range{BeginOf(size() - 1), file_.size()};
+    return WrittenText{BeginOf(size() - 1), file_.size(), checksum};
   }
 
   size_t size() const { return ends_.size(); }
@@ -128,15 +136,15 @@ class JsonParts {
   /// Returns the journal's line.
   Result<std::string> Append(size_t runner, const IterationResult& result,
                              std::optional<uint64_t> feed) {
-    VERNIER_ASSIGN_OR_RETURN(const Range range, parts_[runner].Append(result));
+    VERNIER_ASSIGN_OR_RETURN(const WrittenText text, parts_[runner].Append(result));
     return FormatJournalIteration({.runner = runner,
                                    .iteration = parts_[runner].size() - 1,
-                                   .begin = range.first,
-                                   .end = range.last,
+                                   .begin = text.begin,
+                                   .end = text.end,
                                    .layout = std::nullopt,
                                    .name = std::nullopt,
                                    .runtime_s = std::nullopt,
-                                   .checksum = std::nullopt,
+                                   .checksum = text.checksum,
                                    .feed = feed});
   }
 
