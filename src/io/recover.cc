@@ -18,37 +18,64 @@ namespace {
 namespace fs = std::filesystem;
 using SourcePtr = std::unique_ptr<ResultsReader::Source>;
 
-// Iterations in their order, as a run makes them; a runner ends where one cannot be read.
+// Iterations in their order, as a run makes them, without those that cannot be read.
 class IterationStream {
  public:
-  explicit IterationStream(ResultsReader::Source& source) : source_(source) {
-    for (const SavedRun& run : source.runs()) ends_.push_back(run.iterations);
+  IterationStream(ResultsReader::Source& source, RecoveredResults& recovered)
+      : source_(source), recovered_(recovered) {
+    for (size_t run = 0; run < source.runs().size(); ++run) ends_.push_back(FindEnd(run));
   }
 
   size_t longest() const {
     return ends_.empty() ? 0 : *std::max_element(ends_.begin(), ends_.end());
   }
 
-  /// Calls `use(run, result)` for each runner that has the iteration.
+  /// Calls `use(run, result)` for each runner that has the iteration, or for none of them.
   template <typename Use>
-  Status Read(size_t iteration, RecoveredResults& recovered, const Use& use) {
+  Status Read(size_t iteration, const Use& use) {
+    std::vector<std::pair<size_t, IterationResult>> whole;
+    bool damaged = false;
     for (size_t run = 0; run < ends_.size(); ++run) {
       if (iteration >= ends_[run]) continue;
       Result<IterationResult> result = source_.Read(run, iteration);
       if (result.ok()) {
-        VERNIER_TRY(use(run, *std::move(result)));
-        ++recovered.runs[run].iterations;
+        whole.emplace_back(run, *std::move(result));
+      } else {
+        LeaveOut(run, iteration, result.status());
+        damaged = true;
+      }
+    }
+    recovered_.moved_up |= damaged;
+    for (auto& [run, result] : whole) {
+      if (damaged) {
+        LeaveOut(run, iteration, {});
         continue;
       }
-      if (recovered.lost == 0) recovered.why_lost = result.status().message();
-      recovered.lost += ends_[run] - iteration;
-      ends_[run] = iteration;
+      VERNIER_TRY(use(run, std::move(result)));
+      ++recovered_.runs[run].iterations;
     }
     return {};
   }
 
  private:
+  // What is damaged at the end, as after a power cut, shifts nothing: there the runner ends.
+  size_t FindEnd(size_t run) {
+    size_t end = source_.runs()[run].iterations;
+    for (; end > 0; --end) {
+      const Status status = source_.Read(run, end - 1).status();
+      if (status.ok()) break;
+      LeaveOut(run, end - 1, status);
+    }
+    return end;
+  }
+
+  void LeaveOut(size_t run, size_t iteration, const Status& why) {
+    recovered_.lost[run].push_back(iteration);
+    if (!why.ok() && recovered_.why_lost.empty()) recovered_.why_lost = why.message();
+  }
+
   ResultsReader::Source& source_;
+  RecoveredResults& recovered_;
   std::vector<size_t> ends_;
 };
 
@@ -62,16 +89,18 @@ std::vector<std::string> NamesOf(const std::vector<SavedRun>& runs) {
 // begun again by the same words.
 constexpr auto kBeside = PartialFolder::Earlier::kUntouched;
 
-// `append` takes a runner's place and its result, `publish` the number of iterations. `partial` is
-// told with what goes wrong; a copy that did not get through is not left beside it.
+// `append` takes a runner's place, the iteration and its result, `publish` the number of
+// iterations. `partial` is told with what goes wrong; a copy that did not get through is not left
+// beside it.
 template <typename Writer, typename Append, typename Publish>
 Status WriteIterations(ResultsReader::Source& source, const std::string& partial,
                        RecoveredResults& recovered, Writer& writer, const Append& append,
                        const Publish& publish) {
-  IterationStream stream(source);
+  IterationStream stream(source, recovered);
   Status status;
   for (size_t i = 0; status.ok() && i < stream.longest(); ++i) {
-    status = stream.Read(i, recovered, append);
+    status = stream.Read(
+        i, [&](size_t run, const IterationResult& result) { return append(run, i, result); });
   }
   if (status.ok() && stream.longest() == 0) {
     status = Malformed("no iteration is whole: " + recovered.why_lost);
@@ -91,7 +120,9 @@ Status WriteAll(SourcePtr source, const std::string& partial, const std::string&
       ResultsWriter::Create(path, NamesOf(source->runs()), ResultsFormatFor(path), kBeside));
   return WriteIterations(
       *source, partial, recovered, *writer,
-      [&](size_t run, const IterationResult& result) { return writer->Append(run, result); },
+      [&](size_t run, size_t iteration, const IterationResult& result) {
+        return writer->Append(run, result, source->FeedOf(run, iteration));
+      },
       [&](size_t iterations) { return writer->Publish(iterations); });
 }
 
@@ -101,18 +132,18 @@ Status WriteFeeds(SourcePtr source, const std::string& partial, const std::strin
                            FeedWriter::Create(path, ResultsFormatFor(path), 0, kBeside));
   return WriteIterations(
       *source, partial, recovered, *writer,
-      [&](size_t, const IterationResult& result) { return writer->Append(result.outputs); },
+      [&](size_t, size_t, const IterationResult& result) { return writer->Append(result.outputs); },
       [&](size_t) { return writer->Finish(); });
 }
 
 // The iterations whose files are missing in the directory.
 Status CompleteDirectory(ResultsReader::Source& source, const std::string& directory,
                          RecoveredResults& recovered) {
-  IterationStream stream(source);
+  IterationStream stream(source, recovered);
   for (size_t i = 0; i < stream.longest(); ++i) {
     std::vector<IterationResult> results;
     std::vector<std::string> names;
-    VERNIER_TRY(stream.Read(i, recovered, [&](size_t run, IterationResult result) {
+    VERNIER_TRY(stream.Read(i, [&](size_t run, IterationResult result) {
       names.push_back(source.runs()[run].name);
       results.push_back(std::move(result));
       return Status();
@@ -129,11 +160,18 @@ Status CompleteDirectory(ResultsReader::Source& source, const std::string& direc
 
 }  // namespace
 
+size_t RecoveredResults::lost_count() const {
+  size_t count = 0;
+  for (const std::vector<size_t>& of_run : lost) count += of_run.size();
+  return count;
+}
+
 Result<RecoveredResults> RecoverResults(const std::string& partial, const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const PartialManifest manifest, ReadPartialManifest(partial));
   VERNIER_ASSIGN_OR_RETURN(SourcePtr source, OpenPartialResults(partial));
   RecoveredResults recovered;
   recovered.inputs = manifest.inputs;
+  recovered.lost.resize(source->runs().size());
   size_t promised = 0;
   for (const SavedRun& run : source->runs()) {
     recovered.runs.push_back({run.name, 0});
@@ -150,7 +188,8 @@ Result<RecoveredResults> RecoverResults(const std::string& partial, const std::s
   } else {
     VERNIER_TRY(WriteAll(std::move(source), partial, path, recovered));
   }
-  if (recovered.lost > 0) {
+  for (std::vector<size_t>& lost : recovered.lost) std::sort(lost.begin(), lost.end());
+  if (recovered.lost_count() > 0) {
     recovered.kept_parts = partial;
   } else {
     fs::remove_all(partial, ignored);

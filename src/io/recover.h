@@ -14,11 +14,16 @@ namespace vernier {
 struct RecoveredResults {
   bool inputs = false;         ///< feeds were saved there: one run of them
   std::vector<SavedRun> runs;  ///< what the new file has
-  /// Iterations that the journal promised and the parts do not hold, and the first reason.
-  size_t lost = 0;
+  /// Of each run the iterations that the journal promised and the new file does not have, and the
+  /// first reason. Where one is damaged of one runner and later ones are not, it is left out of
+  /// all runners: those behind it move up, and still belong together.
+  std::vector<std::vector<size_t>> lost;
   std::string why_lost;
+  bool moved_up = false;  ///< there are such
   /// Where the parts are, if they were kept because something was lost.
   std::string kept_parts;
+
+  size_t lost_count() const;
 };
 
 /// Writes every whole iteration of every runner, or of the inputs, in the folder `partial`
@@ -27,7 +32,7 @@ struct RecoveredResults {
 /// different iterations. Where `path` is the directory of per-iteration files that was being
 /// written, it is completed; any other `path` is replaced in one step, so ask before when something
 /// stands there. Until then the folder keeps its name, and the new parts are beside it. Memory is
-/// that of one iteration.
+/// that of one iteration of all runners.
 ///
 /// kMalformed when the folder is none, is in use by a run, or holds no whole iteration; kIo when
 /// `path` cannot be written. After an error nothing is lost.

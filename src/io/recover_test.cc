@@ -109,7 +109,7 @@ TEST_P(Recovered, EverythingComesBack) {
     const std::string path = folder_ / ("recovered" + target);
     const auto recovered = RecoverResults(Partial(), path);
     ASSERT_TRUE(recovered.ok()) << recovered.status().message();
-    EXPECT_EQ((*recovered).lost, 0u);
+    EXPECT_EQ((*recovered).lost_count(), 0u);
     EXPECT_EQ((*recovered).runs[0].iterations, 4u);
     ExpectFile(path, {4, 2});
     EXPECT_FALSE(fs::exists(Partial()));
@@ -147,8 +147,8 @@ TEST_P(RecoveredParts, WhatIsDamagedIsLostAndSaid) {
   }
   const auto recovered = RecoverResults(Partial(), folder_ / "x.npz");
   ASSERT_TRUE(recovered.ok()) << recovered.status().message();
-  EXPECT_GE((*recovered).lost, 1u);
-  EXPECT_LE((*recovered).lost, 2u);
+  EXPECT_GE((*recovered).lost_count(), 1u);
+  EXPECT_LE((*recovered).lost_count(), 2u);
   EXPECT_NE((*recovered).why_lost.find("iteration 2 of runner 'a/b'"), std::string::npos)
       << (*recovered).why_lost;
   EXPECT_EQ((*recovered).kept_parts, Partial());
@@ -161,11 +161,40 @@ TEST_P(RecoveredParts, OneChangedByteIsNoticed) {
   ChangeAByte(0, 3);
   const auto recovered = RecoverResults(Partial(), folder_ / "x.json");
   ASSERT_TRUE(recovered.ok()) << recovered.status().message();
-  EXPECT_EQ((*recovered).lost, 1u);
+  EXPECT_EQ((*recovered).lost_count(), 1u);
   EXPECT_NE((*recovered).why_lost.find("iteration 3 of runner 'a/b': "), std::string::npos)
       << (*recovered).why_lost;
   EXPECT_NE((*recovered).why_lost.find("checksum"), std::string::npos) << (*recovered).why_lost;
   ExpectFile(folder_ / "x.json", {3, 4});
+}
+
+// The iterations of both runners go on belonging together.
+TEST_P(RecoveredParts, WhatIsBehindADamagedIterationIsRecovered) {
+  Leave(7, 6);
+  ChangeAByte(0, 1);
+  ChangeAByte(1, 3);
+  ChangeAByte(0, 6);
+  const auto recovered = RecoverResults(Partial(), folder_ / "x.npz");
+  ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+  EXPECT_EQ((*recovered).lost, (std::vector<std::vector<size_t>>{{1, 3, 6}, {1, 3}}));
+  const auto reader = ResultsReader::Open(folder_ / "x.npz");
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  for (size_t run = 0; run < 2; ++run) {
+    ASSERT_EQ((*reader)->runs()[run].iterations, 4u);
+    for (const size_t iteration : {0, 2, 4, 5}) {
+      const size_t place = iteration < 2 ? 0 : iteration == 2 ? 1 : iteration - 2;
+      ExpectSample((*reader)->Read(run, place), static_cast<int>(run), static_cast<int>(iteration));
+    }
+  }
+  EXPECT_TRUE(fs::exists(Partial()));
+}
+
+TEST_P(RecoveredParts, WhatItWasMadeFromIsStillKnown) {
+  const auto writer = ResultsWriter::Create(Path(), {kRunners[0]});
+  ASSERT_TRUE((*writer)->Append(0, Sample(0, 0), 4711).ok());
+  fs::copy(Partial(), folder_ / "copy.partial");
+  ASSERT_TRUE(RecoverResults(folder_ / "copy.partial", folder_ / "x.npz").ok());
+  EXPECT_EQ((*ResultsReader::Open(folder_ / "x.npz"))->FeedOf(0, 0), 4711u);
 }
 
 TEST_P(RecoveredParts, JournalsOfOlderVersionsHaveNoChecksumOfJson) {
@@ -208,7 +237,7 @@ TEST_P(Recovered, AfterAKill) {
     ::waitpid(child, nullptr, 0);
     const auto recovered = RecoverResults(Partial(), Path());
     ASSERT_TRUE(recovered.ok()) << recovered.status().message();
-    EXPECT_EQ((*recovered).lost, 0u) << (*recovered).why_lost;
+    EXPECT_EQ((*recovered).lost_count(), 0u) << (*recovered).why_lost;
     const size_t first = (*recovered).runs[0].iterations;
     const size_t second = (*recovered).runs[1].iterations;
     EXPECT_GE(first + second, appended);
@@ -255,7 +284,7 @@ TEST_P(RecoveredInputs, EverythingComesBack) {
     const auto recovered = RecoverResults(path_ + ".partial", path);
     ASSERT_TRUE(recovered.ok()) << recovered.status().message();
     EXPECT_TRUE((*recovered).inputs);
-    EXPECT_EQ((*recovered).lost, 0u);
+    EXPECT_EQ((*recovered).lost_count(), 0u);
     EXPECT_EQ((*recovered).runs[0].iterations, 4u);
     ExpectFeeds(path, 4);
     EXPECT_FALSE(fs::exists(path_ + ".partial"));
@@ -274,7 +303,7 @@ TEST_P(RecoveredInputs, OneChangedByteIsNoticed) {
   WriteText(part, text);
   const auto recovered = RecoverResults(path_ + ".partial", folder_ / "x.json");
   ASSERT_TRUE(recovered.ok()) << recovered.status().message();
-  EXPECT_EQ((*recovered).lost, 1u);
+  EXPECT_EQ((*recovered).lost_count(), 1u);
   EXPECT_NE((*recovered).why_lost.find("checksum"), std::string::npos) << (*recovered).why_lost;
   ExpectFeeds(folder_ / "x.json", 2);
 }

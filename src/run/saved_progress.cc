@@ -214,12 +214,18 @@ Status SavedProgress::Refuse(const std::string& why) {
   return Malformed("--resume: " + why);
 }
 
+Status SavedProgress::Damaged(const Source& source, const Status& status) {
+  const bool parts = source.path != target_;
+  return Refuse(
+      status.message() +
+      (parts ? "; `vernier data recover " + source.path + "` makes a file of the others" : "") +
+      "; move '" + source.path + "' away to start anew");
+}
+
 Result<IterationResult> SavedProgress::Take(size_t runner, int64_t iteration) {
   const Source& source = SourceOf(runner);
   Result<IterationResult> result = source.reader->Read(runner, static_cast<size_t>(iteration));
-  if (!result.ok()) {
-    return Refuse(result.status().message() + "; move '" + source.path + "' away to start anew");
-  }
+  if (!result.ok()) return Damaged(source, result.status());
   result->runner_name = runners_[runner];  // the time in it is that of this run
   ++taken_[runner];
   return result;
@@ -236,9 +242,7 @@ Status SavedProgress::NotOfThisCommand(const Source& source, size_t runner, int6
 Status SavedProgress::Check(size_t runner, int64_t iteration, const IterationResult& made) {
   const Source& source = SourceOf(runner);
   const Result<IterationResult> saved = source.reader->Read(runner, static_cast<size_t>(iteration));
-  if (!saved.ok()) {
-    return Refuse(saved.status().message() + "; move '" + source.path + "' away to start anew");
-  }
+  if (!saved.ok()) return Damaged(source, saved.status());
   if (SameBits(saved->outputs, made.outputs)) return {};
   const IterationComparison comparison = CompareIteration(*saved, made, CompareOptions{}, {});
   const Pairing& pairing = comparison.pairing;

@@ -85,6 +85,7 @@ class SavedProgress {
   Status CheckRunners() const;
   void Choose();
   Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }
+  Status Damaged(const Source& source, const Status& status);
   Status NotOfThisCommand(const Source& source, size_t runner, int64_t iteration,
                           const std::string& what);
 

@@ -178,6 +178,26 @@ class Resume(FaultTest):
         (self.folder / "saved.json").write_text('{"a": 1')
         self.assert_refused("saved.json", "saved.json' away to start anew")
 
+    def test_damaged_parts_are_refused_and_stay(self):
+        """A letter of base64 that became another, as a byte of a part without an end."""
+        for name, part in (("saved.json", "0.json"), ("saved.npz", "tensors.part"),
+                           ("saved.safetensors", "tensors.part")):
+            with self.subTest(name=name):
+                self.kill_after(name, 6)
+                parts = self.folder / (name + ".partial")
+                lines = map(json.loads, (parts / "journal.jsonl").read_text().splitlines()[:-1])
+                entry, = (line for line in lines
+                          if (line.get("runner"), line.get("iteration")) == (0, 2))
+                data = bytearray((parts / part).read_bytes())
+                place = (entry["begin"] + entry["end"]) // 2
+                data[place] = ord("A") if data[place] != ord("A") else ord("B")
+                (parts / part).write_bytes(data)
+                self.assert_refused(name, "iteration 2 of runner 'good'")
+                ended = self.assert_refused(name, "checksum")
+                self.assertIn(f"`vernier data recover {parts}` makes a file of the others",
+                              ended.err)
+                self.start_anew()
+
     def test_parts_of_another_command_are_refused_and_stay(self):
         for name in FORMATS:
             with self.subTest(name=name):

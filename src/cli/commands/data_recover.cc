@@ -34,6 +34,30 @@ Status CheckFree(const std::string& folder, const std::string& output) {
                          "' exists: name another file with -o, or replace it with --overwrite");
 }
 
+// 5, 7-9
+std::string Ranges(const std::vector<size_t>& sorted) {
+  std::string text;
+  for (size_t i = 0; i < sorted.size();) {
+    size_t last = i;
+    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
+    text += (text.empty() ? "" : ", ") + std::to_string(sorted[i]);
+    if (last > i) text += "-" + std::to_string(sorted[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+// iteration(s) 5, 7-9 of runner 'a', 5 of runner 'b'
+std::string DescribeLost(const RecoveredResults& recovered) {
+  std::string text;
+  for (size_t run = 0; run < recovered.lost.size(); ++run) {
+    if (recovered.lost[run].empty()) continue;
+    text += (text.empty() ? "iteration(s) " : ", ") + Ranges(recovered.lost[run]) + " of " +
+            (recovered.inputs ? "inputs" : "runner '" + recovered.runs[run].name + "'");
+  }
+  return text;
+}
+
 Status Recover(const ParsedArgs& args, Logger& log) {
   const std::string named = FolderOf(std::string(*args.Value("path")));
   if (!IsPartialFolder(named)) {
@@ -51,9 +75,10 @@ Status Recover(const ParsedArgs& args, Logger& log) {
     log.Info("Recovered " + std::to_string(run.iterations) + " iteration(s) of " +
              (recovered.inputs ? "inputs" : "runner '" + run.name + "'"));
   }
-  if (recovered.lost == 0) return {};
-  return IoError(std::to_string(recovered.lost) + " iteration(s) could not be recovered: " +
-                 recovered.why_lost + "; the parts stay in '" + recovered.kept_parts + "'");
+  if (recovered.lost_count() == 0) return {};
+  return IoError("left out: " + DescribeLost(recovered) + " (" + recovered.why_lost + ")" +
+                 (recovered.moved_up ? ", later ones have moved up" : "") +
+                 "; the parts stay in '" + recovered.kept_parts + "'");
 }
 
 }  // namespace
