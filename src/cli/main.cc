@@ -1,13 +1,16 @@
 // The program: finds the command and runs it. Everything meets here and nowhere else.
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <exception>
 #include <new>
@@ -207,10 +210,7 @@ void PrintVersion(const Invocation& invocation) {
   std::printf("vernier %s\n", kVersion);
 }
 
-int Main(std::span<char* const> argv) {
-  std::vector<std::string> words(argv.begin() + 1, argv.end());
-  const Invocation invocation{Join(argv), CalledAsPeer(argv[0]), std::time(nullptr),
-                              std::vector<std::string>(argv.begin(), argv.end())};
+int RunWords(std::vector<std::string> words, const Invocation& invocation) {
   if (!words.empty() && (words[0] == "--version" || words[0] == "-v")) {
     PrintVersion(invocation);
     return 0;
@@ -235,6 +235,31 @@ int Main(std::span<char* const> argv) {
     }
   }
   return Refuse(words, invocation);
+}
+
+// A reader that had enough, as in `| head`.
+bool HasNoReader(int fd) {
+  pollfd asked{.fd = fd, .events = POLLOUT, .revents = 0};
+  return ::poll(&asked, 1, 0) == 1 && (asked.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+// A log or a listing that a full disk did not take is not a success: the code is that of "something
+// asked to be saved was not", where none counts for more (docs/exit-codes.md).
+int EndOutput(int code, const Invocation& invocation) {
+  constexpr int kMalformed = 3, kUnsaved = 7;
+  errno = 0;
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  const std::string why = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
+  if (written || HasNoReader(STDOUT_FILENO) || code == kUnsaved) return code;
+  std::fprintf(stderr, "[!] not everything could be written to stdout%s\n", why.c_str());
+  if (code != 0 && code != kMalformed) return code;
+  return invocation.as_peer ? 1 : kUnsaved;
+}
+
+int Main(std::span<char* const> argv) {
+  const Invocation invocation{Join(argv), CalledAsPeer(argv[0]), std::time(nullptr),
+                              std::vector<std::string>(argv.begin(), argv.end())};
+  return EndOutput(RunWords({argv.begin() + 1, argv.end()}, invocation), invocation);
 }
 
 }  // namespace

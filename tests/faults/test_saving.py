@@ -97,6 +97,52 @@ class FullDisk(FaultTest):
         self.assertIn("shared memory", ended.err)
 
 
+class FullStdout(FaultTest):
+    """A log or a listing is lost as a file would be."""
+
+    def end_into(self, stdout, *words, **options):
+        ended = subprocess.run([VERNIER, *map(str, words)], stdout=stdout, stderr=subprocess.PIPE,
+                               text=True, timeout=PATIENCE_S, check=False, **options)
+        return ended.returncode, ended.stderr
+
+    def commands(self):
+        saved = self.folder / "saved.npz"
+        self.assertEqual(self.run_pair("--save-outputs", saved).code, 0)
+        run = ["run", self.model, "--runner", "good=identity"]
+        return ([*run], [*run, "--resume", "--save-outputs", self.folder / "new.json"],
+                ["compare", saved, saved], ["data", "show", saved],
+                ["data", "show", saved, "--format", "json"], ["inspect", "model", self.model],
+                ["check", "lint", self.model, "--no-run"], ["run", "--help"], ["--version"],
+                ["backends"], ["completion", "bash"])
+
+    def test_it_is_exit_code_7_and_a_sentence(self):
+        for words in self.commands():
+            with self.subTest(words=words), open("/dev/full", "w") as full:
+                code, err = self.end_into(full, *words)
+                self.assertEqual(code, 7, err)
+                self.assertIn("stdout", err)
+                self.assertEqual(err.count("[!]"), 1, err)
+                self.assertEqual(self.end_into(subprocess.DEVNULL, *words), (0, ""))
+
+    def test_what_counts_for_more_stays(self):
+        for words, expected in ((["run"], 2), (["run", self.model, "--runner", "a=nosuch"], None),
+                                (["data", "show", "nosuch.npz"], 7)):
+            with self.subTest(words=words), open("/dev/full", "w") as full:
+                usual, _ = self.end_into(subprocess.DEVNULL, *words)
+                code, err = self.end_into(full, *words)
+                self.assertEqual(code, expected or usual, err)
+
+    def test_a_reader_that_had_enough_is_no_error(self):
+        for ignored in (False, True):
+            reader, writer = os.pipe()
+            os.close(reader)
+            handler = signal.SIG_IGN if ignored else signal.SIG_DFL
+            code, err = self.end_into(writer, "inspect", "model", self.model,
+                                      preexec_fn=lambda: signal.signal(signal.SIGPIPE, handler))
+            os.close(writer)
+            self.assertEqual((code, err), (0 if ignored else -signal.SIGPIPE, ""))
+
+
 class OutOfMemory(FaultTest):
     def test_it_is_a_sentence_and_results_load(self):
         """With less and less address space, until nothing works at all. The file is the old one, or
