@@ -34,8 +34,8 @@ constexpr const LintRule* kAll[] = {
     &kUnknownType, &kInputShape, &kNonTensorInput, &kTypeMismatch, &kDeclaredType, &kShapeMismatch,
     &kDeclaredShape,
     // Weights
-    &kBadDimension, &kWeightSize, &kWeightNotInput, &kExternalData, &kNonFiniteWeight,
-    &kFloat16Overflow, &kFloat16Underflow,
+    &kBadDimension, &kWeightSize, &kWeightFields, &kWeightNotInput, &kExternalData,
+    &kNonFiniteWeight, &kFloat16Overflow, &kFloat16Underflow,
     // Runners
     &kUnsupportedOpset, &kRunnerFailed, &kRunnerWarning};
 

@@ -48,6 +48,7 @@ inline constexpr LintRule kShapeMismatch{"shape-mismatch", kException, kRuntime,
 inline constexpr LintRule kDeclaredShape{"declared-shape", kWarning, kVernier, "a tensor is declared with another shape than its node makes"};
 inline constexpr LintRule kBadDimension{"bad-dimension", kException, kChecker, "a dimension is negative, or there are too many elements"};
 inline constexpr LintRule kWeightSize{"weight-size", kException, kChecker, "an initializer holds fewer or more bytes than its shape and type need"};
+inline constexpr LintRule kWeightFields{"weight-fields", kException, kChecker, "an initializer has its values in more than one place: runtimes differ in which they take"};
 inline constexpr LintRule kWeightNotInput{"weight-not-input", kException, kChecker, "before version 4 of the format, initializers have to be inputs too"};
 inline constexpr LintRule kExternalData{"external-data", kException, kLoader, "a file of weights is missing, too short or outside of the model's folder"};
 inline constexpr LintRule kUnusedNode{"unused-node", kWarning, kGraph, "no output depends on the node"};

@@ -9,6 +9,7 @@
 #include "lint/rule_groups.h"
 #include "model/external_data.h"
 #include "model/onnx_attributes.h"
+#include "model/wire_reader.h"
 #include "util/input_file.h"
 #include "util/number_text.h"
 
@@ -50,6 +51,41 @@ struct ValueCounts {
   }
 };
 
+// TensorProto's fields of values.
+struct ValueField {
+  uint32_t number;
+  std::string_view name;
+};
+constexpr ValueField kValueFields[] = {{4, "float_data"},  {5, "int32_data"}, {6, "string_data"},
+                                       {7, "int64_data"},  {9, "raw_data"},   {10, "double_data"},
+                                       {11, "uint64_data"}};
+
+// The fields that hold a value.
+std::vector<std::string_view> FilledFields(const OnnxTensor& tensor) {
+  std::array<bool, std::size(kValueFields)> filled{};
+  WireSource source(tensor.bytes);
+  WireReader reader(source, OnnxMessage::kTensor, tensor.bytes);
+  while (reader.Next()) {
+    const auto field =
+        std::find_if(std::begin(kValueFields), std::end(kValueFields),
+                     [&](const ValueField& known) { return known.number == reader.field(); });
+    if (field == std::end(kValueFields)) {
+      reader.Skip();
+      continue;
+    }
+    // Numbers stand in lists or one by one. An empty string is a value, too.
+    const bool list = reader.type() == WireType::kBytes && field->name != "string_data";
+    bool& has_values = filled[static_cast<size_t>(field - std::begin(kValueFields))];
+    has_values |= !list || !reader.Bytes().empty();
+    if (!list) reader.Skip();
+  }
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < filled.size(); ++i) {
+    if (filled[i]) names.push_back(kValueFields[i].name);
+  }
+  return names;
+}
+
 class WeightCheck {
  public:
   explicit WeightCheck(const LintSubject& subject) : subject_(subject) {}
@@ -90,8 +126,28 @@ class WeightCheck {
                                        std::string(" (tensor name: ") + std::string(tensor.name) +
                                        ")");
     }
+    // Of a tensor that the file gives in parts, only the last one can be looked at here.
+    if (!tensor.split && !FieldsFit(tensor)) return;
     if (tensor.external) return External(tensor, name);
     Embedded(tensor, name, *count);
+  }
+
+  // False where the values stand in several places: which of them are meant is not known.
+  bool FieldsFit(const OnnxTensor& tensor) {
+    const std::vector<std::string_view> fields = FilledFields(tensor);
+    if (fields.size() <= (tensor.external ? 0 : 1)) return true;
+    std::string found;
+    for (const std::string_view field : fields) {
+      found += (found.empty() ? "" : ", ") + std::string(field);
+    }
+    const std::string who = " (tensor name: " + std::string(tensor.name) + ") ";
+    subject_.findings.Add(
+        lint_rule::kWeightFields,
+        tensor.external
+            ? "Data of TensorProto" + who + "is stored externally and should not be in " + found
+            : "TensorProto" + who + "should contain one and only one value field, and has " +
+                  found);
+    return false;
   }
 
   void Embedded(const OnnxTensor& tensor, const std::string& name, int64_t count) {

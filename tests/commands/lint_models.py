@@ -99,6 +99,15 @@ def short_weight(made):
     made.graph.initializer[0].raw_data = made.graph.initializer[0].raw_data[:-4]
 
 
+def values_twice(made):
+    made.graph.initializer[0].float_data.extend(range(9))
+
+
+def beside_a_file(made):
+    missing_file(made)
+    made.graph.initializer[0].float_data.extend(range(9))
+
+
 def unknown_weight_type(made):
     made.graph.initializer[0].data_type = 77
 
@@ -234,6 +243,7 @@ BROKEN = {
                                        outputs=[value("y", (), INT64)])],
     "bad-dimension": [lambda: changed(negative_weight)],
     "weight-size": [lambda: changed(short_weight)],
+    "weight-fields": [lambda: changed(values_twice), lambda: changed(beside_a_file)],
     "external-data": [lambda: changed(missing_file)],
     "weight-not-input": [lambda: model([node("Add", ["x", "w"], ["y"])], ir=3,
                                        weights=[weight("w", np.ones(3, "f4"))])],
