@@ -55,9 +55,9 @@ inline constexpr LintRule kUnusedNode{"unused-node", kWarning, kGraph, "no outpu
 inline constexpr LintRule kUnusedInput{"unused-input", kWarning, kGraph, "no output depends on the input"};
 inline constexpr LintRule kUnusedWeight{"unused-weight", kWarning, kVernier, "nothing reads the initializer"};
 inline constexpr LintRule kUnusedImport{"unused-import", kInfo, kVernier, "no node is of the imported domain"};
-inline constexpr LintRule kFloat16Overflow{"float16-overflow", kWarning, kVernier, "float32 weights that are infinite in float16"};
-inline constexpr LintRule kFloat16Underflow{"float16-underflow", kInfo, kVernier, "float32 weights that are zero in float16"};
-inline constexpr LintRule kNonFiniteWeight{"non-finite-weight", kWarning, kVernier, "weights are NaN or infinite"};
+inline constexpr LintRule kFloat16Overflow{"float16-overflow", kWarning, kVernier, "weights, constants or factors that are infinite in float16"};
+inline constexpr LintRule kFloat16Underflow{"float16-underflow", kInfo, kVernier, "weights, constants or factors that are zero in float16"};
+inline constexpr LintRule kNonFiniteWeight{"non-finite-weight", kWarning, kVernier, "weights, constants or factors are NaN or infinite"};
 inline constexpr LintRule kUnsupportedOpset{"unsupported-opset", kException, {}, "a runner takes no model of these opsets and this version of the format"};
 inline constexpr LintRule kRunnerFailed{"runner-failed", kException, {}, "a runner cannot load or run the node"};
 inline constexpr LintRule kRunnerWarning{"runner-warning", kWarning, {}, "a runner warns of the model"};

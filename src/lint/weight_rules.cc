@@ -1,4 +1,4 @@
-// Initializers and constants: their types, sizes, files and values.
+// Initializers, constants and factors: their types, sizes, files and values.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -42,14 +42,24 @@ struct ValueCounts {
     ++count;
     nan += std::isnan(value) ? 1 : 0;
     infinite += std::isinf(value) ? 1 : 0;
-    // Only these are what a conversion to float16 changes.
-    if (dtype != DType::kFloat32 || !std::isfinite(value)) return;
+    // What a conversion to float16 changes.
+    if (dtype == DType::kFloat16 || !std::isfinite(value)) return;
     const double size = std::fabs(value);
     too_large += size >= kInfiniteInFloat16 ? 1 : 0;
     too_small += size <= kZeroInFloat16 && size > 0 ? 1 : 0;
     largest = std::max(largest, size);
   }
 };
+
+// Attributes that tensors are multiplied by. Of others a limit that is infinite is none, and an
+// epsilon that is zero is the runtime's business.
+struct FactorRow {
+  std::string_view op, attribute;
+};
+constexpr FactorRow kFactors[] = {
+    {"Attention", "scale"}, {"Celu", "alpha"},        {"Elu", "alpha"},  {"Gemm", "alpha"},
+    {"Gemm", "beta"},       {"HardSigmoid", "alpha"}, {"LRN", "alpha"},  {"LeakyRelu", "alpha"},
+    {"Selu", "alpha"},      {"Selu", "gamma"},        {"Swish", "alpha"}};
 
 // TensorProto's fields of values.
 struct ValueField {
@@ -100,15 +110,37 @@ class WeightCheck {
       }
     }
     ForEachLintNode(subject_.model, [&](const LintNode& at) {
-      if (at.node.op_type != "Constant" || !OperatorTable::Domain(at.node.domain).empty()) return;
-      NodeAttributes attributes(subject_.model, at.node);
-      const OnnxAttribute* value = attributes.Find("value");
-      if (value == nullptr || !value->tensor) return;
-      Tensor(*value->tensor, "constant of node " + subject_.findings.Describe(at));
+      if (OperatorTable::Domain(at.node.domain).empty()) Node(at);
     });
   }
 
  private:
+  // Values that stand in attributes.
+  void Node(const LintNode& at) {
+    NodeAttributes attributes(subject_.model, at.node);
+    if (at.node.op_type == "Constant" || at.node.op_type == "ConstantOfShape") {
+      const std::string name = "constant of node " + subject_.findings.Describe(at);
+      const OnnxAttribute* value = attributes.Find("value");
+      if (value != nullptr && value->tensor) Tensor(*value->tensor, name);
+      if (at.node.op_type != "Constant") return;
+      if (const OnnxAttribute* one = attributes.Find("value_float")) Floats({&one->f, 1}, name);
+      if (const OnnxAttribute* list = attributes.Find("value_floats")) Floats(list->floats, name);
+    }
+    for (const FactorRow& row : kFactors) {
+      if (row.op != at.node.op_type) continue;
+      const OnnxAttribute* factor = attributes.Find(row.attribute);
+      if (factor == nullptr) continue;
+      Floats({&factor->f, 1}, "attribute " + QuotePython(row.attribute) + " of node " +
+                                  subject_.findings.Describe(at));
+    }
+  }
+
+  void Floats(std::span<const float> values, const std::string& name) {
+    ValueCounts counts;
+    for (const float value : values) counts.AddValue(value, DType::kFloat32);
+    Values(counts, name);
+  }
+
   void Tensor(const OnnxTensor& tensor, const std::string& name) {
     if (!subject_.table.KnowsType(tensor.onnx_type)) {
       return subject_.findings.Add(

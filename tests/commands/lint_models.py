@@ -171,6 +171,25 @@ def weights_of(values):
     return lambda: model([node("Add", ["x", "w"], ["y"])], weights=[weight("w", np.array(values, "f4"))])
 
 
+def constant(**attribute):
+    return model([node("Constant", [], ["w"], **attribute), node("Add", ["x", "w"], ["y"])])
+
+
+def filled(number):
+    """The usual mask: as many values as a shape asks for."""
+    return model([node("ConstantOfShape", ["s"], ["w"], value=weight("v", np.array([number], "f4"))),
+                  node("Add", ["x", "w"], ["y"])], weights=[weight("s", np.array([2, 3]))])
+
+
+def weights_as(dtype, values):
+    return model([node("Cast", ["w"], ["c"], to=FLOAT), node("Add", ["x", "c"], ["y"])],
+                 weights=[helper.make_tensor("w", dtype, [len(values)], values)])
+
+
+def factor(op, **attribute):
+    return model([node(op, ["x"], ["y"], **attribute)])
+
+
 # rule -> models that break it and nothing else that is an error.
 BROKEN = {
     "opset-import": [lambda: changed(no_imports)],
@@ -251,9 +270,15 @@ BROKEN = {
     "unused-input": [lambda: model([relu()], inputs=[value("x"), value("idle")])],
     "unused-weight": [lambda: model([relu()], weights=[weight("idle", np.ones(3, "f4"))])],
     "unused-import": [lambda: model([relu()], imports=[("com.microsoft", 1)])],
-    "float16-overflow": [weights_of([1, 7e4, 3])],
-    "float16-underflow": [weights_of([1, 1e-9, 3])],
-    "non-finite-weight": [weights_of([1, np.nan, np.inf])],
+    "float16-overflow": [weights_of([1, 7e4, 3]), lambda: constant(value_float=1e6),
+                         lambda: constant(value_floats=[1, -1e6, 1]), lambda: filled(-3.4e38),
+                         lambda: weights_as(TensorProto.DOUBLE, [1, 1e300, 1]),
+                         lambda: weights_as(TensorProto.BFLOAT16, [1, 1e30, 1]),
+                         lambda: factor("LeakyRelu", alpha=1e6), lambda: factor("Selu", gamma=-1e6)],
+    "float16-underflow": [weights_of([1, 1e-9, 3]), lambda: constant(value_float=1e-9),
+                          lambda: factor("Elu", alpha=1e-9)],
+    "non-finite-weight": [weights_of([1, np.nan, np.inf]), lambda: constant(value_float=np.nan),
+                          lambda: filled(-np.inf), lambda: factor("LeakyRelu", alpha=np.nan)],
 }
 
 
