@@ -41,14 +41,6 @@ std::vector<bool> BehindFailing(const OnnxModel& model, const Findings& findings
   return behind;
 }
 
-Names NodesWith(const LintRule& rule, std::span<const LintFinding> findings) {
-  Names nodes;
-  for (const LintFinding& finding : findings) {
-    if (finding.rule == rule.name) nodes.insert(finding.nodes.begin(), finding.nodes.end());
-  }
-  return nodes;
-}
-
 void WriteNames(JsonWriter& json, std::string_view key, const std::vector<std::string>& names) {
   json.Key(key);
   json.BeginArray();
@@ -107,7 +99,7 @@ LintReport MakeLintReport(const OnnxModel& model, Findings findings,
                           const std::vector<LintRun>& runs) {
   LintReport report;
   const std::vector<bool> behind = BehindFailing(model, findings);
-  const Names unused = NodesWith(lint_rule::kUnusedNode, findings.list());
+  const std::vector<bool> needed = NodesOutputsDependOn(model);
   // Of a faulty model that was to be run, only what ran is known to be good.
   const bool only_ran = !runs.empty() && findings.AnyException();
   Names listed;  // names may repeat
@@ -121,7 +113,7 @@ LintReport MakeLintReport(const OnnxModel& model, Findings findings,
   for (uint32_t i = 0; i < count; ++i) {
     const bool ran = !runs.empty() && runs[i] == LintRun::kPassed;
     if (!ran) report.not_run.push_back(findings.NameOf(i));
-    const bool by_rules = !only_ran && !behind[i] && !unused.contains(findings.NameOf(i));
+    const bool by_rules = !only_ran && !behind[i] && needed[i];
     if (ran || by_rules) list(i, report.passing);
   }
   report.findings = std::move(findings).Take();

@@ -23,9 +23,12 @@ Status CheckRuleNames(const LintOptions& options);
 /// Every rule but those of runners. External weights are read, others looked at where they lie.
 void LintModel(const OnnxModel& model, const LintOptions& options, Findings& findings);
 
+/// For each node of the main graph: does an output of the model depend on it?
+std::vector<bool> NodesOutputsDependOn(const OnnxModel& model);
+
 /// What a runner made of a node.
 enum class LintRun : uint8_t {
-  kNotRun,  ///< no runner was asked, or what it reads could not be had
+  kNotRun,  ///< no runner was asked, what it reads could not be had, or nothing needed it
   kPassed,
   kFailed
 };

@@ -2,6 +2,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "lint/lint.h"
 #include "lint/rule_groups.h"
 #include "model/onnx_order.h"
 #include "util/number_text.h"
@@ -11,10 +12,9 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
-// Marks the nodes of the main graph that an output depends on, and what they read.
+// Marks the nodes of a graph that an output of it depends on, and what they read.
 struct Reach {
-  explicit Reach(const OnnxModel& model) : nodes(model.graph().nodes.size(), false) {
-    const OnnxGraph& graph = model.graph();
+  Reach(const OnnxModel& model, const OnnxGraph& graph) : nodes(graph.nodes.size(), false) {
     std::unordered_map<std::string_view, uint32_t> producers;
     for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
       for (const std::string_view name : graph.Outputs(graph.nodes[i])) {
@@ -58,11 +58,15 @@ Names ReadAnywhere(const OnnxModel& model) {
 
 }  // namespace
 
+std::vector<bool> NodesOutputsDependOn(const OnnxModel& model) {
+  return Reach(model, model.graph()).nodes;
+}
+
 void CheckUsage(const LintSubject& subject) {
   const OnnxModel& model = subject.model;
   const OnnxGraph& graph = model.graph();
   if (graph.nodes.empty()) return;
-  const Reach reach(model);
+  const Reach reach(model, graph);
   const Names read = ReadAnywhere(model);
   Names weights;
   const auto weight = [&](std::string_view name) {

@@ -130,6 +130,17 @@ class CheckLint(Case):
                 for entry in said["lint_entries"]:
                     self.assertLessEqual({"level", "source", "message"}, set(entry))
 
+    def test_a_node_that_no_output_depends_on_does_not_pass(self):
+        """Runtimes leave it out of a model that runs as a whole."""
+        made = BROKEN["unused-node"][0]()
+        for words in ((), ("--no-run",), ("--skip", "unused-node")):
+            with self.subTest(words):
+                ended, said = self.lint(made, *words)
+                self.assertEqual(said["summary"]["passing"], PEER["unused-node-0"]["passing"])
+                if words != ("--no-run",):
+                    self.assertEqual(said["vernier"]["not_run"], ["Abs_of_idle"])
+                    self.assertIn("of 2 nodes 1 passed and 0 failed; 1 ran in ", ended.out)
+
     def test_entries_are_polygraphys(self):
         """Each of its entries has one here, of the same level and source and of that node at least."""
         for name, raw in all_models():
