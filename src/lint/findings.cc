@@ -66,9 +66,10 @@ void Findings::Add(const LintRule& rule, std::string message) {
 
 void Findings::Add(const LintRule& rule, std::string message, const LintNode& node) {
   if (!node.nested) return Add(rule, std::move(message), std::span(&node.top, 1));
-  // A body is part of a node, of which the checker says nothing.
-  const std::string_view source =
-      rule.source == lint_source::kChecker ? lint_source::kRuntime : rule.source;
+  // A body is part of a node, of which the checker says nothing, and its graph is not looked into.
+  std::string_view source = rule.source;
+  if (source == lint_source::kChecker) source = lint_source::kRuntime;
+  if (source == lint_source::kGraph) source = lint_source::kVernier;
   AddFrom(rule, rule.level, std::string(source), Describe(node) + ": " + message, node.top);
 }
 

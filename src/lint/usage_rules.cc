@@ -86,11 +86,21 @@ void CheckUsage(const LintSubject& subject) {
   for (const OnnxGraph& body : model.contents().subgraphs) {
     for (const OnnxTensor& tensor : body.initializers) weight(tensor.name);
   }
+  const std::string unused = "Does not affect outputs, can be removed.";
   for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
-    if (reach.nodes[i]) continue;
-    subject.findings.Add(lint_rule::kUnusedNode, "Does not affect outputs, can be removed.",
-                         std::span(&i, 1));
+    if (!reach.nodes[i]) subject.findings.Add(lint_rule::kUnusedNode, unused, std::span(&i, 1));
   }
+  ForEachLintNode(model, [&](const LintNode& owner) {
+    for (const OnnxSubgraph& link : owner.graph.Subgraphs(owner.node)) {
+      const OnnxGraph& body = model.Subgraph(link);
+      const std::vector<bool> needed = Reach(model, body).nodes;
+      for (size_t i = 0; i < needed.size(); ++i) {
+        if (needed[i]) continue;
+        subject.findings.Add(lint_rule::kUnusedNode, unused,
+                             {body, body.nodes[i], owner.top, true});
+      }
+    }
+  });
 }
 
 }  // namespace vernier

@@ -167,6 +167,12 @@ def loose_branch():
     return made
 
 
+def idle_in_branch():
+    made = branch_model(False)
+    made.graph.node[1].attribute[0].g.node.append(node("Abs", ["h"], ["idle"]))
+    return made
+
+
 def weights_of(values):
     return lambda: model([node("Add", ["x", "w"], ["y"])], weights=[weight("w", np.array(values, "f4"))])
 
@@ -266,7 +272,7 @@ BROKEN = {
     "external-data": [lambda: changed(missing_file)],
     "weight-not-input": [lambda: model([node("Add", ["x", "w"], ["y"])], ir=3,
                                        weights=[weight("w", np.ones(3, "f4"))])],
-    "unused-node": [lambda: model([relu(), node("Abs", ["x"], ["idle"])])],
+    "unused-node": [lambda: model([relu(), node("Abs", ["x"], ["idle"])]), idle_in_branch],
     "unused-input": [lambda: model([relu()], inputs=[value("x"), value("idle")])],
     "unused-weight": [lambda: model([relu()], weights=[weight("idle", np.ones(3, "f4"))])],
     "unused-import": [lambda: model([relu()], imports=[("com.microsoft", 1)])],

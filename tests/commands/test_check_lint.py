@@ -141,6 +141,13 @@ class CheckLint(Case):
                     self.assertEqual(said["vernier"]["not_run"], ["Abs_of_idle"])
                     self.assertIn("of 2 nodes 1 passed and 0 failed; 1 ran in ", ended.out)
 
+    def test_an_idle_node_of_a_body_leaves_its_owner_among_the_passing(self):
+        _, said = self.lint(BROKEN["unused-node"][1](), "--no-run")
+        (entry,) = said["lint_entries"]
+        self.assertEqual((entry["source"], entry["nodes"]), ("vernier", ["If_of_y"]))
+        self.assertIn("Abs_of_idle in a body of If_of_y", entry["message"])
+        self.assertEqual(said["summary"]["passing"], ["Abs_of_h", "If_of_y"])
+
     def test_entries_are_polygraphys(self):
         """Each of its entries has one here, of the same level and source and of that node at least."""
         for name, raw in all_models():
