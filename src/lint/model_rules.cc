@@ -1,8 +1,11 @@
 // What a model says of itself: versions, imports, metadata, what goes in and out.
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "lint/rule_groups.h"
+#include "model/wire_reader.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -94,6 +97,65 @@ void CheckValueType(const LintSubject& subject, const OnnxValue& value, std::str
   }
 }
 
+// A field of a message, and what it holds.
+struct WireStep {
+  uint32_t field;
+  OnnxMessage message;
+};
+
+// The first negative number that is written at the end of the path.
+std::optional<int64_t> NegativeAt(WireReader reader, std::span<const WireStep> path) {
+  constexpr uint32_t kDimValue = 1;
+  while (reader.Next()) {
+    std::optional<int64_t> found;
+    if (path.empty() && reader.Is(kDimValue, WireType::kVarint)) {
+      if (const int64_t size = reader.Int64(); size < 0) found = size;
+    } else if (!path.empty() && reader.Is(path.front().field, WireType::kBytes)) {
+      found = NegativeAt(reader.Message(path.front().message), path.subspan(1));
+    } else {
+      reader.Skip();
+    }
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+// As the file has it: elsewhere a negative size is one that is free.
+std::optional<int64_t> NegativeSize(const OnnxValue& value) {
+  const bool sparse = value.kind == OnnxValueKind::kSparseTensor;
+  const WireStep path[] = {
+      {2, OnnxMessage::kType},
+      {sparse ? 8U : 1U, sparse ? OnnxMessage::kSparseTensorType : OnnxMessage::kTensorType},
+      {2, OnnxMessage::kShape},
+      {1, OnnxMessage::kDimension}};
+  WireSource source(value.bytes);
+  return NegativeAt(WireReader(source, OnnxMessage::kValueInfo, value.bytes), path);
+}
+
+// Could a tensor of that shape be in memory, with all free sizes as 1?
+bool Fits(const TensorInfo& info) {
+  if (!info.shape) return true;
+  Dims dims;
+  for (const Dim& dim : *info.shape) dims.push_back(dim.dynamic() ? 1 : dim.value);
+  const std::optional<int64_t> count = ElementCount(dims);
+  return count && (BitsOf(info.dtype) == 0 || ByteSize(info.dtype, static_cast<uint64_t>(*count)));
+}
+
+// The checker says nothing of these.
+void CheckSizes(const LintSubject& subject, const OnnxValue& value, std::string_view what,
+                LintLevel of_too_many) {
+  const auto tell = [&](LintLevel level, const std::string& fault) {
+    subject.findings.AddFrom(
+        lint_rule::kBadDimension, level, std::string(lint_source::kVernier),
+        std::string(what) + " " + QuotePython(value.name) + " declares " + fault, {});
+  };
+  if (const std::optional<int64_t> size = NegativeSize(value)) {
+    tell(LintLevel::kWarning, "a size of " + std::to_string(*size) +
+                                  ": runtimes take it for a free one, which has no number");
+  }
+  if (!Fits(ToTensorInfo(value))) tell(of_too_many, "more elements than any memory holds");
+}
+
 // What keeps values from being drawn for an input.
 void CheckInputShape(const LintSubject& subject, const OnnxValue& value) {
   if (value.kind == OnnxValueKind::kUntyped) return;
@@ -114,10 +176,16 @@ void CheckValues(const LintSubject& subject) {
   for (const OnnxValue& value : graph.inputs) {
     CheckValueType(subject, value, "input");
     CheckInputShape(subject, value);
+    CheckSizes(subject, value, "input", LintLevel::kException);
+  }
+  // What a node makes is not what is declared.
+  for (const OnnxValue& value : graph.value_info) {
+    CheckSizes(subject, value, "value", LintLevel::kWarning);
   }
   for (const OnnxValue& value : graph.outputs) {
     // Runtimes infer the type of an output that declares none.
     if (value.kind != OnnxValueKind::kUntyped) CheckValueType(subject, value, "output");
+    CheckSizes(subject, value, "output", LintLevel::kWarning);
   }
   for (const auto* values : {&graph.inputs, &graph.outputs}) {
     for (const OnnxValue& value : *values) {

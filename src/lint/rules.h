@@ -46,7 +46,7 @@ inline constexpr LintRule kTypeMismatch{"type-mismatch", kException, kRuntime, "
 inline constexpr LintRule kDeclaredType{"declared-type", kException, kRuntime, "a tensor is declared with another type than its node makes"};
 inline constexpr LintRule kShapeMismatch{"shape-mismatch", kException, kRuntime, "shapes that an operator cannot take together"};
 inline constexpr LintRule kDeclaredShape{"declared-shape", kWarning, kVernier, "a tensor is declared with another shape than its node makes"};
-inline constexpr LintRule kBadDimension{"bad-dimension", kException, kChecker, "a dimension is negative, or there are too many elements"};
+inline constexpr LintRule kBadDimension{"bad-dimension", kException, kChecker, "a dimension is negative, or there are too many elements; a warning where runtimes pass over it"};
 inline constexpr LintRule kWeightSize{"weight-size", kException, kChecker, "an initializer holds fewer or more bytes than its shape and type need"};
 inline constexpr LintRule kWeightFields{"weight-fields", kException, kChecker, "an initializer has its values in more than one place: runtimes differ in which they take"};
 inline constexpr LintRule kWeightNotInput{"weight-not-input", kException, kChecker, "before version 4 of the format, initializers have to be inputs too"};
