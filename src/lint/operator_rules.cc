@@ -45,13 +45,13 @@ class OperatorCheck {
       return Add(lint_rule::kUnknownOperator,
                  "Field 'op_type' of 'node' is required to be non-empty.");
     }
-    if (IsFunction(subject_.model, node_)) return;
     const int64_t opset = subject_.Opset(node_.domain);
     if (opset == 0 && !subject_.model.contents().opsets.empty()) {
       Add(lint_rule::kMissingImport,
           "No opset import for domain " + QuotePython(OperatorTable::Domain(node_.domain)) +
               ", which the operator " + QuotePython(node_.op_type) + " is of");
     }
+    if (IsFunction(subject_.model, node_)) return;
     if (!table_.Knows(node_.domain, node_.op_type)) return Unknown(opset);
     if (opset == 0 || table_.FirstVersion(node_.domain, node_.op_type) == 0) return;
     const OperatorVersion* version = table_.Find(node_.domain, node_.op_type, opset);

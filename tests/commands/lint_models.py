@@ -187,6 +187,13 @@ def filled(number):
                   node("Add", ["x", "w"], ["y"])], weights=[weight("s", np.array([2, 3]))])
 
 
+def own_function():
+    """A call of a function of the model, whose domain is not imported."""
+    twice = helper.make_function("my.domain", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])],
+                                 [helper.make_opsetid("", 17)])
+    return model([node("Twice", ["x"], ["y"], domain="my.domain")], functions=[twice])
+
+
 def weights_as(dtype, values):
     return model([node("Cast", ["w"], ["c"], to=FLOAT), node("Add", ["x", "c"], ["y"])],
                  weights=[helper.make_tensor("w", dtype, [len(values)], values)])
@@ -225,7 +232,7 @@ BROKEN = {
     "not-sorted": [lambda: model([node("Relu", ["h"], ["y"]), node("Abs", ["x"], ["h"])])],
     "cycle": [lambda: model([node("Add", ["x", "b"], ["a"]), node("Neg", ["a"], ["b"]),
                              node("Relu", ["b"], ["y"])])],
-    "missing-import": [lambda: model([node("Own", ["x"], ["y"], domain="my.domain")])],
+    "missing-import": [lambda: model([node("Own", ["x"], ["y"], domain="my.domain")]), own_function],
     "unknown-operator": [lambda: model([node("Relux", ["x"], ["y"])]),
                          lambda: changed(no_operator)],
     "custom-operator": [lambda: model([node("Own", ["x"], ["y"], domain="my.domain")],

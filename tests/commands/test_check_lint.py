@@ -30,6 +30,7 @@ STRICTER = {
     "duplicate-value-3": "the node of the second definition is named, once",
     "duplicate-node-name-0": "both nodes are checked all the same",
     "missing-import-0": "no runner takes the operator: it is told as a warning, as there",
+    "missing-import-1": "ONNX Runtime refuses the model; Polygraphy has it run another, with the import",
     "opset-import-0": "no node can be run",
     "ir-version-0": "the runner refuses its nodes too",
     "ir-version-1": "no node can be run",
@@ -44,6 +45,7 @@ GIVEN_UP = {"non-tensor-input-0"}
 
 # Nodes of entries that Polygraphy has of a model as a whole, or the other way round; or no such entry.
 OTHER_ENTRIES = {
+    "missing-import-1": "Polygraphy has ONNX Runtime run another model, with the import",
     "opset-import-0": "no runner takes the model: an entry of it all, and no node is run",
     "newer-opset-0": "no runner takes the model: an entry of it all, and no node is run",
     "ir-version-1": "no runner takes the model: an entry of it all, and no node is run",
