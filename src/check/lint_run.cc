@@ -125,6 +125,7 @@ class NodeBench {
     VERNIER_ASSIGN_OR_RETURN(const BackendInfo backend, worker_->AwaitLoad());
     result_.runner = runner_.backend + " " + backend.framework_version;
     VERNIER_ASSIGN_OR_RETURN(const bool takes_opsets, TryOpsets());
+    result_.refused = !takes_opsets;
     if (!takes_opsets || graph_.nodes.empty()) return result_;
     if (const OnnxValue* other = InputWithoutTensor()) {
       result_.limits = "nodes were not run: input " + Quoted(other->name) + " is of the kind " +

@@ -15,6 +15,7 @@ namespace vernier {
 struct LintRunResult {
   std::string runner;         ///< "onnxruntime 1.31.1"
   std::vector<LintRun> runs;  ///< one for each node of the main graph
+  bool refused = false;       ///< it takes no model of these opsets, as a finding says
   /// Why some nodes were not run though nothing is wrong with them; empty: all were.
   std::string limits;
 };

@@ -288,6 +288,16 @@ class CheckLint(Case):
         self.assertIn("unsupported-opset", self.rules(said, "exception"))
         text = next(e["message"] for e in said["lint_entries"] if e["rule"] == "unsupported-opset")
         self.assertIn("opset 99 of 'ai.onnx'", text)
+        self.assertIn("by rules; none was run", ended.out)
+        self.assertEqual((said["vernier"]["runners"], said["vernier"]["not_run"]), ([], ["Relu_of_y"]))
+
+    def test_who_refused_the_model_has_not_run_it(self):
+        # OpenVINO takes any opset whose operators it knows.
+        ended, said = self.lint(model([lint_models.relu()], opset=99), "--onnxrt", "--openvino")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertRegex(ended.out, r"; 1 ran in openvino [^,]+\n")
+        (runner,) = said["vernier"]["runners"]
+        self.assertTrue(runner.startswith("openvino "), runner)
 
     def test_bodies_are_looked_into(self):
         inner = helper.make_graph([node("Add", ["h", "nobody"], ["t"])], "b", [], [value("t")])

@@ -84,7 +84,7 @@ Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Sha
                   result.status().message());
       continue;
     }
-    told.runners.push_back(result->runner);
+    if (!result->refused) told.runners.push_back(result->runner);
     if (!result->limits.empty()) log.Warning(result->limits);
     runs.resize(result->runs.size(), LintRun::kNotRun);
     for (size_t node = 0; node < runs.size(); ++node) {
