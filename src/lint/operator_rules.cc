@@ -30,6 +30,31 @@ bool IsFunction(const OnnxModel& model, const OnnxNode& node) {
   });
 }
 
+// What ONNX Runtime has in ONNX's own domain beside ONNX's operators, and below which opset.
+struct RuntimeOperator {
+  std::string_view op;
+  int64_t below = std::numeric_limits<int64_t>::max();
+};
+constexpr RuntimeOperator kRuntimeOperators[] = {{"LayerNormalization", 17},
+                                                 {"SimplifiedLayerNormalization"},
+                                                 {"Affine", 10},
+                                                 {"Crop", 10},
+                                                 {"DynamicSlice", 10},
+                                                 {"ImageScaler", 10},
+                                                 {"ParametricSoftplus", 10},
+                                                 {"Scale", 10},
+                                                 {"ScaledTanh", 10},
+                                                 {"ThresholdedRelu", 10},
+                                                 {"MeanVarianceNormalization", 9}};
+
+bool IsOfRuntime(const OnnxNode& node, int64_t opset) {
+  if (!OperatorTable::Domain(node.domain).empty()) return false;
+  return std::any_of(std::begin(kRuntimeOperators), std::end(kRuntimeOperators),
+                     [&](const RuntimeOperator& known) {
+                       return known.op == node.op_type && opset < known.below;
+                     });
+}
+
 std::string FullName(const OnnxNode& node) {
   const std::string_view domain = OperatorTable::Domain(node.domain);
   return (domain.empty() ? "" : std::string(domain) + ":") + std::string(node.op_type);
@@ -52,6 +77,7 @@ class OperatorCheck {
               ", which the operator " + QuotePython(node_.op_type) + " is of");
     }
     if (IsFunction(subject_.model, node_)) return;
+    if (opset != 0 && IsOfRuntime(node_, opset)) return OfRuntime(opset);
     if (!table_.Knows(node_.domain, node_.op_type)) return Unknown(opset);
     if (opset == 0 || table_.FirstVersion(node_.domain, node_.op_type) == 0) return;
     const OperatorVersion* version = table_.Find(node_.domain, node_.op_type, opset);
@@ -79,6 +105,12 @@ class OperatorCheck {
     }
     Add(lint_rule::kCustomOperator,
         FullName(node_) + " is not a registered function/op: runners need a library that has it");
+  }
+
+  void OfRuntime(int64_t opset) {
+    Add(lint_rule::kRuntimeOperator, FullName(node_) + " is no operator of ONNX in opset " +
+                                         std::to_string(opset) +
+                                         ": ONNX Runtime runs one of its own, others need not");
   }
 
   void TooEarly(int64_t opset) {

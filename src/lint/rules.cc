@@ -28,8 +28,8 @@ constexpr const LintRule* kAll[] = {
     // What nothing needs
     &kUnusedNode, &kUnusedInput, &kUnusedWeight,
     // Operators
-    &kMissingImport, &kUnknownOperator, &kCustomOperator, &kOperatorVersion, &kOperatorInputs,
-    &kOperatorOutputs, &kAttribute,
+    &kMissingImport, &kUnknownOperator, &kCustomOperator, &kRuntimeOperator, &kOperatorVersion,
+    &kOperatorInputs, &kOperatorOutputs, &kAttribute,
     // Types and shapes
     &kUnknownType, &kInputShape, &kNonTensorInput, &kTypeMismatch, &kDeclaredType, &kShapeMismatch,
     &kDeclaredShape,

@@ -35,6 +35,7 @@ inline constexpr LintRule kCycle{"cycle", kException, kChecker, "nodes wait for 
 inline constexpr LintRule kMissingImport{"missing-import", kWarning, kRuntime, "a node is of a domain that is not imported"};
 inline constexpr LintRule kUnknownOperator{"unknown-operator", kException, kRuntime, "a domain of ONNX has no operator of that name"};
 inline constexpr LintRule kCustomOperator{"custom-operator", kWarning, kRuntime, "an operator is nobody's but the model's own: runners need a library that has it"};
+inline constexpr LintRule kRuntimeOperator{"runtime-operator", kWarning, kVernier, "ONNX does not have the operator in that opset, but ONNX Runtime does"};
 inline constexpr LintRule kOperatorVersion{"operator-version", kException, kRuntime, "the operator is not in the opset that is imported"};
 inline constexpr LintRule kOperatorInputs{"operator-inputs", kException, kRuntime, "too few or too many inputs, or a required one is left out"};
 inline constexpr LintRule kOperatorOutputs{"operator-outputs", kException, kRuntime, "too few or too many outputs"};

@@ -194,6 +194,10 @@ def own_function():
     return model([node("Twice", ["x"], ["y"], domain="my.domain")], functions=[twice])
 
 
+def normalized(op, opset):
+    return model([node(op, ["x", "w"], ["y"])], weights=[weight("w", np.ones(3, "f4"))], opset=opset)
+
+
 def weights_as(dtype, values):
     return model([node("Cast", ["w"], ["c"], to=FLOAT), node("Add", ["x", "c"], ["y"])],
                  weights=[helper.make_tensor("w", dtype, [len(values)], values)])
@@ -237,6 +241,9 @@ BROKEN = {
                          lambda: changed(no_operator)],
     "custom-operator": [lambda: model([node("Own", ["x"], ["y"], domain="my.domain")],
                                       imports=[("my.domain", 1)])],
+    "runtime-operator": [
+        lambda: normalized("LayerNormalization", 13), lambda: normalized("SimplifiedLayerNormalization", 17),
+        lambda: model([node("ScaledTanh", ["x"], ["y"], alpha=1.0, beta=1.0)], opset=9)],
     "operator-version": [lambda: model([node("Gelu", ["x"], ["y"])]),
                          lambda: model([node("Upsample", ["x", "s"], ["y"])], outputs=[value("y", None)],
                                        weights=[weight("s", np.ones(2, "f4"))])],

@@ -55,7 +55,7 @@ OTHER_ENTRIES = {
 INFO = {"unnamed-node", "unused-import", "float16-underflow"}
 WARNINGS = {"import-twice", "newer-opset", "duplicate-metadata", "no-nodes", "no-outputs",
             "unnamed-weight", "duplicate-weight", "duplicate-output", "missing-import",
-            "custom-operator", "declared-shape", "unused-node", "unused-input", "unused-weight",
+            "custom-operator", "runtime-operator", "declared-shape", "unused-node", "unused-input", "unused-weight",
             "float16-overflow", "non-finite-weight", "non-tensor-input"}
 # Made by runners, or of no model that can be built: tests of their own below.
 ELSEWHERE = {"unreadable", "unsupported-opset", "runner-failed", "runner-warning"}
