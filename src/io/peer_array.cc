@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "io/peer_type.h"
 #include "io/text_encoding.h"
 #include "io/zip_reader.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -126,6 +128,26 @@ Result<std::optional<DType>> StoredType(JsonValue object) {
   return dtype;
 }
 
+// NumPy's scalars of Python's own types, which the peer saves as bare numbers. Nothing for what is
+// no such number.
+Result<std::optional<Tensor>> FromScalar(JsonValue value) {
+  const auto wrap = [](DType dtype, const auto& number) -> Result<std::optional<Tensor>> {
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor,
+                             Tensor::Copy(dtype, {}, std::as_bytes(std::span(&number, 1))));
+    return std::optional(std::move(tensor));
+  };
+  if (value.is(Kind::kTrue) || value.is(Kind::kFalse)) {
+    return wrap(DType::kBool, uint8_t{value.is(Kind::kTrue)});
+  }
+  if (!value.is(Kind::kNumber)) return std::optional<Tensor>();
+  if (value.raw().find_first_not_of("-0123456789") != std::string_view::npos) {
+    return wrap(DType::kFloat64, JsonNumberValue(value.raw()));
+  }
+  const std::optional<int64_t> whole = ParseInt(value.raw());
+  if (!whole) return ErrorAt(value, "the number is larger than an int64 holds");
+  return wrap(DType::kInt64, *whole);
+}
+
 }  // namespace
 
 Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool) {
@@ -134,6 +156,8 @@ Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool) {
     const auto values = value.Find("values");
     if (!values) return ErrorAt(value, "a LazyArray lacks its \"values\"");
     value = *values;
+    VERNIER_ASSIGN_OR_RETURN(std::optional<Tensor> scalar, FromScalar(value));
+    if (scalar) return *std::move(scalar);
     VERNIER_ASSIGN_OR_RETURN(type, PeerTypeOf(value));
   }
   if (type == "Tensor") {

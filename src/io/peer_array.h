@@ -14,7 +14,8 @@
 
 namespace vernier {
 
-/// A tensor from an ndarray object or a LazyArray around one, in memory of `pool`. Also reads the
+/// A tensor from an ndarray object or a LazyArray around one, in memory of `pool`; of rank 0 from a
+/// LazyArray around a bare number, which is what the peer saves of a NumPy float64. Also reads the
 /// old forms: payloads as latin-1 text and npz payloads, whose first member counts. kMalformed,
 /// with the byte offset, for anything else; torch tensors are refused with what to do instead.
 Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool);

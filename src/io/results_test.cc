@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <cmath>
 #include <csignal>
 
 #include "io/io_test_data.h"
@@ -210,6 +211,36 @@ TEST(ResultsReader, SaysWhatIsWrong) {
         << reader.status().message();
   }
   EXPECT_EQ(ResultsReader::Open(folder / "missing.json").status().code(), StatusCode::kMalformed);
+}
+
+// The peer saves NumPy's float64 scalars, and Python's own numbers, bare.
+TEST(ResultsReader, BareNumbersAreTensorsOfRankZero) {
+  const auto read = [](const std::string& value) {
+    TemporaryFolder folder;
+    WriteText(folder / "x.json",
+              R"({"lst": [["a", [{"outputs": {"loss": {"values": )" + value +
+                  R"(, "polygraphy_class": "LazyArray"}}, "runtime": null, "runner_name": "a",
+                  "polygraphy_class": "IterationResult"}]]], "polygraphy_class": "RunResults"})");
+    Result<std::unique_ptr<ResultsReader>> reader = ResultsReader::Open(folder / "x.json");
+    EXPECT_TRUE(reader.ok()) << reader.status().message();
+    return (*reader)->Read(0, 0);
+  };
+  const auto is = [&](const std::string& value, auto wanted, DType dtype) {
+    const Result<IterationResult> iteration = read(value);
+    ASSERT_TRUE(iteration.ok()) << iteration.status().message();
+    const Tensor& tensor = iteration->outputs.front().tensor;
+    EXPECT_EQ(tensor.dtype(), dtype);
+    EXPECT_EQ(tensor.dims(), Dims{});
+    EXPECT_EQ(tensor.As<decltype(wanted)>()[0], wanted);
+  };
+  is("3.5", 3.5, DType::kFloat64);
+  is("-Infinity", -HUGE_VAL, DType::kFloat64);
+  is("1e3", 1000.0, DType::kFloat64);
+  is("-7", int64_t{-7}, DType::kInt64);
+  is("true", true, DType::kBool);
+  for (const char* wrong : {"null", "\"text\"", "[1.0]", "1180591620717411303424"}) {
+    EXPECT_EQ(read(wrong).status().code(), StatusCode::kMalformed) << wrong;
+  }
 }
 
 TEST(ResultsReader, EveryTruncationIsRefused) {
