@@ -28,6 +28,27 @@ def test_mismatch_is_data():
     assert "y" in record.summary()
 
 
+def test_measures_that_are_not_finite_are_floats(tmp_path):
+    record = vernier.compare(outputs(y=[1, 2, 3]), outputs(y=[1, np.nan, 3]), compare=["simple", "l2"])
+    record.save(tmp_path / "record.json")
+    for found in (record, vernier.load_record(tmp_path / "record.json")):
+        output = found.output("y")
+        assert np.isnan(output["max_absolute_error"]) and not output["max_absolute_error"] > 1e-3
+        assert output["times_over_tolerance"] == float("inf")
+        figures = output["worst_iteration"]
+        assert np.isnan(figures["gates"][1]["value"]) and np.isnan(figures["second"]["max"])
+        assert np.isnan(figures["worst_elements"][0]["second"])
+        assert np.isnan(found.data["comparison_results"]["y"]["max_error"])
+
+
+def test_words_stay_words():
+    record = vernier.compare({"nan": np.array(["inf", "b"])}, {"nan": np.array(["inf", "nan"])},
+                             lenient=True)
+    output = record.output("nan")
+    assert output["name"] == "nan" and output["times_over_tolerance"] == float("inf")
+    assert output["worst_iteration"]["worst_elements"][0]["second"] == "nan"
+
+
 @pytest.mark.parametrize("options, passes", [
     ({"atol": 0.5}, False), ({"atol": 1.0}, True), ({"rtol": 0.2}, False), ({"rtol": 0.25}, True),
     ({"atol": {"y": 1}}, True), ({"atol": {"": 1, "y": 0.1}}, False),

@@ -39,6 +39,26 @@ def entries(text):
     return json.loads(text, object_pairs_hook=_entry)
 
 
+_TEXTS = frozenset(("name", "other_name", "paired_by", "dtype", "function", "verdict", "why", "vacuous",
+                    "suggestion", "missing"))
+
+
+def with_numbers(part, texts=_TEXTS):
+    """What a record says of outputs, with "inf" and the like as numbers; in place."""
+    if isinstance(part, dict) and "worst_elements" in part and _has_words(part):
+        texts = texts | {"first", "second"}  # the elements themselves
+    for key, value in list(part.items() if isinstance(part, dict) else enumerate(part)):
+        if isinstance(value, (dict, list)):
+            with_numbers(value, texts)
+        elif isinstance(value, str) and key not in texts and value in _NOT_FINITE:
+            part[key] = _NOT_FINITE[value]
+    return part
+
+
+def _has_words(figures):
+    return any((figures.get(side) or {}).get("dtype") == "string" for side in ("first", "second"))
+
+
 def save_text(text, path):
     """Writes a file that is there whole or not at all."""
     temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"

@@ -28,7 +28,7 @@ def _number(value):
 
 def _badness(entry):
     value = entry[2]["times_over_tolerance"]
-    return value if isinstance(value, (int, float)) else float("inf")
+    return float("inf") if value is None or value != value else value
 
 
 def _pictures(record):

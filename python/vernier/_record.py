@@ -4,14 +4,15 @@ import json
 import os
 
 from . import _native
-from ._entries import save_text
+from ._entries import save_text, with_numbers
 from ._errors import Malformed, NotFound
 
 
 class Record:
     """Verdicts, numbers and, of a run, tensors.
 
-    `data` is what --save-record saves, as dictionaries and lists. `results` are the outputs
+    `data` is what --save-record saves, as dictionaries and lists; numbers that are not finite, there
+    the words "nan", "inf" and "-inf", are floats. `results` are the outputs
     (RunResults), `inputs` the feeds; both are empty where they were not kept. A record is true where
     everything that was asked for was compared and agreed.
     """
@@ -19,6 +20,9 @@ class Record:
     def __init__(self, text, exit_code=None, results=None, inputs=None):
         self._text = text
         self.data = json.loads(text)
+        for _, _, output in self.outputs():
+            with_numbers(output)
+        with_numbers(self.data.get("comparison_results", {}))
         self.exit_code = self.data["exit_code"] if exit_code is None else exit_code
         self.results = results
         self.inputs = inputs if inputs is not None else []
