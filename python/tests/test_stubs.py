@@ -64,11 +64,42 @@ def test_everything_public_is_in_the_stubs():
     there = {getattr(node, "name", "") for node in tree.body}
     assert set(vernier.__all__) <= there
     for node in tree.body:
-        if not isinstance(node, ast.ClassDef) or node.name in ("Entry", "_Investigation"):
+        if not isinstance(node, ast.ClassDef) or node.name.startswith("_") or (
+                node.name == "Entry"):
             continue
         said = {getattr(inner, "name", getattr(getattr(inner, "target", None), "id", ""))
                 for inner in node.body}
         of_class = vars(getattr(vernier, node.name))
         public = {name for name, value in of_class.items() if not name.startswith("_")
                   and (callable(value) or isinstance(value, (property, classmethod, staticmethod)))}
-        assert public <= said, node.name
+        assert public | ({"_repr_html_"} & set(of_class)) <= said, node.name
+
+
+CALLS = """
+from vernier import Record, RunResults, run
+from vernier.pytest_plugin import VernierFixture
+
+class Mine:
+    def infer(self, feed: object) -> dict[str, float]:
+        return {}
+
+def of_fixture(vernier: VernierFixture, record: Record, results: RunResults) -> None:
+    run("m.onnx", [Mine(), "onnxrt"])
+    vernier.load_inputs("inputs.json")
+    record._repr_html_()
+    results._repr_html_()
+"""
+
+
+def test_documented_calls_pass_a_type_checker(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    (tmp_path / "calls.py").write_text(CALLS)
+    out, err, code = api.run(["--strict", "--cache-dir", str(tmp_path / "cache"),
+                              str(tmp_path / "calls.py")])
+    assert code == 0, out + err
+
+
+def test_fixture_has_what_the_stub_does_not_list():
+    tree = ast.parse((FOLDER / "pytest_plugin.pyi").read_text())
+    fixture = next(node for node in tree.body if getattr(node, "name", "") == "VernierFixture")
+    assert "__getattr__" in [getattr(node, "name", "") for node in fixture.body]
