@@ -29,3 +29,6 @@ def test_check_passes_and_fails(pytester):
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(passed=2, failed=3)
     result.stdout.fnmatch_lines(["*outputs do not match*", "*y*"])
+    # Which of a test's checks it was.
+    result.stdout.fnmatch_lines([">*assert_outputs_match({*np.zeros(3)}, atol=0.5)",
+                                 ">*vernier.compare({*np.zeros(3)})", ">*vernier.run(None*"])

@@ -18,7 +18,7 @@ def assert_outputs_match(actual, expected, **options):
 def _expect_pass(record):
     __tracebackhide__ = True
     if not record.passed:
-        pytest.fail(f"outputs do not match\n{record.summary()}", pytrace=False)
+        pytest.fail(f"outputs do not match\n{record.summary()}")
 
 
 class VernierFixture:
