@@ -9,26 +9,30 @@ from . import _native
 from ._errors import InvalidArgument, Malformed, NotFound
 from ._json import from_json, read_text, to_json, write_text
 
+MAPPED = (".npz", ".safetensors")  # formats whose arrays are maps of the file
 CUSTOM = "custom_runner"  # Polygraphy's name of what has none
 
 
 class IterationResult(MutableMapping):
     """What one runner computed for one feed: names of outputs to arrays, in their order.
 
-    Arrays that came from a file or a runner share its memory and cannot be written to.
+    Arrays that came from a runner or from a .npz or .safetensors file share its memory and cannot be
+    written to; those of JSON can.
     """
 
     def __init__(self, outputs=None, runtime=None, runner_name=None):
         self._outputs = dict(outputs) if outputs is not None else {}
         self._read = None
+        self._ours = False  # arrays are copied when they are looked at, and can be written to
         self._runtime = runtime
         self._runner_name = runner_name if runner_name is not None else CUSTOM
 
     @classmethod
-    def _lazy(cls, read, runner_name):
+    def _lazy(cls, read, runner_name, ours=False):
         """`read` gives (runner, seconds, pairs) when something is asked for."""
         result = cls(None, None, runner_name)
         result._read = read
+        result._ours = ours
         return result
 
     @classmethod
@@ -73,15 +77,23 @@ class IterationResult(MutableMapping):
         if isinstance(value, _native.Tensor):
             from ._arrays import to_array
             value = to_array(value)
+            if self._ours:
+                value = self._keep(name, value)
         return value
+
+    def _keep(self, name, array):
+        """An array that can be written to, and stays."""
+        import numpy as np
+        array = np.asarray(array)
+        if array.dtype.name.startswith("void"):  # a type that NumPy lacks stays a tensor
+            return array
+        self._outputs[name] = np.array(array)
+        return self._outputs[name]
 
     def _own(self):
         """The same, with arrays that can be written to, whatever they came from."""
-        import numpy as np
         for name in self:
-            array = np.asarray(self[name])
-            if not array.dtype.name.startswith("void"):  # a type that NumPy lacks stays a tensor
-                self._outputs[name] = np.array(array)
+            self._keep(name, self[name])
         return self
 
     def __deepcopy__(self, memo):
@@ -166,8 +178,8 @@ def _describe(value):
 class Iterations(Sequence):
     """The iterations of one runner in a file. Each is read when it is first looked at."""
 
-    def __init__(self, reader, run, name, count, lock):
-        self._reader, self._run, self._name = reader, run, name
+    def __init__(self, reader, run, name, count, lock, ours=False):
+        self._reader, self._run, self._name, self._ours = reader, run, name, ours
         self._made = [None] * count
         self._lock = lock  # readers serve one thread at a time
 
@@ -187,7 +199,7 @@ class Iterations(Sequence):
 
     def fresh(self, index):
         """An iteration that this object does not keep."""
-        return IterationResult._lazy(lambda: self._read(index), self._name)
+        return IterationResult._lazy(lambda: self._read(index), self._name, self._ours)
 
     def _read(self, index):
         with self._lock:
@@ -212,8 +224,8 @@ class RunResults:
         """A file or folder of saved outputs, in any of vernier's formats.
 
         Files in .npz and .safetensors are mapped, and must not change while arrays of them live;
-        JSON is read an iteration at a time, when it is asked for. Of an open file it is read at
-        once, and has to be JSON.
+        JSON is read an iteration at a time, when it is asked for, and its arrays can be changed. An open
+        file is read at once, and has to be JSON.
         """
         if hasattr(path, "read"):
             return cls.from_json(read_text(path))
@@ -222,9 +234,10 @@ class RunResults:
         results = cls()
         results._reader = reader
         lock = threading.Lock()
+        ours = not path.endswith(MAPPED)
         for run, (name, count) in enumerate(reader.runs()):
             name = name or CUSTOM
-            results.lst.append((name, Iterations(reader, run, name, count, lock)))
+            results.lst.append((name, Iterations(reader, run, name, count, lock, ours)))
         return results
 
     def save(self, path, description=None):
@@ -319,6 +332,12 @@ class RunResults:
         for index in range(max((len(its) for _, its in self.lst), default=0)):
             yield RunResults((name, [its[index]]) for name, its in self.lst if index < len(its))
 
+    def _fresh_ones(self):
+        """As split(), of iterations that this object does not keep."""
+        for index in range(max((len(its) for _, its in self.lst), default=0)):
+            yield RunResults((name, [_fresh(its, index)]) for name, its in self.lst
+                             if index < len(its))
+
     @classmethod
     def load_streaming(cls, path, allow_dirs=True):
         """One RunResults for each iteration of a file or a folder, or of a list of those."""
@@ -326,7 +345,7 @@ class RunResults:
         for one in paths:
             if not allow_dirs and os.path.isdir(one):
                 raise InvalidArgument(f"'{os.fspath(one)}' is a folder, and allow_dirs is False")
-            yield from cls.load(one).split()
+            yield from cls.load(one)._fresh_ones()
 
     @staticmethod
     def concat(runs):
