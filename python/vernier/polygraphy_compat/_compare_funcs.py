@@ -27,6 +27,11 @@ def _folder():
 
 
 class _Judged(verdicts.Function):
+    def __call__(self, iter_result0, iter_result1):
+        if not len(iter_result0) and not len(iter_result1):
+            self.refuse("neither side has an output to compare")
+        return super().__call__(iter_result0, iter_result1)
+
     def judge(self, a, b):
         names = (a.runner_name, b.runner_name)
         if names[0] == names[1]:

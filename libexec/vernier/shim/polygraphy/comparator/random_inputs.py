@@ -131,7 +131,12 @@ class RandomInputs:
         given = self.val_range
         if hasattr(given, "items"):
             given = given.get(name, given.get(""))
+        self.check_range(given)
         return _pair(given, (0.0, 1.0))
+
+    def check_range(self, given):
+        if isinstance(given, (tuple, list)) and len(given) != 2:
+            self.fail(f"val_range: expected the smallest and the largest value, got {given!r}")
 
     def _once(self, text):
         if text not in self._told:

@@ -222,7 +222,16 @@ class Function(BaseCompareFunc):
 
     def __call__(self, iter_result0, iter_result1):
         if self.find_output_func is None:
-            return self._compared(iter_result0, iter_result1)
+            verdicts = self._compared(iter_result0, iter_result1)
+        else:
+            verdicts = self._compared_as_paired(iter_result0, iter_result1)
+        if not verdicts and (len(iter_result0) or len(iter_result1)):  # all() of nothing is true
+            self.refuse("All outputs were skipped, no common outputs found: "
+                        + " and ".join(f"'{result.runner_name}' has {', '.join(result) or 'none'}"
+                                       for result in (iter_result0, iter_result1)))
+        return verdicts
+
+    def _compared_as_paired(self, iter_result0, iter_result1):
         verdicts = OrderedDict()
         for first, second in self._pairs(iter_result0, iter_result1):
             found = self._compared(self.one(iter_result0, first, first),
