@@ -7,6 +7,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 import vernier
 from models import small_model
 
@@ -41,3 +43,12 @@ def run_ours_with_onnx(text, folder, *first, **environment):
 
 def run_theirs(text, folder):
     return run(PEER, "polygraphy", text, folder)
+
+
+def of_both(text, folder):
+    """Both print the same; without Polygraphy, ours runs."""
+    ours = run_ours(text, folder / "ours")
+    assert ours
+    if not PEER:
+        pytest.skip("no Polygraphy to compare with")
+    assert ours == run_theirs(text, folder / "theirs")

@@ -9,7 +9,7 @@ from vernier.polygraphy_compat.backend.onnx import (FoldConstants, GsFromOnnx, M
                                                     OnnxFromPath)
 from vernier.polygraphy_compat.backend.pluginref import PluginRefRunner
 
-from scripts_of_both import PEER, run_ours, run_ours_with_onnx, run_theirs
+from scripts_of_both import PEER, of_both, run_ours, run_ours_with_onnx
 
 RESULTS = """
     import numpy as np
@@ -194,14 +194,6 @@ SCRIPTS = {
         print(InvokeFromScript("own.py", "f")(1), InvokeFromScript("own.py", "f")(1, b=5))
         """,
 }
-
-
-def of_both(text, folder):
-    ours = run_ours(text, folder / "ours")
-    assert ours
-    if not PEER:
-        pytest.skip("no Polygraphy to compare with")
-    assert ours == run_theirs(text, folder / "theirs")
 
 
 @pytest.mark.parametrize("name", MEASURES)

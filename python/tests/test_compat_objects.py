@@ -157,8 +157,8 @@ class Tensor:
 def isnan(tensor):
     return np.isnan(tensor.values)
 
-def isinf(tensor):
-    return np.isinf(tensor.values)
+def isfinite(tensor):
+    return np.isfinite(tensor.values)
 """
 
 

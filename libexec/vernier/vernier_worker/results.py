@@ -1,6 +1,9 @@
 """What post-processing and comparison scripts are given: one iteration of one runner."""
 
 import sys
+from collections import namedtuple
+
+Input = namedtuple("Input", ("dtype", "shape"))
 
 
 class Iteration(dict):
@@ -26,11 +29,14 @@ def make(outputs, runtime, runner_name):
 
 
 def input_metadata(infos):
-    """The model's inputs as a loader's `input_metadata`: name to (dtype, shape)."""
-    common = sys.modules.get("polygraphy.common")
-    metadata_type = getattr(common, "TensorMetadata", None)
+    """The model's inputs as a loader's `input_metadata`: name to (dtype, shape), of Polygraphy's
+    class where the script has imported it."""
+    metadata_type = None
+    for package in ("polygraphy", "vernier.polygraphy_compat"):
+        common = sys.modules.get(f"{package}.common")
+        metadata_type = metadata_type or getattr(common, "TensorMetadata", None)
     if metadata_type is None:
-        return dict((name, (dtype, shape)) for name, dtype, shape in infos)
+        return dict((name, Input(dtype, shape)) for name, dtype, shape in infos)
     metadata = metadata_type()
     for name, dtype, shape in infos:
         metadata.add(name, dtype=dtype, shape=shape)

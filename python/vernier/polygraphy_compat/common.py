@@ -10,6 +10,9 @@ class BoundedShape(list):
         super().__init__(shape)
         self.min, self.max = min, max
 
+    def __repr__(self):
+        return f"BoundedShape({list(self)}, min={self.min}, max={self.max})"
+
 
 class MetadataTuple:
     """Type and shape of one tensor."""
@@ -22,8 +25,15 @@ class MetadataTuple:
     def __iter__(self):
         return iter((self.dtype, self.shape))
 
+    def __eq__(self, other):
+        if not isinstance(other, MetadataTuple):
+            return NotImplemented
+        return _sizes(self) == _sizes(other) and _name(self.dtype) == _name(other.dtype)
+
+    __hash__ = None
+
     def __repr__(self):
-        return f"MetadataTuple({self.dtype}, {self.shape})"
+        return f"MetadataTuple({_name(self.dtype)}, {self.shape}, {self.docstring})"
 
     def __str__(self):
         words = []
@@ -36,13 +46,19 @@ class MetadataTuple:
         return "[" + ", ".join(words) + "]" if words else ""
 
 
+def _sizes(entry):
+    return None if entry.shape is None else list(entry.shape)
+
+
 def _name(dtype):
     """What NumPy calls the type, where it knows it."""
+    if dtype is None:  # which NumPy takes for float64
+        return None
     import numpy as np
     try:
         return np.dtype(dtype).name
     except TypeError:
-        return str(dtype)
+        return str(dtype).removeprefix("torch.")
 
 
 class TensorMetadata(OrderedDict):
@@ -57,7 +73,7 @@ class TensorMetadata(OrderedDict):
         return metadata
 
     def add(self, name, dtype, shape, min_shape=None, max_shape=None, docstring=None):
-        if min_shape is not None or max_shape is not None:
+        if shape is not None:
             shape = BoundedShape(shape, min_shape, max_shape)
         self[name] = MetadataTuple(dtype, shape, docstring)
         return self

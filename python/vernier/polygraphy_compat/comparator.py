@@ -8,6 +8,7 @@ from vernier import InvalidArgument
 from vernier._logging import logger
 from vernier._results import IterationResult, RunResults
 
+from . import _streams
 from ._accuracy import AVERAGE, PER_SAMPLE, AccuracyResult, AccuracyResults
 from ._compare_funcs import (BaseCompareFunc, CompareFunc, CompareResult,
                              CosineSimilarityCompareFunc, CosineSimilarityResult,
@@ -46,6 +47,8 @@ class DataLoader(RandomInputs):
                    "data_loader_backend_module": self.data_loader_backend_module}
         if self.val_range is not None:
             ranges = self.val_range if hasattr(self.val_range, "items") else {"": self.val_range}
+            for pair in ranges.values():
+                self.check_range(pair)
             options["val_range"] = {name: list(pair) for name, pair in ranges.items()}
         shapes = []
         for name, (_, shape) in self.user_input_metadata.items():
@@ -113,6 +116,26 @@ def _runner_for_run(runner):
     return runner.for_run() if isinstance(runner, FrameworkRunner) else runner
 
 
+def _labelled(runners):
+    """Runners by labels of their own, and the names behind the labels, of which some may be equal."""
+    labelled, names = OrderedDict(), {}
+    for runner in runners:
+        name = label = _streams.name_of(runner)
+        count = 0
+        while label in labelled:
+            count += 1
+            label = f"{name}-{count}"
+        labelled[label], names[label] = _runner_for_run(runner), name
+    return labelled, names
+
+
+def _check_paths(*paths):
+    places = [os.path.realpath(path) for path in paths if path is not None]
+    if len(set(places)) < len(places):
+        raise InvalidArgument("save_inputs_path, save_outputs_path, save_input_blob_path: two of them "
+                              "are the same path")
+
+
 class Comparator:
     @staticmethod
     def run(runners, data_loader=None, warm_up=None, use_subprocess=None,
@@ -121,38 +144,50 @@ class Comparator:
         """The RunResults of all runners; with streaming=True a generator of single iterations.
 
         One runner after the other is activated, given all feeds and deactivated; streaming ones are
-        active together, and each feed goes through all of them.
+        active together, and each feed goes through all of them when the generator is asked for it.
         """
+        _check_paths(save_inputs_path, save_outputs_path, save_input_blob_path)
         runners = [runner() if isinstance(runner, type) else runner for runner in runners]
+        if streaming and (warm_up or use_subprocess):
+            raise InvalidArgument("streaming: not together with warm_up or use_subprocess")
         if not runners:
             G_LOGGER.warning("Comparator.run was given no runners, and has no results")
-            return RunResults()
+            return iter(()) if streaming else RunResults()
         loader = DataLoader() if data_loader is None else data_loader
+        if streaming:
+            return _streams.run(runners, loader, save_inputs_path, save_outputs_path,
+                                save_input_blob_path)
         options = loader.options() if isinstance(loader, DataLoader) else {}
-        labelled = OrderedDict()
-        for runner in runners:
-            labelled[getattr(runner, "name", None) or type(runner).__name__] = (
-                _runner_for_run(runner))
-        if len(labelled) != len(runners):
-            raise InvalidArgument("runners: each needs a name of its own")
+        labelled, names = _labelled(runners)
+        repeated = len(set(names.values())) < len(names)
         record = vernier.run(
             None, labelled, None if options else loader, lenient=True, pairs=(),
-            sequential_runners=not streaming, warm_up=warm_up, use_subprocess=use_subprocess,
+            sequential_runners=True, warm_up=warm_up, use_subprocess=use_subprocess,
             timeout=subprocess_timeout, save_inputs=save_inputs_path,
-            save_outputs=save_outputs_path, save_input_blob=save_input_blob_path, **options)
-        for _, iterations in record.results:
+            save_outputs=None if repeated else save_outputs_path,
+            save_input_blob=save_input_blob_path, **options)
+        results = RunResults((names[label], iterations) for label, iterations in record.results)
+        for name, iterations in results:
             for iteration in iterations:
-                iteration._own()  # what scripts get is theirs to change
-        G_LOGGER.verbose(f"Successfully ran: {list(labelled)}")
-        return record.results.split() if streaming else record.results
+                iteration._own().runner_name = name  # what scripts get is theirs to change
+        if repeated and save_outputs_path is not None:
+            results.save(save_outputs_path)
+        G_LOGGER.verbose(f"Successfully ran: {list(results.keys())}")
+        return results
+
+    @staticmethod
+    def default_comparisons(run_results):
+        """Each runner with the next one, by their indices."""
+        return [(index, index + 1) for index in range(len(run_results) - 1)]
 
     @staticmethod
     def compare_accuracy(run_results, fail_fast=False, comparisons=None, compare_func=None,
                          check_average=False):
         """Each runner against the next one, or the pairs of indices in `comparisons`.
 
-        With check_average the averages of the measures over all iterations are held against the
-        thresholds, and not those of each.
+        Of a RunResults, a stream of single iterations, or a list of either, whose runners are then
+        compared side by side. With check_average the averages of the measures over all iterations are
+        held against the thresholds, and not those of each.
         """
         functions = [SimpleCompareFunc() if function is None else function for function in (
             compare_func if isinstance(compare_func, (list, tuple)) else [compare_func])]
@@ -162,50 +197,70 @@ class Comparator:
                                       "with fail_fast")
             for function in functions:
                 _check_averageable(function)
-        run_results = _joined(run_results)
-        comparisons = comparisons or [(i, i + 1) for i in range(len(run_results) - 1)]
-        if not comparisons:
-            raise InvalidArgument("compare_accuracy: there is nothing to compare: the results are of "
-                                  f"{len(run_results)} runner{'' if len(run_results) == 1 else 's'}")
-        pairs = [(run_results[first], run_results[second]) for first, second in comparisons]
         results = AccuracyResults(AccuracyResult(aggregation=AVERAGE if check_average else PER_SAMPLE)
                                   for _ in functions)
-        if not _compare_pairs(pairs, functions, results, fail_fast):
-            return results
+        stream = _streams.side_by_side(run_results)
+        try:
+            pairs = _compare(stream, functions, comparisons, results, fail_fast)
+        finally:
+            stream.close()
         for pair in pairs:
-            _tell_summary(_names(pair), results)
+            _tell_summary(pair, results)
         return results
 
     @staticmethod
     def postprocess(run_results, postprocess_func):
-        if not isinstance(run_results, RunResults):
-            return (Comparator.postprocess(single, postprocess_func) for single in run_results)
-        for index, (name, iterations) in enumerate(run_results.lst):
-            run_results.lst[index] = (name, [postprocess_func(it) for it in iterations])
-        return run_results
+        """Changes a RunResults; of a stream it gives a stream, of a list of either a list."""
+        def apply(_, results):
+            for index, (name, iterations) in enumerate(results.lst):
+                results.lst[index] = (name, [postprocess_func(it) for it in iterations])
+            return results
+
+        if isinstance(run_results, (list, tuple)):
+            return [Comparator.postprocess(one, postprocess_func) for one in run_results]
+        if isinstance(run_results, RunResults):
+            return apply(0, run_results)
+        return _streams.changed(run_results, apply)
 
     @staticmethod
     def validate(run_results, check_inf=None, check_nan=None, fail_fast=None):
-        """Whether no output has a NaN (unless check_nan=False) or, if asked for, an infinity."""
+        """Whether no output has a NaN (unless check_nan=False) or, with check_inf, what is not finite.
+
+        Of a list a list of verdicts; of a stream the same stream, which raises at the first output
+        that is not valid.
+        """
         check_nan = True if check_nan is None else check_nan
-        valid = True
-        for name, iterations in run_results.items():
-            for iteration in iterations:
-                for output, array in iteration.items():
-                    library = _library_of(array)
-                    if library is None and not _has_nan(array.dtype, output):
-                        continue
-                    if library is None:
-                        import numpy as library
-                    bad = (check_nan and library.isnan(array).any()) or (
-                        check_inf and library.isinf(array).any())
-                    if bad:
-                        logger().error(
-                            "%s | Output '%s' has values that are not finite", name, output)
-                        valid = False
-                        if fail_fast:
-                            return False
-        return valid
+
+        def checked(index, single):
+            if not _valid(single, check_inf, check_nan, True):
+                raise InvalidArgument(f"output validation failed: iteration {index} has values that "
+                                      "are not finite")
+            return single
+
+        if isinstance(run_results, (list, tuple)):
+            return [Comparator.validate(one, check_inf, check_nan, fail_fast) for one in run_results]
+        if isinstance(run_results, RunResults):
+            return _valid(run_results, check_inf, check_nan, fail_fast)
+        return _streams.changed(run_results, checked)
+
+
+def _valid(run_results, check_inf, check_nan, fail_fast):
+    valid = True
+    for name, iterations in run_results.items():
+        for iteration in iterations:
+            for output, array in iteration.items():
+                library = _library_of(array)
+                if library is None and not _has_nan(array.dtype, output):
+                    continue
+                if library is None:
+                    import numpy as library
+                if (check_nan and library.isnan(array).any()) or (
+                        check_inf and not library.isfinite(array).all()):
+                    logger().error("%s | Output '%s' has values that are not finite", name, output)
+                    valid = False
+                    if fail_fast:
+                        return False
+    return valid
 
 
 def _library_of(array):
@@ -226,16 +281,6 @@ def _has_nan(dtype, output):
     return not dtype.name.startswith(("int", "uint"))
 
 
-def _joined(run_results):
-    """One RunResults of a stream or a list of them."""
-    if isinstance(run_results, RunResults):
-        return run_results
-    runs = list(run_results)
-    if all(isinstance(run, RunResults) for run in runs) and isinstance(run_results, (list, tuple)):
-        return RunResults(entry for run in runs for entry in run)
-    return RunResults.concat(runs)
-
-
 def _check_averageable(function):
     """Raises where a function makes no measure whose average could be held against a threshold."""
     thresholds_for = getattr(function, "thresholds_for", None)
@@ -252,45 +297,57 @@ def _check_averageable(function):
                               "a statistic")
 
 
-def _names(pair):
-    return pair[0][0], pair[1][0]
-
-
-def _compare_pairs(pairs, functions, results, fail_fast):
-    """Fills the results in; false where a mismatch has ended it."""
-    for pair in pairs:
-        _check_iterations(*pair)
-        for result in results:
-            result[_names(pair)] = []
-        logger().log(G_LOGGER.START, "Accuracy Comparison | %s vs. %s", *_names(pair))
-    for index in range(max(len(first) for (_, first), _ in pairs)):
+def _compare(stream, functions, comparisons, results, fail_fast):
+    """Fills the results in; gives the pairs' names, of which there are none after fail_fast."""
+    names = None
+    for index, single in enumerate(stream):
+        sides = [_only(name, iterations) for name, iterations in single.items()]
+        if names is None:
+            names = list(single.keys())
+            comparisons = comparisons or Comparator.default_comparisons(single)
+            pairs = _begin(names, comparisons, results)
+        elif list(single.keys()) != names:
+            raise InvalidArgument(f"iteration {index} is of the runners {list(single.keys())}, and the "
+                                  f"first one of {names}")
         logger().info("Iteration: %d", index)
-        for pair in pairs:
-            if index >= len(pair[0][1]):
-                continue
-            judged = [_judged(function, pair, index) for function in functions]
+        for pair, (first, second) in zip(pairs, comparisons):
+            judged = [_judged(function, pair, sides[first], sides[second])
+                      for function in functions]
             for result, verdicts in zip(results, judged):
-                result[_names(pair)].append(verdicts)
+                result[pair].append(verdicts)
             if fail_fast and not all(bool(v) for verdicts in judged for v in verdicts.values()):
-                return False
-    return True
+                return []
+    if names is None:
+        raise InvalidArgument("compare_accuracy: there are no iterations to compare")
+    return list(dict.fromkeys(pairs))
 
 
-def _check_iterations(a, b):
-    if len(a[1]) != len(b[1]):
-        raise InvalidArgument(f"'{a[0]}' has {len(a[1])} iterations and '{b[0]}' {len(b[1])}")
-    if not len(a[1]):
-        raise InvalidArgument(f"'{a[0]}' and '{b[0]}' have no iterations to compare")
+def _only(name, iterations):
+    if len(iterations) != 1:
+        raise InvalidArgument(f"a stream gives one iteration at a time, and of '{name}' there are "
+                              f"{len(iterations)}")
+    return iterations[0]
 
 
-def _judged(function, pair, index):
-    (first, a), (second, b) = pair
-    judged = function(a[index], b[index])
+def _begin(names, comparisons, results):
+    if not comparisons:
+        raise InvalidArgument("compare_accuracy: there is nothing to compare: the results are of "
+                              f"{len(names)} runner{'' if len(names) == 1 else 's'}")
+    pairs = [(names[first], names[second]) for first, second in comparisons]
+    for pair in pairs:
+        for result in results:
+            result[pair] = []
+        logger().log(G_LOGGER.START, "Accuracy Comparison | %s vs. %s", *pair)
+    return pairs
+
+
+def _judged(function, pair, a, b):
+    judged = function(a, b)
     if not hasattr(judged, "items"):
         raise InvalidArgument("compare_func: expected a mapping of output names to verdicts, got "
                               f"a {type(judged).__name__}")
     if not judged:
-        raise InvalidArgument(f"'{first}' and '{second}' have no outputs in common to compare")
+        raise InvalidArgument("'{}' and '{}' have no outputs in common to compare".format(*pair))
     return OrderedDict(judged)
 
 

@@ -1,0 +1,219 @@
+"""Runs and results an iteration at a time, in the memory of one."""
+
+import contextlib
+import itertools
+import os
+
+from vernier import InvalidArgument, _native
+from vernier._logging import logger
+from vernier._results import IterationResult, RunResults, _fresh
+from vernier._runners import Runner
+
+from .backend.base import FrameworkRunner, has_one_type, numpy_type
+from .common import TensorMetadata
+from .logger import G_LOGGER
+
+
+def name_of(runner):
+    return getattr(runner, "name", None) or type(runner).__name__
+
+
+def run(runners, loader, save_inputs, save_outputs, save_input_blob):
+    """One RunResults for each feed. The runners are open until the generator ends or is closed."""
+    with contextlib.ExitStack() as stack:
+        opened = []
+        for runner in runners:
+            if not hasattr(runner, "__enter__") or not hasattr(runner, "infer"):
+                raise InvalidArgument(f"streaming: '{name_of(runner)}' has no infer, or cannot be used "
+                                      "in a with statement")
+            logger().log(G_LOGGER.START, "%s | Activating and starting inference", name_of(runner))
+            opened.append(_Opened(stack.enter_context(runner)))
+        if opened[0].metadata is not None:
+            with contextlib.suppress(AttributeError):
+                loader.input_metadata = opened[0].metadata
+        saved = [stack.enter_context(saver) for saver in (
+            _SavedInputs(save_inputs), _SavedBlobs(save_input_blob))]
+        outputs = stack.enter_context(_SavedOutputs(save_outputs, [one.name for one in opened]))
+        for feed in loader:
+            _check_feed(feed)
+            for saver in saved:
+                saver.append(feed)
+            single = RunResults((one.name, [one.result(feed)]) for one in opened)
+            outputs.append(single)
+            yield single
+
+
+def _check_feed(feed):
+    if not hasattr(feed, "items") or isinstance(feed, RunResults) or not all(
+            isinstance(name, str) for name, _ in feed.items()):
+        raise InvalidArgument("the data loader returned an object that cannot be recognized as a "
+                              f"feed_dict: a {type(feed).__name__}; expected a mapping of input "
+                              "names to arrays")
+
+
+class _Opened:
+    """A runner that is active, whatever its class."""
+
+    def __init__(self, runner):
+        self.runner, self.name = runner, name_of(runner)
+        self.metadata = None
+        if isinstance(runner, Runner):
+            self.metadata = TensorMetadata()
+            for name, (dtype, shape) in runner.inputs.items():
+                self.metadata.add(name, numpy_type(dtype), shape)
+        elif hasattr(runner, "get_input_metadata"):
+            self.metadata = runner.get_input_metadata()
+
+    def result(self, feed):
+        if self.metadata:
+            feed = _fitted(feed, self.metadata)
+        if isinstance(self.runner, FrameworkRunner):
+            made = self.runner.result_of(feed)
+        else:
+            made = self.runner.infer(feed)
+        if isinstance(made, IterationResult):
+            return IterationResult(made._outputs, made.runtime, self.name)._own()
+        clock = getattr(self.runner, "last_inference_time", None)
+        return IterationResult(made, clock() if clock else None, self.name)
+
+
+def _fitted(feed, metadata):
+    """What a runner wants of a feed, in its types."""
+    fitted = {}
+    for name, (dtype, _) in metadata.items():
+        if name not in feed:
+            raise InvalidArgument(f"Input tensor: {name} | Does not exist in the provided input "
+                                  f"data: {', '.join(feed)}")
+        fitted[name] = _cast(name, feed[name], dtype)
+    return fitted
+
+
+def _cast(name, value, dtype):
+    import numpy as np
+    if not isinstance(value, np.ndarray) or not has_one_type(dtype) or value.dtype == dtype:
+        return value
+    G_LOGGER.warning(f"Input tensor: {name} | Buffer dtype ({value.dtype}) does not match expected "
+                     f"input dtype ({dtype}), attempting to cast.")
+    return value.astype(dtype)
+
+
+class _Saved:
+    """A file that a run writes on the way; it is whole however the run ends. Without a path, none."""
+
+    def __init__(self, path):
+        self.path, self.count = path, 0
+
+    def append(self, part):
+        if self.path is not None:
+            self.write(part)
+            self.count += 1
+
+    def write(self, part):
+        raise NotImplementedError
+
+    def close(self):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class _SavedInputs(_Saved):
+    def __init__(self, path):
+        super().__init__(path)
+        self.writer = _native.create_feeds(os.fspath(path)) if path is not None else None
+
+    def write(self, feed):
+        from vernier._arrays import to_pairs
+        self.writer.append(to_pairs(feed, f"feed {self.count}"))
+
+    def close(self):
+        if self.count:
+            self.writer.finish()
+
+
+class _SavedBlobs(_Saved):
+    """A folder of an iteration's inputs, each the bytes alone."""
+
+    def write(self, feed):
+        import numpy as np
+        folder = os.path.join(self.path, f"{self.count:010d}")
+        os.makedirs(folder, exist_ok=True)
+        for name, value in feed.items():
+            if os.path.basename(name) != name:
+                raise InvalidArgument(f"save_input_blob_path: input '{name}' cannot be the name of "
+                                      "a file")
+            np.asarray(value).tofile(os.path.join(folder, f"{name}.bin"))
+
+
+class _SavedOutputs(_Saved):
+    def __init__(self, path, names):
+        super().__init__(path)
+        self.writer = _native.create_results(os.fspath(path), names) if path is not None else None
+
+    def write(self, single):
+        for run, (_, (iteration,)) in enumerate(single.items()):
+            self.writer.append(run, iteration._tuple())
+
+    def close(self):
+        if self.count:
+            self.writer.publish(self.count)
+        elif self.writer is not None:
+            self.writer.discard()
+
+
+def close(stream):
+    """Ends a generator now: what it saves is whole, its runners are closed."""
+    if hasattr(stream, "close"):
+        stream.close()
+
+
+def changed(stream, change):
+    """A stream of what `change` makes of each RunResults, by its index; nothing is done ahead."""
+    try:
+        for index, single in enumerate(stream):
+            yield change(index, single)
+    finally:
+        close(stream)
+
+
+def side_by_side(run_results):
+    """One stream of a RunResults, a stream, or a list of either, as long as each of them lasts."""
+    runs = run_results if isinstance(run_results, (list, tuple)) else [run_results]
+    streams = []
+    for results in runs:
+        if isinstance(results, RunResults):
+            streams += [_of_runner(name, iterations) for name, iterations in results.items()]
+        elif hasattr(results, "__iter__") and not hasattr(results, "keys") and not isinstance(
+                results, (str, bytes)):
+            streams.append(iter(results))
+        else:
+            raise InvalidArgument(f"a {type(results).__name__} is no results: expected RunResults, a "
+                                  "stream of those, or a list of either")
+    return _merged(streams)
+
+
+def _of_runner(name, iterations):
+    for index in range(len(iterations)):
+        yield RunResults([(name, [_fresh(iterations, index)])])
+
+
+def _merged(streams):
+    compared = 0
+    try:
+        for group in itertools.zip_longest(*streams):
+            ended = [index for index, single in enumerate(group) if single is None]
+            if ended:
+                G_LOGGER.warning(f"Streams have different numbers of iterations: only the first "
+                                 f"{compared}, which all {len(streams)} have, were compared; "
+                                 f"the ones at {ended} ended there.")
+                return
+            yield RunResults(entry for single in group for entry in single.items())
+            compared += 1
+    finally:
+        with contextlib.ExitStack() as stack:  # each of them, whatever closing another one raises
+            for stream in streams:
+                stack.callback(close, stream)
