@@ -137,6 +137,25 @@ def test_results_as_a_list_and_by_name():
         results.add({"y": np.ones(2)}, runner_name="three")
 
 
+def test_paths_may_be_bytes(tmp_path):
+    path = bytes(tmp_path / "r.npz")
+    sample().save(path)
+    assert len(vernier.load_results(path)["one"]) == 3
+    assert len(vernier.compare(path, path).pairs) == 3
+    vernier.save_inputs([{"x": np.ones(2)}], bytes(tmp_path / "i.json"))
+    assert len(vernier.load_inputs(bytes(tmp_path / "i.json"))) == 1
+
+
+@pytest.mark.parametrize("name", ["r.json", "folder"])
+def test_arrays_of_json_can_be_changed(tmp_path, name):
+    sample().save(tmp_path / name)
+    loaded = vernier.load_results(tmp_path / name)
+    loaded["one"][1]["y"][0, 0] = 7
+    assert loaded["one"][1]["y"][0, 0] == 7 and loaded["two"][1]["y"][0, 0] == 2
+    loaded.save(tmp_path / "again.npz")
+    assert vernier.load_results(tmp_path / "again.npz")["one"][1]["y"][0, 0] == 7
+
+
 def test_inputs_come_back(tmp_path):
     feeds = [{"x": np.full((2, 2), i, np.float32)} for i in range(2)]
     for name in ("i.json", "i.npz", "i.safetensors"):

@@ -111,6 +111,13 @@ def test_outputs_need_not_be_kept(model):
     assert record.passed and len(record.results) == 0 and record.inputs == []
 
 
+def test_progress_of_a_list_of_feeds_has_its_length(model):
+    seen = []
+    feeds = [{"x": np.ones((1, 3), np.float32)}] * 2
+    vernier.run(model, ["onnxrt"], feeds, progress=lambda *now: seen.append(now))
+    assert seen == [(1, 2), (2, 2)]
+
+
 def test_progress(model):
     seen = []
     vernier.run(model, ["onnxrt"], iterations=3, progress=lambda *now: seen.append(now))

@@ -229,7 +229,7 @@ class RunResults:
         """
         if hasattr(path, "read"):
             return cls.from_json(read_text(path))
-        path = os.fspath(path)
+        path = os.fsdecode(path)
         reader = _native.open_results(path, False)
         results = cls()
         results._reader = reader
@@ -248,7 +248,7 @@ class RunResults:
         """
         if hasattr(path, "write"):
             return write_text(path, self.to_json())
-        path = os.fspath(path)
+        path = os.fsdecode(path)
         if not self.lst:
             raise InvalidArgument(f"'{path}': there are no runners to save")
         writer = _native.create_results(path, [name for name, _ in self.lst])
@@ -425,7 +425,7 @@ def load_results(path):
 
 def load_inputs(path):
     """The feeds of a file of saved inputs: a sequence of mappings of names to arrays."""
-    reader = _native.open_results(os.fspath(path), True)
+    reader = _native.open_results(os.fsdecode(path), True)
     (name, count), = reader.runs()[:1] or [("", 0)]
     return Iterations(reader, 0, name or "inputs", count, threading.Lock())
 
@@ -433,7 +433,7 @@ def load_inputs(path):
 def save_inputs(feeds, path):
     """Saves feeds for --load-inputs, in the format that the path's extension names."""
     from ._arrays import to_pairs
-    writer = _native.create_feeds(os.fspath(path))
+    writer = _native.create_feeds(os.fsdecode(path))
     for index, feed in enumerate(feeds):
         writer.append(to_pairs(feed, f"feed {index}"))
     writer.finish()

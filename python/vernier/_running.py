@@ -45,6 +45,8 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
     exception is the cause. Ctrl-C ends a run cleanly.
     """
     callables = Callables()
+    if progress is not None and isinstance(inputs, (list, tuple)):
+        progress = _with_total(progress, len(inputs))
     with contextlib.ExitStack() as stack:
         line = model_words(model, stack)
         line += runner_words(runners, callables)
@@ -64,6 +66,11 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
         except Exception as error:
             raise callables.cause_of(error)
         return _conclude(answer, callables)
+
+
+def _with_total(progress, total):
+    """The program does not know how many feeds a list has."""
+    return lambda done, known: progress(done, known or total)
 
 
 def _conclude(answer, callables):
