@@ -90,3 +90,17 @@ def test_inputs_cross_over(tmp_path):
     assert answer.strip().endswith("[0.0, 1.0, 2.0]")
     loaded = vernier.load_inputs(tmp_path / "theirs.json")
     assert loaded[0]["x"].dtype == np.int64 and loaded[0]["x"].tolist() == [0, 1, 2]
+
+
+def test_bare_numbers_of_the_peer_are_read(tmp_path):
+    peer(tmp_path, """
+        import numpy as np
+        from polygraphy.comparator import RunResults
+        results = RunResults()
+        for index, value in enumerate((np.float64(2.5), 7, True, float("inf"))):
+            results.add([{"loss": value, "y": np.ones(2)}], runner_name=f"r{index}")
+        results.save("bare.json")
+    """)
+    found = [results[0]["loss"] for results in vernier.load_results(tmp_path / "bare.json").values()]
+    assert [(a.dtype.name, a.shape, a.item()) for a in found] == [
+        ("float64", (), 2.5), ("int64", (), 7), ("bool", (), True), ("float64", (), np.inf)]
