@@ -61,6 +61,11 @@ def test_options_are_those_of_the_command(options, passes):
     assert record.passed == passes
 
 
+def test_a_name_may_begin_with_a_dash():
+    sides = {"-y": np.ones(2)}, {"-y": np.ones(2) + 0.5}
+    assert vernier.compare(*sides, atol={"-y": 1}) and not vernier.compare(*sides, atol={"-y": 0.1})
+
+
 def test_nan_never_passes():
     assert not vernier.compare(outputs(y=[np.nan]), outputs(y=[np.nan]), atol=1e9)
 

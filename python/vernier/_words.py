@@ -101,8 +101,8 @@ def _row_words(row, value):
     if action == APPEND:
         return [word for entry in _occurrences(arity, value) for word in [flag, *entry]]
     values = _values(value)
-    if arity in (ONE, OPTIONAL):
-        if len(values) != 1:
-            raise InvalidArgument(f"{flag}: expected one value, got {value!r}")
+    if arity in (ONE, OPTIONAL) and len(values) != 1:
+        raise InvalidArgument(f"{flag}: expected one value, got {value!r}")
+    if arity in (ONE, OPTIONAL) or (len(values) == 1 and values[0].startswith("-")):
         return [f"{flag}={values[0]}"]
     return [flag, *values]
