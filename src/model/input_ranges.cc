@@ -6,8 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "model/flat_graph.h"
 #include "model/input_uses.h"
-#include "model/onnx_order.h"
 #include "model/value_steps.h"
 #include "model/value_way.h"
 #include "util/number_text.h"
@@ -20,11 +20,6 @@ constexpr size_t kLongestWay = 64;
 // A value that was reached in several ways is followed after so many of them.
 constexpr size_t kMostWays = 4;
 
-// An operator whose meaning is not known here: the model's own functions among them.
-bool IsForeign(const OnnxNode& node) {
-  return !node.domain.empty() && node.domain != "ai.onnx" && node.domain != "com.microsoft";
-}
-
 // "Gather 'emb'".
 std::string TitleOf(const OnnxNode& node) {
   const std::string op(node.op_type);
@@ -34,11 +29,16 @@ std::string TitleOf(const OnnxNode& node) {
 class RangeFinder {
  public:
   RangeFinder(const OnnxModel& model, std::span<const InputDims> sizes)
-      : model_(model), shapes_(model, sizes) {
-    Collect(model.graph());
-    Result<std::vector<uint32_t>> order = TopologicalOrder(model);
-    if (!order.ok()) return;
-    for (const uint32_t i : *order) shapes_.Visit(model.graph(), model.graph().nodes[i]);
+      : model_(model), flat_(model), shapes_(model, sizes) {
+    const OnnxGraph& graph = flat_.graph();
+    shapes_.Declare(graph);
+    for (const OnnxNode& node : graph.nodes) {
+      shapes_.Visit(graph, node);
+      const auto inputs = graph.Inputs(node);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].empty()) uses_[inputs[i]].push_back({graph, node, i});
+      }
+    }
   }
 
   GraphRanges Find() {
@@ -65,39 +65,6 @@ class RangeFinder {
   }
 
  private:
-  void Collect(const OnnxGraph& graph) {
-    for (const OnnxNode& node : graph.nodes) {
-      const auto inputs = graph.Inputs(node);
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        if (!inputs[i].empty()) uses_[inputs[i]].push_back({graph, node, i});
-      }
-      for (const OnnxSubgraph& link : graph.Subgraphs(node)) {
-        const OnnxGraph& body = model_.Subgraph(link);
-        LinkBody(graph, node, body);
-        Collect(body);
-      }
-    }
-  }
-
-  // What goes into a body and comes out of it. Its inputs are the last ones of the node (a Loop's
-  // first two are the count and the condition), and its outputs the node's, behind a Loop's
-  // condition. What a Loop carries goes into the next round.
-  void LinkBody(const OnnxGraph& graph, const OnnxNode& node, const OnnxGraph& body) {
-    const bool loops = node.op_type == "Loop";
-    const auto inputs = graph.Inputs(node);
-    const auto outputs = graph.Outputs(node);
-    for (size_t i = loops ? 2 : 0; i < std::min(inputs.size(), body.inputs.size()); ++i) {
-      if (node.op_type == "If") continue;
-      continues_[inputs[i]].push_back(body.inputs[i].name);
-      if (!loops || i > body.outputs.size()) continue;
-      continues_[body.outputs[i - 1].name].push_back(body.inputs[i].name);
-    }
-    const size_t skipped = loops ? 1 : 0;
-    for (size_t i = 0; i < outputs.size() && i + skipped < body.outputs.size(); ++i) {
-      continues_[body.outputs[i + skipped].name].push_back(outputs[i]);
-    }
-  }
-
   void Conclude(const OnnxValue& input, GraphRanges& found) {
     const std::string name(input.name);
     if (!impossible_.empty()) return found.unranged.push_back({name, impossible_});
@@ -136,13 +103,15 @@ class RangeFinder {
     if (std::find(ways.begin(), ways.end(), way.steps) != ways.end()) return;
     if (ways.size() == kMostWays) return Lose(way.name, "many ways");
     ways.push_back(way.steps);
-    if (const auto next = continues_.find(way.name); next != continues_.end()) {
-      for (const std::string_view name : next->second) FollowAs(name, way);
-    }
+    for (const std::string_view name : flat_.Continuing(way.name)) FollowAs(name, way);
     const auto found = uses_.find(way.name);
     if (found == uses_.end()) return;
     for (const Use& use : found->second) {
-      if (std::optional<Allowed> allowed = rules_.Judge(use, way.kind)) {
+      if (IsForeign(use.node)) {
+        if (way.kind.integer && lost_.empty()) {
+          lost_ = "goes into " + TitleOf(use.node) + ", which is not looked into";
+        }
+      } else if (std::optional<Allowed> allowed = rules_.Judge(use, way.kind)) {
         Narrow(use, way, *allowed);
       } else {
         GoOn(use, way);
@@ -177,11 +146,6 @@ class RangeFinder {
   }
 
   void GoOn(const Use& use, ValueWay way) {
-    if (IsForeign(use.node)) {
-      const bool first = way.kind.integer && lost_.empty();
-      if (first) lost_ = "goes into " + TitleOf(use.node) + ", which is not looked into";
-      return;
-    }
     if (ways_.Take(use, way)) return Further(use, way);
     if (!WayRules::PassesOn(use)) return;
     for (const std::string_view output : use.graph.Outputs(use.node)) {
@@ -207,12 +171,12 @@ class RangeFinder {
       const std::string_view name = waiting.back();
       waiting.pop_back();
       if (name.empty() || !seen_lost_.insert(name).second) continue;
-      if (const auto next = continues_.find(name); next != continues_.end()) {
-        waiting.insert(waiting.end(), next->second.begin(), next->second.end());
-      }
+      const std::vector<std::string_view>& next = flat_.Continuing(name);
+      waiting.insert(waiting.end(), next.begin(), next.end());
       const auto found = uses_.find(name);
       if (found == uses_.end()) continue;
       for (const Use& use : found->second) {
+        if (IsForeign(use.node)) continue;
         if (const std::optional<Allowed> allowed = rules_.JudgePlace(use)) {
           lost_ = "reaches " + allowed->what + " of " + TitleOf(use.node) + " through " + through;
           return;
@@ -225,12 +189,11 @@ class RangeFinder {
   }
 
   const OnnxModel& model_;
+  const FlatGraph flat_;
   ShapeTracker shapes_;
-  UseRules rules_{model_, shapes_};
+  UseRules rules_{model_, flat_, shapes_};
   WayRules ways_{model_, rules_};
   std::unordered_map<std::string_view, std::vector<Use>> uses_;
-  // What is called otherwise inside of a body, or outside of it.
-  std::unordered_map<std::string_view, std::vector<std::string_view>> continues_;
   // Of the input that is looked at.
   Interval range_;
   std::string reason_, impossible_, lost_;

@@ -42,7 +42,7 @@ constexpr MaskInput kMasks[] = {{"Attention", 3, 0},
                                 {"EmbedLayerNormalization", 7, 0}};
 
 std::string Sized(std::string_view name, int64_t size) {
-  return " into " + QuotePython(name) + " of size " + std::to_string(size);
+  return " into " + QuotePython(ShownName(name)) + " of size " + std::to_string(size);
 }
 
 }  // namespace
@@ -95,8 +95,10 @@ std::optional<int64_t> UseRules::SizeOf(std::string_view name, int64_t axis) con
 Allowed UseRules::IndexInto(std::string_view name, std::optional<int64_t> size,
                             std::string what) const {
   if (!size || *size < 1) {
-    return {0, 0, std::move(what) + " into " + QuotePython(name) + ", whose size is not known,",
-            true};
+    return {
+        0, 0,
+        std::move(what) + " into " + QuotePython(ShownName(name)) + ", whose size is not known,",
+        true};
   }
   return {0, *size - 1, std::move(what) + Sized(name, *size), true};
 }
@@ -294,9 +296,10 @@ std::optional<double> UseRules::Number(std::string_view name) {
 }
 
 void UseRules::CollectConstants() {
-  for (const OnnxTensor& tensor : model_.graph().initializers) constants_[tensor.name] = tensor;
-  for (const OnnxNode& node : model_.graph().nodes) {
-    const auto outputs = model_.graph().Outputs(node);
+  const OnnxGraph& graph = flat_.graph();
+  for (const OnnxTensor& tensor : graph.initializers) constants_[tensor.name] = tensor;
+  for (const OnnxNode& node : graph.nodes) {
+    const auto outputs = graph.Outputs(node);
     if (node.op_type != "Constant" || outputs.empty()) continue;
     NodeAttributes attributes(model_, node);
     const OnnxAttribute* value = attributes.Find("value");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "model/flat_graph.h"
 #include "model/onnx_model.h"
 #include "model/onnx_shapes.h"
 #include "model/value_steps.h"
@@ -41,7 +42,8 @@ struct ValueKind {
 
 class UseRules {
  public:
-  UseRules(const OnnxModel& model, const ShapeTracker& shapes) : model_(model), shapes_(shapes) {}
+  UseRules(const OnnxModel& model, const FlatGraph& flat, const ShapeTracker& shapes)
+      : model_(model), flat_(flat), shapes_(shapes) {}
 
   /// Absent where the use gives the value no meaning.
   std::optional<Allowed> Judge(const Use& use, const ValueKind& kind);
@@ -72,6 +74,7 @@ class UseRules {
   void CollectConstants();
 
   const OnnxModel& model_;
+  const FlatGraph& flat_;
   const ShapeTracker& shapes_;
   std::unordered_map<std::string_view, OnnxTensor> constants_;
   std::unordered_map<std::string_view, double> numbers_;  // constants that no tensor says

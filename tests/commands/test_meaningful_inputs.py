@@ -63,6 +63,32 @@ def compared(op, inputs, number):
     return entered([node(op, inputs, ["c"])], "c", INT64, [weight("k", np.array(number))])
 
 
+def branch(name, nodes, *weights):
+    """A branch whose nodes end in the value `y` of its own."""
+    return onnx.helper.make_graph(nodes, name, [], [value("y_" + name, None)], list(weights))
+
+
+def branches(then, other, **more):
+    return model([node("Constant", [], ["yes"], value=numpy_helper.from_array(np.array(True))),
+                  node("If", ["yes"], ["y"], then_branch=then, else_branch=other)],
+                 inputs=[ids()], outputs=[value("y", None)], **more)
+
+
+def function(name, nodes, inputs=("i",), outputs=("o",)):
+    return onnx.helper.make_function(
+        "local", name, list(inputs), list(outputs), nodes,
+        [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("local", 1)])
+
+
+def call(name, inputs, outputs):
+    return node(name, inputs, outputs, name=f"{name}_for_{outputs[0]}", domain="local")
+
+
+# Reads what the function around it is given.
+LOOK_UP = {which: onnx.helper.make_graph([node("Gather", ["t", "i"], ["y_" + which])], which, [],
+                                         [value("y_" + which, None)]) for which in ("then", "else")}
+
+
 # name -> (model, input, low, high): what may be drawn, and reaches both ends in 64 draws or more.
 RANGES = {
     "gather": (gather(), "ids", 0, 49),
@@ -119,6 +145,46 @@ RANGES = {
     "carried by a Loop": (
         gather([node("Constant", [], ["one"], value_int=1),
                 node("Loop", ["one", "", "ids"], ["a"], body=turn())], "a"), "ids", 0, 49),
+    "namesakes in two branches, one with an offset": (
+        branches(branch("then", [node("Add", ["ids", "five"], ["t"]),
+                                 node("Gather", ["table", "t"], ["y_then"])],
+                        weight("five", np.array(5))),
+                 branch("else", [node("Identity", ["ids"], ["t"]),
+                                 node("Gather", ["table", "t"], ["y_else"])]), weights=[table()]),
+        "ids", 0, 44),
+    "tables of two branches, of one name": (
+        branches(branch("then", [node("Gather", ["table", "ids"], ["y_then"])], table(40)),
+                 branch("else", [node("Gather", ["table", "ids"], ["y_else"])], table(20))),
+        "ids", 0, 19),
+    "the table of a branch that is a constant": (
+        branches(branch("then", [node("Constant", [], ["t"], value=table(30)),
+                                 node("Gather", ["t", "ids"], ["y_then"])]),
+                 branch("else", [node("Gather", ["table", "ids"], ["y_else"])]), weights=[table()]),
+        "ids", 0, 29),
+    "a function of the model": (
+        model([call("F", ["ids", "table"], ["y"])], inputs=[ids()], outputs=[value("y", None)],
+              weights=[table()], imports=[("local", 1)],
+              functions=[function("F", [node("Gather", ["t", "i"], ["o"])], ["i", "t"])]),
+        "ids", 0, 49),
+    "functions in a function, called twice, one with an offset": (
+        model([call("F", ["ids", "table"], ["y"])], inputs=[ids()], outputs=[value("y", None)],
+              weights=[table()], imports=[("local", 1)],
+              functions=[function("G", [node("Gather", ["t", "i"], ["o"])], ["i", "t"]),
+                         function("F", [node("Constant", [], ["five"], value_int=5),
+                                        node("Add", ["i", "five"], ["far"]),
+                                        call("G", ["i", "t"], ["a"]), call("G", ["far", "t"], ["b"]),
+                                        node("Add", ["a", "b"], ["o"])], ["i", "t"])]),
+        "ids", 0, 44),
+    "bodies in a function": (
+        model([node("Constant", [], ["yes"], value=numpy_helper.from_array(np.array(True))),
+               call("F", ["ids", "table", "yes"], ["y"])], inputs=[ids()],
+              outputs=[value("y", None)], weights=[table()], imports=[("local", 1)],
+              functions=[function("F", [node("If", ["c"], ["o"], then_branch=LOOK_UP["then"],
+                                             else_branch=LOOK_UP["else"])], ["i", "t", "c"])]),
+        "ids", 0, 49),
+    "a function that hands out what it gets": (
+        gather([call("F", ["ids"], ["a"])], "a", imports=[("local", 1)],
+               functions=[function("F", [node("Identity", ["i"], ["o"])])]), "ids", 0, 49),
     "the largest of two": (
         gather([node("Max", ["low", "ids"], ["a"])], "a", weights=[weight("low", np.array(0))]),
         "ids", 0, 49),
@@ -258,15 +324,27 @@ class InputsFromGraph(Case):
         self.assertIn("ids | Drawn from [0, 49] because of the graph", ended.out)
         self.assertIn("through CumSum 'CumSum_of_a': no range derived", ended.out)
 
-    def test_functions_of_the_model_are_not_looked_into_and_that_is_told(self):
-        made = model([node("F", ["table", "ids"], ["y"], name="f", domain="local")], inputs=[ids()],
-                     outputs=[value("y", None)], weights=[table()], imports=[("local", 1)])
+    def test_what_a_function_is_given_an_attribute_for_is_told(self):
+        made = model([node("F", ["table", "ids"], ["y"], name="f", domain="local", axis=0)],
+                     inputs=[ids()], outputs=[value("y", None)], weights=[table()],
+                     imports=[("local", 1)])
+        look_up = node("Gather", ["t", "i"], ["y"], name="look_up")
+        look_up.attribute.append(onnx.AttributeProto(
+            name="axis", ref_attr_name="axis", type=onnx.AttributeProto.INT))
         made.functions.append(onnx.helper.make_function(
-            "local", "F", ["t", "i"], ["y"], [node("Gather", ["t", "i"], ["y"])],
-            [onnx.helper.make_opsetid("", 17)]))
+            "local", "F", ["t", "i"], ["y"], [look_up], [onnx.helper.make_opsetid("", 17)], ["axis"]))
         ended, _ = self.drawn(made, "--inputs-from-graph")
-        self.assertIn("Input tensor: ids | It goes into F 'f', which is not looked into: no range "
-                      "derived", ended.out)
+        self.assertIn("Input tensor: ids | It goes into Gather 'look_up', which is not looked into: no "
+                      "range derived", ended.out)
+
+    def test_calls_in_calls_that_go_too_deep_are_told(self):
+        names = [f"F{i}" for i in range(40)]
+        functions = [function(name, [call(other, ["i"], ["o"])])
+                     for name, other in zip(names, names[1:])]
+        made = gather([call("F0", ["ids"], ["a"])], "a", imports=[("local", 1)],
+                      functions=[*functions, function("F39", [node("Identity", ["i"], ["o"])])])
+        ended, _ = self.drawn(made, "--inputs-from-graph")
+        self.assertIn("Input tensor: ids | It goes into F32 'F32_for_o', which is not looked into", ended.out)
 
     def test_numbers_that_are_no_indices_any_more_are_not_told(self):
         for first in ([node("Mul", ["ids", "ids"], ["b"]), node("ArgMax", ["b"], ["c"]),
