@@ -99,10 +99,14 @@ class RangeFinder {
 
   void Follow(const ValueWay& way) {
     if (way.length > kLongestWay) return Lose(way.name, "a long way");
-    std::vector<std::vector<ValueStep>>& ways = seen_[way.name];
-    if (std::find(ways.begin(), ways.end(), way.steps) != ways.end()) return;
+    std::vector<ValueWay>& ways = seen_[way.name];
+    const auto alike = [&](const ValueWay& other) {
+      return other.steps == way.steps && other.kind == way.kind;
+    };
+    if (std::any_of(ways.begin(), ways.end(), alike)) return;
     if (ways.size() == kMostWays) return Lose(way.name, "many ways");
-    ways.push_back(way.steps);
+    ways.push_back(way);
+    if (way.kind.integer) FollowCounters(way);
     for (const std::string_view name : flat_.Continuing(way.name)) FollowAs(name, way);
     const auto found = uses_.find(way.name);
     if (found == uses_.end()) return;
@@ -119,6 +123,12 @@ class RangeFinder {
     }
   }
 
+  void FollowCounters(ValueWay way) {
+    way.steps.push_back({.kind = ValueStep::Kind::kCount, .by = 0, .clip = {}});
+    way.kind.counts = true;
+    for (const std::string_view name : flat_.Counters(way.name)) FollowAs(name, way);
+  }
+
   void FollowAs(std::string_view name, ValueWay way) {
     way.name = name;
     ++way.length;
@@ -129,6 +139,10 @@ class RangeFinder {
     std::string text = allowed.what + " of " + TitleOf(use.node);
     const std::optional<StepOrigin> origin =
         allowed.possible ? OriginOf(way.steps, {allowed.low, allowed.high}) : std::nullopt;
+    if (!origin && way.kind.counts) {
+      if (lost_.empty()) lost_ = "reaches " + text + " as the number of rounds";
+      return;
+    }
     if (!origin) {
       if (impossible_.empty()) impossible_ = std::move(text);
       return;
@@ -202,7 +216,7 @@ class RangeFinder {
     std::string reason;
   };
   std::optional<Free> free_;  // the first use for which every value is legal
-  std::unordered_map<std::string_view, std::vector<std::vector<ValueStep>>> seen_;
+  std::unordered_map<std::string_view, std::vector<ValueWay>> seen_;
   std::unordered_set<std::string_view> seen_lost_;
 };
 

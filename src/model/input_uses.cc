@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "io/tensor_proto.h"
@@ -53,6 +54,9 @@ std::string_view InputOf(const Use& use, size_t input) {
 }
 
 std::optional<Allowed> UseRules::Judge(const Use& use, const ValueKind& kind) {
+  // The rounds are counted from 0 on: it is told where that is illegal, and not where it is of no
+  // use.
+  if (kind.counts) return Index(use, use.node.op_type);
   if (kind.truth) return Truth(use, kind);
   // A mask of truth values: whoever reads it.
   if (kind.mask && kind.integer) return Allowed{0, 1, "a mask", true};
@@ -169,8 +173,9 @@ std::optional<Allowed> UseRules::Length(const Use& use, std::string_view op) {
 std::optional<Allowed> UseRules::Position(const Use& use, std::string_view op) {
   if (op == "Slice" && use.input > 0) return Bounds(use);
   if (op == "Trilu" && use.input == 1) return Allowed{-1, 1, "the diagonal", true};
-  const bool axes = op == "Squeeze" || op == "Unsqueeze" || op == "CumSum" || op == "CumProd" ||
-                    op.starts_with("Reduce");
+  if (op == "Squeeze" && use.input == 1) return AxesOfOne(use);
+  const bool axes =
+      op == "Unsqueeze" || op == "CumSum" || op == "CumProd" || op.starts_with("Reduce");
   if (axes && use.input == 1) return Axes(use, "axes");
   if (op == "SequenceAt" && use.input == 1) return Allowed{0, 0, "a position", true};
   return std::nullopt;
@@ -183,7 +188,24 @@ Allowed UseRules::Axes(const Use& use, const std::string& what) const {
   return {0, 0, what + " that must differ: load them with --load-inputs, those", false};
 }
 
-// Starts lie before the middle and ends behind it, so that something is left.
+// Only such axes can be squeezed.
+Allowed UseRules::AxesOfOne(const Use& use) const {
+  const Dims* const dims = shapes_.Find(InputOf(use, 0));
+  if (dims == nullptr) {
+    return {0, 0, "axes of size 1 where no size is known: load them with --load-inputs, those",
+            false};
+  }
+  const auto first = std::find(dims->begin(), dims->end(), 1);
+  if (first == dims->end()) return {0, 0, "axes of size 1, which there are not,", false};
+  Allowed axes = Axes(use, "axes");
+  const auto last = std::find_if(first, dims->end(), [](int64_t size) { return size != 1; });
+  axes.low = first - dims->begin();
+  axes.high = last - dims->begin() - 1;
+  return axes;
+}
+
+// Starts lie before the middle and ends behind it, so that something is left; the other way round
+// where the steps go backward.
 std::optional<Allowed> UseRules::Bounds(const Use& use) const {
   constexpr size_t kStarts = 1, kEnds = 2, kAxes = 3, kSteps = 4;
   if (use.input == kAxes) return Axes(use, "axes");
@@ -197,6 +219,23 @@ std::optional<Allowed> UseRules::Bounds(const Use& use) const {
     if (axes && axes->size() == 1) least = SizeOf(data, axes->front()).value_or(least);
   }
   const int64_t middle = std::max<int64_t>(least, 1) / 2;
+  const auto steps = shapes_.Ints(InputOf(use, kSteps)).value_or(std::vector<int64_t>());
+  const auto backward =
+      std::count_if(steps.begin(), steps.end(), [](int64_t by) { return by < 0; });
+  if (backward > 0) {
+    if (backward != std::ssize(steps)) {
+      return Allowed{
+          0, 0, "bounds of steps in both directions: load them with --load-inputs, those", false};
+    }
+    if (use.input == kStarts) {
+      return Allowed{middle, std::max<int64_t>(least - 1, middle), "starts" + Sized(data, least),
+                     true};
+    }
+    // Nothing else is before the first element.
+    constexpr int64_t kBefore = std::numeric_limits<int32_t>::min();
+    return Allowed{middle > 0 ? 0 : kBefore, middle > 0 ? middle - 1 : kBefore,
+                   "ends" + Sized(data, least), true};
+  }
   if (use.input == kStarts) return Allowed{0, middle, "starts" + Sized(data, least), true};
   if (use.input != kEnds) return std::nullopt;
   return Allowed{middle + 1, std::max<int64_t>(least, middle + 1), "ends" + Sized(data, least),

@@ -38,6 +38,9 @@ struct ValueKind {
   bool mask = false;     ///< it went through a cast to bool
   bool truth = false;    ///< it is a truth value: the input is one, or it was compared with 0 or 1
   bool turned = false;   ///< drawn as 1, the truth value may have become false
+  bool counts = false;   ///< it counts a Loop's rounds, of which the input is the number
+
+  bool operator==(const ValueKind&) const = default;
 };
 
 class UseRules {
@@ -64,6 +67,7 @@ class UseRules {
   std::optional<Allowed> Length(const Use& use, std::string_view op);
   std::optional<Allowed> Position(const Use& use, std::string_view op);
   Allowed Axes(const Use& use, const std::string& what) const;
+  Allowed AxesOfOne(const Use& use) const;
   std::optional<Allowed> Bounds(const Use& use) const;
   std::optional<Allowed> Shape(const Use& use, std::string_view op);
   Allowed Paddings(const Use& use);

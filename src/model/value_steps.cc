@@ -62,6 +62,12 @@ Interval BeforeDivide(int64_t by, bool whole, Interval wanted) {
   return {found.low, found.high + by - 1};
 }
 
+// At least one number is counted.
+std::optional<Interval> BeforeCount(Interval wanted) {
+  if (wanted.low > 0 || wanted.high < 0) return std::nullopt;
+  return Interval{1, IsOpen(wanted.high) ? wanted.high : wanted.high + 1};
+}
+
 std::optional<StepOrigin> Before(const ValueStep& step, Interval wanted) {
   const auto sure = [](std::optional<Interval> found) {
     return found ? std::optional(StepOrigin{*found, false}) : std::nullopt;
@@ -88,6 +94,8 @@ std::optional<StepOrigin> Before(const ValueStep& step, Interval wanted) {
       return sure(Common(wanted, {0, kAnything}));
     case Kind::kClip:
       return within(step.clip);
+    case Kind::kCount:
+      return sure(BeforeCount(wanted));
   }
   return std::nullopt;
 }

@@ -28,6 +28,7 @@ struct ValueStep {
     kSignedRemainder,  ///< the same with the sign of what is divided
     kMagnitude,        ///< without its sign
     kClip,             ///< brought into `clip`
+    kCount,            ///< each number from 0 to below it, of which all must come out as wanted
   };
   Kind kind;
   int64_t by = 0;

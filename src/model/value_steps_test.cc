@@ -44,6 +44,8 @@ int64_t After(const Steps& steps, int64_t value) {
       case Kind::kClip:
         value = std::clamp(value, step.clip.low, step.clip.high);
         break;
+      case Kind::kCount:  // is no number, but several
+        break;
     }
   }
   return value;

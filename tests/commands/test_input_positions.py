@@ -88,6 +88,39 @@ def slice_of(which):
                list(fixed.items())), which
 
 
+def slice_backward(which, size):
+    """x[s:e:-1]: one of the two is an input."""
+    fixed = {"s": ints(size - 1), "e": ints(-size - 1), "a": ints(0), "p": ints(-1)}
+    del fixed[which]
+    return one("Slice", ["x", "s", "e", "a", "p"], [data(size, 2), (which, (1,), INT64)],
+               list(fixed.items())), which
+
+
+def rows_by_round():
+    """The sum of the first `i` rows of a table of three."""
+    body = helper.make_graph(
+        [node("Identity", ["go"], ["on"]), node("Gather", ["table", "round"], ["row"], name="n"),
+         node("Add", ["state", "row"], ["next"])], "body",
+        [value("round", (), INT64), value("go", (), BOOL), value("state", (2,))],
+        [value("on", (), BOOL), value("next", (2,))])
+    made = model([node("Loop", ["i", "", "x"], ["y"], body=body)],
+                 inputs=[value("i", (), INT64), value("x", (2,))], outputs=[value("y", None)],
+                 weights=[weight("table", floats(3, 2))])
+    return made, "i"
+
+
+def scanned(shape=()):
+    """A Scan that looks up what it carries, and adds 2 to it; there are two rounds."""
+    body = helper.make_graph(
+        [node("Gather", ["table", "state"], ["row"], name="n"), node("Add", ["state", "two"], ["next"])],
+        "body", [value("state", shape, INT64), value("each", ())],
+        [value("next", shape, INT64), value("row", None)])
+    made = model([node("Scan", ["i", "x"], ["last", "y"], body=body, num_scan_inputs=1)],
+                 inputs=[value("i", shape, INT64), value("x", (2,))], outputs=[value("y", None)],
+                 weights=[weight("table", floats(30, 2)), weight("two", np.array(2))])
+    return made, "i"
+
+
 def axes_of(op):
     return one(op, ["x", "i"], [data(1, 3), ("i", (1,), INT64)]), "i"
 
@@ -141,6 +174,13 @@ POSITIONS = {
                                dtype=INT64), "i"), 1, 4, "the number of boxes"),
     "starts of Slice": (slice_of("s"), 0, 4, "starts"),
     "ends of Slice": (slice_of("e"), 5, 9, "ends"),
+    "starts of Slice backward": (slice_backward("s", 9), 4, 8, "starts"),
+    "ends of Slice backward": (slice_backward("e", 9), 0, 3, "ends"),
+    "ends of Slice backward, of one element": (slice_backward("e", 1), -2**31, -2**31, "ends"),
+    "rounds of a Loop that are indices": (rows_by_round(), 1, 3, "indices into 'table' of size 3"),
+    "carried by a Scan": (scanned(), 0, 23, "indices"),
+    "axes of Squeeze behind others": ((one("Squeeze", ["x", "i"], [data(5, 1, 1, 3), ("i", (1,), INT64)]),
+                                       "i"), 1, 2, "axes"),
     "axes of Slice": (slice_of("a"), 0, 0, "axes"),
     "steps of Slice": (slice_of("p"), 1, 1, "steps"),
     "Trilu": ((one("Trilu", ["x", "i"], [data(4, 4), ("i", (), INT64)]), "i"), -1, 1,
@@ -218,6 +258,19 @@ class InputPositions(Case):
                 self.save_feeds("given.json", [{"x": floats(*shape), "i": ints(*legal)}])
                 ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "given.json")
                 self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_slices_backward_are_never_empty(self):
+        for which, size in (("s", 9), ("e", 9), ("e", 1)):
+            made, _ = slice_backward(which, size)
+            self.assertEqual(self.run_drawn(made, "--save-outputs", "out.json").code, 0)
+            for result in load_json(str(self.path("out.json")))[0][1]:
+                self.assertGreater(np.asarray(result["y"]).size, 0)
+
+    def test_axes_that_cannot_be_squeezed_are_told(self):
+        made = one("Squeeze", ["x", "i"], [data(5, 2), ("i", (1,), INT64)])
+        ended = self.run_drawn(made)
+        self.assertIn("Input tensor: i | No range makes it legal: axes of size 1, which there are not, "
+                      "of Squeeze 'n'", ended.out + ended.err)
 
     def test_what_the_type_cannot_hold_is_told(self):
         """Indices from 200 to 208 once 200 is taken away: no int8."""
