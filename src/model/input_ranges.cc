@@ -26,6 +26,22 @@ std::string TitleOf(const OnnxNode& node) {
   return node.name.empty() ? op : op + " " + QuotePython(node.name);
 }
 
+// What the uses of an input leave of its values.
+struct Left {
+  Interval range;
+  std::string reason;
+
+  bool Allows(Interval by) const { return by.low <= range.high && by.high >= range.low; }
+
+  void Narrow(Interval by, const std::string& use) {
+    if (by.low <= range.low && by.high >= range.high) return;  // no news
+    range = {std::max(range.low, by.low), std::min(range.high, by.high)};
+    // One use narrows again where its value was reached in several ways.
+    if (reason.find(use) != std::string::npos) return;
+    reason += (reason.empty() ? "" : "; ") + use;
+  }
+};
+
 class RangeFinder {
  public:
   RangeFinder(const OnnxModel& model, std::span<const InputDims> sizes)
@@ -51,10 +67,9 @@ class RangeFinder {
       const bool truth = kind == DTypeKind::kBool;
       if (constants.contains(input.name)) continue;
       if (!integer && !truth && kind != DTypeKind::kFloat) continue;
-      range_ = {};
-      reason_.clear();
+      legal_ = {};
+      telling_ = {};
       impossible_.clear();
-      free_.reset();
       lost_.clear();
       seen_.clear();
       seen_lost_.clear();
@@ -70,21 +85,18 @@ class RangeFinder {
     if (!impossible_.empty()) return found.unranged.push_back({name, impossible_});
     if (!lost_.empty()) found.lost.push_back({name, lost_});
     // Where every value is legal, those that reach everything are worth drawing.
-    if (reason_.empty() && free_) {
-      range_ = free_->range;
-      reason_ = free_->reason;
-    }
-    if (reason_.empty()) return;
-    if (range_.low > range_.high) {
-      return found.unranged.push_back({name, "uses exclude each other: " + reason_});
+    const auto& [range, reason] = legal_.reason.empty() ? telling_ : legal_;
+    if (reason.empty()) return;
+    if (range.low > range.high) {
+      return found.unranged.push_back({name, "uses exclude each other: " + reason});
     }
     const auto [least, most] = Limits(input.dtype);
-    const int64_t low = std::max(range_.low, least), high = std::min(range_.high, most);
+    const int64_t low = std::max(range.low, least), high = std::min(range.high, most);
     if (low > high) {
       return found.unranged.push_back(
-          {name, "no " + std::string(DTypeName(input.dtype)) + " is legal as " + reason_});
+          {name, "no " + std::string(DTypeName(input.dtype)) + " is legal as " + reason});
     }
-    found.ranges.push_back({name, low, high, reason_});
+    found.ranges.push_back({name, low, high, reason});
   }
 
   // What integers of a type hold; anything else holds all that ranges are made of.
@@ -143,20 +155,16 @@ class RangeFinder {
       if (lost_.empty()) lost_ = "reaches " + text + " as the number of rounds";
       return;
     }
+    if (!origin && allowed.possible && allowed.free) return;
     if (!origin) {
       if (impossible_.empty()) impossible_ = std::move(text);
       return;
     }
-    if (origin->free) {
-      if (!free_) free_ = {origin->values, std::move(text)};
-      return;
+    if (!origin->free && !allowed.free) {
+      legal_.Narrow(origin->values, text);
+    } else if (telling_.Allows(origin->values)) {
+      telling_.Narrow(origin->values, text);
     }
-    const auto [low, high] = origin->values;
-    if (low <= range_.low && high >= range_.high) return;  // no news
-    range_ = {std::max(range_.low, low), std::min(range_.high, high)};
-    // One use narrows again where its value was reached in several ways.
-    if (reason_.find(text) != std::string::npos) return;
-    reason_ += (reason_.empty() ? "" : "; ") + text;
   }
 
   void GoOn(const Use& use, ValueWay way) {
@@ -209,13 +217,9 @@ class RangeFinder {
   WayRules ways_{model_, rules_};
   std::unordered_map<std::string_view, std::vector<Use>> uses_;
   // Of the input that is looked at.
-  Interval range_;
-  std::string reason_, impossible_, lost_;
-  struct Free {
-    Interval range;
-    std::string reason;
-  };
-  std::optional<Free> free_;  // the first use for which every value is legal
+  Left legal_;
+  Left telling_;  // where every value is legal: those that reach everything are worth drawing
+  std::string impossible_, lost_;
   std::unordered_map<std::string_view, std::vector<ValueWay>> seen_;
   std::unordered_set<std::string_view> seen_lost_;
 };

@@ -59,7 +59,7 @@ std::optional<Allowed> UseRules::Judge(const Use& use, const ValueKind& kind) {
   if (kind.counts) return Index(use, use.node.op_type);
   if (kind.truth) return Truth(use, kind);
   // A mask of truth values: whoever reads it.
-  if (kind.mask && kind.integer) return Allowed{0, 1, "a mask", true};
+  if (kind.mask && kind.integer) return Allowed{0, 1, "a mask", true, true};
   if (!kind.integer) return std::nullopt;
   if (std::optional<Allowed> allowed = JudgePlace(use)) return allowed;
   if (std::optional<Allowed> allowed = Mask(use, use.node.op_type)) return allowed;
@@ -77,14 +77,14 @@ std::optional<Allowed> UseRules::JudgePlace(const Use& use) {
 // Where truth values have a meaning. A Loop that is not entered would show nothing.
 std::optional<Allowed> UseRules::Truth(const Use& use, const ValueKind& kind) {
   const std::string_view op = use.node.op_type;
-  if (op == "If" && use.input == 0) return Allowed{0, 1, "the branch", true};
+  if (op == "If" && use.input == 0) return Allowed{0, 1, "the branch", true, true};
   if (op == "Loop" && use.input == 1) {
-    return Allowed{kind.turned ? 0 : 1, 1, "the condition", true};
+    return Allowed{kind.turned ? 0 : 1, 1, "the condition", true, true};
   }
   const bool masks = (op == "Where" && use.input == 0) || (op == "Compress" && use.input == 1) ||
                      op.ends_with("Attention") || op == "Dropout";
   if (!masks) return std::nullopt;
-  return Allowed{0, 1, op == "Dropout" ? "the mode" : "a mask", true};
+  return Allowed{0, 1, op == "Dropout" ? "the mode" : "a mask", true, true};
 }
 
 // The size of an input along an axis; nullopt while unknown.
@@ -305,7 +305,7 @@ std::optional<Allowed> UseRules::Arithmetic(const Use& use, std::string_view op)
   if (op == "BitShift" && use.input == 1) return Allowed{0, 7, "the distance", true};
   // 1 - mask, as attention masks are turned round.
   if (op != "Sub" || use.input != 1 || WholeNumber(InputOf(use, 0)) != 1) return std::nullopt;
-  return Allowed{0, 1, "a mask", true};
+  return Allowed{0, 1, "a mask", true, true};
 }
 
 std::optional<int64_t> UseRules::WholeNumber(std::string_view name) {

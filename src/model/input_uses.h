@@ -30,6 +30,7 @@ struct Allowed {
   int64_t low = 0, high = kAnything;
   std::string what;      ///< completes "<what> of Gather 'emb'"
   bool possible = true;  ///< false: `what` says why not
+  bool free = false;     ///< any other number is legal, too, but shows no more
 };
 
 /// What has become of an input's value on its way to a use.

@@ -84,6 +84,19 @@ def call(name, inputs, outputs):
     return node(name, inputs, outputs, name=f"{name}_for_{outputs[0]}", domain="local")
 
 
+def embedded(*nodes):
+    """`ids` are looked up, and say what of that is seen: `seen`, or what is added to it."""
+    return model([node("Gather", ["table", "ids"], ["rows"]), *nodes], inputs=[ids()],
+                 outputs=[value("y", None)],
+                 weights=[table(), weight("zero", np.array(0)), weight("one", np.array(1)),
+                          weight("axis", np.array([1])), weight("nothing", np.array(0, "f4")),
+                          weight("all", np.array(1, "f4"))])
+
+
+HIDDEN = [node("Unsqueeze", ["seen", "axis"], ["wide"]),
+          node("Where", ["wide", "nothing", "rows"], ["y"])]
+
+
 # Reads what the function around it is given.
 LOOK_UP = {which: onnx.helper.make_graph([node("Gather", ["t", "i"], ["y_" + which])], which, [],
                                          [value("y_" + which, None)]) for which in ("then", "else")}
@@ -185,6 +198,18 @@ RANGES = {
     "a function that hands out what it gets": (
         gather([call("F", ["ids"], ["a"])], "a", imports=[("local", 1)],
                functions=[function("F", [node("Identity", ["i"], ["o"])])]), "ids", 0, 49),
+    "tokens held against padding, 0": (
+        embedded(node("Equal", ["ids", "zero"], ["seen"]), *HIDDEN), "ids", 0, 49),
+    "tokens held against padding, 1": (
+        embedded(node("Equal", ["one", "ids"], ["seen"]), *HIDDEN), "ids", 0, 49),
+    "tokens above padding": (
+        embedded(node("Greater", ["ids", "zero"], ["seen"]), *HIDDEN), "ids", 0, 49),
+    "tokens cast to bool": (
+        embedded(node("Cast", ["ids"], ["seen"], to=BOOL), *HIDDEN), "ids", 0, 49),
+    "tokens, and 1 less those that are none": (
+        embedded(node("Cast", ["ids"], ["b"], to=BOOL), node("Cast", ["b"], ["f"], to=FLOAT),
+                 node("Sub", ["all", "f"], ["g"]), node("Unsqueeze", ["g", "axis"], ["wide"]),
+                 node("Add", ["rows", "wide"], ["y"])), "ids", 0, 49),
     "the largest of two": (
         gather([node("Max", ["low", "ids"], ["a"])], "a", weights=[weight("low", np.array(0))]),
         "ids", 0, 49),
