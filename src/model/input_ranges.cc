@@ -136,7 +136,7 @@ class RangeFinder {
   }
 
   void FollowCounters(ValueWay way) {
-    way.steps.push_back({.kind = ValueStep::Kind::kCount, .by = 0, .clip = {}});
+    way.steps.push_back({.kind = ValueStep::Kind::kCount, .by = 0, .range = {}});
     way.kind.counts = true;
     for (const std::string_view name : flat_.Counters(way.name)) FollowAs(name, way);
   }

@@ -16,6 +16,8 @@ namespace {
 // Sizes, counts and divisors that are legal, and small enough to be computed with.
 constexpr int64_t kSmallCount = 4;
 constexpr int64_t kSmallDivisor = 16;
+// A constant of which more is asked than its sizes has no more numbers than this.
+constexpr int64_t kMostNumbers = 1 << 16;
 
 // Which input are indices into the rows of which; the types of other inputs tell versions apart.
 struct TableLookup {
@@ -109,7 +111,8 @@ Allowed UseRules::IndexInto(std::string_view name, std::optional<int64_t> size,
 
 std::optional<Allowed> UseRules::Index(const Use& use, std::string_view op) {
   NodeAttributes attributes(model_, use.node);
-  const bool gathers = op == "Gather" || op == "GatherElements" || op == "ScatterElements";
+  const bool gathers =
+      op == "Gather" || op == "GatherElements" || op == "ScatterElements" || op == "Scatter";
   if (gathers && use.input == 1) {
     const std::string_view data = InputOf(use, 0);
     return IndexInto(data, SizeOf(data, attributes.Int("axis", 0)), "indices");
@@ -124,6 +127,10 @@ std::optional<Allowed> UseRules::Index(const Use& use, std::string_view op) {
   if (op == "OneHot" && use.input == 1) return Allowed{1, kSmallCount, "the depth", true};
   if (op == "RoiAlign" && use.input == 2) {
     return IndexInto(InputOf(use, 0), SizeOf(InputOf(use, 0), 0), "batch indices");
+  }
+  const bool loss = op == "SoftmaxCrossEntropyLoss" || op == "NegativeLogLikelihoodLoss";
+  if (loss && use.input == 1) {
+    return IndexInto(InputOf(use, 0), SizeOf(InputOf(use, 0), 1), "labels");
   }
   for (const TableLookup& lookup : kLookups) {
     if (op != lookup.op || use.input != lookup.indices) continue;
@@ -318,20 +325,47 @@ std::optional<int64_t> UseRules::WholeNumber(std::string_view name) {
   return static_cast<int64_t>(*number);
 }
 
-// A constant of one float.
-std::optional<double> UseRules::Number(std::string_view name) {
+std::optional<Interval> UseRules::NumbersIn(std::string_view name) {
+  const std::string_view rounds = flat_.RoundsOf(name);
+  const std::optional<int64_t> count = rounds.empty() ? std::nullopt : WholeNumber(rounds);
+  if (count) return *count > 0 ? std::optional(Interval{0, *count - 1}) : std::nullopt;
+  if (const std::optional<int64_t> one = WholeNumber(name)) return Interval{*one, *one};
+  std::vector<int64_t> numbers = shapes_.Ints(name).value_or(std::vector<int64_t>());
+  if (const std::optional<Tensor> tensor = numbers.empty() ? Constant(name) : std::nullopt) {
+    if (tensor->dtype() == DType::kInt64) {
+      const auto values = tensor->As<int64_t>();
+      numbers.assign(values.begin(), values.end());
+    } else if (tensor->dtype() == DType::kInt32) {
+      const auto values = tensor->As<int32_t>();
+      numbers.assign(values.begin(), values.end());
+    }
+  }
+  if (numbers.empty()) return std::nullopt;
+  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  return Interval{*least, *most};
+}
+
+// A constant that is small enough to be read.
+std::optional<Tensor> UseRules::Constant(std::string_view name) {
   if (constants_.empty() && numbers_.empty()) CollectConstants();
-  if (const auto number = numbers_.find(name); number != numbers_.end()) return number->second;
   const auto found = constants_.find(name);
   if (found == constants_.end() || found->second.external) return std::nullopt;
+  const std::optional<int64_t> count = ElementCount(found->second.dims);
+  if (!count || *count > kMostNumbers) return std::nullopt;
   const std::string_view bytes = found->second.bytes;
-  const Result<NamedTensor> parsed = ParseTensorProto(std::as_bytes(std::span(bytes)));
-  if (!parsed.ok() || parsed->tensor.element_count() != 1) return std::nullopt;
-  const Tensor& tensor = parsed->tensor;
-  if (tensor.dtype() == DType::kFloat32) return static_cast<double>(tensor.As<float>()[0]);
-  if (tensor.dtype() == DType::kFloat64) return tensor.As<double>()[0];
-  if (tensor.dtype() != DType::kFloat16) return std::nullopt;
-  return static_cast<double>(HalfToFloat(tensor.As<uint16_t>()[0]));
+  Result<NamedTensor> parsed = ParseTensorProto(std::as_bytes(std::span(bytes)));
+  return parsed.ok() ? std::optional(std::move(parsed->tensor)) : std::nullopt;
+}
+
+// A constant of one float.
+std::optional<double> UseRules::Number(std::string_view name) {
+  const std::optional<Tensor> tensor = Constant(name);
+  if (const auto number = numbers_.find(name); number != numbers_.end()) return number->second;
+  if (!tensor || tensor->element_count() != 1) return std::nullopt;
+  if (tensor->dtype() == DType::kFloat32) return static_cast<double>(tensor->As<float>()[0]);
+  if (tensor->dtype() == DType::kFloat64) return tensor->As<double>()[0];
+  if (tensor->dtype() != DType::kFloat16) return std::nullopt;
+  return static_cast<double>(HalfToFloat(tensor->As<uint16_t>()[0]));
 }
 
 void UseRules::CollectConstants() {

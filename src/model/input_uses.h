@@ -12,6 +12,7 @@
 #include "model/onnx_model.h"
 #include "model/onnx_shapes.h"
 #include "model/value_steps.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 
@@ -59,6 +60,10 @@ class UseRules {
   /// A constant of one element that is a whole number, of any type.
   std::optional<int64_t> WholeNumber(std::string_view name);
 
+  /// The least and the largest of a constant's whole numbers, or of what counts a constant number
+  /// of rounds.
+  std::optional<Interval> NumbersIn(std::string_view name);
+
  private:
   static std::optional<Allowed> Truth(const Use& use, const ValueKind& kind);
   std::optional<int64_t> SizeOf(std::string_view name, int64_t axis) const;
@@ -75,6 +80,7 @@ class UseRules {
   bool CopiesEverySize(const Use& use);
   std::optional<Allowed> Mask(const Use& use, std::string_view op);
   std::optional<Allowed> Arithmetic(const Use& use, std::string_view op);
+  std::optional<Tensor> Constant(std::string_view name);
   std::optional<double> Number(std::string_view name);
   void CollectConstants();
 

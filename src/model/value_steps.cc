@@ -34,8 +34,8 @@ int64_t Times(int64_t end, int64_t by, int64_t open) {
   return IsOpen(end) || __builtin_mul_overflow(end, by, &product) ? open : product;
 }
 
-std::optional<Interval> BeforeAdd(int64_t by, Interval wanted) {
-  if (!Subtract(by, wanted.low) || !Subtract(by, wanted.high)) return std::nullopt;
+std::optional<Interval> BeforeAdd(Interval by, Interval wanted) {
+  if (!Subtract(by.low, wanted.low) || !Subtract(by.high, wanted.high)) return std::nullopt;
   return wanted;
 }
 
@@ -78,7 +78,7 @@ std::optional<StepOrigin> Before(const ValueStep& step, Interval wanted) {
   };
   switch (step.kind) {
     case Kind::kAdd:
-      return sure(BeforeAdd(step.by, wanted));
+      return sure(BeforeAdd(step.range, wanted));
     case Kind::kMultiply:
       return sure(BeforeMultiply(step.by, wanted));
     case Kind::kDivide:
@@ -93,7 +93,7 @@ std::optional<StepOrigin> Before(const ValueStep& step, Interval wanted) {
     case Kind::kMagnitude:
       return sure(Common(wanted, {0, kAnything}));
     case Kind::kClip:
-      return within(step.clip);
+      return within(step.range);
     case Kind::kCount:
       return sure(BeforeCount(wanted));
   }

@@ -20,23 +20,23 @@ struct Interval {
 
 struct ValueStep {
   enum class Kind : uint8_t {
-    kAdd,              ///< `by` is added
+    kAdd,              ///< one of the numbers in `range` is added
     kMultiply,         ///< with `by`, which is not 0
     kDivide,           ///< by `by`, which is not 0
     kDivideWhole,      ///< the same of integers: cut off toward zero
     kRemainder,        ///< of a division by `by` > 0, from 0 on
     kSignedRemainder,  ///< the same with the sign of what is divided
     kMagnitude,        ///< without its sign
-    kClip,             ///< brought into `clip`
+    kClip,             ///< brought into `range`
     kCount,            ///< each number from 0 to below it, of which all must come out as wanted
   };
   Kind kind;
   int64_t by = 0;
-  Interval clip;
+  Interval range;
 
   bool operator==(const ValueStep& other) const {
-    return kind == other.kind && by == other.by && clip.low == other.clip.low &&
-           clip.high == other.clip.high;
+    return kind == other.kind && by == other.by && range.low == other.range.low &&
+           range.high == other.range.high;
   }
 };
 

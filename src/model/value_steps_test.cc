@@ -13,9 +13,9 @@ namespace {
 using Kind = ValueStep::Kind;
 using Steps = std::vector<ValueStep>;
 
-ValueStep Of(Kind kind, int64_t by = 0) { return {.kind = kind, .by = by, .clip = {}}; }
+ValueStep Of(Kind kind, int64_t by = 0) { return {.kind = kind, .by = by, .range = {by, by}}; }
 ValueStep Clip(int64_t low, int64_t high) {
-  return {.kind = Kind::kClip, .by = 0, .clip = {low, high}};
+  return {.kind = Kind::kClip, .by = 0, .range = {low, high}};
 }
 
 // What the operators of ONNX make of integers.
@@ -23,7 +23,7 @@ int64_t After(const Steps& steps, int64_t value) {
   for (const ValueStep& step : steps) {
     switch (step.kind) {
       case Kind::kAdd:
-        value += step.by;
+        value += step.range.low;
         break;
       case Kind::kMultiply:
         value *= step.by;
@@ -42,7 +42,7 @@ int64_t After(const Steps& steps, int64_t value) {
         value = std::abs(value);
         break;
       case Kind::kClip:
-        value = std::clamp(value, step.clip.low, step.clip.high);
+        value = std::clamp(value, step.range.low, step.range.high);
         break;
       case Kind::kCount:  // is no number, but several
         break;
@@ -127,6 +127,25 @@ TEST(ValueSteps, WhatHasNoOriginIsTold) {
   EXPECT_FALSE(OriginOf(Steps{Of(Kind::kMultiply, 5)}, {1, 3}).has_value());
   EXPECT_FALSE(OriginOf(Steps{Of(Kind::kMagnitude)}, {-9, -1}).has_value());
   EXPECT_FALSE(OriginOf(Steps{Clip(60, 70)}, {0, 49}).has_value());
+}
+
+TEST(ValueSteps, AnyNumberOfARangeMayBeAdded) {
+  const auto plus = [](int64_t low, int64_t high) {
+    return Steps{{.kind = Kind::kAdd, .by = 0, .range = {low, high}}};
+  };
+  const Interval values = OriginOf(plus(-5, 30), {0, 99})->values;
+  EXPECT_EQ(values.low, 5);
+  EXPECT_EQ(values.high, 69);
+  EXPECT_FALSE(OriginOf(plus(0, 100), {0, 99}).has_value());
+}
+
+TEST(ValueSteps, AllThatIsCountedComesOutAsWanted) {
+  const Steps count = {Of(Kind::kCount)};
+  EXPECT_EQ(OriginOf(count, {-2, 9})->values.low, 1);
+  EXPECT_EQ(OriginOf(count, {-2, 9})->values.high, 10);
+  EXPECT_EQ(OriginOf(count, {0, kAnything})->values.high, kAnything);
+  EXPECT_FALSE(OriginOf(count, {1, 9}).has_value());
+  EXPECT_FALSE(OriginOf(count, {-9, -1}).has_value());
 }
 
 TEST(ValueSteps, OpenEndsStayOpen) {

@@ -64,11 +64,15 @@ bool Keeps(const Use& use) {
 }
 
 void AddStep(Step kind, int64_t by, ValueWay& way) {
-  way.steps.push_back({.kind = kind, .by = by, .clip = {}});
+  way.steps.push_back({.kind = kind, .by = by, .range = {}});
 }
 
 void AddClip(Interval clip, ValueWay& way) {
-  way.steps.push_back({.kind = Step::kClip, .by = 0, .clip = clip});
+  way.steps.push_back({.kind = Step::kClip, .by = 0, .range = clip});
+}
+
+void AddSum(Interval other, ValueWay& way) {
+  way.steps.push_back({.kind = Step::kAdd, .by = 0, .range = other});
 }
 
 void ThroughCast(int64_t to, ValueWay& way) {
@@ -150,6 +154,26 @@ std::optional<int64_t> WayRules::ComparedWith(const Use& use, const ValueWay& wa
   return constant == 0 || constant == 1 ? constant : std::nullopt;
 }
 
+// What is added or taken away: constants, or the number of a Loop's round.
+bool WayRules::TakeSum(const Use& use, ValueWay& way) {
+  const std::string_view op = use.node.op_type;
+  if ((op != "Add" && op != "Sub") || use.graph.Inputs(use.node).size() != 2) return false;
+  const std::optional<Interval> other = uses_.NumbersIn(InputOf(use, 1 - use.input));
+  if (!other) return false;
+  if (op == "Add") {
+    AddSum(*other, way);
+    return true;
+  }
+  if (use.input == 0) {
+    if (other->low == kLeast) return false;
+    AddSum({-other->high, -other->low}, way);
+    return true;
+  }
+  AddStep(Step::kMultiply, -1, way);
+  AddSum(*other, way);
+  return true;
+}
+
 // With one constant. False for any other.
 bool WayRules::TakeArithmetic(const Use& use, ValueWay& way) {
   const std::string_view op = use.node.op_type;
@@ -158,18 +182,12 @@ bool WayRules::TakeArithmetic(const Use& use, ValueWay& way) {
     AddStep(Step::kMultiply, -1, way);
     return true;
   }
+  if (TakeSum(use, way)) return true;
   if (!IsIn(kComputing, op) || use.graph.Inputs(use.node).size() != 2) return false;
   const std::optional<int64_t> constant = uses_.WholeNumber(InputOf(use, 1 - use.input));
   if (!constant) return false;
   const int64_t by = *constant;
-  if (op == "Add") {
-    AddStep(Step::kAdd, by, way);
-  } else if (op == "Sub" && first && by != kLeast) {
-    AddStep(Step::kAdd, -by, way);
-  } else if (op == "Sub" && !first) {
-    AddStep(Step::kMultiply, -1, way);
-    AddStep(Step::kAdd, by, way);
-  } else if (op == "Mul" && by != 0) {
+  if (op == "Mul" && by != 0) {
     AddStep(Step::kMultiply, by, way);
   } else if (op == "Div" && first && by != 0) {
     AddStep(way.whole ? Step::kDivideWhole : Step::kDivide, by, way);

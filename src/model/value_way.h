@@ -39,6 +39,7 @@ class WayRules {
   Interval ClipOf(const Use& use, NodeAttributes& attributes);
   static bool TakeTruth(std::string_view op, ValueWay& way);
   std::optional<int64_t> ComparedWith(const Use& use, const ValueWay& way);
+  bool TakeSum(const Use& use, ValueWay& way);
   bool TakeArithmetic(const Use& use, ValueWay& way);
 
   const OnnxModel& model_;

@@ -109,6 +109,19 @@ def rows_by_round():
     return made, "i"
 
 
+def rows_from_one():
+    """Three rows of a table of ten, from the `i`th one on."""
+    body = helper.make_graph(
+        [node("Identity", ["go"], ["on"]), node("Add", ["round", "i"], ["at"]),
+         node("Gather", ["table", "at"], ["row"], name="n"), node("Add", ["state", "row"], ["next"])],
+        "body", [value("round", (), INT64), value("go", (), BOOL), value("state", (2,))],
+        [value("on", (), BOOL), value("next", (2,))])
+    made = model([node("Loop", ["three", "", "x"], ["y"], body=body)],
+                 inputs=[value("i", (), INT64), value("x", (2,))], outputs=[value("y", None)],
+                 weights=[weight("table", floats(10, 2)), weight("three", np.array(3))])
+    return made, "i"
+
+
 def scanned(shape=()):
     """A Scan that looks up what it carries, and adds 2 to it; there are two rounds."""
     body = helper.make_graph(
@@ -146,6 +159,14 @@ POSITIONS = {
     "GatherND": ((one("GatherND", ["x", "i"], [data(6, 4), ("i", (3, 2), INT64)]), "i"), 0, 3,
                  "indices"),
     "ScatterElements": (scatter("ScatterElements", (3, 4)), 0, 5, "indices"),
+    "Scatter, as it was": (
+        (one("Scatter", ["x", "i", "u"], [data(6, 4), ("i", (3, 4), INT64)], [("u", floats(3, 4))],
+             opset=10, axis=1), "i"), 0, 3, "indices"),
+    "labels of a loss": ((one("SoftmaxCrossEntropyLoss", ["x", "i"], [data(3, 7), ("i", (3,), INT64)]),
+                          "i"), 0, 6, "labels"),
+    "labels of another loss": ((one("NegativeLogLikelihoodLoss", ["x", "i"],
+                                    [data(3, 7, 2), ("i", (3, 2), INT64)]), "i"), 0, 6, "labels"),
+    "an index and the round of a Loop": (rows_from_one(), 0, 7, "indices"),
     "ScatterND": (scatter("ScatterND", (3, 1)), 0, 5, "indices"),
     "RoiAlign": ((one("RoiAlign", ["x", "r", "i"], [data(3, 1, 8, 8), ("i", (2,), INT64)],
                       [("r", floats(2, 4))]), "i"), 0, 2, "batch indices"),

@@ -141,6 +141,18 @@ RANGES = {
     "a constant written as a number": (
         gather([node("Constant", [], ["two"], value_int=2), node("Add", ["ids", "two"], ["a"])],
                "a"), "ids", -2, 47),
+    "offsets of several tables in one": (
+        gather([node("Add", ["ids", "at"], ["a"])], "a", [ids(shape=(30, 3))],
+               weights=[weight("at", np.array([0, 10, 20]))]), "ids", 0, 29),
+    "offsets that are taken away": (
+        gather([node("Sub", ["ids", "at"], ["a"])], "a", [ids(shape=(30, 3), dtype=INT32)],
+               weights=[weight("at", np.array([0, 10, 20], "i4"))]), "ids", 20, 49),
+    "what is taken from offsets, of which there are many": (
+        gather([node("Sub", ["at", "ids"], ["a"])], "a", [ids(shape=(100,))],
+               weights=[weight("at", np.arange(20, 40).repeat(5))]), "ids", -10, 20),
+    "floats that are scaled and become indices": (
+        gather([node("Mul", ["ids", "ten"], ["f"]), node("Cast", ["f"], ["a"], to=INT64)], "a",
+               [value("ids", (64,))], weights=[weight("ten", np.array(10, "f4"))]), "ids", 0, 4),
     "taken from a constant": (
         gather([node("Sub", ["ten", "ids"], ["a"])], "a",
                weights=[weight("ten", np.array(10))]), "ids", -39, 10),
