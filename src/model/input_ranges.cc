@@ -8,6 +8,7 @@
 
 #include "model/flat_graph.h"
 #include "model/input_uses.h"
+#include "model/part_shapes.h"
 #include "model/value_steps.h"
 #include "model/value_way.h"
 #include "util/number_text.h"
@@ -50,6 +51,9 @@ class RangeFinder {
     shapes_.Declare(graph);
     for (const OnnxNode& node : graph.nodes) {
       shapes_.Visit(graph, node);
+      if (const auto outputs = graph.Outputs(node); !outputs.empty()) {
+        shapes_.Assume(outputs[0], DimsOfPart(model, graph, node, shapes_));
+      }
       const auto inputs = graph.Inputs(node);
       for (size_t i = 0; i < inputs.size(); ++i) {
         if (!inputs[i].empty()) uses_[inputs[i]].push_back({graph, node, i});

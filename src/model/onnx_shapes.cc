@@ -313,8 +313,10 @@ void ShapeTracker::Declare(const OnnxGraph& graph) {
   }
 }
 
-void ShapeTracker::Assume(const OnnxValue& value) {
-  if (Find(value.name) == nullptr) Store(value.name, FixedDims(value));
+void ShapeTracker::Assume(const OnnxValue& value) { Assume(value.name, FixedDims(value)); }
+
+void ShapeTracker::Assume(std::string_view name, std::optional<Dims> dims) {
+  if (Find(name) == nullptr) Store(name, std::move(dims));
 }
 
 void ShapeTracker::Store(std::string_view name, std::optional<Dims> dims) {

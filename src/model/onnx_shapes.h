@@ -47,6 +47,9 @@ class ShapeTracker {
   /// Takes the sizes of a tensor that no rule finds as told, if they are complete.
   void Assume(const OnnxValue& value);
 
+  /// The same of a value that the caller knows of.
+  void Assume(std::string_view name, std::optional<Dims> dims);
+
   /// nullptr while unknown.
   const Dims* Find(std::string_view name) const;
 

@@ -97,6 +97,15 @@ HIDDEN = [node("Unsqueeze", ["seen", "axis"], ["wide"]),
           node("Where", ["wide", "nothing", "rows"], ["y"])]
 
 
+def part(op, *numbers, **attributes):
+    """`ids` are looked up in what an operator makes of a table of 50 rows."""
+    made = [weight(f"n{i}", np.array(each)) for i, each in enumerate(numbers)]
+    return model([node(op, ["table", *(each.name for each in made)], ["t"], **attributes),
+                  node("Gather", ["t", "ids"], ["y"])], inputs=[ids()],
+                 outputs=[value("y", None, INT64 if op == "Shape" else FLOAT)],
+                 weights=[table(), *made])
+
+
 # Reads what the function around it is given.
 LOOK_UP = {which: onnx.helper.make_graph([node("Gather", ["t", "i"], ["y_" + which])], which, [],
                                          [value("y_" + which, None)]) for which in ("then", "else")}
@@ -222,6 +231,12 @@ RANGES = {
         embedded(node("Cast", ["ids"], ["b"], to=BOOL), node("Cast", ["b"], ["f"], to=FLOAT),
                  node("Sub", ["all", "f"], ["g"]), node("Unsqueeze", ["g", "axis"], ["wide"]),
                  node("Add", ["rows", "wide"], ["y"])), "ids", 0, 49),
+    "a part of a table": (part("Slice", [5], [25]), "ids", 0, 19),
+    "a part that is counted from the end": (part("Slice", [-30], [99], [-2]), "ids", 0, 29),
+    "every third row": (part("Slice", [0], [50], [0], [3]), "ids", 0, 16),
+    "every third row, backward": (part("Slice", [-1], [-99], [0], [-3]), "ids", 0, 16),
+    "a table with rows around it": (part("Pad", [1, 0, 2, 0]), "ids", 0, 52),
+    "the sizes of a table": (part("Shape"), "ids", 0, 1),
     "the largest of two": (
         gather([node("Max", ["low", "ids"], ["a"])], "a", weights=[weight("low", np.array(0))]),
         "ids", 0, 49),
