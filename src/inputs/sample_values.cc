@@ -57,7 +57,8 @@ double Between(const std::vector<double>& sorted, double place) {
   return sorted[below] * (1 - part) + sorted[above] * part;
 }
 
-int64_t Pick(const std::vector<int64_t>& values, double place) {
+template <typename T>
+T Pick(const std::vector<T>& values, double place) {
   const auto at = static_cast<size_t>(place * static_cast<double>(values.size()));
   return values[std::min(at, values.size() - 1)];
 }
@@ -158,7 +159,7 @@ void SampleValues::FillFloats(TensorBuffer& buffer, DType dtype, NumpyRandom& ra
 void SampleValues::FillIntegers(TensorBuffer& buffer, DType dtype, NumpyRandom& random) const {
   Places places(random);
   FillCodes(buffer, BitsOf(dtype), [&]() -> int64_t {
-    if (!floats_.empty()) return static_cast<int64_t>(Between(floats_, places.Next()));
+    if (!floats_.empty()) return static_cast<int64_t>(Pick(floats_, places.Next()));
     return Pick(integers_, places.Next());
   });
 }

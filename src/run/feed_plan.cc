@@ -1,6 +1,8 @@
 #include "run/feed_plan.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "inputs/feed_shape.h"
 #include "io/feed_reader.h"
@@ -81,19 +83,43 @@ Status AddGraphRanges(const RunPlan& plan, std::span<const TensorInfo> inputs,
 }
 
 // Shapes that a model leaves open are the sample's.
-void TakeShape(const TensorInfo& input, const Tensor& sample, RandomFeedOptions& options) {
+Status TakeShape(const TensorInfo& input, const Tensor& sample, RandomFeedOptions& options) {
   const bool open = !input.shape || std::any_of(input.shape->begin(), input.shape->end(),
                                                 [](const Dim& dim) { return dim.dynamic(); });
-  if (!open || FirstShapeFor(options.shapes, input.name) != nullptr) return;
+  if (!open || FirstShapeFor(options.shapes, input.name) != nullptr) return {};
   ShapeSpec spec{input.name, std::vector<Dim>()};
   for (const int64_t size : sample.dims()) spec.shape->push_back({size, {}});
+  VERNIER_TRY(ResolveFeedShape(input, &spec, Strictness::kStrict, "--like").status());
   options.shapes.push_back(std::move(spec));
+  return {};
+}
+
+// Dimensions of one name have one size in the model.
+void WarnOfDisagreement(std::span<const TensorInfo> inputs, const TensorMap& sample,
+                        Logger& logger) {
+  std::map<std::string, std::pair<int64_t, std::string>> sizes;  // and whose it is
+  for (const TensorInfo& input : inputs) {
+    const Tensor* tensor = Find(sample, input.name);
+    if (tensor == nullptr || !input.shape || input.shape->size() != tensor->dims().size()) continue;
+    for (size_t i = 0; i < input.shape->size(); ++i) {
+      const std::string& symbol = (*input.shape)[i].symbol;
+      const int64_t size = tensor->dims()[i];
+      if (symbol.empty()) continue;
+      const auto& [first, whose] =
+          sizes.try_emplace(symbol, size, QuotePython(input.name)).first->second;
+      if (first == size) continue;
+      logger.Once(Severity::kWarning, "--like: the sample gives dimension " + QuotePython(symbol) +
+                                          " the size " + std::to_string(first) + " in " + whose +
+                                          " and " + std::to_string(size) + " in " +
+                                          QuotePython(input.name));
+    }
+  }
 }
 
 // Draws an input like the sample's tensor, unless a range was given for it by name.
 Status AddSampleOf(const TensorInfo& input, const Tensor& tensor, const std::string& path,
                    RandomFeedOptions& options, Logger& logger) {
-  TakeShape(input, tensor, options);
+  VERNIER_TRY(TakeShape(input, tensor, options));
   const std::string line = "Input tensor: " + input.name + " | ";
   if (HasOwn<NamedRange>(options.ranges, input.name)) {
     const std::string range = FormatRange(RangeFor(options.ranges, input.name));
@@ -117,6 +143,7 @@ Status AddSample(const RunPlan& plan, std::span<const TensorInfo> inputs,
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedReader> reader, FeedReader::Open({path}));
   VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> sample, reader->Next());
   if (!sample) return Malformed("--like: '" + path + "' holds no inputs");
+  WarnOfDisagreement(inputs, *sample, logger);
   for (const TensorInfo& input : inputs) {
     if (const Tensor* tensor = Find(*sample, input.name); tensor != nullptr) {
       VERNIER_TRY(AddSampleOf(input, *tensor, path, options, logger));

@@ -526,6 +526,24 @@ class Like(Case):
         self.assertTrue((feeds[0] == feeds[1]).all())
         self.assertFalse((feeds[0] == feeds[2]).all())
 
+    def test_integers_are_those_of_a_sample_of_floats(self):
+        np.savez(self.path("s.npz"), **{**self.sample, "ids": self.sample["ids"].astype("f4")})
+        self.assertEqual(self.run_like("s.npz").code, 0)
+        self.assertEqual(set(np.asarray(load_json(str(self.path("in.json")))[0]["ids"])), {3, 7, 49})
+
+    def test_a_sample_of_another_rank_is_to_blame_itself(self):
+        np.savez(self.path("s.npz"), **{**self.sample, "x": self.sample["x"].ravel()})
+        ended = self.run_like("s.npz")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("--like: input 'x' has the shape", ended.out + ended.err)
+        self.assertNotIn("--input-shapes", ended.out + ended.err)
+
+    def test_sizes_of_one_dimension_that_differ_are_told(self):
+        np.savez(self.path("s.npz"), **{**self.sample, "x": self.sample["x"][:1]})
+        ended = self.run_like("s.npz")
+        self.assertIn("--like: the sample gives dimension 'n' the size 400 in 'ids' and 1 in 'x'",
+                      ended.out + ended.err)
+
     def test_what_cannot_be_imitated_is_a_sentence(self):
         np.savez(self.path("half.npz"), x=self.sample["x"])
         np.savez(self.path("nan.npz"), ids=self.sample["ids"], x=np.full((4, 2), np.nan, "f4"))
