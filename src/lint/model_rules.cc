@@ -150,8 +150,8 @@ void CheckSizes(const LintSubject& subject, const OnnxValue& value, std::string_
         std::string(what) + " " + QuotePython(value.name) + " declares " + fault, {});
   };
   if (const std::optional<int64_t> size = NegativeSize(value)) {
-    tell(LintLevel::kWarning, "a size of " + std::to_string(*size) +
-                                  ": runtimes take it for a free one, which has no number");
+    tell(LintLevel::kWarning,
+         "a size of " + std::to_string(*size) + ": runtimes take it for one that is free");
   }
   if (!Fits(ToTensorInfo(value))) tell(of_too_many, "more elements than any memory holds");
 }

@@ -189,8 +189,8 @@ def filled(number):
 
 def own_function():
     """A call of a function of the model, whose domain is not imported."""
-    twice = helper.make_function("my.domain", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])],
-                                 [helper.make_opsetid("", 17)])
+    calls = [helper.make_node("Add", ["a", "a"], ["b"])]
+    twice = helper.make_function("my.domain", "Twice", ["a"], ["b"], calls, [helper.make_opsetid("", 17)])
     return model([node("Twice", ["x"], ["y"], domain="my.domain")], functions=[twice])
 
 
