@@ -23,13 +23,10 @@ def small_files_only():
     resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 
 
-def size_of(folder):
-    """Bytes of what is in it now."""
-    total = 0
-    for file in folder.glob("*"):
-        with contextlib.suppress(FileNotFoundError):
-            total += file.stat().st_size
-    return total
+def journal_size(folder):
+    with contextlib.suppress(FileNotFoundError):
+        return (folder / "journal.jsonl").stat().st_size
+    return 0
 
 
 def load(path):
@@ -57,10 +54,9 @@ class Recover(Case):
         run = subprocess.Popen([VERNIER, "run", "model.onnx", "--identity", "--iterations",
                                 "10000000", "--save-inputs", name, "-qqq"], cwd=self.folder,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        # Parts may be larger than what is in them: the journal tells.
-        journal = self.path(name + ".partial") / "journal.jsonl"
+        partial = self.path(name + ".partial")
         end = time.monotonic() + PATIENCE_S
-        while not journal.exists() or journal.read_bytes().count(b"\n") < 50:
+        while journal_size(partial) < 5_000:
             self.assertLess(time.monotonic(), end, "nothing was saved")
             time.sleep(0.01)
         run.kill()
@@ -150,10 +146,11 @@ class Recover(Case):
         self.assertGreater(len(load(self.path("out.json"))["A"]), 0)
 
     def sizes(self, name):
-        """Of the folders of parts beside it, which may be renamed."""
-        return {path.stat().st_ino: size_of(path) for path in self.folder.glob(name + "*.partial*")}
+        """Of the journals beside it, by their folders, which may be renamed."""
+        return {path.stat().st_ino: journal_size(path)
+                for path in self.folder.glob(name + "*.partial*")}
 
-    def kill_while_outputs_are_saved(self, name, *more, atleast=100_000):
+    def kill_while_outputs_are_saved(self, name, *more, atleast=10_000):
         before = self.sizes(name)
         run = subprocess.Popen([VERNIER, "run", "model.onnx", "--runner", "a=identity", "--runner",
                                 "b=identity", "--iterations", "10000000", "--save-outputs", name,
@@ -181,7 +178,7 @@ class Recover(Case):
         """It must not take the name of what it is made of."""
         self.save_model("model.onnx", "Identity", [40, 50])
         for name in ("out.json", "out.npz", "out.safetensors"):
-            self.kill_while_outputs_are_saved(name, atleast=3_000_000)
+            self.kill_while_outputs_are_saved(name, atleast=30_000)
             whole = self.promised(name + ".partial")
             recovery = subprocess.Popen([VERNIER, "data", "recover", name + ".partial", "-qqq"],
                                         cwd=self.folder)
@@ -200,17 +197,17 @@ class Recover(Case):
         for name in ("out.json", "out.npz", "out.safetensors"):
             self.kill_while_outputs_are_saved(name)
             first = self.promised(name + ".partial")
-            self.kill_while_outputs_are_saved(name, "--resume", atleast=400_000)
+            self.kill_while_outputs_are_saved(name, "--resume", atleast=40_000)
             more = self.promised(name + ".partial.1")
             self.assertGreater(more, first)
             said = self.recovers(name + ".partial")
             self.assertEqual(self.recovered(said), more)
-            self.assertRegex(said, rf"'{name}.partial' holds \d+ iteration\(s\) of 'a', \d+ of 'b'; "
-                                   "it stays")
+            self.assertRegex(said, rf"'{name}.partial' holds \d+ iteration\(s\) of 'a', \d+ of "
+                                   "'b'; it stays")
 
     def test_parts_of_another_command_are_not_taken_but_named(self):
         self.save_model("model.onnx", "Identity", [4, 5])
-        self.kill_while_outputs_are_saved("out.npz", "--seed", "7", atleast=400_000)
+        self.kill_while_outputs_are_saved("out.npz", "--seed", "7", atleast=40_000)
         self.kill_while_outputs_are_saved("out.npz")
         ours = self.promised("out.npz.partial")
         self.assertGreater(self.promised("out.npz.partial.1"), ours)
@@ -222,7 +219,7 @@ class Recover(Case):
         self.save_model("model.onnx", "Identity", [4, 5])
         self.kill_while_outputs_are_saved("out")
         ours = self.promised("out.partial")
-        self.kill_while_outputs_are_saved("out", "--resume", atleast=400_000)
+        self.kill_while_outputs_are_saved("out", "--resume", atleast=40_000)
         said = self.recovers("out.partial")
         self.assertEqual(self.recovered(said), ours)
         self.assertIn("'out.resumed.partial' holds ", said)

@@ -125,12 +125,14 @@ class FullStdout(FaultTest):
                 self.assertEqual(self.end_into(subprocess.DEVNULL, *words), (0, ""))
 
     def test_what_counts_for_more_stays(self):
-        for words, expected in ((["run"], 2), (["run", self.model, "--runner", "a=nosuch"], None),
-                                (["data", "show", "nosuch.npz"], 7)):
+        run = ["run", self.model, "--runner"]
+        for words, usual, code in (([*run, "a=nosuch"], 5, 5),
+                                   ([*run, "good=identity", "--load-inputs", "nosuch.npz"], 3, 7)):
             with self.subTest(words=words), open("/dev/full", "w") as full:
-                usual, _ = self.end_into(subprocess.DEVNULL, *words)
-                code, err = self.end_into(full, *words)
-                self.assertEqual(code, expected or usual, err)
+                self.assertEqual(self.end_into(subprocess.DEVNULL, *words)[0], usual)
+                ended, err = self.end_into(full, *words)
+                self.assertEqual(ended, code, err)
+                self.assertIn("stdout", err)
 
     def test_a_reader_that_had_enough_is_no_error(self):
         for ignored in (False, True):
