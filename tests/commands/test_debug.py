@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
@@ -179,6 +180,7 @@ class Debug(Case):
     def test_frameworks_stay_loaded_between_checks(self):
         self.path("model.py").write_text("""
 import os
+import numpy as np
 import onnx
 
 def load(model_path):
