@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "util/counted.h"
+
 namespace vernier {
 namespace {
 
@@ -56,6 +58,12 @@ Rows RowsAs(const TensorInfo& output, const std::string& symbol) {
   const std::string& own = output.shape->front().symbol;
   if (own == symbol && !own.empty()) return Rows::kSame;
   return IsNameless(own) || IsNameless(symbol) ? Rows::kPerhaps : Rows::kOther;
+}
+
+// "its shape is (3,) for 1 row of the inputs".
+std::string ShapeWith(const Tensor& tensor, int64_t rows) {
+  return "its shape is " + FormatDims(tensor.dims()) + " for " + Counted(rows, "row") +
+         " of the inputs";
 }
 
 }  // namespace
@@ -119,7 +127,9 @@ Result<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
     const Rows rows = RowsAs(output, batch.dimension);
     if (rows == Rows::kSame) batch.outputs.push_back(output.name);
     if (rows == Rows::kPerhaps) batch.possible.push_back(output.name);
-    if (rows == Rows::kOther) others += ", that of '" + output.name + "' is " + FirstOf(output);
+    if (rows != Rows::kOther) continue;
+    others += ", that of '" + output.name + "' is " + FirstOf(output);
+    batch.left_out.push_back({output.name, "its first dimension is " + FirstOf(output)});
   }
   if (batch.outputs.empty() && batch.possible.empty() && !outputs.empty()) {
     return InvalidArgument("the first dimension of '" + batch.inputs.front() + "' is " +
@@ -147,15 +157,37 @@ Result<BatchNames> GuessBatch(const TensorMap& feed) {
   return batch;
 }
 
+int64_t CountRows(const TensorMap& feed, const BatchNames& batch) {
+  return Find(feed, batch.inputs.front())->dims().front();
+}
+
 BatchNames KeepFollowers(BatchNames batch, const OutputsOfRows& once, const OutputsOfRows& again) {
   const bool any = batch.outputs.empty() && batch.possible.empty();
   for (const NamedTensor& output : once.outputs) {
     if (!any && !Contains(batch.possible, output.name)) continue;
     const Tensor* other = Find(again.outputs, output.name);
-    if (other == nullptr || !HasRows(output.tensor, once.rows)) continue;
-    if (HasRows(*other, again.rows)) batch.outputs.push_back(output.name);
+    if (other != nullptr && HasRows(output.tensor, once.rows) && HasRows(*other, again.rows)) {
+      batch.outputs.push_back(output.name);
+      continue;
+    }
+    std::string why = ShapeWith(output.tensor, once.rows);
+    why += other == nullptr ? ", and none" : ", and " + FormatDims(other->dims());
+    batch.left_out.push_back({output.name, why + " for " + std::to_string(again.rows)});
   }
   batch.possible.clear();
+  return batch;
+}
+
+BatchNames KeepRowOfOne(BatchNames batch, const TensorMap& of_one) {
+  const auto is_other = [&](const std::string& name) {
+    const Tensor* const tensor = Find(of_one, name);
+    if (tensor == nullptr) return false;
+    const Status row = TakeRows(*tensor, std::vector<int64_t>{0}).status();
+    if (HasRows(*tensor, 1) && row.ok()) return false;
+    batch.left_out.push_back({name, HasRows(*tensor, 1) ? row.message() : ShapeWith(*tensor, 1)});
+    return true;
+  };
+  std::erase_if(batch.outputs, is_other);
   return batch;
 }
 

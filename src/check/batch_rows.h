@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "record/consistency_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -28,6 +29,8 @@ struct BatchNames {
   /// converters make up are none), or the rank is not told. What a run makes of them decides, see
   /// KeepFollowers.
   std::vector<std::string> possible;
+  /// Outputs that have other rows than the inputs, which therefore say nothing of rows.
+  std::vector<NotedOutput> left_out = {};
 };
 
 /// Inputs whose first dimension is dynamic, and the outputs that have it too. Without outputs
@@ -41,6 +44,9 @@ Result<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
 /// has no dimension.
 Result<BatchNames> GuessBatch(const TensorMap& feed);
 
+/// How many rows a feed has for that batch.
+int64_t CountRows(const TensorMap& feed, const BatchNames& batch);
+
 /// What a model made of so many rows.
 struct OutputsOfRows {
   const TensorMap& outputs;
@@ -48,7 +54,12 @@ struct OutputsOfRows {
 };
 
 /// The batch with those of `possible` (of all outputs, where none were told) among its outputs that
-/// had as many rows as the inputs in both runs; `possible` is empty then.
+/// had as many rows as the inputs in both runs; `possible` is empty then, and the others are left
+/// out.
 BatchNames KeepFollowers(BatchNames batch, const OutputsOfRows& once, const OutputsOfRows& again);
+
+/// The batch without those of `outputs` that have not one row where the inputs have one: whatever
+/// their dimension is called, their rows are others.
+BatchNames KeepRowOfOne(BatchNames batch, const TensorMap& of_one);
 
 }  // namespace vernier

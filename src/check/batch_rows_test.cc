@@ -51,6 +51,9 @@ TEST(FindBatch, IsTheFirstDimensionWhereItIsFreeToChoose) {
   EXPECT_THAT(batch->inputs, ElementsAre("x"));
   EXPECT_THAT(batch->outputs, ElementsAre("y"));
   EXPECT_EQ(batch->dimension, "N");
+  ASSERT_EQ(batch->left_out.size(), 1u);
+  EXPECT_EQ(batch->left_out[0].name, "z");
+  EXPECT_EQ(batch->left_out[0].why, "its first dimension is 5");
 }
 
 TensorInfo Free(const std::string& name, const std::string& symbol) {
@@ -129,8 +132,19 @@ TEST(KeepFollowers, KeepsWhatHasTheRowsOfTheInputsTwice) {
   batch = KeepFollowers(batch, {of_one, 1}, {of_three, 3});
   EXPECT_THAT(batch.outputs, ElementsAre("told", "y"));
   EXPECT_THAT(batch.possible, IsEmpty());
+  ASSERT_EQ(batch.left_out.size(), 2u);
+  EXPECT_EQ(batch.left_out[0].why, "its shape is (1,) for 1 row of the inputs, and (1,) for 3");
   const BatchNames untold{.inputs = {"x"}, .dimension = "", .outputs = {}, .possible = {}};
   EXPECT_THAT(KeepFollowers(untold, {of_one, 1}, {of_three, 3}).outputs, ElementsAre("told", "y"));
+}
+
+TEST(KeepRowOfOne, LeavesOutWhatHasOtherRows) {
+  const TensorMap of_one = {{"y", Int16s({1, 2}, {1, 2})}, {"z", Int16s({1, 2}, {2, 1})}};
+  BatchNames batch{.inputs = {"x"}, .dimension = "", .outputs = {"y", "z"}, .possible = {}};
+  batch = KeepRowOfOne(batch, of_one);
+  EXPECT_THAT(batch.outputs, ElementsAre("y"));
+  ASSERT_EQ(batch.left_out.size(), 1u);
+  EXPECT_EQ(batch.left_out[0].why, "its shape is (2, 1) for 1 row of the inputs");
 }
 
 }  // namespace

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
-#include "check/first_feed.h"
+#include "check/feed_drawer.h"
 #include "check/memory_properties.h"
 #include "check/properties.h"
+#include "check/row_scout.h"
 #include "compare/comparison.h"
 #include "compare/vacuous.h"
 #include "kernels/magnitudes.h"
 #include "run/described_inputs.h"
 #include "run/output_names.h"
 #include "run/pair_bars.h"
+#include "util/first_line.h"
 
 namespace vernier {
 namespace {
@@ -91,6 +93,7 @@ class RunnerCheck {
         shared_(shared),
         errors_only_(shared.logger),
         again_{shared.execution, shared.interrupted, errors_only_},
+        drawer_(plan, shared),
         observer_(observer) {}
 
   Result<ConsistencyRunner> Check(const RunnerPlan& runner) {
@@ -101,7 +104,7 @@ class RunnerCheck {
     if (!probe.ok()) return GiveUp(probe.status());
     record_.framework_version = (*probe)->runner().backend().framework_version;
     record_.precision = (*probe)->runner().session().precision;
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, Draw(**probe, {}, 0, shared_.logger));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, drawer_.Default(**probe, shared_.logger));
     const Result<TensorMap> outputs = (*probe)->Infer(feed);
     if (!outputs.ok()) {
       const auto& taken = (*probe)->runner().session().inputs;
@@ -110,9 +113,14 @@ class RunnerCheck {
     }
     VERNIER_TRY(CheckNames(plan_, (*probe)->runner(), *outputs));
     record_.coverage = CoverageOf((*probe)->runner(), *outputs);
+    samples_ = {{feed, *outputs, ""}};
     if (outputs->empty()) {
       record_.nothing_to_compare = true;
       return GiveUp(NothingToCompare((*probe)->runner()));
+    }
+    AddLarger(runner, *model, **probe);
+    if (samples_.size() > 1) {
+      record_.coverage = CoverageOf((*probe)->runner(), samples_.back().outputs);
     }
     PairBars bars(plan_.compare);
     if (bars.wanted()) {
@@ -125,21 +133,29 @@ class RunnerCheck {
                     .plan = runner,
                     .model = *model,
                     .probe = *probe,
-                    .feed = feed,
-                    .outputs = *outputs,
+                    .samples = samples_,
+                    .sizes = sizes_,
                     .compare = plan_.compare,
                     .bars = of_outputs,
                     .repeats = options_.repeats,
-                    .batch = {},
-                    .rows = {},
-                    .no_batch = {},
+                    .row_plan = {},
                     .draw = {},
                     .draw_given = {}};
-    subject.draw = [&](const std::string& dimension, int64_t size) {
-      return Draw(*subject.probe, dimension, size, errors_only_);
+    subject.draw = [&](const FreeSizes& sizes) {
+      return drawer_.WithSizes(*subject.probe, feed, sizes, errors_only_);
     };
-    subject.draw_given = [&] { return DrawGiven(*subject.probe); };
-    AddBatch(subject);
+    subject.draw_given = [&] { return drawer_.OfGivenShapes(*subject.probe, errors_only_); };
+    std::optional<RowPlan> rows;
+    subject.row_plan = [&]() -> const RowPlan& {
+      if (!rows) {
+        rows = ScoutRows({.probe = *subject.probe,
+                          .feed = feed,
+                          .rows = options_.rows,
+                          .draw = subject.draw,
+                          .open = [&] { return Probe::Open(again_, runner, *model); }});
+      }
+      return *rows;
+    };
     return TryAll(subject);
   }
 
@@ -159,94 +175,37 @@ class RunnerCheck {
     return record_;
   }
 
-  // A feed for the runner; with a size, of which the dynamic dimension of that name has this size.
-  Result<TensorMap> Draw(const Probe& probe, const std::optional<std::string>& dimension,
-                         int64_t size, Logger& logger) {
-    VERNIER_ASSIGN_OR_RETURN(std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
-    const bool drawn = plan_.inputs.load_paths.empty() && plan_.inputs.shape_words.empty() &&
-                       !plan_.inputs.script.given();
-    if (size > 0 && !drawn) return InvalidArgument("the shapes of the inputs are given");
-    for (TensorInfo& input : inputs) {
-      if (size == 0 || !input.shape) continue;
-      for (Dim& dim : *input.shape) {
-        if (dim.dynamic() && (!dimension || dim.symbol == *dimension)) dim = {size, {}};
-      }
-    }
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFirstFeed(plan_, inputs, shared_, logger));
-    return probe.Coerce(feed, logger);
-  }
-
-  // A feed of each shape that is given; of one alone where they are not given by shapes.
-  Result<std::vector<TensorMap>> DrawGiven(const Probe& probe) {
-    if (plan_.inputs.shape_words.empty() || !plan_.inputs.load_paths.empty() ||
-        plan_.inputs.script.given()) {
-      return std::vector<TensorMap>();
-    }
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
-                             probe.InputsToFeed(plan_.inputs));
-    VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds,
-                             MakeGivenFeeds(plan_, inputs, shared_, errors_only_));
-    for (TensorMap& feed : feeds) {
-      VERNIER_ASSIGN_OR_RETURN(feed, probe.Coerce(feed, errors_only_));
-    }
-    return feeds;
-  }
-
-  void AddBatch(Subject& subject) {
-    const LiveRunner& runner = subject.probe->runner();
-    const SessionDescription& session = runner.session();
-    Result<BatchNames> batch = runner.inputs_unknown() ? GuessBatch(subject.feed)
-                                                       : FindBatch(session.inputs, session.outputs);
-    if (!batch.ok()) {
-      subject.no_batch = "no first dimension is shared by inputs and outputs and free to choose: " +
-                         batch.status().message();
+  // What is more than 1 and runs, beside what is 1: an element or a row of one has little in it
+  // that could go wrong. In a process of its own, as the subject's first repeated run is to be its
+  // second.
+  void AddLarger(const RunnerPlan& runner, const ModelSource& model, const Probe& probe) {
+    const TensorMap& base = samples_.front().feed;
+    Result<TensorMap> larger =
+        drawer_.WithSizes(probe, base, {.others = kLargerSize}, errors_only_);
+    if (!larger.ok() || SameShapes(base, *larger)) return;
+    const std::string size = std::to_string(kLargerSize);
+    const Result<std::vector<TensorMap>> outputs = InferBoth(runner, model, base, *larger);
+    if (outputs.status().code() == StatusCode::kCancelled) return;
+    if (!outputs.ok()) {
+      sizes_ = "free dimensions of size 1, as it does not run with " + size;
+      shared_.logger.Info(runner.name + " | does not run with free dimensions of size " + size +
+                          ": " + FirstLine(outputs.status().message()));
       return;
     }
-    subject.rows = subject.feed;
-    const int64_t given = Find(subject.feed, batch->inputs.front())->dims().front();
-    if (given < 2) {
-      Result<TensorMap> drawn = Draw(*subject.probe, batch->dimension, options_.rows, errors_only_);
-      if (drawn.ok()) subject.rows = *std::move(drawn);
-    }
-    const int64_t rows = Find(*subject.rows, batch->inputs.front())->dims().front();
-    if (rows < 2) {
-      subject.no_batch =
-          std::string("the inputs given have ") + (rows == 1 ? "one row" : "no rows");
-    } else if (!batch->possible.empty() || batch->outputs.empty()) {
-      subject.no_batch = AskForRows(subject, *batch, rows);
-    }
-    if (!subject.no_batch.empty()) subject.rows.reset();
-    subject.batch = *std::move(batch);
+    sizes_ = "free dimensions of size 1, then " + size;
+    samples_.push_back({*std::move(larger), outputs->back(), ", free dimensions of size " + size});
   }
 
-  // Outputs that do not tell their first dimension have the rows of the inputs when they follow
-  // them twice. A reason where that leaves none.
-  std::string AskForRows(Subject& subject, BatchNames& batch, int64_t rows) {
-    const Result<TensorMap> one = TakeRows(*subject.rows, batch.inputs, std::vector<int64_t>{0});
-    if (!one.ok()) return one.status().message();
-    // Not the subject's own: the first run that is repeated is to be its second.
-    const Result<std::unique_ptr<Probe>> probe =
-        Probe::Open(subject.shared, subject.plan, subject.model);
-    if (!probe.ok()) return probe.status().message();
-    const Result<TensorMap> of_one = (*probe)->Infer(*one);
-    const Result<TensorMap> of_all = (*probe)->Infer(*subject.rows);
-    // A process that dies of rows has broken what is tried with them.
-    if (of_one.ok() && !of_all.ok() && !(*probe)->Infer(*one).ok()) {
-      batch = KeepFollowers(std::move(batch), {*of_one, 1}, {*of_one, 1});
-      return "";
+  Result<std::vector<TensorMap>> InferBoth(const RunnerPlan& runner, const ModelSource& model,
+                                           const TensorMap& first, const TensorMap& second) {
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
+                             Probe::Open(again_, runner, model));
+    std::vector<TensorMap> outputs;
+    for (const TensorMap* feed : {&first, &second}) {
+      VERNIER_ASSIGN_OR_RETURN(TensorMap some, probe->Infer(*feed));
+      outputs.push_back(std::move(some));
     }
-    if (!of_one.ok() || !of_all.ok()) {
-      return "the model does not say which outputs have the rows of its inputs, and it does not "
-             "run "
-             "with " +
-             std::string(of_all.ok() ? "1" : std::to_string(rows)) +
-             " of them: " + (of_all.ok() ? of_one : of_all).status().message();
-    }
-    batch = KeepFollowers(std::move(batch), {*of_one, 1}, {*of_all, rows});
-    return batch.outputs.empty()
-               ? "no output has 1 row where the inputs have 1, and " + std::to_string(rows) +
-                     " where they have " + std::to_string(rows)
-               : "";
+    return outputs;
   }
 
   Result<ConsistencyRunner> TryAll(Subject& subject) {
@@ -257,6 +216,7 @@ class RunnerCheck {
       if (shared_.interrupted.load() != 0) return Cancelled("interrupted");
       record.name = property.name;
       record.meaning = property.meaning;
+      if (!record.left_out.empty()) record_.coverage.no_rows = record.left_out;
       observer_(record_, record);
       const bool broken = record.verdict == PropertyVerdict::kBroken;
       record_.properties.push_back(std::move(record));
@@ -276,8 +236,11 @@ class RunnerCheck {
   const Probe::Shared& shared_;
   ErrorsOnly errors_only_;
   const Probe::Shared again_;  // for everything after the first run
+  const FeedDrawer drawer_;
   const PropertyObserver& observer_;
   const ErrorBars no_bars_;
+  std::vector<Sample> samples_;
+  std::string sizes_;
   ConsistencyRunner record_;
 };
 

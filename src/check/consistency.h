@@ -14,7 +14,7 @@ namespace vernier {
 
 struct ConsistencyOptions {
   int64_t repeats = 5;
-  int64_t rows = 4;               ///< of the largest batch
+  int64_t rows = 8;               ///< of the largest batch
   std::vector<std::string> only;  ///< names of properties; empty: all
   std::vector<std::string> skip;
 };

@@ -33,26 +33,41 @@ std::string DescribeWritten(const WrittenInput& input, const TensorMap& feed) {
          "they were";
 }
 
-// In a process of its own: what was tried may have left its mark on it.
-Result<Worker::TrialOutcome> TryAnew(const Subject& subject, const TrialRequest& request) {
+using Outcomes = std::vector<Worker::TrialOutcome>;
+
+// Of each sample, one after the other, in a process of its own: what was tried may have left its
+// mark on it.
+Result<Outcomes> TryAnew(const Subject& subject, const TrialRequest& request) {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
                            Probe::Open(subject.shared, subject.plan, subject.model));
-  // The first outputs may lie in memory that was given before they were asked for.
-  if (request.fill) VERNIER_TRY(probe->Infer(subject.feed).status());
-  return probe->TryInfer(subject.feed, request);
+  Outcomes outcomes;
+  for (const Sample& sample : subject.samples) {
+    // The first outputs may lie in memory that was given before they were asked for.
+    if (request.fill) VERNIER_TRY(probe->Infer(sample.feed).status());
+    VERNIER_ASSIGN_OR_RETURN(Worker::TrialOutcome outcome, probe->TryInfer(sample.feed, request));
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
 }
 
 // What TryAnew() does where outputs are filled, without that.
-Result<TensorMap> SecondOutputs(const Subject& subject) {
+Result<std::vector<TensorMap>> SecondOutputs(const Subject& subject) {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
                            Probe::Open(subject.shared, subject.plan, subject.model));
-  VERNIER_TRY(probe->Infer(subject.feed).status());
-  return probe->Infer(subject.feed);
+  std::vector<TensorMap> outputs;
+  for (const Sample& sample : subject.samples) {
+    VERNIER_TRY(probe->Infer(sample.feed).status());
+    VERNIER_ASSIGN_OR_RETURN(TensorMap second, probe->Infer(sample.feed));
+    outputs.push_back(std::move(second));
+  }
+  return outputs;
 }
 
-Result<TensorMap> OutputsOf(Result<Worker::TrialOutcome> outcome) {
-  if (!outcome.ok()) return outcome.status();
-  return std::move(outcome->outputs);
+Result<std::vector<TensorMap>> OutputsOf(Result<Outcomes> outcomes) {
+  if (!outcomes.ok()) return outcomes.status();
+  std::vector<TensorMap> outputs;
+  for (Worker::TrialOutcome& outcome : *outcomes) outputs.push_back(std::move(outcome.outputs));
+  return outputs;
 }
 
 // The shifts that differ for at least one input.
@@ -66,67 +81,122 @@ std::vector<uint64_t> ShiftsFor(const TensorMap& feed) {
   return shifts;
 }
 
-Result<TensorMap> InferPerturbed(const Subject& subject, size_t fill) {
+// One of the runs of a process, in their order.
+struct WatchedRun {
+  std::string what;
+  const TensorMap& feed;
+  bool of_rows = false;
+};
+
+// A runner may write to its inputs only after the first run, or only for more rows than one.
+std::vector<WatchedRun> RunsToWatch(const Subject& subject) {
+  std::vector<WatchedRun> runs;
+  for (int64_t round = 1; round <= subject.repeats; ++round) {
+    const std::string what = round == 1 ? "one run" : "run " + std::to_string(round);
+    for (const Sample& sample : subject.samples) runs.push_back({what + sample.size, sample.feed});
+  }
+  const RowPlan& plan = subject.row_plan();
+  if (!plan.rows) return runs;
+  const std::string rows =
+      "a batch of " + std::to_string(CountRows(*plan.rows, plan.batch)) + " rows";
+  runs.push_back({rows, *plan.rows, true});
+  runs.push_back({rows + ", once more", *plan.rows, true});
+  return runs;
+}
+
+Result<std::vector<TensorMap>> InferPerturbed(const Subject& subject, size_t fill) {
   return InferAnew(subject, {.environment = {std::string(kPerturbed[fill])}});
 }
 
-bool Differ(const Subject& subject, const TensorMap& a, const TensorMap& b) {
-  return HoldAgainst(a, b, subject.compare, &subject.bars).closeness == Closeness::kApart;
+// How the first sample differs whose outputs are apart; kSameBits where none are.
+Agreement FindApart(const Subject& subject, const std::vector<TensorMap>& a,
+                    const std::vector<TensorMap>& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    Agreement agreement = HoldAgainst(a[i], b[i], subject.compare, &subject.bars);
+    if (agreement.closeness == Closeness::kApart) return agreement;
+  }
+  return {};
+}
+
+bool Differ(const Subject& subject, const std::vector<TensorMap>& a,
+            const std::vector<TensorMap>& b) {
+  return FindApart(subject, a, b).closeness == Closeness::kApart;
 }
 
 // Where every process makes other outputs anyway, the filling decides if equal fillings make equal
 // outputs and others do not.
-bool FollowsTheFilling(const Subject& subject, const TensorMap& first, const TensorMap& second) {
+bool FollowsTheFilling(const Subject& subject, const std::vector<TensorMap>& first,
+                       const std::vector<TensorMap>& second) {
   if (!Differ(subject, first, second)) return false;
-  const Result<TensorMap> again = InferPerturbed(subject, 0);
+  const auto again = InferPerturbed(subject, 0);
   if (!again.ok() || Differ(subject, first, *again)) return false;
-  const Result<TensorMap> other = InferPerturbed(subject, 1);
+  const auto other = InferPerturbed(subject, 1);
   return other.ok() && !Differ(subject, second, *other);
 }
 
 }  // namespace
 
 PropertyRecord ReadOnlyInputs(Subject& subject) {
-  if (subject.feed.empty()) return NotApplicable("the model has no inputs");
+  if (subject.feed().empty()) return NotApplicable("the model has no inputs");
   Trial trial(subject);
-  const Result<Worker::TrialOutcome> outcome = TryAnew(subject, {});
-  if (outcome.ok() && !outcome->report.written.empty()) {
-    trial.Break("one run", DescribeWritten(outcome->report.written.front(), subject.feed));
+  const Result<std::unique_ptr<Probe>> probe =
+      Probe::Open(subject.shared, subject.plan, subject.model);
+  if (!probe.ok()) {
+    trial.Break("a second process", probe.status().message());
     return trial.Finish("");
   }
-  trial.HoldAnew("one run", OutputsOf(outcome));
-  return trial.Finish("run on inputs that could be written to, none was");
+  std::vector<TensorMap> first_outputs;
+  for (const WatchedRun& run : RunsToWatch(subject)) {
+    Result<Worker::TrialOutcome> outcome = (*probe)->TryInfer(run.feed, {});
+    // That it does not run with several rows is another property's to say.
+    if (!outcome.ok() && run.of_rows) break;
+    if (!outcome.ok()) {
+      trial.Break(run.what, outcome.status().message());
+      return trial.Finish("");
+    }
+    if (!outcome->report.written.empty()) {
+      trial.Break(run.what, DescribeWritten(outcome->report.written.front(), run.feed));
+      return trial.Finish("");
+    }
+    if (!first_outputs.empty()) trial.Count();
+    const bool is_first = first_outputs.size() < subject.samples.size();
+    if (is_first) first_outputs.push_back(std::move(outcome->outputs));
+  }
+  trial.HoldAnew("one run", first_outputs);
+  return trial.Finish("runs on inputs that could be written to, none was", subject.sizes);
 }
 
 PropertyRecord InputAlignment(Subject& subject) {
-  if (subject.feed.empty()) return NotApplicable("the model has no inputs");
+  if (subject.feed().empty()) return NotApplicable("the model has no inputs");
   Trial trial(subject);
-  for (const uint64_t shift : ShiftsFor(subject.feed)) {
+  for (const uint64_t shift : ShiftsFor(subject.feed())) {
     const std::string what =
         "inputs that begin " + std::to_string(shift) + " bytes behind a multiple of 64";
     if (!trial.HoldAnew(what, OutputsOf(TryAnew(subject, {.shift = shift})))) break;
   }
-  return trial.Finish("places");
+  return trial.Finish("places", subject.sizes);
 }
 
 PropertyRecord PoisonedOutputs(Subject& subject) {
   Trial trial(subject);
-  std::vector<TensorMap> filled;
+  std::vector<std::vector<TensorMap>> filled;  // of each filling the outputs of each sample
   for (const uint8_t fill : kFills) {
     const std::string what = "memory filled with " + FormatFill(fill);
-    Result<Worker::TrialOutcome> outcome = TryAnew(subject, {.fill = fill});
-    if (!outcome.ok()) {
-      trial.Break(what, outcome.status().message());
+    Result<Outcomes> outcomes = TryAnew(subject, {.fill = fill});
+    if (!outcomes.ok()) {
+      trial.Break(what, outcomes.status().message());
       return trial.Finish("");
     }
-    if (outcome->report.placed == 0) {
+    if (outcomes->front().report.placed == 0) {
       return NotApplicable(
           "the runner makes its outputs in memory of its own, which uninitialised-memory fills");
     }
-    filled.push_back(std::move(outcome->outputs));
+    filled.push_back(*OutputsOf(std::move(outcomes)));
   }
-  if (const auto hole = FindUnwritten({kFills[0], filled[0]}, {kFills[1], filled[1]})) {
-    trial.Break("one run", *hole);
+  for (size_t i = 0; i < subject.samples.size(); ++i) {
+    const auto hole = FindUnwritten({kFills[0], filled[0][i]}, {kFills[1], filled[1][i]});
+    if (!hole) continue;
+    trial.Break("one run" + subject.samples[i].size, *hole);
     return trial.Finish("");
   }
   for (size_t i = 0; i < filled.size(); ++i) {
@@ -135,15 +205,15 @@ PropertyRecord PoisonedOutputs(Subject& subject) {
       break;
     }
   }
-  return trial.Finish("fillings");
+  return trial.Finish("fillings", subject.sizes);
 }
 
 PropertyRecord UninitialisedMemory(Subject& subject) {
   Trial trial(subject);
-  const Result<TensorMap> first = InferPerturbed(subject, 0);
-  const Result<TensorMap> second = InferPerturbed(subject, 1);
+  const auto first = InferPerturbed(subject, 0);
+  const auto second = InferPerturbed(subject, 1);
   if (first.ok() && second.ok() && FollowsTheFilling(subject, *first, *second)) {
-    const Agreement apart = HoldAgainst(*first, *second, subject.compare, &subject.bars);
+    const Agreement apart = FindApart(subject, *first, *second);
     trial.Break(
         "memory filled with " + FormatFill(kFills[1]) + " instead of " + FormatFill(kFills[0]),
         apart.where);
@@ -152,7 +222,7 @@ PropertyRecord UninitialisedMemory(Subject& subject) {
   if (trial.HoldAnew("memory filled with " + FormatFill(kFills[0]), first)) {
     trial.HoldAnew("memory filled with " + FormatFill(kFills[1]), second);
   }
-  return trial.Finish("fillings");
+  return trial.Finish("fillings", subject.sizes);
 }
 
 std::string ExplainDeath(const Probe::Shared& shared, const RunnerPlan& plan,

@@ -2,151 +2,43 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <sstream>
 #include <utility>
 
 #include "check/memory_properties.h"
+#include "check/row_properties.h"
 #include "check/trial.h"
 #include "run/neutral_settings.h"
-#include "util/counted.h"
 
 namespace vernier {
 namespace {
 
 constexpr int64_t kSweepSizes[] = {1, 2, 3, 5, 8};
 
+// Of each sample the first outputs of this process; those of the default were its first of all.
 PropertyRecord RepeatedRuns(Subject& subject) {
   Trial trial(subject);
-  for (int64_t run = 1; run < subject.repeats; ++run) {
-    if (!trial.Hold("run " + std::to_string(run + 1), subject.outputs,
-                    subject.probe->Infer(subject.feed))) {
-      break;
+  bool holds = true;
+  for (const Sample& sample : subject.samples) {
+    const bool is_default = &sample == subject.samples.data();
+    const Result<TensorMap> first = is_default ? sample.outputs : subject.probe->Infer(sample.feed);
+    if (!first.ok()) trial.Break("run 1" + sample.size, first.status().message());
+    holds = first.ok();
+    for (int64_t run = 1; holds && run < subject.repeats; ++run) {
+      holds = trial.Hold("run " + std::to_string(run + 1) + sample.size, *first,
+                         subject.probe->Infer(sample.feed));
     }
+    if (!holds) break;
   }
   subject.runs_differ = trial.apart();
-  return trial.Finish("more runs");
+  return trial.Finish("more runs", subject.sizes);
 }
 
 PropertyRecord FreshSession(Subject& subject) {
   Trial trial(subject);
-  trial.Hold("a second process", subject.outputs, InferAnew(subject, {}));
+  trial.HoldSamples("a second process", InferAnew(subject, {}));
   subject.processes_differ = trial.apart();
-  return trial.Finish("more process");
-}
-
-std::vector<int64_t> AllRows(int64_t count) {
-  std::vector<int64_t> rows(static_cast<size_t>(count));
-  std::iota(rows.begin(), rows.end(), 0);
-  return rows;
-}
-
-int64_t RowCount(const Subject& subject) {
-  return Find(*subject.rows, subject.batch->inputs.front())->dims().front();
-}
-
-/// Of `outputs` those of the batch that have as many rows as the inputs: `count`.
-TensorMap BatchedOnly(const Subject& subject, const TensorMap& outputs, size_t count) {
-  TensorMap batched;
-  for (const NamedTensor& output : outputs) {
-    const auto& names = subject.batch->outputs;
-    const Dims& dims = output.tensor.dims();
-    const bool rows = !dims.empty() && dims.front() == static_cast<int64_t>(count);
-    const bool known = std::find(names.begin(), names.end(), output.name) != names.end();
-    if (rows && known) batched.push_back(output);
-  }
-  return batched;
-}
-
-Result<TensorMap> RowsOf(const TensorMap& outputs, std::span<const int64_t> rows) {
-  std::vector<std::string> names;
-  for (const NamedTensor& output : outputs) names.push_back(output.name);
-  return TakeRows(outputs, names, rows);
-}
-
-Result<TensorMap> InferRows(Subject& subject, std::span<const int64_t> rows) {
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed,
-                           TakeRows(*subject.rows, subject.batch->inputs, rows));
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, subject.probe->Infer(feed));
-  TensorMap batched = BatchedOnly(subject, outputs, rows.size());
-  if (batched.empty()) {
-    return Malformed("no output has " + Counted(rows.size(), "row") + " as the inputs do");
-  }
-  return batched;
-}
-
-// Every row of `outputs` must be the first.
-bool HoldEqualRows(const std::string& what, const TensorMap& outputs, int64_t count, Trial& trial) {
-  const Result<TensorMap> first = RowsOf(outputs, std::vector<int64_t>{0});
-  if (!first.ok()) return trial.Break(what, first.status().message());
-  for (int64_t row = 1; row < count; ++row) {
-    const Result<TensorMap> other = RowsOf(outputs, std::vector<int64_t>{row});
-    if (!trial.Hold("row " + std::to_string(row) + " of " + what, *first, other)) return false;
-  }
-  return true;
-}
-
-PropertyRecord IdenticalRows(Subject& subject) {
-  if (!subject.rows) return NotApplicable(subject.no_batch);
-  Trial trial(subject);
-  for (int64_t count = 2; count <= RowCount(subject); ++count) {
-    const std::vector<int64_t> rows(static_cast<size_t>(count), 0);
-    const Result<TensorMap> outputs = InferRows(subject, rows);
-    const std::string what = "a batch of " + std::to_string(count) + " equal rows";
-    if (!outputs.ok()) {
-      trial.Break(what, outputs.status().message());
-      break;
-    }
-    if (!HoldEqualRows(what, *outputs, count, trial)) break;
-  }
-  return trial.Finish("rows");
-}
-
-PropertyRecord PermutedRows(Subject& subject) {
-  if (!subject.rows) return NotApplicable(subject.no_batch);
-  Trial trial(subject);
-  for (int64_t count = 2; count <= RowCount(subject); ++count) {
-    const std::vector<int64_t> rows = AllRows(count);
-    const std::vector<int64_t> reversed(rows.rbegin(), rows.rend());
-    const std::string what = "a batch of " + std::to_string(count) + " rows reversed";
-    const Result<TensorMap> straight = InferRows(subject, rows);
-    const Result<TensorMap> back = InferRows(subject, reversed);
-    if (!straight.ok() || !back.ok()) {
-      trial.Break(what, (straight.ok() ? back : straight).status().message());
-      break;
-    }
-    const Result<TensorMap> expected = RowsOf(*straight, reversed);
-    if (!expected.ok()) {
-      trial.Break(what, expected.status().message());
-      break;
-    }
-    if (!trial.Hold(what, *expected, back)) break;
-  }
-  return trial.Finish("batches");
-}
-
-PropertyRecord BatchOfOne(Subject& subject) {
-  if (!subject.rows) return NotApplicable(subject.no_batch);
-  Trial trial(subject);
-  for (int64_t count = 2; count <= RowCount(subject); ++count) {
-    const std::string batch = "a batch of " + std::to_string(count);
-    const Result<TensorMap> together = InferRows(subject, AllRows(count));
-    if (!together.ok()) {
-      trial.Break(batch, together.status().message());
-      return trial.Finish("");
-    }
-    for (int64_t row = 0; row < count; ++row) {
-      const std::vector<int64_t> one = {row};
-      const Result<TensorMap> alone = InferRows(subject, one);
-      const std::string what = "row " + std::to_string(row) + " of " + batch;
-      if (!alone.ok()) {
-        trial.Break(what + " alone", alone.status().message());
-        return trial.Finish("");
-      }
-      if (!trial.Hold(what, *alone, RowsOf(*together, one))) return trial.Finish("");
-    }
-  }
-  return trial.Finish("rows");
+  return trial.Finish("more process", subject.sizes);
 }
 
 // The dynamic dimensions of the inputs, each once; nameless ones are one.
@@ -199,14 +91,20 @@ PropertyRecord ShapeSweep(Subject& subject) {
   Trial trial(subject);
   for (const std::string& dimension : dimensions) {
     for (const int64_t size : kSweepSizes) {
-      const Result<TensorMap> feed = subject.draw(dimension, size);
+      const Result<TensorMap> feed = subject.draw({.dimension = dimension, .size = size});
       if (!feed.ok()) return NotApplicable(feed.status().message());
       const std::string what = (dimension.empty() ? "dynamic dimensions" : "'" + dimension + "'") +
                                " of size " + std::to_string(size);
       if (!HoldTwice(subject, trial, what, *feed)) return trial.Finish("");
     }
   }
-  return trial.Finish("shapes");
+  if (dimensions.size() == 1) return trial.Finish("shapes");
+  // What only goes wrong where two of them are more than 1.
+  const Result<TensorMap> together = subject.draw({.others = kLargerSize});
+  if (!together.ok()) return NotApplicable(together.status().message());
+  const std::string what = "all free dimensions of size " + std::to_string(kLargerSize);
+  if (!HoldTwice(subject, trial, what, *together)) return trial.Finish("");
+  return trial.Finish("shapes", "each free dimension by itself, and " + what);
 }
 
 // Thread counts, optimisation levels and kinds of kernels, each by itself.
@@ -237,7 +135,7 @@ PropertyRecord OtherSettings(Subject& subject) {
   for (const auto& [what, circumstances] : settings) {
     if (!trial.HoldAnew(what, InferAnew(subject, circumstances))) break;
   }
-  return trial.Finish("settings");
+  return trial.Finish("settings", subject.sizes);
 }
 
 constexpr Property kProperties[] = {

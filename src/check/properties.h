@@ -3,18 +3,25 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "check/agreement.h"
-#include "check/batch_rows.h"
+#include "check/feed_drawer.h"
 #include "check/probe.h"
+#include "check/row_scout.h"
 #include "record/consistency_record.h"
 
 namespace vernier {
+
+/// Inputs that everything is tried with.
+struct Sample {
+  TensorMap feed;     ///< in the runner's own names and types
+  TensorMap outputs;  ///< what was made of it first
+  std::string size;   ///< ", free dimensions of size 3"; empty: the default
+};
 
 /// A runner under examination.
 struct Subject {
@@ -24,8 +31,10 @@ struct Subject {
   /// Open; what it served last may have been its end, and then another takes its place. Properties
   /// that may kill a worker start their own.
   std::unique_ptr<Probe>& probe;
-  const TensorMap& feed;     ///< in the runner's own names and types
-  const TensorMap& outputs;  ///< what `probe` made of it first
+  /// The default inputs, whose outputs `probe` made, and larger ones where the model runs with
+  /// some: those come of another process, where the default ones had run before.
+  const std::vector<Sample>& samples;
+  std::string sizes;  ///< what is to be said of the sizes of `samples`; may be empty
   const CompareOptions& compare;
   const ErrorBars& bars;
   int64_t repeats = 5;
@@ -34,16 +43,14 @@ struct Subject {
   bool runs_differ = false;
   /// The same from process to process, to blame for what is held against another one alone.
   bool processes_differ = false;
-  /// Where the first dimension may be chosen: its tensors, and a feed of several rows (if there is
-  /// none, `no_batch` says why).
-  std::optional<BatchNames> batch;
-  std::optional<TensorMap> rows;
-  std::string no_batch;
-  /// A feed of which the named dynamic dimension (all of an empty name) has that size; an error
-  /// where feeds are not drawn.
-  std::function<Result<TensorMap>(const std::string& dimension, int64_t size)> draw;
+  /// Where the first dimension may be chosen, a batch; scouted when it is asked for first.
+  std::function<const RowPlan&()> row_plan;
+  /// A feed of other sizes; an error where feeds are not drawn.
+  std::function<Result<TensorMap>(const FreeSizes& sizes)> draw;
   /// A feed of each shape that --input-shapes gives in turn; none where shapes are not given so.
   std::function<Result<std::vector<TensorMap>>()> draw_given;
+
+  const TensorMap& feed() const { return samples.front().feed; }
 };
 
 struct Property {

@@ -14,8 +14,12 @@ PropertyRecord NotApplicable(std::string why) {
 bool Trial::Hold(const std::string& what, const TensorMap& expected,
                  const Result<TensorMap>& found) {
   if (!found.ok()) return Break(what, found.status().message());
-  const Agreement agreement = HoldAgainst(expected, *found, subject_.compare, &subject_.bars);
   ++cases_;
+  return Compare(what, expected, *found);
+}
+
+bool Trial::Compare(const std::string& what, const TensorMap& expected, const TensorMap& found) {
+  const Agreement agreement = HoldAgainst(expected, found, subject_.compare, &subject_.bars);
   if (agreement.closeness == Closeness::kApart) {
     apart_ = true;
     differs_anyway_ = subject_.runs_differ;
@@ -28,17 +32,27 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
   return true;
 }
 
-bool Trial::HoldAnew(const std::string& what, const Result<TensorMap>& found,
-                     const std::function<Result<TensorMap>()>& plainly) {
-  if (Hold(what, subject_.outputs, found)) return true;
+bool Trial::HoldSamples(const std::string& what, const Result<std::vector<TensorMap>>& found) {
+  if (!found.ok()) return Break(what, found.status().message());
+  ++cases_;
+  for (sample_ = 0; sample_ < found->size(); ++sample_) {
+    const Sample& sample = subject_.samples[sample_];
+    if (!Compare(what + sample.size, sample.outputs, (*found)[sample_])) return false;
+  }
+  return true;
+}
+
+bool Trial::HoldAnew(const std::string& what, const Result<std::vector<TensorMap>>& found,
+                     const std::function<Result<std::vector<TensorMap>>()>& plainly) {
+  if (HoldSamples(what, found)) return true;
   if (!found.ok()) return false;
   differs_anyway_ |= subject_.processes_differ;
   if (differs_anyway_) return false;
-  const Result<TensorMap> plain = plainly ? plainly() : InferAnew(subject_, {});
-  differs_anyway_ =
-      plain.ok() &&
-      HoldAgainst(subject_.outputs, *plain, subject_.compare, &subject_.bars).closeness ==
-          Closeness::kApart;
+  const auto plain = plainly ? plainly() : InferAnew(subject_, {});
+  if (!plain.ok()) return false;
+  const Agreement agreement = HoldAgainst(subject_.samples[sample_].outputs, (*plain)[sample_],
+                                          subject_.compare, &subject_.bars);
+  differs_anyway_ = agreement.closeness == Closeness::kApart;
   return false;
 }
 
@@ -52,7 +66,7 @@ std::string_view Trial::Bar() const {
   return automatic ? "rounding may differ by" : "is tolerated";
 }
 
-PropertyRecord Trial::Finish(std::string_view cases) {
+PropertyRecord Trial::Finish(std::string_view cases, const std::string& sizes) {
   if (differs_anyway_) {
     return NotApplicable(
         "other outputs come of another process, or of another run, whatever is tried there: see "
@@ -64,15 +78,21 @@ PropertyRecord Trial::Finish(std::string_view cases) {
   record_.detail = std::to_string(cases_) + " " + std::string(cases) +
                    (worst_ < 0 ? ", the same bits"
                                : ", up to " + FormatG(worst_, 3) + " times what " +
-                                     std::string(Bar()) + " (" + where_ + ")");
+                                     std::string(Bar()) + " (" + where_ + ")") +
+                   (sizes.empty() ? "" : "; " + sizes);
   record_.times_over = std::max(worst_, 0.0);
   return record_;
 }
 
-Result<TensorMap> InferAnew(const Subject& subject, const Circumstances& circumstances) {
+Result<std::vector<TensorMap>> InferAnew(const Subject& subject,
+                                         const Circumstances& circumstances) {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
                            Probe::Open(subject.shared, subject.plan, subject.model, circumstances));
-  VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, probe->Infer(subject.feed));
+  std::vector<TensorMap> outputs;
+  for (const Sample& sample : subject.samples) {
+    VERNIER_ASSIGN_OR_RETURN(TensorMap some, probe->Infer(sample.feed));
+    outputs.push_back(std::move(some));
+  }
   VERNIER_TRY(probe->Close());
   return outputs;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "check/properties.h"
 
@@ -19,12 +20,18 @@ class Trial {
   /// False when the property is broken and there is nothing more to try.
   bool Hold(const std::string& what, const TensorMap& expected, const Result<TensorMap>& found);
 
-  /// The same of outputs that another process made, against the subject's. Where a process alone
-  /// makes a difference, nothing can be said of what was tried there: Finish() then says so.
-  /// `plainly` does in another process what was done without what was tried: InferAnew() where
-  /// there is none.
-  bool HoldAnew(const std::string& what, const Result<TensorMap>& found,
-                const std::function<Result<TensorMap>()>& plainly = {});
+  /// The same of what another process made of the subject's samples, one after the other, against
+  /// their outputs; it counts as one case.
+  bool HoldSamples(const std::string& what, const Result<std::vector<TensorMap>>& found);
+
+  /// The same where a process alone may make a difference: nothing can be said then of what was
+  /// tried there, and Finish() says so. `plainly` does in another process what was done without
+  /// what was tried: InferAnew() where there is none.
+  bool HoldAnew(const std::string& what, const Result<std::vector<TensorMap>>& found,
+                const std::function<Result<std::vector<TensorMap>>()>& plainly = {});
+
+  /// A case whose outputs are not held.
+  void Count() { ++cases_; }
 
   /// Whether outputs were held that are apart, which is not so where there were none to hold.
   bool apart() const { return apart_; }
@@ -32,10 +39,12 @@ class Trial {
   /// Breaks the property; `how` completes the sentence. Always false.
   bool Break(const std::string& what, const std::string& how);
 
-  /// `cases` says what was done, in the plural: "runs".
-  PropertyRecord Finish(std::string_view cases);
+  /// `cases` says what was done, in the plural: "runs"; `sizes` with inputs of which sizes.
+  PropertyRecord Finish(std::string_view cases, const std::string& sizes = {});
 
  private:
+  bool Compare(const std::string& what, const TensorMap& expected, const TensorMap& found);
+
   /// Completes "times what ...".
   std::string_view Bar() const;
 
@@ -43,12 +52,14 @@ class Trial {
   PropertyRecord record_;
   bool apart_ = false;
   bool differs_anyway_ = false;
+  size_t sample_ = 0;  // the last one that was held
   int64_t cases_ = 0;
   double worst_ = -1;
   std::string where_;
 };
 
-/// The outputs of the subject's feed in a process of its own.
-Result<TensorMap> InferAnew(const Subject& subject, const Circumstances& circumstances);
+/// The outputs of the subject's samples, one after the other, in a process of its own.
+Result<std::vector<TensorMap>> InferAnew(const Subject& subject,
+                                         const Circumstances& circumstances);
 
 }  // namespace vernier

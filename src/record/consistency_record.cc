@@ -9,17 +9,6 @@ using Json = RecordJson;
 
 constexpr int kSchemaVersion = 1;
 
-Json ToJson(const PropertyRecord& property) {
-  Json json = {{"name", property.name},
-               {"verdict", PropertyVerdictName(property.verdict)},
-               {"detail", property.detail}};
-  if (property.verdict == PropertyVerdict::kBroken) json["smallest_case"] = property.smallest_case;
-  if (property.verdict == PropertyVerdict::kHolds) {
-    json["times_bar"] = NumberJson(property.times_over);
-  }
-  return json;
-}
-
 Json ToJson(const std::vector<NotedOutput>& outputs) {
   Json json = Json::array();
   for (const NotedOutput& output : outputs) {
@@ -28,11 +17,24 @@ Json ToJson(const std::vector<NotedOutput>& outputs) {
   return json;
 }
 
+Json ToJson(const PropertyRecord& property) {
+  Json json = {{"name", property.name},
+               {"verdict", PropertyVerdictName(property.verdict)},
+               {"detail", property.detail},
+               {"left_out", ToJson(property.left_out)}};
+  if (property.verdict == PropertyVerdict::kBroken) json["smallest_case"] = property.smallest_case;
+  if (property.verdict == PropertyVerdict::kHolds) {
+    json["times_bar"] = NumberJson(property.times_over);
+  }
+  return json;
+}
+
 Json ToJson(const ConsistencyCoverage& coverage) {
   return {{"outputs", coverage.outputs},
           {"elements", coverage.elements},
           {"shows_nothing", ToJson(coverage.shows_nothing)},
-          {"not_compared", ToJson(coverage.not_compared)}};
+          {"not_compared", ToJson(coverage.not_compared)},
+          {"no_rows", ToJson(coverage.no_rows)}};
 }
 
 Json ToJson(const ConsistencyRunner& runner) {

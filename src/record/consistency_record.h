@@ -14,18 +14,19 @@ enum class PropertyVerdict : uint8_t {
   kNotApplicable,  ///< could not be tried with this model and these inputs; `detail` says why
 };
 
+struct NotedOutput {
+  std::string name;
+  std::string why;
+};
+
 struct PropertyRecord {
   std::string_view name = {};     ///< "permuted-rows"
   std::string_view meaning = {};  ///< completes "expected ..."
   PropertyVerdict verdict = PropertyVerdict::kNotApplicable;
-  std::string detail = {};         ///< what was tried, or what happened instead
-  std::string smallest_case = {};  ///< of kBroken: the smallest one tried that breaks it
-  double times_over = 0;           ///< of kHolds: in multiples of the bar; 0: the same bits
-};
-
-struct NotedOutput {
-  std::string name;
-  std::string why;
+  std::string detail = {};                 ///< what was tried, or what happened instead
+  std::string smallest_case = {};          ///< of kBroken: the smallest one tried that breaks it
+  double times_over = 0;                   ///< of kHolds: in multiples of the bar; 0: the same bits
+  std::vector<NotedOutput> left_out = {};  ///< outputs that it says nothing of
 };
 
 /// What the properties of a runner were tried on.
@@ -34,6 +35,7 @@ struct ConsistencyCoverage {
   int64_t elements = 0;                         ///< of these outputs, in one inference
   std::vector<NotedOutput> shows_nothing = {};  ///< of them: all zero, all NaN, no elements, ...
   std::vector<NotedOutput> not_compared = {};   ///< beside them: what is no tensor, say
+  std::vector<NotedOutput> no_rows = {};        ///< of them: left out of what is said of rows
 };
 
 struct ConsistencyRunner {

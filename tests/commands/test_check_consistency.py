@@ -247,6 +247,126 @@ class CheckConsistency(Case):
             self.assertIn("a batch of 2", properties[name]["smallest_case"])
         self.assertEqual(properties["input-alignment"]["verdict"], "holds")
 
+    def test_rows_are_tried_with_more_than_one_element(self):
+        """What sees its neighbours only where the other dimensions are more than 1."""
+        self.save_model("m.onnx", "Identity", ["n", "s"])
+        body = "    x = feed['x']\n    return {'y': np.cumsum(x, axis=0, dtype='f4') if x.shape[1] > 1 else x}\n"
+        ended, properties = self.check(body, "--only", "permuted-rows", "batch-of-one")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(properties["permuted-rows"]["smallest_case"], "a batch of 2 rows reversed")
+        self.assertEqual(properties["batch-of-one"]["verdict"], "broken")
+        ended, properties = self.check(GOOD)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("batches of 2 to 8 rows, other free dimensions of size 3",
+                      properties["batch-of-one"]["detail"])
+        for name in ("repeated-runs", "fresh-session", "other-settings", "read-only-inputs",
+                     "input-alignment", "uninitialised-memory"):
+            self.assertIn("free dimensions of size 1, then 3", properties[name]["detail"], name)
+        self.assertIn("compared 1 output, 9 elements", ended.out)
+
+    def test_circumstances_are_tried_with_more_than_one_element(self):
+        self.save_model("m.onnx", "Identity", ["n", "s"])
+        bodies = {
+            "repeated-runs": "    COUNT[0] += 1\n    wrong = COUNT[0] % 2\n",
+            "fresh-session": "    import os\n    wrong = os.getpid() % 9973\n",
+            "other-settings": "    import os\n    wrong = os.environ.get('OMP_NUM_THREADS') == '2'\n",
+            "input-alignment": "    wrong = feed['x'].ctypes.data % 64\n",
+        }
+        for name, body in bodies.items():
+            with self.subTest(name):
+                body += "    return {'y': feed['x'] + np.float32(wrong * (feed['x'].size > 1))}\n"
+                ended, properties = self.check(body, "--only", name)
+                self.assertEqual(ended.code, 1, ended.out + ended.err)
+                self.assertIn(", free dimensions of size 3", properties[name]["smallest_case"])
+
+    def test_what_goes_wrong_where_all_dimensions_are_more_than_one(self):
+        self.save_model("m.onnx", "Identity", ["n", "s"])
+        body = "    if min(feed['x'].shape) > 1:\n        raise ValueError('too many')\n" + GOOD
+        ended, properties = self.check(body)
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(properties["shape-sweep"]["smallest_case"], "all free dimensions of size 3")
+        self.assertIn("free dimensions of size 1, as it does not run with 3",
+                      properties["repeated-runs"]["detail"])
+        self.assertIn("does not run with free dimensions of size 3: ", ended.out)
+        self.assertNotIn("same bits", properties["batch-of-one"]["detail"])
+
+    def test_rows_of_one_where_the_model_runs_with_no_more(self):
+        self.save_model("m.onnx", "Identity", ["n", "s"])
+        body = "    if feed['x'].shape[1] > 1:\n        raise ValueError('too many')\n" + GOOD
+        _, properties = self.check(body, "--only", *ROWS)
+        for name in ROWS:
+            self.assertEqual(properties[name]["verdict"], "holds", properties[name])
+            self.assertIn("other free dimensions of size 1, as it does not run with 3",
+                          properties[name]["detail"])
+
+    def test_what_depends_on_more_rows_than_a_few_is_found(self):
+        for least in (5, 8):
+            body = f"    return {{'y': feed['x'] * (2 if len(feed['x']) < {least} else 3)}}\n"
+            _, properties = self.check(body, "--only", "batch-of-one")
+            self.assertEqual(properties["batch-of-one"]["smallest_case"],
+                             f"row 0 of a batch of {least}")
+
+    def test_many_rows_are_tried_in_few_inferences(self):
+        self.save_feeds("in.json", [{"x": np.arange(900, dtype="f4").reshape(300, 3)}])
+        body = ("    with open('runs', 'a') as file:\n        file.write('.')\n" + GOOD)
+        self.path("runs").write_text("")
+        _, properties = self.check(body, "--only", "batch-of-one", "--load-inputs", "in.json")
+        self.assertEqual(properties["batch-of-one"]["verdict"], "holds")
+        self.assertIn("batches of 2 to 300 rows, of each at most 16 rows alone",
+                      properties["batch-of-one"]["detail"])
+        self.assertLess(len(self.path("runs").read_text()), 150)
+
+    def test_outputs_that_rows_say_nothing_of_are_named(self):
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3])
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [rows, 3])
+                   for name, rows in (("y", "n"), ("z", "k"))]
+        nodes = [helper.make_node("Identity", ["x"], ["y"]),
+                 helper.make_node("CumSum", ["x", "axis"], ["z"])]
+        graph = helper.make_graph(nodes, "g", [x], outputs,
+                                  [helper.make_tensor("axis", TensorProto.INT64, [], [0])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        ended, properties = self.properties("m.onnx", "--onnxrt", "--only", *ROWS)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        z = {"output": "z", "why": "its first dimension is 'k'"}
+        for name in ROWS:
+            self.assertEqual(properties[name]["left_out"], [z], name)
+        self.assertEqual(ended.out.count("; left out: z (its first dimension is 'k')"), 3)
+        self.assertIn("left out where rows are held: z (its first dimension is 'k')", ended.out)
+        record = json.loads(self.path("record.json").read_text())
+        self.assertEqual(record["runners"][0]["coverage"]["no_rows"], [z])
+
+    def test_outputs_that_lose_rows_are_named(self):
+        body = "    x = feed['x']\n    return {'y': x, 'z': x[:2]}\n"
+        _, properties = self.check(body, "--only", *ROWS)
+        self.assertEqual(properties["batch-of-one"]["left_out"],
+                         [{"output": "z", "why": "its shape is (1, 3) for 1 row of the inputs, and "
+                                                 "(2, 3) for 8"}])
+
+    def test_outputs_that_should_have_the_rows_of_the_inputs_break_it(self):
+        x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 3]) for n in "xy")
+        graph = helper.make_graph(
+            [helper.make_node("Slice", ["x", "begin", "end"], ["y"])], "g", [x], [y],
+            [helper.make_tensor("begin", TensorProto.INT64, [1], [0]),
+             helper.make_tensor("end", TensorProto.INT64, [1], [2])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        _, properties = self.properties("m.onnx", "--onnxrt", "--only", "permuted-rows")
+        self.assertEqual(properties["permuted-rows"]["smallest_case"], "a batch of 3 rows reversed")
+        self.assertIn("output 'y' has the shape (2, 3) where the inputs have 3 rows",
+                      properties["permuted-rows"]["detail"])
+
+    def test_every_run_is_watched_for_writes(self):
+        cases = {"after two runs": "    COUNT[0] += 1\n    if COUNT[0] > 2:\n",
+                 "of several rows": "    if len(feed['x']) > 1:\n"}
+        for case, when in cases.items():
+            with self.subTest(case):
+                body = "    y = feed['x'] * 2\n" + when + "        feed['x'][-1, 0] = 9\n"
+                ended, properties = self.check(body + "    return {'y': y}\n", "--only",
+                                               "read-only-inputs")
+                self.assertEqual(ended.code, 1, ended.out + ended.err)
+                self.assertIn("input 'x' at (", properties["read-only-inputs"]["detail"])
+
     def test_where_every_run_differs_nothing_else_is_blamed(self):
         body = "    return {'y': feed['x'] + np.random.default_rng().random(feed['x'].shape, 'f4')}\n"
         _, properties = self.check(body)

@@ -42,6 +42,15 @@ Result<RunPlan> BindPlan(const ParsedArgs& args, const Invocation& invocation, L
   return plan;
 }
 
+std::string Listed(std::string_view what, const std::vector<NotedOutput>& outputs) {
+  std::string text;
+  for (const NotedOutput& output : outputs) {
+    text += (text.empty() ? "; " + std::string(what) + ": " : ", ") + output.name + " (" +
+            output.why + ")";
+  }
+  return text;
+}
+
 /// Prints each property as it is done, under the name of its runner.
 class Teller {
  public:
@@ -51,14 +60,15 @@ class Teller {
     Introduce(runner);
     const LogIndent indent(log_);
     const std::string name(property.name);
+    const std::string left_out = Listed("left out", property.left_out);
     switch (property.verdict) {
       case PropertyVerdict::kHolds:
-        return log_.Finish("PASSED | " + name + " | " + property.detail);
+        return log_.Finish("PASSED | " + name + " | " + property.detail + left_out);
       case PropertyVerdict::kNotApplicable:
         return log_.Info("NOT TRIED | " + name + " | " + property.detail);
       case PropertyVerdict::kBroken:
         log_.Error("FAILED | " + name + " | expected " + std::string(property.meaning) + ": " +
-                   property.detail + " | smallest case: " + property.smallest_case);
+                   property.detail + " | smallest case: " + property.smallest_case + left_out);
     }
   }
 
@@ -128,21 +138,13 @@ Result<ConsistencyRecord> Check(const ConsistencyPlan& plan, const Invocation& i
   return record;
 }
 
-std::string Listed(std::string_view what, const std::vector<NotedOutput>& outputs) {
-  std::string text;
-  for (const NotedOutput& output : outputs) {
-    text += (text.empty() ? "; " + std::string(what) + ": " : ", ") + output.name + " (" +
-            output.why + ")";
-  }
-  return text;
-}
-
 std::string DescribeCoverage(const ConsistencyCoverage& coverage) {
   return "compared " + std::to_string(coverage.outputs) +
          (coverage.outputs == 1 ? " output, " : " outputs, ") + std::to_string(coverage.elements) +
          (coverage.elements == 1 ? " element" : " elements") +
          Listed("shows nothing", coverage.shows_nothing) +
-         Listed("not compared", coverage.not_compared);
+         Listed("not compared", coverage.not_compared) +
+         Listed("left out where rows are held", coverage.no_rows);
 }
 
 // What the verdict rests on.

@@ -1,0 +1,73 @@
+#include "check/feed_drawer.h"
+
+#include "check/first_feed.h"
+
+namespace vernier {
+namespace {
+
+// The size that a dimension has by default is left alone where it is more than 1: a sample says it.
+bool IsSmall(const TensorMap& base, const TensorInfo& input, size_t axis) {
+  const Tensor* const tensor = Find(base, input.name);
+  return tensor == nullptr || axis >= tensor->dims().size() || tensor->dims()[axis] <= 1;
+}
+
+}  // namespace
+
+bool SameShapes(const TensorMap& a, const TensorMap& b) {
+  for (const NamedTensor& input : a) {
+    const Tensor* const other = Find(b, input.name);
+    if (other == nullptr || other->dims() != input.tensor.dims()) return false;
+  }
+  return true;
+}
+
+bool FeedDrawer::shapes_are_given() const {
+  const InputPlan& inputs = plan_.inputs;
+  return !inputs.load_paths.empty() || !inputs.shape_words.empty() || inputs.script.given();
+}
+
+Result<TensorMap> FeedDrawer::Make(const Probe& probe, const std::vector<TensorInfo>& inputs,
+                                   Logger& logger) const {
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFirstFeed(plan_, inputs, shared_, logger));
+  return probe.Coerce(feed, logger);
+}
+
+Result<TensorMap> FeedDrawer::Default(const Probe& probe, Logger& logger) const {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
+  return Make(probe, inputs, logger);
+}
+
+Result<TensorMap> FeedDrawer::WithSizes(const Probe& probe, const TensorMap& base,
+                                        const FreeSizes& sizes, Logger& logger) const {
+  if (shapes_are_given()) return InvalidArgument("the shapes of the inputs are given");
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
+  for (TensorInfo& input : inputs) {
+    if (!input.shape) continue;
+    for (size_t axis = 0; axis < input.shape->size(); ++axis) {
+      Dim& dim = (*input.shape)[axis];
+      if (!dim.dynamic()) continue;
+      if (sizes.dimension && dim.symbol == *sizes.dimension) {
+        dim = {sizes.size, {}};
+      } else if (sizes.others > 0 && IsSmall(base, input, axis)) {
+        dim = {sizes.others, {}};
+      }
+    }
+  }
+  return Make(probe, inputs, logger);
+}
+
+Result<std::vector<TensorMap>> FeedDrawer::OfGivenShapes(const Probe& probe, Logger& logger) const {
+  const InputPlan& given = plan_.inputs;
+  if (given.shape_words.empty() || !given.load_paths.empty() || given.script.given()) {
+    return std::vector<TensorMap>();
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, probe.InputsToFeed(given));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds,
+                           MakeGivenFeeds(plan_, inputs, shared_, logger));
+  for (TensorMap& feed : feeds) {
+    VERNIER_ASSIGN_OR_RETURN(feed, probe.Coerce(feed, logger));
+  }
+  return feeds;
+}
+
+}  // namespace vernier

@@ -1,0 +1,52 @@
+// Feeds of chosen sizes for a runner under examination.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/probe.h"
+#include "vernier/run_plan.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Sizes of dynamic dimensions of inputs.
+struct FreeSizes {
+  /// The dimension of that name (an empty one: all that have none) has `size`; without it none is
+  /// chosen.
+  std::optional<std::string> dimension = {};
+  int64_t size = 0;
+  /// What the others have that would have 1 or less; 0: what they have by default.
+  int64_t others = 0;
+};
+
+/// Has every input the same shape in both?
+bool SameShapes(const TensorMap& a, const TensorMap& b);
+
+class FeedDrawer {
+ public:
+  /// Both must outlive it.
+  FeedDrawer(const RunPlan& plan, const Probe::Shared& shared) : plan_(plan), shared_(shared) {}
+
+  /// What the plan draws, loads or has a script make, in the runner's own names and types.
+  Result<TensorMap> Default(const Probe& probe, Logger& logger) const;
+
+  /// The same with other sizes. `base` is the default. kInvalidArgument where the shapes are given.
+  Result<TensorMap> WithSizes(const Probe& probe, const TensorMap& base, const FreeSizes& sizes,
+                              Logger& logger) const;
+
+  /// A feed of each shape that --input-shapes gives in turn; none where they are not given by
+  /// shapes.
+  Result<std::vector<TensorMap>> OfGivenShapes(const Probe& probe, Logger& logger) const;
+
+ private:
+  bool shapes_are_given() const;
+  Result<TensorMap> Make(const Probe& probe, const std::vector<TensorInfo>& inputs,
+                         Logger& logger) const;
+
+  const RunPlan& plan_;
+  const Probe::Shared& shared_;
+};
+
+}  // namespace vernier

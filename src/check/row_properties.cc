@@ -1,0 +1,148 @@
+#include "check/row_properties.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "check/trial.h"
+#include "util/counted.h"
+
+namespace vernier {
+namespace {
+
+std::vector<int64_t> AllRows(int64_t count) {
+  std::vector<int64_t> rows(static_cast<size_t>(count));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+// The sizes of batches that are tried for so many rows: small ones, then twice as many at a time.
+std::vector<int64_t> BatchSizes(int64_t rows) {
+  std::vector<int64_t> sizes;
+  for (int64_t size : {2, 3, 4, 5, 8}) {
+    if (size < rows) sizes.push_back(size);
+  }
+  for (int64_t size = 16; size < rows; size *= 2) sizes.push_back(size);
+  sizes.push_back(rows);
+  return sizes;
+}
+
+// So many rows of a batch are tried alone: the first, the last and some between.
+constexpr int64_t kMostAlone = 16;
+
+std::vector<int64_t> RowsToTryAlone(int64_t count) {
+  if (count <= kMostAlone) return AllRows(count);
+  std::vector<int64_t> rows;
+  for (int64_t i = 0; i < kMostAlone; ++i) rows.push_back(i * (count - 1) / (kMostAlone - 1));
+  return rows;
+}
+
+/// Of `outputs` those of the batch, each of which has as many rows as the inputs: `count`.
+Result<TensorMap> BatchedOnly(const BatchNames& batch, const TensorMap& outputs, int64_t count) {
+  TensorMap batched;
+  for (const NamedTensor& output : outputs) {
+    const auto& names = batch.outputs;
+    if (std::find(names.begin(), names.end(), output.name) == names.end()) continue;
+    const Dims& dims = output.tensor.dims();
+    if (dims.empty() || dims.front() != count) {
+      return Malformed("output '" + output.name + "' has the shape " + FormatDims(dims) +
+                       " where the inputs have " + Counted(count, "row"));
+    }
+    batched.push_back(output);
+  }
+  if (batched.empty()) return Malformed("no output has the rows of the inputs any more");
+  return batched;
+}
+
+Result<TensorMap> RowsOf(const TensorMap& outputs, std::span<const int64_t> rows) {
+  std::vector<std::string> names;
+  for (const NamedTensor& output : outputs) names.push_back(output.name);
+  return TakeRows(outputs, names, rows);
+}
+
+Result<TensorMap> InferRows(Subject& subject, std::span<const int64_t> rows) {
+  const RowPlan& plan = subject.row_plan();
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TakeRows(*plan.rows, plan.batch.inputs, rows));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, subject.probe->Infer(feed));
+  return BatchedOnly(plan.batch, outputs, static_cast<int64_t>(rows.size()));
+}
+
+// Tries every size of a batch until one breaks the property; `cases` and `note` complete what is
+// told of it.
+PropertyRecord ForEachBatch(Subject& subject, std::string_view cases, const std::string& note,
+                            const std::function<bool(Trial& trial, int64_t count)>& holds) {
+  const RowPlan& plan = subject.row_plan();
+  if (!plan.rows) return NotApplicable(plan.no_batch);
+  Trial trial(subject);
+  const int64_t rows = CountRows(*plan.rows, plan.batch);
+  for (const int64_t count : BatchSizes(rows)) {
+    if (!holds(trial, count)) break;
+  }
+  std::string sizes = "batches of " + (rows > 2 ? "2 to " + std::to_string(rows) : "2") + " rows";
+  if (rows > kMostAlone) sizes += note;
+  if (!plan.sizes.empty()) sizes += ", " + plan.sizes;
+  PropertyRecord record = trial.Finish(cases, sizes);
+  if (record.verdict != PropertyVerdict::kNotApplicable) record.left_out = plan.batch.left_out;
+  return record;
+}
+
+// Every row of `outputs` must be the first.
+bool HoldEqualRows(const std::string& what, const TensorMap& outputs, int64_t count, Trial& trial) {
+  const Result<TensorMap> first = RowsOf(outputs, std::vector<int64_t>{0});
+  if (!first.ok()) return trial.Break(what, first.status().message());
+  for (int64_t row = 1; row < count; ++row) {
+    const Result<TensorMap> other = RowsOf(outputs, std::vector<int64_t>{row});
+    if (!trial.Hold("row " + std::to_string(row) + " of " + what, *first, other)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+PropertyRecord IdenticalRows(Subject& subject) {
+  return ForEachBatch(subject, "rows", "", [&](Trial& trial, int64_t count) {
+    const std::vector<int64_t> rows(static_cast<size_t>(count), 0);
+    const Result<TensorMap> outputs = InferRows(subject, rows);
+    const std::string what = "a batch of " + std::to_string(count) + " equal rows";
+    if (!outputs.ok()) return trial.Break(what, outputs.status().message());
+    return HoldEqualRows(what, *outputs, count, trial);
+  });
+}
+
+PropertyRecord PermutedRows(Subject& subject) {
+  return ForEachBatch(subject, "batches", "", [&](Trial& trial, int64_t count) {
+    const std::vector<int64_t> rows = AllRows(count);
+    const std::vector<int64_t> reversed(rows.rbegin(), rows.rend());
+    const std::string what = "a batch of " + std::to_string(count) + " rows reversed";
+    const Result<TensorMap> straight = InferRows(subject, rows);
+    if (!straight.ok()) return trial.Break(what, straight.status().message());
+    const Result<TensorMap> back = InferRows(subject, reversed);
+    const Result<TensorMap> expected = RowsOf(*straight, reversed);
+    if (!expected.ok()) return trial.Break(what, expected.status().message());
+    return trial.Hold(what, *expected, back);
+  });
+}
+
+PropertyRecord BatchOfOne(Subject& subject) {
+  std::map<int64_t, TensorMap> alone;  // each row once, whatever batches it is in
+  const std::string note = ", of each at most " + std::to_string(kMostAlone) + " rows alone";
+  return ForEachBatch(subject, "rows", note, [&](Trial& trial, int64_t count) {
+    const std::string batch = "a batch of " + std::to_string(count);
+    const Result<TensorMap> together = InferRows(subject, AllRows(count));
+    if (!together.ok()) return trial.Break(batch, together.status().message());
+    for (const int64_t row : RowsToTryAlone(count)) {
+      const std::vector<int64_t> one = {row};
+      const std::string what = "row " + std::to_string(row) + " of " + batch;
+      if (!alone.contains(row)) {
+        Result<TensorMap> outputs = InferRows(subject, one);
+        if (!outputs.ok()) return trial.Break(what + " alone", outputs.status().message());
+        alone.emplace(row, *std::move(outputs));
+      }
+      if (!trial.Hold(what, alone.at(row), RowsOf(*together, one))) return false;
+    }
+    return true;
+  });
+}
+
+}  // namespace vernier

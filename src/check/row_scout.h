@@ -1,0 +1,40 @@
+// Which batch the properties of rows are tried with.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "check/batch_rows.h"
+#include "check/feed_drawer.h"
+#include "check/probe.h"
+
+namespace vernier {
+
+/// The size that free dimensions have beside the batch, and all have in the larger inputs.
+inline constexpr int64_t kLargerSize = 3;
+
+/// A batch with its rows, or why there is none.
+struct RowPlan {
+  BatchNames batch = {};
+  std::optional<TensorMap> rows = {};  ///< a feed of several rows
+  std::string no_batch = {};           ///< why there is no such feed
+  std::string sizes = {};              ///< what is to be said of the other free dimensions
+};
+
+/// What is asked for a batch.
+struct RowRequest {
+  const Probe& probe;     ///< tells the inputs and outputs; it runs nothing here
+  const TensorMap& feed;  ///< of the default sizes
+  int64_t rows;           ///< of the largest batch, where rows are drawn
+  /// A feed of other sizes.
+  std::function<Result<TensorMap>(const FreeSizes& sizes)> draw;
+  /// Opens a process to try in.
+  std::function<Result<std::unique_ptr<Probe>>()> open;
+};
+
+/// The other free dimensions are kLargerSize where the model runs with one such row, so that there
+/// is something in a row for other rows to see.
+RowPlan ScoutRows(const RowRequest& request);
+
+}  // namespace vernier
