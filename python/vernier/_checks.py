@@ -60,13 +60,15 @@ class ExtremesRecord(_Investigation):
 
     def disagreements(self):
         """The answers that differ in what is finite, or that a runner failed to give; with
-        strict=True also those with denormals flushed on one side, and with another value."""
+        strict=True also those with NaN for infinity, with denormals flushed on one side, and with
+        another value."""
         return [answer for answer in self.answers if self._differs(answer) or answer.failure]
 
     def _differs(self, answer):
         differ = answer.only_here_not_finite + answer.only_here_finite
         if self._strict:
-            differ += answer.flushed + answer.kept + answer.other_value
+            differ += (answer.other_kind + answer.flushed + answer.kept + answer.other_value
+                       + answer.other_exact)
         return differ > 0
 
     def __repr__(self):

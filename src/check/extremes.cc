@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "check/first_feed.h"
+#include "compare/vacuous.h"
 #include "kernels/element_blocks.h"
 #include "run/described_inputs.h"
 
@@ -102,26 +104,82 @@ void HoldElement(const Element& a, const Element& b, ExtremeAnswer& answer) {
   answer.other_kind += !IsFinite(here) && !IsFinite(there) && here != there ? 1 : 0;
   answer.flushed += here == Class::kZero && there == Class::kDenormal ? 1 : 0;
   answer.kept += here == Class::kDenormal && there == Class::kZero ? 1 : 0;
+  const bool zeros = here == Class::kZero && there == Class::kZero;
+  answer.other_sign += zeros && std::signbit(a.value) != std::signbit(b.value) ? 1 : 0;
 }
 
-void HoldAgainstFirst(const TensorMap& first, const TensorMap& outputs, ExtremeAnswer& answer) {
+bool IsString(const Tensor& tensor) { return Kind(tensor.dtype()) == DTypeKind::kString; }
+
+// Of tensors of one type whose elements are whole bytes; integers of 64 bits are no doubles.
+int64_t CountOtherBytes(const Tensor& a, const Tensor& b) {
+  const auto count = static_cast<size_t>(a.element_count());
+  const size_t item = a.bytes().size() / count;
+  int64_t others = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const auto at = [&](const Tensor& tensor) { return tensor.bytes().subspan(i * item, item); };
+    others += std::ranges::equal(at(a), at(b)) ? 0 : 1;
+  }
+  return others;
+}
+
+// Integers, booleans and strings that are not equal.
+int64_t CountOthers(const Tensor& a, const Tensor& b) {
+  int64_t others = 0;
+  if (IsString(a)) {
+    for (int64_t i = 0; i < a.element_count(); ++i) {
+      others += a.StringAt(i) == b.StringAt(i) ? 0 : 1;
+    }
+    return others;
+  }
+  const auto bytes = static_cast<int64_t>(a.bytes().size());
+  if (a.element_count() == 0) return 0;
+  if (a.dtype() == b.dtype() && bytes % a.element_count() == 0) return CountOtherBytes(a, b);
+  const auto count = [&others](const Element& ours, const Element& theirs) {
+    others += ours.value == theirs.value ? 0 : 1;
+  };
+  ForEachElement(count, a, b);
+  return others;
+}
+
+void HoldFloats(const NamedTensor& output, const Tensor& other, ExtremeAnswer& answer) {
+  const bool agreed = !answer.disagrees();
+  const auto hold = [&answer](const Element& ours, const Element& theirs) {
+    HoldElement(ours, theirs, answer);
+  };
+  ForEachElement(hold, output.tensor, other);
+  if (agreed && answer.disagrees()) answer.output = output.name;
+}
+
+bool CanBeHeld(const Tensor& a, const Tensor& b) {
+  return a.dims() == b.dims() && IsFloat(a) == IsFloat(b) && IsString(a) == IsString(b) &&
+         !IsComplex(a) && !IsComplex(b);
+}
+
+// What the comparisons of an output came to, over all sets.
+struct OutputCoverage {
+  bool shows = false;  // something, with one set at least
+  std::string why;     // it does not
+};
+using Coverage = std::map<std::string, OutputCoverage>;
+
+void HoldAgainstFirst(const TensorMap& first, const TensorMap& outputs, ExtremeAnswer& answer,
+                      Coverage& coverage) {
   for (const NamedTensor& output : outputs) {
     const Tensor* other = Find(first, output.name);
-    const bool fits = other != nullptr && other->dims() == output.tensor.dims() &&
-                      IsFloat(*other) == IsFloat(output.tensor) && !IsComplex(output.tensor);
-    if (!fits) {
+    if (other == nullptr || !CanBeHeld(*other, output.tensor)) {
       answer.not_compared.push_back(output.name);
       continue;
     }
-    // Whatever is no float is finite.
-    if (!IsFloat(output.tensor)) continue;
     answer.compared += output.tensor.element_count();
-    const bool agreed = !answer.disagrees();
-    const auto hold = [&answer](const Element& ours, const Element& theirs) {
-      HoldElement(ours, theirs, answer);
-    };
-    ForEachElement(hold, output.tensor, *other);
-    if (agreed && answer.disagrees()) answer.output = output.name;
+    OutputCoverage& covered = coverage[output.name];
+    std::string why = VacuousBecause(*other, output.tensor);
+    covered.shows |= why.empty();
+    covered.why = std::move(why);
+    if (IsFloat(output.tensor)) {
+      HoldFloats(output, *other, answer);
+    } else {
+      answer.other_exact += CountOthers(output.tensor, *other);
+    }
   }
   for (const NamedTensor& output : first) {
     if (Find(outputs, output.name) == nullptr) answer.not_compared.push_back(output.name);
@@ -138,6 +196,10 @@ class ExtremesCheck {
     if (const Probe* probe = WhoTellsInputs()) VERNIER_TRY(Draw(*probe));
     if (!feed_) return record_;
     for (const ExtremeSetRow& set : sets) VERNIER_TRY(Try(set));
+    record_.outputs = static_cast<int64_t>(coverage_.size());
+    for (const auto& [name, covered] : coverage_) {
+      if (!covered.shows) record_.shows_nothing.push_back({name, covered.why});
+    }
     return record_;
   }
 
@@ -223,7 +285,7 @@ class ExtremesCheck {
           answer.not_compared.push_back(output.name);
         }
         answer.beside = first_name;
-        if (first) HoldAgainstFirst(*first, *outputs, answer);
+        if (first) HoldAgainstFirst(*first, *outputs, answer, coverage_);
         if (!first) first_name = answer.runner;
         if (!first) first = *std::move(outputs);
       } else {
@@ -252,6 +314,7 @@ class ExtremesCheck {
   const ExtremeObserver& observer_;
   std::optional<TensorMap> feed_;
   std::vector<Side> sides_;
+  Coverage coverage_;
   ExtremesRecord record_;
 };
 

@@ -28,6 +28,8 @@ Json ToJson(const ExtremeAnswer& answer) {
           {"flushed", answer.flushed},
           {"kept", answer.kept},
           {"other_value", answer.other_value},
+          {"other_exact", answer.other_exact},
+          {"other_sign", answer.other_sign},
           {"output", TextJson(answer.output)},
           {"not_compared", answer.not_compared}};
 }
@@ -57,7 +59,11 @@ std::string ToJson(const ExtremesRecord& record) {
   Json json = {{"schema_version", kSchemaVersion}, {"vernier_version", record.version},
                {"command", record.command},        {"agree", record.agree()},
                {"runners", Json::array()},         {"answers", Json::array()},
-               {"not_tried", record.not_tried}};
+               {"not_tried", record.not_tried},    {"outputs", record.outputs},
+               {"shows_nothing", Json::array()}};
+  for (const IdleOutput& output : record.shows_nothing) {
+    json["shows_nothing"].push_back({{"output", output.name}, {"why", TextJson(output.why)}});
+  }
   for (const ExtremeRunner& runner : record.runners) {
     json["runners"].push_back({{"name", runner.name},
                                {"backend", runner.backend},

@@ -7,6 +7,11 @@
 
 namespace vernier {
 
+/// An output whose comparison shows nothing with any set.
+struct IdleOutput {
+  std::string name, why;
+};
+
 /// The outputs of one runner for one set of inputs, counted over all of them.
 struct ExtremeAnswer {
   std::string set;  ///< "denormals"
@@ -15,8 +20,8 @@ struct ExtremeAnswer {
   int64_t elements = 0;
   int64_t nan = 0, infinite = 0;
   int64_t denormal = 0, zero = 0;
-  // Against the first runner that answered, float by float.
-  int64_t compared = 0;              ///< floats; 0 for the first runner itself
+  // Against the first runner that answered, element by element.
+  int64_t compared = 0;              ///< 0 for the first runner itself
   std::string beside;                ///< whose they were held against; empty for that one itself
   int64_t only_here_not_finite = 0;  ///< NaN or infinite here, finite there
   int64_t only_here_finite = 0;
@@ -24,6 +29,8 @@ struct ExtremeAnswer {
   int64_t flushed = 0;      ///< zero here, denormal there
   int64_t kept = 0;         ///< denormal here, zero there
   int64_t other_value = 0;  ///< finite on both sides, and farther apart than 1 %
+  int64_t other_exact = 0;  ///< of integers, booleans and strings: not equal
+  int64_t other_sign = 0;   ///< zero on both sides, of other signs
   std::string output;       ///< the first output with a difference in what is finite
   /// Complex, no tensors, or without a counterpart of that shape.
   std::vector<std::string> not_compared;
@@ -40,13 +47,15 @@ struct ExtremeRunner {
 struct ExtremesRecord {
   std::string version, command;
   std::vector<ExtremeRunner> runners;
-  std::vector<ExtremeAnswer> answers;  ///< set by set, in each the runners in their order
-  std::vector<std::string> not_tried;  ///< sets whose values no input's type has
-  bool inputs_are_empty = false;       ///< there are float inputs, but they have no elements
+  std::vector<ExtremeAnswer> answers;          ///< set by set, in each the runners in their order
+  std::vector<std::string> not_tried;          ///< sets whose values no input's type has
+  int64_t outputs = 0;                         ///< that were compared
+  std::vector<IdleOutput> shows_nothing = {};  ///< of them
+  bool inputs_are_empty = false;  ///< there are float inputs, but they have no elements
 
   /// Do all answers have the same elements finite?
   bool agree() const;
-  /// Did several runners answer, and no float of one was held against another's?
+  /// Did several runners answer, and no element of one was held against another's?
   bool compared_nothing() const;
   /// Did runners answer, and no output had an element?
   bool counted_nothing() const;

@@ -638,15 +638,58 @@ class Extremes(Case):
         self.assertEqual(len(record["answers"]), 10)
         self.assertIn("no NaN, please", ended.out + ended.err)
 
-    def test_outputs_without_floats_are_not_the_same(self):
-        onnx.save(model([node("ArgMax", ["x"], ["y"], axis=1)], inputs=[value("x", (2, 16))],
-                        outputs=[value("y", None, INT64)]), str(self.path("m.onnx")))
-        self.assertEqual(self.check("--onnxrt")[0].code, 0)
-        ended, record = self.check("--onnxrt", "--openvino")
-        self.assertEqual(ended.code, 4, ended.out + ended.err)
-        self.assertIn("nothing was compared", ended.out + ended.err)
-        self.assertEqual(ended.out.count("no floats to compare"), 5)
-        self.assertEqual({answer["compared"] for answer in record["answers"]}, {0})
+    def scripts(self, **bodies):
+        words = []
+        for name, text in bodies.items():
+            self.path(f"{name}.py").write_text(f"import numpy as np\ndef infer(feed):\n    {text}\n")
+            words += ["--runner", f"{name}={name}.py"]
+        return (*words, "--python", sys.executable)
+
+    def test_integers_and_booleans_are_held_exactly(self):
+        large = "np.full(3, 2**62, 'i8')"
+        words = self.scripts(
+            a=f"return {{'y': feed['x'], 'k': np.isnan(feed['x']), 'n': {large}}}",
+            b=f"return {{'y': feed['x'], 'k': np.zeros((2, 16), bool), 'n': {large} + 1}}")
+        ended, record = self.check(*words, "--sets", "nan", "zeros")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        others = {a["set"]: (a["compared"], a["other_exact"]) for a in record["answers"] if a["beside"]}
+        self.assertEqual(others, {"nan": (67, 5), "zeros": (67, 3)})
+        self.assertIn("5 not equal where there are no floats", ended.out)
+        self.assertIn("runners give other integers, booleans or strings with: nan, zeros",
+                      ended.out + ended.err)
+        self.assertEqual(self.check(*words, "--sets", "nan", "--strict")[0].code, 1)
+
+    def test_outputs_without_floats_are_compared_too(self):
+        words = self.scripts(a="return {'y': np.arange(3)}", b="return {'y': np.arange(3, dtype='i4')}")
+        ended, record = self.check(*words, "--strict")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual({a["compared"] for a in record["answers"] if a["beside"]}, {3})
+
+    def test_nan_for_infinity_is_a_difference(self):
+        words = self.scripts(a="return {'y': feed['x']}",
+                             b="return {'y': np.where(np.isinf(feed['x']), np.nan, feed['x'])}")
+        ended, record = self.check(*words, "--sets", "inf")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual([a["other_kind"] for a in record["answers"]], [0, 2])
+        self.assertIn("runners differ in what is NaN, Inf or -Inf with: inf", ended.out + ended.err)
+        self.assertEqual(self.check(*words, "--sets", "inf", "--strict")[0].code, 1)
+
+    def test_zeros_of_the_other_sign_are_told(self):
+        words = self.scripts(a="return {'y': feed['x']}", b="return {'y': -feed['x']}")
+        ended, record = self.check(*words, "--sets", "zeros", "--strict")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual([a["other_sign"] for a in record["answers"]], [0, 32])
+        self.assertIn("32 zeros of the other sign", ended.out)
+
+    def test_the_summary_says_what_was_compared(self):
+        body = "return {'y': feed['x'], 'z': np.zeros(4, 'f4')}"
+        ended, record = self.check(*self.scripts(a=body, b=body), "--sets", "large", "nan")
+        self.assertIn("compared 2 outputs, 72 elements in all; shows nothing with any set: "
+                      "z (all elements are zero)", ended.out)
+        self.assertEqual((record["outputs"], record["shows_nothing"]),
+                         (2, [{"output": "z", "why": "all elements are zero"}]))
+        ended, _ = self.check("--onnxrt")
+        self.assertIn("compared nothing: fewer than two runners answered", ended.out)
 
     def test_a_set_that_no_input_takes_is_told(self):
         f8 = TensorProto.FLOAT8E4M3FN

@@ -13,6 +13,7 @@
 #include "cli/version.h"
 #include "report/text_table.h"
 #include "util/atomic_file.h"
+#include "util/counted.h"
 #include "util/first_line.h"
 
 namespace vernier {
@@ -40,10 +41,12 @@ std::string Beside(const ExtremeAnswer& answer) {
   add(answer.flushed, "denormals flushed to zero");
   add(answer.kept, "denormals kept that are zero there");
   add(answer.other_value, "finite, and another value");
+  add(answer.other_exact, "not equal where there are no floats");
+  add(answer.other_sign, "zeros of the other sign");
   add(static_cast<int64_t>(answer.not_compared.size()), "outputs not compared");
   if (!answer.output.empty()) text += " (first in '" + answer.output + "')";
   if (!text.empty() || answer.beside.empty()) return text;
-  return answer.compared > 0 ? "the same" : "no floats to compare";
+  return answer.compared > 0 ? "the same" : "nothing to compare";
 }
 
 RunFaults JudgeRunners(const ExtremesRecord& record, Logger& log) {
@@ -63,6 +66,22 @@ std::string Joined(const Names& names) {
   return text;
 }
 
+// What the verdict rests on, over all sets and runners.
+void TellCoverage(const ExtremesRecord& record, Logger& log) {
+  int64_t elements = 0;
+  for (const ExtremeAnswer& answer : record.answers) elements += answer.compared;
+  const bool alone = std::ranges::all_of(
+      record.answers, [](const ExtremeAnswer& answer) { return answer.beside.empty(); });
+  if (alone) return log.Info("compared nothing: fewer than two runners answered");
+  std::string text = "compared " + Counted(record.outputs, "output") + ", " +
+                     Counted(elements, "element") + " in all";
+  for (const IdleOutput& output : record.shows_nothing) {
+    text += (&output == record.shows_nothing.data() ? "; shows nothing with any set: " : ", ") +
+            output.name + " (" + output.why + ")";
+  }
+  log.Info(text);
+}
+
 RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
   RunFaults faults = JudgeRunners(record, log);
   if (record.answers.empty()) {
@@ -75,9 +94,12 @@ RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
     return faults;
   }
   log.Info("What came out\n" + FormatAnswers(record));
-  std::set<std::string> disagree, flush, failed, others, not_compared;
+  TellCoverage(record, log);
+  std::set<std::string> disagree, other_kinds, flush, failed, others, exact, not_compared;
   for (const ExtremeAnswer& answer : record.answers) {
     if (answer.disagrees()) disagree.insert(answer.set);
+    if (answer.other_kind > 0) other_kinds.insert(answer.set);
+    if (answer.other_exact > 0) exact.insert(answer.set);
     if (answer.flushed + answer.kept > 0) flush.insert(answer.set);
     if (!answer.failure.empty()) failed.insert(answer.set);
     if (answer.other_value > 0) others.insert(answer.set);
@@ -96,16 +118,22 @@ RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
   }
   if (record.compared_nothing()) {
     log.Error(
-        "nothing was compared: no output of the same name and shape has floats on both sides");
+        "nothing was compared: no output of the same name and shape has elements on both sides");
     faults.incomplete = true;
   }
   if (!disagree.empty()) log.Error("runners differ in what is finite with: " + Joined(disagree));
   if (!failed.empty()) log.Error("runners fail with: " + Joined(failed));
-  if (!flush.empty()) log.Warning("runners differ in flushing denormals with: " + Joined(flush));
-  if (!others.empty()) {
-    log.Warning("runners give other finite values (more than 1 % apart) with: " + Joined(others));
+  // Each of these is a mismatch with --strict alone.
+  const std::pair<std::string_view, const std::set<std::string>&> weaker[] = {
+      {"runners differ in what is NaN, Inf or -Inf with: ", other_kinds},
+      {"runners differ in flushing denormals with: ", flush},
+      {"runners give other finite values (more than 1 % apart) with: ", others},
+      {"runners give other integers, booleans or strings with: ", exact}};
+  faults.mismatch = !record.agree();
+  for (const auto& [what, sets] : weaker) {
+    if (!sets.empty()) log.Warning(std::string(what) + Joined(sets));
+    faults.mismatch |= strict && !sets.empty();
   }
-  faults.mismatch = !record.agree() || (strict && !(flush.empty() && others.empty()));
   faults.backend |= !failed.empty();
   return faults;
 }
