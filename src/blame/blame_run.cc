@@ -432,6 +432,7 @@ class Investigation {
 
   // Silence must not read as a pass.
   std::string WhyNothingWasCompared() const {
+    if (outcome_.record.compared > 0) return "nothing was compared: no tensor has an element";
     std::string text = "nothing was compared: no tensor could be had from both sides";
     if (!unexposed_.empty()) {
       text += ", for example '" + unexposed_.front().name + "': " + unexposed_.front().why;
@@ -446,7 +447,7 @@ class Investigation {
     for (const BlameLayerRecord& layer : record.layers) {
       record.compared += static_cast<int64_t>(layer.outputs.size());
     }
-    if (record.compared == 0 && record.error.empty()) GiveUp(WhyNothingWasCompared());
+    if (CoverageOf(record).elements == 0 && record.error.empty()) GiveUp(WhyNothingWasCompared());
     Accuse(graph_ ? graph_->OutputNames() : std::vector<std::string>(), record);
     if (!record.culprits.empty()) outcome_.faults.mismatch = true;
     if (!reference_ && graph_) {

@@ -4,6 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "vernier/tensor.h"
+
 namespace vernier {
 namespace {
 
@@ -352,6 +354,21 @@ RunRecord RecordOf(BlameRecord blame) {
   record.seconds = blame.seconds;
   record.blame = std::make_shared<const BlameRecord>(std::move(blame));
   return record;
+}
+
+BlameCoverage CoverageOf(const BlameRecord& record) {
+  BlameCoverage coverage;
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      const int64_t count = ElementCount(tensor.shape).value_or(0);
+      const MagnitudeRecord& values = tensor.reference;
+      const bool one_value = values.min == values.max && values.nan_count == 0;
+      coverage.tensors += count > 0 ? 1 : 0;
+      coverage.elements += count;
+      coverage.constant += count > 1 && one_value ? 1 : 0;
+    }
+  }
+  return coverage;
 }
 
 }  // namespace vernier

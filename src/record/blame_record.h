@@ -159,6 +159,18 @@ struct BlameRecord {
   int exit_code = 0;
 };
 
+/// How much was compared, and how much of that has one value only.
+struct BlameCoverage {
+  int64_t tensors = 0;
+  int64_t elements = 0;
+  int64_t constant = 0;  ///< tensors of more than one element with one value
+
+  /// Every tensor has many elements of one value.
+  bool shows_nothing() const { return tensors > 0 && constant == tensors; }
+};
+
+BlameCoverage CoverageOf(const BlameRecord& record);
+
 /// JSON with a schema_version; non-finite numbers are the strings "nan", "inf" and "-inf".
 std::string ToJson(const BlameRecord& record);
 

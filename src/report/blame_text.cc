@@ -49,22 +49,13 @@ double Worst(const BlameLayerRecord& layer) {
   return std::max(layer.own_error.value_or(0), Together(layer));
 }
 
-// How much was compared, and how much of that has one value only.
 std::string Covered(const BlameRecord& record) {
-  int64_t elements = 0, constant = 0;
-  for (const BlameLayerRecord& layer : record.layers) {
-    for (const BlameTensorRecord& tensor : layer.outputs) {
-      const int64_t count = ElementCount(tensor.shape).value_or(0);
-      elements += count;
-      const MagnitudeRecord& values = tensor.reference;
-      constant += count > 1 && values.min == values.max && values.nan_count == 0 ? 1 : 0;
-    }
-  }
-  std::string text;
-  if (elements > 0) text = ", " + Counted(elements, "element");
-  if (constant > 0) {
-    text += "; shows little: " + std::to_string(constant) +
-            (constant == 1 ? " tensor holds one value only" : " tensors hold one value only");
+  const BlameCoverage coverage = CoverageOf(record);
+  std::string text = ", " + Counted(coverage.elements, "element");
+  if (coverage.constant > 0) {
+    text +=
+        "; shows little: " + std::to_string(coverage.constant) +
+        (coverage.constant == 1 ? " tensor holds one value only" : " tensors hold one value only");
   }
   return text;
 }
@@ -201,7 +192,11 @@ std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   if (!record.error.empty()) return text + "Not finished: " + record.error + "\n";
-  return record.culprits.empty() ? text + "Nothing is to blame.\n" : text;
+  if (!record.culprits.empty()) return text;
+  const std::string_view idle = CoverageOf(record).shows_nothing()
+                                    ? ", but that shows nothing: every tensor holds one value only"
+                                    : "";
+  return text + "Nothing is to blame" + std::string(idle) + ".\n";
 }
 
 }  // namespace vernier

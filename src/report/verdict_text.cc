@@ -102,8 +102,14 @@ VerdictText OutputsVerdict(const RunRecord& record, const Counts& counts) {
 }
 
 VerdictText BlameVerdict(const BlameRecord& blame) {
-  if (blame.compared == 0) return {Outcome::kIncomplete, "Nothing was compared."};
-  if (blame.culprits.empty()) return {Outcome::kMatched, "Nothing is to blame."};
+  const BlameCoverage coverage = CoverageOf(blame);
+  const bool empty = !blame.layers.empty() && coverage.elements == 0;
+  if (blame.compared == 0 || empty) return {Outcome::kIncomplete, "Nothing was compared."};
+  if (blame.culprits.empty()) {
+    return {Outcome::kMatched, coverage.shows_nothing()
+                                   ? "Nothing is to blame, but that shows nothing."
+                                   : "Nothing is to blame."};
+  }
   const BlameCulprit& first = blame.culprits.front();
   std::string sentence = first.node + " (" + first.op_type + ") is to blame";
   if (blame.culprits.size() > 1) {

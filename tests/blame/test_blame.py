@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import onnx
+from onnx import TensorProto, helper
 
 import planted
 from models import chain
@@ -21,6 +22,24 @@ class Blame(Case):
                              f"two=openvino {second}.onnx", "--reference", "one")
             self.assertIn(ended.returncode, (3, 6), ended.stderr)
             self.assertIn(f"[!] '{'one' if first == 'bad' else 'two'}': ", ended.stderr)
+
+    def test_a_search_that_compared_nothing_is_no_pass(self):
+        for rows, code, says in ((0, 4, "nothing was compared: no tensor has an element"),
+                                 (2, 0, "Nothing is to blame, but that shows nothing: every tensor "
+                                        "holds one value only.")):
+            with self.subTest(rows=rows):
+                x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [rows, 4]) for n in "xy")
+                graph = helper.make_graph([helper.make_node("Sub", ["x", "x"], ["y"])], "g", [x], [y])
+                onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                            ir_version=8), "m.onnx")
+                ended = subprocess.run([VERNIER, "blame", "m.onnx", "--onnxrt", "--onnxrt",
+                                        "--report", "o.md"], capture_output=True, text=True)
+                self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+                self.assertIn(says, ended.stdout + ended.stderr)
+                self.assertIn(f"1 tensor of 1 layer compared, {4 * rows} element", ended.stdout)
+                if rows:
+                    self.assertIn("Nothing is to blame, but that shows nothing.",
+                                  Path("o.md").read_text())
 
     def test_one_side_is_not_enough(self):
         onnx.save(chain(), "chain.onnx")
