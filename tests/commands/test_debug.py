@@ -118,7 +118,7 @@ class Debug(Case):
                          [value("y", (2,))], [numpy_helper.from_array(np.float32([by]), "w")])
 
         grows = "import onnx, sys; from onnx import numpy_helper as n; " \
-                "sys.exit(n.to_array(onnx.load(sys.argv[1]).graph.initializer[0])[0] > 1)"
+                "sys.exit(int(n.to_array(onnx.load(sys.argv[1]).graph.initializer[0])[0] > 1))"
         check = ["--check", sys.executable, "-c", grows, "polygraphy_debug.onnx"]
         self.reduce(scaled(2), "--save-debug-replay", "r.json", *check)
         ended = self.reduce(scaled(1), "--load-debug-replay", "r.json", *check, code=1)

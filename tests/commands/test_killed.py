@@ -64,7 +64,7 @@ class Killed(Case):
         return json.loads(self.path("record.json").read_text())
 
     def test_check_consistency_keeps_each_property(self):
-        record = self.kill_when_stuck("len(feed['x']) == 3", ["check", "consistency"],
+        record = self.kill_when_stuck("len(feed['x']) == 5", ["check", "consistency"],
                                       "--save-record", "record.json", "--only", "repeated-runs",
                                       "shape-sweep")
         self.assertFalse(record["complete"])
