@@ -10,10 +10,7 @@ import onnx
 
 import planted
 from models import chain
-from program import VERNIER, Case, blame, two_models
-
-FUSING = str(Path(__file__).with_name("fusing_runner.py"))
-
+from program import FUSING, VERNIER, Case, blame, two_models
 
 class Bundles(Case):
     def test_the_bundle_shows_the_failure(self):

@@ -3,15 +3,11 @@
 import os
 import sys
 import unittest
-from pathlib import Path
 
 import onnx
 
 from models import chain
-from program import Case, blame
-
-FUSING = str(Path(__file__).with_name("fusing_runner.py"))
-
+from program import FUSING, Case, blame
 
 class Disturbance(Case):
     def fusing(self, *words, **environment):

@@ -15,8 +15,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import planted
-from program import VERNIER, Case, two_models
-from test_blame import FUSING, chain as fused_chain
+from models import chain as fused_chain
+from program import FUSING, VERNIER, Case, two_models
 
 
 def chain(name, length=40, wrong=None):

@@ -178,7 +178,7 @@ class Recover(Case):
         """It must not take the name of what it is made of."""
         self.save_model("model.onnx", "Identity", [40, 50])
         for name in ("out.json", "out.npz", "out.safetensors"):
-            self.kill_while_outputs_are_saved(name, atleast=30_000)
+            self.kill_while_outputs_are_saved(name, atleast=100_000)
             whole = self.promised(name + ".partial")
             recovery = subprocess.Popen([VERNIER, "data", "recover", name + ".partial", "-qqq"],
                                         cwd=self.folder)

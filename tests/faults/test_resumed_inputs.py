@@ -7,7 +7,7 @@ import unittest
 from fault_run import FaultTest
 
 NAMES = ("inputs.json", "inputs.npz", "inputs.safetensors")
-TOTAL = 20
+TOTAL = 100  # far more than any run here comes to before it is killed
 
 
 class ResumedInputs(FaultTest):
