@@ -5,10 +5,11 @@
 
 Convolutions with a Relu each, of which two have to stay float32: one makes values of 10^5, the next one
 brings them back. Those of conv16 and conv8 are alike, so that TensorRT times few kernels; those of
-varied8 and varied32 all differ, as those of most networks do. Both tools get the model, golden outputs of 16 inputs by ONNX Runtime, and the same bars,
-and run in turns. TensorRT has to be where both find it (LD_LIBRARY_PATH), this Python needs NumPy and
-onnx. `own` is each tool's own check; `command` gives both the same command, which runs the engine
-in vernier; `peers` the same one, which runs it in Polygraphy. Prints rows for RESULTS.md.
+varied8 and varied32 all differ, as those of most networks do. Both tools get the model, golden outputs
+of 16 inputs by ONNX Runtime, and the same bars, and run in turns. TensorRT has to be where both find it
+(LD_LIBRARY_PATH), this Python needs NumPy and onnx. `own` is each tool's own check; `command` gives both
+the same command, which runs the engine in vernier; `peers` the same one, which runs it in Polygraphy.
+Prints rows for RESULTS.md.
 """
 
 import argparse
