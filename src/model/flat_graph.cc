@@ -13,10 +13,11 @@ namespace {
 
 // Behind it, a name has the number of its body.
 constexpr char kMark = '\x1f';
-// Calls in calls, and calls altogether, that are looked into: a few functions that call each other
-// can stand for any number of nodes.
+// How deep calls in calls are looked into, and how much calls may add up to: a few functions that
+// call each other can stand for any number of nodes, names and declarations.
 constexpr size_t kDeepestCall = 32;
-constexpr size_t kMostNodes = 200'000;
+constexpr size_t kMostParts = 1'000'000;
+constexpr size_t kShortName = 64;  // longer ones count for more
 // The domain of what is not looked into.
 constexpr std::string_view kOpaque = "opaque";
 
@@ -80,6 +81,7 @@ void FlatGraph::Own(const OnnxGraph& graph, Scope& scope) {
   const auto own = [&](std::string_view name) {
     if (name.empty() || scope.names.contains(name)) return;
     scope.names[name] = owned_.emplace_back(std::string(name) + suffix);
+    owned_size_ += 1 + name.size() / kShortName;
   };
   for (const OnnxValue& input : graph.inputs) own(input.name);
   for (const OnnxTensor& tensor : graph.initializers) own(tensor.name);
@@ -170,10 +172,18 @@ void FlatGraph::AddBody(const OnnxGraph& graph, const OnnxNode& node, const Onnx
   rounds_[counter] = rounds;
 }
 
+size_t FlatGraph::Kept() const {
+  return flat_.nodes.size() + flat_.node_values.size() + flat_.initializers.size() +
+         flat_.value_info.size() + owned_size_;
+}
+
 // False where it is one call too many.
 bool FlatGraph::AddCall(const OnnxGraph& graph, const OnnxNode& call, const Scope& around) {
-  if (depth_ == kDeepestCall || ++calls_ + flat_.nodes.size() > kMostNodes) return false;
   const OnnxFunction& function = *functions_.Find(call);
+  const size_t read = 1 + function.inputs.size() + function.outputs.size() +
+                      function.body.nodes.size() + function.body.node_values.size();
+  if (depth_ == kDeepestCall || read_ + read + Kept() > kMostParts) return false;
+  read_ += read;
   Scope scope;
   const auto inputs = graph.Inputs(call);
   for (size_t i = 0; i < function.inputs.size(); ++i) {

@@ -19,7 +19,8 @@ namespace vernier {
 /// actual ones. Such names are for ShownName.
 class FlatGraph {
  public:
-  /// `model` must outlive the graph.
+  /// `model` must outlive the graph. Calls that are too many or too deep stay nodes, of a domain
+  /// that IsForeign().
   explicit FlatGraph(const OnnxModel& model);
 
   FlatGraph(const FlatGraph&) = delete;
@@ -55,6 +56,7 @@ class FlatGraph {
   bool AddCall(const OnnxGraph& graph, const OnnxNode& call, const Scope& around);
   void Own(const OnnxGraph& graph, Scope& scope);
   void Declare(const OnnxGraph& graph, const Scope& scope);
+  size_t Kept() const;
   void Link(std::string_view from, std::string_view to);
   bool ReadsAttributesOfCall(const OnnxNode& node) const;
 
@@ -62,9 +64,10 @@ class FlatGraph {
   const FunctionTable functions_;
   OnnxGraph flat_;
   size_t bodies_ = 0;
-  size_t depth_ = 0;  // of calls
-  size_t calls_ = 0;
+  size_t depth_ = 0;               // of calls
+  size_t read_ = 0;                // in calls: not all of it is kept
   std::deque<std::string> owned_;  // names
+  size_t owned_size_ = 0;          // not in bytes
   std::unordered_map<std::string_view, std::vector<std::string_view>> continuing_, counters_;
   Names rounds_;
 };
