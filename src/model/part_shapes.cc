@@ -53,15 +53,17 @@ int64_t* SizeAt(Dims& dims, int64_t axis) {
   return axis >= 0 && axis < rank ? &dims[static_cast<size_t>(axis)] : nullptr;
 }
 
-// How many elements are from `start` on before `end`, as Slice counts.
+// How many elements are from `start` on before `end`, as Slice counts: backward, only an end may be
+// before the first element.
 int64_t CountOf(int64_t size, int64_t start, int64_t end, int64_t step) {
-  const auto place = [size, step](int64_t position) {
+  if (size <= 0) return 0;
+  const auto place = [size, step](int64_t position, int64_t least) {
     position = std::clamp(position, -kFar, kFar);
     if (position < 0) position += size;
     return step > 0 ? std::clamp<int64_t>(position, 0, size)
-                    : std::clamp<int64_t>(position, -1, size - 1);
+                    : std::clamp<int64_t>(position, least, size - 1);
   };
-  const int64_t distance = place(end) - place(start);
+  const int64_t distance = place(end, -1) - place(start, 0);
   if (step > 0) return distance > 0 ? (distance - 1) / step + 1 : 0;
   return distance < 0 ? (distance + 1) / step + 1 : 0;
 }
