@@ -347,7 +347,7 @@ std::optional<Interval> UseRules::NumbersIn(std::string_view name) {
 
 // A constant that is small enough to be read.
 std::optional<Tensor> UseRules::Constant(std::string_view name) {
-  if (constants_.empty() && numbers_.empty()) CollectConstants();
+  if (!collected_) CollectConstants();
   const auto found = constants_.find(name);
   if (found == constants_.end() || found->second.external) return std::nullopt;
   const std::optional<int64_t> count = ElementCount(found->second.dims);
@@ -369,6 +369,7 @@ std::optional<double> UseRules::Number(std::string_view name) {
 }
 
 void UseRules::CollectConstants() {
+  collected_ = true;
   const OnnxGraph& graph = flat_.graph();
   for (const OnnxTensor& tensor : graph.initializers) constants_[tensor.name] = tensor;
   for (const OnnxNode& node : graph.nodes) {

@@ -87,6 +87,7 @@ class UseRules {
   const OnnxModel& model_;
   const FlatGraph& flat_;
   const ShapeTracker& shapes_;
+  bool collected_ = false;  // the constants
   std::unordered_map<std::string_view, OnnxTensor> constants_;
   std::unordered_map<std::string_view, double> numbers_;  // constants that no tensor says
 };
