@@ -1,5 +1,6 @@
 #include "check/memory_properties.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "check/trial.h"
@@ -134,6 +135,20 @@ bool FollowsTheFilling(const Subject& subject, const std::vector<TensorMap>& fir
   return other.ok() && !Differ(subject, second, *other);
 }
 
+// Of which samples alone the runner made outputs in the memory that was given, in words; empty
+// where it did so of all.
+std::string PlacedOnly(const Subject& subject, const Outcomes& outcomes) {
+  std::string which;
+  size_t count = 0;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].report.placed == 0) continue;
+    const std::string& size = subject.samples[i].size;
+    which += (count++ == 0 ? "" : " and ") + (size.empty() ? "the first inputs" : size.substr(2));
+  }
+  if (count == outcomes.size()) return {};
+  return "filled for " + which + " alone: the other outputs are in memory of the runner's own";
+}
+
 }  // namespace
 
 PropertyRecord ReadOnlyInputs(Subject& subject) {
@@ -179,6 +194,7 @@ PropertyRecord InputAlignment(Subject& subject) {
 
 PropertyRecord PoisonedOutputs(Subject& subject) {
   Trial trial(subject);
+  std::string placed = subject.sizes;
   std::vector<std::vector<TensorMap>> filled;  // of each filling the outputs of each sample
   for (const uint8_t fill : kFills) {
     const std::string what = "memory filled with " + FormatFill(fill);
@@ -187,10 +203,12 @@ PropertyRecord PoisonedOutputs(Subject& subject) {
       trial.Break(what, outcomes.status().message());
       return trial.Finish("");
     }
-    if (outcomes->front().report.placed == 0) {
+    const auto is_own = [](const Worker::TrialOutcome& each) { return each.report.placed == 0; };
+    if (std::ranges::all_of(*outcomes, is_own)) {
       return NotApplicable(
           "the runner makes its outputs in memory of its own, which uninitialised-memory fills");
     }
+    if (const std::string only = PlacedOnly(subject, *outcomes); !only.empty()) placed = only;
     filled.push_back(*OutputsOf(std::move(outcomes)));
   }
   for (size_t i = 0; i < subject.samples.size(); ++i) {
@@ -205,7 +223,7 @@ PropertyRecord PoisonedOutputs(Subject& subject) {
       break;
     }
   }
-  return trial.Finish("fillings", subject.sizes);
+  return trial.Finish("fillings", placed);
 }
 
 PropertyRecord UninitialisedMemory(Subject& subject) {

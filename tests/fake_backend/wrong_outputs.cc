@@ -63,7 +63,7 @@ constexpr Lie kLies[] = {
 
 void CopyOrLie(std::string_view lie, const Echoed& echoed) {
   const size_t size = echoed.output.size();
-  const size_t left_out = lie == "unwritten" ? sizeof(float) : 0;
+  const size_t left_out = lie == "unwritten" || lie == "own_unwritten" ? sizeof(float) : 0;
   if (size > left_out) std::memcpy(echoed.output.data(), echoed.input.data, size - left_out);
   for (const Lie& row : kLies) {
     if (row.name == lie) row.tell(echoed);

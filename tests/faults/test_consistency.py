@@ -24,6 +24,8 @@ FAULTS = [
      "inputs that begin 8 bytes behind a multiple of 64", "output 'x' at (0, 0)"),
     ("poisoned-outputs", "lie=unwritten", "one run",
      "output 'x' at (0, 2): 1 of 3 elements still hold what was there before"),
+    ("poisoned-outputs", "lie=own_unwritten", "one run, free dimensions of size 3",
+     "output 'x' at (2, 2): 1 of 9 elements still hold what was there before"),
     ("uninitialised-memory", "lie=uninitialised", "memory filled with 0x", "output 'x' at (0, 0)"),
 ]
 # What a sanitizer sees first, or does instead.
@@ -76,6 +78,13 @@ class Consistency(FaultTest):
         tried = {name: p["verdict"] for name, p in properties.items() if name != "other-settings"}
         self.assertEqual(set(tried.values()), {"holds"}, tried)
         self.assertEqual(len(tried), 10)
+
+    def test_sizes_whose_outputs_could_be_filled_are_told(self):
+        ended, _, properties = self.check("lie=own", "--only", "poisoned-outputs")
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertEqual(properties["poisoned-outputs"]["verdict"], "holds")
+        self.assertIn("; filled for free dimensions of size 3 alone: the other outputs are in memory of "
+                      "the runner's own", properties["poisoned-outputs"]["detail"])
 
     def test_who_writes_into_large_inputs_dies_and_is_told_why(self):
         large = self.write_model("large.onnx", ["x"], [100, 100])
