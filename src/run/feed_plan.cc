@@ -70,8 +70,13 @@ Status AddGraphRanges(const RunPlan& plan, std::span<const TensorInfo> inputs,
   }
   for (const LostInput& input : found.lost) {
     if (!GivenBy(options, input.input).empty()) continue;
-    logger.Once(Severity::kWarning, "Input tensor: " + input.input + " | It " + input.how +
-                                        ": no range derived; give --val-range");
+    const bool ranged =
+        std::any_of(found.ranges.begin(), found.ranges.end(),
+                    [&](const InputRange& range) { return range.input == input.input; });
+    logger.Once(Severity::kWarning,
+                "Input tensor: " + input.input + " | It " + input.how + ": no range derived" +
+                    (ranged ? " for that; give --val-range where that of its other uses is no good"
+                            : "; give --val-range"));
   }
   for (const InputRange& range : found.ranges) AddGraphRange(range, options, logger);
   if (found.ranges.empty() && found.unranged.empty() && found.lost.empty()) {

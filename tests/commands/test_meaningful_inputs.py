@@ -374,7 +374,8 @@ class InputsFromGraph(Case):
                      weights=[table(), weight("zero", np.array(0))])
         ended, _ = self.drawn(made, "--inputs-from-graph")
         self.assertIn("ids | Drawn from [0, 49] because of the graph", ended.out)
-        self.assertIn("through CumSum 'CumSum_of_a': no range derived", ended.out)
+        self.assertIn("through CumSum 'CumSum_of_a': no range derived for that; give --val-range where "
+                      "that of its other uses is no good", ended.out)
 
     def test_what_a_function_is_given_an_attribute_for_is_told(self):
         made = model([node("F", ["table", "ids"], ["y"], name="f", domain="local", axis=0)],
