@@ -30,7 +30,7 @@ std::string TitleOf(const OnnxNode& node) {
 // What the uses of an input leave of its values.
 struct Left {
   Interval range;
-  std::string reason;
+  std::vector<std::string> uses;
 
   bool Allows(Interval by) const { return by.low <= range.high && by.high >= range.low; }
 
@@ -38,8 +38,13 @@ struct Left {
     if (by.low <= range.low && by.high >= range.high) return;  // no news
     range = {std::max(range.low, by.low), std::min(range.high, by.high)};
     // One use narrows again where its value was reached in several ways.
-    if (reason.find(use) != std::string::npos) return;
-    reason += (reason.empty() ? "" : "; ") + use;
+    if (std::find(uses.begin(), uses.end(), use) == uses.end()) uses.push_back(use);
+  }
+
+  std::string Reason() const {
+    std::string reason;
+    for (const std::string& use : uses) reason += (reason.empty() ? "" : "; ") + use;
+    return reason;
   }
 };
 
@@ -89,8 +94,10 @@ class RangeFinder {
     if (!impossible_.empty()) return found.unranged.push_back({name, impossible_});
     if (!lost_.empty()) found.lost.push_back({name, lost_});
     // Where every value is legal, those that reach everything are worth drawing.
-    const auto& [range, reason] = legal_.reason.empty() ? telling_ : legal_;
-    if (reason.empty()) return;
+    const Left& left = legal_.uses.empty() ? telling_ : legal_;
+    if (left.uses.empty()) return;
+    const Interval& range = left.range;
+    const std::string reason = left.Reason();
     if (range.low > range.high) {
       return found.unranged.push_back({name, "uses exclude each other: " + reason});
     }

@@ -377,6 +377,16 @@ class InputsFromGraph(Case):
         self.assertIn("through CumSum 'CumSum_of_a': no range derived for that; give --val-range where "
                       "that of its other uses is no good", ended.out)
 
+    def test_a_use_whose_name_is_the_beginning_of_another_is_told_too(self):
+        made = model([node("Gather", ["table", "ids"], ["b"], name="emb"),
+                      node("Add", ["ids", "one"], ["a"]),
+                      node("Gather", ["table", "a"], ["c"], name=""), node("Add", ["b", "c"], ["y"])],
+                     inputs=[ids()], outputs=[value("y", None)],
+                     weights=[table(), weight("one", np.array(1))])
+        ended, _ = self.drawn(made, "--inputs-from-graph")
+        use = "indices into 'table' of size 50 of Gather"
+        self.assertIn(f"Drawn from [0, 48] because of the graph: {use} 'emb'; {use}\n", ended.out)
+
     def test_what_a_function_is_given_an_attribute_for_is_told(self):
         made = model([node("F", ["table", "ids"], ["y"], name="f", domain="local", axis=0)],
                      inputs=[ids()], outputs=[value("y", None)], weights=[table()],
