@@ -94,7 +94,7 @@ Status TakeShape(const TensorInfo& input, const Tensor& sample, RandomFeedOption
   if (!open || FirstShapeFor(options.shapes, input.name) != nullptr) return {};
   ShapeSpec spec{input.name, std::vector<Dim>()};
   for (const int64_t size : sample.dims()) spec.shape->push_back({size, {}});
-  VERNIER_TRY(ResolveFeedShape(input, &spec, Strictness::kStrict, "--like").status());
+  VERNIER_TRY(ResolveFeedShape(input, &spec, options.strictness, "--like").status());
   options.shapes.push_back(std::move(spec));
   return {};
 }

@@ -549,6 +549,13 @@ class Like(Case):
         self.assertIn("--like: input 'x' has the shape", ended.out + ended.err)
         self.assertNotIn("--input-shapes", ended.out + ended.err)
 
+    def test_a_sample_of_another_rank_gives_no_shape_where_that_is_allowed(self):
+        np.savez(self.path("s.npz"), ids=self.sample["ids"][:1], x=self.sample["x"].ravel())
+        ended = self.run_like("s.npz", "--lenient")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("Will use default shape instead", ended.out + ended.err)
+        self.assertEqual(np.asarray(load_json(str(self.path("in.json")))[0]["x"]).shape, (1, 2))
+
     def test_sizes_of_one_dimension_that_differ_are_told(self):
         np.savez(self.path("s.npz"), **{**self.sample, "x": self.sample["x"][:1]})
         ended = self.run_like("s.npz")
