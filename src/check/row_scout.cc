@@ -71,11 +71,10 @@ class RowScout {
   // them twice; those that tell it must have one row for one. A reason where that leaves none.
   std::string SettleOutputs(int64_t rows) {
     BatchNames& batch = plan_.batch;
-    const bool untold = !batch.possible.empty() || batch.outputs.empty();
     const Result<TensorMap> row = FirstRow(*plan_.rows, batch);
     if (!row.ok()) return row.status().message();
     if (const Status first = of_one_ ? Status() : RunFirst(*plan_.rows); !first.ok()) {
-      return untold ? DoesNotRun(1, first) : "";
+      return KeepTold(1, first);
     }
     AddUntold(*of_one_);
     const OutputsOfRows one{*of_one_, 1};
@@ -87,13 +86,28 @@ class RowScout {
     if (!of_all.ok()) {
       // A process that dies of rows has broken what is tried with them.
       if (probe_->Infer(*row).ok()) {
-        return DoesNotRun(rows, of_all.status());
+        return KeepTold(rows, of_all.status());
       }
       batch = KeepRowOfOne(KeepFollowers(std::move(batch), one, one), *of_one_);
       return "";
     }
     batch = KeepRowOfOne(KeepFollowers(std::move(batch), one, {*of_all, rows}), *of_one_);
     return NoOutputs(rows);
+  }
+
+  // A model that does not run with its rows breaks what is tried with them, as long as one of its
+  // outputs is told to have them. A reason where none is.
+  std::string KeepTold(int64_t rows, const Status& why) {
+    BatchNames& batch = plan_.batch;
+    if (of_one_) batch = KeepRowOfOne(std::move(batch), *of_one_);
+    if (batch.outputs.empty()) return DoesNotRun(rows, why);
+    for (std::string& name : batch.possible) {
+      std::string unsaid = "the model does not say whether it has the rows of the inputs";
+      unsaid += ", and does not run with " + std::to_string(rows) + " of them";
+      batch.left_out.push_back({std::move(name), std::move(unsaid)});
+    }
+    batch.possible.clear();
+    return "";
   }
 
   // Outputs that only a run tells: a script may make more of them than the model names.

@@ -247,6 +247,37 @@ class CheckConsistency(Case):
             self.assertIn("a batch of 2", properties[name]["smallest_case"])
         self.assertEqual(properties["input-alignment"]["verdict"], "holds")
 
+    def save_at_most_seven(self, of_y):
+        """z is `x`, in a shape that tells nothing, and looks up the number of rows in 8 of them."""
+        weights = [helper.make_tensor("zero", TensorProto.INT64, [], [0]),
+                   helper.make_tensor("table", TensorProto.FLOAT, [8], [0.0] * 8),
+                   helper.make_tensor("shape", TensorProto.INT64, [2], [-1, 3])]
+        nodes = [helper.make_node("Identity", ["x"], ["y"]), helper.make_node("Shape", ["x"], ["sizes"]),
+                 helper.make_node("Gather", ["sizes", "zero"], ["rows"]),
+                 helper.make_node("Gather", ["table", "rows"], ["nothing"]),
+                 helper.make_node("Add", ["x", "nothing"], ["sum"]),
+                 helper.make_node("Reshape", ["sum", "shape"], ["z"])]
+        x, y, z = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [rows, 3])
+                   for name, rows in (("x", "n"), ("y", "n"), ("z", None)))
+        graph = helper.make_graph(nodes, "g", [x], [y, z] if of_y else [z], weights)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+
+    def test_a_model_that_fails_with_its_rows_breaks_them_as_long_as_one_output_is_told(self):
+        self.save_at_most_seven(of_y=True)
+        ended, properties = self.properties("m.onnx", "--onnxrt", "--only", "batch-of-one")
+        found = properties["batch-of-one"]
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(found["verdict"], "broken")
+        self.assertIn("a batch of 8", found["smallest_case"])
+        self.assertEqual(found["left_out"],
+                         [{"output": "z", "why": "the model does not say whether it has the rows of the "
+                                                 "inputs, and does not run with 8 of them"}])
+        self.save_at_most_seven(of_y=False)
+        _, properties = self.properties("m.onnx", "--onnxrt", "--only", "batch-of-one")
+        self.assertEqual(properties["batch-of-one"]["verdict"], "not applicable")
+        self.assertIn("does not say which outputs have the rows", properties["batch-of-one"]["detail"])
+
     def test_rows_are_tried_with_more_than_one_element(self):
         """What sees its neighbours only where the other dimensions are more than 1."""
         self.save_model("m.onnx", "Identity", ["n", "s"])
