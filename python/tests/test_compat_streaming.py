@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import os
 
 import numpy as np
 import pytest
@@ -276,6 +277,73 @@ def test_a_file_of_streamed_results_is_whole_where_the_stream_ends(tmp_path):
         assert [it["y"].tolist() for it in loaded["a"]] == [[0.0], [1.0]]
 
 
+def test_results_that_are_played_back(tmp_path):
+    """Those of a file are read when they are looked at."""
+    feeds = [{"x": np.full(1, level, np.float32)} for level in (0, 3)]
+    Comparator.run([Counted("a")], data_loader=feeds).save(tmp_path / "outputs.json")
+
+    class Replay:
+        name = "replay"
+
+        def __enter__(self):
+            self.iterations = iter(RunResults.load(tmp_path / "outputs.json")["a"])
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def infer(self, feed):
+            return next(self.iterations)
+
+    singles = list(Comparator.run([Replay()], data_loader=feeds, streaming=True))
+    assert [single["replay"][0]["y"].tolist() for single in singles] == [[0.0], [3.0]]
+    assert all(single["replay"][0].runtime is not None for single in singles)
+
+
+@pytest.mark.parametrize("extension", ["", ".json", ".npz", ".safetensors"])
+def test_what_is_saved_of_no_feeds_is_what_a_run_saves_that_is_not_streamed(extension, tmp_path):
+    saved = []
+    for streaming in (False, True):
+        paths = [tmp_path / f"{what}-{streaming}{extension}" for what in ("outputs", "inputs")]
+        assert all(len(its) == 0 for _, its in Comparator.run(
+            [Counted("a")], data_loader=[], streaming=streaming, save_outputs_path=paths[0],
+            save_inputs_path=paths[1]))
+        saved.append([path.read_bytes() if path.is_file() else path.exists() for path in paths])
+    assert saved[0] == saved[1]
+
+    class Fails(Counted):
+        def infer_impl(self, feed_dict):
+            raise ValueError("as asked")
+
+    with pytest.raises(ValueError, match="as asked"):
+        list(Comparator.run([Fails("a")], data_loader=[{"x": np.ones(1, np.float32)}], streaming=True,
+                            save_outputs_path=tmp_path / f"failed{extension}"))
+    failed = tmp_path / f"failed{extension}"
+    assert not failed.is_file() and not list(failed.glob("*")) and Counted.active == 0
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_paths_of_bytes(streaming, tmp_path):
+    inputs, outputs, blobs = (tmp_path / name for name in ("i.json", "o.json", "blobs"))
+    list(Comparator.run([Counted("a")], data_loader=[{"x": np.ones(1, np.float32)}],
+                        streaming=streaming, save_inputs_path=os.fsencode(inputs),
+                        save_outputs_path=os.fsencode(outputs),
+                        save_input_blob_path=os.fsencode(blobs)))
+    assert RunResults.load(outputs)["a"][0]["y"].tolist() == [1.0]
+    assert len(vernier.load_inputs(inputs)) == 1 and len(list(blobs.rglob("x.bin"))) == 1
+    with pytest.raises(vernier.InvalidArgument, match="the same path"):
+        Comparator.run([Counted("a")], save_inputs_path=os.fsencode(inputs),
+                       save_outputs_path=inputs, streaming=streaming)
+
+
+def test_postprocessing_changes_the_lists_themselves():
+    results = RunResults()
+    results.add([{"y": np.ones(1)}, {"y": np.zeros(1)}], runner_name="a")
+    held = results["a"]
+    Comparator.postprocess(results, lambda result: vernier.IterationResult({"y": result["y"] + 2}))
+    assert [it["y"].tolist() for it in held] == [[3.0], [2.0]] and results["a"] is held
+
+
 def test_nothing_to_compare_is_refused():
     one = RunResults()
     one.add([{"y": np.ones(1)}], runner_name="a")
@@ -288,6 +356,12 @@ def test_nothing_to_compare_is_refused():
             Comparator.compare_accuracy(wrong)
     with pytest.raises(vernier.InvalidArgument, match="one iteration at a time"):
         Comparator.compare_accuracy(iter([RunResults([("a", one["a"] * 2), ("b", one["a"])])]))
+    for wrong in (None, 3, {"y": 1}):
+        for results in ([iter([one]), iter([wrong])], iter([wrong])):
+            with pytest.raises(vernier.InvalidArgument, match="expected RunResults"):
+                Comparator.compare_accuracy(results)
+        with pytest.raises(vernier.InvalidArgument, match="expected RunResults"):
+            next(Comparator.validate(iter([wrong])))
     with pytest.raises(vernier.InvalidArgument, match="neither side has an output"):
         SimpleCompareFunc()(vernier.IterationResult({}), vernier.IterationResult({}))
 

@@ -41,14 +41,15 @@ def run(runners, loader, save_inputs, save_outputs, save_input_blob):
             single = RunResults((one.name, [one.result(feed)]) for one in opened)
             outputs.append(single)
             yield single
+        for saver in (*saved, outputs):
+            saver.at_end = True
 
 
 def _check_feed(feed):
     if not hasattr(feed, "items") or isinstance(feed, RunResults) or not all(
             isinstance(name, str) for name, _ in feed.items()):
-        raise InvalidArgument("the data loader returned an object that cannot be recognized as a "
-                              f"feed_dict: a {type(feed).__name__}; expected a mapping of input "
-                              "names to arrays")
+        raise InvalidArgument(f"the data loader gave a {type(feed).__name__}; expected a mapping of "
+                              "input names to arrays")
 
 
 class _Opened:
@@ -72,6 +73,7 @@ class _Opened:
         else:
             made = self.runner.infer(feed)
         if isinstance(made, IterationResult):
+            made._load()  # of a file, it may not be read yet
             return IterationResult(made._outputs, made.runtime, self.name)._own()
         clock = getattr(self.runner, "last_inference_time", None)
         return IterationResult(made, clock() if clock else None, self.name)
@@ -82,8 +84,7 @@ def _fitted(feed, metadata):
     fitted = {}
     for name, (dtype, _) in metadata.items():
         if name not in feed:
-            raise InvalidArgument(f"Input tensor: {name} | Does not exist in the provided input "
-                                  f"data: {', '.join(feed)}")
+            raise InvalidArgument(f"the feed lacks input '{name}'; it has: {', '.join(feed)}")
         fitted[name] = _cast(name, feed[name], dtype)
     return fitted
 
@@ -92,8 +93,7 @@ def _cast(name, value, dtype):
     import numpy as np
     if not isinstance(value, np.ndarray) or not has_one_type(dtype) or value.dtype == dtype:
         return value
-    G_LOGGER.warning(f"Input tensor: {name} | Buffer dtype ({value.dtype}) does not match expected "
-                     f"input dtype ({dtype}), attempting to cast.")
+    G_LOGGER.warning(f"Input '{name}' is given as {value.dtype} and wanted as {dtype}: it is cast")
     return value.astype(dtype)
 
 
@@ -101,7 +101,8 @@ class _Saved:
     """A file that a run writes on the way; it is whole however the run ends. Without a path, none."""
 
     def __init__(self, path):
-        self.path, self.count = path, 0
+        self.at_end = False  # without a feed it is written nevertheless, of none
+        self.path, self.count = None if path is None else os.fsdecode(path), 0
 
     def append(self, part):
         if self.path is not None:
@@ -124,14 +125,14 @@ class _Saved:
 class _SavedInputs(_Saved):
     def __init__(self, path):
         super().__init__(path)
-        self.writer = _native.create_feeds(os.fspath(path)) if path is not None else None
+        self.writer = _native.create_feeds(self.path) if path is not None else None
 
     def write(self, feed):
         from vernier._arrays import to_pairs
         self.writer.append(to_pairs(feed, f"feed {self.count}"))
 
     def close(self):
-        if self.count:
+        if self.writer is not None and (self.count or self.at_end):
             self.writer.finish()
 
 
@@ -152,16 +153,18 @@ class _SavedBlobs(_Saved):
 class _SavedOutputs(_Saved):
     def __init__(self, path, names):
         super().__init__(path)
-        self.writer = _native.create_results(os.fspath(path), names) if path is not None else None
+        self.writer = _native.create_results(self.path, names) if path is not None else None
 
     def write(self, single):
         for run, (_, (iteration,)) in enumerate(single.items()):
             self.writer.append(run, iteration._tuple())
 
     def close(self):
-        if self.count:
+        if self.writer is None:
+            return
+        if self.count or self.at_end:
             self.writer.publish(self.count)
-        elif self.writer is not None:
+        else:
             self.writer.discard()
 
 
@@ -175,7 +178,7 @@ def changed(stream, change):
     """A stream of what `change` makes of each RunResults, by its index; nothing is done ahead."""
     try:
         for index, single in enumerate(stream):
-            yield change(index, single)
+            yield change(index, _checked(single, index))
     finally:
         close(stream)
 
@@ -201,17 +204,26 @@ def _of_runner(name, iterations):
         yield RunResults([(name, [_fresh(iterations, index)])])
 
 
+def _checked(single, index):
+    if not isinstance(single, RunResults):
+        raise InvalidArgument(f"a stream gave a {type(single).__name__} as iteration {index}; "
+                              "expected RunResults")
+    return single
+
+
 def _merged(streams):
     compared = 0
+    end = object()
     try:
-        for group in itertools.zip_longest(*streams):
-            ended = [index for index, single in enumerate(group) if single is None]
+        for group in itertools.zip_longest(*streams, fillvalue=end):
+            ended = [index for index, single in enumerate(group) if single is end]
             if ended:
-                G_LOGGER.warning(f"Streams have different numbers of iterations: only the first "
-                                 f"{compared}, which all {len(streams)} have, were compared; "
-                                 f"the ones at {ended} ended there.")
+                G_LOGGER.warning(f"Of {len(streams)} streams some are shorter than others, those at "
+                                 f"{ended}: iterations are compared as far as all go, which is "
+                                 f"{compared}")
                 return
-            yield RunResults(entry for single in group for entry in single.items())
+            yield RunResults(entry for single in group
+                             for entry in _checked(single, compared).items())
             compared += 1
     finally:
         with contextlib.ExitStack() as stack:  # each of them, whatever closing another one raises

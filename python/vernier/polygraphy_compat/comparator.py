@@ -130,7 +130,7 @@ def _labelled(runners):
 
 
 def _check_paths(*paths):
-    places = [os.path.realpath(path) for path in paths if path is not None]
+    places = [os.path.realpath(os.fsdecode(path)) for path in paths if path is not None]
     if len(set(places)) < len(places):
         raise InvalidArgument("save_inputs_path, save_outputs_path, save_input_blob_path: two of them "
                               "are the same path")
@@ -213,7 +213,11 @@ class Comparator:
         """Changes a RunResults; of a stream it gives a stream, of a list of either a list."""
         def apply(_, results):
             for index, (name, iterations) in enumerate(results.lst):
-                results.lst[index] = (name, [postprocess_func(it) for it in iterations])
+                changed = [postprocess_func(it) for it in iterations]
+                if isinstance(iterations, list):
+                    iterations[:] = changed  # which others may hold
+                else:
+                    results.lst[index] = (name, changed)
             return results
 
         if isinstance(run_results, (list, tuple)):
@@ -233,8 +237,7 @@ class Comparator:
 
         def checked(index, single):
             if not _valid(single, check_inf, check_nan, True):
-                raise InvalidArgument(f"output validation failed: iteration {index} has values that "
-                                      "are not finite")
+                raise InvalidArgument(f"validate: iteration {index} has values that are not finite")
             return single
 
         if isinstance(run_results, (list, tuple)):
