@@ -64,6 +64,9 @@ def test_options_are_those_of_the_command(options, passes):
 def test_a_name_may_begin_with_a_dash():
     sides = {"-y": np.ones(2)}, {"-y": np.ones(2) + 0.5}
     assert vernier.compare(*sides, atol={"-y": 1}) and not vernier.compare(*sides, atol={"-y": 0.1})
+    for several in ({"-y": 1, "z": 1}, {"z": 1, "-y": 1}):  # which a command line cannot say
+        with pytest.raises(vernier.InvalidArgument, match="--atol: '-y:1' begins with a dash"):
+            vernier.compare(*sides, atol=several)
 
 
 def test_nan_never_passes():

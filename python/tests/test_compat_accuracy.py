@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import vernier
-from vernier.polygraphy_compat import (AccuracyResults, Comparator, IndicesCompareFunc, L2CompareFunc,
-                                       L2Result, L2Threshold, OutputCompareResult, RunResults,
-                                       SimpleCompareFunc)
+from vernier.polygraphy_compat import (AccuracyResult, AccuracyResults, Comparator,
+                                       IndicesCompareFunc, L2CompareFunc, L2Result, L2Threshold,
+                                       OutputCompareResult, RunResults, SimpleCompareFunc)
 from vernier.polygraphy_compat.json import from_json, load_json, to_json
 
 from scripts_of_both import PEER, run_ours, run_theirs
@@ -236,10 +236,16 @@ def test_what_has_no_verdict_or_average_says_so():
     with pytest.raises(vernier.InvalidArgument, match="none for output 'y'"):
         accuracy[0].reevaluate({"other": L2Threshold(1)})
     assert not accuracy  # as it was
+    for wrong in ({}, "l2", {"y": "l2"}, L2Threshold, 1e-3):
+        for result in (accuracy, accuracy[0]):
+            with pytest.raises(vernier.InvalidArgument, match="thresholds"):
+                result.reevaluate(wrong)
+    assert not accuracy and len(accuracy) == 1
+    with pytest.raises(vernier.InvalidArgument, match="no runners"):
+        AccuracyResult().stats()
 
 
 def test_pictures_of_a_function(tmp_path):
-    pytest.importorskip("vernier")
     function = SimpleCompareFunc(save_heatmaps=str(tmp_path / "maps"),
                                  save_error_metrics_plot=str(tmp_path / "plots"))
     both = RunResults()

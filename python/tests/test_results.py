@@ -207,3 +207,18 @@ def test_json_is_the_peers(tmp_path):
 def test_notebook_view(tmp_path):
     assert "<td>two</td>" in sample()._repr_html_()
     assert "float32" in sample()["one"][0]._repr_html_()
+
+
+def test_texts_of_a_record_stay_texts():
+    from vernier._entries import with_numbers
+    made = with_numbers({"missing": ["inf", {"max": "inf"}], "name": "nan", "max": "-inf", "bins": ["inf"]})
+    assert made == {"missing": ["inf", {"max": np.inf}], "name": "nan", "max": -np.inf, "bins": [np.inf]}
+
+
+def test_lines_that_are_left_out_within_others():
+    from vernier._logging import _of_thread, without
+    with without("a"):
+        with without("b"):
+            assert _of_thread.dropped == ("a", "b")
+        assert _of_thread.dropped == ("a",)
+    assert _of_thread.dropped == ()

@@ -48,6 +48,8 @@ def with_numbers(part, texts=_TEXTS):
     if isinstance(part, dict) and "worst_elements" in part and _has_words(part):
         texts = texts | {"first", "second"}  # the elements themselves
     for key, value in list(part.items() if isinstance(part, dict) else enumerate(part)):
+        if isinstance(value, list) and key in texts:
+            value = [entry for entry in value if not isinstance(entry, str)]  # the others are texts
         if isinstance(value, (dict, list)):
             with_numbers(value, texts)
         elif isinstance(value, str) and key not in texts and value in _NOT_FINITE:

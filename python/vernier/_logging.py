@@ -19,11 +19,12 @@ _of_thread = threading.local()
 @contextlib.contextmanager
 def without(*beginnings):
     """For a with statement: the libraries' lines that begin so are not told of this thread's calls."""
-    _of_thread.dropped = beginnings
+    before = getattr(_of_thread, "dropped", ())
+    _of_thread.dropped = before + beginnings
     try:
         yield
     finally:
-        _of_thread.dropped = ()
+        _of_thread.dropped = before
 
 
 def sink():

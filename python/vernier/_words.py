@@ -3,6 +3,7 @@
 import difflib
 import functools
 import os
+import re
 
 from . import _native
 from ._errors import InvalidArgument
@@ -18,6 +19,7 @@ ELSEWHERE = {
     **dict.fromkeys(("verbose", "quiet", "verbosity", "silent", "log_format", "log_file"), _LOG),
     **dict.fromkeys(("resume_run", "gen_script"), _PROGRAM),
 }
+_NEGATIVE = re.compile(r"-\d+|-\d*\.\d+|-")  # words that the parser takes for values
 # After a run; of vernier.blame they are options.
 OF_BLAME = frozenset(("blame", "save_blame", "bundle", "max_host_mem", "max_gpu_mem"))
 
@@ -41,7 +43,7 @@ def keywords(command):
 def _text(value):
     if isinstance(value, (list, tuple)):  # entry by entry, as NumPy's numbers have long names
         return "[" + ", ".join(map(_text, value)) + "]"
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    return os.fsdecode(value) if isinstance(value, (bytes, os.PathLike)) else str(value)
 
 
 def _range(value):
@@ -99,10 +101,21 @@ def _row_words(row, value):
     if arity == NONE:
         raise InvalidArgument(f"{flag}: expected True or False, got {value!r}")
     if action == APPEND:
-        return [word for entry in _occurrences(arity, value) for word in [flag, *entry]]
+        return [word for entry in _occurrences(arity, value) for word in _joined(flag, entry)]
     values = _values(value)
     if arity in (ONE, OPTIONAL) and len(values) != 1:
         raise InvalidArgument(f"{flag}: expected one value, got {value!r}")
-    if arity in (ONE, OPTIONAL) or (len(values) == 1 and values[0].startswith("-")):
+    if arity in (ONE, OPTIONAL):
         return [f"{flag}={values[0]}"]
+    return _joined(flag, values)
+
+
+def _joined(flag, values):
+    """A value that looks like a flag is taken behind =, where there is no place for a second one."""
+    if len(values) == 1 and values[0].startswith("-"):
+        return [f"{flag}={values[0]}"]
+    for value in values:
+        if value.startswith("-") and not _NEGATIVE.fullmatch(value):
+            raise InvalidArgument(f"{flag}: '{value}' begins with a dash, and such a value has to be "
+                                  f"the only one; got {len(values)}")
     return [flag, *values]

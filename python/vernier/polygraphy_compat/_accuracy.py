@@ -51,6 +51,8 @@ class AccuracyResult(MutableMapping):
                    for verdict in found.values())
 
     def _iterations(self, pair):
+        if pair is None and not len(self):
+            raise InvalidArgument("there are no runners in this result, and no iterations")
         return self[next(iter(self)) if pair is None else pair]
 
     def stats(self, runner_pair=None):
@@ -121,13 +123,20 @@ def _threshold_for(name, thresholds, verdict):
         thresholds = thresholds.get(name, thresholds.get(""))
     if thresholds is None:
         raise InvalidArgument(f"thresholds: there is none for output '{name}'")
-    missing = set(thresholds.metric_fields())
+    missing = set(_fields_of(thresholds))
     if _measured(verdict) and not getattr(verdict, "_unmeasured", False):
         missing -= set(verdict.metric_fields())
     if missing:
         raise InvalidArgument(f"output '{name}' has no measure {', '.join(sorted(missing))} that "
                               f"a {type(thresholds).__name__} could be held against")
     return thresholds
+
+
+def _fields_of(threshold):
+    if isinstance(threshold, type) or not hasattr(threshold, "metric_fields"):
+        raise InvalidArgument("thresholds: expected one such as L2Threshold(0.5), or a mapping of "
+                              f"output names to those, got {threshold!r}")
+    return threshold.metric_fields()
 
 
 class AccuracyResults(MutableSequence):
@@ -178,7 +187,7 @@ class AccuracyResults(MutableSequence):
         listed = thresholds if isinstance(thresholds, (list, tuple)) else [thresholds]
         left, kept = list(self), []
         for one in listed:
-            fields = (next(iter(one.values())) if hasattr(one, "values") else one).metric_fields()
+            fields = _fields_of(next(iter(one.values()), one) if hasattr(one, "values") else one)
             result = next((r for r in left if r.metric_fields() == fields), None)
             if result is None:
                 raise InvalidArgument(f"thresholds: no result measures {', '.join(fields)}")
