@@ -313,8 +313,11 @@ class WithoutPolygraphy(ScriptCase):
             places = []
             def told(*words, dir=None, **named):
                 places.append(dir)
-                return made(*words, dir=dir, **named)
+                return made(*words, **named)
             tempfile.TemporaryDirectory = told
+            access = os.access  # whatever /dev/shm this machine has
+            os.access = lambda path, *mode: path == "/dev/shm" or access(path, *mode)
+            os.statvfs = lambda _: SimpleNamespace(f_bavail=1 << 40, f_frsize=1)
             def compare_outputs(a, b):
                 found = SimpleCompareFunc()(a, b)
                 size = sum(array.nbytes for result in (a, b) for array in result.values())

@@ -210,8 +210,8 @@ class WrongAnswers(ScriptCase):
         flag = "--data-loader-script"
         self.expect(flag, "def load_data(): return 5", 3, "returned a int; expected a generator")
         self.expect(flag, "def load_data(): return [[1]]", 3,
-                    "cannot be recognized as a feed_dict", "script.py:load_data")
-        self.expect(flag, "def load_data(): return [{1: 2}]", 3, "cannot be recognized")
+                    "feed 0 of .*script.py:load_data is a list; expected a mapping of input names")
+        self.expect(flag, "def load_data(): return [{1: 2}]", 3, "is a dict; expected a mapping")
         self.expect(flag, "def load_data(): return [{'x': [1.0]}]", 6,
                     "input 'x' is a list; expected a NumPy array")
         self.expect(flag, "import numpy as np\ndef load_data():\n"

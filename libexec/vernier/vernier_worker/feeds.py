@@ -50,8 +50,6 @@ class FeedSource:
             items = None
         if items is None or not all(isinstance(name, str) for name, _ in items):
             raise wire.Failure(
-                wire.MALFORMED, "The data loader returned an object that cannot be recognized as a "
-                "feed_dict (Dict[str, Union[np.ndarray, torch.Tensor, DeviceView]]):\n"
-                f"Note: The object was:\n{feed!r:.1000}.\nNote: it is feed {self.count - 1} of "
-                f"{self.where}.")
+                wire.MALFORMED, f"feed {self.count - 1} of {self.where} is a {type(feed).__name__}; "
+                f"expected a mapping of input names to arrays, got:\n{feed!r:.1000}")
         return items

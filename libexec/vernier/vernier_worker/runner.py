@@ -1,10 +1,11 @@
 """--model-runner: a model in Python, as a runner like any other."""
 
+import math
 import mmap
 import numbers
 import time
 
-from . import results, scripts, tensors, wire
+from . import scripts, tensors, wire
 
 ENTRY_POINTS = ["load", "infer"]
 UNKNOWN = 0  # an element type that the model does not say
@@ -171,7 +172,8 @@ class Runner:
     def _own_seconds(self, measured):
         """Polygraphy's runners have a clock of their own, which may have nothing to say."""
         said = getattr(self.model, "inference_time", None)
-        return float(said) if isinstance(said, numbers.Real) and said >= 0 else measured
+        is_number = isinstance(said, numbers.Real) and not isinstance(said, bool)
+        return float(said) if is_number and math.isfinite(said) and said >= 0 else measured
 
     def _items(self, outputs):
         if callable(getattr(outputs, "items", None)):
