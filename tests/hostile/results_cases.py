@@ -133,7 +133,9 @@ def types(corpus):
         "runtime": (lambda v: results([["r", [iteration(runtime=v)]]]), ("null", "number")),
         "runner_name": (lambda v: results([["r", [iteration(runner_name=v)]]]), ("null", "text")),
         "tensor": (lambda v: results([["r", [iteration({"x": v})]]]), ()),
-        "values": (lambda v: results([["r", [iteration({"x": {**lazy(), "values": v}})]]]), ()),
+        # A bare number is a tensor of rank 0, as Polygraphy saves NumPy's scalars.
+        "values": (lambda v: results([["r", [iteration({"x": {**lazy(), "values": v}})]]]),
+                   ("number", "true")),
         "array": (lambda v: results([["r", [iteration({"x": lazy({**array(), "array": v})})]]]),
                   ()),
         "dtype": (lambda v: results([["r", [iteration({"x": lazy(array(dtype=v))})]]]), ()),
