@@ -36,8 +36,7 @@ Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::string path, JsonT
   if (!tape.ok() && NamesModel(path)) {
     return Malformed("'" + path +
                      "' is a model, and a file that was saved is wanted here (inputs, outputs, "
-                     "tactics); `vernier "
-                     "run` and `vernier blame` compare models");
+                     "tactics); `vernier run` and `vernier blame` compare models");
   }
   if (!tape.ok()) return std::move(tape).Annotate("'" + path + "': not valid JSON").status();
   return std::unique_ptr<PeerDocument>(

@@ -17,9 +17,9 @@ enum class LintLevel : uint8_t {
 /// "exception", "warning", "info": the words of Polygraphy's report.
 std::string_view LintLevelName(LintLevel level);
 
-/// Who says so: Polygraphy's word where its linter finds the fault, "vernier" where it does not, and
-/// the backend's name for what a runtime said. Polygraphy lets ONNX Runtime judge the nodes, and has
-/// the checker only for the graph around them.
+/// Who says so: Polygraphy's word where its linter finds the fault, "vernier" where it does not,
+/// and the backend's name for what a runtime said. Polygraphy lets ONNX Runtime judge the nodes,
+/// and has the checker only for the graph around them.
 namespace lint_source {
 inline constexpr std::string_view kChecker = "onnx_checker";
 inline constexpr std::string_view kRuntime = "onnxruntime";
