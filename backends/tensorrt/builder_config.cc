@@ -259,12 +259,12 @@ Status UseDla(nvinfer1::IBuilder& builder, IBuilderConfig& config, const sdk::Op
 }
 
 // An empty cache is always set: it is what --save-timing-cache saves.
-Status SetTimingCache(BuildConfig& build, std::shared_ptr<nvinfer1::ITimingCache>* kept,
-                      const sdk::Options& options, Logger& logger) {
-  if (kept != nullptr && *kept != nullptr &&
-      build.config->setTimingCache(**kept, /*ignoreMismatch=*/false)) {
-    build.timing_cache = *kept;
-    build.continues_timings = true;
+Status SetTimingCache(BuildConfig& build, KeptTimings* kept, const sdk::Options& options,
+                      Logger& logger) {
+  build.kept_timings = kept;
+  if (kept != nullptr && kept->cache != nullptr &&
+      build.config->setTimingCache(*kept->cache, /*ignoreMismatch=*/false)) {
+    build.timing_cache = kept->cache;
     return {};
   }
   std::string bytes;
@@ -285,7 +285,7 @@ Status SetTimingCache(BuildConfig& build, std::shared_ptr<nvinfer1::ITimingCache
                      ValueOf(options, "load_timing_cache").value_or("") +
                      "', perhaps another release or device made it: " + logger.TakeError());
   }
-  if (kept != nullptr) *kept = build.timing_cache;
+  if (kept != nullptr) *kept = {.cache = build.timing_cache, .saved = std::nullopt};
   return {};
 }
 

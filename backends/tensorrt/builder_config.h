@@ -7,6 +7,7 @@
 
 #include "calibration.h"
 #include "cuda_device.h"
+#include "kept_timings.h"
 #include "tactic_replay.h"
 #include "trt_library.h"
 #include "trt_logger.h"
@@ -20,7 +21,7 @@ struct Unbuilt {
   nvinfer1::INetworkDefinition& network;
   /// Timings that go on from build to build instead of those of --load-timing-cache, once there are
   /// any. nullptr: they are not kept.
-  std::shared_ptr<nvinfer1::ITimingCache>* timings = nullptr;
+  KeptTimings* timings = nullptr;
 };
 
 /// Everything that TensorRT needs for one build.
@@ -29,7 +30,7 @@ struct BuildConfig {
   std::unique_ptr<Calibration> calibration;
   std::unique_ptr<TacticReplay> tactics;
   std::shared_ptr<nvinfer1::ITimingCache> timing_cache;
-  bool continues_timings = false;  ///< they are those of an earlier build
+  KeptTimings* kept_timings = nullptr;  ///< where those are kept; nullptr: nowhere
   Owned<nvinfer1::IBuilderConfig> config;
 };
 

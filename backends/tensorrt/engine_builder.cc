@@ -22,7 +22,7 @@ namespace {
 // A network with what keeps it alive.
 struct ParsedNetwork {
   std::shared_ptr<nvinfer1::IBuilder> builder;
-  std::shared_ptr<nvinfer1::ITimingCache>* timings = nullptr;  // of all builds that keep them
+  KeptTimings* timings = nullptr;  // of all builds that keep them
   Owned<nvinfer1::INetworkDefinition> network;
   Owned<nvonnxparser::IParser> parser;  // owns the weights until the build is over
   std::shared_ptr<void> legacy_parser;  // as well

@@ -78,9 +78,9 @@ Status SaveTimingCache(const BuildConfig& build, const sdk::Options& options, Lo
   if (cache == nullptr) return BackendError("--save-timing-cache: TensorRT kept no timings");
   const FileLock lock(*path);
   std::error_code error;
-  // The build whose timings these continue has merged what the file held.
-  const bool merges = !build.continues_timings;
-  if (merges && fs::exists(*path, error) && fs::file_size(*path, error) > 0) {
+  KeptTimings* const kept = build.kept_timings;
+  const bool known = kept != nullptr && kept->saved && kept->saved == FileState::Of(*path);
+  if (!known && fs::exists(*path, error) && fs::file_size(*path, error) > 0) {
     VERNIER_ASSIGN_OR_RETURN(const std::string old, ReadWhole(*path));
     const Owned<nvinfer1::ITimingCache> previous(config.createTimingCache(old.data(), old.size()));
     if (previous == nullptr || !cache->combine(*previous, /*ignoreMismatch=*/true)) {
@@ -92,7 +92,9 @@ Status SaveTimingCache(const BuildConfig& build, const sdk::Options& options, Lo
   const Owned<nvinfer1::IHostMemory> memory(cache->serialize());
   if (memory == nullptr) return BackendError("TensorRT could not serialize its timing cache");
   logger.host().Info("Saving timing cache to " + *path);
-  return SaveFile(*path, {static_cast<const std::byte*>(memory->data()), memory->size()});
+  VERNIER_TRY(SaveFile(*path, {static_cast<const std::byte*>(memory->data()), memory->size()}));
+  if (kept != nullptr) kept->saved = FileState::Of(*path);
+  return {};
 }
 
 }  // namespace vernier::trt

@@ -34,7 +34,8 @@ class FileLock {
 Status SaveEngine(const nvinfer1::IHostMemory& plan, const sdk::Options& options, Logger& logger);
 
 /// --save-timing-cache: what the file holds is merged into the build's cache, under its lock, and
-/// the whole is written. Timings that go on from an earlier build hold that already.
+/// the whole is written. Timings that go on from an earlier build hold that already, unless someone
+/// else has written the file since.
 Status SaveTimingCache(const BuildConfig& build, const sdk::Options& options, Logger& logger);
 
 }  // namespace vernier::trt

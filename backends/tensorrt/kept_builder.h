@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cuda_device.h"
+#include "kept_timings.h"
 #include "trt_library.h"
 #include "trt_logger.h"
 
@@ -33,15 +34,14 @@ class KeptBuilder {
     return kept_ != nullptr ? kept_ : library_.CreateBuilder(logger_);
   }
 
-  /// The timings of the builds that keep them; null before the first. They belong to no builder or
-  /// configuration. What was serialized need not be readable for TensorRT again: 8.5 could not
-  /// where cuBLAS was missing.
-  std::shared_ptr<nvinfer1::ITimingCache>& timings() { return timings_; }
+  /// The timings of the builds that keep them. They belong to no builder or configuration. What was
+  /// serialized need not be readable for TensorRT again: 8.5 could not where cuBLAS was missing.
+  KeptTimings& timings() { return timings_; }
 
   /// In the device's context.
   void Drop() {
     if (making_.valid()) kept_ = making_.get();
-    timings_.reset();
+    timings_ = {};
     kept_.reset();
   }
 
@@ -50,7 +50,7 @@ class KeptBuilder {
   Logger& logger_;
   std::future<std::shared_ptr<nvinfer1::IBuilder>> making_;
   std::shared_ptr<nvinfer1::IBuilder> kept_;
-  std::shared_ptr<nvinfer1::ITimingCache> timings_;
+  KeptTimings timings_;
 };
 
 }  // namespace vernier::trt
