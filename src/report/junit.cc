@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "record/blame_record.h"
+#include "record/runner_name.h"
 #include "report/run_summary.h"
 #include "report/text_escape.h"
 #include "report/verdict_text.h"
@@ -171,21 +172,6 @@ std::string Counts(size_t tests, size_t failures, size_t errors, size_t skipped)
          Attribute("failures", std::to_string(failures)) +
          Attribute("errors", std::to_string(errors)) +
          Attribute("skipped", std::to_string(skipped));
-}
-
-// `name` without the time that a made name ends in ("onnxrt-runner-N0-11/22/26-14:05:09").
-std::string WithoutTime(const std::string& name) {
-  constexpr std::string_view kTime = "-00/00/00-00:00:00";
-  if (name.size() <= kTime.size()) return name;
-  const size_t end = name.size() - kTime.size();
-  for (size_t i = 0; i < kTime.size(); ++i) {
-    const char c = name[end + i];
-    if (kTime[i] == '0' ? c < '0' || c > '9' : c != kTime[i]) return name;
-  }
-  const size_t number = name.find_last_not_of("0123456789", end - 1);
-  const bool made = number != std::string::npos && number + 1 < end && number > 0 &&
-                    name[number] == 'N' && name[number - 1] == '-';
-  return made ? name.substr(0, end) : name;
 }
 
 // Names that stay from run to run, so that test machinery knows a case again.

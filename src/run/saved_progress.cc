@@ -1,7 +1,6 @@
 #include "run/saved_progress.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "io/partial_folder.h"
 #include "io/partial_places.h"
 #include "io/partial_results.h"
+#include "record/runner_name.h"
 
 namespace vernier {
 namespace {
@@ -51,14 +51,6 @@ int64_t TotalOf(const ResultsReader& reader) {
   return total;
 }
 
-constexpr std::string_view kTime = "-00/00/00-00:00:00";
-
-bool IsTime(std::string_view text) {
-  return std::ranges::equal(text, kTime, [](char c, char pattern) {
-    return pattern == '0' ? std::isdigit(static_cast<unsigned char>(c)) != 0 : c == pattern;
-  });
-}
-
 // What differs, in a few words.
 std::string DescribeDifference(const IterationComparison& comparison) {
   for (const OutputComparison& output : comparison.outputs) {
@@ -76,19 +68,6 @@ bool HoldsInputs(const std::string& partial) {
 }
 
 }  // namespace
-
-std::string WithoutTime(const std::string& name) {
-  // Of runners that are named by a script.
-  if (name.size() > kTime.size() &&
-      IsTime(std::string_view(name).substr(name.size() - kTime.size())))
-    return name.substr(0, name.size() - kTime.size());
-  constexpr std::string_view kMark = "-runner-N";
-  const size_t mark = name.find(kMark);
-  if (mark == std::string::npos) return name;
-  size_t end = mark + kMark.size();
-  while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
-  return end < name.size() && name[end] == '-' ? name.substr(0, end) : name;
-}
 
 bool SameRunners(const std::vector<SavedRun>& saved, const std::vector<std::string>& runners) {
   return std::ranges::equal(saved, runners, [](const SavedRun& run, const std::string& name) {

@@ -98,10 +98,6 @@ class SavedProgress {
   bool refused_ = false;
 };
 
-/// A runner's name without the time that unnamed ones are given: the same for each run of a
-/// command.
-std::string WithoutTime(const std::string& name);
-
 /// Whether the saved runs are of these runners, whatever time is in their names.
 bool SameRunners(const std::vector<SavedRun>& saved, const std::vector<std::string>& runners);
 

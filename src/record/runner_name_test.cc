@@ -1,4 +1,4 @@
-#include "run/saved_progress.h"
+#include "record/runner_name.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,14 @@ TEST(WithoutTime, DropsTheTimeOfUnnamedRunners) {
   EXPECT_EQ(WithoutTime("onnxrt-runner-N0-11/21/26-18:16:51"), "onnxrt-runner-N0");
   EXPECT_EQ(WithoutTime("trt-runner-N12-21.11.2026-18:16:51"), "trt-runner-N12");
   EXPECT_EQ(WithoutTime("my_script-N0-11/21/26-18:16:51"), "my_script-N0");
-  EXPECT_EQ(WithoutTime("mine"), "mine");
-  EXPECT_EQ(WithoutTime("a-11/21/26"), "a-11/21/26");
-  EXPECT_EQ(WithoutTime("a-runner-N0"), "a-runner-N0");
+}
+
+TEST(WithoutTime, OtherNamesStay) {
+  for (const char* name :
+       {"mine", "a-11/21/26", "a-runner-N0", "a-runner-N0-fp16", "a-runner-N0-int8",
+        "mine-11/21/26-18:16:51", "11/21/26-18:16:51", "-N-11/21/26-18:16:51", ""}) {
+    EXPECT_EQ(WithoutTime(name), name);
+  }
 }
 
 }  // namespace
