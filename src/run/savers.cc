@@ -67,7 +67,7 @@ Status Savers::CreateInputs() {
   if (progress_ == nullptr) {
     WarnOfInputs();
   } else {
-    stale_inputs_.emplace(plan_->inputs);
+    stale_inputs_.emplace(plan_->inputs, inputs_->stale_partial());
   }
   return {};
 }

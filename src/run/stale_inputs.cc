@@ -11,7 +11,7 @@
 
 namespace vernier {
 
-StaleInputs::StaleInputs(const std::string& path) {
+StaleInputs::StaleInputs(const std::string& path, const std::string& moved) {
   for (const std::string& folder : PartsBeside(WithoutTrailingSlashes(path))) {
     const Result<PartialManifest> manifest = ReadPartialManifest(folder);
     if (!manifest.ok() || !manifest->inputs) continue;
@@ -21,8 +21,16 @@ StaleInputs::StaleInputs(const std::string& path) {
     }
     Result<std::unique_ptr<ResultsReader::Source>> source = OpenPartialResults(folder);
     if (!source.ok() || (*source)->runs().size() != 1) continue;
+    if ((*source)->runs().front().iterations == 0 && folder != moved) continue;
     parts_.push_back({folder, ResultsReader::Of(*std::move(source))});
   }
+}
+
+// What has grown is another run's, on a file system without locks.
+bool StaleInputs::Parts::unchanged() const {
+  if (reader == nullptr) return IsLeftOver(path);
+  const auto now = OpenPartialResults(path);
+  return now.ok() && (*now)->runs().size() == 1 && (*now)->runs().front().iterations == feeds();
 }
 
 void StaleInputs::Compare(const TensorMap& feed) {
@@ -36,7 +44,7 @@ void StaleInputs::Compare(const TensorMap& feed) {
 void StaleInputs::Remove() {
   std::error_code ignored;
   for (const Parts& parts : parts_) {
-    if (parts.finished()) std::filesystem::remove_all(parts.path, ignored);
+    if (parts.finished() && parts.unchanged()) std::filesystem::remove_all(parts.path, ignored);
   }
 }
 
