@@ -232,15 +232,23 @@ Status FeedWriter::Append(const TensorMap& feed) {
   return broken_;
 }
 
-Status FeedWriter::Finish() {
-  VERNIER_TRY(broken_);
-  if (Status status = encoder_->Finish(); !status.ok()) {
-    return folder_ ? std::move(status).Annotate("inputs stay in '" + folder_->path() + "'")
-                   : status;
-  }
+Status FeedWriter::TryToFinish() {
+  VERNIER_TRY(encoder_->Finish());
   encoder_ = nullptr;
   if (folder_) folder_->Remove();
   return {};
+}
+
+Status FeedWriter::Finish() {
+  VERNIER_TRY(broken_);
+  Status status = TryToFinish();
+  return folder_ ? std::move(status).Annotate("inputs stay in '" + folder_->path() + "'") : status;
+}
+
+Status FeedWriter::FinishOrDiscard() {
+  Status status = broken_.ok() ? TryToFinish() : broken_;
+  if (!status.ok()) Discard();
+  return status;
 }
 
 void FeedWriter::Discard() {

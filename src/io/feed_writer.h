@@ -52,6 +52,9 @@ class FeedWriter {
   /// Makes PATH and removes the parts. On error (kIo) PATH is as it was and the parts stay.
   Status Finish();
 
+  /// The same of a copy, whose source is still there: on error nothing of it is left beside PATH.
+  Status FinishOrDiscard();
+
   /// Removes what was written. Nothing may be called afterwards.
   void Discard();
 
@@ -64,6 +67,7 @@ class FeedWriter {
 
  private:
   FeedWriter() = default;
+  Status TryToFinish();
 
   std::optional<PartialFolder> folder_;
   std::unique_ptr<Encoder> encoder_;  // null when all is done

@@ -30,6 +30,9 @@ class IterationStream {
     return ends_.empty() ? 0 : *std::max_element(ends_.begin(), ends_.end());
   }
 
+  /// Whether Read() left out an iteration behind which there are others.
+  bool damaged() const { return damaged_; }
+
   /// Calls `use(run, result)` for each runner that has the iteration, or for none of them.
   template <typename Use>
   Status Read(size_t iteration, const Use& use) {
@@ -45,7 +48,7 @@ class IterationStream {
         damaged = true;
       }
     }
-    recovered_.moved_up |= damaged;
+    damaged_ |= damaged;
     for (auto& [run, result] : whole) {
       if (damaged) {
         LeaveOut(run, iteration, {});
@@ -77,6 +80,7 @@ class IterationStream {
   ResultsReader::Source& source_;
   RecoveredResults& recovered_;
   std::vector<size_t> ends_;
+  bool damaged_ = false;
 };
 
 std::vector<std::string> NamesOf(const std::vector<SavedRun>& runs) {
@@ -90,8 +94,8 @@ std::vector<std::string> NamesOf(const std::vector<SavedRun>& runs) {
 constexpr auto kBeside = PartialFolder::Earlier::kUntouched;
 
 // `append` takes a runner's place, the iteration and its result, `publish` the number of
-// iterations. `partial` is told with what goes wrong; a copy that did not get through is not left
-// beside it.
+// iterations, and discards what it cannot. `partial` is told with what goes wrong; a copy that did
+// not get through is not left beside it.
 template <typename Writer, typename Append, typename Publish>
 Status WriteIterations(ResultsReader::Source& source, const std::string& partial,
                        RecoveredResults& recovered, Writer& writer, const Append& append,
@@ -105,6 +109,7 @@ Status WriteIterations(ResultsReader::Source& source, const std::string& partial
   if (status.ok() && stream.longest() == 0) {
     status = Malformed("no iteration is whole: " + recovered.why_lost);
   }
+  recovered.moved_up = stream.damaged();
   if (status.ok()) {
     status = publish(stream.longest());
   } else {
@@ -123,7 +128,7 @@ Status WriteAll(SourcePtr source, const std::string& partial, const std::string&
       [&](size_t run, size_t iteration, const IterationResult& result) {
         return writer->Append(run, result, source->FeedOf(run, iteration));
       },
-      [&](size_t iterations) { return writer->Publish(iterations); });
+      [&](size_t iterations) { return writer->PublishOrDiscard(iterations); });
 }
 
 Status WriteFeeds(SourcePtr source, const std::string& partial, const std::string& path,
@@ -133,13 +138,14 @@ Status WriteFeeds(SourcePtr source, const std::string& partial, const std::strin
   return WriteIterations(
       *source, partial, recovered, *writer,
       [&](size_t, size_t, const IterationResult& result) { return writer->Append(result.outputs); },
-      [&](size_t) { return writer->Finish(); });
+      [&](size_t) { return writer->FinishOrDiscard(); });
 }
 
 // The iterations whose files are missing in the directory.
 Status CompleteDirectory(ResultsReader::Source& source, const std::string& directory,
                          RecoveredResults& recovered) {
   IterationStream stream(source, recovered);
+  recovered.keeps_numbers = true;
   for (size_t i = 0; i < stream.longest(); ++i) {
     std::vector<IterationResult> results;
     std::vector<std::string> names;

@@ -16,10 +16,12 @@ struct RecoveredResults {
   std::vector<SavedRun> runs;  ///< what the new file has
   /// Of each run the iterations that the journal promised and the new file does not have, and the
   /// first reason. Where one is damaged of one runner and later ones are not, it is left out of
-  /// all runners: those behind it move up, and still belong together.
+  /// all runners: those behind it move up, and still belong together. In the directory that was
+  /// being written none moves.
   std::vector<std::vector<size_t>> lost;
   std::string why_lost;
-  bool moved_up = false;  ///< there are such
+  bool moved_up = false;       ///< there are such
+  bool keeps_numbers = false;  ///< that directory was completed
   /// Where the parts are, if they were kept because something was lost.
   std::string kept_parts;
 

@@ -10,6 +10,7 @@
 #include "io/feed_reader.h"
 #include "io/feed_writer.h"
 #include "io/io_test_data.h"
+#include "io/iteration_directory.h"
 #include "io/results_writer.h"
 
 namespace vernier {
@@ -177,6 +178,7 @@ TEST_P(RecoveredParts, WhatIsBehindADamagedIterationIsRecovered) {
   const auto recovered = RecoverResults(Partial(), folder_ / "x.npz");
   ASSERT_TRUE(recovered.ok()) << recovered.status().message();
   EXPECT_EQ((*recovered).lost, (std::vector<std::vector<size_t>>{{1, 3, 6}, {1, 3}}));
+  EXPECT_TRUE((*recovered).moved_up);
   const auto reader = ResultsReader::Open(folder_ / "x.npz");
   ASSERT_TRUE(reader.ok()) << reader.status().message();
   for (size_t run = 0; run < 2; ++run) {
@@ -187,6 +189,21 @@ TEST_P(RecoveredParts, WhatIsBehindADamagedIterationIsRecovered) {
     }
   }
   EXPECT_TRUE(fs::exists(Partial()));
+}
+
+// Files of a folder keep their numbers, so nothing behind a gap moves.
+TEST_P(Recovered, InAFolderNothingMovesUp) {
+  if (!std::string(GetParam()).empty()) return;
+  Leave(4, 1);
+  ChangeAByte(0, 2);
+  const auto recovered = RecoverResults(Partial(), Path());
+  ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+  EXPECT_EQ((*recovered).lost, (std::vector<std::vector<size_t>>{{2}, {}}));
+  EXPECT_TRUE((*recovered).keeps_numbers);
+  EXPECT_FALSE((*recovered).moved_up);
+  for (const size_t i : {0, 1, 2, 3}) {
+    EXPECT_EQ(fs::exists(IterationFilePath(Path(), i)), i != 2) << i;
+  }
 }
 
 TEST_P(RecoveredParts, WhatItWasMadeFromIsStillKnown) {

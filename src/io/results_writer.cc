@@ -101,18 +101,25 @@ Status ResultsWriter::AppendToPart(size_t runner, const IterationResult& result,
   return encoder_->Recorded();
 }
 
-Status ResultsWriter::Publish(size_t max_iterations) {
+Status ResultsWriter::TryToPublish(size_t max_iterations) {
   std::vector<size_t> counts;
   for (const size_t n : finished_) counts.push_back(std::min(n, max_iterations));
-  Status status = encoder_->Publish(counts);
-  if (status.ok() && !replaced_.empty()) status = ReplaceIterations(path_, replaced_);
-  if (!status.ok()) {
-    return std::move(status).Annotate("outputs stay in '" + folder_.path() + "'");
-  }
+  VERNIER_TRY(encoder_->Publish(counts));
+  if (!replaced_.empty()) VERNIER_TRY(ReplaceIterations(path_, replaced_));
   published_ = true;
   encoder_ = nullptr;
   folder_.Remove();
   return {};
+}
+
+Status ResultsWriter::Publish(size_t max_iterations) {
+  return TryToPublish(max_iterations).Annotate("outputs stay in '" + folder_.path() + "'");
+}
+
+Status ResultsWriter::PublishOrDiscard(size_t max_iterations) {
+  Status status = TryToPublish(max_iterations);
+  if (!status.ok()) Discard();
+  return status;
 }
 
 void ResultsWriter::Discard() {

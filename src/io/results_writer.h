@@ -66,6 +66,9 @@ class ResultsWriter {
   /// still alive, say, the iterations of a runner that died early are kept as far as they go.
   Status Publish(size_t max_iterations);
 
+  /// The same of a copy, whose source is still there: on error nothing of it is left beside PATH.
+  Status PublishOrDiscard(size_t max_iterations);
+
   /// Removes what was made, whatever it holds; PATH keeps what it had. Nothing may be called
   /// afterwards.
   void Discard();
@@ -83,6 +86,7 @@ class ResultsWriter {
  private:
   ResultsWriter(std::string path, std::vector<std::string> runner_names, PartialFolder folder);
   Status AppendToPart(size_t runner, const IterationResult& result, std::optional<uint64_t> feed);
+  Status TryToPublish(size_t max_iterations);
 
   std::string path_;
   std::string replaced_;  // the folder that PATH is to be; empty where that is PATH itself

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 import resource
 import signal
@@ -225,6 +226,20 @@ class Recover(Case):
         said = self.recovers("out.partial")
         self.assertEqual(self.recovered(said), ours)
         self.assertIn("'out.resumed.partial' holds ", said)
+
+    def test_a_gap_in_a_folder_moves_nothing(self):
+        self.save_model("model.onnx", "Identity", [4, 5])
+        self.kill_while_outputs_are_saved("out")
+        lines = (self.path("out.partial") / "journal.jsonl").read_text().splitlines()
+        entries = [json.loads(line) for line in lines if '"iteration":1,' in line]
+        with open(self.path("out.partial") / "0.json", "r+b") as part:
+            part.seek(entries[0]["begin"])
+            part.write(b"####")
+        for path in self.path("out").glob("*"):
+            path.unlink()  # of runners that went on together
+        said = self.recovers("out.partial", code=7)
+        self.assertIn("the folder has no whole file of them; the parts stay in 'out.partial'", said)
+        self.assertNotIn("moved up", said)
 
     def test_what_is_no_such_folder(self):
         for name in ("nosuch", "nosuch.partial", "."):

@@ -99,14 +99,19 @@ class Scene:
 
     def disturb(self, name, number, how):
         """Saves with one call going wrong. (exit code, words on stderr, calls that were made)"""
+        log, environment = self.environment(number, how)
+        code, err = self.run(f"place/{name}", env=environment)
+        return code, err, log.read_text().split()
+
+    def environment(self, number, how):
+        """Where the calls are written to, and what makes one go wrong."""
         log = self.root / "calls.log"
         environment = dict(os.environ, FAIL_UNDER=str(self.place), FAIL_AT=str(number),
                            FAIL_HOW=how, FAIL_LOG=str(log), LD_PRELOAD=SHIM)
         if is_sanitized():
             environment["ASAN_OPTIONS"] = (environment.get("ASAN_OPTIONS", "") +
                                            ":verify_asan_link_order=0")
-        code, err = self.run(f"place/{name}", env=environment)
-        return code, err, log.read_text().split()
+        return log, environment
 
     def is_part_of_truth(self, tensors, what):
         """Iterations are whole and without gaps, and every byte is right."""
@@ -182,6 +187,46 @@ class Scene:
         self.check_target(name, code)
         self.check_parts(name)
         self.check_resume(name)
+
+    def fail_recoveries(self, name):
+        """Makes each call of recovering parts fail in turn. How many failed recoveries there were."""
+        self.prepare(name)
+        (self.place / name).unlink()
+        process = self.begin(f"place/{name}", iterations=100_000)
+        parts = self.place / (name + ".partial")
+        journal = parts / "journal.jsonl"
+        end = time.monotonic() + PATIENCE_S
+        while not journal.exists() or journal.stat().st_size < 2000:
+            if time.monotonic() > end or process.poll() is not None:
+                raise Lost("no parts were made")
+            time.sleep(0.01)
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
+        journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:8]))
+        kept = self.root / "kept"
+        shutil.move(parts, kept)
+        failed, number, calls = 0, 0, [""]
+        while number < len(calls):
+            shutil.rmtree(self.place)
+            self.place.mkdir()
+            shutil.copytree(kept, parts)
+            number += 1
+            ended, calls = self.disturbed([VERNIER, "data", "recover", parts, "-q"], number,
+                                          WAYS["ENOSPC"])
+            code, err = ended
+            left = {path.name for path in self.place.iterdir()} - {name, parts.name}
+            if code != 0 and (left or not journal.exists()):
+                raise Lost(f"{name}: call {number} ({calls[number - 1]}) left {left}: {err}")
+            failed += code != 0
+        shutil.rmtree(kept)
+        return failed
+
+    def disturbed(self, words, number, how):
+        """A command with one call going wrong. ((exit code, words on stderr), calls)"""
+        log, environment = self.environment(number, how)
+        ended = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, text=True,
+                               capture_output=True, timeout=PATIENCE_S, check=False)
+        return (ended.returncode, ended.stderr), log.read_text().split()
 
     def count_calls(self, name):
         self.prepare(name)

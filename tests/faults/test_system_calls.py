@@ -51,6 +51,15 @@ class SystemCalls(unittest.TestCase):
                 with self.subTest(name=name, number=number):
                     self.scene.fail_call(name, number, "EIO")
 
+    def test_a_recovery_that_fails_leaves_no_copy(self):
+        """Each try would leave one more, and the disk may be full."""
+        for kind in (Scene, InputScene):
+            with tempfile.TemporaryDirectory(prefix="vernier-saving-") as folder:
+                scene = kind(folder)
+                for name in ("saved.json", "saved.npz", "saved.safetensors"):
+                    with self.subTest(saving=kind.SAVING, name=name):
+                        self.assertGreater(scene.fail_recoveries(name), 3)
+
     def test_killed_at_random_moments(self):
         chance = random.Random(8)
         for kill in range(KILLS):

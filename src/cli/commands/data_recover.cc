@@ -77,7 +77,9 @@ Status Recover(const ParsedArgs& args, Logger& log) {
   }
   if (recovered.lost_count() == 0) return {};
   return IoError("left out: " + DescribeLost(recovered) + " (" + recovered.why_lost + ")" +
-                 (recovered.moved_up ? ", later ones have moved up" : "") +
+                 (recovered.moved_up        ? ", later ones have moved up"
+                  : recovered.keeps_numbers ? ", the folder has no whole file of them"
+                                            : "") +
                  "; the parts stay in '" + recovered.kept_parts + "'");
 }
 
