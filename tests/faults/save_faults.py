@@ -189,7 +189,7 @@ class Scene:
         self.check_resume(name)
 
     def fail_recoveries(self, name):
-        """Makes each call of recovering parts fail in turn. How many failed recoveries there were."""
+        """Makes each call of recovering parts fail in turn; how many recoveries failed."""
         self.prepare(name)
         (self.place / name).unlink()
         process = self.begin(f"place/{name}", iterations=100_000)
