@@ -64,7 +64,7 @@ def new_environment(asked, wheel):
     venv.create(folder, with_pip=True, symlinks=True)
     python = folder / "bin" / "python"
     run([python, "-m", "pip", "install", "--no-index", "--find-links", asked.wheels, wheel,
-         "pytest", "ml_dtypes"])
+         "pytest", "ml_dtypes", "mypy"])
     run([python, "-m", "pip", "check"])
     return python
 
