@@ -92,7 +92,7 @@ def of_fixture(vernier: VernierFixture, record: Record, results: RunResults) -> 
 
 
 def test_documented_calls_pass_a_type_checker(tmp_path):
-    from mypy import api  # takes half a second
+    from mypy import api  # here: only this test needs it
     (tmp_path / "calls.py").write_text(CALLS)
     out, err, code = api.run(["--strict", "--cache-dir", str(tmp_path / "cache"),
                               str(tmp_path / "calls.py")])
