@@ -243,17 +243,14 @@ bool HasNoReader(int fd) {
   return ::poll(&asked, 1, 0) == 1 && (asked.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-// A log or a listing that a full disk did not take is not a success: the code is that of "something
-// asked to be saved was not", where none counts for more (docs/exit-codes.md).
+// A log or a listing that a full disk did not take is not a success.
 int EndOutput(int code, const Invocation& invocation) {
-  constexpr int kMalformed = 3, kUnsaved = 7;
   errno = 0;
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   const std::string why = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
-  if (written || HasNoReader(STDOUT_FILENO) || code == kUnsaved) return code;
+  if (written || HasNoReader(STDOUT_FILENO)) return code;
   std::fprintf(stderr, "[!] not everything could be written to stdout%s\n", why.c_str());
-  if (code != 0 && code != kMalformed) return code;
-  return invocation.as_peer ? 1 : kUnsaved;
+  return WithUnsaved(code, invocation.as_peer);
 }
 
 int Main(std::span<char* const> argv) {

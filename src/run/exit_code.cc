@@ -50,4 +50,10 @@ int ExitCode(const RunFaults& faults, bool as_peer) {
   return code;
 }
 
+int WithUnsaved(int code, bool as_peer) {
+  const int unsaved = ExitCode({.unsaved = true}, as_peer);
+  const int outranked = ExitCode({.malformed = true}, as_peer);
+  return code == 0 || code == outranked ? unsaved : code;
+}
+
 }  // namespace vernier

@@ -26,4 +26,7 @@ struct RunFaults {
 /// Called as the peer, every fault but a signal is 1.
 int ExitCode(const RunFaults& faults, bool as_peer);
 
+/// The code of what ended with `code`, and left something unsaved after that.
+int WithUnsaved(int code, bool as_peer);
+
 }  // namespace vernier

@@ -80,11 +80,13 @@ int EndCommand(const Status& work, const Invocation& invocation, ConsoleLog& log
   faults.Add(work);
   if (work.code() == StatusCode::kCancelled) faults.signal = ReceivedSignal();
   if (!work.ok()) log.Critical(work.message());
-  if (!log.Close()) {
-    std::fprintf(stderr, "[!] --log-file: not everything could be written\n");
-    faults.unsaved = true;
-  }
-  return ExitCode(faults, invocation.as_peer);
+  return CloseLog(log, ExitCode(faults, invocation.as_peer), invocation);
+}
+
+int CloseLog(ConsoleLog& log, int code, const Invocation& invocation) {
+  if (log.Close()) return code;
+  std::fprintf(stderr, "[!] --log-file: not everything could be written\n");
+  return WithUnsaved(code, invocation.as_peer);
 }
 
 }  // namespace vernier

@@ -32,4 +32,7 @@ CommandStart StartCommand(const CommandEntry& command, std::span<const std::stri
 /// docs/exit-codes.md, and the log file closed.
 int EndCommand(const Status& work, const Invocation& invocation, ConsoleLog& log);
 
+/// The same of a command that has told what went wrong, and ends with `code`.
+int CloseLog(ConsoleLog& log, int code, const Invocation& invocation);
+
 }  // namespace vernier

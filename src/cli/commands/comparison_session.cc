@@ -62,11 +62,7 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const CommandEntry& com
       outcome.record, {interleaved, log.Enabled(Severity::kVerbose), ReproCommand(invocation)});
   if (!summary.empty()) log.Plain(summary);
   if (!invocation.as_peer) TellWorkflow(outcome.record, log);
-  if (code == 0 && !log.Close()) {
-    std::fprintf(stderr, "[!] --log-file: not everything could be written\n");
-    return invocation.as_peer ? 1 : 7;
-  }
-  return code;
+  return CloseLog(log, code, invocation);
 }
 
 }  // namespace

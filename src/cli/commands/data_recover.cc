@@ -3,24 +3,23 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "io/directory_listing.h"
+#include "io/partial_folder.h"
 #include "io/recover.h"
 #include "run/parts_to_recover.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::string_view kPartial = ".partial";
-
 // NAME.partial for NAME, where that is meant.
 std::string FolderOf(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  const std::string folder = path + std::string(kPartial);
+  path = WithoutTrailingSlashes(std::move(path));
+  const std::string folder = path + kPartialSuffix;
   return !IsPartialFolder(path) && IsPartialFolder(folder) ? folder : path;
 }
 
 // NAME of NAME.partial and NAME.partial.3: beside the folder, wherever it was moved to.
 std::string NameOf(const std::string& folder) {
-  const size_t end = folder.rfind(kPartial);
+  const size_t end = folder.rfind(kPartialSuffix);
   return end == std::string::npos || end == 0 ? "" : folder.substr(0, end);
 }
 

@@ -89,7 +89,7 @@ int ProfileCommand(std::span<const std::string> words, const Invocation& invocat
   const size_t layers = log.Enabled(Severity::kVerbose) ? kShownLayers : 0;
   const std::string table = FormatProfile(outcome.record, layers);
   if (!table.empty()) log.Plain(table);
-  return log.Close() || code != 0 ? code : 7;
+  return CloseLog(log, code, invocation);
 }
 
 }  // namespace vernier
