@@ -1,13 +1,27 @@
 # One CMake library a folder of src/, with private links, so that the build enforces the direction
 # of dependencies that docs/architecture.md draws.
 
-# vernier_library(name SOURCES ... [DEPS vernier libraries] [LINK external targets] [OPTIONS flags])
+# Compiles the sources of a target together, a dozen at a time: headers are most of the work. Names
+# in anonymous namespaces are therefore unique within a folder. SEPARATE sources stay apart:
+# those that include themselves for each instruction set.
+function(vernier_compile_together target)
+  cmake_parse_arguments(ARG "" "" "SEPARATE" ${ARGN})
+  if(VERNIER_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set_source_files_properties(${ARG_SEPARATE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
+# vernier_library(name SOURCES ... [SEPARATE sources ...] [DEPS vernier libraries]
+#   [LINK external targets] [OPTIONS flags]): SEPARATE sources are compiled each by itself.
 function(vernier_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LINK;OPTIONS" ${ARGN})
-  add_library(vernier_${name} STATIC ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "" "" "SOURCES;SEPARATE;DEPS;LINK;OPTIONS" ${ARGN})
+  add_library(vernier_${name} STATIC ${ARG_SOURCES} ${ARG_SEPARATE})
+  vernier_compile_together(vernier_${name} SEPARATE ${ARG_SEPARATE})
   target_include_directories(vernier_${name} PUBLIC
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-  target_compile_options(vernier_${name} PRIVATE ${VERNIER_WARNINGS} ${ARG_OPTIONS})
+  target_compile_options(vernier_${name} PRIVATE ${VERNIER_WARNINGS}
+    $<$<CONFIG:Release>:-O2> ${ARG_OPTIONS})
   list(TRANSFORM ARG_DEPS PREPEND vernier_)
   target_link_libraries(vernier_${name} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_LINK})
 endfunction()
@@ -19,7 +33,8 @@ function(vernier_test name)
     return()
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_compile_options(${name} PRIVATE ${VERNIER_WARNINGS})
+  vernier_compile_together(${name})
+  target_compile_options(${name} PRIVATE ${VERNIER_WARNINGS} $<$<CONFIG:Release>:-O1>)
   list(TRANSFORM ARG_DEPS PREPEND vernier_)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${ARG_LINK} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE
@@ -34,6 +49,7 @@ function(vernier_add_backend name)
   cmake_parse_arguments(ARG "NO_INSTALL" "" "SOURCES;INCLUDE;LINK" ${ARGN})
   set(target vernier_backend_${name})
   add_library(${target} MODULE ${ARG_SOURCES})
+  vernier_compile_together(${target})
   target_link_libraries(${target} PRIVATE vernier::backend_sdk ${ARG_LINK} ${CMAKE_DL_LIBS})
   target_include_directories(${target} SYSTEM PRIVATE ${ARG_INCLUDE})
   target_compile_options(${target} PRIVATE ${VERNIER_WARNINGS})

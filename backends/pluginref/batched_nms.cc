@@ -3,14 +3,14 @@
 namespace vernier::pluginref {
 namespace {
 
-struct Options {
+struct BatchedOptions {
   int64_t background = -1, top = 0, keep = 0;
   double score_threshold = 0, iou_threshold = 0;
   bool normalized = true, clip = true, caffe = true;
 };
 
-Result<Options> OptionsOf(const Call& call, const DetectionInputs& in) {
-  Options options;
+Result<BatchedOptions> BatchedOptionsOf(const Call& call, const DetectionInputs& in) {
+  BatchedOptions options;
   options.background = call.Integer("backgroundLabelId", -1);
   options.top = call.Integer("topK", 0);
   options.keep = call.Integer("keepTopK", 0);
@@ -43,7 +43,7 @@ double Area(const Box& box, bool normalized) {
   return (box.x2 - box.x1 + pixel) * (box.y2 - box.y1 + pixel);
 }
 
-double Overlap(const Box& first, const Box& second, const Options& options) {
+double Overlap(const Box& first, const Box& second, const BatchedOptions& options) {
   const Box a = first.Ordered(), b = second.Ordered();
   Box common;
   const bool apart = b.x1 > a.x2 || b.x2 < a.x1 || b.y1 > a.y2 || b.y2 < a.y1;
@@ -67,7 +67,7 @@ double Overlap(const Box& first, const Box& second, const Options& options) {
 Result<Outputs> BatchedNms(const Call& call) {
   VERNIER_TRY(call.ExpectInputs(2, 2));
   VERNIER_ASSIGN_OR_RETURN(const DetectionInputs in, DetectionInputs::Read(call));
-  VERNIER_ASSIGN_OR_RETURN(const Options options, OptionsOf(call, in));
+  VERNIER_ASSIGN_OR_RETURN(const BatchedOptions options, BatchedOptionsOf(call, in));
   std::vector<std::vector<Candidate>> images;
   for (int64_t image = 0; image < in.batch; ++image) {
     std::vector<Candidate>& kept = images.emplace_back();

@@ -5,15 +5,15 @@
 namespace vernier::pluginref {
 namespace {
 
-struct Options {
+struct EfficientOptions {
   double score_threshold = 0, iou_threshold = 0;
   int64_t most = 0, background = -1;
   bool sigmoid = false, agnostic = false, centers = false;
 };
 
 // The README gives no defaults; these are of the plug-in's parameters.
-Result<Options> OptionsOf(const Call& call) {
-  Options options;
+Result<EfficientOptions> EfficientOptionsOf(const Call& call) {
+  EfficientOptions options;
   options.score_threshold = call.Number("score_threshold", 0.5);
   options.iou_threshold = call.Number("iou_threshold", 0.5);
   options.most = call.Integer("max_output_boxes", 100);
@@ -97,7 +97,7 @@ Result<Anchors> ReadAnchors(const Call& call, const DetectionInputs& in) {
 Result<Outputs> EfficientNms(const Call& call) {
   constexpr size_t kMostCandidates = 4096;
   VERNIER_TRY(call.ExpectInputs(2, 3));
-  VERNIER_ASSIGN_OR_RETURN(const Options options, OptionsOf(call));
+  VERNIER_ASSIGN_OR_RETURN(const EfficientOptions options, EfficientOptionsOf(call));
   VERNIER_ASSIGN_OR_RETURN(const DetectionInputs in, DetectionInputs::Read(call));
   VERNIER_ASSIGN_OR_RETURN(const Anchors anchors, ReadAnchors(call, in));
   const auto activate = [&](double score) {

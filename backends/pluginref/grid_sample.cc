@@ -11,7 +11,7 @@ namespace {
 enum class Sampling { kNearest, kLinear, kCubic };
 enum class Padding { kZeros, kBorder, kReflection };
 
-struct Options {
+struct GridOptions {
   Sampling sampling = Sampling::kLinear;
   Padding padding = Padding::kZeros;
   bool align_corners = false;
@@ -29,7 +29,7 @@ Result<Value> WordIn(const Call& call, const char* attribute, const char* fallba
   return call.Wrong(std::string(attribute) + " is '" + given + "'; expected one of " + known);
 }
 
-Result<Options> OptionsOf(const Call& call) {
+Result<GridOptions> GridOptionsOf(const Call& call) {
   constexpr std::pair<std::string_view, Sampling> kSamplings[] = {{"linear", Sampling::kLinear},
                                                                   {"bilinear", Sampling::kLinear},
                                                                   {"nearest", Sampling::kNearest},
@@ -39,7 +39,7 @@ Result<Options> OptionsOf(const Call& call) {
       {"zeros", Padding::kZeros},
       {"border", Padding::kBorder},
       {"reflection", Padding::kReflection}};
-  Options options;
+  GridOptions options;
   VERNIER_ASSIGN_OR_RETURN(options.sampling, WordIn(call, "mode", "linear", kSamplings));
   VERNIER_ASSIGN_OR_RETURN(options.padding, WordIn(call, "padding_mode", "zeros", kPaddings));
   options.align_corners = call.Integer("align_corners", 0) != 0;
@@ -49,7 +49,7 @@ Result<Options> OptionsOf(const Call& call) {
 /// One dimension of the image: places outside of it, and samples between its pixels.
 class Axis {
  public:
-  Axis(int64_t size, const Options& options, CoordinateRounding round)
+  Axis(int64_t size, const GridOptions& options, CoordinateRounding round)
       : size_(size),
         options_(options),
         round_(round),
@@ -121,7 +121,7 @@ class Axis {
   }
 
   int64_t size_;
-  Options options_;
+  GridOptions options_;
   CoordinateRounding round_;
   double low_, high_;  ///< the borders that coordinates are reflected at
 };
@@ -139,7 +139,7 @@ double Sample(std::span<const double> image, std::span<const int64_t> dims,
   return sum;
 }
 
-Status CheckShapes(const Call& call) {
+Status CheckGridShapes(const Call& call) {
   const Dims& image = call.Input(0).dims;
   const Dims& grid = call.Input(1).dims;
   const bool fits = image.size() >= 3 && grid.size() == image.size() && grid[0] == image[0] &&
@@ -158,8 +158,8 @@ Status CheckShapes(const Call& call) {
 /// ONNX GridSample-16, -20 and -22, in any number of dimensions.
 Result<Outputs> GridSample(const Call& call) {
   VERNIER_TRY(call.ExpectInputs(2, 2));
-  VERNIER_TRY(CheckShapes(call));
-  VERNIER_ASSIGN_OR_RETURN(const Options options, OptionsOf(call));
+  VERNIER_TRY(CheckGridShapes(call));
+  VERNIER_ASSIGN_OR_RETURN(const GridOptions options, GridOptionsOf(call));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<double> x, call.Floats(0));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<double> grid, call.Floats(1));
   const Array& image = call.Input(0);

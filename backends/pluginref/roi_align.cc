@@ -7,7 +7,7 @@
 namespace vernier::pluginref {
 namespace {
 
-struct Options {
+struct RoiOptions {
   bool half_pixel = true;
   bool average = true;
   int64_t height = 1, width = 1;
@@ -15,9 +15,9 @@ struct Options {
   double scale = 1;
 };
 
-Result<Options> OptionsOf(const Call& call) {
+Result<RoiOptions> RoiOptionsOf(const Call& call) {
   constexpr int64_t kModesOfCoordinates = 16;
-  Options options;
+  RoiOptions options;
   const std::string coordinates =
       call.Word("coordinate_transformation_mode",
                 call.opset() >= kModesOfCoordinates ? "half_pixel" : "output_half_pixel");
@@ -49,7 +49,7 @@ struct Bins {
 
 class Sampler {
  public:
-  Sampler(const Options& options, CoordinateRounding round) : options_(options), round_(round) {}
+  Sampler(const RoiOptions& options, CoordinateRounding round) : options_(options), round_(round) {}
 
   Bins BinsOf(double from, double to, int64_t count) const {
     const double offset = options_.half_pixel ? 0.5 : 0;
@@ -72,7 +72,7 @@ class Sampler {
   static constexpr double kMostSamples = 1 << 20;
 
  private:
-  Options options_;
+  RoiOptions options_;
   CoordinateRounding round_;
 };
 
@@ -127,7 +127,7 @@ std::vector<std::vector<Neighbours>> SamplesOf(const Sampler& sampler, const Bin
   return samples;
 }
 
-Status CheckShapes(const Call& call) {
+Status CheckRoiShapes(const Call& call) {
   VERNIER_TRY(call.ExpectRank(0, 4));
   VERNIER_TRY(call.ExpectRank(1, 2));
   VERNIER_TRY(call.ExpectRank(2, 1));
@@ -146,8 +146,8 @@ Status CheckShapes(const Call& call) {
 /// weighted pixels of a sample.
 Result<Outputs> RoiAlign(const Call& call) {
   VERNIER_TRY(call.ExpectInputs(3, 3));
-  VERNIER_TRY(CheckShapes(call));
-  VERNIER_ASSIGN_OR_RETURN(const Options options, OptionsOf(call));
+  VERNIER_TRY(CheckRoiShapes(call));
+  VERNIER_ASSIGN_OR_RETURN(const RoiOptions options, RoiOptionsOf(call));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<double> x, call.Floats(0));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<double> regions, call.Floats(1));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<int64_t> batches, call.Integers(2));

@@ -122,7 +122,7 @@ Scatter ScatterFor(DType dtype) {
 
 // updates has the shape of the indices without their last dimension, then what they leave of
 // data's.
-Status CheckShapes(const Call& call) {
+Status CheckScatterShapes(const Call& call) {
   const Array& data = call.Input(0);
   const Array& indices = call.Input(1);
   const Array& updates = call.Input(2);
@@ -148,7 +148,7 @@ Status CheckShapes(const Call& call) {
 /// ONNX ScatterND-11 to -18. Updates of one place are applied in their order.
 Result<Outputs> ScatterNd(const Call& call) {
   VERNIER_TRY(call.ExpectInputs(3, 3));
-  VERNIER_TRY(CheckShapes(call));
+  VERNIER_TRY(CheckScatterShapes(call));
   const Array& data = call.Input(0);
   VERNIER_ASSIGN_OR_RETURN(const Reduction reduction, ReductionOf(call));
   const auto depth = static_cast<size_t>(call.Input(1).dims.back());

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Fields of MetaGraphDef and SaverDef.
-constexpr uint32_t kGraphDef = 2, kSaverDef = 3;
+constexpr uint32_t kMetaGraphDef = 2, kSaverDef = 3;
 constexpr uint32_t kFilenameTensor = 1, kRestoreOperation = 3;
 
 Result<std::string> ReadFile(const std::string& path) {
@@ -109,7 +109,7 @@ Result<LoadedGraph> LoadCheckpoint(const Api& api, const std::string& folder, st
   VERNIER_ASSIGN_OR_RETURN(const std::string prefix, FindPrefix(folder, std::move(name)));
   VERNIER_ASSIGN_OR_RETURN(const std::string meta, ReadFile(prefix + ".meta"));
   const std::string_view saver = FieldBytes(meta, kSaverDef);
-  const std::string_view graph_def = FieldBytes(meta, kGraphDef);
+  const std::string_view graph_def = FieldBytes(meta, kMetaGraphDef);
   if (saver.empty() || graph_def.empty()) {
     return Malformed("'" + prefix +
                      ".meta' holds no graph with a saver: it is damaged, or no "

@@ -11,7 +11,6 @@ namespace {
 // Fields of GraphDef, NodeDef, AttrValue and TensorProto.
 constexpr uint32_t kNode = 1;
 constexpr uint32_t kName = 1, kOp = 2, kInput = 3, kAttribute = 5;
-constexpr uint32_t kMapKey = 1, kMapValue = 2;
 constexpr uint32_t kTypeValue = 6, kTensorValue = 8;
 constexpr uint32_t kTensorType = 1, kTensorShape = 2, kTensorContent = 4, kTensorStrings = 8;
 constexpr uint32_t kDim = 2, kDimSize = 1;

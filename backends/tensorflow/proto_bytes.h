@@ -10,6 +10,9 @@
 
 namespace vernier::tf {
 
+/// Fields of an entry of a map.
+inline constexpr uint32_t kMapKey = 1, kMapValue = 2;
+
 /// One field of a message; `bytes` of a length-delimited one, `number` of a varint or fixed one.
 struct ProtoField {
   uint32_t id = 0;

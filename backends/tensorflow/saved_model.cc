@@ -12,7 +12,6 @@ namespace {
 constexpr uint32_t kSignatureDef = 5;
 constexpr uint32_t kSignatureInputs = 1, kSignatureOutputs = 2;
 constexpr uint32_t kTensorInfoName = 1;
-constexpr uint32_t kMapKey = 1, kMapValue = 2;
 constexpr std::string_view kServingSignature = "serving_default";
 // Says of the object graph that it was restored; takes nothing and gives nothing.
 constexpr std::string_view kInitSignature = "__saved_model_init_op";

@@ -46,9 +46,9 @@ constexpr Word kFlags[] = {FLAG(FP16),
                            FLAG(DISTRIBUTIVE_INDEPENDENCE)};
 #undef FLAG
 
-constexpr Word kCapabilities[] = {{"EngineCapability.STANDARD", 0},
-                                  {"EngineCapability.SAFETY", 1},
-                                  {"EngineCapability.DLA_STANDALONE", 2}};
+constexpr Word kCapabilityNames[] = {{"EngineCapability.STANDARD", 0},
+                                     {"EngineCapability.SAFETY", 1},
+                                     {"EngineCapability.DLA_STANDALONE", 2}};
 constexpr Word kDevices[] = {{"DeviceType.GPU", 0}, {"DeviceType.DLA", 1}};
 
 template <typename IsOn>
@@ -151,7 +151,7 @@ ConfigRows ReadConfig(const IBuilderConfig& config) {
                       return config.getFlag(static_cast<BuilderFlag>(flag));
                     }));
   rows.emplace_back("Engine Capability",
-                    NameOf(kCapabilities, static_cast<int32_t>(config.getEngineCapability())));
+                    NameOf(kCapabilityNames, static_cast<int32_t>(config.getEngineCapability())));
   rows.emplace_back("Memory Pools", PoolsOf(config));
   rows.emplace_back("Tactic Sources", ListOf(TacticSourceWords(), [&](int32_t source) {
                       return (config.getTacticSources() >> source & 1u) != 0;

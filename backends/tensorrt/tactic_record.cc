@@ -5,7 +5,7 @@
 namespace vernier::trt {
 namespace {
 
-std::string Quoted(std::string_view text) {
+std::string QuotedWord(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
   for (const char c : text) {
@@ -28,7 +28,7 @@ std::string NumberOrNull(const std::optional<int64_t>& number) {
 std::string FormatTensors(const std::vector<TacticTensor>& tensors) {
   std::string out = "[";
   for (const TacticTensor& t : tensors) {
-    out += (out.size() > 1 ? ", " : "") + std::string("{\"dtype\": ") + Quoted(t.dtype) +
+    out += (out.size() > 1 ? ", " : "") + std::string("{\"dtype\": ") + QuotedWord(t.dtype) +
            ", \"strides\": [";
     for (size_t i = 0; i < t.strides.size(); ++i) {
       out += (i > 0 ? ", " : "") + std::to_string(t.strides[i]);
@@ -220,7 +220,7 @@ std::string FormatTactics(const TacticRecord& record) {
   std::string out = "{\n    \"replay\": {";
   bool first = true;
   for (const auto& [layer, tactic] : record) {
-    out += (first ? "\n        " : ",\n        ") + Quoted(layer) +
+    out += (first ? "\n        " : ",\n        ") + QuotedWord(layer) +
            ": {\n            \"implementation\": " + std::to_string(tactic.implementation) +
            ",\n            \"tactic\": " + std::to_string(tactic.tactic) +
            ",\n            \"inputs\": " + FormatTensors(tactic.inputs) +

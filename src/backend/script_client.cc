@@ -33,7 +33,7 @@ void AddTensors(const TensorMap& tensors, TensorBlockBuilder& builder) {
   }
 }
 
-Status BadAnswer(const std::string& name) {
+Status BadScriptAnswer(const std::string& name) {
   return BackendError("a worker sent a malformed answer for '" + name + "'");
 }
 
@@ -64,7 +64,7 @@ Result<std::optional<TensorMap>> ScriptClient::NextFeed(std::span<const TensorIn
                    "making feed " + std::to_string(next_feed_) + " in '" + name_ + "'"));
   MessageReader in(answer.body);
   const bool is_there = in.Number<uint8_t>() != 0;
-  if (in.failed()) return BadAnswer(name_);
+  if (in.failed()) return BadScriptAnswer(name_);
   if (!is_there) return std::optional<TensorMap>();
   ++next_feed_;
   VERNIER_ASSIGN_OR_RETURN(
@@ -99,7 +99,7 @@ Result<std::vector<ScriptVerdict>> ScriptClient::Compare(const IterationResult& 
     verdict.text = in.Text();
     verdict.json = in.Text();
   }
-  if (!in.finished()) return BadAnswer(name_);
+  if (!in.finished()) return BadScriptAnswer(name_);
   return verdicts;
 }
 
@@ -142,7 +142,7 @@ Result<TensorMap> ScriptClient::Draw(int64_t seed, std::span<const DrawnInput> i
       worker_->Ask(MessageType::kDraw, body, -1, "drawing inputs with '" + name_ + "'"));
   VERNIER_ASSIGN_OR_RETURN(DecodedBlock decoded,
                            DecodeTensors(answer.body, std::move(answer.memory)));
-  if (decoded.tensors.size() != inputs.size()) return BadAnswer(name_);
+  if (decoded.tensors.size() != inputs.size()) return BadScriptAnswer(name_);
   return std::move(decoded.tensors);
 }
 
@@ -156,7 +156,7 @@ Result<double> ScriptClient::Measure(const Tensor& a, const Tensor& b) {
       worker_->Ask(MessageType::kMeasure, body, block.memory.get(), "measuring " + name_));
   MessageReader in(answer.body);
   const auto distance = in.Number<double>();
-  if (!in.finished()) return BadAnswer(name_);
+  if (!in.finished()) return BadScriptAnswer(name_);
   return distance;
 }
 

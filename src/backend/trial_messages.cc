@@ -8,7 +8,7 @@
 namespace vernier {
 namespace {
 
-constexpr size_t kAlignment = 64;  // of a TensorBuffer
+constexpr size_t kTensorAlignment = 64;  // of a TensorBuffer
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void TrialRequest::Encode(MessageWriter& out) const {
 TrialRequest TrialRequest::Decode(MessageReader& in) {
   TrialRequest request;
   request.session = in.Number<uint64_t>();
-  request.shift = in.Number<uint64_t>() % kAlignment;
+  request.shift = in.Number<uint64_t>() % kTensorAlignment;
   const bool filled = in.Number<uint8_t>() != 0;
   const auto fill = in.Number<uint8_t>();
   if (filled) request.fill = fill;
@@ -54,7 +54,7 @@ TrialReport TrialReport::Decode(MessageReader& in) {
 uint64_t ShiftFor(DType dtype, uint64_t shift) {
   // Offsets of strings are 64 bit; packed types begin at any byte.
   const uint64_t item = dtype == DType::kString ? sizeof(int64_t) : ByteSize(dtype, 1).value_or(1);
-  return (shift + item - 1) / item * item % kAlignment;
+  return (shift + item - 1) / item * item % kTensorAlignment;
 }
 
 Result<TrialInputs> TrialInputs::Make(const TensorMap& originals, uint64_t shift) {
@@ -65,7 +65,7 @@ Result<TrialInputs> TrialInputs::Make(const TensorMap& originals, uint64_t shift
     const uint64_t begin = ShiftFor(tensor.dtype(), shift);
     VERNIER_ASSIGN_OR_RETURN(
         TensorBuffer buffer,
-        TensorBuffer::Allocate(DType::kUint8, {static_cast<int64_t>(size + kAlignment)}));
+        TensorBuffer::Allocate(DType::kUint8, {static_cast<int64_t>(size + kTensorAlignment)}));
     const std::span<std::byte> bytes = buffer.bytes().subspan(begin, size);
     if (size > 0) std::memcpy(bytes.data(), tensor.bytes().data(), size);
     auto memory = std::make_shared<const Tensor>(std::move(buffer).Freeze());

@@ -30,7 +30,7 @@ constexpr double kGoodbyeSeconds = 10;
 // How long the end of a process may follow the end of its connection.
 constexpr int kEndMs = 500;
 // A signal that comes just before poll() does not end it: look again that often.
-constexpr int kLookMs = 100;
+constexpr int kAliveCheckMs = 100;
 
 std::string_view SignalMeaning(int signal) {
   switch (signal) {
@@ -159,7 +159,7 @@ Status Worker::Finish() {
   const bool was_alive = death_.ok();
   pollfd end{process_.get(), POLLIN, 0};
   // It leaves by itself when the channel closes, unless its framework hangs.
-  while (death_.ok() && ::poll(&end, 1, kLookMs) <= 0) {
+  while (death_.ok() && ::poll(&end, 1, kAliveCheckMs) <= 0) {
     if (options_.interrupted->load() != 0) {
       (void)EndBy(Cancelled("interrupted while unloading the framework"));
     } else if (request.seconds() > limit) {

@@ -12,9 +12,9 @@ constexpr int kMostTrials = 64;
 constexpr size_t kLargestSet = 8;
 constexpr int kMostNeighbours = 16;
 
-class Search {
+class DisturbanceSearch {
  public:
-  Search(const BlameGraph& graph, const ProbeTrial& trial, bool passes)
+  DisturbanceSearch(const BlameGraph& graph, const ProbeTrial& trial, bool passes)
       : graph_(graph), trial_(trial), passes_(passes) {}
 
   // Adds the last probe of the shortest prefix that has the effect together with what is known to
@@ -142,7 +142,7 @@ std::string List(const std::vector<std::string>& names) {
 Status SearchDisturbance(const BlameGraph& graph, const std::vector<std::string>& probes,
                          const ProbeTrial& trial, DisturbanceRecord& record) {
   const bool cures = record.plain_error > 1;
-  Search search(graph, trial, cures);
+  DisturbanceSearch search(graph, trial, cures);
   record.effect = cures ? "cures" : "causes";
   VERNIER_ASSIGN_OR_RETURN(const bool found, search.FindSmallest(probes));
   if (!found) {

@@ -11,7 +11,7 @@
 namespace vernier {
 namespace {
 
-constexpr int kMostRounds = 8;
+constexpr int kMostBatchRounds = 8;
 
 BenchArithmetic ArithmeticOf(const PairBars& bars) {
   return {bars.ArithmeticOn(kReferenceStream, kCandidateStream),
@@ -103,7 +103,7 @@ Status LayerBatch::Probe(const TensorMap& feed, int64_t iteration) {
   reference_.clear();
   candidate_.clear();
   probed_outputs_.clear();
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMostBatchRounds; ++round) {
     FindIslands();
     std::vector<std::string_view> missing = Wanted();
     std::erase_if(missing, [&](std::string_view name) { return candidate_.contains(name); });

@@ -14,7 +14,7 @@ namespace vernier {
 namespace {
 
 // After so many failures the tensors of a set that fails again are given up together.
-constexpr int64_t kMostFailures = 64;
+constexpr int64_t kMostProbeFailures = 64;
 
 bool EndsEverything(const Status& status) { return status.code() == StatusCode::kCancelled; }
 
@@ -240,7 +240,7 @@ void ProbeSessions::Split(size_t index, const Status& why) {
   ++failures_;
   Group failed = std::move(groups_[index]);
   const auto at = groups_.begin() + static_cast<ptrdiff_t>(index);
-  if (failed.names.size() == 1 || failures_ > kMostFailures) {
+  if (failed.names.size() == 1 || failures_ > kMostProbeFailures) {
     for (const std::string& name : failed.names) {
       unexposed_.push_back(
           {name, "'" + side_.plan().name + "' fails with it: " + FirstLine(why.message())});

@@ -1,4 +1,5 @@
 #include "blame/sides.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -52,9 +53,6 @@ TEST(ChooseSides, NeedsExactlyTwoSides) {
   EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime"}), {}, "").ok());
   EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime", "openvino", "torch"}), {}, "").ok());
 }
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 Tensor Floats(std::vector<float> values) {
   const Dims dims = {static_cast<int64_t>(values.size())};

@@ -16,7 +16,7 @@
 namespace vernier {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 Result<TensorJudgement> Judge(const Tensor& a, const Tensor& b, const ErrorBar& bar) {
   VERNIER_ASSIGN_OR_RETURN(BarVerdict verdict, MeasureAgainstBar(a, b, bar));
@@ -31,7 +31,7 @@ Result<TensorJudgement> Judge(const Tensor& a, const Tensor& b, const ErrorBar& 
 }  // namespace
 
 TensorJudgement JudgeTensor(const Tensor& reference, const Tensor& candidate, const ErrorBar& bar) {
-  constexpr TensorJudgement kCannotAgree{kInfinity, kInfinity};
+  constexpr TensorJudgement kCannotAgree{kUnbounded, kUnbounded};
   if (reference.dims() != candidate.dims()) return kCannotAgree;
   if (SameBits(reference, candidate)) return {};
   const bool text = reference.dtype() == DType::kString || candidate.dtype() == DType::kString;

@@ -1,4 +1,5 @@
 #include "blame/tensor_judge.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +12,7 @@
 namespace vernier {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-ErrorBar Bar(double rms = 1e-6) {
+ErrorBar JudgedBar(double rms = 1e-6) {
   ErrorBar bar;
   bar.rms = rms;
   return bar;
@@ -24,23 +23,23 @@ Tensor Complex(const std::vector<float>& parts) {
 }
 
 TEST(JudgeTensor, ANanOnBothSidesIsNoErrorOfTheRest) {
-  EXPECT_EQ(JudgeTensor(Floats({kNan, 1, 2}), Floats({-kNan, 1, 2}), Bar()).times, 0);
-  EXPECT_GT(JudgeTensor(Floats({kNan, 1, 2}), Floats({-kNan, 1, 2.1f}), Bar()).times, 1);
+  EXPECT_EQ(JudgeTensor(Floats({kNan, 1, 2}), Floats({-kNan, 1, 2}), JudgedBar()).times, 0);
+  EXPECT_GT(JudgeTensor(Floats({kNan, 1, 2}), Floats({-kNan, 1, 2.1f}), JudgedBar()).times, 1);
 }
 
 TEST(JudgeTensor, ANanOnOneSideIsNoAgreement) {
-  EXPECT_TRUE(std::isinf(JudgeTensor(Floats({kNan, 1}), Floats({1, 1}), Bar()).times));
-  EXPECT_TRUE(std::isinf(JudgeTensor(Floats({1, 1}), Floats({kNan, 1}), Bar()).times));
+  EXPECT_TRUE(std::isinf(JudgeTensor(Floats({kNan, 1}), Floats({1, 1}), JudgedBar()).times));
+  EXPECT_TRUE(std::isinf(JudgeTensor(Floats({1, 1}), Floats({kNan, 1}), JudgedBar()).times));
 }
 
 TEST(JudgeTensor, NorIsOneOfComplexNumbers) {
-  EXPECT_LE(JudgeTensor(Complex({1, 2, 3, 4}), Complex({1, 2, 3, -4}), Bar(9)).times, 1);
+  EXPECT_LE(JudgeTensor(Complex({1, 2, 3, 4}), Complex({1, 2, 3, -4}), JudgedBar(9)).times, 1);
   EXPECT_TRUE(
-      std::isinf(JudgeTensor(Complex({1, 2, 3, 4}), Complex({kNan, 2, 3, 4}), Bar()).times));
+      std::isinf(JudgeTensor(Complex({1, 2, 3, 4}), Complex({kNan, 2, 3, 4}), JudgedBar()).times));
 }
 
 TEST(JudgeTensor, NorAreOtherShapes) {
-  EXPECT_TRUE(std::isinf(JudgeTensor(Floats({1, 1}), Floats({1}), Bar()).times));
+  EXPECT_TRUE(std::isinf(JudgeTensor(Floats({1, 1}), Floats({1}), JudgedBar()).times));
 }
 
 }  // namespace

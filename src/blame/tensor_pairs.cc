@@ -86,10 +86,10 @@ class Aliases {
   NameSet dequantised_;
 };
 
-class Pairing {
+class TensorPairing {
  public:
-  Pairing(const OnnxModel* reference, std::span<const std::string> saved,
-          const BlameGraph& candidate)
+  TensorPairing(const OnnxModel* reference, std::span<const std::string> saved,
+                const BlameGraph& candidate)
       : theirs_(MarkableTensors(candidate.model())),
         markable_(theirs_.begin(), theirs_.end()),
         aliases_(candidate.graph()),
@@ -184,7 +184,7 @@ bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> sav
 
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
                         const BlameGraph& candidate) {
-  return Pairing(reference, saved, candidate).Make();
+  return TensorPairing(reference, saved, candidate).Make();
 }
 
 }  // namespace vernier

@@ -1,4 +1,5 @@
 #include "blame/verdicts.h"
+#include "core/test_values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +14,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<std::string> Accused(BlameRecord& record) {
   Accuse({"c_out"}, record);

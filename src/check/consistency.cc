@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "check/feed_drawer.h"
 #include "check/memory_properties.h"
 #include "check/properties.h"
 #include "check/row_scout.h"
+#include "check/sample_drawer.h"
 #include "compare/comparison.h"
 #include "compare/vacuous.h"
 #include "kernels/magnitudes.h"
@@ -236,7 +236,7 @@ class RunnerCheck {
   const Probe::Shared& shared_;
   ErrorsOnly errors_only_;
   const Probe::Shared again_;  // for everything after the first run
-  const FeedDrawer drawer_;
+  const SampleDrawer drawer_;
   const PropertyObserver& observer_;
   const ErrorBars no_bars_;
   std::vector<Sample> samples_;

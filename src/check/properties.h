@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "check/agreement.h"
-#include "check/feed_drawer.h"
 #include "check/probe.h"
 #include "check/row_scout.h"
+#include "check/sample_drawer.h"
 #include "record/consistency_record.h"
 
 namespace vernier {

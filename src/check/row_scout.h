@@ -6,8 +6,8 @@
 #include <string>
 
 #include "check/batch_rows.h"
-#include "check/feed_drawer.h"
 #include "check/probe.h"
+#include "check/sample_drawer.h"
 
 namespace vernier {
 

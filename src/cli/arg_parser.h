@@ -74,6 +74,12 @@ class ParsedArgs {
   std::vector<PluginOption> plugin_options_;
 };
 
+/// The words of the last occurrence, to keep.
+std::vector<std::string> ListOf(const ParsedArgs& args, std::string_view dest);
+
+/// The last value, empty where there is none.
+std::string TextOf(const ParsedArgs& args, std::string_view dest);
+
 enum class ParseEnd : uint8_t {
   kParsed,      ///< `args` and `unknown` hold the result
   kHelp,        ///< help was asked for before any error

@@ -21,10 +21,6 @@ Result<uint64_t> BytesOf(const ParsedArgs& args, std::string_view dest) {
   return InvalidArgument(flag + ": expected a size > 0, for example 4G, got '" + word + "'");
 }
 
-std::string TextOf(const ParsedArgs& args, std::string_view dest) {
-  return std::string(args.Value(dest).value_or(""));
-}
-
 }  // namespace
 
 Result<BlamePlan> BindBlame(const ParsedArgs& args, RunPlan run) {

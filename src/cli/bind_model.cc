@@ -5,14 +5,7 @@
 #include "util/cast_grammar.h"
 
 namespace vernier {
-namespace {
-
-std::vector<std::string> ListOf(const ParsedArgs& args, std::string_view dest) {
-  const std::span<const std::string> words = args.List(dest);
-  return {words.begin(), words.end()};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Result<ModelPlan> BindModel(const ParsedArgs& args) {
   ModelPlan model;

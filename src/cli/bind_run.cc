@@ -32,15 +32,6 @@ constexpr PeerVariable kPeerVariables[] = {
     {"POLYGRAPHY_INTERNAL_CORRECTNESS_CHECKS", "the tests do that"},
 };
 
-std::vector<std::string> ListOf(const ParsedArgs& args, std::string_view dest) {
-  const std::span<const std::string> words = args.List(dest);
-  return {words.begin(), words.end()};
-}
-
-std::string TextOf(const ParsedArgs& args, std::string_view dest) {
-  return std::string(args.Value(dest).value_or(""));
-}
-
 // A flag that does nothing here must not pass in silence.
 void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
   std::vector<std::string_view> warned;
@@ -123,11 +114,6 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
 }
 
 fs::path Absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
-
-bool LiesWithin(const fs::path& path, const fs::path& folder) {
-  const fs::path relative = path.lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
-}
 
 Status CheckPaths(const RunPlan& plan) {
   std::vector<std::string> saved;

@@ -210,11 +210,6 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   return runner;
 }
 
-bool HasOption(const RunnerPlan& runner, std::string_view key) {
-  return std::any_of(runner.session_options.begin(), runner.session_options.end(),
-                     [&](const auto& option) { return option.first == key; });
-}
-
 // Backends that read ONNX take TensorFlow's models converted.
 Status ResolveForOnnx(ModelType type, const std::string& extra, RunnerPlan& runner) {
   ModelPlan& model = runner.model;

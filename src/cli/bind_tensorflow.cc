@@ -14,7 +14,7 @@ namespace {
 struct Passed {
   std::string_view dest, key;
 };
-constexpr Passed kPassedOn[] = {
+constexpr Passed kTfPassedOn[] = {
     {"ckpt", "ckpt"},
     {"tf_signature", "signature"},
     {"save_frozen_graph_path", "save_pb"},
@@ -40,11 +40,6 @@ void SetOutputs(const std::vector<std::string>& words, RunnerPlan& runner) {
   for (const std::string& word : words) runner.session_options.emplace_back("outputs", word);
 }
 
-bool HasOption(const RunnerPlan& runner, std::string_view key) {
-  return std::any_of(runner.session_options.begin(), runner.session_options.end(),
-                     [&](const auto& option) { return option.first == key; });
-}
-
 bool HasOption(const RunnerPlan& runner, std::string_view key, std::string_view value) {
   return std::any_of(
       runner.session_options.begin(), runner.session_options.end(),
@@ -55,16 +50,16 @@ bool HasOption(const RunnerPlan& runner, std::string_view key, std::string_view 
 
 bool IsTensorFlowDest(std::string_view dest) {
   return dest == "tf_lib" || dest == "tf_outputs" ||
-         std::any_of(std::begin(kPassedOn), std::end(kPassedOn),
+         std::any_of(std::begin(kTfPassedOn), std::end(kTfPassedOn),
                      [&](const Passed& passed) { return passed.dest == dest; });
 }
 
 Status BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner) {
   if (runner.backend != "tensorflow") return BindTensorFlowConversion(args, runner);
   for (const GivenOption& given : args.given()) {
-    const auto passed = std::find_if(std::begin(kPassedOn), std::end(kPassedOn),
+    const auto passed = std::find_if(std::begin(kTfPassedOn), std::end(kTfPassedOn),
                                      [&](const Passed& p) { return p.dest == given.row->dest; });
-    if (passed == std::end(kPassedOn)) continue;
+    if (passed == std::end(kTfPassedOn)) continue;
     const std::string value = given.row->arity == Arity::kNone ? "1" : given.values.front();
     runner.session_options.emplace_back(passed->key, value);
     // Whether XLA takes graphs for the CPU is settled when the library loads.
@@ -131,6 +126,11 @@ void ResolveTensorFlow(ModelType type, RunnerPlan& runner) {
 
 void ConvertToOnnx(RunnerPlan& runner) {
   runner.session_options.emplace_back(kConvertOption, "onnx");
+}
+
+bool HasOption(const RunnerPlan& runner, std::string_view key) {
+  return std::any_of(runner.session_options.begin(), runner.session_options.end(),
+                     [&](const auto& option) { return option.first == key; });
 }
 
 }  // namespace vernier

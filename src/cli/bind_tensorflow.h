@@ -20,6 +20,9 @@ Status BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner);
 /// --tf-outputs. kInvalidArgument for an --opset below 1.
 Status BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner);
 
+/// Whether the runner has this session option, whatever its value.
+bool HasOption(const RunnerPlan& runner, std::string_view key);
+
 /// Is this one of TensorFlow's formats?
 bool IsTensorFlowModel(ModelType type);
 

@@ -10,37 +10,37 @@ namespace vernier {
 namespace {
 
 OptionTable BatchOptionTable() {
-  return OptionTable({GeneralOptions(), BatchOptions(), LoggingOptions()});
+  return OptionTable({GeneralGroup(), BatchGroup(), LoggingGroup()});
 }
 
 OptionTable DataFilesOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(), DataFilesOptions()});
+  return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});
 }
 
 OptionTable DataConvertOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(), DataConvertOptions()});
+  return OptionTable({GeneralGroup(), LoggingGroup(), DataConvertGroup()});
 }
 
 OptionTable DataShowOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(), DataShowOptions()});
+  return OptionTable({GeneralGroup(), LoggingGroup(), DataShowGroup()});
 }
 
 OptionTable DataRecoverOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(), DataRecoverOptions()});
+  return OptionTable({GeneralGroup(), LoggingGroup(), DataRecoverGroup()});
 }
 
 OptionTable ReportOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(), ReportFileOptions()});
+  return OptionTable({GeneralGroup(), LoggingGroup(), ReportFileGroup()});
 }
 
 OptionTable BackendsOptionTable() {
   return OptionTable(
-      {GeneralOptions(), BackendListOptions(), Only(WorkerOptions(), {"python", "backend_dir"})});
+      {GeneralGroup(), BackendListGroup(), Only(WorkerGroup(), {"python", "backend_dir"})});
 }
 
 OptionTable DoctorOptionTable() {
   return OptionTable(
-      {GeneralOptions(), DoctorOptions(), Only(WorkerOptions(), {"python", "backend_dir"})});
+      {GeneralGroup(), DoctorGroup(), Only(WorkerGroup(), {"python", "backend_dir"})});
 }
 
 constexpr CommandEntry kCommands[] = {

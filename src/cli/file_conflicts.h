@@ -1,6 +1,7 @@
 // A command that would write over what it reads, or write two things to one place.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,5 +22,8 @@ Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},
 /// kInvalidArgument, in one sentence, where the folder of --bundle holds something that is no
 /// bundle, or that the command line reads or writes otherwise. Ok without --bundle.
 Status CheckBundlePlace(const ParsedArgs& args);
+
+/// Whether the path is the folder or something below it. Both are absolute and normal.
+bool LiesWithin(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 }  // namespace vernier

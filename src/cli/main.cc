@@ -26,6 +26,7 @@
 #include "cli/commands/commands.h"
 #include "cli/group_words.h"
 #include "cli/version.h"
+#include "run/exit_code.h"
 
 namespace vernier {
 namespace {
@@ -35,7 +36,7 @@ struct NamedCommand {
   Command* run;
 };
 
-constexpr NamedCommand kCommands[] = {
+constexpr NamedCommand kCommandFunctions[] = {
     {"run", RunCommand},
     {"blame", BlameCommand},
     {"batch", BatchCommand},
@@ -123,9 +124,9 @@ bool IsGroup(std::string_view word) {
 }
 
 const NamedCommand* Find(std::string_view name) {
-  const auto* at = std::find_if(std::begin(kCommands), std::end(kCommands),
+  const auto* at = std::find_if(std::begin(kCommandFunctions), std::end(kCommandFunctions),
                                 [&](const NamedCommand& command) { return command.name == name; });
-  return at == std::end(kCommands) ? nullptr : at;
+  return at == std::end(kCommandFunctions) ? nullptr : at;
 }
 
 int Start(const NamedCommand& command, std::span<const std::string> rest,
@@ -142,7 +143,7 @@ int Start(const NamedCommand& command, std::span<const std::string> rest,
 }
 
 // No such command: a group without its second word, or a mistake.
-int Refuse(std::span<const std::string> words, const Invocation& invocation) {
+int RefuseUnknown(std::span<const std::string> words, const Invocation& invocation) {
   const std::string first = words.empty() ? "" : words[0];
   const std::string two = words.size() > 1 ? first + " " + words[1] : first;
   const bool group = IsGroup(first);
@@ -234,7 +235,7 @@ int RunWords(std::vector<std::string> words, const Invocation& invocation) {
       return Start(*command, std::span(words).subspan(length), invocation);
     }
   }
-  return Refuse(words, invocation);
+  return RefuseUnknown(words, invocation);
 }
 
 // A reader that had enough, as in `| head`.

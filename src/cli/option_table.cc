@@ -90,29 +90,28 @@ const OptionRow* OptionTable::FindDest(std::string_view dest) const {
 
 OptionTable RunOptionTable() {
   // The peer's order of registration: it decides the order of names in "could match ..." messages.
-  std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(), RunnerOptions(),
-                                      ModelOptions()};
+  std::vector<CommandGroup> groups = {GeneralGroup(), LoggingGroup(), RunnerGroup(), ModelGroup()};
   const auto add = [&groups](const std::vector<OptionGroup>& more) {
     groups.insert(groups.end(), more.begin(), more.end());
   };
-  add(TensorFlowOptions());
-  groups.push_back(OnnxSaveOptions());
-  groups.push_back(OnnxShapeInferenceOptions());
-  groups.push_back(OnnxLoadOptions());
-  groups.push_back(OnnxRuntimeOptions());
-  groups.push_back(OpenVinoOptions());
-  groups.push_back(TensorRtConfigOptions());
-  add(TensorRtLoadOptions());
-  groups.push_back(TensorRtRunOptions());
-  groups.push_back(DataLoaderOptions());
-  groups.push_back(ComparatorRunOptions());
-  groups.push_back(PostprocessOptions());
-  add(CompareOptions());
-  groups.push_back(WorkerOptions());
-  groups.push_back(ReportOptions());
-  groups.push_back(RunAndBlameOptions());
-  groups.push_back(BlameOptions());
-  groups.push_back(ScriptOptions());
+  add(TensorFlowGroup());
+  groups.push_back(OnnxSaveGroup());
+  groups.push_back(OnnxShapeInferenceGroup());
+  groups.push_back(OnnxLoadGroup());
+  groups.push_back(OnnxRuntimeGroup());
+  groups.push_back(OpenVinoGroup());
+  groups.push_back(TensorRtConfigGroup());
+  add(TensorRtLoadGroup());
+  groups.push_back(TensorRtRunGroup());
+  groups.push_back(DataLoaderGroup());
+  groups.push_back(ComparatorRunGroup());
+  groups.push_back(PostprocessGroup());
+  add(CompareGroup());
+  groups.push_back(WorkerGroup());
+  groups.push_back(ReportGroup());
+  groups.push_back(RunAndBlameGroup());
+  groups.push_back(BlameGroup());
+  groups.push_back(ScriptGroup());
   return OptionTable(std::move(groups));
 }
 

@@ -86,4 +86,13 @@ void TakePluginOptions(ParseResult& result) {
   });
 }
 
+std::vector<std::string> ListOf(const ParsedArgs& args, std::string_view dest) {
+  const std::span<const std::string> words = args.List(dest);
+  return {words.begin(), words.end()};
+}
+
+std::string TextOf(const ParsedArgs& args, std::string_view dest) {
+  return std::string(args.Value(dest).value_or(""));
+}
+
 }  // namespace vernier

@@ -15,22 +15,21 @@ CommandGroup OnSavedMeasures(CommandGroup group) {
 
 // What `run` has for runners, models and inputs; nothing is compared with another runner or saved.
 std::vector<CommandGroup> RunnersAndInputs() {
-  std::vector<CommandGroup> groups = {GeneralOptions(), LoggingOptions(),
-                                      Without(RunnerOptions(), {"pairs", "reference"}),
-                                      ModelOptions()};
-  for (const OptionGroup& group : TensorFlowOptions()) groups.push_back(group);
-  groups.push_back(OnnxLoadOptions());
-  groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
-  for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
-  groups.push_back(TensorRtRunOptions());
-  groups.push_back(Without(DataLoaderOptions(), {"iterations", "data_loader_backend_module"}));
+  std::vector<CommandGroup> groups = {GeneralGroup(), LoggingGroup(),
+                                      Without(RunnerGroup(), {"pairs", "reference"}), ModelGroup()};
+  for (const OptionGroup& group : TensorFlowGroup()) groups.push_back(group);
+  groups.push_back(OnnxLoadGroup());
+  groups.insert(groups.end(), {OnnxRuntimeGroup(), OpenVinoGroup(), TensorRtConfigGroup()});
+  for (const OptionGroup& group : TensorRtLoadGroup()) groups.push_back(group);
+  groups.push_back(TensorRtRunGroup());
+  groups.push_back(Without(DataLoaderGroup(), {"iterations", "data_loader_backend_module"}));
   return groups;
 }
 
 // Outputs are compared as run compares them, but for what needs several iterations or draws.
 std::vector<CommandGroup> AccuracyGroups() {
   std::vector<CommandGroup> groups;
-  for (const OptionGroup& group : CompareOptions()) {
+  for (const OptionGroup& group : CompareGroup()) {
     groups.push_back(
         Without(group, {"sequential_runners", "load_outputs_paths", "compare_outputs", "validate",
                         "fail_fast", "check_average", "compare_func_script",
@@ -44,38 +43,38 @@ std::vector<CommandGroup> AccuracyGroups() {
 
 OptionTable BlameOptionTable() {
   std::vector<CommandGroup> groups = {
-      GeneralOptions(),  LoggingOptions(),       Without(RunnerOptions(), {"pairs"}),
-      ModelOptions(),    OnnxLoadOptions(),      OnnxRuntimeOptions(),
-      OpenVinoOptions(), TensorRtConfigOptions()};
-  for (const OptionGroup& group : TensorRtLoadOptions()) groups.emplace_back(group);
-  groups.push_back(TensorRtRunOptions());
-  groups.push_back(DataLoaderOptions());
-  for (const OptionGroup& group : CompareOptions()) {
+      GeneralGroup(),  LoggingGroup(),       Without(RunnerGroup(), {"pairs"}),
+      ModelGroup(),    OnnxLoadGroup(),      OnnxRuntimeGroup(),
+      OpenVinoGroup(), TensorRtConfigGroup()};
+  for (const OptionGroup& group : TensorRtLoadGroup()) groups.emplace_back(group);
+  groups.push_back(TensorRtRunGroup());
+  groups.push_back(DataLoaderGroup());
+  for (const OptionGroup& group : CompareGroup()) {
     groups.push_back(Only(group, {"load_outputs_paths"}));
   }
-  groups.push_back(WorkerOptions());
-  groups.push_back(BlameOptions());
-  groups.push_back(BlameAloneOptions());
-  groups.push_back(Only(ReportOptions(), {"reports"}));
+  groups.push_back(WorkerGroup());
+  groups.push_back(BlameGroup());
+  groups.push_back(BlameAloneGroup());
+  groups.push_back(Only(ReportGroup(), {"reports"}));
   return OptionTable(std::move(groups));
 }
 
 OptionTable CompareOptionTable() {
-  std::vector<CommandGroup> groups = {GeneralOptions(), ComparedFilesOptions(), LoggingOptions(),
-                                      Only(RunnerOptions(), {"pairs"}), PostprocessOptions()};
-  for (const OptionGroup& group : CompareOptions()) {
+  std::vector<CommandGroup> groups = {GeneralGroup(), ComparedFilesGroup(), LoggingGroup(),
+                                      Only(RunnerGroup(), {"pairs"}), PostprocessGroup()};
+  for (const OptionGroup& group : CompareGroup()) {
     // What is compared are the operands, and nothing runs.
     groups.push_back(
         Without(group, {"sequential_runners", "load_outputs_paths", "compare_outputs"}));
   }
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python"}));
-  groups.push_back(ReportOptions());
+  groups.push_back(Only(WorkerGroup(), {"timeout", "python"}));
+  groups.push_back(ReportGroup());
   return OptionTable(std::move(groups));
 }
 
 OptionTable CheckAccuracyOptionTable() {
-  std::vector<CommandGroup> groups = {GeneralOptions(), AccuracyFileOptions(), LoggingOptions()};
-  for (const OptionGroup& group : CompareOptions()) {
+  std::vector<CommandGroup> groups = {GeneralGroup(), AccuracyFileGroup(), LoggingGroup()};
+  for (const OptionGroup& group : CompareGroup()) {
     groups.push_back(
         OnSavedMeasures(Without(group, {"sequential_runners", "load_outputs_paths", "validate"})));
   }
@@ -84,53 +83,53 @@ OptionTable CheckAccuracyOptionTable() {
 
 OptionTable CheckExtremesOptionTable() {
   std::vector<CommandGroup> groups = RunnersAndInputs();
-  groups.push_back(ExtremesCheckOptions());
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
-  groups.push_back(Only(ReportOptions(), {"save_record"}));
+  groups.push_back(ExtremesCheckGroup());
+  groups.push_back(Only(WorkerGroup(), {"timeout", "python", "backend_dir"}));
+  groups.push_back(Only(ReportGroup(), {"save_record"}));
   return OptionTable(std::move(groups));
 }
 
 OptionTable CheckConsistencyOptionTable() {
   std::vector<CommandGroup> groups = RunnersAndInputs();
-  groups.push_back(ConsistencyCheckOptions());
-  for (const OptionGroup& group : CompareOptions()) {
+  groups.push_back(ConsistencyCheckGroup());
+  for (const OptionGroup& group : CompareGroup()) {
     groups.push_back(Only(group, {"rtol", "atol", "tolerance", "strict", "lenient"}));
   }
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
-  groups.push_back(Only(ReportOptions(), {"save_record"}));
+  groups.push_back(Only(WorkerGroup(), {"timeout", "python", "backend_dir"}));
+  groups.push_back(Only(ReportGroup(), {"save_record"}));
   return OptionTable(std::move(groups));
 }
 
 OptionTable CheckLintOptionTable() {
   std::vector<CommandGroup> groups = {
-      GeneralOptions(),
-      LoggingOptions(),
-      LintCheckOptions(),
-      Without(RunnerOptions(), {"pairs", "reference", "runner"}),
-      Without(ModelOptions(), {"onnx_graphsurgeon"}),
-      Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data", "fp_to_fp16"})};
-  groups.insert(groups.end(), {OnnxRuntimeOptions(), OpenVinoOptions(), TensorRtConfigOptions()});
-  for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
-  groups.push_back(TensorRtRunOptions());
-  groups.push_back(DataLoaderOptions());
-  groups.push_back(Only(WorkerOptions(), {"timeout", "python", "backend_dir"}));
+      GeneralGroup(),
+      LoggingGroup(),
+      LintCheckGroup(),
+      Without(RunnerGroup(), {"pairs", "reference", "runner"}),
+      Without(ModelGroup(), {"onnx_graphsurgeon"}),
+      Only(OnnxLoadGroup(), {"external_data_dir", "ignore_external_data", "fp_to_fp16"})};
+  groups.insert(groups.end(), {OnnxRuntimeGroup(), OpenVinoGroup(), TensorRtConfigGroup()});
+  for (const OptionGroup& group : TensorRtLoadGroup()) groups.push_back(group);
+  groups.push_back(TensorRtRunGroup());
+  groups.push_back(DataLoaderGroup());
+  groups.push_back(Only(WorkerGroup(), {"timeout", "python", "backend_dir"}));
   return OptionTable(std::move(groups));
 }
 
 OptionTable ProfileOptionTable() {
   std::vector<CommandGroup> groups = {
-      GeneralOptions(), LoggingOptions(), Without(RunnerOptions(), {"pairs", "reference"}),
-      Without(ModelOptions(), {"input_shapes", "onnx_graphsurgeon"}), ProfileOptionRows()};
-  for (const OptionGroup& group : TensorFlowOptions()) groups.push_back(group);
-  groups.insert(groups.end(), {OnnxLoadOptions(), OnnxRuntimeOptions(), OpenVinoOptions(),
-                               TensorRtConfigOptions()});
-  for (const OptionGroup& group : TensorRtLoadOptions()) groups.push_back(group);
-  groups.push_back(TensorRtRunOptions());
-  groups.push_back(Only(DataLoaderOptions(),
+      GeneralGroup(), LoggingGroup(), Without(RunnerGroup(), {"pairs", "reference"}),
+      Without(ModelGroup(), {"input_shapes", "onnx_graphsurgeon"}), ProfileOptionRows()};
+  for (const OptionGroup& group : TensorFlowGroup()) groups.push_back(group);
+  groups.insert(groups.end(),
+                {OnnxLoadGroup(), OnnxRuntimeGroup(), OpenVinoGroup(), TensorRtConfigGroup()});
+  for (const OptionGroup& group : TensorRtLoadGroup()) groups.push_back(group);
+  groups.push_back(TensorRtRunGroup());
+  groups.push_back(Only(DataLoaderGroup(),
                         {"seed", "val_range", "inputs_from_graph", "like", "load_inputs_paths"}));
   for (CommandGroup& group : AccuracyGroups()) groups.push_back(std::move(group));
-  groups.push_back(WorkerOptions());
-  groups.push_back(Without(ReportOptions(), {"save_record"}));
+  groups.push_back(WorkerGroup());
+  groups.push_back(Without(ReportGroup(), {"save_record"}));
   return OptionTable(std::move(groups));
 }
 

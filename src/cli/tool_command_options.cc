@@ -5,108 +5,106 @@
 namespace vernier {
 namespace {
 
-CommandGroup Python() { return Only(WorkerOptions(), {"timeout", "python"}); }
+CommandGroup Python() { return Only(WorkerGroup(), {"timeout", "python"}); }
 
 CommandGroup LoadedModel() {
-  return Only(OnnxLoadOptions(), {"external_data_dir", "ignore_external_data", "fp_to_fp16"});
+  return Only(OnnxLoadGroup(), {"external_data_dir", "ignore_external_data", "fp_to_fp16"});
 }
 
 CommandGroup MarkedOutputs() {
-  return Only(SanitizeOptions(), {"onnx_outputs", "onnx_exclude_outputs", "onnx_outputs_by_type"});
+  return Only(SanitizeGroup(), {"onnx_outputs", "onnx_exclude_outputs", "onnx_outputs_by_type"});
 }
 
-CommandGroup SavedModel() { return Without(OnnxSaveOptions(), {"save_onnx"}); }
+CommandGroup SavedModel() { return Without(OnnxSaveGroup(), {"save_onnx"}); }
 
 // With the inputs that the peer's parser takes, though nothing is run.
 std::vector<CommandGroup> PluginGroups() {
-  return {
-      GeneralOptions(),
-      LoggingOptions(),
-      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}),
-      OnnxShapeInferenceOptions(),
-      Without(OnnxLoadOptions(), {"mark_all", "exclude_outputs", "strict_external_data"}),
-      Only(DataLoaderOptions(), {"seed", "val_range", "iterations", "data_loader_backend_module",
-                                 "load_inputs_paths", "data_loader_script"})};
+  return {GeneralGroup(),
+          LoggingGroup(),
+          Only(ModelGroup(), {"model_file", "model_type", "input_shapes"}),
+          OnnxShapeInferenceGroup(),
+          Without(OnnxLoadGroup(), {"mark_all", "exclude_outputs", "strict_external_data"}),
+          Only(DataLoaderGroup(), {"seed", "val_range", "iterations", "data_loader_backend_module",
+                                   "load_inputs_paths", "data_loader_script"})};
 }
 
 }  // namespace
 
 OptionTable CapabilityOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(),
-                      Only(ModelOptions(), {"model_file", "model_type"}), CapabilityOptions(),
-                      OnnxShapeInferenceOptions(), LoadedModel(), MarkedOutputs(), SavedModel(),
+  return OptionTable({GeneralGroup(), LoggingGroup(),
+                      Only(ModelGroup(), {"model_file", "model_type"}), CapabilityGroup(),
+                      OnnxShapeInferenceGroup(), LoadedModel(), MarkedOutputs(), SavedModel(),
                       Python()});
 }
 
 OptionTable PluginListOptionTable() {
   std::vector<CommandGroup> groups = PluginGroups();
-  groups.push_back(PluginPatternOptions());
+  groups.push_back(PluginPatternGroup());
   groups.push_back(Python());
   return OptionTable(std::move(groups));
 }
 
 OptionTable PluginMatchOptionTable() {
   std::vector<CommandGroup> groups = PluginGroups();
-  groups.push_back(PluginPatternOptions());
-  groups.push_back(Only(PluginFileOptions(), {"output"}));
+  groups.push_back(PluginPatternGroup());
+  groups.push_back(Only(PluginFileGroup(), {"output"}));
   groups.push_back(Python());
   return OptionTable(std::move(groups));
 }
 
 OptionTable PluginReplaceOptionTable() {
   std::vector<CommandGroup> groups = PluginGroups();
-  groups.push_back(Only(PluginPatternOptions(), {"plugin_dir"}));
-  groups.push_back(PluginFileOptions());
+  groups.push_back(Only(PluginPatternGroup(), {"plugin_dir"}));
+  groups.push_back(PluginFileGroup());
   groups.push_back(Python());
   return OptionTable(std::move(groups));
 }
 
 OptionTable PluginAutotuneOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file"}),
-                      PluginPatternOptions(), PluginAutotuneOptions(), NewModelOptions(),
-                      SavedModel(), Python()});
+  return OptionTable({GeneralGroup(), LoggingGroup(), Only(ModelGroup(), {"model_file"}),
+                      PluginPatternGroup(), PluginAutotuneGroup(), NewModelGroup(), SavedModel(),
+                      Python()});
 }
 
 OptionTable TemplateNetworkOptionTable() {
   std::vector<CommandGroup> groups = {
-      GeneralOptions(), LoggingOptions(), Only(ModelOptions(), {"model_file", "model_type"}),
-      TemplateOptions(),
-      Without(OnnxLoadOptions(), {"mark_all", "exclude_outputs", "strict_external_data"})};
-  for (const OptionGroup& group : TensorRtLoadOptions()) {
+      GeneralGroup(), LoggingGroup(), Only(ModelGroup(), {"model_file", "model_type"}),
+      TemplateGroup(),
+      Without(OnnxLoadGroup(), {"mark_all", "exclude_outputs", "strict_external_data"})};
+  for (const OptionGroup& group : TensorRtLoadGroup()) {
     groups.push_back(Without(group, {"save_engine", "load_runtime", "save_timing_cache",
                                      "dla_workspace_allocation_strategy"}));
   }
-  groups.push_back(TensorFlowRefusedOptions());
+  groups.push_back(TensorFlowRefusedGroup());
   return OptionTable(std::move(groups));
 }
 
 OptionTable TemplateConfigOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(),
-                      Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}),
-                      TemplateOptions(),
-                      Without(DataLoaderOptions(), {"inputs_from_graph", "like"}),
-                      Without(TensorRtConfigOptions(), {"workspace"})});
+  return OptionTable({GeneralGroup(), LoggingGroup(),
+                      Only(ModelGroup(), {"model_file", "model_type", "input_shapes"}),
+                      TemplateGroup(), Without(DataLoaderGroup(), {"inputs_from_graph", "like"}),
+                      Without(TensorRtConfigGroup(), {"workspace"})});
 }
 
 OptionTable TemplateGraphOptionTable() {
   return OptionTable(
-      {GeneralOptions(), LoggingOptions(),
-       Only(ModelOptions(), {"model_file", "model_type", "input_shapes"}), TemplateOptions(),
-       OnnxShapeInferenceOptions(),
-       Without(OnnxLoadOptions(), {"mark_all", "exclude_outputs", "strict_external_data"})});
+      {GeneralGroup(), LoggingGroup(),
+       Only(ModelGroup(), {"model_file", "model_type", "input_shapes"}), TemplateGroup(),
+       OnnxShapeInferenceGroup(),
+       Without(OnnxLoadGroup(), {"mark_all", "exclude_outputs", "strict_external_data"})});
 }
 
 OptionTable ShardHintsOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(),
-                      Only(ModelOptions(), {"model_file", "model_type"}), TemplateOptions(),
-                      LoadedModel(), MarkedOutputs(), ShardHintOptions(), Python()});
+  return OptionTable({GeneralGroup(), LoggingGroup(),
+                      Only(ModelGroup(), {"model_file", "model_type"}), TemplateGroup(),
+                      LoadedModel(), MarkedOutputs(), ShardHintGroup(), Python()});
 }
 
 OptionTable ShardOptionTable() {
-  return OptionTable({GeneralOptions(), LoggingOptions(),
-                      Only(ModelOptions(), {"model_file", "model_type"}), ShardSourceOptions(),
-                      ShardHintOptions(), NewModelOptions(), OnnxShapeInferenceOptions(),
-                      LoadedModel(), MarkedOutputs(), SavedModel(), Python()});
+  return OptionTable({GeneralGroup(), LoggingGroup(),
+                      Only(ModelGroup(), {"model_file", "model_type"}), ShardSourceGroup(),
+                      ShardHintGroup(), NewModelGroup(), OnnxShapeInferenceGroup(), LoadedModel(),
+                      MarkedOutputs(), SavedModel(), Python()});
 }
 
 }  // namespace vernier

@@ -125,10 +125,6 @@ const NamedTensor* StatisticsPartner(const OutputComparison& output, const Itera
   return nullptr;
 }
 
-bool WantsDetail(DetailLevel level, bool passed) {
-  return level == DetailLevel::kAlways || (level == DetailLevel::kOnMismatch && !passed);
-}
-
 std::vector<std::string> Names(const TensorMap& map) {
   std::vector<std::string> names;
   for (const NamedTensor& entry : map) names.push_back(entry.name);

@@ -1,4 +1,5 @@
 #include "compare/comparator.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +10,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 Verdict VerdictOf(const Tensor& a, const Tensor& b, const CompareOptions& options = {}) {
   return CompareOutputs({"y", a}, {"y", b}, options).functions.front().verdict;
@@ -145,7 +144,6 @@ TEST_P(MetricSpecials, AreThePeers) {
   EXPECT_EQ(result.verdict, c.verdict);
 }
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 using enum CompareFunction;
 
 INSTANTIATE_TEST_SUITE_P(
@@ -154,14 +152,14 @@ INSTANTIATE_TEST_SUITE_P(
         MetricCase{"BothZeroAreParallel", kCosineSimilarity, {0, 0}, {0, 0}, 1, Verdict::kVacuous},
         MetricCase{
             "OneZeroIsOrthogonal", kCosineSimilarity, {0, 0}, {1, 0}, 0, Verdict::kMismatched},
-        MetricCase{"EqualHasInfinitePsnr", kPsnr, {1, 2}, {1, 2}, kInf, Verdict::kMatched},
+        MetricCase{"EqualHasInfinitePsnr", kPsnr, {1, 2}, {1, 2}, kInfinity, Verdict::kMatched},
         MetricCase{"NegativePeakCountsAsOne",
                    kPsnr,
                    {-1, -2},
                    {-1, -1},
                    10 * std::log10(2.0),
                    Verdict::kMismatched},
-        MetricCase{"NoSignal", kSnr, {0, 0}, {1, 0}, -kInf, Verdict::kMismatched},
+        MetricCase{"NoSignal", kSnr, {0, 0}, {1, 0}, -kInfinity, Verdict::kMismatched},
         MetricCase{"NanFails", kL2, {kNan}, {kNan}, kNan, Verdict::kMismatched},
         MetricCase{"EmptyPsnr", kPsnr, {}, {}, kNan, Verdict::kMismatched},
         MetricCase{"EmptyL2", kL2, {}, {}, 0, Verdict::kVacuous}),

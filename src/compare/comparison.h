@@ -184,6 +184,10 @@ inline constexpr int64_t kSmallOutput = 100;
 /// When arrays and histograms are worth computing.
 enum class DetailLevel : uint8_t { kNever, kOnMismatch, kAlways };
 
+inline bool WantsDetail(DetailLevel level, bool passed) {
+  return level == DetailLevel::kAlways || (level == DetailLevel::kOnMismatch && !passed);
+}
+
 /// What a caller wants to know beside verdicts. Nothing else is computed, except of outputs that do
 /// not match.
 struct ComparisonDetail {

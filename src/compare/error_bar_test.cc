@@ -1,4 +1,5 @@
 #include "compare/error_bar.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +12,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 const ErrorBar kBar = {.rms = 1e-5, .why = "float32, longest sum 64, 2 layers"};
 
@@ -107,7 +105,7 @@ TEST(ErrorBarTest, NanFailsAlsoWhenAllElseAgrees) {
 
 TEST(ErrorBarTest, EqualInfinitiesDoNotHideTheRest) {
   std::vector<float> a = Values(1000);
-  a[3] = -kInf;
+  a[3] = -kInfinity;
   EXPECT_TRUE(Judge(Floats(a), Floats(a)).passed());
   std::vector<float> b = Times(a, 1.001f);
   const FunctionResult result = Judge(Floats(a), Floats(b));

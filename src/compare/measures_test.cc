@@ -7,14 +7,12 @@
 #include "compare/comparator.h"
 #include "compare/tally.h"
 #include "compare/tensor_for_test.h"
+#include "core/test_values.h"
 
 namespace vernier {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
-
-CompareOptions With(CompareFunction function) {
+CompareOptions WithFunction(CompareFunction function) {
   CompareOptions options;
   options.functions = {function};
   return options;
@@ -28,7 +26,7 @@ FunctionResult Judge(const Tensor& a, const Tensor& b, const CompareOptions& opt
 double ValueOf(const FunctionResult& result) { return std::get<MetricResult>(result.data).value; }
 
 TEST(Rmse, IsTheRootOfTheMeanSquare) {
-  CompareOptions options = With(CompareFunction::kRmse);
+  CompareOptions options = WithFunction(CompareFunction::kRmse);
   options.rmse_threshold.fallback = 2.5;
   const FunctionResult result = Judge(Floats({0, 1, 2, 3}), Floats({5, 1, 2, 3}), options);
   EXPECT_DOUBLE_EQ(ValueOf(result), 2.5);
@@ -39,7 +37,7 @@ TEST(Rmse, IsTheRootOfTheMeanSquare) {
 }
 
 TEST(Ulp, CountsRepresentableNumbers) {
-  const CompareOptions options = With(CompareFunction::kUlp);
+  const CompareOptions options = WithFunction(CompareFunction::kUlp);
   const float next = std::nextafter(1.f, 2.f);
   EXPECT_EQ(ValueOf(Judge(Floats({1, 2}), Floats({next, 2}), options)), 1);
   EXPECT_EQ(ValueOf(Judge(Floats({0.f, 2}), Floats({-0.f, 2}), options)), 0);
@@ -48,14 +46,14 @@ TEST(Ulp, CountsRepresentableNumbers) {
 
 TEST(Ulp, NeverPassesANan) {
   const FunctionResult result =
-      Judge(Floats({kNan, 1}), Floats({kNan, 1}), With(CompareFunction::kUlp));
+      Judge(Floats({kNan, 1}), Floats({kNan, 1}), WithFunction(CompareFunction::kUlp));
   EXPECT_TRUE(std::isnan(ValueOf(result)));
   EXPECT_EQ(result.verdict, Verdict::kMismatched);
 }
 
 TEST(Ulp, OfDifferentTypesIsNotVerified) {
   const FunctionResult result =
-      Judge(Floats({1, 2}), Ints({2}, {1, 2}), With(CompareFunction::kUlp));
+      Judge(Floats({1, 2}), Ints({2}, {1, 2}), WithFunction(CompareFunction::kUlp));
   EXPECT_EQ(result.verdict, Verdict::kNotVerified);
   EXPECT_FALSE(result.passed());
   EXPECT_NE(result.why.find("float32 and int64"), std::string::npos) << result.why;
@@ -65,21 +63,21 @@ TEST(Ulp, OfBoolIsNotVerified) {
   const auto flags = [](std::vector<uint8_t> values) {
     return TensorForTest<uint8_t>(DType::kBool, {2}, values);
   };
-  EXPECT_EQ(Judge(flags({0, 1}), flags({1, 1}), With(CompareFunction::kUlp)).verdict,
+  EXPECT_EQ(Judge(flags({0, 1}), flags({1, 1}), WithFunction(CompareFunction::kUlp)).verdict,
             Verdict::kNotVerified);
 }
 
 TEST(KlDivergence, ComparesDistributions) {
   // Not normalised: 1:1 against 1:3.
   const FunctionResult result =
-      Judge(Floats({2, 2}), Floats({1, 3}), With(CompareFunction::kKlDivergence));
+      Judge(Floats({2, 2}), Floats({1, 3}), WithFunction(CompareFunction::kKlDivergence));
   EXPECT_NEAR(ValueOf(result), 0.5 * std::log(2.0) + 0.5 * std::log(0.5 / 0.75), 1e-15);
   EXPECT_EQ(result.verdict, Verdict::kMismatched);
 }
 
 TEST(KlDivergence, DoesNotApplyToWhatIsNoDistribution) {
-  const CompareOptions options = With(CompareFunction::kKlDivergence);
-  for (const auto& b : {std::vector<float>{1, -1}, {0, 0}, {1, kNan}, {1, kInf}}) {
+  const CompareOptions options = WithFunction(CompareFunction::kKlDivergence);
+  for (const auto& b : {std::vector<float>{1, -1}, {0, 0}, {1, kNan}, {1, kInfinity}}) {
     EXPECT_EQ(Judge(Floats({1, 2}), Floats(b), options).verdict, Verdict::kNotVerified);
   }
 }
@@ -94,7 +92,7 @@ class FixedDistance final : public PerceptualMeasure {
 };
 
 TEST(Perceptual, IsNeverAPassWithoutADistance) {
-  const CompareOptions options = With(CompareFunction::kPerceptual);
+  const CompareOptions options = WithFunction(CompareFunction::kPerceptual);
   const FunctionResult none = Judge(Floats({1, 2}), Floats({1, 3}), options);
   EXPECT_EQ(none.verdict, Verdict::kNotVerified);
   EXPECT_NE(none.why.find("pip install torch lpips"), std::string::npos);
@@ -111,7 +109,7 @@ TEST(Perceptual, IsNeverAPassWithoutADistance) {
 
 TEST(Strings, HaveNoDistances) {
   const FunctionResult result =
-      Judge(Strings({"a", "b"}), Strings({"a", "b"}), With(CompareFunction::kL2));
+      Judge(Strings({"a", "b"}), Strings({"a", "b"}), WithFunction(CompareFunction::kL2));
   EXPECT_EQ(result.verdict, Verdict::kFailed);
   EXPECT_NE(result.why.find("--compare simple"), std::string::npos) << result.why;
 }
@@ -139,8 +137,8 @@ TEST(MismatchShare, AllowsAFewElements) {
 TEST(MismatchShare, HasACeiling) {
   EXPECT_EQ(UnderShare(0.1, 3), Verdict::kMatched);
   EXPECT_EQ(UnderShare(0.1, 2.9), Verdict::kMismatched);
-  EXPECT_EQ(UnderShare(1, kInf, kInf), Verdict::kMatched);
-  EXPECT_EQ(UnderShare(1, kInf, kNan), Verdict::kMismatched);
+  EXPECT_EQ(UnderShare(1, kInfinity, kInfinity), Verdict::kMatched);
+  EXPECT_EQ(UnderShare(1, kInfinity, kNan), Verdict::kMismatched);
 }
 
 TEST(MismatchShare, HoldsBesideAnotherStatistic) {

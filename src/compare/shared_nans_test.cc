@@ -1,4 +1,5 @@
 #include "compare/shared_nans.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +10,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(WithoutSharedNans, ClearsThePlacesOfBothAndNoOther) {
   std::vector<float> a(3000, 1), b(3000, 2);

@@ -69,10 +69,6 @@ Result<std::vector<ErrorStat>> StatsOf(const PairMeasurement& pair, const Simple
   return stats;
 }
 
-bool WantsDetail(DetailLevel level, bool passed) {
-  return level == DetailLevel::kAlways || (level == DetailLevel::kOnMismatch && !passed);
-}
-
 Result<DifferenceDetail> MakeDetail(const Tensor& a, const Tensor& b, const DifferenceRule& rule,
                                     const DifferenceSummary& summary, ThreadPool* pool) {
   DifferenceDetail detail;

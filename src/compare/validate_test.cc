@@ -1,4 +1,5 @@
 #include "compare/validate.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +9,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 TEST(ValidateTensor, CountsNanAsNonFiniteToo) {
   const Validation v = ValidateTensor(Floats({1, kNan, kInfinity, -kInfinity}));

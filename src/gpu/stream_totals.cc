@@ -8,8 +8,8 @@
 namespace vernier::gpu {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+constexpr int64_t kNoIndex = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
@@ -94,8 +94,8 @@ ValueStatistics StreamTotals::Finish(int64_t count, Sign sign, double pilot) con
   const auto n = static_cast<double>(count);
   out.nan_count = total_.nan_count;
   out.infinite_count = total_.infinite_count;
-  out.first_nan = total_.first_nan == kNowhere ? -1 : total_.first_nan;
-  out.first_infinite = total_.first_infinite == kNowhere ? -1 : total_.first_infinite;
+  out.first_nan = total_.first_nan == kNoIndex ? -1 : total_.first_nan;
+  out.first_infinite = total_.first_infinite == kNoIndex ? -1 : total_.first_infinite;
   out.mean = ValueOf(total_.sum) / n;
   out.average_magnitude = ValueOf(sign == Sign::kAny ? total_.magnitudes : total_.sum) / n;
   const bool finite = out.nan_count == 0 && out.infinite_count == 0;
@@ -105,11 +105,11 @@ ValueStatistics StreamTotals::Finish(int64_t count, Sign sign, double pilot) con
   const double shift_error = std::fma(n, pilot, -shift);
   const double deviations = (total_.sum.high - shift) + (total_.sum.low - shift_error);
   const double squares = ValueOf(total_.squares) - deviations * (deviations / n);
-  out.variance = finite ? std::max(squares, 0.0) / n : kNan;
+  out.variance = finite ? std::max(squares, 0.0) / n : kNoNumber;
   out.std_dev = std::sqrt(out.variance);
-  out.median = kNan;
+  out.median = kNoNumber;
   if (out.nan_count > 0) {
-    out.min = out.max = kNan;
+    out.min = out.max = kNoNumber;
     out.argmin = out.argmax = total_.first_nan;
     return out;
   }

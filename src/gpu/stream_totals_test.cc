@@ -1,4 +1,5 @@
 #include "gpu/stream_totals.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,6 @@
 namespace vernier::gpu {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();
 
 // The record that a kernel makes of some values, each with its place.

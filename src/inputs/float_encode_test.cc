@@ -1,4 +1,5 @@
 #include "inputs/float_encode.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +7,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct EncodeCase {
   DType dtype;
@@ -30,16 +28,16 @@ TEST(NarrowFloat, EncodesAsNumpyAndMlDtypes) {
       {DType::kBFloat16, -0.0, 0x8000},
       {DType::kFloat8E4M3FN, 464, 0x7e},
       {DType::kFloat8E4M3FN, 465, 0x7f},
-      {DType::kFloat8E4M3FN, -kInf, 0xff},
+      {DType::kFloat8E4M3FN, -kInfinity, 0xff},
       {DType::kFloat8E4M3FNUZ, -0.0, 0},
       {DType::kFloat8E4M3FNUZ, -1e-30, 0},
-      {DType::kFloat8E4M3FNUZ, kInf, 0x80},
+      {DType::kFloat8E4M3FNUZ, kInfinity, 0x80},
       {DType::kFloat8E5M2, 1e30, 0x7c},
       {DType::kFloat8E5M2, kNan, 0x7e},
       {DType::kFloat8E5M2FNUZ, 465, 0x63},
       {DType::kFloat8E5M2FNUZ, -kNan, 0x80},
       {DType::kFloat4E2M1, 465, 0x7},
-      {DType::kFloat4E2M1, -kInf, 0xf},
+      {DType::kFloat4E2M1, -kInfinity, 0xf},
       {DType::kFloat4E2M1, kNan, 0x8},
   };
   for (const EncodeCase& c : cases) {

@@ -10,7 +10,7 @@
 namespace vernier {
 namespace {
 
-TensorInfo Input(std::string name, DType dtype, std::vector<Dim> shape) {
+TensorInfo InputNamed(std::string name, DType dtype, std::vector<Dim> shape) {
   return {std::move(name), dtype, std::move(shape)};
 }
 
@@ -29,7 +29,7 @@ const std::vector<Dim> kBatchOf3 = {{-1, "batch"}, {3, ""}};
 TEST(RandomFeeds, RoundsToHalfOnce) {
   RecordingLogger logger;
   const auto feeds =
-      Make({Input("x", DType::kFloat16, {{6, ""}})}, {}, {}, Strictness::kStrict);
+      Make({InputNamed("x", DType::kFloat16, {{6, ""}})}, {}, {}, Strictness::kStrict);
   ASSERT_TRUE(feeds.ok());
   const auto feed = feeds->Make(0, logger);
   ASSERT_TRUE(feed.ok());
@@ -40,7 +40,7 @@ TEST(RandomFeeds, RoundsToHalfOnce) {
 
 TEST(RandomFeeds, FeedIOfASeedIsFeedZeroOfTheSeedPlusI) {
   RecordingLogger logger;
-  const std::vector<TensorInfo> inputs = {Input("x", DType::kFloat32, {{2, ""}})};
+  const std::vector<TensorInfo> inputs = {InputNamed("x", DType::kFloat32, {{2, ""}})};
   const auto first = RandomFeeds::Create({.seed = 4, .iterations = 3}, inputs);
   const auto second = RandomFeeds::Create({.seed = 6}, inputs);
   const auto a = first->Make(2, logger);
@@ -52,9 +52,9 @@ TEST(RandomFeeds, FeedIOfASeedIsFeedZeroOfTheSeedPlusI) {
 TEST(RandomFeeds, LargeFeedsHoldTheSameNumbers) {
   constexpr int64_t kCount = 300'001;
   RecordingLogger logger;
-  const std::vector<TensorInfo> inputs = {Input("f", DType::kFloat32, {{kCount, ""}}),
-                                          Input("i", DType::kInt8, {{5, ""}}),
-                                          Input("d", DType::kFloat64, {{kCount, ""}})};
+  const std::vector<TensorInfo> inputs = {InputNamed("f", DType::kFloat32, {{kCount, ""}}),
+                                          InputNamed("i", DType::kInt8, {{5, ""}}),
+                                          InputNamed("d", DType::kFloat64, {{kCount, ""}})};
   const auto feeds = RandomFeeds::Create({.seed = 3}, inputs);
   ASSERT_TRUE(feeds.ok());
   const auto feed = feeds->Make(0, logger);
@@ -91,7 +91,7 @@ TEST(RandomFeeds, NegativeIterationsAreNone) {
 TEST(RandomFeeds, FillsDynamicDimensionsWithOneAndSaysSo) {
   RecordingLogger logger;
   const auto feeds =
-      Make({Input("x", DType::kFloat32, kBatchOf3)}, {}, {}, Strictness::kStrict);
+      Make({InputNamed("x", DType::kFloat32, kBatchOf3)}, {}, {}, Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{1, 3}));
   EXPECT_TRUE(
       logger.Has("Input tensor: x [shape=BoundedShape(['batch', 3], min=None, max=None)] "
@@ -100,7 +100,7 @@ TEST(RandomFeeds, FillsDynamicDimensionsWithOneAndSaysSo) {
 
 TEST(RandomFeeds, SeveralShapesOfOneInputTakeTurns) {
   RecordingLogger logger;
-  const auto feeds = Make({Input("x", DType::kFloat32, kBatchOf3)}, {"x:[2,3]", "x:[6,3]"}, {},
+  const auto feeds = Make({InputNamed("x", DType::kFloat32, kBatchOf3)}, {"x:[2,3]", "x:[6,3]"}, {},
                           Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{2, 3}));
   EXPECT_EQ(feeds->Make(1, logger)->at(0).tensor.dims(), (Dims{6, 3}));
@@ -109,21 +109,21 @@ TEST(RandomFeeds, SeveralShapesOfOneInputTakeTurns) {
 
 TEST(RandomFeeds, ThePeerUsesTheLastShapeOnly) {
   RecordingLogger logger;
-  const auto feeds = Make({Input("x", DType::kFloat32, kBatchOf3)}, {"x:[2,3]", "x:[6,3]"}, {},
+  const auto feeds = Make({InputNamed("x", DType::kFloat32, kBatchOf3)}, {"x:[2,3]", "x:[6,3]"}, {},
                           Strictness::kPeer);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{6, 3}));
 }
 
 TEST(RandomFeeds, TheLastMatchingPatternWins) {
   RecordingLogger logger;
-  const auto feeds = Make({Input("inp_1", DType::kFloat32, kBatchOf3)},
+  const auto feeds = Make({InputNamed("inp_1", DType::kFloat32, kBatchOf3)},
                           {"inp_1:[2,3]", "inp_?:[5,3]"}, {}, Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{5, 3}));
 }
 
 TEST(RandomFeeds, ANameWithBracketsMatchesItself) {
   RecordingLogger logger;
-  const auto feeds = Make({Input("x[0]", DType::kFloat32, kBatchOf3)}, {"x[0]:[5,3]"}, {},
+  const auto feeds = Make({InputNamed("x[0]", DType::kFloat32, kBatchOf3)}, {"x[0]:[5,3]"}, {},
                           Strictness::kStrict);
   ASSERT_TRUE(feeds.ok()) << feeds.status().message();
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{5, 3}));
@@ -131,8 +131,8 @@ TEST(RandomFeeds, ANameWithBracketsMatchesItself) {
 
 TEST(RandomFeeds, AShapeForAListOfIntegersIsItsValues) {
   RecordingLogger logger;
-  const auto feeds = Make({Input("s", DType::kInt64, {{3, ""}})}, {"s:[1,20,300]"}, {},
-                          Strictness::kStrict);
+  const auto feeds =
+      Make({InputNamed("s", DType::kInt64, {{3, ""}})}, {"s:[1,20,300]"}, {}, Strictness::kStrict);
   const auto feed = feeds->Make(0, logger);
   EXPECT_EQ(feed->at(0).tensor.As<int64_t>()[2], 300);
   EXPECT_TRUE(logger.Has("Assuming s is a shape tensor. Setting input values to: [  1  20 300]."));
@@ -141,7 +141,7 @@ TEST(RandomFeeds, AShapeForAListOfIntegersIsItsValues) {
 TEST(RandomFeeds, ValuesOfAShapeMustFitTheType) {
   RecordingLogger logger;
   const auto feeds =
-      Make({Input("s", DType::kInt8, {{1, ""}})}, {"s:[300]"}, {}, Strictness::kPeer);
+      Make({InputNamed("s", DType::kInt8, {{1, ""}})}, {"s:[300]"}, {}, Strictness::kPeer);
   const Status status = feeds->Make(0, logger).status();
   EXPECT_EQ(status.message(), "input 's': the value 300 does not fit int8");
 }
@@ -158,7 +158,7 @@ class Refusal : public testing::TestWithParam<RefusalCase> {};
 TEST_P(Refusal, IsAnErrorByDefaultAndAWarningOfThePeer) {
   const RefusalCase& c = GetParam();
   RecordingLogger logger;
-  const std::vector<TensorInfo> inputs = {Input("x", DType::kUint8, kBatchOf3)};
+  const std::vector<TensorInfo> inputs = {InputNamed("x", DType::kUint8, kBatchOf3)};
   const auto strict = Make(inputs, c.shapes, c.ranges, Strictness::kStrict);
   const Status status = strict.ok() ? strict->Make(0, logger).status() : strict.status();
   EXPECT_EQ(status.code(), StatusCode::kMalformed);
@@ -179,11 +179,12 @@ INSTANTIATE_TEST_SUITE_P(
             {},
             "--input-shapes: no input is called 'xy'; the model's inputs are ['x']",
             "but the input does not exist in one or more runners.\nMaybe you meant to set: x?"},
-        RefusalCase{"UnknownPattern",
-                    {"q*:[1,3]"},
-                    {},
-                    "--input-shapes: no input is called 'q*'; the model's inputs are ['x']",
-                    "Input tensor wildcard: q* | Metadata was provided, but none of the matched"},
+        RefusalCase{
+            "UnknownPattern",
+            {"q*:[1,3]"},
+            {},
+            "--input-shapes: no input is called 'q*'; the model's inputs are ['x']",
+            "Input tensor wildcard: q* | Metadata was provided, but none of the matched"},
         RefusalCase{
             "WrongRank",
             {"x:[3]"},
@@ -226,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(RandomFeeds, CannotMakeStrings) {
   RecordingLogger logger;
-  const auto feeds = Make({Input("s", DType::kString, {})}, {}, {}, Strictness::kPeer);
+  const auto feeds = Make({InputNamed("s", DType::kString, {})}, {}, {}, Strictness::kPeer);
   EXPECT_EQ(feeds->Make(0, logger).status().message(),
             "input 's': values of type string cannot be generated; load them with --load-inputs");
 }
@@ -234,15 +235,14 @@ TEST(RandomFeeds, CannotMakeStrings) {
 TEST(RandomFeeds, AskForTheShapeOfAnInputOfUnknownRank) {
   RecordingLogger logger;
   const TensorInfo input{"x", DType::kFloat32, std::nullopt};
-  EXPECT_EQ(Make({input}, {}, {}, Strictness::kPeer).status().code(),
-            StatusCode::kMalformed);
+  EXPECT_EQ(Make({input}, {}, {}, Strictness::kPeer).status().code(), StatusCode::kMalformed);
   const auto feeds = Make({input}, {"x:[2]"}, {}, Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), Dims{2});
 }
 
 TEST(RandomFeeds, AShapeBeyondMemoryIsAnError) {
   RecordingLogger logger;
-  const auto feeds = Make({Input("x", DType::kFloat32, {{-1, ""}, {-1, ""}})},
+  const auto feeds = Make({InputNamed("x", DType::kFloat32, {{-1, ""}, {-1, ""}})},
                           {"x:[4611686018427387904,4]"}, {}, Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger).status().code(), StatusCode::kMalformed);
 }

@@ -15,7 +15,7 @@ struct Choice {
   std::vector<std::string> values;
 };
 
-Status Refuse(const std::string& word, const std::string& why) {
+Status RefuseGrid(const std::string& word, const std::string& why) {
   return InvalidArgument("--input-shapes: expected braces as in X:[{1,2,4},3,224,224], got '" +
                          word + "', in which " + why);
 }
@@ -26,7 +26,7 @@ Result<Choice> ParseChoice(const std::string& word, const std::string& text) {
   while (begin <= text.size()) {
     const size_t comma = std::min(text.find(',', begin), text.size());
     const std::string value(Trim(text.substr(begin, comma - begin)));
-    if (value.empty()) return Refuse(word, "a value is missing");
+    if (value.empty()) return RefuseGrid(word, "a value is missing");
     choice.values.push_back(value);
     begin = comma + 1;
   }
@@ -36,9 +36,9 @@ Result<Choice> ParseChoice(const std::string& word, const std::string& text) {
 Status CollectChoices(const std::string& word, std::vector<Choice>& choices) {
   for (size_t at = word.find_first_of("{}"); at != std::string::npos;) {
     const size_t close = word.find_first_of("{}", at + 1);
-    if (word[at] == '}') return Refuse(word, "a brace is closed that is not open");
-    if (close == std::string::npos) return Refuse(word, "a brace is not closed");
-    if (word[close] == '{') return Refuse(word, "braces stand within braces");
+    if (word[at] == '}') return RefuseGrid(word, "a brace is closed that is not open");
+    if (close == std::string::npos) return RefuseGrid(word, "a brace is not closed");
+    if (word[close] == '{') return RefuseGrid(word, "braces stand within braces");
     const std::string text = word.substr(at + 1, close - at - 1);
     const bool known = std::any_of(choices.begin(), choices.end(),
                                    [&](const Choice& choice) { return choice.text == text; });

@@ -10,11 +10,11 @@
 namespace vernier {
 namespace {
 
-using Parts = ArchiveNameTable::Parts;
+using NameParts = ArchiveNameTable::Parts;
 
 constexpr uint32_t kWhole = std::numeric_limits<uint32_t>::max();
 
-bool IsBefore(const Parts& a, const Parts& b) {
+bool IsBefore(const NameParts& a, const NameParts& b) {
   return std::tie(a.run, a.iteration, a.tensor) < std::tie(b.run, b.iteration, b.tensor);
 }
 
@@ -30,7 +30,7 @@ void ArchiveNameTable::Add(std::string_view name) {
 }
 
 std::string ArchiveNameTable::Text(size_t index) const {
-  const Parts& parts = names_[index];
+  const NameParts& parts = names_[index];
   const std::string& tensor = tensors_[parts.tensor];
   if (parts.run == kWhole) return tensor;
   const std::string path = IterationText(parts.iteration) + "/" + tensor;
@@ -38,7 +38,7 @@ std::string ArchiveNameTable::Text(size_t index) const {
   return run.empty() ? path : run + "/" + path;
 }
 
-std::optional<Parts> ArchiveNameTable::PartsOf(size_t index) const {
+std::optional<NameParts> ArchiveNameTable::PartsOf(size_t index) const {
   return names_[index].run == kWhole ? std::nullopt : std::optional(names_[index]);
 }
 
@@ -62,7 +62,7 @@ std::optional<size_t> ArchiveNameTable::Find(std::string_view name) const {
   const std::optional<uint32_t> run = parts ? runs_.Find(parts->run) : std::optional(kWhole);
   const std::optional<uint32_t> tensor = tensors_.Find(parts ? parts->tensor : name);
   if (!run || !tensor) return std::nullopt;
-  const Parts wanted{*run, *tensor, parts ? parts->iteration : 0};
+  const NameParts wanted{*run, *tensor, parts ? parts->iteration : 0};
   if (sorted_.empty()) {
     const auto behind = std::upper_bound(names_.begin(), names_.end(), wanted, IsBefore);
     if (behind == names_.begin() || *(behind - 1) != wanted) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<size_t> ArchiveNameTable::Find(std::string_view name) const {
   }
   const auto behind = std::upper_bound(
       sorted_.begin(), sorted_.end(), wanted,
-      [this](const Parts& value, uint32_t index) { return IsBefore(value, names_[index]); });
+      [this](const NameParts& value, uint32_t index) { return IsBefore(value, names_[index]); });
   if (behind == sorted_.begin() || names_[*(behind - 1)] != wanted) return std::nullopt;
   return *(behind - 1);
 }

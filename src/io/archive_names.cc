@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "util/number_text.h"
+
 namespace vernier {
 namespace {
 
 constexpr size_t kIterationDigits = 10;
 constexpr std::string_view kReserved = "%/\\:*?\"<>|#";
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 void AppendEncoded(std::string& out, char c) {
   constexpr char kHex[] = "0123456789ABCDEF";

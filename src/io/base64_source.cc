@@ -13,7 +13,7 @@ namespace {
 
 // Bytes that are decoded at a time: their characters stay in the cache between reading and
 // decoding.
-constexpr size_t kBlockBytes = size_t{96} << 10;
+constexpr size_t kDecodedBlockBytes = size_t{96} << 10;
 
 // What the end of a text of `length` characters must look like, so that its size can be told
 // without reading all of it.
@@ -36,7 +36,7 @@ Result<Base64Source> Base64Source::Open(JsonRange text, ThreadPool* threads) {
 }
 
 Status Base64Source::ReadPiece(uint64_t first, std::span<std::byte> out) const {
-  const size_t most = std::min(kBlockBytes, out.size());
+  const size_t most = std::min(kDecodedBlockBytes, out.size());
   const auto characters = std::make_unique_for_overwrite<char[]>((most + 4) / 3 * 4 + 4);
   while (!out.empty()) {
     const auto block = out.first(std::min(out.size(), most));

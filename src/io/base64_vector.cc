@@ -134,8 +134,8 @@ size_t EncodeBlocks(std::span<const std::byte>, std::span<char>) { return 0; }
 
 #else
 
-using Bytes = hn::CappedTag<uint8_t, 4 * kMaxLanes>;
-using Words = hn::Repartition<uint32_t, Bytes>;
+using VectorBytes = hn::CappedTag<uint8_t, 4 * kMaxLanes>;
+using Words = hn::Repartition<uint32_t, VectorBytes>;
 
 // Lanes past the vector's end are not used: their places may hold anything that exists.
 template <typename D>
@@ -147,9 +147,9 @@ auto LaneIndices(D d, const std::array<uint32_t, kMaxLanes>& lanes) {
 }
 
 size_t DecodeBlocks(std::string_view text, std::span<std::byte> out) {
-  const Bytes bytes;
+  const VectorBytes bytes;
   const Words words;
-  const hn::Repartition<uint16_t, Bytes> halves;
+  const hn::Repartition<uint16_t, VectorBytes> halves;
   const size_t width = hn::Lanes(bytes);
   const auto high_table = hn::LoadDup128(bytes, kHigh.data());
   const auto low_table = hn::LoadDup128(bytes, kLow.data());
@@ -186,9 +186,9 @@ size_t DecodeBlocks(std::string_view text, std::span<std::byte> out) {
 }
 
 size_t EncodeBlocks(std::span<const std::byte> in, std::span<char> text) {
-  const Bytes bytes;
+  const VectorBytes bytes;
   const Words words;
-  const hn::Repartition<uint16_t, Bytes> halves;
+  const hn::Repartition<uint16_t, VectorBytes> halves;
   const size_t width = hn::Lanes(bytes);
   const auto spread = hn::LoadDup128(bytes, kSpread.data());
   const auto character_table = hn::LoadDup128(bytes, kCharacter.data());

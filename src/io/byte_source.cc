@@ -12,7 +12,7 @@ namespace vernier {
 namespace {
 
 // Small enough for the bytes to be in the cache still when their checksum is taken.
-constexpr size_t kBlockBytes = size_t{256} << 10;
+constexpr size_t kReadBlockBytes = size_t{256} << 10;
 
 // A multiple of three, so that pieces of base64 begin at a group wherever their whole does.
 constexpr size_t kPieceBytes = size_t{768} << 10;
@@ -58,7 +58,7 @@ Status ReadInPieces(std::span<std::byte> out, ThreadPool* threads,
 
 Status ChecksumSource::Read(std::span<std::byte> out) {
   while (!out.empty()) {
-    const auto block = out.first(std::min(out.size(), kBlockBytes));
+    const auto block = out.first(std::min(out.size(), kReadBlockBytes));
     VERNIER_TRY(source_.Read(block));
     crc_ = static_cast<uint32_t>(
         ::crc32_z(crc_, reinterpret_cast<const Bytef*>(block.data()), block.size()));
@@ -69,7 +69,7 @@ Status ChecksumSource::Read(std::span<std::byte> out) {
 
 Result<uint32_t> ChecksumSource::Finish() {
   std::vector<std::byte> block(
-      static_cast<size_t>(std::min<uint64_t>(source_.remaining(), kBlockBytes)));
+      static_cast<size_t>(std::min<uint64_t>(source_.remaining(), kReadBlockBytes)));
   while (source_.remaining() > 0) {
     const auto size = static_cast<size_t>(std::min<uint64_t>(source_.remaining(), block.size()));
     VERNIER_TRY(Read(std::span(block).first(size)));

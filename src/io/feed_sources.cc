@@ -19,8 +19,8 @@
 namespace vernier {
 namespace {
 
-using Kind = JsonValue::Kind;
-using SourcePtr = std::unique_ptr<FeedReader::Source>;
+using JsonKind = JsonValue::Kind;
+using FeedSource = std::unique_ptr<FeedReader::Source>;
 
 constexpr std::string_view kMergeHint =
     "\nHint: This is a `RunResults` object (e.g. generated with `--save-outputs`). Use the "
@@ -38,7 +38,7 @@ class JsonFeeds final : public FeedReader::Source {
   Status Index() {
     const JsonValue root = document_->root();
     const std::vector<JsonValue> elements =
-        root.is(Kind::kArray) ? root.Elements() : std::vector<JsonValue>{root};
+        root.is(JsonKind::kArray) ? root.Elements() : std::vector<JsonValue>{root};
     for (const JsonValue element : elements) VERNIER_TRY(Add(element));
     return {};
   }
@@ -63,7 +63,7 @@ Status JsonFeeds::Add(JsonValue value) {
   std::optional<JsonValue> feed = value;
   if (*type == "IterationResult") feed = value.Find("outputs");
   const bool other_type = !type->empty() && *type != "IterationResult";
-  if (!feed || !feed->is(Kind::kObject) || other_type)
+  if (!feed || !feed->is(JsonKind::kObject) || other_type)
     return NotAFeed(document_->path(), found, "");
   feeds_.push_back(*feed);
   return {};
@@ -141,30 +141,30 @@ Result<std::vector<std::string>> ListTestData(const std::string& directory, Test
 
 }  // namespace
 
-Result<SourcePtr> OpenJsonFeeds(const std::string& path) {
+Result<FeedSource> OpenJsonFeeds(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(auto document, PeerDocument::Open(path));
   auto feeds = std::make_unique<JsonFeeds>(std::move(document));
   VERNIER_TRY(feeds->Index());
-  return SourcePtr(std::move(feeds));
+  return FeedSource(std::move(feeds));
 }
 
-Result<SourcePtr> OpenArchiveFeeds(const std::string& path, ArchiveFormat format) {
+Result<FeedSource> OpenArchiveFeeds(const std::string& path, ArchiveFormat format) {
   VERNIER_ASSIGN_OR_RETURN(auto archive, TensorArchive::Open(path, format));
   VERNIER_ASSIGN_OR_RETURN(ArchiveIndex index, IndexArchive(*archive));
   if (index.is_results) return NotAFeed(path, "a file of saved outputs", kMergeHint);
-  return SourcePtr(
+  return FeedSource(
       std::make_unique<ArchiveFeeds>(std::move(archive), std::move(index.runs.front())));
 }
 
-Result<SourcePtr> OpenNpyFeed(const std::string& path) {
-  return SourcePtr(std::make_unique<OneFeed>(std::vector{path}, LoadNpy));
+Result<FeedSource> OpenNpyFeed(const std::string& path) {
+  return FeedSource(std::make_unique<OneFeed>(std::vector{path}, LoadNpy));
 }
 
-Result<SourcePtr> OpenProtobufFeed(const std::string& path) {
-  return SourcePtr(std::make_unique<OneFeed>(std::vector{path}, LoadProtobuf));
+Result<FeedSource> OpenProtobufFeed(const std::string& path) {
+  return FeedSource(std::make_unique<OneFeed>(std::vector{path}, LoadProtobuf));
 }
 
-Result<SourcePtr> OpenOnnxTestData(const std::string& directory, TestDataPart part) {
+Result<FeedSource> OpenOnnxTestData(const std::string& directory, TestDataPart part) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> files, ListTestData(directory, part));
   // Ten and more inputs: input_10 comes after input_9.
   std::stable_sort(files.begin(), files.end(), [&](const std::string& a, const std::string& b) {
@@ -173,7 +173,7 @@ Result<SourcePtr> OpenOnnxTestData(const std::string& directory, TestDataPart pa
     };
     return number(a) < number(b);
   });
-  return SourcePtr(std::make_unique<OneFeed>(std::move(files), LoadProtobuf));
+  return FeedSource(std::make_unique<OneFeed>(std::move(files), LoadProtobuf));
 }
 
 bool HoldsTestData(const std::string& directory, TestDataPart part) {
@@ -192,7 +192,7 @@ Result<std::vector<std::string>> ListTestDataSets(const std::string& directory) 
   return sets;
 }
 
-Result<SourcePtr> OpenFeedFile(const std::string& path) {
+Result<FeedSource> OpenFeedFile(const std::string& path) {
   if (IsDirectory(path)) return OpenOnnxTestData(path, TestDataPart::kInputs);
   VERNIER_ASSIGN_OR_RETURN(const FileKind kind, DetectFileKind(path));
   switch (kind) {

@@ -89,9 +89,9 @@ class JsonListEncoder final : public FeedWriter::Encoder {
   uint64_t written_ = 0;
 };
 
-class JsonDirectoryEncoder final : public FeedWriter::Encoder {
+class FeedDirectoryEncoder final : public FeedWriter::Encoder {
  public:
-  JsonDirectoryEncoder(std::string path, uint64_t kept) : path_(std::move(path)), kept_(kept) {}
+  FeedDirectoryEncoder(std::string path, uint64_t kept) : path_(std::move(path)), kept_(kept) {}
 
   Result<std::string> Append(const TensorMap& feed) override {
     if (written_ < kept_) {
@@ -124,9 +124,9 @@ class JsonDirectoryEncoder final : public FeedWriter::Encoder {
   uint64_t written_ = 0;
 };
 
-class ArchiveEncoder final : public FeedWriter::Encoder {
+class FeedArchiveEncoder final : public FeedWriter::Encoder {
  public:
-  ArchiveEncoder(std::string path, PartFile spool, ArchiveFormat format)
+  FeedArchiveEncoder(std::string path, PartFile spool, ArchiveFormat format)
       : path_(std::move(path)), spool_(std::move(spool)), format_(format) {}
 
   Status Start() {
@@ -188,7 +188,7 @@ Result<EncoderPtr> MakeEncoder(const std::string& path, ResultsFormat format,
   VERNIER_ASSIGN_OR_RETURN(PartFile spool, folder.CreatePart(kArchivePartName));
   const auto archive =
       format == ResultsFormat::kNpz ? ArchiveFormat::kNpz : ArchiveFormat::kSafetensors;
-  auto encoder = std::make_unique<ArchiveEncoder>(path, std::move(spool), archive);
+  auto encoder = std::make_unique<FeedArchiveEncoder>(path, std::move(spool), archive);
   VERNIER_TRY(encoder->Start());
   return EncoderPtr(std::move(encoder));
 }
@@ -201,7 +201,7 @@ Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
   std::unique_ptr<FeedWriter> writer(new FeedWriter());
   if (format == ResultsFormat::kJsonDirectory) {
     if (kept == 0) VERNIER_TRY(CreateIterationDirectory(path, "inference input data"));
-    writer->encoder_ = std::make_unique<JsonDirectoryEncoder>(path, kept);
+    writer->encoder_ = std::make_unique<FeedDirectoryEncoder>(path, kept);
     return writer;
   }
   // Whether a file can be made there is to be known now, not after the run.

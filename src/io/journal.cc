@@ -10,7 +10,7 @@
 namespace vernier {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 void PutNumber(JsonWriter& writer, std::string_view key, uint64_t value) {
   writer.Key(key);
@@ -25,13 +25,13 @@ std::string Line(const StringSink& sink, JsonWriter& writer) {
 
 std::optional<uint64_t> Number(JsonValue object, std::string_view key) {
   const auto value = object.Find(key);
-  const auto number = value && value->is(Kind::kNumber) ? ParseInt(value->raw()) : std::nullopt;
+  const auto number = value && value->is(JsonKind::kNumber) ? ParseInt(value->raw()) : std::nullopt;
   return number && *number >= 0 ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
 }
 
 std::optional<std::string> Text(JsonValue object, std::string_view key) {
   const auto value = object.Find(key);
-  return value && value->is(Kind::kString) ? std::optional(value->Text()) : std::nullopt;
+  return value && value->is(JsonKind::kString) ? std::optional(value->Text()) : std::nullopt;
 }
 
 std::optional<JournalTensor> ReadTensor(JsonValue value) {
@@ -39,7 +39,7 @@ std::optional<JournalTensor> ReadTensor(JsonValue value) {
   const auto dtype = DTypeFromName(Text(value, "dtype").value_or(""));
   const auto shape = value.Find("shape");
   const auto bytes = Number(value, "bytes");
-  if (!name || !dtype || !shape || !shape->is(Kind::kArray) || !bytes) return std::nullopt;
+  if (!name || !dtype || !shape || !shape->is(JsonKind::kArray) || !bytes) return std::nullopt;
   JournalTensor tensor{.name = *name, .dtype = *dtype, .dims = {}, .bytes = *bytes};
   for (const JsonValue element : shape->Elements()) {
     const auto dim = ParseInt(element.raw());
@@ -51,7 +51,8 @@ std::optional<JournalTensor> ReadTensor(JsonValue value) {
 
 bool ReadLayout(JsonValue line, Journal& journal) {
   const auto tensors = line.Find("tensors");
-  if (Number(line, "layout") != journal.layouts.size() || !tensors->is(Kind::kArray)) return false;
+  if (Number(line, "layout") != journal.layouts.size() || !tensors->is(JsonKind::kArray))
+    return false;
   JournalLayout layout;
   for (const JsonValue element : tensors->Elements()) {
     std::optional<JournalTensor> tensor = ReadTensor(element);
@@ -80,7 +81,7 @@ bool ReadIteration(JsonValue line, Journal& journal) {
                          .feed = ParseChecksum(Text(line, "feed").value_or("-"))};
   if (entry.layout && *entry.layout >= journal.layouts.size()) return false;
   const auto runtime = line.Find("runtime");
-  if (runtime && runtime->is(Kind::kNumber)) entry.runtime_s = JsonNumberValue(runtime->raw());
+  if (runtime && runtime->is(JsonKind::kNumber)) entry.runtime_s = JsonNumberValue(runtime->raw());
   journal.runs[*runner].push_back(std::move(entry));
   return true;
 }
@@ -162,7 +163,7 @@ Journal ParseJournal(std::string_view text, size_t runners) {
   journal.runs.resize(runners);
   for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
     const Result<JsonTape> tape = JsonTape::Parse(text.substr(0, end));
-    if (!tape.ok() || !tape->root().is(Kind::kObject)) break;
+    if (!tape.ok() || !tape->root().is(JsonKind::kObject)) break;
     const JsonValue line = tape->root();
     if (!(line.Find("tensors") ? ReadLayout(line, journal) : ReadIteration(line, journal))) break;
     text.remove_prefix(end + 1);

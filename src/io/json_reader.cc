@@ -22,7 +22,6 @@ constexpr uint64_t kMaxKey = uint64_t{1} << 20;
 constexpr size_t kPayloadStart = 1024;
 constexpr size_t kGroup = 4;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 // Ends the string, starts an escape, is a control character or is not ASCII: bytes from 0x80 on are

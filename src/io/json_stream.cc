@@ -6,7 +6,7 @@
 namespace vernier {
 namespace {
 
-constexpr uint64_t kBlock = uint64_t{64} << 10;
+constexpr uint64_t kStreamBlock = uint64_t{64} << 10;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Result<std::string> JsonStream::Text() const {
   text.reserve(static_cast<size_t>(reader_.end() - reader_.begin()));
   for (uint64_t position = reader_.begin(); position < reader_.end();) {
     const size_t before = block.size();
-    const uint64_t step = std::min(kBlock, reader_.end() - position);
+    const uint64_t step = std::min(kStreamBlock, reader_.end() - position);
     block.resize(before + static_cast<size_t>(step));
     VERNIER_TRY(text_.ReadAt(position, std::span(block).subspan(before)));
     position += step;

@@ -6,7 +6,7 @@
 namespace vernier {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 // A place in the kept text: its offset and, in the low bits, its size, which is 1 MiB at most.
 constexpr int kSizeBits = 24;
@@ -16,26 +16,26 @@ constexpr uint64_t kSizeMask = (uint64_t{1} << kSizeBits) - 1;
 constexpr size_t kWorthKnowing = 256;
 constexpr size_t kMaxKnown = size_t{64} << 10;
 
-Kind KindOf(JsonToken token) {
+JsonKind KindOf(JsonToken token) {
   switch (token) {
     case JsonToken::kBeginObject:
-      return Kind::kObject;
+      return JsonKind::kObject;
     case JsonToken::kBeginArray:
-      return Kind::kArray;
+      return JsonKind::kArray;
     case JsonToken::kNumber:
-      return Kind::kNumber;
+      return JsonKind::kNumber;
     case JsonToken::kTrue:
-      return Kind::kTrue;
+      return JsonKind::kTrue;
     case JsonToken::kFalse:
-      return Kind::kFalse;
+      return JsonKind::kFalse;
     case JsonToken::kNull:
-      return Kind::kNull;
+      return JsonKind::kNull;
     default:
-      return Kind::kString;
+      return JsonKind::kString;
   }
 }
 
-bool IsContainer(Kind kind) { return kind == Kind::kObject || kind == Kind::kArray; }
+bool IsContainer(JsonKind kind) { return kind == JsonKind::kObject || kind == JsonKind::kArray; }
 
 bool SameText(std::string_view raw, std::string_view text) {
   if (raw.find('\\') == std::string_view::npos) return raw == text;
@@ -66,7 +66,7 @@ Result<JsonTape> JsonTape::Read(JsonTape tape, JsonReader reader, const JsonCut&
       if (token == JsonToken::kEndArray || !cut) continue;
       if (!cut(JsonValue(&tape, node), open.size())) continue;
       tape.nodes_.resize(node + 1);
-      tape.nodes_[node].kind = static_cast<uint8_t>(Kind::kCut);
+      tape.nodes_[node].kind = static_cast<uint8_t>(JsonKind::kCut);
       tape.nodes_[node].end = reader.end();
       continue;
     }
@@ -74,7 +74,7 @@ Result<JsonTape> JsonTape::Read(JsonTape tape, JsonReader reader, const JsonCut&
       return Malformed("byte " + std::to_string(reader.begin()) +
                        ": too many small values for a file of saved tensors");
     }
-    const Kind kind = reader.is_long() ? Kind::kLong : KindOf(token);
+    const JsonKind kind = reader.is_long() ? JsonKind::kLong : KindOf(token);
     if (IsContainer(kind)) open.push_back(tape.nodes_.size());
     tape.nodes_.push_back({static_cast<uint8_t>(kind), reader.begin() & ((uint64_t{1} << 56) - 1),
                            tape.EndFor(reader)});
@@ -102,23 +102,23 @@ uint64_t JsonTape::Keep(std::string_view text) {
 }
 
 uint64_t JsonTape::TextEnd(const Node& node) const {
-  const auto kind = static_cast<Kind>(node.kind);
-  const bool by_offset = text_.in_memory() || kind == Kind::kLong || kind == Kind::kCut;
+  const auto kind = static_cast<JsonKind>(node.kind);
+  const bool by_offset = text_.in_memory() || kind == JsonKind::kLong || kind == JsonKind::kCut;
   return by_offset ? node.end : node.begin + (node.end & kSizeMask);
 }
 
 size_t JsonTape::AfterNode(size_t node) const {
   const Node& n = nodes_[node];
-  return IsContainer(static_cast<Kind>(n.kind)) ? static_cast<size_t>(n.end) : node + 1;
+  return IsContainer(static_cast<JsonKind>(n.kind)) ? static_cast<size_t>(n.end) : node + 1;
 }
 
-Kind JsonValue::kind() const { return static_cast<Kind>(tape_->nodes_[node_].kind); }
+JsonKind JsonValue::kind() const { return static_cast<JsonKind>(tape_->nodes_[node_].kind); }
 
 uint64_t JsonValue::offset() const { return tape_->nodes_[node_].begin; }
 
 std::string_view JsonValue::raw() const {
   const auto& node = tape_->nodes_[node_];
-  if (IsContainer(kind()) || is(Kind::kLong) || is(Kind::kCut)) return {};
+  if (IsContainer(kind()) || is(JsonKind::kLong) || is(JsonKind::kCut)) return {};
   if (!tape_->text_.in_memory()) {
     return std::string_view(tape_->kept_)
         .substr(static_cast<size_t>(node.end >> kSizeBits),
@@ -136,7 +136,7 @@ JsonRange JsonValue::Range() const {
 
 std::optional<JsonValue> JsonValue::Find(std::string_view key) const {
   std::optional<JsonValue> found;
-  if (!is(Kind::kObject)) return found;
+  if (!is(JsonKind::kObject)) return found;
   const size_t end = tape_->AfterNode(node_);
   for (size_t i = node_ + 1; i < end; i = tape_->AfterNode(i + 1)) {
     if (SameText(JsonValue(tape_, i).raw(), key)) found = JsonValue(tape_, i + 1);
@@ -145,14 +145,14 @@ std::optional<JsonValue> JsonValue::Find(std::string_view key) const {
 }
 
 void JsonValue::ForEachRawKey(const std::function<void(std::string_view)>& visit) const {
-  if (!is(Kind::kObject)) return;
+  if (!is(JsonKind::kObject)) return;
   const size_t end = tape_->AfterNode(node_);
   for (size_t i = node_ + 1; i < end; i = tape_->AfterNode(i + 1)) visit(JsonValue(tape_, i).raw());
 }
 
 std::vector<JsonValue::Member> JsonValue::Members() const {
   std::vector<Member> members;
-  if (!is(Kind::kObject)) return members;
+  if (!is(JsonKind::kObject)) return members;
   std::unordered_map<std::string, size_t> places;
   const size_t end = tape_->AfterNode(node_);
   for (size_t i = node_ + 1; i < end; i = tape_->AfterNode(i + 1)) {
@@ -170,7 +170,7 @@ std::vector<JsonValue::Member> JsonValue::Members() const {
 
 std::vector<JsonValue> JsonValue::Elements() const {
   std::vector<JsonValue> elements;
-  if (!is(Kind::kArray)) return elements;
+  if (!is(JsonKind::kArray)) return elements;
   const size_t end = tape_->AfterNode(node_);
   for (size_t i = node_ + 1; i < end; i = tape_->AfterNode(i)) elements.emplace_back(tape_, i);
   return elements;

@@ -11,7 +11,7 @@
 namespace vernier {
 namespace {
 
-constexpr size_t kBlockBytes = size_t{192} << 10;
+constexpr size_t kNpyBlockBytes = size_t{192} << 10;
 
 // What NpyPreambleSize needs.
 constexpr size_t kPreambleStart = 12;
@@ -98,9 +98,9 @@ class StringBuilder {
 // numbers.
 template <typename Use>
 Status ForEachBlock(ByteSource& source, uint64_t size, const Use& use) {
-  std::vector<std::byte> block(static_cast<size_t>(std::min<uint64_t>(size, kBlockBytes)));
+  std::vector<std::byte> block(static_cast<size_t>(std::min<uint64_t>(size, kNpyBlockBytes)));
   for (uint64_t done = 0; done < size; done += block.size()) {
-    block.resize(static_cast<size_t>(std::min<uint64_t>(size - done, kBlockBytes)));
+    block.resize(static_cast<size_t>(std::min<uint64_t>(size - done, kNpyBlockBytes)));
     VERNIER_TRY(source.Read(block));
     use(std::span(block));
   }
@@ -168,9 +168,9 @@ Result<Tensor> ReadRowMajor(const NpyHeader& header, DType dtype, ByteSource& so
 Status WriteNibbles(const Tensor& tensor, ByteSink& sink) {
   std::vector<std::byte> block;
   const auto count = static_cast<size_t>(tensor.element_count());
-  for (size_t begin = 0; begin < count; begin += kBlockBytes) {
+  for (size_t begin = 0; begin < count; begin += kNpyBlockBytes) {
     block.clear();
-    for (size_t i = begin; i < std::min(count, begin + kBlockBytes); ++i) {
+    for (size_t i = begin; i < std::min(count, begin + kNpyBlockBytes); ++i) {
       const std::byte pair = tensor.bytes()[i / 2];
       block.push_back(i % 2 == 0 ? pair & std::byte{15} : pair >> 4);
     }
@@ -197,7 +197,7 @@ Status WriteStrings(const Tensor& tensor, uint64_t width, ByteSink& sink) {
       block.push_back(NextCodePoint(text, position));
     }
     block.resize(begin + static_cast<size_t>(width), 0);
-    if (block.size() * sizeof(char32_t) < kBlockBytes) continue;
+    if (block.size() * sizeof(char32_t) < kNpyBlockBytes) continue;
     VERNIER_TRY(sink.Write(std::as_bytes(std::span(block))));
     block.clear();
   }

@@ -10,12 +10,12 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr uint64_t kMaxHeader = uint64_t{64} << 10;
+constexpr uint64_t kMaxNpyHeader = uint64_t{64} << 10;
 constexpr size_t kMaxRank = 64;
 
 // NumPy leaves room for the first dimension to grow to this many digits.
 constexpr size_t kGrowthDigits = 21;
-constexpr size_t kAlignment = 64;
+constexpr size_t kNpyAlignment = 64;
 
 // Not strchr, which finds the NUL of its pattern.
 bool OneOf(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
@@ -186,13 +186,13 @@ bool FitsStoredType(const NpyHeader& header, DType dtype) {
   return raw && bits > 0 && header.item_bytes == std::max<uint64_t>(bits / 8, 1);
 }
 
-struct TypeRow {
+struct NpyType {
   char kind;
   uint64_t item_bytes;
   DType dtype;
 };
 
-constexpr std::array<TypeRow, 15> kTypes = {{
+constexpr std::array<NpyType, 15> kNpyTypes = {{
     {'f', 4, DType::kFloat32},
     {'f', 8, DType::kFloat64},
     {'f', 2, DType::kFloat16},
@@ -229,9 +229,9 @@ Result<uint64_t> NpyPreambleSize(std::span<const std::byte> start) {
   const size_t field = major == 1 ? 2 : 4;
   if (start.size() < 8 + field) return Malformed("the npy file ends in its header");
   const uint64_t length = LittleEndian(start.subspan(8, field));
-  if (length > kMaxHeader) {
+  if (length > kMaxNpyHeader) {
     return Malformed("the npy header claims " + std::to_string(length) + " bytes; at most " +
-                     std::to_string(kMaxHeader) + " are read");
+                     std::to_string(kMaxNpyHeader) + " are read");
   }
   return 8 + field + length;
 }
@@ -248,19 +248,19 @@ Result<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes) {
 }
 
 Result<DType> NpyElementType(const NpyHeader& header, std::optional<DType> stored_as) {
-  const auto row = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeRow& r) {
+  const auto row = std::find_if(kNpyTypes.begin(), kNpyTypes.end(), [&](const NpyType& r) {
     return r.kind == header.kind && r.item_bytes == header.item_bytes;
   });
   const bool text = header.kind == 'U' || header.kind == 'S';
   if (stored_as) {
     const bool same =
-        text ? *stored_as == DType::kString : row != kTypes.end() && row->dtype == *stored_as;
+        text ? *stored_as == DType::kString : row != kNpyTypes.end() && row->dtype == *stored_as;
     if (same || FitsStoredType(header, *stored_as)) return *stored_as;
     return Malformed("elements of dtype '" + header.TypeText() + "' cannot be " +
                      std::string(DTypeName(*stored_as)));
   }
   if (text) return DType::kString;
-  if (row != kTypes.end()) return row->dtype;
+  if (row != kNpyTypes.end()) return row->dtype;
   if (header.kind == 'V' && header.item_bytes == 2) return DType::kBFloat16;
   if (header.kind == 'V' && header.item_bytes == 1) return DType::kUint8;
   return Malformed("the npy file holds elements of dtype '" + header.TypeText() +
@@ -269,10 +269,10 @@ Result<DType> NpyElementType(const NpyHeader& header, std::optional<DType> store
 
 std::string NpyTypeText(DType dtype, uint64_t string_width) {
   if (dtype == DType::kString) return "<U" + std::to_string(string_width);
-  const auto row = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeRow& r) {
+  const auto row = std::find_if(kNpyTypes.begin(), kNpyTypes.end(), [&](const NpyType& r) {
     return r.dtype == dtype && dtype != DType::kFloat8E5M2;
   });
-  if (row == kTypes.end()) return dtype == DType::kBFloat16 ? "<V2" : "<V1";
+  if (row == kNpyTypes.end()) return dtype == DType::kBFloat16 ? "<V2" : "<V1";
   NpyHeader header;
   header.kind = row->kind;
   header.item_bytes = row->item_bytes;
@@ -284,7 +284,7 @@ std::string FormatNpyHeader(std::string_view type_text, std::span<const int64_t>
                        "', 'fortran_order': False, 'shape': " + FormatDims(shape) + ", }";
   if (!shape.empty()) header.append(kGrowthDigits - std::to_string(shape[0]).size(), ' ');
   const size_t length = header.size() + 1;
-  header.append(kAlignment - (10 + length) % kAlignment, ' ');
+  header.append(kNpyAlignment - (10 + length) % kNpyAlignment, ' ');
   header += '\n';
   std::string preamble(kMagic);
   preamble += '\x01';

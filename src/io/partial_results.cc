@@ -23,7 +23,7 @@
 namespace vernier {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 using FilePtr = std::shared_ptr<const InputFile>;
 
 Result<std::string> ReadFile(const std::string& path) {
@@ -171,7 +171,8 @@ class PartialResults final : public ResultsReader::Source {
         const auto document,
         PeerDocument::Open(part->path(), JsonText(part, entry.begin, entry.end), pool_));
     if (!manifest_.inputs) return DecodeJsonIteration(*document, document->root());
-    if (!document->root().is(Kind::kObject)) return Malformed("it is no map of names to arrays");
+    if (!document->root().is(JsonKind::kObject))
+      return Malformed("it is no map of names to arrays");
     IterationResult feed;
     VERNIER_ASSIGN_OR_RETURN(feed.outputs, document->DecodeTensors(document->root()));
     return feed;
@@ -240,7 +241,8 @@ Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
   const auto format = tape->root().Find("format");
   const auto runners = tape->root().Find("runners");
   const auto known = format ? ResultsFormatFromName(format->Text()) : std::nullopt;
-  if (!target || !target->is(Kind::kString) || !known || !runners || !runners->is(Kind::kArray)) {
+  if (!target || !target->is(JsonKind::kString) || !known || !runners ||
+      !runners->is(JsonKind::kArray)) {
     return Malformed("'" + path + "' lacks the target, its format or the runners");
   }
   PartialManifest manifest{.target = TargetBeside(folder, target->Text()),

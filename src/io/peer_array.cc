@@ -18,7 +18,7 @@
 namespace vernier {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 using Bytes = std::vector<std::byte>;
 
 // "PK" and the 3 or 5 of an archive's first record, in base64.
@@ -119,11 +119,11 @@ Result<Tensor> DecodePayload(JsonRange text, TensorPool* pool, std::optional<DTy
   return FromLatin1(unescaped, stored_as);
 }
 
-Result<std::optional<DType>> StoredType(JsonValue object) {
+Result<std::optional<DType>> StoredTypeOf(JsonValue object) {
   const auto name = object.Find("dtype");
   if (!name) return std::optional<DType>();
   const std::optional<DType> dtype =
-      name->is(Kind::kString) ? DTypeFromName(name->Text()) : std::nullopt;
+      name->is(JsonKind::kString) ? DTypeFromName(name->Text()) : std::nullopt;
   if (!dtype) return ErrorAt(*name, "the array's \"dtype\" is none that is known");
   return dtype;
 }
@@ -136,10 +136,10 @@ Result<std::optional<Tensor>> FromScalar(JsonValue value) {
                              Tensor::Copy(dtype, {}, std::as_bytes(std::span(&number, 1))));
     return std::optional(std::move(tensor));
   };
-  if (value.is(Kind::kTrue) || value.is(Kind::kFalse)) {
-    return wrap(DType::kBool, uint8_t{value.is(Kind::kTrue)});
+  if (value.is(JsonKind::kTrue) || value.is(JsonKind::kFalse)) {
+    return wrap(DType::kBool, uint8_t{value.is(JsonKind::kTrue)});
   }
-  if (!value.is(Kind::kNumber)) return std::optional<Tensor>();
+  if (!value.is(JsonKind::kNumber)) return std::optional<Tensor>();
   if (value.raw().find_first_not_of("-0123456789") != std::string_view::npos) {
     return wrap(DType::kFloat64, JsonNumberValue(value.raw()));
   }
@@ -173,7 +173,7 @@ Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool) {
   }
   const auto array = value.Find("array");
   if (!array || !array->IsText()) return ErrorAt(value, "an ndarray lacks its \"array\"");
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<DType> stored_as, StoredType(value));
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<DType> stored_as, StoredTypeOf(value));
   return DecodePayload(array->Range(), pool, stored_as)
       .Annotate("the array at byte " + std::to_string(array->offset()));
 }

@@ -6,7 +6,7 @@
 namespace vernier {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 constexpr std::string_view kMarker = "polygraphy_class";
 constexpr std::string_view kOldPrefix = "__polygraphy_encoded_";
@@ -56,7 +56,8 @@ const TypeRow* FindType(std::string_view name) {
 std::string OldTypeOf(JsonValue value) {
   for (const TypeRow& row : kTypes) {
     const auto mark = value.Find(std::string(kOldPrefix) + std::string(row.name));
-    if (mark && mark->is(Kind::kString) && mark->Text() == kOldValue) return std::string(row.name);
+    if (mark && mark->is(JsonKind::kString) && mark->Text() == kOldValue)
+      return std::string(row.name);
   }
   return "";
 }
@@ -71,14 +72,15 @@ bool MayHaveOldMarker(JsonValue value) {
 }  // namespace
 
 Result<std::string> PeerTypeOf(JsonValue value) {
-  if (!value.is(Kind::kObject)) return std::string();
+  if (!value.is(JsonKind::kObject)) return std::string();
   if (MayHaveOldMarker(value)) {
     std::string old = OldTypeOf(value);
     if (!old.empty()) return old;
   }
   const auto mark = value.Find(kMarker);
-  if (!mark || mark->is(Kind::kNull)) return std::string();
-  const std::string name = mark->is(Kind::kString) ? mark->Text() : std::string(mark->KindName());
+  if (!mark || mark->is(JsonKind::kNull)) return std::string();
+  const std::string name =
+      mark->is(JsonKind::kString) ? mark->Text() : std::string(mark->KindName());
   if (name == "LazyNumpyArray") return std::string("LazyArray");
   if (FindType(name) != nullptr) return name;
   return Malformed("byte " + std::to_string(mark->offset()) +
@@ -88,22 +90,22 @@ Result<std::string> PeerTypeOf(JsonValue value) {
 
 std::string DescribeDecoded(JsonValue value) {
   switch (value.kind()) {
-    case Kind::kArray:
+    case JsonKind::kArray:
       return "<class 'list'> (a list, as saved inputs are)";
-    case Kind::kString:
-    case Kind::kLong:
+    case JsonKind::kString:
+    case JsonKind::kLong:
       return "<class 'str'>";
-    case Kind::kTrue:
-    case Kind::kFalse:
+    case JsonKind::kTrue:
+    case JsonKind::kFalse:
       return "<class 'bool'>";
-    case Kind::kNull:
+    case JsonKind::kNull:
       return "<class 'NoneType'>";
-    case Kind::kNumber: {
+    case JsonKind::kNumber: {
       const bool real = value.raw().find_first_of(".eENI") != std::string_view::npos;
       return real ? "<class 'float'>" : "<class 'int'>";
     }
-    case Kind::kObject:
-    case Kind::kCut:
+    case JsonKind::kObject:
+    case JsonKind::kCut:
       break;
   }
   const Result<std::string> type = PeerTypeOf(value);

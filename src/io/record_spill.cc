@@ -11,7 +11,7 @@
 namespace vernier {
 namespace {
 
-constexpr size_t kBlock = size_t{64} << 10;
+constexpr size_t kSpillBlock = size_t{64} << 10;
 constexpr size_t kLength = sizeof(uint32_t);
 
 Status ReadAt(const PartFile& file, uint64_t offset, std::span<char> out) {
@@ -50,7 +50,7 @@ void RecordSpill::Append(std::string_view record) {
   buffer_.append(reinterpret_cast<const char*>(&length), kLength);
   buffer_ += record;
   mark_ = {mark_.records + 1, mark_.bytes + kLength + record.size()};
-  if (buffer_.size() >= kBlock && !no_file_) MoveToDisk();
+  if (buffer_.size() >= kSpillBlock && !no_file_) MoveToDisk();
 }
 
 void RecordSpill::MoveToDisk() {
@@ -78,7 +78,7 @@ Status RecordSpill::ForEach(const std::function<Status(std::string_view)>& use) 
   std::string text;
   for (uint64_t position = 0; position < on_disk_;) {
     const size_t before = text.size();
-    const auto step = static_cast<size_t>(std::min<uint64_t>(kBlock, on_disk_ - position));
+    const auto step = static_cast<size_t>(std::min<uint64_t>(kSpillBlock, on_disk_ - position));
     text.resize(before + step);
     VERNIER_TRY(ReadAt(*file_, position, std::span(text).subspan(before)));
     position += step;

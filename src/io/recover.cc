@@ -16,7 +16,7 @@ namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
-using SourcePtr = std::unique_ptr<ResultsReader::Source>;
+using ResultsSource = std::unique_ptr<ResultsReader::Source>;
 
 // Iterations in their order, as a run makes them, without those that cannot be read.
 class IterationStream {
@@ -118,7 +118,7 @@ Status WriteIterations(ResultsReader::Source& source, const std::string& partial
   return std::move(status).Annotate("the parts are in '" + partial + "'");
 }
 
-Status WriteAll(SourcePtr source, const std::string& partial, const std::string& path,
+Status WriteAll(ResultsSource source, const std::string& partial, const std::string& path,
                 RecoveredResults& recovered) {
   VERNIER_ASSIGN_OR_RETURN(
       const auto writer,
@@ -131,7 +131,7 @@ Status WriteAll(SourcePtr source, const std::string& partial, const std::string&
       [&](size_t iterations) { return writer->PublishOrDiscard(iterations); });
 }
 
-Status WriteFeeds(SourcePtr source, const std::string& partial, const std::string& path,
+Status WriteFeeds(ResultsSource source, const std::string& partial, const std::string& path,
                   RecoveredResults& recovered) {
   VERNIER_ASSIGN_OR_RETURN(const auto writer,
                            FeedWriter::Create(path, ResultsFormatFor(path), 0, kBeside));
@@ -174,7 +174,7 @@ size_t RecoveredResults::lost_count() const {
 
 Result<RecoveredResults> RecoverResults(const std::string& partial, const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const PartialManifest manifest, ReadPartialManifest(partial));
-  VERNIER_ASSIGN_OR_RETURN(SourcePtr source, OpenPartialResults(partial));
+  VERNIER_ASSIGN_OR_RETURN(ResultsSource source, OpenPartialResults(partial));
   RecoveredResults recovered;
   recovered.inputs = manifest.inputs;
   recovered.lost.resize(source->runs().size());

@@ -18,11 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRunners[] = {"a/b", "a/b"};  // equal on purpose
+constexpr const char* kBothRunners[] = {"a/b", "a/b"};  // equal on purpose
 
 IterationResult Sample(int runner, int iteration) {
   IterationResult result;
-  result.runner_name = runner == 0 ? kRunners[0] : "another name";
+  result.runner_name = runner == 0 ? kBothRunners[0] : "another name";
   if (iteration != 1) result.runtime_s = 0.25 * iteration;
   for (int type = 1; type < kDTypeCount; ++type) {
     const auto dtype = static_cast<DType>(type);
@@ -50,7 +50,7 @@ void ExpectFile(const std::string& path, std::vector<size_t> counts) {
   ASSERT_TRUE(reader.ok()) << reader.status().message();
   ASSERT_EQ((*reader)->runs().size(), counts.size());
   for (size_t run = 0; run < counts.size(); ++run) {
-    EXPECT_EQ((*reader)->runs()[run].name, kRunners[run]);
+    EXPECT_EQ((*reader)->runs()[run].name, kBothRunners[run]);
     ASSERT_EQ((*reader)->runs()[run].iterations, counts[run]);
     for (size_t i = 0; i < counts[run]; ++i) {
       ExpectSample((*reader)->Read(run, i), static_cast<int>(run), static_cast<int>(i));
@@ -90,7 +90,7 @@ class Recovered : public testing::TestWithParam<const char*> {
 
   // A run that ends without publishing.
   void Leave(int first, int second) {
-    const auto writer = ResultsWriter::Create(Path(), {kRunners[0], kRunners[1]});
+    const auto writer = ResultsWriter::Create(Path(), {kBothRunners[0], kBothRunners[1]});
     ASSERT_TRUE(writer.ok()) << writer.status().message();
     for (int i = 0; i < std::max(first, second); ++i) {
       if (i < first) ASSERT_TRUE((*writer)->Append(0, Sample(0, i)).ok());
@@ -207,7 +207,7 @@ TEST_P(Recovered, InAFolderNothingMovesUp) {
 }
 
 TEST_P(RecoveredParts, WhatItWasMadeFromIsStillKnown) {
-  const auto writer = ResultsWriter::Create(Path(), {kRunners[0]});
+  const auto writer = ResultsWriter::Create(Path(), {kBothRunners[0]});
   ASSERT_TRUE((*writer)->Append(0, Sample(0, 0), 4711).ok());
   fs::copy(Partial(), folder_ / "copy.partial");
   ASSERT_TRUE(RecoverResults(folder_ / "copy.partial", folder_ / "x.npz").ok());
@@ -233,7 +233,7 @@ TEST_P(Recovered, AfterAKill) {
     ASSERT_EQ(::pipe(ends), 0);
     const pid_t child = ::fork();
     if (child == 0) {
-      const auto writer = ResultsWriter::Create(Path(), {kRunners[0], kRunners[1]});
+      const auto writer = ResultsWriter::Create(Path(), {kBothRunners[0], kBothRunners[1]});
       for (int i = 0; writer.ok() && i < 10'000; ++i) {
         for (int run = 0; run < 2; ++run) {
           if (!(*writer)->Append(static_cast<size_t>(run), Sample(run, i)).ok()) ::_exit(1);
@@ -283,7 +283,7 @@ class RecoveredInputs : public testing::TestWithParam<const char*> {
     for (int i = 0; i < count; ++i) {
       auto feed = (*reader)->Next();
       ASSERT_TRUE(feed.ok() && feed->has_value()) << feed.status().message();
-      IterationResult result{.runner_name = kRunners[0], .runtime_s = {}, .outputs = **feed};
+      IterationResult result{.runner_name = kBothRunners[0], .runtime_s = {}, .outputs = **feed};
       result.runtime_s = Sample(0, i).runtime_s;
       ExpectSample(result, 0, i);
     }

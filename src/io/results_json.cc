@@ -10,22 +10,22 @@
 namespace vernier {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 using Run = SavedRun;
 
 constexpr std::string_view kDefaultRunner = "custom_runner";
 
-Status ErrorAt(JsonValue value, std::string_view what) {
+Status ExpectedAt(JsonValue value, std::string_view what) {
   return Malformed("byte " + std::to_string(value.offset()) + ": expected " + std::string(what) +
                    ", found " + std::string(value.KindName()));
 }
 
 // A member that may be absent or null; otherwise it must be of `kind`.
-Result<std::optional<JsonValue>> Optional(JsonValue object, std::string_view key, Kind kind) {
+Result<std::optional<JsonValue>> Optional(JsonValue object, std::string_view key, JsonKind kind) {
   const auto value = object.Find(key);
-  if (!value || value->is(Kind::kNull)) return std::optional<JsonValue>();
+  if (!value || value->is(JsonKind::kNull)) return std::optional<JsonValue>();
   if (value->is(kind)) return value;
-  return ErrorAt(*value, "\"" + std::string(key) + "\" of another type");
+  return ExpectedAt(*value, "\"" + std::string(key) + "\" of another type");
 }
 
 class JsonResults final : public ResultsReader::Source {
@@ -58,8 +58,8 @@ Status JsonResults::Index() {
                   DescribeDecoded(root)));
   }
   const auto list = root.Find("lst");
-  if (!list || !list->is(Kind::kArray)) {
-    return document_->Annotate(ErrorAt(list.value_or(root), "the list \"lst\" of runners"));
+  if (!list || !list->is(JsonKind::kArray)) {
+    return document_->Annotate(ExpectedAt(list.value_or(root), "the list \"lst\" of runners"));
   }
   for (const JsonValue pair : list->Elements()) {
     if (Status status = IndexRun(pair); !status.ok()) return document_->Annotate(std::move(status));
@@ -69,14 +69,14 @@ Status JsonResults::Index() {
 
 Status JsonResults::IndexRun(JsonValue pair) {
   const std::vector<JsonValue> parts = pair.Elements();
-  if (parts.size() != 2 || !parts[0].is(Kind::kString) || !parts[1].is(Kind::kArray)) {
-    return ErrorAt(pair, "a runner's name and the list of its iterations");
+  if (parts.size() != 2 || !parts[0].is(JsonKind::kString) || !parts[1].is(JsonKind::kArray)) {
+    return ExpectedAt(pair, "a runner's name and the list of its iterations");
   }
   std::vector<JsonValue> iterations = parts[1].Elements();
   for (const JsonValue iteration : iterations) {
-    if (iteration.is(Kind::kCut)) continue;
+    if (iteration.is(JsonKind::kCut)) continue;
     VERNIER_ASSIGN_OR_RETURN(const std::string type, PeerTypeOf(iteration));
-    if (type != "IterationResult") return ErrorAt(iteration, "an IterationResult");
+    if (type != "IterationResult") return ExpectedAt(iteration, "an IterationResult");
   }
   runs_.push_back({parts[0].Text(), iterations.size()});
   iterations_.push_back(std::move(iterations));
@@ -85,7 +85,7 @@ Status JsonResults::IndexRun(JsonValue pair) {
 
 Result<IterationResult> JsonResults::Read(size_t run, size_t iteration) {
   const JsonValue value = iterations_[run][iteration];
-  if (!value.is(Kind::kCut)) return DecodeJsonIteration(*document_, value);
+  if (!value.is(JsonKind::kCut)) return DecodeJsonIteration(*document_, value);
   VERNIER_ASSIGN_OR_RETURN(const auto document, document_->OpenCut(value));
   return DecodeJsonIteration(*document, document->root());
 }
@@ -194,11 +194,11 @@ Result<IterationResult> JsonResultsDirectory::Read(size_t run, size_t iteration)
 Result<IterationResult> DecodeJsonIteration(const PeerDocument& document, JsonValue value) {
   IterationResult result;
   result.runner_name = kDefaultRunner;
-  VERNIER_ASSIGN_OR_RETURN(const auto name, Optional(value, "runner_name", Kind::kString));
+  VERNIER_ASSIGN_OR_RETURN(const auto name, Optional(value, "runner_name", JsonKind::kString));
   if (name) result.runner_name = name->Text();
-  VERNIER_ASSIGN_OR_RETURN(const auto runtime, Optional(value, "runtime", Kind::kNumber));
+  VERNIER_ASSIGN_OR_RETURN(const auto runtime, Optional(value, "runtime", JsonKind::kNumber));
   if (runtime) result.runtime_s = JsonNumberValue(runtime->raw());
-  VERNIER_ASSIGN_OR_RETURN(const auto outputs, Optional(value, "outputs", Kind::kObject));
+  VERNIER_ASSIGN_OR_RETURN(const auto outputs, Optional(value, "outputs", JsonKind::kObject));
   if (!outputs) return result;
   VERNIER_ASSIGN_OR_RETURN(result.outputs, document.DecodeTensors(*outputs));
   return result;

@@ -102,7 +102,7 @@ class RunnerPart {
 
 // The text of a RunResults file around its iterations.
 constexpr std::string_view kHead = "{\n    \"lst\": [";
-constexpr std::string_view kTail = "],\n    \"polygraphy_class\": \"RunResults\"\n}";
+constexpr std::string_view kDocumentEnd = "],\n    \"polygraphy_class\": \"RunResults\"\n}";
 constexpr std::string_view kFirstIteration = "\n                ";
 
 std::string RunHead(const std::string& quoted_name) {
@@ -173,7 +173,7 @@ class JsonParts {
       first = false;
     }
     VERNIER_TRY(file.WriteText(first ? "" : "\n    "));
-    VERNIER_TRY(file.WriteText(kTail));
+    VERNIER_TRY(file.WriteText(kDocumentEnd));
     return target.Commit();
   }
 
@@ -196,7 +196,7 @@ class JsonParts {
       VERNIER_TRY(WriteRun(file, i, {0, counts[i]}));
     }
     VERNIER_TRY(file.WriteText("\n    "));
-    return file.WriteText(kTail);
+    return file.WriteText(kDocumentEnd);
   }
 
   Status WriteRun(OutputFile& file, size_t runner, Range range) const {

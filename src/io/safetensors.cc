@@ -18,12 +18,12 @@ namespace {
 constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr std::string_view kMetadata = "__metadata__";
 
-struct TypeRow {
+struct SafetensorsType {
   std::string_view name;
   DType dtype;
 };
 
-constexpr std::array<TypeRow, 17> kTypes = {{
+constexpr std::array<SafetensorsType, 17> kSafetensorsTypes = {{
     {"F64", DType::kFloat64},
     {"F32", DType::kFloat32},
     {"F16", DType::kFloat16},
@@ -59,9 +59,9 @@ Result<Dims> Integers(JsonStream& stream, const std::string& name) {
 }
 
 Result<DType> TypeNamed(const std::string& type, const std::string& name) {
-  const auto* row =
-      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeRow& r) { return r.name == type; });
-  if (row == kTypes.end()) return Bad(name, "has the unknown dtype '" + type + "'");
+  const auto* row = std::find_if(kSafetensorsTypes.begin(), kSafetensorsTypes.end(),
+                                 [&](const SafetensorsType& r) { return r.name == type; });
+  if (row == kSafetensorsTypes.end()) return Bad(name, "has the unknown dtype '" + type + "'");
   return row->dtype;
 }
 
@@ -251,9 +251,9 @@ Result<SafetensorsHeader> ReadSafetensorsHeader(const JsonText& file) {
 std::optional<std::string_view> SafetensorsTypeName(DType dtype) {
   // Four-bit types need an even number of elements and a recent library.
   if (BitsOf(dtype) == 4) return std::nullopt;
-  const auto* row = std::find_if(kTypes.begin(), kTypes.end(),
-                                 [dtype](const TypeRow& r) { return r.dtype == dtype; });
-  return row == kTypes.end() ? std::nullopt : std::optional(row->name);
+  const auto* row = std::find_if(kSafetensorsTypes.begin(), kSafetensorsTypes.end(),
+                                 [dtype](const SafetensorsType& r) { return r.dtype == dtype; });
+  return row == kSafetensorsTypes.end() ? std::nullopt : std::optional(row->name);
 }
 
 Result<uint64_t> SafetensorsHeaderSize(const SafetensorsHeaderParts& parts) {

@@ -304,7 +304,7 @@ TEST_P(MappedArchive, ChecksumsAreCompared) {
       << a.status().message();
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, MappedArchive,
+INSTANTIATE_TEST_SUITE_P(MappedFormats, MappedArchive,
                          testing::Values(ArchiveFormat::kNpz, ArchiveFormat::kSafetensors));
 
 // Two small tensors, in either format.
@@ -356,7 +356,7 @@ TEST_P(PublishedArchive, ALinkStaysOne) {
   EXPECT_EQ(NamesIn(folder_ / "x"), "ab");
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, PublishedArchive,
+INSTANTIATE_TEST_SUITE_P(MappedFormats, PublishedArchive,
                          testing::Values(ArchiveFormat::kNpz, ArchiveFormat::kSafetensors));
 
 }  // namespace

@@ -26,19 +26,19 @@ enum Field : uint64_t {
 
 enum WireType : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-using Bytes = std::span<const std::byte>;
+using ProtoBytes = std::span<const std::byte>;
 
 // One field: a number or a range of bytes.
 struct WireField {
   uint64_t number = 0;
   uint64_t type = 0;
   uint64_t value = 0;
-  Bytes bytes;
+  ProtoBytes bytes;
 };
 
 class WireCursor {
  public:
-  explicit WireCursor(Bytes bytes) : bytes_(bytes) {}
+  explicit WireCursor(ProtoBytes bytes) : bytes_(bytes) {}
   bool done() const { return position_ == bytes_.size(); }
 
   Result<uint64_t> Varint() {
@@ -52,9 +52,9 @@ class WireCursor {
     return Error();
   }
 
-  Result<Bytes> Take(uint64_t size) {
+  Result<ProtoBytes> Take(uint64_t size) {
     if (size > bytes_.size() - position_) return Error();
-    const Bytes taken = bytes_.subspan(position_, static_cast<size_t>(size));
+    const ProtoBytes taken = bytes_.subspan(position_, static_cast<size_t>(size));
     position_ += static_cast<size_t>(size);
     return taken;
   }
@@ -83,7 +83,7 @@ class WireCursor {
     return Malformed("byte " + std::to_string(position_) + ": this is no ONNX tensor");
   }
 
-  Bytes bytes_;
+  ProtoBytes bytes_;
   size_t position_ = 0;
 };
 
@@ -101,7 +101,7 @@ Status AppendVarints(const WireField& field, std::vector<int64_t>& out) {
   return {};
 }
 
-struct Parts {
+struct ProtoParts {
   std::string name;
   Dims dims;
   std::vector<int64_t> data_type;
@@ -109,15 +109,15 @@ struct Parts {
   std::vector<int64_t> integers;
   std::vector<std::byte> fixed;  // float_data or double_data, in order
   std::vector<std::string> strings;
-  std::optional<Bytes> raw;
+  std::optional<ProtoBytes> raw;
   bool has_segment = false;
 };
 
-std::string TextOf(Bytes bytes) {
+std::string TextOf(ProtoBytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Status ReadField(const WireField& field, Parts& parts) {
+Status ReadField(const WireField& field, ProtoParts& parts) {
   switch (field.number) {
     case kDims:
       return AppendVarints(field, parts.dims);
@@ -164,7 +164,7 @@ std::vector<std::byte> FromIntegers(const std::vector<int64_t>& integers, DType 
   return bytes;
 }
 
-Result<Tensor> Assemble(const Parts& parts) {
+Result<Tensor> Assemble(const ProtoParts& parts) {
   if (parts.data_type.empty()) return Malformed("the ONNX tensor has no data type");
   const auto dtype = DTypeFromOnnx(parts.data_type.back());
   if (!dtype) {
@@ -192,7 +192,7 @@ Result<Tensor> Assemble(const Parts& parts) {
 
 Result<NamedTensor> ParseTensorProto(std::span<const std::byte> bytes) {
   WireCursor cursor(bytes);
-  Parts parts;
+  ProtoParts parts;
   while (!cursor.done()) {
     VERNIER_ASSIGN_OR_RETURN(const WireField field, cursor.Next());
     VERNIER_TRY(ReadField(field, parts));

@@ -7,11 +7,11 @@ namespace vernier {
 namespace {
 
 // Keys of TensorProto's fields: number << 3 | wire type.
-constexpr char kDims = 1 << 3 | 0;
-constexpr char kDataType = 2 << 3 | 0;
-constexpr char kStringData = 6 << 3 | 2;
-constexpr char kName = 8 << 3 | 2;
-constexpr char kRawData = 9 << 3 | 2;
+constexpr char kDimsKey = 1 << 3 | 0;
+constexpr char kDataTypeKey = 2 << 3 | 0;
+constexpr char kStringDataKey = 6 << 3 | 2;
+constexpr char kNameKey = 8 << 3 | 2;
+constexpr char kRawDataKey = 9 << 3 | 2;
 
 void AppendVarint(uint64_t value, std::string& out) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>((value & 0x7f) | 0x80);
@@ -34,20 +34,20 @@ Status WriteTensorProto(const NamedTensor& named, ByteSink& sink) {
   }
   std::string head;
   for (const int64_t dim : tensor.dims()) {
-    head += kDims;
+    head += kDimsKey;
     AppendVarint(static_cast<uint64_t>(dim), head);
   }
-  head += kDataType;
+  head += kDataTypeKey;
   // The numbers of DType are those of ONNX.
   AppendVarint(static_cast<uint64_t>(tensor.dtype()), head);
-  AppendText(kName, named.name, head);
+  AppendText(kNameKey, named.name, head);
   if (tensor.dtype() == DType::kString) {
     for (int64_t i = 0; i < tensor.element_count(); ++i) {
-      AppendText(kStringData, tensor.StringAt(i), head);
+      AppendText(kStringDataKey, tensor.StringAt(i), head);
     }
     return sink.WriteText(head);
   }
-  head += kRawData;
+  head += kRawDataKey;
   AppendVarint(tensor.bytes().size(), head);
   VERNIER_TRY(sink.WriteText(head));
   return sink.Write(tensor.bytes());

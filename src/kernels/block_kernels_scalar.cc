@@ -121,7 +121,7 @@ BlockMoments<T> Moments(const T* values, size_t count, double shift) {
 }
 
 template <typename T>
-BlockSpecials<T> Specials(const T* values, size_t count) {
+BlockSpecials<T> CountSpecials(const T* values, size_t count) {
   BlockSpecials<T> out;
   out.min = std::numeric_limits<T>::infinity();
   out.max = -out.min;
@@ -223,8 +223,8 @@ StorageKernels MakeStorageKernels() {
 template <typename T>
 const BlockKernels<T>& ScalarKernels() {
   static constexpr BlockKernels<T> kTable = {
-      Difference<T>,    Verdict<T>,  CountOutside<T>, WorstRatio<T>, Moments<T, false>,
-      Moments<T, true>, Specials<T>, Products<T>,     Rank<T>,       CountBelow<T>,
+      Difference<T>,    Verdict<T>,       CountOutside<T>, WorstRatio<T>, Moments<T, false>,
+      Moments<T, true>, CountSpecials<T>, Products<T>,     Rank<T>,       CountBelow<T>,
   };
   return kTable;
 }

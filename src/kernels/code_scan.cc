@@ -17,7 +17,7 @@ namespace vernier {
 namespace {
 
 // Fewer are not worth a second thread's tables.
-constexpr int64_t kChunksAlone = 3;
+constexpr int64_t kCodeChunksAlone = 3;
 
 // What is looked for in the arrays once the counts are known: bits of a set for each pair.
 enum Target : size_t { kFirstNan, kFirstInfinite, kArgmin, kArgmax, kSeriesTargets };
@@ -115,7 +115,7 @@ class CodeScan {
 template <typename T>
 void CodeScan<T>::CountPairs() {
   const int64_t chunks = (source_.count() + kCodeChunk - 1) / kCodeChunk;
-  if (chunks <= kChunksAlone) pool_ = nullptr;
+  if (chunks <= kCodeChunksAlone) pool_ = nullptr;
   const size_t threads = pool_ == nullptr ? 1 : pool_->thread_count();
   std::vector<CodeCounts> counts(threads);
   RunTasks(pool_, static_cast<size_t>(chunks), [&](size_t chunk, size_t thread) {

@@ -1,4 +1,5 @@
 #include "kernels/difference.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +10,6 @@
 namespace vernier {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr double kInfinityDouble = std::numeric_limits<double>::infinity();
 
 template <typename T>

@@ -1,4 +1,5 @@
 #include "kernels/histogram.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -87,8 +88,8 @@ std::vector<T> ValuesAround(T first, T last, const std::array<double, 11>& edges
 
 template <typename T>
 class HistogramBins : public testing::Test {};
-using Reals = testing::Types<float, double>;
-TYPED_TEST_SUITE(HistogramBins, Reals);
+using BinnedReals = testing::Types<float, double>;
+TYPED_TEST_SUITE(HistogramBins, BinnedReals);
 
 TYPED_TEST(HistogramBins, AreThoseOfNumpysSteps) {
   using T = TypeParam;
@@ -135,8 +136,6 @@ TEST_P(HistogramErrors, SayWhatNumPySays) {
   EXPECT_EQ(Of(DType::kFloat32, std::vector<float>{1, 2}, GetParam().range).error,
             GetParam().error);
 }
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 INSTANTIATE_TEST_SUITE_P(
     Ranges, HistogramErrors,

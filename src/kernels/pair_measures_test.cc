@@ -1,4 +1,5 @@
 #include "kernels/pair_measures.h"
+#include "core/test_values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,14 +12,11 @@
 namespace vernier {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 template <typename T>
-ElementSpan Span(DType dtype, const std::vector<T>& values) {
+ElementSpan SideOf(DType dtype, const std::vector<T>& values) {
   return {dtype, std::as_bytes(std::span(values)), static_cast<int64_t>(values.size())};
 }
-ElementSpan Span(const std::vector<float>& values) { return Span(DType::kFloat32, values); }
+ElementSpan SideOf(const std::vector<float>& values) { return SideOf(DType::kFloat32, values); }
 
 std::vector<int64_t> Places(const PairMeasures& measures) {
   std::vector<int64_t> places;
@@ -39,9 +37,9 @@ TEST(MeasurePair, SidesOfTheSameBytesAreThoseOfEachAlone) {
   for (const float last : {a.back(), 7.5f, std::numeric_limits<float>::quiet_NaN()}) {
     b.back() = last;
     if (std::isnan(last)) a.back() = last;
-    const PairMeasures measured = *MeasurePair(Span(a), Span(b), request, &pool);
+    const PairMeasures measured = *MeasurePair(SideOf(a), SideOf(b), request, &pool);
     const ValueStatistics alone =
-        MeasureValues(Span(b), request.sides, request.side_quantiles, &pool);
+        MeasureValues(SideOf(b), request.sides, request.side_quantiles, &pool);
     EXPECT_EQ(measured.b.argmax, alone.argmax);
     EXPECT_EQ(measured.b.nan_count, alone.nan_count);
     EXPECT_EQ(std::isnan(last), std::isnan(measured.b.mean));
@@ -58,7 +56,7 @@ TEST(MeasurePair, SidesOfTheSameBytesAreThoseOfEachAlone) {
 
 TEST(MeasurePair, FillsOnlyWhatIsAskedFor) {
   const std::vector<float> a = {1, 2, 4}, b = {1, 2, 3};
-  const PairMeasures least = *MeasurePair(Span(a), Span(b), {.rule = {1e-5, 1e-5}});
+  const PairMeasures least = *MeasurePair(SideOf(a), SideOf(b), {.rule = {1e-5, 1e-5}});
   EXPECT_EQ(least.difference.mismatches, 1);
   EXPECT_EQ(least.difference.first_mismatch, 2);
   EXPECT_EQ(least.a.count, 3);
@@ -70,7 +68,7 @@ TEST(MeasurePair, FillsOnlyWhatIsAskedFor) {
   MeasureRequest request{.rule = {1e-5, 1e-5}, .sides = StatisticsLevel::kMoments};
   request.differences = StatisticsLevel::kRanks;
   request.difference_quantiles = {1.0};
-  const PairMeasures more = *MeasurePair(Span(a), Span(b), request);
+  const PairMeasures more = *MeasurePair(SideOf(a), SideOf(b), request);
   EXPECT_EQ(more.a.max, 4);
   EXPECT_TRUE(std::isnan(more.a.median));
   EXPECT_EQ(more.difference.absolute.median, 0);
@@ -80,9 +78,10 @@ TEST(MeasurePair, FillsOnlyWhatIsAskedFor) {
 TEST(MeasurePair, RanksTheWorstElements) {
   const std::vector<float> a = {1, kNan, 3, 5, 1, 3}, b = {1, 1, 1, 1, kNan, 1};
   MeasureRequest request{.rule = {1, 1}, .worst = 10};
-  EXPECT_EQ(Places(*MeasurePair(Span(a), Span(b), request)), (std::vector<int64_t>{1, 4, 3, 2, 5}));
+  EXPECT_EQ(Places(*MeasurePair(SideOf(a), SideOf(b), request)),
+            (std::vector<int64_t>{1, 4, 3, 2, 5}));
   request.worst = 4;
-  const PairMeasures four = *MeasurePair(Span(a), Span(b), request);
+  const PairMeasures four = *MeasurePair(SideOf(a), SideOf(b), request);
   EXPECT_EQ(Places(four), (std::vector<int64_t>{1, 4, 3, 2}));
   EXPECT_EQ(four.worst[2].a, 5);
   EXPECT_EQ(four.worst[2].b, 1);
@@ -95,7 +94,7 @@ TEST(MeasurePair, CountsUnitsInTheLastPlace) {
   const std::vector<float> a = {-0.0f, 1, kNan, -1e-45f, kInfinity};
   const std::vector<float> b = {0.0f, std::nextafterf(1, 2), 1, 1e-45f,
                                 std::numeric_limits<float>::max()};
-  const PairMeasures m = *MeasurePair(Span(a), Span(b), {.ulp = true});
+  const PairMeasures m = *MeasurePair(SideOf(a), SideOf(b), {.ulp = true});
   EXPECT_TRUE(m.ulp.applies);
   EXPECT_EQ(m.ulp.max, 2u);
   EXPECT_EQ(m.ulp.place_of_max, 3);
@@ -103,15 +102,17 @@ TEST(MeasurePair, CountsUnitsInTheLastPlace) {
   EXPECT_EQ(m.ulp.different, 3);
 
   const std::vector<double> low = {-1.7976931348623157e308}, high = {kInfinity};
-  const ElementSpan low_span = Span(DType::kFloat64, low), high_span = Span(DType::kFloat64, high);
+  const ElementSpan low_span = SideOf(DType::kFloat64, low),
+                    high_span = SideOf(DType::kFloat64, high);
   EXPECT_EQ(MeasurePair(low_span, high_span, {.ulp = true})->ulp.max, 0xffdfffffffffffffu);
   const std::vector<uint8_t> e4m3_a = {0x38, 0x7f}, e4m3_b = {0x39, 0x38};
-  const PairMeasures eight = *MeasurePair(Span(DType::kFloat8E4M3FN, e4m3_a),
-                                          Span(DType::kFloat8E4M3FN, e4m3_b), {.ulp = true});
+  const PairMeasures eight = *MeasurePair(SideOf(DType::kFloat8E4M3FN, e4m3_a),
+                                          SideOf(DType::kFloat8E4M3FN, e4m3_b), {.ulp = true});
   EXPECT_EQ(eight.ulp.max, 1u);
   EXPECT_EQ(eight.ulp.measured, 1);
-  EXPECT_FALSE(MeasurePair(Span(DType::kInt8, e4m3_a), Span(DType::kInt8, e4m3_b), {.ulp = true})
-                   ->ulp.applies);
+  EXPECT_FALSE(
+      MeasurePair(SideOf(DType::kInt8, e4m3_a), SideOf(DType::kInt8, e4m3_b), {.ulp = true})
+          ->ulp.applies);
 }
 
 TEST(MeasureValues, FindsTheFirstNanAndInfinity) {
@@ -119,7 +120,7 @@ TEST(MeasureValues, FindsTheFirstNanAndInfinity) {
   values[1500] = -kInfinity;
   values[1600] = kInfinity;
   values[2999] = kNan;
-  const ValueStatistics s = MeasureValues(Span(values), StatisticsLevel::kMoments, {});
+  const ValueStatistics s = MeasureValues(SideOf(values), StatisticsLevel::kMoments, {});
   EXPECT_EQ(s.first_nan, 2999);
   EXPECT_EQ(s.first_infinite, 1500);
   EXPECT_EQ(s.nan_count, 1);
@@ -128,7 +129,7 @@ TEST(MeasureValues, FindsTheFirstNanAndInfinity) {
 
 TEST(MakePairMetrics, FollowsFromTheSums) {
   const std::vector<float> a = {3, 4}, b = {3, 2};
-  const PairMeasures m = *MeasurePair(Span(a), Span(b), {.products = true});
+  const PairMeasures m = *MeasurePair(SideOf(a), SideOf(b), {.products = true});
   const PairMetrics metrics = MakePairMetrics(m.products, 2);
   EXPECT_DOUBLE_EQ(metrics.l2, 2);
   EXPECT_DOUBLE_EQ(metrics.rmse, std::sqrt(2.0));
@@ -144,13 +145,13 @@ TEST(MakePairMetrics, FollowsFromTheSums) {
 
 TEST(MeasureDivergence, ComparesDistributions) {
   const std::vector<float> a = {1, 1, 2}, b = {1, 2, 1}, zero = {0, 1, 1}, negative = {-1, 1, 1};
-  EXPECT_NEAR(MeasureDivergence(Span(a), Span(b))->a_from_b, 0.25 * std::log(2.0), 1e-15);
-  EXPECT_EQ(MeasureDivergence(Span(a), Span(a))->a_from_b, 0);
-  EXPECT_EQ(MeasureDivergence(Span(a), Span(zero))->a_from_b,
+  EXPECT_NEAR(MeasureDivergence(SideOf(a), SideOf(b))->a_from_b, 0.25 * std::log(2.0), 1e-15);
+  EXPECT_EQ(MeasureDivergence(SideOf(a), SideOf(a))->a_from_b, 0);
+  EXPECT_EQ(MeasureDivergence(SideOf(a), SideOf(zero))->a_from_b,
             std::numeric_limits<double>::infinity());
-  EXPECT_NEAR(MeasureDivergence(Span(zero), Span(b))->a_from_b,
+  EXPECT_NEAR(MeasureDivergence(SideOf(zero), SideOf(b))->a_from_b,
               0.5 * std::log(0.5 / 0.5) + 0.5 * std::log(0.5 / 0.25), 1e-15);
-  EXPECT_FALSE(MeasureDivergence(Span(a), Span(negative))->applies);
+  EXPECT_FALSE(MeasureDivergence(SideOf(a), SideOf(negative))->applies);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace vernier {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 // Integers that keep the order of the numbers: -0 and 0 are one, and neighbours differ by 1.
 template <typename Bits>
@@ -134,7 +134,7 @@ std::vector<WorstElement> FindWorst(Reader& reader, int64_t count, const Measure
 void KeepLevel(ValueStatistics& statistics, StatisticsLevel level) {
   if (level == StatisticsLevel::kRanks) return;
   statistics.quantiles.clear();
-  statistics.median = statistics.count == 0 ? 0 : kNan;
+  statistics.median = statistics.count == 0 ? 0 : kUndefined;
   if (level == StatisticsLevel::kMoments) return;
   ValueStatistics none;
   none.count = statistics.count;

@@ -14,7 +14,7 @@ namespace vernier {
 namespace {
 
 constexpr size_t kLanes = 16;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 template <typename T>
 bool IsNan(T value) {
@@ -110,13 +110,13 @@ struct StatisticsBuilder<T>::State {
   }
 
   double Quantile(const RankPosition& position) const {
-    if (nan_count > 0) return kNan;
+    if (nan_count > 0) return kNoValue;
     return Interpolate(static_cast<double>(ranks.Value(position.previous)),
                        static_cast<double>(ranks.Value(position.next)), position.fraction);
   }
 
   double Median() const {
-    if (nan_count > 0) return kNan;
+    if (nan_count > 0) return kNoValue;
     return MiddleOf(static_cast<double>(ranks.Value((count - 1) / 2)),
                     static_cast<double>(ranks.Value(count / 2)));
   }
@@ -180,8 +180,8 @@ ValueStatistics StatisticsBuilder<T>::Finish() const {
   ValueStatistics out;
   out.count = s.count;
   if (s.count == 0) {
-    out.mean = kNan;
-    out.average_magnitude = kNan;
+    out.mean = kNoValue;
+    out.average_magnitude = kNoValue;
     out.quantiles.assign(s.quantiles.size(), std::numeric_limits<double>::infinity());
     return out;
   }
@@ -193,11 +193,11 @@ ValueStatistics StatisticsBuilder<T>::Finish() const {
   out.mean = s.sum.value() / count;
   out.average_magnitude = s.magnitude_sum.value() / count;
   const bool finite = s.nan_count == 0 && s.infinite_count == 0;
-  out.variance = finite ? s.squares / count : kNan;
+  out.variance = finite ? s.squares / count : kNoValue;
   out.std_dev = std::sqrt(out.variance);
   const bool has_nan = s.extrema.first_nan >= 0;
-  out.min = has_nan ? kNan : static_cast<double>(s.extrema.min);
-  out.max = has_nan ? kNan : static_cast<double>(s.extrema.max);
+  out.min = has_nan ? kNoValue : static_cast<double>(s.extrema.min);
+  out.max = has_nan ? kNoValue : static_cast<double>(s.extrema.max);
   out.argmin = has_nan ? s.extrema.first_nan : s.extrema.argmin;
   out.argmax = has_nan ? s.extrema.first_nan : s.extrema.argmax;
   out.median = s.Median();

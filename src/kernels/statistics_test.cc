@@ -1,4 +1,5 @@
 #include "kernels/statistics.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -11,23 +12,20 @@
 namespace vernier {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 template <typename T>
-ElementSpan Span(DType dtype, const std::vector<T>& values) {
+ElementSpan SamplesOf(DType dtype, const std::vector<T>& values) {
   return {dtype, std::as_bytes(std::span(values)), static_cast<int64_t>(values.size())};
 }
 
 const std::array<double, 4> kQuantiles = {0.0, 0.5, 0.9, 1.0};
 
 // More values than are ever stored, so that ranks are found by counting digits.
-constexpr size_t kMany = 200001;
+constexpr size_t kManySamples = 200001;
 
 template <typename T>
 std::vector<T> RandomValues(unsigned seed) {
   std::mt19937_64 random(seed);
-  std::vector<T> values(kMany);
+  std::vector<T> values(kManySamples);
   for (T& value : values) {
     if constexpr (std::is_floating_point_v<T>) {
       value = static_cast<T>(std::normal_distribution<double>(0, 1e3)(random));
@@ -40,11 +38,11 @@ std::vector<T> RandomValues(unsigned seed) {
 
 template <typename T>
 void ExpectRanksOfSorted(DType dtype, std::vector<T> values) {
-  const ValueStatistics s = ComputeStatistics(Span(dtype, values), kQuantiles);
+  const ValueStatistics s = ComputeStatistics(SamplesOf(dtype, values), kQuantiles);
   std::sort(values.begin(), values.end());
-  EXPECT_EQ(s.median, static_cast<double>(values[kMany / 2]));
+  EXPECT_EQ(s.median, static_cast<double>(values[kManySamples / 2]));
   EXPECT_EQ(s.quantiles[0], static_cast<double>(values.front()));
-  EXPECT_EQ(s.quantiles[1], static_cast<double>(values[kMany / 2]));
+  EXPECT_EQ(s.quantiles[1], static_cast<double>(values[kManySamples / 2]));
   EXPECT_EQ(s.quantiles[2], static_cast<double>(values[180000]));  // 200000 * 0.9 is whole
   EXPECT_EQ(s.quantiles[3], static_cast<double>(values.back()));
   EXPECT_EQ(s.min, static_cast<double>(values.front()));
@@ -58,13 +56,13 @@ TEST(ComputeStatistics, FindsRanksOfManyValues) {
     ExpectRanksOfSorted(DType::kInt64, RandomValues<int64_t>(seed));
     ExpectRanksOfSorted(DType::kUint64, RandomValues<uint64_t>(seed));
   }
-  ExpectRanksOfSorted(DType::kFloat32, std::vector<float>(kMany, -2.5f));
+  ExpectRanksOfSorted(DType::kFloat32, std::vector<float>(kManySamples, -2.5f));
 }
 
 TEST(ComputeStatistics, MomentsSurviveALargeOffset) {
   std::vector<double> values(100000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = 1e9 + static_cast<double>(i % 2);
-  const ValueStatistics s = ComputeStatistics(Span(DType::kFloat64, values), {});
+  const ValueStatistics s = ComputeStatistics(SamplesOf(DType::kFloat64, values), {});
   EXPECT_EQ(s.mean, 1e9 + 0.5);
   EXPECT_NEAR(s.variance, 0.25, 1e-12);
 }
@@ -74,12 +72,12 @@ TEST(ComputeStatistics, SumsExactlyWhatCancels) {
   values[0] = 1e16;
   values[1500] = 1;
   values[3000] = -1e16;
-  EXPECT_EQ(ComputeStatistics(Span(DType::kFloat64, values), {}).mean, 1.0 / 4096);
+  EXPECT_EQ(ComputeStatistics(SamplesOf(DType::kFloat64, values), {}).mean, 1.0 / 4096);
 }
 
 TEST(ComputeStatistics, GivesTheFirstPlaceOfTheExtremes) {
   const std::vector<float> values = {3, 1, 4, 1, 4};
-  const ValueStatistics s = ComputeStatistics(Span(DType::kFloat32, values), {});
+  const ValueStatistics s = ComputeStatistics(SamplesOf(DType::kFloat32, values), {});
   EXPECT_EQ(s.argmin, 1);
   EXPECT_EQ(s.argmax, 2);
 }
@@ -88,7 +86,7 @@ TEST(ComputeStatistics, NanWinsEverything) {
   std::vector<float> values(3000, 1.0f);
   values[2500] = static_cast<float>(kNan);
   values[2700] = static_cast<float>(kInfinity);
-  const ValueStatistics s = ComputeStatistics(Span(DType::kFloat32, values), kQuantiles);
+  const ValueStatistics s = ComputeStatistics(SamplesOf(DType::kFloat32, values), kQuantiles);
   EXPECT_TRUE(std::isnan(s.min) && std::isnan(s.max) && std::isnan(s.mean));
   EXPECT_TRUE(std::isnan(s.median) && std::isnan(s.quantiles[0]) && std::isnan(s.variance));
   EXPECT_EQ(s.argmin, 2500);
@@ -99,7 +97,7 @@ TEST(ComputeStatistics, NanWinsEverything) {
 
 TEST(ComputeStatistics, InfinityMakesTheVarianceNan) {
   const std::vector<double> values = {1, kInfinity, 2};
-  const ValueStatistics s = ComputeStatistics(Span(DType::kFloat64, values), kQuantiles);
+  const ValueStatistics s = ComputeStatistics(SamplesOf(DType::kFloat64, values), kQuantiles);
   EXPECT_EQ(s.mean, kInfinity);
   EXPECT_EQ(s.median, 2);
   EXPECT_EQ(s.max, kInfinity);
@@ -108,7 +106,7 @@ TEST(ComputeStatistics, InfinityMakesTheVarianceNan) {
 
 TEST(ComputeStatistics, EmptyFollowsThePeer) {
   const ValueStatistics s =
-      ComputeStatistics(Span(DType::kFloat32, std::vector<float>()), kQuantiles);
+      ComputeStatistics(SamplesOf(DType::kFloat32, std::vector<float>()), kQuantiles);
   EXPECT_TRUE(std::isnan(s.mean) && std::isnan(s.average_magnitude));
   EXPECT_EQ(s.median, 0);
   EXPECT_EQ(s.std_dev, 0);

@@ -8,7 +8,7 @@ namespace vernier {
 namespace {
 
 // Deeper calls are not looked into, and stay: a file may be made to have endless ones.
-constexpr int kDeepestCall = 64;
+constexpr int kDeepestConvertedCall = 64;
 
 int32_t TypeOf(std::string_view name, const ValueTypes& types) {
   const auto found = types.find(name);
@@ -61,7 +61,7 @@ void Float16Functions::VisitCall(const OnnxFunction& function, std::vector<int32
   called.types = inference_.OfFunction(function, called.arguments);
   // Of a function with another opset no type is known, nor where calls are too deep.
   called.stays = !AllKnown(function, called.types);
-  if (depth <= kDeepestCall) VisitCalls(function.body, called.types, &called, depth);
+  if (depth <= kDeepestConvertedCall) VisitCalls(function.body, called.types, &called, depth);
 }
 
 void Float16Functions::LeaveCalleesOfWhatStays() {

@@ -8,7 +8,7 @@
 namespace vernier {
 namespace {
 
-constexpr int64_t kFloat = 1;
+constexpr int64_t kFloatType = 1;
 
 struct BlockedOperator {
   std::string_view name;
@@ -56,11 +56,12 @@ bool AttributeSaysFloat32(const OnnxModel& model, const OnnxGraph& graph, const 
   if (!cast && !typed && node.op_type != "Constant") return false;
   for (const OnnxAttribute& attribute : model.Attributes(node)) {
     if (attribute.name == "value_float" || attribute.name == "value_floats") return true;
-    if (typed && attribute.name == "dtype" && attribute.i == kFloat) return true;
-    if (!cast || attribute.name != "to" || attribute.i != kFloat || node.input_count == 0) continue;
+    if (typed && attribute.name == "dtype" && attribute.i == kFloatType) return true;
+    if (!cast || attribute.name != "to" || attribute.i != kFloatType || node.input_count == 0)
+      continue;
     // From integers: those that float16 does not have are to reach nodes that stay in float32.
     const auto type = types.find(graph.Inputs(node)[0]);
-    return type == types.end() || type->second != kFloat;
+    return type == types.end() || type->second != kFloatType;
   }
   return false;
 }

@@ -17,7 +17,7 @@ namespace {
 
 // Of calls within calls, and of calls with different arguments: a file may be made to have endless
 // ones.
-constexpr int kDeepestCall = 64;
+constexpr int kDeepestInferredCall = 64;
 constexpr size_t kMostCalls = 10'000;
 
 KnownValue FromDims(int32_t type, const Dims& dims) {
@@ -46,7 +46,7 @@ ValueTypes ArgumentTypes(const OnnxFunction& function, std::span<const int32_t> 
   return types;
 }
 
-bool IsStandard(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
+bool IsStandardDomain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
 }  // namespace
 
@@ -59,7 +59,7 @@ class CallTypes {
       ForEachOperator(rule.operators, [&](std::string_view name) { rules_.emplace(name, &rule); });
     }
     for (const OnnxFunction& function : model.contents().functions) {
-      if (IsStandard(function.domain)) rules_.erase(function.name);
+      if (IsStandardDomain(function.domain)) rules_.erase(function.name);
     }
   }
 
@@ -199,7 +199,7 @@ void Inference::VisitCall(const OnnxNode& node, const OnnxFunction& function) {
 
 void Inference::Visit(const OnnxNode& node) {
   if (const OnnxFunction* function = calls_.Find(node)) return VisitCall(node, *function);
-  if (!IsStandard(node.domain)) return;
+  if (!IsStandardDomain(node.domain)) return;
   if (node.op_type == "If" || node.op_type == "Loop" ||
       (node.op_type == "Scan" && model_.opset() >= 9)) {
     return VisitControlFlow(node);
@@ -234,7 +234,7 @@ const std::vector<int32_t>& CallTypes::Of(const OnnxFunction& function,
   const auto key = std::pair(&function, std::move(arguments));
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   const size_t most = kMostCalls + model_.contents().functions.size();
-  const bool endless = depth_ >= kDeepestCall || known_.size() >= most;
+  const bool endless = depth_ >= kDeepestInferredCall || known_.size() >= most;
   if (endless || !HasOpsetOf(model_, function)) return unknown_;
   // Nothing, for as long as it calls itself.
   std::vector<int32_t>& outputs = known_[key];

@@ -11,7 +11,7 @@
 namespace vernier {
 namespace {
 
-using Names = std::vector<std::string_view>;
+using NameList = std::vector<std::string_view>;
 
 // More names than a person reads.
 constexpr size_t kNamesInMessage = 1000;
@@ -31,16 +31,16 @@ class UniqueNames {
     const auto found = seen_.find(name);
     return found == seen_.end() ? name : *found;
   }
-  const Names& names() const& { return names_; }
-  Names names() && { return std::move(names_); }
+  const NameList& names() const& { return names_; }
+  NameList names() && { return std::move(names_); }
 
  private:
-  Names names_;
+  NameList names_;
   std::unordered_set<std::string_view> seen_;
 };
 
 // A set in Python's spelling; the peer's order is that of hashes, ours the given one.
-std::string FormatSet(const Names& names) {
+std::string FormatSet(const NameList& names) {
   if (names.empty()) return "set()";
   std::string text = "{";
   const size_t shown = std::min(names.size(), kNamesInMessage);
@@ -89,7 +89,7 @@ class Selector {
   void KeepOutputs() {
     for (const OnnxValue& output : model_.graph().outputs) outputs_.push_back(output.name);
   }
-  const Names& outputs() const { return outputs_; }
+  const NameList& outputs() const { return outputs_; }
 
  private:
   bool Exists(std::string_view name) const {
@@ -97,13 +97,13 @@ class Selector {
   }
   UniqueNames Expand(const std::vector<std::string>& items) const;
   Status CheckKnown(const UniqueNames& names) const;
-  void ReportUnknownType(const std::string& type, const Names& all_types) const;
+  void ReportUnknownType(const std::string& type, const NameList& all_types) const;
 
   const OnnxModel& model_;
   Logger& logger_;
   UniqueNames markable_;
   UniqueNames inputs_;  // those that no node produces
-  Names outputs_;
+  NameList outputs_;
 };
 
 UniqueNames Selector::Expand(const std::vector<std::string>& items) const {
@@ -126,19 +126,19 @@ UniqueNames Selector::Expand(const std::vector<std::string>& items) const {
 }
 
 Status Selector::CheckKnown(const UniqueNames& names) const {
-  Names missing;
+  NameList missing;
   for (const std::string_view name : names.names()) {
     if (!Exists(name)) missing.push_back(name);
   }
   if (missing.empty()) return {};
-  Names all = markable_.names();
+  NameList all = markable_.names();
   all.insert(all.end(), inputs_.names().begin(), inputs_.names().end());
   return NotFound("The following outputs were not found in the model: " + FormatSet(missing) +
                   ".\nNote: outputs requested were: " + FormatSet(names.names()) +
                   ", but all outputs are: " + FormatSet(all));
 }
 
-void Selector::ReportUnknownType(const std::string& type, const Names& all_types) const {
+void Selector::ReportUnknownType(const std::string& type, const NameList& all_types) const {
   const std::vector<std::string> similar = CloseMatches(type, all_types);
   std::vector<std::string> sorted(all_types.begin(), all_types.end());
   std::sort(sorted.begin(), sorted.end());
@@ -155,7 +155,7 @@ Status Selector::MarkByType(const std::vector<std::string>& types) {
   UniqueNames marked;
   for (const std::string& type : types) {
     const std::string wanted = ToLower(type);
-    Names canonical;
+    NameList canonical;
     for (const std::string_view name : all_types.names()) {
       if (ToLower(name) == wanted) canonical.push_back(name);
     }

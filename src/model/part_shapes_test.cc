@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing_model;
 
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 // An initializer of one int64.
@@ -40,9 +40,12 @@ std::optional<Dims> Slice(int64_t size, const Bounds& bounds) {
 // As ONNX has it: backward, starts are moved to the elements, and ends to one before them.
 TEST(PartShapes, SlicesCountWhatIsBetweenTheirBounds) {
   const std::pair<Bounds, int64_t> cases[] = {
-      {{0, 5, 1}, 5},       {{1, kMost, 2}, 2},        {{-100, 3, 1}, 3},   {{7, 9, 1}, 0},
-      {{4, kLeast, -1}, 5}, {{100, kLeast, -1}, 5},    {{-1, -100, -2}, 3}, {{-100, kLeast, -1}, 1},
-      {{-100, 0, -1}, 0},   {{kLeast, kLeast, -1}, 1}, {{2, 2, -1}, 0},     {{0, 4, -1}, 0},
+      {{0, 5, 1}, 5},          {{1, kMost, 2}, 2},
+      {{-100, 3, 1}, 3},       {{7, 9, 1}, 0},
+      {{4, kSmallest, -1}, 5}, {{100, kSmallest, -1}, 5},
+      {{-1, -100, -2}, 3},     {{-100, kSmallest, -1}, 1},
+      {{-100, 0, -1}, 0},      {{kSmallest, kSmallest, -1}, 1},
+      {{2, 2, -1}, 0},         {{0, 4, -1}, 0},
   };
   for (const auto& [bounds, count] : cases) {
     EXPECT_EQ(Slice(5, bounds), (Dims{count, 3}))
@@ -52,7 +55,7 @@ TEST(PartShapes, SlicesCountWhatIsBetweenTheirBounds) {
 
 TEST(PartShapes, SlicesOfNothingAreNothing) {
   EXPECT_EQ(Slice(0, {0, kMost, 1}), (Dims{0, 3}));
-  EXPECT_EQ(Slice(0, {-1, kLeast, -1}), (Dims{0, 3}));
+  EXPECT_EQ(Slice(0, {-1, kSmallest, -1}), (Dims{0, 3}));
 }
 
 }  // namespace

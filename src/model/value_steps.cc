@@ -6,7 +6,7 @@
 namespace vernier {
 namespace {
 
-using Kind = ValueStep::Kind;
+using StepKind = ValueStep::Kind;
 
 Interval Common(Interval a, Interval b) {
   return {std::max(a.low, b.low), std::min(a.high, b.high)};
@@ -77,24 +77,24 @@ std::optional<StepOrigin> Before(const ValueStep& step, Interval wanted) {
     return StepOrigin{Common(wanted, all), Contains(wanted, all)};
   };
   switch (step.kind) {
-    case Kind::kAdd:
+    case StepKind::kAdd:
       return sure(BeforeAdd(step.range, wanted));
-    case Kind::kMultiply:
+    case StepKind::kMultiply:
       return sure(BeforeMultiply(step.by, wanted));
-    case Kind::kDivide:
+    case StepKind::kDivide:
       return sure(BeforeDivide(step.by, false, wanted));
-    case Kind::kDivideWhole:
+    case StepKind::kDivideWhole:
       return sure(BeforeDivide(step.by, true, wanted));
-    case Kind::kRemainder:
+    case StepKind::kRemainder:
       return within({0, step.by - 1});
-    case Kind::kSignedRemainder:
+    case StepKind::kSignedRemainder:
       return StepOrigin{Common(wanted, {0, step.by - 1}),
                         Contains(wanted, {1 - step.by, step.by - 1})};
-    case Kind::kMagnitude:
+    case StepKind::kMagnitude:
       return sure(Common(wanted, {0, kAnything}));
-    case Kind::kClip:
+    case StepKind::kClip:
       return within(step.range);
-    case Kind::kCount:
+    case StepKind::kCount:
       return sure(BeforeCount(wanted));
   }
   return std::nullopt;

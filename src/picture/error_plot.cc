@@ -14,8 +14,8 @@ constexpr int kPanelWidth = 840;
 // Both are multiples of every dot size.
 constexpr int kPanelHeight = 288;
 constexpr int kPanelGap = 26;
-constexpr int kTickRoom = 70;
-constexpr int kAxisNameRoom = 22;
+constexpr int kPlotTickRoom = 70;
+constexpr int kPlotAxisNameRoom = 22;
 // Below a logarithmic panel: errors of zero.
 constexpr int kZeroBand = 24;
 
@@ -249,7 +249,7 @@ Result<Figure> ErrorPlot::Draw() {
   Heading heading("Error metrics | " + subject_.output, subject_);
   heading.AddLine("largest absolute error " + ShortNumber(survey_.absolute.worst) +
                   ", largest relative error " + ShortNumber(survey_.relative.worst));
-  const int left = kMargin + kAxisNameRoom + kTickRoom;
+  const int left = kMargin + kPlotAxisNameRoom + kPlotTickRoom;
   const int right = left + kPanelWidth;
   absolute_.box = {left, heading.height() + 10, kPanelWidth, kPanelHeight};
   relative_.box = {left, absolute_.box.y + kPanelHeight + kPanelGap, kPanelWidth, kPanelHeight};

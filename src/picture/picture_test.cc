@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/test_values.h"
 #include "picture/canvas.h"
 #include "picture/error_plot.h"
 #include "picture/heatmap.h"
@@ -13,9 +14,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 Pixels Decode(const std::string& file) {
   png_image image = {};

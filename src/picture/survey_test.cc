@@ -1,4 +1,5 @@
 #include "picture/survey.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +8,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Pair {
   Dims dims;

@@ -1,4 +1,5 @@
 #include "record/blame_record.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 BlameRecord Example() {
   BlameRecord record;

@@ -7,7 +7,7 @@ namespace {
 
 using Json = RecordJson;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kConsistencySchema = 1;
 
 Json ToJson(const std::vector<NotedOutput>& outputs) {
   Json json = Json::array();
@@ -85,9 +85,12 @@ int64_t ConsistencyRecord::tried() const {
 }
 
 std::string ToJson(const ConsistencyRecord& record) {
-  Json json = {{"schema_version", kSchemaVersion},  {"vernier_version", record.version},
-               {"command", record.command},         {"complete", record.complete},
-               {"consistent", record.consistent()}, {"runners", Json::array()}};
+  Json json = {{"schema_version", kConsistencySchema},
+               {"vernier_version", record.version},
+               {"command", record.command},
+               {"complete", record.complete},
+               {"consistent", record.consistent()},
+               {"runners", Json::array()}};
   for (const ConsistencyRunner& runner : record.runners) json["runners"].push_back(ToJson(runner));
   return DumpJson(json, 2) + "\n";
 }

@@ -9,7 +9,7 @@ namespace {
 
 using Json = RecordJson;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kExtremesSchema = 1;
 
 Json ToJson(const ExtremeAnswer& answer) {
   return {{"set", answer.set},
@@ -56,10 +56,10 @@ bool ExtremesRecord::counted_nothing() const {
 }
 
 std::string ToJson(const ExtremesRecord& record) {
-  Json json = {{"schema_version", kSchemaVersion}, {"vernier_version", record.version},
-               {"command", record.command},        {"agree", record.agree()},
-               {"runners", Json::array()},         {"answers", Json::array()},
-               {"not_tried", record.not_tried},    {"outputs", record.outputs},
+  Json json = {{"schema_version", kExtremesSchema}, {"vernier_version", record.version},
+               {"command", record.command},         {"agree", record.agree()},
+               {"runners", Json::array()},          {"answers", Json::array()},
+               {"not_tried", record.not_tried},     {"outputs", record.outputs},
                {"shows_nothing", Json::array()}};
   for (const IdleOutput& output : record.shows_nothing) {
     json["shows_nothing"].push_back({{"output", output.name}, {"why", TextJson(output.why)}});

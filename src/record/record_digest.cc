@@ -7,26 +7,26 @@
 namespace vernier {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 // Not a number is written as a text: "inf" exceeds everything.
-double NumberOf(const Json& value) {
+double NumberOf(const SortedJson& value) {
   if (value.is_number()) return value.get<double>();
   return value == "inf" ? std::numeric_limits<double>::infinity() : 0;
 }
 
-std::string TextOf(const Json& object, const char* key) {
+std::string TextOf(const SortedJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-const Json& ListOf(const Json& object, const char* key) {
-  static const Json kNone = Json::array();
+const SortedJson& ListOf(const SortedJson& object, const char* key) {
+  static const SortedJson kNone = SortedJson::array();
   const auto found = object.find(key);
   return found != object.end() && found->is_array() ? *found : kNone;
 }
 
-void AddOutput(const Json& output, RecordDigest& digest) {
+void AddOutput(const SortedJson& output, RecordDigest& digest) {
   ++digest.outputs;
   const auto passed = output.find("passed");
   const auto times_over = output.find("times_over_tolerance");
@@ -46,24 +46,24 @@ void AddOutput(const Json& output, RecordDigest& digest) {
 }  // namespace
 
 Result<RecordDigest> ReadRecordDigest(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const SortedJson json = SortedJson::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("schema_version")) {
     return Malformed("this is no record of --save-record");
   }
   RecordDigest digest;
-  for (const Json& pair : ListOf(json, "pairs")) {
+  for (const SortedJson& pair : ListOf(json, "pairs")) {
     digest.one_sided += static_cast<int64_t>(ListOf(pair, "only_in_first").size() +
                                              ListOf(pair, "only_in_second").size());
     digest.left_out += static_cast<int64_t>(ListOf(pair, "without_verdict").size() +
                                             ListOf(pair, "dropped").size());
-    for (const Json& output : ListOf(pair, "outputs")) {
+    for (const SortedJson& output : ListOf(pair, "outputs")) {
       if (output.is_object()) AddOutput(output, digest);
     }
   }
-  for (const Json& fault : ListOf(json, "faults")) {
+  for (const SortedJson& fault : ListOf(json, "faults")) {
     if (digest.error.empty() && fault.is_string()) digest.error = fault.get<std::string>();
   }
-  for (const Json& runner : ListOf(json, "runners")) {
+  for (const SortedJson& runner : ListOf(json, "runners")) {
     const std::string failure = TextOf(runner, "failure");
     if (failure.empty()) continue;
     digest.error = failure;

@@ -3,14 +3,13 @@
 
 #include <limits>
 
+#include "core/test_values.h"
 #include "record/run_record.h"
 
 namespace vernier {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 OutputFigures Figures() {
   OutputFigures figures;

@@ -12,7 +12,7 @@
 namespace vernier {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 constexpr std::string_view kClass = "polygraphy_class";
 constexpr std::string_view kOurMeasures = "vernier_measures";
@@ -198,15 +198,15 @@ Result<JsonValue> Member(const JsonValue& object, std::string_view key) {
 
 Result<std::vector<JsonValue>> Array(const JsonValue& object, std::string_view key) {
   VERNIER_ASSIGN_OR_RETURN(const JsonValue array, Member(object, key));
-  if (!array.is(Kind::kArray)) return Bad(array, "an array");
+  if (!array.is(JsonKind::kArray)) return Bad(array, "an array");
   return array.Elements();
 }
 
 // A number, or nothing where the file has null.
 Result<std::optional<double>> OptionalNumber(const JsonValue& object, std::string_view key) {
   VERNIER_ASSIGN_OR_RETURN(const JsonValue value, Member(object, key));
-  if (value.is(Kind::kNull)) return std::optional<double>();
-  if (!value.is(Kind::kNumber)) return Bad(value, "a number");
+  if (value.is(JsonKind::kNull)) return std::optional<double>();
+  if (!value.is(JsonKind::kNumber)) return Bad(value, "a number");
   return std::optional<double>(JsonNumberValue(value.raw()));
 }
 
@@ -231,14 +231,15 @@ Result<SavedResult> ReadSimple(const JsonValue& object) {
   if (!stat) return Bad(name, "the name of a statistic");
   simple.checked.push_back(*stat);
   VERNIER_ASSIGN_OR_RETURN(const JsonValue passed, Member(object, "passed"));
-  if (passed.is(Kind::kTrue) || passed.is(Kind::kFalse)) {
-    simple.elemwise_passed = passed.is(Kind::kTrue);
+  if (passed.is(JsonKind::kTrue) || passed.is(JsonKind::kFalse)) {
+    simple.elemwise_passed = passed.is(JsonKind::kTrue);
   }
   return SavedResult(std::move(simple));
 }
 
 Result<SavedResult> ReadResult(const JsonValue& value) {
-  if (value.is(Kind::kTrue) || value.is(Kind::kFalse)) return SavedResult(value.is(Kind::kTrue));
+  if (value.is(JsonKind::kTrue) || value.is(JsonKind::kFalse))
+    return SavedResult(value.is(JsonKind::kTrue));
   const std::optional<JsonValue> class_name = value.Find(kClass);
   if (!class_name) return Bad(value, "the result of a comparison");
   const std::string name = class_name->Text();
@@ -260,12 +261,12 @@ Result<SavedPair> ReadPair(const JsonValue& value) {
   const std::vector<JsonValue> parts = value.Elements();
   const std::vector<JsonValue> names =
       parts.size() == 2 ? parts[0].Elements() : std::vector<JsonValue>();
-  if (names.size() != 2 || !parts[1].is(Kind::kArray)) {
+  if (names.size() != 2 || !parts[1].is(JsonKind::kArray)) {
     return Bad(value, "two names of runners and their iterations");
   }
   SavedPair pair{names[0].Text(), names[1].Text(), {}};
   for (const JsonValue& iteration : parts[1].Elements()) {
-    if (!iteration.is(Kind::kObject)) return Bad(iteration, "an object of outputs");
+    if (!iteration.is(JsonKind::kObject)) return Bad(iteration, "an object of outputs");
     SavedIteration& outputs = pair.iterations.emplace_back();
     for (const JsonValue::Member& member : iteration.Members()) {
       VERNIER_ASSIGN_OR_RETURN(SavedResult result, ReadResult(member.value));
@@ -290,7 +291,7 @@ Status ReadOurMeasures(const JsonValue& value, SavedFunction& function) {
     for (size_t i = 0; i < saved.size(); ++i) {
       for (SavedOutput& output : saved[i]) {
         const std::optional<JsonValue> found = iterations[i].Find(output.name);
-        if (!found || !found->is(Kind::kObject)) continue;
+        if (!found || !found->is(JsonKind::kObject)) continue;
         SavedMetric metric{*measure, {}, 0};
         VERNIER_ASSIGN_OR_RETURN(metric.value, OptionalNumber(*found, "value"));
         VERNIER_ASSIGN_OR_RETURN(metric.threshold, Number(*found, "threshold"));

@@ -18,7 +18,7 @@ constexpr size_t kShownNames = 5;
 constexpr size_t kWidestName = 48;
 constexpr double kHeadroomShare = 0.001;
 
-std::string Error(const std::optional<double>& times) {
+std::string TimesText(const std::optional<double>& times) {
   return times ? FormatG(*times, 3) : std::string("-");
 }
 
@@ -97,8 +97,8 @@ std::string Ranking(const BlameRecord& record, bool all_layers) {
   for (const BlameLayerRecord* layer : layers) {
     std::vector<std::string> outputs;
     for (const BlameTensorRecord& tensor : layer->outputs) outputs.push_back(tensor.name);
-    rows.push_back({Error(layer->own_error), Error(layer->total_error), Shortened(layer->node),
-                    OperatorOf(*layer), Join(outputs, 1)});
+    rows.push_back({TimesText(layer->own_error), TimesText(layer->total_error),
+                    Shortened(layer->node), OperatorOf(*layer), Join(outputs, 1)});
   }
   if (!together) return title + FormatTable(rows, WithNumbers(2));
   rows.front().insert(rows.front().begin() + 1, "fused/in place");

@@ -102,7 +102,7 @@ TEST(EngineText, TellsLayersOfEachProfileWithTheirTactics) {
                 layers);
 }
 
-Tensor Floats(const std::vector<float>& values) {
+Tensor FloatRow(const std::vector<float>& values) {
   return *Tensor::Copy(DType::kFloat32, {static_cast<int64_t>(values.size())},
                        std::as_bytes(std::span(values)));
 }
@@ -119,7 +119,7 @@ std::string InOneLine(const std::string& json) {
 
 TEST(EngineText, TellsRangesOfTensorsThatHaveOne) {
   const std::map<std::string, TensorRange> ranges =
-      RangesOf({{"b", Floats({-2, 1, 4})}, {"empty", Floats({})}});
+      RangesOf({{"b", FloatRow({-2, 1, 4})}, {"empty", FloatRow({})}});
   EXPECT_EQ(ranges.size(), 1u);
   const std::string text = FormatEngine(Engine(1), {.layers = true, .ranges = ranges});
   EXPECT_NE(text.find("channel % 8 == 0, min=-2.00, max=4.00, avg=1.00]}"), std::string::npos);

@@ -13,7 +13,7 @@
 namespace vernier {
 namespace {
 
-constexpr size_t kShownOutputs = 20;
+constexpr size_t kShownRows = 20;
 constexpr size_t kShownPoints = 60;
 constexpr size_t kAnnotatedOutputs = 9;
 // A comment has room for 65,536 characters, and escaping makes text up to five times as long.
@@ -49,9 +49,11 @@ std::string Short(const std::string& text) {
 
 std::string Cell(const std::string& text) { return " " + EscapeMarkdown(Short(text)) + " |"; }
 
-std::string Error(const std::optional<double>& error) { return error ? FormatG(*error, 4) : ""; }
+std::string ErrorCell(const std::optional<double>& error) {
+  return error ? FormatG(*error, 4) : "";
+}
 
-std::string TimesOver(const OutputRecord& output) {
+std::string TimesOverCell(const OutputRecord& output) {
   if (!output.tolerances_checked) return "";
   return std::isinf(output.worst_times_tolerance) ? "inf"
                                                   : FormatG(output.worst_times_tolerance, 3);
@@ -64,17 +66,17 @@ std::string OutputTable(const RunRecord& record) {
   std::string text = "| output | verdict | times over tolerance | max abs | max rel |" +
                      std::string(several ? " runners |" : "") + "\n|---|---|---:|---:|---:|" +
                      (several ? "---|" : "") + "\n";
-  for (size_t i = 0; i < std::min(kShownOutputs, ranked.size()); ++i) {
+  for (size_t i = 0; i < std::min(kShownRows, ranked.size()); ++i) {
     const OutputRecord& output = *ranked[i].output;
     const std::string verdict(OutputVerdict(output));
     text += "|" + Cell(output.name) + (verdict == "failed" ? " **failed** |" : Cell(verdict)) +
-            Cell(TimesOver(output)) + Cell(Error(output.max_absolute_error)) +
-            Cell(Error(output.max_relative_error));
+            Cell(TimesOverCell(output)) + Cell(ErrorCell(output.max_absolute_error)) +
+            Cell(ErrorCell(output.max_relative_error));
     if (several) text += Cell(ranked[i].pair->first + " vs. " + ranked[i].pair->second);
     text += "\n";
   }
-  if (ranked.size() > kShownOutputs) {
-    text += "\nand " + std::to_string(ranked.size() - kShownOutputs) + " more outputs.\n";
+  if (ranked.size() > kShownRows) {
+    text += "\nand " + std::to_string(ranked.size() - kShownRows) + " more outputs.\n";
   }
   return text + "\n";
 }

@@ -16,7 +16,7 @@ void WriteNumber(double value, JsonWriter& writer) {
   writer.Double(value);
 }
 
-void WriteText(std::string_view key, std::string_view text, JsonWriter& writer) {
+void WriteModelText(std::string_view key, std::string_view text, JsonWriter& writer) {
   writer.Key(key);
   writer.String(text);
 }
@@ -59,7 +59,7 @@ class ModelWriter {
 
   void Write(const std::vector<std::string_view>* unbounded) {
     writer_.BeginObject();
-    WriteText("model", model_.path(), writer_);
+    WriteModelText("model", model_.path(), writer_);
     writer_.Key("ir_version");
     writer_.Integer(model_.contents().ir_version);
     writer_.Key("opsets");
@@ -78,7 +78,7 @@ class ModelWriter {
  private:
   void Graph(const OnnxGraph& graph) {
     writer_.BeginObject();
-    WriteText("name", graph.name, writer_);
+    WriteModelText("name", graph.name, writer_);
     Values("inputs", graph.inputs);
     Values("outputs", graph.outputs);
     writer_.Key("initializers");
@@ -98,11 +98,11 @@ class ModelWriter {
     for (const OnnxValue& value : values) {
       const TensorInfo info = ToTensorInfo(value);
       writer_.BeginObject();
-      WriteText("name", value.name, writer_);
+      WriteModelText("name", value.name, writer_);
       if (value.kind != OnnxValueKind::kTensor) {
-        WriteText("kind", OnnxValueKindName(value.kind), writer_);
+        WriteModelText("kind", OnnxValueKindName(value.kind), writer_);
       }
-      WriteText("dtype", DTypeName(info.dtype), writer_);
+      WriteModelText("dtype", DTypeName(info.dtype), writer_);
       WriteShape(info.shape, writer_);
       writer_.EndObject();
     }
@@ -111,22 +111,22 @@ class ModelWriter {
 
   void Initializer(const OnnxTensor& tensor) {
     writer_.BeginObject();
-    WriteText("name", tensor.name, writer_);
+    WriteModelText("name", tensor.name, writer_);
     TypeAndDims(tensor);
-    if (tensor.external) WriteText("external", tensor.location, writer_);
+    if (tensor.external) WriteModelText("external", tensor.location, writer_);
     writer_.EndObject();
   }
 
   void TypeAndDims(const OnnxTensor& tensor) {
-    WriteText("dtype", DTypeName(tensor.dtype), writer_);
+    WriteModelText("dtype", DTypeName(tensor.dtype), writer_);
     WriteDims(tensor.dims, writer_);
   }
 
   void Node(const OnnxGraph& graph, const OnnxNode& node) {
     writer_.BeginObject();
-    WriteText("name", node.name, writer_);
-    WriteText("op", node.op_type, writer_);
-    if (!node.domain.empty()) WriteText("domain", node.domain, writer_);
+    WriteModelText("name", node.name, writer_);
+    WriteModelText("op", node.op_type, writer_);
+    if (!node.domain.empty()) WriteModelText("domain", node.domain, writer_);
     WriteNames("inputs", graph.Inputs(node), writer_);
     WriteNames("outputs", graph.Outputs(node), writer_);
     if (attributes_) Attributes(node);
@@ -222,8 +222,8 @@ void WriteTensorsJson(const TensorMap& tensors, JsonWriter& writer) {
   writer.BeginArray();
   for (const NamedTensor& named : tensors) {
     writer.BeginObject();
-    WriteText("name", named.name, writer);
-    WriteText("dtype", DTypeName(named.tensor.dtype()), writer);
+    WriteModelText("name", named.name, writer);
+    WriteModelText("dtype", DTypeName(named.tensor.dtype()), writer);
     WriteDims(named.tensor.dims(), writer);
     if (named.tensor.dtype() != DType::kString && named.tensor.element_count() > 0) {
       const ValueStatistics values = DescribeOutput(named.name, named.tensor, false).statistics;

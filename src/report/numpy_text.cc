@@ -20,7 +20,7 @@ constexpr int64_t kThreshold = 1000;
 // How many elements an axis shows at each end; all of them where that is as much.
 using EdgeItems = std::optional<int64_t>;
 
-ElementSpan Elements(const Tensor& tensor) {
+ElementSpan ElementsOf(const Tensor& tensor) {
   return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
 }
 
@@ -39,7 +39,7 @@ FloatWidth WidthOf(DType dtype) {
 template <typename T>
 T ValueAt(const Tensor& tensor, int64_t index) {
   T scratch{};
-  return *LoadBlock(Elements(tensor), index, 1, &scratch);
+  return *LoadBlock(ElementsOf(tensor), index, 1, &scratch);
 }
 
 using ElementText = std::function<std::string(int64_t)>;

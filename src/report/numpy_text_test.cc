@@ -1,4 +1,5 @@
 #include "report/numpy_text.h"
+#include "core/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -18,9 +19,6 @@ Tensor Make(DType dtype, Dims dims, const std::vector<T>& values) {
 Tensor Floats(Dims dims, const std::vector<float>& values) {
   return Make(DType::kFloat32, std::move(dims), values);
 }
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 TEST(FormatNumpyArray, AlignsDecimalPoints) {
   EXPECT_EQ(FormatNumpyArray(Floats({2, 3}, {0, 0.01f, 0, 0, 0.3f, -12.5f})),

@@ -65,7 +65,7 @@ struct RankedOutput {
   size_t position;
 };
 
-std::string Verdict(const OutputRecord& output) {
+std::string VerdictCell(const OutputRecord& output) {
   return HasFailed(output) ? "FAILED" : std::string(OutputVerdict(output));
 }
 
@@ -83,7 +83,7 @@ std::string TimesOver(const OutputRecord& output) {
 TextRow OutputRow(const RankedOutput& ranked, bool several_pairs) {
   const OutputRecord& output = *ranked.output;
   TextRow row = {output.name,
-                 Verdict(output),
+                 VerdictCell(output),
                  TimesOver(output),
                  Error(output.max_absolute_error),
                  Error(output.max_relative_error),

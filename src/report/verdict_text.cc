@@ -11,15 +11,15 @@
 namespace vernier {
 namespace {
 
-struct Counts {
+struct VerdictCounts {
   size_t outputs = 0;
   size_t failed = 0;
   size_t unverified = 0;
   size_t vacuous = 0;
 };
 
-Counts CountOutputs(const RunRecord& record) {
-  Counts counts;
+VerdictCounts CountOutputs(const RunRecord& record) {
+  VerdictCounts counts;
   for (const PairRecord& pair : record.pairs) {
     if (pair.by_layer) continue;
     for (const OutputRecord& output : pair.outputs) {
@@ -76,7 +76,7 @@ VerdictText ProfileVerdict(const ProfileRecord& profile) {
   return {Outcome::kNoVerdict, what + "."};
 }
 
-VerdictText OutputsVerdict(const RunRecord& record, const Counts& counts) {
+VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts) {
   if (counts.failed > 0) {
     const bool one = counts.failed == 1;
     return {Outcome::kMismatched,
@@ -119,7 +119,7 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
 }
 
 VerdictText FromParts(const RunRecord& record) {
-  const Counts counts = CountOutputs(record);
+  const VerdictCounts counts = CountOutputs(record);
   if (record.blame) {
     const VerdictText blame = BlameVerdict(*record.blame);
     if (counts.outputs == 0) return blame;

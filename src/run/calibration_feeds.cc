@@ -54,9 +54,9 @@ void ApplyProfile(const std::string& entry, std::vector<TensorInfo>& inputs) {
   }
 }
 
-class FeedWriter {
+class CalibrationFeedWriter {
  public:
-  explicit FeedWriter(int file) : file_(::fdopen(file, "wb")) { Bytes("VNFEEDS1", 8); }
+  explicit CalibrationFeedWriter(int file) : file_(::fdopen(file, "wb")) { Bytes("VNFEEDS1", 8); }
 
   void Add(const TensorMap& feed) {
     Number(feed.size());
@@ -129,7 +129,7 @@ Result<CalibrationFeeds> CalibrationFeeds::Make(const RunPlan& plan, const Runne
                    std::string(std::strerror(errno)) + " (set TMPDIR)");
   }
   made.path_ = path;
-  FeedWriter writer(file);
+  CalibrationFeedWriter writer(file);
   const CoerceOptions options{plan.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
   while (true) {
     VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds->Next());

@@ -6,14 +6,14 @@ namespace vernier {
 namespace {
 
 // What takes longer to free than a thread to start, by far.
-constexpr size_t kWorthThread = size_t{32} << 20;
+constexpr size_t kWorthReleaseThread = size_t{32} << 20;
 
 }  // namespace
 
 void TensorRelease::Add(TensorMap tensors) {
   size_t bytes = 0;
   for (const NamedTensor& tensor : tensors) bytes += tensor.tensor.bytes().size();
-  if (bytes < kWorthThread) return;
+  if (bytes < kWorthReleaseThread) return;
   // Where no thread can be had, they go with the future.
   pending_.push_back(std::async(
       [held = std::move(tensors)]() mutable { const TensorMap released = std::move(held); }));

@@ -6,7 +6,7 @@ namespace vernier {
 namespace {
 
 // A session of the scripts' worker that no role of theirs has.
-constexpr uint64_t kSession = 100;
+constexpr uint64_t kDrawSession = 100;
 
 std::optional<int64_t> Narrow(const RangeBound& bound) {
   const std::optional<WideInt> wide = BoundAsInt(bound);
@@ -23,9 +23,9 @@ bool IsUnit(const ValueRange& range) {
 
 Result<std::unique_ptr<TorchDraws>> TorchDraws::Open(std::shared_ptr<Worker> worker,
                                                      Strictness strictness, Logger& logger) {
-  VERNIER_ASSIGN_OR_RETURN(
-      std::unique_ptr<ScriptClient> client,
-      ScriptClient::Open(std::move(worker), kSession, ScriptRole::kDraws, {"torch", "Generator"}));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<ScriptClient> client,
+                           ScriptClient::Open(std::move(worker), kDrawSession, ScriptRole::kDraws,
+                                              {"torch", "Generator"}));
   return std::unique_ptr<TorchDraws>(new TorchDraws(std::move(client), strictness, logger));
 }
 

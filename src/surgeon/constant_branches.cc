@@ -10,7 +10,7 @@
 namespace vernier {
 namespace {
 
-using Names = std::unordered_set<std::string>;
+using OwnedNames = std::unordered_set<std::string>;
 
 // The initializer that a node of the graph sees under that name.
 const OnnxTensor* FindInitializer(const GraphInModel& here, std::string_view name) {
@@ -41,7 +41,7 @@ std::optional<bool> ConditionOf(const GraphInModel& here, const OnnxNode& node) 
   return parsed->tensor.bytes()[0] != std::byte{0};
 }
 
-void AddNames(const OnnxGraph& graph, Names& names) {
+void AddNames(const OnnxGraph& graph, OwnedNames& names) {
   for (const std::string_view name : graph.node_values) names.emplace(name);
   for (const OnnxTensor& tensor : graph.initializers) names.emplace(tensor.name);
   for (const OnnxValue& input : graph.inputs) names.emplace(input.name);
@@ -115,7 +115,7 @@ class Inliner {
 
   const OnnxModel& model_;
   GraphInModel& here_;
-  Names taken_;
+  OwnedNames taken_;
 };
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace vernier {
 namespace {
 
 bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Python allows one underscore between two digits: 1_000. Returns false for any other underscore.
 bool DropUnderscores(std::string_view text, std::string& out) {

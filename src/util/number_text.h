@@ -9,6 +9,9 @@
 
 namespace vernier {
 
+/// '0' to '9', whatever the locale.
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 /// A whole decimal integer with an optional sign; surrounding blanks and single underscores between
 /// digits are allowed as in Python's int(). nullopt otherwise, or when it does not fit.
 std::optional<int64_t> ParseInt(std::string_view text);

@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kLargestMessages = 5;
-constexpr int kPollMs = 200;
+constexpr int kChildPollMs = 200;
 constexpr std::string_view kFailed = " | FAILED: ";
 
-std::string ReadAll(const std::string& path) {
+std::string ReadLog(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -128,7 +128,7 @@ class Batch {
   void AwaitOne() {
     std::vector<pollfd> ends;
     for (const Running& run : running_) ends.push_back({run.child.descriptor(), POLLIN, 0});
-    (void)::poll(ends.data(), ends.size(), kPollMs);
+    (void)::poll(ends.data(), ends.size(), kChildPollMs);
     for (size_t i = ends.size(); i-- > 0;) {
       if (ends[i].revents == 0) continue;
       Finish(running_[i]);
@@ -140,12 +140,12 @@ class Batch {
     BatchResult& result = results_[run.index];
     result.exit_code = run.child.Wait();
     result.seconds = std::chrono::duration<double>(Clock::now() - run.start).count();
-    const std::string text = ReadAll(LogOf(run.index));
+    const std::string text = ReadLog(LogOf(run.index));
     result.messages = MessagesOf(text);
     const std::string& record = records_[run.index];
     // A run that came to no record may have left that of an earlier one.
     if (TimeOf(record) != run.record_before) {
-      const auto digest = ReadRecordDigest(ReadAll(record));
+      const auto digest = ReadRecordDigest(ReadLog(record));
       if (digest.ok()) result.digest = *digest;
     }
     ++finished_;

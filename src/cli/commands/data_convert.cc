@@ -18,7 +18,7 @@ namespace vernier {
 namespace {
 
 // What is asked for: a source, a form, and what the tensors are to be.
-struct Conversion {
+struct FileConversion {
   std::string path;
   std::string output;
   std::string format;  // --format; empty: the path tells
@@ -31,7 +31,7 @@ struct Conversion {
 // The formats by their names in --format; npy and pb are no results.
 enum class OtherFormat : uint8_t { kNone, kNpy, kTestData };
 
-OtherFormat OtherFormatOf(const Conversion& conversion) {
+OtherFormat OtherFormatOf(const FileConversion& conversion) {
   if (conversion.format == "npy") return OtherFormat::kNpy;
   if (conversion.format == "pb") return OtherFormat::kTestData;
   const bool npy = conversion.format.empty() && ToLower(conversion.output).ends_with(".npy");
@@ -45,7 +45,7 @@ std::string ListRunners(const std::vector<SavedRun>& runs) {
 }
 
 // The runs that are written, and what is written of them.
-Status ChooseRuns(Conversion& conversion, SavedKind found) {
+Status ChooseRuns(FileConversion& conversion, SavedKind found) {
   const std::vector<SavedRun>& runs = conversion.source->runs();
   const bool select = conversion.runner && found == SavedKind::kOutputs;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -65,8 +65,8 @@ Status ChooseRuns(Conversion& conversion, SavedKind found) {
   return {};
 }
 
-Result<Conversion> Bind(const ParsedArgs& args, const Invocation& invocation) {
-  Conversion conversion;
+Result<FileConversion> Bind(const ParsedArgs& args, const Invocation& invocation) {
+  FileConversion conversion;
   conversion.path = std::string(*args.Value("path"));
   conversion.output = std::string(*args.Value("output"));
   VERNIER_TRY(CheckNotRead(conversion.output, std::span(&conversion.path, 1), invocation));
@@ -86,7 +86,7 @@ Result<Conversion> Bind(const ParsedArgs& args, const Invocation& invocation) {
 using Sink = std::function<Status(size_t position, const IterationResult& result)>;
 
 // Every iteration of every chosen run, one in memory at a time.
-Status ForEach(const Conversion& conversion, const Sink& sink) {
+Status ForEach(const FileConversion& conversion, const Sink& sink) {
   for (size_t position = 0; position < conversion.runs.size(); ++position) {
     const size_t run = conversion.runs[position];
     for (size_t i = 0; i < conversion.source->runs()[run].iterations; ++i) {
@@ -98,7 +98,7 @@ Status ForEach(const Conversion& conversion, const Sink& sink) {
   return {};
 }
 
-Status WriteFeeds(const Conversion& conversion, ResultsFormat format) {
+Status WriteFeeds(const FileConversion& conversion, ResultsFormat format) {
   VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(conversion.output, format));
   const Status status = ForEach(conversion, [&](size_t, const IterationResult& result) {
     return writer->Append(result.outputs);
@@ -106,7 +106,7 @@ Status WriteFeeds(const Conversion& conversion, ResultsFormat format) {
   return PublishOrDiscard(status, *writer);
 }
 
-Status WriteOutputs(const Conversion& conversion, ResultsFormat format) {
+Status WriteOutputs(const FileConversion& conversion, ResultsFormat format) {
   const std::vector<SavedRun>& runs = conversion.source->runs();
   std::vector<std::string> names;
   size_t longest = 0;
@@ -126,7 +126,7 @@ Status WriteOutputs(const Conversion& conversion, ResultsFormat format) {
 }
 
 // A .npy file has no names: it is for exactly one tensor.
-Status WriteOneNpy(const Conversion& conversion) {
+Status WriteOneNpy(const FileConversion& conversion) {
   std::vector<NamedTensor> all;
   Status status = ForEach(conversion, [&](size_t, const IterationResult& result) -> Status {
     all.insert(all.end(), result.outputs.begin(), result.outputs.end());
@@ -142,7 +142,7 @@ Status WriteOneNpy(const Conversion& conversion) {
   return file.Commit();
 }
 
-Status WriteTestData(const Conversion& conversion) {
+Status WriteTestData(const FileConversion& conversion) {
   if (conversion.runs.size() > 1) {
     return InvalidArgument("ONNX test data have no runners, and '" + conversion.path +
                            "' holds several: name one with --runner");
@@ -156,7 +156,7 @@ Status WriteTestData(const Conversion& conversion) {
 }
 
 Status Convert(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(const Conversion conversion, Bind(args, invocation));
+  VERNIER_ASSIGN_OR_RETURN(const FileConversion conversion, Bind(args, invocation));
   const bool outputs = conversion.kind == SavedKind::kOutputs;
   log.Info(std::string("Saving ") + (outputs ? "inference results" : "inference input data") +
            " to " + conversion.output);

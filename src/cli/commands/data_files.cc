@@ -10,11 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool LiesWithin(const fs::path& path, const fs::path& folder) {
-  const fs::path relative = path.lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
-}
-
 }  // namespace
 
 Status CheckNotRead(const std::string& output, std::span<const std::string> paths,

@@ -36,7 +36,7 @@ std::string FormatJson(const std::vector<PrunableWeight>& weights,
   return sink.text();
 }
 
-Status Inspect(const ParsedArgs& args, ConsoleLog& log) {
+Status InspectSparsity(const ParsedArgs& args, ConsoleLog& log) {
   const bool json = WantsDocument(args);
   NoLog silence;
   Logger& told = json ? static_cast<Logger&>(silence) : log;
@@ -71,7 +71,7 @@ Result<std::unordered_set<std::string_view>> FindSparseWeights(const EditableMod
 }
 
 int InspectSparsityCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool("inspect sparsity", Inspect, true, words, invocation);
+  return RunModelTool("inspect sparsity", InspectSparsity, true, words, invocation);
 }
 
 }  // namespace vernier

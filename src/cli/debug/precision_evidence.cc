@@ -22,7 +22,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // So many tensors are in memory at once, of each of the two models.
-constexpr size_t kBatch = 64;
+constexpr size_t kEvidenceBatch = 64;
 
 constexpr double kLargestHalf = 65504, kSmallestHalf = 0x1p-24;
 
@@ -154,10 +154,10 @@ class Evidence {
         if (!name.empty()) names.emplace_back(name);
       }
     }
-    for (size_t begin = 0; begin < names.size(); begin += kBatch) {
+    for (size_t begin = 0; begin < names.size(); begin += kEvidenceBatch) {
       const auto at = names.begin() + static_cast<std::ptrdiff_t>(begin);
       const std::vector<std::string> some(
-          at, at + static_cast<std::ptrdiff_t>(std::min(kBatch, names.size() - begin)));
+          at, at + static_cast<std::ptrdiff_t>(std::min(kEvidenceBatch, names.size() - begin)));
       VERNIER_ASSIGN_OR_RETURN(const TensorMap exact,
                                RunForTensors(exact_, some, WatchSignals(), log_));
       VERNIER_ASSIGN_OR_RETURN(const TensorMap half,

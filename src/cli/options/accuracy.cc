@@ -12,6 +12,6 @@ constexpr OptionRow kAccuracy[] = {
 
 }  // namespace
 
-OptionGroup AccuracyFileOptions() { return {"Files", "what is read", kAccuracy}; }
+OptionGroup AccuracyFileGroup() { return {"Files", "what is read", kAccuracy}; }
 
 }  // namespace vernier

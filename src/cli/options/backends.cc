@@ -24,6 +24,6 @@ constexpr OptionRow kBackends[] = {
 
 }  // namespace
 
-OptionGroup BackendListOptions() { return {"Backends", "listing backends", kBackends}; }
+OptionGroup BackendListGroup() { return {"Backends", "listing backends", kBackends}; }
 
 }  // namespace vernier

@@ -27,6 +27,6 @@ constexpr OptionRow kBatch[] = {
 
 }  // namespace
 
-OptionGroup BatchOptions() { return {"Batch", "running many models", kBatch}; }
+OptionGroup BatchGroup() { return {"Batch", "running many models", kBatch}; }
 
 }  // namespace vernier

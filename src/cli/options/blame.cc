@@ -54,13 +54,13 @@ constexpr OptionRow kRunAndBlame[] = {
 
 }  // namespace
 
-OptionGroup BlameOptions() { return {"Blame", "finding the layer that is to blame", kBlame}; }
+OptionGroup BlameGroup() { return {"Blame", "finding the layer that is to blame", kBlame}; }
 
-OptionGroup BlameAloneOptions() {
+OptionGroup BlameAloneGroup() {
   return {"Interrupted searches", "going on with a search for the layer", kBlameAlone};
 }
 
-OptionGroup RunAndBlameOptions() {
+OptionGroup RunAndBlameGroup() {
   return {"Blame after the run", "finding the layer that is to blame", kRunAndBlame};
 }
 

@@ -91,7 +91,7 @@ constexpr OptionRow kRun[] = {
 
 }  // namespace
 
-OptionGroup ComparatorRunOptions() {
+OptionGroup ComparatorRunGroup() {
   return {"Inference", "running the model and saving tensors", kRun};
 }
 

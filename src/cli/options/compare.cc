@@ -250,12 +250,11 @@ constexpr OptionRow kMeasures[] = {
 
 }  // namespace
 
-std::vector<OptionGroup> CompareOptions() {
+std::vector<OptionGroup> CompareGroup() {
   return {{"Comparison", "what is compared, and what counts as a failure", kComparison},
           {"Comparison: simple", "absolute and relative tolerances", kSimple},
           {"Comparison: indices", "comparing top-K indices", kIndices},
-          {"Comparison: other measures", "bars for the functions that give one number",
-           kMeasures}};
+          {"Comparison: other measures", "bars for the functions that give one number", kMeasures}};
 }
 
 }  // namespace vernier

@@ -36,6 +36,6 @@ constexpr OptionRow kConsistency[] = {
 
 }  // namespace
 
-OptionGroup ConsistencyCheckOptions() { return {"Properties", "what is tried", kConsistency}; }
+OptionGroup ConsistencyCheckGroup() { return {"Properties", "what is tried", kConsistency}; }
 
 }  // namespace vernier

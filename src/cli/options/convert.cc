@@ -33,6 +33,6 @@ constexpr OptionRow kConvert[] = {
 
 }  // namespace
 
-OptionGroup ConvertOptions() { return {"Conversion", "what is read and written", kConvert}; }
+OptionGroup ConvertGroup() { return {"Conversion", "what is read and written", kConvert}; }
 
 }  // namespace vernier

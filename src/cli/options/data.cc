@@ -3,10 +3,10 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kKinds[] = {"inputs", "outputs"};
-constexpr std::string_view kFormats[] = {"json", "npz", "npy", "safetensors", "pb"};
+constexpr std::string_view kDataKinds[] = {"inputs", "outputs"};
+constexpr std::string_view kDataFormats[] = {"json", "npz", "npy", "safetensors", "pb"};
 
-constexpr OptionRow kFiles[] = {
+constexpr OptionRow kDataFiles[] = {
     {.dest = "paths",
      .arity = Arity::kPlus,
      .metavar = "paths",
@@ -21,7 +21,7 @@ constexpr OptionRow kFiles[] = {
              " once it is whole."},
 };
 
-constexpr OptionRow kConvert[] = {
+constexpr OptionRow kDataConvert[] = {
     {.dest = "path",
      .arity = Arity::kOne,
      .metavar = "path",
@@ -39,7 +39,7 @@ constexpr OptionRow kConvert[] = {
     {.flags = {"--format"},
      .dest = "format",
      .arity = Arity::kOne,
-     .choices = kFormats,
+     .choices = kDataFormats,
      .metavar = "FORMAT",
      .help = "json, npz, npy, safetensors, or pb: a folder of ONNX test data, test_data_set_0 and"
              " so on. Not needed where the extension tells.",
@@ -47,7 +47,7 @@ constexpr OptionRow kConvert[] = {
     {.flags = {"--as"},
      .dest = "kind",
      .arity = Arity::kOne,
-     .choices = kKinds,
+     .choices = kDataKinds,
      .fallback = "what the file holds; inputs where it does not say",
      .metavar = "KIND",
      .help = "Write inputs (for --load-inputs) or outputs (for --load-outputs and compare).",
@@ -118,12 +118,12 @@ constexpr OptionRow kRecover[] = {
 
 }  // namespace
 
-OptionGroup DataFilesOptions() { return {"Files", "what is read and written", kFiles}; }
+OptionGroup DataFilesGroup() { return {"Files", "what is read and written", kDataFiles}; }
 
-OptionGroup DataConvertOptions() { return {"Conversion", "what is read and written", kConvert}; }
+OptionGroup DataConvertGroup() { return {"Conversion", "what is read and written", kDataConvert}; }
 
-OptionGroup DataShowOptions() { return {"What is shown", "how much is shown", kShow}; }
+OptionGroup DataShowGroup() { return {"What is shown", "how much is shown", kShow}; }
 
-OptionGroup DataRecoverOptions() { return {"Recovery", "what is read and written", kRecover}; }
+OptionGroup DataRecoverGroup() { return {"Recovery", "what is read and written", kRecover}; }
 
 }  // namespace vernier

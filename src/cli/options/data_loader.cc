@@ -88,6 +88,6 @@ constexpr OptionRow kInputs[] = {
 
 }  // namespace
 
-OptionGroup DataLoaderOptions() { return {"Inputs", "making or loading input data", kInputs}; }
+OptionGroup DataLoaderGroup() { return {"Inputs", "making or loading input data", kInputs}; }
 
 }  // namespace vernier

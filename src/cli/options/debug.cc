@@ -86,7 +86,7 @@ constexpr OptionRow kArtifact[] = {
      .help = "Leave it there after the iteration."},
 };
 
-constexpr std::string_view kModes[] = {"bisect", "linear"};
+constexpr std::string_view kDebugModes[] = {"bisect", "linear"};
 
 constexpr OptionRow kReduce[] = {
     {.flags = {"-o", "--output"},
@@ -102,7 +102,7 @@ constexpr OptionRow kReduce[] = {
     {.flags = {"--mode"},
      .dest = "mode",
      .arity = Arity::kOne,
-     .choices = kModes,
+     .choices = kDebugModes,
      .fallback = "bisect",
      .metavar = "MODE",
      .help =
@@ -128,7 +128,7 @@ constexpr OptionRow kReduce[] = {
 };
 
 constexpr std::string_view kDirections[] = {"forward", "reverse"};
-constexpr std::string_view kPrecisions[] = {"float32", "float16"};
+constexpr std::string_view kDebugPrecisions[] = {"float32", "float16"};
 
 constexpr OptionRow kPrecision[] = {
     {.flags = {"-o", "--output"},
@@ -140,7 +140,7 @@ constexpr OptionRow kPrecision[] = {
     {.flags = {"--mode"},
      .dest = "mode",
      .arity = Arity::kOne,
-     .choices = kModes,
+     .choices = kDebugModes,
      .fallback = "bisect",
      .metavar = "MODE",
      .help = "bisect: operators as a whole first, then their nodes; linear: single nodes from the"
@@ -159,7 +159,7 @@ constexpr OptionRow kPrecision[] = {
     {.flags = {"-p", "--precision"},
      .dest = "precision",
      .arity = Arity::kOne,
-     .choices = kPrecisions,
+     .choices = kDebugPrecisions,
      .fallback = "float32",
      .metavar = "TYPE",
      .help = "The higher precision, for the nodes that need it.",
@@ -199,18 +199,18 @@ constexpr OptionRow kRepeat[] = {
 
 }  // namespace
 
-OptionGroup DebugCheckOptions() { return {"Check", "checking an iteration", kCheck}; }
+OptionGroup DebugCheckGroup() { return {"Check", "checking an iteration", kCheck}; }
 
-OptionGroup DebugArtifactOptions() { return {"Iterations", "the file of an iteration", kArtifact}; }
+OptionGroup DebugArtifactGroup() { return {"Iterations", "the file of an iteration", kArtifact}; }
 
-OptionGroup DebugPrecisionOptions() {
+OptionGroup DebugPrecisionGroup() {
   return {"Precision", "what is looked for and written", kPrecision};
 }
 
-OptionGroup DebugJobOptions() { return {"Jobs", "checks that run at the same time", kJobs}; }
+OptionGroup DebugJobGroup() { return {"Jobs", "checks that run at the same time", kJobs}; }
 
-OptionGroup DebugReduceOptions() { return {"Reduction", "what is made smaller", kReduce}; }
+OptionGroup DebugReduceGroup() { return {"Reduction", "what is made smaller", kReduce}; }
 
-OptionGroup DebugRepeatOptions() { return {"Repetition", "how often", kRepeat}; }
+OptionGroup DebugRepeatGroup() { return {"Repetition", "how often", kRepeat}; }
 
 }  // namespace vernier

@@ -3,13 +3,13 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kFormats[] = {"text", "json"};
+constexpr std::string_view kDoctorFormats[] = {"text", "json"};
 
 constexpr OptionRow kDoctor[] = {
     {.flags = {"--format"},
      .dest = "format",
      .arity = Arity::kOne,
-     .choices = kFormats,
+     .choices = kDoctorFormats,
      .fallback = "text",
      .metavar = "FORMAT",
      .help = "How to print what was found.",
@@ -26,6 +26,6 @@ constexpr OptionRow kDoctor[] = {
 
 }  // namespace
 
-OptionGroup DoctorOptions() { return {"Doctor", "looking at this installation", kDoctor}; }
+OptionGroup DoctorGroup() { return {"Doctor", "looking at this installation", kDoctor}; }
 
 }  // namespace vernier

@@ -18,13 +18,14 @@ constexpr OptionRow kExtremes[] = {
      .dest = "strict",
      .help =
          "Denormals that one runner flushes to zero and another does not are exit code 1 too, and"
-         " so are NaN where another has Inf, Inf of the other sign, finite values that are more than"
+         " so are NaN where another has Inf, Inf of the other sign, finite values that are more "
+         "than"
          " 1 % apart, and integers, booleans and strings that are not equal.",
      .origin = Origin::kOurs},
 };
 
 }  // namespace
 
-OptionGroup ExtremesCheckOptions() { return {"Extreme values", "what is put in", kExtremes}; }
+OptionGroup ExtremesCheckGroup() { return {"Extreme values", "what is put in", kExtremes}; }
 
 }  // namespace vernier

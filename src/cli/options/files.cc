@@ -14,6 +14,6 @@ constexpr OptionRow kCompared[] = {
 
 }  // namespace
 
-OptionGroup ComparedFilesOptions() { return {"Files", "what is compared", kCompared}; }
+OptionGroup ComparedFilesGroup() { return {"Files", "what is compared", kCompared}; }
 
 }  // namespace vernier

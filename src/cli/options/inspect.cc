@@ -115,14 +115,14 @@ constexpr OptionRow kDiffTactics[] = {
 
 }  // namespace
 
-OptionGroup DocumentOptions() { return {"Output", "how it is shown", kDocument}; }
+OptionGroup DocumentGroup() { return {"Output", "how it is shown", kDocument}; }
 
-OptionGroup TacticReplayOptions() { return {"Tactic replay", "what is shown", kTacticReplay}; }
+OptionGroup TacticReplayGroup() { return {"Tactic replay", "what is shown", kTacticReplay}; }
 
-OptionGroup DiffTacticsOptions() {
+OptionGroup DiffTacticsGroup() {
   return {"Tactic replays", "which files are held against each other", kDiffTactics};
 }
 
-OptionGroup InspectOptions() { return {"Inspection", "what is shown of the model", kInspect}; }
+OptionGroup InspectGroup() { return {"Inspection", "what is shown of the model", kInspect}; }
 
 }  // namespace vernier

@@ -32,6 +32,6 @@ constexpr OptionRow kLint[] = {
 
 }  // namespace
 
-OptionGroup LintCheckOptions() { return {"Rules", "what is told, and where", kLint}; }
+OptionGroup LintCheckGroup() { return {"Rules", "what is told, and where", kLint}; }
 
 }  // namespace vernier

@@ -52,8 +52,8 @@ constexpr OptionRow kLogging[] = {
 
 }  // namespace
 
-OptionGroup GeneralOptions() { return {"General", "this command", kGeneral}; }
+OptionGroup GeneralGroup() { return {"General", "this command", kGeneral}; }
 
-OptionGroup LoggingOptions() { return {"Logging", "what is printed and where", kLogging}; }
+OptionGroup LoggingGroup() { return {"Logging", "what is printed and where", kLogging}; }
 
 }  // namespace vernier

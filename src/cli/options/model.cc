@@ -42,6 +42,6 @@ constexpr OptionRow kModel[] = {
 
 }  // namespace
 
-OptionGroup ModelOptions() { return {"Model", "the model and its inputs' shapes", kModel}; }
+OptionGroup ModelGroup() { return {"Model", "the model and its inputs' shapes", kModel}; }
 
 }  // namespace vernier

@@ -37,8 +37,9 @@ constexpr OptionRow kLoad[] = {
      .help = "Convert the model's floating-point tensors to float16; inputs and outputs keep their"
              " types.",
      .standing = Standing::kBetter,
-     .note = "Needs no package; bodies of If and Loop too, casts wherever types meet, weights of any"
-             " size. Not to be confused with --fp16 of TensorRT."},
+     .note =
+         "Needs no package; bodies of If and Loop too, casts wherever types meet, weights of any"
+         " size. Not to be confused with --fp16 of TensorRT."},
     {.flags = {"--mark-all"},
      .dest = "mark_all",
      .help = "Make every tensor an output, on every runner.",
@@ -57,7 +58,7 @@ constexpr OptionRow kLoad[] = {
 
 }  // namespace
 
-OptionGroup OnnxLoadOptions() {
+OptionGroup OnnxLoadGroup() {
   return {"ONNX model loading", "loading ONNX models and choosing outputs", kLoad};
 }
 

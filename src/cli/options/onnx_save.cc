@@ -45,9 +45,9 @@ constexpr OptionRow kInfer[] = {
 
 }  // namespace
 
-OptionGroup OnnxSaveOptions() { return {"ONNX model saving", "saving ONNX models", kSave}; }
+OptionGroup OnnxSaveGroup() { return {"ONNX model saving", "saving ONNX models", kSave}; }
 
-OptionGroup OnnxShapeInferenceOptions() {
+OptionGroup OnnxShapeInferenceGroup() {
   return {"ONNX shape inference", "inferring shapes in ONNX models", kInfer};
 }
 

@@ -42,7 +42,7 @@ constexpr OptionRow kSession[] = {
 
 }  // namespace
 
-OptionGroup OnnxRuntimeOptions() {
+OptionGroup OnnxRuntimeGroup() {
   return {"ONNX Runtime session", "ONNX Runtime's session", kSession};
 }
 

@@ -3,9 +3,9 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kModes[] = {"greedy", "exhaustive"};
+constexpr std::string_view kPluginModes[] = {"greedy", "exhaustive"};
 
-constexpr OptionRow kPatterns[] = {
+constexpr OptionRow kPluginPatterns[] = {
     {.flags = {"--plugin-dir"},
      .dest = "plugin_dir",
      .arity = Arity::kOne,
@@ -25,7 +25,7 @@ constexpr OptionRow kPatterns[] = {
      .help = "Look for all plug-ins but these."},
 };
 
-constexpr OptionRow kFiles[] = {
+constexpr OptionRow kPluginFiles[] = {
     {.flags = {"--config"},
      .dest = "config",
      .arity = Arity::kOne,
@@ -58,7 +58,7 @@ constexpr OptionRow kAutotune[] = {
     {.flags = {"--autotune-mode"},
      .dest = "autotune_mode",
      .arity = Arity::kOne,
-     .choices = kModes,
+     .choices = kPluginModes,
      .fallback = "greedy",
      .metavar = "MODE",
      .help = "greedy: one subgraph after the other; exhaustive: all combinations."},
@@ -102,11 +102,11 @@ constexpr OptionRow kAutotune[] = {
 
 }  // namespace
 
-OptionGroup PluginPatternOptions() {
-  return {"Plug-in patterns", "which plug-ins are looked for", kPatterns};
+OptionGroup PluginPatternGroup() {
+  return {"Plug-in patterns", "which plug-ins are looked for", kPluginPatterns};
 }
-OptionGroup PluginFileOptions() { return {"Files", "the files of matches", kFiles}; }
-OptionGroup PluginAutotuneOptions() {
+OptionGroup PluginFileGroup() { return {"Files", "the files of matches", kPluginFiles}; }
+OptionGroup PluginAutotuneGroup() {
   return {"Autotuning", "the search for the fastest replacements", kAutotune};
 }
 

@@ -23,7 +23,7 @@ constexpr OptionRow kPostprocess[] = {
 
 }  // namespace
 
-OptionGroup PostprocessOptions() {
+OptionGroup PostprocessGroup() {
   return {"Post-processing", "changing outputs before they are compared", kPostprocess};
 }
 

@@ -38,8 +38,8 @@ constexpr OptionRow kReportFiles[] = {
 
 }  // namespace
 
-OptionGroup ReportFileOptions() { return {"Reports", "the record and the reports", kReportFiles}; }
+OptionGroup ReportFileGroup() { return {"Reports", "the record and the reports", kReportFiles}; }
 
-OptionGroup ReportOptions() { return {"Reports", "records of the run", kReports}; }
+OptionGroup ReportGroup() { return {"Reports", "records of the run", kReports}; }
 
 }  // namespace vernier

@@ -12,7 +12,8 @@ constexpr OptionRow kRunners[] = {
      .constant = "tf",
      .help = "Add a TensorFlow runner: a frozen graph, checkpoint, SavedModel or Keras model.",
      .standing = Standing::kBetter,
-     .note = "TensorFlow 2; Polygraphy 0.53.6 asks for TensorFlow 1. SavedModel folders are read too."},
+     .note =
+         "TensorFlow 2; Polygraphy 0.53.6 asks for TensorFlow 1. SavedModel folders are read too."},
     {.flags = {"--onnxrt"},
      .dest = "runners",
      .action = OptionAction::kRunner,
@@ -78,8 +79,9 @@ constexpr OptionRow kRunners[] = {
      .origin = Origin::kOurs},
     {.flags = {"--allow-pickle"},
      .dest = "allow_pickle",
-     .help = "Let --torch load pickled modules. A pickle runs whatever code is in it: only for files"
-             " that you trust.",
+     .help =
+         "Let --torch load pickled modules. A pickle runs whatever code is in it: only for files"
+         " that you trust.",
      .origin = Origin::kOurs},
     {.flags = {"--identity"},
      .dest = "runners",
@@ -92,8 +94,9 @@ constexpr OptionRow kRunners[] = {
      .arity = Arity::kOne,
      .fallback = "cpu",
      .metavar = "DEVICE",
-     .help = "Where the identity runner leaves its outputs: cpu, or cuda for the memory of the first"
-             " GPU.",
+     .help =
+         "Where the identity runner leaves its outputs: cpu, or cuda for the memory of the first"
+         " GPU.",
      .origin = Origin::kOurs},
     {.flags = {"--model-runner"},
      .dest = "runners",
@@ -101,10 +104,11 @@ constexpr OptionRow kRunners[] = {
      .action = OptionAction::kRunner,
      .constant = "model-runner",
      .metavar = "SCRIPT.py[:FUNCTION]|PROGRAM",
-     .help = "Add a model in Python as a runner: a script whose load(model_path) returns a function"
-             " of one feed or an object with infer(feed), or that has such an infer itself. Or a"
-             " program, with arguments, that reads one feed as JSON and writes one result as JSON:"
-             " from and to its standard streams, or files where arguments say {input} and {output}.",
+     .help =
+         "Add a model in Python as a runner: a script whose load(model_path) returns a function"
+         " of one feed or an object with infer(feed), or that has such an infer itself. Or a"
+         " program, with arguments, that reads one feed as JSON and writes one result as JSON:"
+         " from and to its standard streams, or files where arguments say {input} and {output}.",
      .origin = Origin::kOurs},
     {.flags = {"--runner"},
      .dest = "runners",
@@ -168,11 +172,11 @@ constexpr OptionRow kWorkers[] = {
 
 }  // namespace
 
-OptionGroup RunnerOptions() {
+OptionGroup RunnerGroup() {
   return {"Runners", "choosing what runs the model, in order", kRunners};
 }
 
-OptionGroup WorkerOptions() {
+OptionGroup WorkerGroup() {
   return {"Workers", "the processes that the frameworks run in", kWorkers};
 }
 

@@ -8,9 +8,10 @@ constexpr OptionRow kScript[] = {
      .dest = "gen_script",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Write a Python script that does what this command would do, and end; - prints it. It is"
-             " for Polygraphy's API, or for the package vernier where that API lacks something."
-             " FILE.sh becomes a shell script with this command.",
+     .help =
+         "Write a Python script that does what this command would do, and end; - prints it. It is"
+         " for Polygraphy's API, or for the package vernier where that API lacks something."
+         " FILE.sh becomes a shell script with this command.",
      .standing = Standing::kBetter,
      .note = "FILE is touched only when there is a script to write; what Polygraphy's API lacks is"
              " written for the package vernier; FILE.sh is for all flags."},
@@ -18,6 +19,6 @@ constexpr OptionRow kScript[] = {
 
 }  // namespace
 
-OptionGroup ScriptOptions() { return {"Script", "turning the command into a script", kScript}; }
+OptionGroup ScriptGroup() { return {"Script", "turning the command into a script", kScript}; }
 
 }  // namespace vernier

@@ -151,8 +151,8 @@ constexpr OptionRow kHints[] = {
 
 }  // namespace
 
-OptionGroup ShardSourceOptions() { return {"Hints", "where a model is cut", kSource}; }
-OptionGroup ShardHintOptions() {
+OptionGroup ShardSourceGroup() { return {"Hints", "where a model is cut", kSource}; }
+OptionGroup ShardHintGroup() {
   return {"Sharding", "how a model is cut for several devices", kHints};
 }
 

@@ -171,22 +171,22 @@ constexpr OptionRow kWeightStrip[] = {
 
 }  // namespace
 
-OptionGroup NewModelOptions() { return {"New model", "where the model is written", kOutput}; }
+OptionGroup NewModelGroup() { return {"New model", "where the model is written", kOutput}; }
 
-OptionGroup SanitizeOptions() { return {"Sanitizing", "what is changed in the model", kSanitize}; }
+OptionGroup SanitizeGroup() { return {"Sanitizing", "what is changed in the model", kSanitize}; }
 
-OptionGroup ConstantFoldingOptions() {
+OptionGroup ConstantFoldingGroup() {
   return {"Constant folding", "computing what does not depend on inputs", kFolding};
 }
 
-OptionGroup DefaultShapeInferenceOptions() {
+OptionGroup DefaultShapeInferenceGroup() {
   return {"Shape inference", "inferring shapes", kDefaultInference};
 }
 
-OptionGroup InsertOptions() { return {"Inserted node", "the new node", kInsert}; }
+OptionGroup InsertGroup() { return {"Inserted node", "the new node", kInsert}; }
 
-OptionGroup WeightStripOptions() { return {"Weight stripping", "which weights go", kWeightStrip}; }
+OptionGroup WeightStripGroup() { return {"Weight stripping", "which weights go", kWeightStrip}; }
 
-OptionGroup ExtractOptions() { return {"Extraction", "cutting a part out of a model", kExtract}; }
+OptionGroup ExtractGroup() { return {"Extraction", "cutting a part out of a model", kExtract}; }
 
 }  // namespace vernier

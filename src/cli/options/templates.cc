@@ -28,7 +28,7 @@ constexpr std::string_view kOnnxFirst =
     "TensorFlow models are refused: `vernier convert` makes an"
     " ONNX model of one, with these flags.";
 
-constexpr OptionRow kTensorFlow[] = {
+constexpr OptionRow kTfTemplate[] = {
     {.flags = {"--ckpt"},
      .dest = "ckpt",
      .arity = Arity::kOne,
@@ -60,12 +60,10 @@ constexpr OptionRow kTensorFlow[] = {
 
 }  // namespace
 
-OptionGroup TensorFlowRefusedOptions() {
-  return {"TensorFlow", "TensorFlow models (not taken here)", kTensorFlow};
+OptionGroup TensorFlowRefusedGroup() {
+  return {"TensorFlow", "TensorFlow models (not taken here)", kTfTemplate};
 }
-OptionGroup TemplateOptions() { return {"Script", "the file that is written", kTemplate}; }
-OptionGroup CapabilityOptions() {
-  return {"Capability", "what is found out and saved", kCapability};
-}
+OptionGroup TemplateGroup() { return {"Script", "the file that is written", kTemplate}; }
+OptionGroup CapabilityGroup() { return {"Capability", "what is found out and saved", kCapability}; }
 
 }  // namespace vernier

@@ -28,7 +28,7 @@ constexpr OptionRow kTfTrt[] = {
      .note = kNoTfTrt},
 };
 
-constexpr OptionRow kLoad[] = {
+constexpr OptionRow kTfLoad[] = {
     {.flags = {"--ckpt"},
      .dest = "ckpt",
      .arity = Arity::kOne,
@@ -70,7 +70,7 @@ constexpr OptionRow kLoad[] = {
      .origin = Origin::kOurs},
 };
 
-constexpr OptionRow kSession[] = {
+constexpr OptionRow kTfSession[] = {
     {.flags = {"--gpu-memory-fraction"},
      .dest = "gpu_memory_fraction",
      .arity = Arity::kOne,
@@ -83,7 +83,7 @@ constexpr OptionRow kSession[] = {
     {.flags = {"--xla"}, .dest = "xla", .help = "Compile the TensorFlow graph with XLA."},
 };
 
-constexpr OptionRow kInference[] = {
+constexpr OptionRow kTfInference[] = {
     {.flags = {"--save-timeline"},
      .dest = "save_timeline",
      .arity = Arity::kOne,
@@ -104,11 +104,11 @@ constexpr OptionRow kToOnnx[] = {
 
 }  // namespace
 
-std::vector<OptionGroup> TensorFlowOptions() {
+std::vector<OptionGroup> TensorFlowGroup() {
   return {{"TensorFlow-TensorRT integration", "TF-TRT (not supported)", kTfTrt},
-          {"TensorFlow model loading", "loading TensorFlow models", kLoad},
-          {"TensorFlow session", "TensorFlow's session", kSession},
-          {"TensorFlow inference", "running TensorFlow models", kInference},
+          {"TensorFlow model loading", "loading TensorFlow models", kTfLoad},
+          {"TensorFlow session", "TensorFlow's session", kTfSession},
+          {"TensorFlow inference", "running TensorFlow models", kTfInference},
           {"TensorFlow to ONNX", "converting TensorFlow models to ONNX", kToOnnx}};
 }
 

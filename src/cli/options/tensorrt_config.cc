@@ -205,7 +205,7 @@ constexpr OptionRow kConfig[] = {
 
 }  // namespace
 
-OptionGroup TensorRtConfigOptions() {
+OptionGroup TensorRtConfigGroup() {
   return {"TensorRT builder configuration", "how TensorRT builds an engine", kConfig};
 }
 

@@ -116,7 +116,7 @@ constexpr OptionRow kEngine[] = {
 
 }  // namespace
 
-std::vector<OptionGroup> TensorRtLoadOptions() {
+std::vector<OptionGroup> TensorRtLoadGroup() {
   return {{"TensorRT plugins", "TensorRT plugin libraries", kPlugins},
           {"TensorRT ONNX parser", "TensorRT's ONNX parser", kParser},
           {"TensorRT network", "outputs, types and scripts of a TensorRT network", kNetwork},

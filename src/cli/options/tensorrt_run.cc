@@ -47,7 +47,7 @@ constexpr OptionRow kInference[] = {
 
 }  // namespace
 
-OptionGroup TensorRtRunOptions() {
+OptionGroup TensorRtRunGroup() {
   return {"TensorRT inference", "running TensorRT engines", kInference};
 }
 

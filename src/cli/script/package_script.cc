@@ -34,7 +34,7 @@ bool IsPassedOn(const GivenOption& given) {
 }
 
 // "--input-shapes" is input_shapes=; an option of one letter has its dest.
-std::string Keyword(const OptionRow& row) {
+std::string KeywordOf(const OptionRow& row) {
   std::string keyword(row.dest);
   if (row.flags[0].starts_with("--")) keyword = row.flags[0].substr(2);
   std::replace(keyword.begin(), keyword.end(), '-', '_');
@@ -65,7 +65,7 @@ Keywords KeywordsOf(const ParsedArgs& args) {
   Keywords keywords;
   for (const GivenOption& given : args.given()) {
     if (!IsPassedOn(given)) continue;
-    const std::string keyword = Keyword(*given.row);
+    const std::string keyword = KeywordOf(*given.row);
     if (keywords.values.insert_or_assign(keyword, ValueOf(given, args)).second) {
       keywords.order.push_back(keyword);
     }
@@ -73,37 +73,38 @@ Keywords KeywordsOf(const ParsedArgs& args) {
   return keywords;
 }
 
-Status Refuse(const std::string& what) {
+Status RefusePackage(const std::string& what) {
   return Unimplemented("Python's package vernier does not take " + what);
 }
 
 Status CheckIsTaken(const ParsedArgs& args, const Invocation& invocation) {
   if (!args.plugin_options().empty()) {
     const PluginOption& option = args.plugin_options().front();
-    return Refuse("--" + option.backend + "." + option.option);
+    return RefusePackage("--" + option.backend + "." + option.option);
   }
   for (const GivenOption& given : args.given()) {
     const bool only = std::find(std::begin(kOnlyInProgram), std::end(kOnlyInProgram),
                                 given.row->dest) != std::end(kOnlyInProgram);
-    if (only) return Refuse(std::string(given.flag));
+    if (only) return RefusePackage(std::string(given.flag));
   }
   for (const std::string& word : invocation.words) {
     if (ValidUtf8Prefix(word) < word.size()) {
-      return Refuse("words that are no UTF-8: '" + VisibleLine(word) + "'");
+      return RefusePackage("words that are no UTF-8: '" + VisibleLine(word) + "'");
     }
   }
   if (ValidUtf8Prefix(CurrentFolder()) < CurrentFolder().size()) {
-    return Refuse("a folder whose name is no UTF-8: '" + VisibleLine(CurrentFolder()) + "'");
+    return RefusePackage("a folder whose name is no UTF-8: '" + VisibleLine(CurrentFolder()) + "'");
   }
   return {};
 }
 
 Result<std::string> Labelled(const std::string& text) {
   VERNIER_ASSIGN_OR_RETURN(const LabelledRunner split, SplitRunner(text));
-  if (IsProgramPath(split.backend)) return Refuse("a program as a runner: '" + split.backend + "'");
+  if (IsProgramPath(split.backend))
+    return RefusePackage("a program as a runner: '" + split.backend + "'");
   const OptionTable table = RunOptionTable();
   const ParseResult parsed = ParseCommandLine(table, split.words);
-  if (!parsed.unknown.empty()) return Refuse(parsed.unknown.front());
+  if (!parsed.unknown.empty()) return RefusePackage(parsed.unknown.front());
   PythonCall call("vernier.Runner");
   if (const auto model = parsed.args.Value("model_file")) call.Add(PythonOf(std::string(*model)));
   call.Add("name", PythonOf(split.label)).Add("backend", PythonOf(split.backend));
@@ -120,7 +121,7 @@ Result<std::string> RunnerList(const ParsedArgs& args) {
       VERNIER_ASSIGN_OR_RETURN(runner, Labelled(choice.value));
     } else if (choice.kind == "model-runner") {
       if (!IsPythonScript(choice.value)) {
-        return Refuse("a program as a runner: '" + choice.value + "'");
+        return RefusePackage("a program as a runner: '" + choice.value + "'");
       }
       runner = PythonOf(choice.value);
     }

@@ -27,7 +27,7 @@ bool IsOthers(std::string_view dest) {
   return std::find(std::begin(kOthers), std::end(kOthers), dest) != std::end(kOthers);
 }
 
-Status Refuse(const std::string& what) { return Unimplemented(what); }
+Status RefuseScript(const std::string& what) { return Unimplemented(what); }
 
 Status CheckFlags(const ParsedArgs& args) {
   for (const GivenOption& given : args.given()) {
@@ -36,7 +36,7 @@ Status CheckFlags(const ParsedArgs& args) {
     const bool known = std::find(std::begin(kExpressible), std::end(kExpressible), row.dest) !=
                        std::end(kExpressible);
     if (known || (row.origin == Origin::kPeer && !IsOthers(row.dest))) continue;
-    return Refuse("Polygraphy's Python API has nothing like " + std::string(given.flag));
+    return RefuseScript("Polygraphy's Python API has nothing like " + std::string(given.flag));
   }
   return {};
 }
@@ -61,7 +61,8 @@ Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
     const bool engine = runner.backend == "tensorrt" && known && args.plugin_options().empty() &&
                         !HasOwnOptions(choices[i]);
     if (engine && ++engines == 1) continue;
-    return Refuse("a script for Polygraphy's API would not say enough of '" + runner.name + "'");
+    return RefuseScript("a script for Polygraphy's API would not say enough of '" + runner.name +
+                        "'");
   }
   return {};
 }
@@ -70,16 +71,16 @@ Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
 Status CheckMeasures(const CompareOptions& options) {
   for (const CompareFunction function : options.functions) {
     if (function < CompareFunction::kRmse || function > CompareFunction::kKlDivergence) continue;
-    return Refuse("Polygraphy's Python API has nothing like --compare " +
-                  std::string(CompareFunctionName(function)));
+    return RefuseScript("Polygraphy's Python API has nothing like --compare " +
+                        std::string(CompareFunctionName(function)));
   }
   const PerOutput<std::vector<ErrorStat>>& stats = options.check_error_stat;
   bool several = stats.fallback && stats.fallback->size() > 1;
   for (const auto& [name, list] : stats.entries) several |= list.size() > 1;
-  return several ? Refuse("Polygraphy takes one --check-error-stat for an output") : Status();
+  return several ? RefuseScript("Polygraphy takes one --check-error-stat for an output") : Status();
 }
 
-std::string LevelName(Severity severity) {
+std::string SeverityName(Severity severity) {
   constexpr std::pair<Severity, std::string_view> kNames[] = {
       {Severity::kUltraVerbose, "ULTRA_VERBOSE"},
       {Severity::kSuperVerbose, "SUPER_VERBOSE"},
@@ -141,9 +142,9 @@ void PythonScript::Loggers() {
   if (args_.Has("silent")) {
     logger_ += "G_LOGGER.module_severity = G_LOGGER.CRITICAL\n";
   } else if (leveled) {
-    std::string levels = "'': " + LevelName(options->threshold);
+    std::string levels = "'': " + SeverityName(options->threshold);
     for (const auto& area : options->areas) {
-      levels += ", " + QuotePython(area.area) + ": " + LevelName(area.threshold);
+      levels += ", " + QuotePython(area.area) + ": " + SeverityName(area.threshold);
     }
     logger_ += "G_LOGGER.module_severity = {" + levels + "}\n";
   }

@@ -13,7 +13,7 @@
 namespace vernier {
 namespace {
 
-constexpr char kTrt[] = "polygraphy.backend.trt";
+constexpr char kTrtTemplate[] = "polygraphy.backend.trt";
 constexpr char kTodo[] = "    pass # TODO: Set up the ";
 constexpr char kTodoEnd[] = " here. This function should not return anything.\n";
 
@@ -161,7 +161,7 @@ void PythonScript::AddProfiles(PythonCall& call) {
     }
   }
   if (text.empty()) return;
-  Import(kTrt, "Profile");
+  Import(kTrtTemplate, "Profile");
   Let("profiles", "[\n    " + text + "\n]");
   call.Add("profiles", "profiles");
 }
@@ -180,7 +180,7 @@ void PythonScript::AddMemoryPools(PythonCall& call) {
 }
 
 std::string PythonScript::Calibrator() {
-  PythonCall call = Call(kTrt, "Calibrator");
+  PythonCall call = Call(kTrtTemplate, "Calibrator");
   Import("polygraphy.comparator", "DataLoader");
   call.Add("data_loader", has_data_loader_ ? (data_is_a_function_ ? "data_loader()" : "data_loader")
                                            : "DataLoader()");
@@ -203,10 +203,10 @@ std::string PythonScript::CreateConfig() {
   }
   if (const auto replay = args_.Value("load_tactics")) {
     call.Add("algorithm_selector",
-             Call(kTrt, "TacticReplayer").Add("replay", QuotePython(*replay)).Text());
+             Call(kTrtTemplate, "TacticReplayer").Add("replay", QuotePython(*replay)).Text());
   } else if (const auto record = args_.Value("save_tactics")) {
     call.Add("algorithm_selector",
-             Call(kTrt, "TacticRecorder").Add("record", QuotePython(*record)).Text());
+             Call(kTrtTemplate, "TacticRecorder").Add("record", QuotePython(*record)).Text());
   }
   Add(args_, kSecond, call);
   AddMemoryPools(call);
@@ -222,10 +222,10 @@ std::string PythonScript::Configuration(const std::string& name, bool& plain) {
   const std::string made =
       script ? FromScript(SplitScript(std::string(*script), "load_config")) : CreateConfig();
   plain = made == "CreateTrtConfig()" && !change;
-  if (!script) Import(kTrt, "CreateConfig as CreateTrtConfig");
+  if (!script) Import(kTrtTemplate, "CreateConfig as CreateTrtConfig");
   Let(name, made);
   if (!change) return name;
-  Import(kTrt, "PostprocessConfig as PostprocessTrtConfig");
+  Import(kTrtTemplate, "PostprocessConfig as PostprocessTrtConfig");
   const ScriptFunction function = SplitScript(std::string(*change), "postprocess_config");
   return Let("postprocess_trt_config",
              PythonCall("PostprocessTrtConfig").Add(name).Add("func", FromScript(function)));
@@ -237,9 +237,9 @@ Result<std::string> PythonScript::ConfigTemplate(const Invocation& invocation) {
   bool plain = false;
   const std::string last = Configuration("create_trt_config", plain);
   if (plain) {  // the peer gives it no other name here
-    imports_.erase(kTrt);
+    imports_.erase(kTrtTemplate);
     body_.clear();
-    Let(last, Call(kTrt, "CreateConfig"));
+    Let(last, Call(kTrtTemplate, "CreateConfig"));
   }
   body_ = before + "\n# Loaders\n" + body_;
   const std::string suffix =
@@ -271,7 +271,8 @@ std::string PythonScript::ParseNetwork(const std::string& config) {
   const bool loads = plain.fp_to_fp16 || !plain.external_data_dir.empty();
   const std::string from =
       LoadPlugins(loads ? OnnxLoader(plain, "", true) : QuotePython(plain.path));
-  PythonCall call = Call(kTrt, loads ? "NetworkFromOnnxBytes" : "NetworkFromOnnxPath").Add(from);
+  PythonCall call =
+      Call(kTrtTemplate, loads ? "NetworkFromOnnxBytes" : "NetworkFromOnnxPath").Add(from);
   std::vector<std::string> flags(args_.List("onnx_flags").begin(), args_.List("onnx_flags").end());
   if (args_.Has("enable_uint8_asymmetric_quantization_dla")) {  // the older name of one
     flags.emplace_back("ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA");
@@ -291,7 +292,7 @@ std::string PythonScript::NetworkOutputs(const std::string& from) {
       !args_.Has("trt_outputs_by_type")) {
     return from;
   }
-  PythonCall call = Call(kTrt, "ModifyNetworkOutputs").Add(from);
+  PythonCall call = Call(kTrtTemplate, "ModifyNetworkOutputs").Add(from);
   const std::span<const std::string> outputs = args_.List("trt_outputs");
   if (MeansAllOutputs(std::vector<std::string>(outputs.begin(), outputs.end()))) {
     Import("polygraphy", "constants");
@@ -335,7 +336,7 @@ Result<std::string> PythonScript::NetworkSteps(std::string last) {
   for (const std::string& word : args_.List("trt_network_postprocess_script")) {
     const ScriptFunction script = SplitScript(word, "postprocess");
     last = Let("postprocess_step_" + std::to_string(step++),
-               Call(kTrt, "PostprocessNetwork")
+               Call(kTrtTemplate, "PostprocessNetwork")
                    .Add(last)
                    .Add("func", FromScript(script))
                    .Add("name", QuotePython(script.path + ":" + script.function)));
@@ -354,7 +355,8 @@ Result<std::string> PythonScript::NetworkSteps(std::string last) {
        "tensor_formats", true}};
   for (const Step& row : kTypes) {
     if (row.dest == "tensor_dtypes" && args_.Has("decomposable_attentions")) {
-      last = Let("set_decomposable_attentions", Call(kTrt, "SetDecomposableAttentions").Add(last));
+      last = Let("set_decomposable_attentions",
+                 Call(kTrtTemplate, "SetDecomposableAttentions").Add(last));
     }
     const bool all = !row.of_all.empty() && args_.Has(row.of_all);
     if (!all && !args_.Has(row.dest)) continue;
@@ -366,10 +368,10 @@ Result<std::string> PythonScript::NetworkSteps(std::string last) {
     } else {
       types = PythonMember("trt", *args_.Value(row.of_all));
     }
-    last = Let(row.name, Call(kTrt, row.loader).Add(last).Add(row.keyword, types));
+    last = Let(row.name, Call(kTrtTemplate, row.loader).Add(last).Add(row.keyword, types));
   }
   if (args_.Has("mark_debug")) {
-    last = Let("mark_debug", Call(kTrt, "MarkDebug")
+    last = Let("mark_debug", Call(kTrtTemplate, "MarkDebug")
                                  .Add(last)
                                  .Add("mark_debug", FormatPythonList(args_.List("mark_debug"))));
   }
@@ -381,7 +383,7 @@ Result<std::string> PythonScript::NetworkTemplate(const Invocation& invocation) 
   std::string last;
   if (plan_.runners.front().model.path.empty()) {
     signature = "load_network(builder, network)";
-    last = Call(kTrt, "CreateNetwork").Text();
+    last = Call(kTrtTemplate, "CreateNetwork").Text();
   } else {
     VERNIER_ASSIGN_OR_RETURN(last, NetworkSteps(ParseNetwork("")));
     body_ = "\n# Loaders\n" + body_;

@@ -1,4 +1,4 @@
-#include "check/feed_drawer.h"
+#include "check/sample_drawer.h"
 
 #include "check/first_feed.h"
 
@@ -21,24 +21,24 @@ bool SameShapes(const TensorMap& a, const TensorMap& b) {
   return true;
 }
 
-bool FeedDrawer::shapes_are_given() const {
+bool SampleDrawer::shapes_are_given() const {
   const InputPlan& inputs = plan_.inputs;
   return !inputs.load_paths.empty() || !inputs.shape_words.empty() || inputs.script.given();
 }
 
-Result<TensorMap> FeedDrawer::Make(const Probe& probe, const std::vector<TensorInfo>& inputs,
-                                   Logger& logger) const {
+Result<TensorMap> SampleDrawer::Make(const Probe& probe, const std::vector<TensorInfo>& inputs,
+                                     Logger& logger) const {
   VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFirstFeed(plan_, inputs, shared_, logger));
   return probe.Coerce(feed, logger);
 }
 
-Result<TensorMap> FeedDrawer::Default(const Probe& probe, Logger& logger) const {
+Result<TensorMap> SampleDrawer::Default(const Probe& probe, Logger& logger) const {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
   return Make(probe, inputs, logger);
 }
 
-Result<TensorMap> FeedDrawer::WithSizes(const Probe& probe, const TensorMap& base,
-                                        const FreeSizes& sizes, Logger& logger) const {
+Result<TensorMap> SampleDrawer::WithSizes(const Probe& probe, const TensorMap& base,
+                                          const FreeSizes& sizes, Logger& logger) const {
   if (shapes_are_given()) return InvalidArgument("the shapes of the inputs are given");
   VERNIER_ASSIGN_OR_RETURN(std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
   for (TensorInfo& input : inputs) {
@@ -56,7 +56,8 @@ Result<TensorMap> FeedDrawer::WithSizes(const Probe& probe, const TensorMap& bas
   return Make(probe, inputs, logger);
 }
 
-Result<std::vector<TensorMap>> FeedDrawer::OfGivenShapes(const Probe& probe, Logger& logger) const {
+Result<std::vector<TensorMap>> SampleDrawer::OfGivenShapes(const Probe& probe,
+                                                           Logger& logger) const {
   const InputPlan& given = plan_.inputs;
   if (given.shape_words.empty() || !given.load_paths.empty() || given.script.given()) {
     return std::vector<TensorMap>();

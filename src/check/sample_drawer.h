@@ -24,10 +24,10 @@ struct FreeSizes {
 /// Has every input the same shape in both?
 bool SameShapes(const TensorMap& a, const TensorMap& b);
 
-class FeedDrawer {
+class SampleDrawer {
  public:
   /// Both must outlive it.
-  FeedDrawer(const RunPlan& plan, const Probe::Shared& shared) : plan_(plan), shared_(shared) {}
+  SampleDrawer(const RunPlan& plan, const Probe::Shared& shared) : plan_(plan), shared_(shared) {}
 
   /// What the plan draws, loads or has a script make, in the runner's own names and types.
   Result<TensorMap> Default(const Probe& probe, Logger& logger) const;
