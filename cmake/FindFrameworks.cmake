@@ -14,13 +14,15 @@ find_path(VERNIER_OPENVINO_INCLUDE_DIR openvino/c/openvino.h
   PATH_SUFFIXES include runtime/include)
 
 # TensorRT's interface is C++ vtables: a plug-in for each major version whose headers are found.
-# TENSORRT_INCLUDE_DIR is a list of folders of NvInfer.h and NvOnnxParser.h.
-find_path(VERNIER_CUDA_INCLUDE_DIR cuda_runtime_api.h
-  HINTS $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda
-  PATH_SUFFIXES include targets/x86_64-linux/include targets/sbsa-linux/include)
+# TENSORRT_INCLUDE_DIR is a list of folders of NvInfer.h and NvOnnxParser.h. Of CUDA the headers name
+# two pointers only, which a header of ours declares as well.
+set(VERNIER_CUDA_INCLUDE_DIR ${PROJECT_SOURCE_DIR}/backends/tensorrt/cuda_types CACHE PATH
+  "Folder of the cuda_runtime_api.h that TensorRT's headers include")
+option(VERNIER_TENSORRT_WERROR "Treat warnings of the TensorRT plug-ins as errors" OFF)
 set(tensorrt_candidates ${TENSORRT_INCLUDE_DIR})
 if(NOT tensorrt_candidates)
-  set(tensorrt_candidates $ENV{TENSORRT_ROOT}/include /usr/include
+  file(GLOB fetched_tensorrt ${deps}/tensorrt-headers/*/include)
+  set(tensorrt_candidates $ENV{TENSORRT_ROOT}/include ${fetched_tensorrt} /usr/include
     /usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
 endif()
 set(VERNIER_TENSORRT_MAJORS)
@@ -36,7 +38,7 @@ foreach(folder ${tensorrt_candidates})
     set(VERNIER_TENSORRT_${major}_INCLUDE_DIR ${folder})
   endif()
 endforeach()
-if(VERNIER_TENSORRT_MAJORS AND VERNIER_CUDA_INCLUDE_DIR)
+if(VERNIER_TENSORRT_MAJORS)
   set(VERNIER_TENSORRT_INCLUDE_DIR found)
 endif()
 
@@ -59,6 +61,8 @@ foreach(backend ONNXRUNTIME OPENVINO TENSORFLOW TENSORRT TORCH)
   set(fetch scripts/setup.sh)
   if(backend STREQUAL TORCH)
     set(fetch "scripts/deps.sh --with torch")
+  elseif(backend STREQUAL TENSORRT)
+    set(fetch "scripts/deps.sh --with tensorrt-headers")
   endif()
   if(VERNIER_BACKEND_${backend} STREQUAL "OFF")
     continue()
@@ -66,8 +70,11 @@ foreach(backend ONNXRUNTIME OPENVINO TENSORFLOW TENSORRT TORCH)
   if(VERNIER_${backend}_INCLUDE_DIR)
     list(APPEND VERNIER_ENABLED_BACKENDS ${name})
   elseif(VERNIER_BACKEND_${backend} STREQUAL "ON")
-    message(FATAL_ERROR "headers of ${name} were not found: run ${fetch}, or set "
-      "VERNIER_${backend}_INCLUDE_DIR")
+    set(place VERNIER_${backend}_INCLUDE_DIR)
+    if(backend STREQUAL TENSORRT)
+      set(place TENSORRT_INCLUDE_DIR)
+    endif()
+    message(FATAL_ERROR "headers of ${name} were not found: run ${fetch}, or set ${place}")
   else()
     message(STATUS "backend ${name}: off, its headers were not found (${fetch} fetches them)")
   endif()

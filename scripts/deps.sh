@@ -22,6 +22,7 @@ tensorflow|wheels|scripts/python-tensorflow.txt|1.6 GB|--tf: TensorFlow, Keras a
 torch|debian|scripts/apt-torch.txt|600 MB|--torch: PyTorch of the distribution, installed by apt
 wheel|wheelhouse|scripts/python-wheel.txt|60 MB|the Python package: what builds it, and its tests, in .deps/wheel
 graphsurgeon|wheels|scripts/python-graphsurgeon.txt|20 MB|plugin and multi-device: ONNX-GraphSurgeon and PyYAML for their tests, in .deps/graphsurgeon
+tensorrt-headers|headers|-|2 MB|--trt: headers of TensorRT, from the public repository of NVIDIA, in .deps/tensorrt-headers
 docs|debian|scripts/apt-docs.txt|60 MB|the documentation as a site: Sphinx and MyST, installed by apt
 python|peer|scripts/python-tests.txt|200 MB|--onnxref and scripts: NumPy, onnx, ONNX Runtime and Polygraphy, in .deps/peer
 '
@@ -29,7 +30,7 @@ python|peer|scripts/python-tests.txt|200 MB|--onnxref and scripts: NumPy, onnx, 
 list_sets() {
   local name how list size purpose
   while IFS='|' read -r name how list size purpose; do
-    if [[ -n $name ]]; then printf '%-12s %-8s %s\n' "$name" "$size" "$purpose"; fi
+    if [[ -n $name ]]; then printf '%-16s %-8s %s\n' "$name" "$size" "$purpose"; fi
   done <<<"$sets"
 }
 
@@ -45,6 +46,7 @@ get() {
   case $how in
     debian) if has_packages "$list" "$name"; then install_packages "$list" "$name"; fi ;;
     wheels) environment "$name" "$list" "$name" ;;
+    headers) scripts/tensorrt-headers.sh ;;
     wheelhouse)
       environment "$name" "$list" "$name"
       wheelhouse "$name" "$list"

@@ -278,8 +278,8 @@ Result<uint32_t> FormatMask(const std::vector<std::string>& words, std::string_v
 
 // "[linear,chw16]" as words. The peer takes a value without brackets letter by letter.
 std::vector<std::string> BracketedWords(std::string_view text) {
-  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
-    text = text.substr(1, text.size() - 2);
+  if (const size_t end = text.rfind(']'); text.find('[') == 0 && end + 1 == text.size()) {
+    text = text.substr(1, end - 1);
   }
   std::vector<std::string> words;
   while (!text.empty()) {

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Prints the folders of TensorRT's headers that the plug-ins are compiled with, one a line, and
+# fetches them first where this machine has none: TensorRT 10.13.3 and 11.1, NvInfer.h and
+# NvOnnxParser.h, under the Apache License 2.0.
+#
+# They are looked for in ../shared/third_party/tensorrt-VERSION and in .deps/tensorrt-headers. Else
+# they are cloned from NVIDIA's public repository; the ONNX parser is the submodule of it that the
+# tag names. TENSORRT_REPOSITORY is another place to clone from.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly versions=(10.13.3 11.1)
+readonly repository=${TENSORRT_REPOSITORY:-https://github.com/NVIDIA/TensorRT.git}
+readonly fetched=.deps/tensorrt-headers
+readonly log=.deps/logs/tensorrt-headers.log
+
+fail() {
+  echo "TensorRT's headers: $*; put NvInfer.h and NvOnnxParser.h of $version with the other headers" \
+    "of their release into $PWD/$fetched/$version/include" >&2
+  exit 1
+}
+
+# The folder that has the headers of $1, if any.
+find_headers() {
+  local folder
+  for folder in "../shared/third_party/tensorrt-$1/include" "$fetched/$1/include"; do
+    if [[ -f $folder/NvInfer.h && -f $folder/NvOnnxParser.h ]]; then
+      realpath "$folder"
+      return
+    fi
+  done
+}
+
+# The last line that git wrote to the log with what went wrong.
+reason() { grep -E '^(fatal|error|warning):' "$log" | tail -n 1; }
+
+# The tag of a release: some have no last number of 0.
+tag_of() {
+  git ls-remote --tags "$repository" "refs/tags/v$1" "refs/tags/v$1.0" 2>>"$log" |
+    sed -n 's|.*refs/tags/||p' | head -n 1
+}
+
+# fetch VERSION: a clone of one commit, of which only the headers are checked out.
+fetch() {
+  local version=$1 clone=$fetched/$1.clone tag
+  command -v git >/dev/null || fail "they are cloned, and git is missing: apt-get install git"
+  mkdir -p "$fetched" "$(dirname "$log")"
+  : >"$log"
+  rm -rf "$clone"
+  tag=$(tag_of "$version") || fail "cannot read $repository ($(reason))"
+  [[ -n $tag ]] || fail "$repository has no tag v$version"
+  git clone --quiet --depth 1 --branch "$tag" --filter=blob:none --sparse "$repository" "$clone" \
+    >>"$log" 2>&1 || fail "cannot clone $repository at $tag ($(reason))"
+  git -C "$clone" sparse-checkout set include >>"$log" 2>&1 ||
+    fail "cannot check out include/ of $repository at $tag ($(reason))"
+  git -C "$clone" submodule update --quiet --init --depth 1 parsers/onnx >>"$log" 2>&1 ||
+    fail "cannot clone parsers/onnx of $repository at $tag ($(reason))"
+  rm -rf "${fetched:?}/$version"
+  mkdir -p "$fetched/$version"
+  cp -R "$clone/include" "$clone/LICENSE" "$fetched/$version/"
+  cp "$clone"/parsers/onnx/*.h "$fetched/$version/include/"
+  rm -rf "$clone"
+}
+
+for version in "${versions[@]}"; do
+  if [[ -z $(find_headers "$version") ]]; then fetch "$version"; fi
+  folder=$(find_headers "$version")
+  [[ -n $folder ]] || fail "the clone of v$version has no NvInfer.h and NvOnnxParser.h"
+  echo "$folder"
+done
