@@ -71,6 +71,7 @@ else
   framework_missing onnxruntime "$(reason "$deps/logs/onnxruntime-header.log")"
 fi
 if $tests; then
+  install_packages scripts/apt-tests.txt "Debian packages of the tests"
   environment peer scripts/python-tests.txt "Python packages of the tests"
   get_browser
 fi

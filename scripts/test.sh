@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. Fails when a backend of
-# tests/required-backends.txt cannot be used or when other than tests/expected-skips.txt tests were
-# skipped: a test that did not run is no pass.
+# tests/required-backends.txt cannot be used, and when a suite of tests/expected-tests.txt is
+# missing, smaller or skipped other than tests/expected-skips.txt has it: a test that did not run is
+# no pass.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -36,16 +37,18 @@ run_tests() {
     --test-output-size-passed 100000000 --test-output-size-failed 100000000
 }
 
-scripts/deps.sh --tests --with tensorflow,torch,wheel,python,graphsurgeon
+scripts/deps.sh --tests --with tensorflow,torch,wheel,python,graphsurgeon,docs
 # After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
 stage configure configure_all
+stage suites scripts/expected-tests.py --configured
 stage build build_release
 stage backends require_backends
 status=0
+stage "suites and their tests" scripts/expected-tests.py || status=$?
 stage tests run_tests || status=$?
-stage skips scripts/check-skips.py "$results" tests/expected-skips.txt || status=$?
+stage "what ran" scripts/expected-tests.py --ran "$results" || status=$?
 if [[ $status == 0 ]]; then
   echo "test.sh: everything passed in $SECONDS s"
 else

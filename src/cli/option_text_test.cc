@@ -89,7 +89,7 @@ TEST_P(Completion, NamesEveryFlagAndChoiceAndIsGoodShell) {
   const std::string path = testing::TempDir() + "completion." + GetParam();
   std::ofstream(path) << script;
   const std::string which = std::string("command -v ") + GetParam() + " >/dev/null";
-  if (std::system(which.c_str()) != 0) return;  // this shell is not here; the text was checked
+  if (std::system(which.c_str()) != 0) GTEST_SKIP() << "the text was checked; not by the shell";
   const std::string check = std::string(GetParam()) + " -n " + path;
   EXPECT_EQ(std::system(check.c_str()), 0) << path;
 }

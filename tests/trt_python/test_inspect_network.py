@@ -21,11 +21,11 @@ def shown(printed):
 
 
 class InspectNetwork(unittest.TestCase):
-    run_vernier = test_trt_python.TensorRtInPython.run_vernier
-    script = test_trt_python.TensorRtInPython.script
+    run_vernier = test_trt_python.TensorRtCase.run_vernier
+    script = test_trt_python.TensorRtCase.script
 
     def setUp(self):
-        test_trt_python.TensorRtInPython.setUp(self)
+        test_trt_python.TensorRtCase.setUp(self)
         info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 3]) for n in "xy"]
         nodes = [helper.make_node("Identity", ["x"], ["i"], name="same"),
                  helper.make_node("Relu", ["i"], ["r"], name="relu"),

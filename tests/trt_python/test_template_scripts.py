@@ -10,7 +10,7 @@ import test_trt_python
 from test_trt_python import FAKE_TENSORRT, VERNIER
 
 
-class TemplateScripts(test_trt_python.TensorRtInPython):
+class TemplateScripts(test_trt_python.TensorRtCase):
     def setUp(self):
         super().setUp()
         packages = self.folder / "packages"
@@ -67,8 +67,3 @@ class TemplateScripts(test_trt_python.TensorRtInPython):
         script = self.template("trt-config", "--int8")
         printed = self.run_with("m.onnx", "--trt", "--trt-config-script", script, code=3)
         self.assertIn("'pip install polygraphy' brings the real one", printed)
-
-
-# Its own tests run where it stands.
-for name in [name for name in dir(test_trt_python.TensorRtInPython) if name.startswith("test_")]:
-    setattr(TemplateScripts, name, None)

@@ -32,7 +32,7 @@ def write_model(path):
               path)
 
 
-class TensorRtInPython(unittest.TestCase):
+class TensorRtCase(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="vernier-trt-python-")
         self.addCleanup(scratch.cleanup)
@@ -63,6 +63,8 @@ class TensorRtInPython(unittest.TestCase):
         path.unlink(missing_ok=True)
         return [json.loads(line) for line in lines]
 
+
+class TensorRtInPython(TensorRtCase):
     def test_inputs_have_arrived_when_an_inference_begins(self):
         network = self.script("config.py", """
             def postprocess_config(builder, network, config):
