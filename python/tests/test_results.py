@@ -202,6 +202,12 @@ def test_json_is_the_peers(tmp_path):
     sample().save(tmp_path / "r.json")
     document = json.loads((tmp_path / "r.json").read_text())
     assert document["polygraphy_class"] == "RunResults"
+    assert sorted(document) == ["lst", "polygraphy_class"]
+    assert [name for name, _ in document["lst"]] == ["one", "two"]
+    for _, iterations in document["lst"]:
+        for iteration in iterations:
+            assert iteration["polygraphy_class"] == "IterationResult"
+            assert set(iteration) == {"outputs", "runtime", "runner_name", "polygraphy_class"}
 
 
 def test_notebook_view(tmp_path):

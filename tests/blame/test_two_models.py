@@ -99,7 +99,9 @@ class TwoModels(Case):
                                  {"a0": "u0", "a1": "u1", "a2": "u2", "t1m": None})
                 self.assertEqual(ended.returncode, 1)
                 guilty = [c["node"] for c in found["culprits"]]
-                self.assertEqual(guilty[0] if through != "quantised" else "MatMul_1", "MatMul_1")
+                # Quantisers are further off than the weights, and may be named before them.
+                if through != "quantised":
+                    self.assertEqual(guilty[0], "MatMul_1")
                 self.assertIn("MatMul_1", guilty)
                 alone = {tensor["name"] for tensor in found["unexposed"]}
                 self.assertEqual("u0_q" in alone, through == "quantised")

@@ -9,13 +9,18 @@ import unittest
 
 from fault_run import FaultTest, is_sanitized
 
+# An inference is sent ahead where the one before took less than 10 ms. Under load it may take longer:
+# what is seen once in as many tries is there.
+TRIES = 6
+
 ITERATIONS = 12
 WRONG = 3  # the iteration at which --fail-fast ends the run
 
 
 class SentAhead(FaultTest):
     def runs(self):
-        return len((self.notes / "note").read_text().splitlines())
+        note = self.notes / "note"
+        return len(note.read_text().splitlines()) if note.exists() else 0
 
     def lone(self, *arguments, behaviour="", iterations=ITERATIONS, model=None):
         return self.begin("--runner", "bad=fake", "--iterations", iterations, *arguments,
@@ -45,6 +50,15 @@ class SentAhead(FaultTest):
                      for _, results in json.load(file)["lst"]]
         return ended, (ended.code, pairs, runners, made.get("faults"), made.get("error"), saved)
 
+    def tried(self, check, *arguments):
+        """Holds where it holds in one of some tries."""
+        for left in reversed(range(TRIES)):
+            try:
+                return check(*arguments)
+            except AssertionError:
+                if left == 0:
+                    raise
+
     def test_every_iteration_has_its_own_values(self):
         sizes = {"in the message": [2, 3], "lent": [150, 200], "in memory of its own": [800, 1000],
                  "too large": [1100, 2000]}
@@ -62,9 +76,23 @@ class SentAhead(FaultTest):
                     self.assertEqual(self.runs(), ITERATIONS)
 
     def test_one_more_is_run_where_fail_fast_ends_the_run(self):
-        ended, _ = self.stop_early(self.outputs_wrong_once())
-        self.assertEqual(ended.code, 1, ended)
-        self.assertEqual(self.runs(), WRONG + 2)
+        expected = self.outputs_wrong_once()
+
+        def check():
+            ended, _ = self.stop_early(expected)
+            self.assertEqual(ended.code, 1, ended)
+            self.assertEqual(self.runs(), WRONG + 2)
+
+        self.tried(check)
+
+    def check_what_is_told(self, model, behaviour, more):
+        ended = self.lone("--save-outputs", self.folder / "saved.json", *more, behaviour=behaviour,
+                          model=model)
+        self.assertEqual(ended.code, 0, ended)
+        told = ended.out.count("the next inputs are here")
+        self.assertGreater(told, 0, ended)
+        # There is nothing behind the last.
+        self.assertLess(told, ITERATIONS)
 
     def test_a_backend_is_given_the_inputs_of_the_next_run_and_then_just_these(self):
         for dims in ([2, 3], [150, 200]):
@@ -73,13 +101,7 @@ class SentAhead(FaultTest):
             for behaviour, more in (("ahead=1 sleep=8", []), ("ahead=1 sleep=8", ["--warm-up", "3"]),
                                     ("ahead=200", [])):
                 with self.subTest(dims=dims, behaviour=behaviour, more=more):
-                    ended = self.lone("--save-outputs", self.folder / "saved.json", *more,
-                                      behaviour=behaviour, model=model)
-                    self.assertEqual(ended.code, 0, ended)
-                    told = ended.out.count("the next inputs are here")
-                    self.assertGreater(told, 0, ended)
-                    # There is nothing behind the last.
-                    self.assertLess(told, ITERATIONS)
+                    self.tried(self.check_what_is_told, model, behaviour, more)
 
     def test_what_is_told_ahead_and_not_wanted_is_not_seen_either(self):
         expected = self.outputs_wrong_once()
@@ -97,15 +119,18 @@ class SentAhead(FaultTest):
         self.stop_early(self.outputs_wrong_once(), "sleep=15")
         self.assertEqual(self.runs(), WRONG + 1)
 
+    def check_runs_of_large(self, model, expected, runs):
+        ended = self.lone("--load-outputs", expected, "--fail-fast", model=model,
+                          iterations=WRONG + 3)
+        self.assertEqual(ended.code, 1, ended)
+        self.assertEqual(self.runs(), runs)
+
     def test_not_where_outputs_are_large(self):
         for dims, more in (([800, 1000], 2), ([1100, 2000], 1)):  # 3.2 and 8.8 MB
             with self.subTest(dims=dims):
                 model = self.write_model("large.onnx", ["x"], dims)
                 expected = self.outputs_wrong_once(model, "wrong_once.npz", WRONG + 3)
-                ended = self.lone("--load-outputs", expected, "--fail-fast", model=model,
-                                  iterations=WRONG + 3)
-                self.assertEqual(ended.code, 1, ended)
-                self.assertEqual(self.runs(), WRONG + more)
+                self.tried(self.check_runs_of_large, model, expected, WRONG + more)
 
     def test_not_in_this_process_which_a_crash_would_take_along(self):
         expected = self.outputs_wrong_once()
@@ -115,8 +140,14 @@ class SentAhead(FaultTest):
         self.assertEqual(self.runs(), WRONG + 1)
 
     def test_what_is_logged_in_an_iteration_that_nobody_wants_is_not_shown(self):
-        ended, _ = self.stop_early(self.outputs_wrong_once(), f"log=unwanted iteration={WRONG + 1}")
-        self.assertEqual(self.runs(), 1, "the unwanted iteration should have been run")
+        expected = self.outputs_wrong_once()
+
+        def check():
+            ended, _ = self.stop_early(expected, f"log=unwanted iteration={WRONG + 1}")
+            self.assertEqual(self.runs(), 1, "the unwanted iteration should have been run")
+            return ended
+
+        ended = self.tried(check)
         self.assertNotIn("unwanted", ended.out + ended.err)
 
     def test_not_beside_another_runner(self):
@@ -125,16 +156,19 @@ class SentAhead(FaultTest):
         self.assertEqual(ended.code, 1, ended)
         self.assertEqual(self.runs(), WRONG + 1)
 
+    def check_unseen(self, expected, plain, fate):
+        ended, seen = self.stop_early(expected, f"{fate} iteration={WRONG + 1}")
+        self.assertEqual(seen, plain, ended)
+        self.assertNotIn("[!]", ended.err + ended.out)
+        self.assertEqual(self.runs(), 1, "the unwanted iteration should have been run")
+
     def test_what_becomes_of_an_iteration_that_nobody_wants_is_not_seen(self):
         expected = self.outputs_wrong_once()
         _, plain = self.stop_early(expected)
         for fate in ("crash=SIGSEGV", "crash=exit=3", "fail=6", "scribble=garbage", "lie=fewer",
                      "sleep=400", "say=hello crash=SIGKILL"):
             with self.subTest(fate=fate):
-                ended, seen = self.stop_early(expected, f"{fate} iteration={WRONG + 1}")
-                self.assertEqual(seen, plain, ended)
-                self.assertNotIn("[!]", ended.err + ended.out)
-                self.assertEqual(self.runs(), 1, "the unwanted iteration should have been run")
+                self.tried(self.check_unseen, expected, plain, fate)
 
     def test_one_that_hangs_is_not_seen_either(self):
         expected = self.outputs_wrong_once()
@@ -145,9 +179,13 @@ class SentAhead(FaultTest):
 
     def test_with_v_its_end_is_told(self):
         expected = self.outputs_wrong_once()
-        ended, _ = self.stop_early(expected, f"crash=SIGSEGV iteration={WRONG + 1}", "-v")
-        self.assertIn("died of SIGSEGV, a memory access violation while running an iteration that "
-                      "is not wanted any more", ended.err + ended.out)
+
+        def check():
+            ended, _ = self.stop_early(expected, f"crash=SIGSEGV iteration={WRONG + 1}", "-v")
+            self.assertIn("died of SIGSEGV, a memory access violation while running an iteration "
+                          "that is not wanted any more", ended.err + ended.out)
+
+        self.tried(check)
 
     def test_a_crash_belongs_to_the_iteration_that_it_happens_in(self):
         for where in (0, 1, 2, 7, ITERATIONS - 1):

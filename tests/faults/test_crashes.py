@@ -20,8 +20,9 @@ STAGES = {
     "destroy": "while unloading the framework",
 }
 
-# The aim is 0.1 s; a machine under load may need more.
-DETECTED_WITHIN_S = 1.0
+# Far less than any --timeout, and more than a machine under load needs. How fast it is on an idle
+# one is a figure, and no test.
+DETECTED_WITHIN_S = 15.0
 
 
 class Crashes(FaultTest):

@@ -8,7 +8,8 @@ import unittest
 
 from fault_run import FAKE_DIR, FaultTest, VERNIER, alive, interrupt, wait_until, workers_of
 
-ENDED_WITHIN_S = 1.0
+# What is interrupted would go on for a minute and more: that it ended early is seen under any load.
+ENDED_WITHIN_S = 15.0
 
 
 class Interrupts(FaultTest):

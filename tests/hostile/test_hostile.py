@@ -34,15 +34,17 @@ MIB = 1 << 20
 RUSAGE_UNIT = 1024
 
 # Reading: what a person waits for and a machine has to spare. Seconds are those of the processor,
-# which other work on the machine does not stretch; waiting is judged more kindly.
-SECONDS = 1.0
+# and of one that goes through MEASURE_LOOPS in MEASURE_SECONDS: a slower one is measured beside a
+# case that took longer. How long it waited is not judged, short of HANG: other work stretches it.
+SECONDS = 1.5
 SECONDS_PER_MIB = 0.020
 MEMORY = 64 * MIB
 MEMORY_PER_BYTE = 2
 # Frameworks start in workers, whose time and memory are their own.
 FRAMEWORK_SECONDS = 20.0
-WAITING_FACTOR = 10
-HANG = 60.0
+HANG = 120.0
+MEASURE_LOOPS = 1_000_000
+MEASURE_SECONDS = 0.06
 
 MALFORMED, NOT_SAVED, USAGE = 3, 7, 2
 SANITIZER_FACTOR = 20
@@ -64,6 +66,14 @@ OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 def has_sanitizer(program):
     with open(program, "rb") as file:
         return b"__asan_init" in file.read()
+
+
+def slowness():
+    """How many times slower this processor is, now, than the one that limits are meant for."""
+    begin, total = time.thread_time(), 0
+    for number in range(MEASURE_LOOPS):
+        total += number % 7
+    return max(1.0, (time.thread_time() - begin) / MEASURE_SECONDS)
 
 
 class Finished:
@@ -182,7 +192,9 @@ class Judge:
         seconds = (SECONDS + SECONDS_PER_MIB * size / MIB) * self.factor
         if self.case.get("framework"):
             seconds = FRAMEWORK_SECONDS * self.factor
-        if self.finished.busy > seconds or self.finished.seconds > seconds * WAITING_FACTOR:
+        if self.finished.busy > seconds:
+            seconds *= slowness()
+        if self.finished.busy > seconds:
             self.blame(f"worked for {self.finished.busy:.1f} of {self.finished.seconds:.1f} s, "
                        f"at most {seconds:.1f} s are allowed")
         memory = MEMORY + MEMORY_PER_BYTE * size

@@ -37,8 +37,7 @@ class Script(TorchCase):
 
     def test_in_both_places_bit_for_bit(self):
         if not PLUGIN:
-            self.assertNotIn("plugin", PLACES)
-            return
+            self.skipTest("the TorchScript plug-in is not built")
         self.write_twin()
         done = self.passes("--runner", "a=torch net.pt --torch-in plugin", "--runner",
                            "b=torch net.pt --torch-in python", *SHAPES, "--compare", "simple",
@@ -47,10 +46,8 @@ class Script(TorchCase):
 
     def test_the_plug_in_is_preferred_where_it_fits(self):
         done = self.passes("net.pt", "--torch", *SHAPES, "-v")
-        library = "libtorch.so" in done.out + done.err
         self.assertEqual("the plug-in is not used" in done.out, not PLUGIN, str(done))
         self.assertRegex(done.out, r"pytorch-runner-N0-\S+ +torch \d+\.\d+\S* +CPU +float32")
-        self.assertIsNotNone(library)
 
     def test_what_the_plug_in_cannot_run_python_does(self):
         words = ("dict.pt", "--torch", "--input-shapes", "x:[2]", "-v")
@@ -230,7 +227,7 @@ class Plugin(TorchCase):
         done = self.run_torch("net.pt", "--torch", *SHAPES, "--torch-lib", "torch/lib/libtorch.so")
         if not PLUGIN:
             self.assert_fails(done, 5, "no backend 'torch'")
-            return
+            self.skipTest("the TorchScript plug-in is not built")
         self.assert_fails(done, 5, r"is PyTorch 9\.8\.7\+cpu, and this plug-in was built against \d+\.")
         # Left to itself, the user's Python runs the model.
         done = self.passes("net.pt", "--torch", *SHAPES, "-v",
