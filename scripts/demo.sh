@@ -25,12 +25,21 @@ expect() {
   fi
 }
 
-scripts/setup.sh --tolerant
-# After the set-up, because it looks for what the set-up installs.
+# Only what the demo runs: no tests, and GPU kernels where there is a GPU's driver.
+configure_demo() {
+  local gpu=OFF
+  if [[ -e /dev/nvidiactl ]]; then gpu=AUTO; fi
+  check_compiler
+  configure_release -DVERNIER_BUILD_TESTS=OFF -DVERNIER_GPU="$gpu"
+}
+
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
-stage configure configure_release
-stage build build_release
+check_room
+stage set-up scripts/setup.sh --tolerant
+find_ccache
+stage configure configure_demo
+stage build build_release vernier vernier_backends
 
 runners=()
 if has onnxruntime; then runners+=(onnxrt); fi

@@ -74,14 +74,15 @@ install_packages() {
   fi
   missing=${missing//$'\n'/ }
   if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
-    fail "these Debian packages are missing: $missing; install them as root (there is no sudo)"
+    fail "Debian packages are missing and there is no sudo: type, as root: apt-get install $missing"
   fi
   step "$2: installing $missing"
   # Lists that cannot be renewed may still be good enough for the packages asked for.
   as_root apt-get update >"$log" 2>&1 || true
   # shellcheck disable=SC2086  # a list of names
   as_root apt-get install --yes --no-install-recommends $missing >>"$log" 2>&1 </dev/null ||
-    fail "apt-get could not install the packages ($(reason "$log")); see $log"
+    fail "apt-get could not install the packages ($(reason "$log")): is there a network? Then type:" \
+      "apt-get install $missing (all of its output is in $log)"
 }
 
 # venv NAME LIST: a virtual environment .deps/NAME, made anew when LIST, the interpreter or the

@@ -37,10 +37,10 @@ run_tests() {
     --test-output-size-passed 100000000 --test-output-size-failed 100000000
 }
 
-scripts/deps.sh --tests --with tensorflow,torch,wheel,python,graphsurgeon,docs
-# After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
+stage set-up scripts/deps.sh --tests --with tensorflow,torch,wheel,python,graphsurgeon,docs
+find_ccache
 stage configure configure_all
 stage suites scripts/expected-tests.py --configured
 stage build build_release
