@@ -85,6 +85,12 @@ bool DeviceOutputs::Holds(const Tensor& tensor) const {
   return entry != nullptr && entry->held();
 }
 
+bool DeviceOutputs::Lost(const Tensor& tensor) const {
+  if (!Holds(tensor)) return false;
+  const std::shared_ptr<Worker> worker = Find(tensor)->worker();
+  return worker == nullptr || !worker->death().ok();
+}
+
 Result<PairMeasures> DeviceOutputs::Measure(const Tensor& a, const Tensor& b,
                                             const MeasureRequest& request) {
   const Entry* const x = Find(a);

@@ -28,6 +28,8 @@ class DeviceOutputs final : public DeviceMeasure {
   Result<Tensor> Adopt(const std::shared_ptr<Worker>& worker, const KeptOutput& output);
 
   bool Holds(const Tensor& tensor) const override;
+  /// Is it held by a worker that has ended? Its bytes are gone.
+  bool Lost(const Tensor& tensor) const;
   Result<PairMeasures> Measure(const Tensor& a, const Tensor& b,
                                const MeasureRequest& request) override;
   Status Fetch(const Tensor& tensor) override;

@@ -26,6 +26,9 @@ Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t 
     VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, InferOne(i, feed, iteration));
     outputs.push_back(std::move(result));
   }
+  for (size_t i = 0; i < live_.size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(outputs[i], live_.Restore(i, feed, iteration, std::move(outputs[i])));
+  }
   return outputs;
 }
 
@@ -53,6 +56,7 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
   observer_.OutputsMade(iteration, *result);
   VERNIER_TRY(savers_->AddResult(index, *result));
   if (!noise_ || index != 0) return {};
+  if (noise_->lost_worker()) VERNIER_TRY(live_.OpenTwin(*noise_));
   return noise_->Measure(feed, iteration, *result, bars_);
 }
 

@@ -122,21 +122,40 @@ void LiveRunner::NoteSkipped(const TensorMap& outputs, const std::vector<Skipped
   }
 }
 
+bool LiveRunner::lost_worker() const {
+  return worker_ != nullptr && !worker_->death().ok() && worker_->AwaitLoad().ok();
+}
+
+Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
+                                               OutputPlace place) {
+  return worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place);
+}
+
+IterationResult LiveRunner::ResultOf(Worker::Outcome& outcome) const {
+  IterationResult result;
+  result.runner_name = name();
+  result.runtime_s = outcome.inference_seconds;
+  result.outputs = std::move(outcome.outputs.tensors);
+  return result;
+}
+
+Result<IterationResult> LiveRunner::InferAgain(const TensorBlock& feed, int64_t iteration) {
+  VERNIER_ASSIGN_OR_RETURN(Worker::Outcome outcome,
+                           RunSession(feed, iteration, OutputPlace::kHost));
+  return ResultOf(outcome);
+}
+
 Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration,
                                           DeviceOutputs* devices) {
   const bool may_stay = devices != nullptr && worker_.use_count() > 1;
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
-      worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration),
-                   may_stay ? OutputPlace::kDevice : OutputPlace::kHost));
+      RunSession(feed, iteration, may_stay ? OutputPlace::kDevice : OutputPlace::kHost));
   received_ = std::move(outcome.received);
   if (hashes_ && iteration >= 0) Remember();
   TakeOver(outcome.inference_seconds);
   NoteSkipped(outcome.outputs.tensors, outcome.outputs.skipped);
-  IterationResult result;
-  result.runner_name = name();
-  result.runtime_s = outcome.inference_seconds;
-  result.outputs = std::move(outcome.outputs.tensors);
+  IterationResult result = ResultOf(outcome);
   for (KeptOutput& kept : outcome.outputs.kept) {
     if (devices == nullptr) return BackendError("the worker kept outputs that it was to send");
     VERNIER_ASSIGN_OR_RETURN(Tensor tensor, devices->Adopt(worker_, kept));

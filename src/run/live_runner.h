@@ -32,7 +32,15 @@ class LiveRunner {
   /// Gives the runner its worker, which may still be loading.
   void Attach(std::shared_ptr<Worker> worker, uint64_t session_id) {
     worker_ = std::move(worker);
+    served_by_ = worker_;
     session_id_ = session_id;
+  }
+
+  /// Has its worker ended after the framework was loaded? Another worker may then serve it.
+  bool lost_worker() const;
+  /// Is or was the worker that it was given last the same?
+  bool shared_worker_with(const LiveRunner& other) const {
+    return !served_by_.owner_before(other.served_by_) && !other.served_by_.owner_before(served_by_);
   }
 
   /// Waits for the framework and opens the model. What is waited with is told since how many
@@ -45,6 +53,9 @@ class LiveRunner {
   /// there if another runner of the same worker may have its own there.
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
                                 DeviceOutputs* devices = nullptr);
+
+  /// Infer() once more, for outputs that were lost: on the host, and neither counted nor timed.
+  Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
 
   /// See Worker::Meanwhile and Worker::serves_plugin.
   void Meanwhile(std::function<void()> work) { worker_->Meanwhile(std::move(work)); }
@@ -109,11 +120,14 @@ class LiveRunner {
 
  private:
   Status OpenSession(const ModelSource& model, const OptionList& more);
+  Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration, OutputPlace place);
+  IterationResult ResultOf(Worker::Outcome& outcome) const;
   void Remember();
   void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
 
   const RunnerPlan& plan_;
   std::shared_ptr<Worker> worker_;
+  std::weak_ptr<Worker> served_by_;  // tells workers apart even when they are gone
   Waiting waiting_;
   uint64_t session_id_ = 0;
   Status failure_;

@@ -149,11 +149,18 @@ Status LiveRuns::Open(size_t index) {
     Fail(runner, plan.status());
     return {};
   }
+  // One that was opened before it in the same worker may have ended that.
+  if (WhoEndedWorkerOf(runner) != nullptr) StartOne(index);
+  return runner.alive() ? OpenModel(index, *plan, logger_) : Status();
+}
+
+Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {
+  LiveRunner& runner = runners_[index];
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
-                           ModelSource::Prepare(*plan, logger_, [this] { return ScriptWorker(); }));
+                           ModelSource::Prepare(plan, logger, [this] { return ScriptWorker(); }));
   VERNIER_ASSIGN_OR_RETURN(
       const CalibrationFeeds calibration,
-      CalibrationFeeds::Make(plan_, runner.plan(), *model, python_feeds_, logger_));
+      CalibrationFeeds::Make(plan_, runner.plan(), *model, python_feeds_, logger));
   Status status = runner.Open(*model, calibration.options());
   const bool has_both =
       runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
@@ -200,7 +207,8 @@ Status LiveRuns::OpenTwin(NoiseFloor& noise) {
 
 void LiveRuns::Close(size_t index) {
   LiveRunner& runner = runners_[index];
-  const bool was_alive = runner.alive();
+  // What another one did to the worker that they shared is not this one's failure.
+  const bool was_alive = runner.alive() && WhoEndedWorkerOf(runner) == nullptr;
   const Status status = runner.Close();
   const bool interrupted = status.code() == StatusCode::kCancelled;
   if (was_alive && !status.ok() && !interrupted) Fail(runner, status);
@@ -248,6 +256,8 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
     VERNIER_ASSIGN_OR_RETURN(IterationResult saved, TakeSaved(index, iteration));
     return std::optional<IterationResult>(std::move(saved));
   }
+  VERNIER_TRY(BringBack(index));
+  if (!runner.alive()) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   TellInputs(runner);
   const bool may_stay = may_stay_on_device_ && !IsSample(index, iteration);

@@ -73,6 +73,12 @@ class LiveRuns {
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration);
 
+  /// The same once more where outputs of `made`, which Infer() gave for this feed, stayed on a
+  /// device and were lost there with the worker. Elsewhere `made` itself.
+  Result<std::optional<IterationResult>> Restore(size_t index, const TensorMap& feed,
+                                                 int64_t iteration,
+                                                 std::optional<IterationResult> made);
+
   /// What is done once, on this thread, while a runner computes the next result.
   struct Work {
     /// Gives the feed of the iteration after that, where there will be one and it is known already,
@@ -130,6 +136,9 @@ class LiveRuns {
   void CheckReceived(const LiveRunner& runner, int64_t iteration);
   void Fail(LiveRunner& runner, const Status& why);
   Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
+  const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
+  Status BringBack(size_t index);
+  Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
   bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
   bool IsSaved(size_t index, int64_t iteration) const;

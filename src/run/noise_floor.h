@@ -26,6 +26,9 @@ class NoiseFloor {
   /// Opens the twin in a worker of `pool`. Errors are the backend's.
   Status Open(WorkerPool& pool, const ModelSource& model);
 
+  /// See LiveRunner::lost_worker. Open() gives it another one.
+  bool lost_worker() const { return twin_.lost_worker(); }
+
   /// One more inference with the feed that `reference` was made from; differences go to `bars`.
   Status Measure(const TensorMap& feed, int64_t iteration, const IterationResult& reference,
                  PairBars& bars);

@@ -122,6 +122,7 @@ bool Behaviour::IsAt(const Place& place) const {
     const int64_t wanted = Number(key, -1);
     return wanted < 0 || value < 0 || wanted == value;
   };
+  if (!place.model.empty() && place.model.find(Get("model")) == place.model.npos) return false;
   return selected("session", place.session) && selected("iteration", place.iteration);
 }
 

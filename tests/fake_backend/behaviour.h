@@ -21,6 +21,7 @@
 //   stage=query|create|open|signature|info|run|close|destroy    where; default run
 //   iteration=K       only in this run of a session, counted from 0; default: every run
 //   session=N         only in the session that was opened as the N-th, counted from 0
+//   model=TEXT        only in sessions of models with TEXT in their path
 //   note=PATH         appends "stage monotonic-nanoseconds" to PATH just before it happens
 #pragma once
 
@@ -31,11 +32,13 @@
 
 namespace fake {
 
-/// Where a call is: what `stage`, `session` and `iteration` select. -1: does not apply.
+/// Where a call is: what `stage`, `session`, `iteration` and `model` select. -1, or empty: does not
+/// apply.
 struct Place {
   std::string_view stage;
   int64_t session = -1;
   int64_t iteration = -1;
+  std::string_view model = {};
 };
 
 class Behaviour {

@@ -52,6 +52,7 @@ struct vn_session {
 
   vn_backend* backend;
   int64_t number;
+  std::string model;
   int64_t runs = 0;
   float error = 0;                // relative, of its outputs
   std::vector<std::string> next;  // the bytes that the inputs of the next run are to have
@@ -253,12 +254,13 @@ vn_status* Open(vn_backend* backend, const vn_model* model, const vn_option* opt
                 vn_session** out) noexcept {
   const vn_host* host = backend->host;
   const int64_t number = backend->sessions_opened++;
-  const Place place{.stage = "open", .session = number};
+  const Place place{.stage = "open", .session = number, .model = View(model->path)};
   if (vn_status* status = Act(host, backend->behaviour, place)) return status;
   if (backend->behaviour.LieAt(place) == "no_session") return nullptr;
   const bool noisy = !backend->behaviour.Get("noise").empty();
   if (count > 0 && !noisy) return UnknownOption(host, options[0]);
   auto* session = new vn_session(backend, number);
+  session->model = View(model->path);
   session->error = ErrorOf(*backend, count > 0, number);
   for (const vn_tensor* input : std::span(model->inputs, model->input_count)) {
     session->names.emplace_back(View(input->name));
@@ -285,14 +287,15 @@ void Close(vn_session* session) noexcept {
   if (session->unreleased != 0) {
     host->log(host->self, 40, Str("outputs of the fake backend were not released"));
   }
-  (void)session->backend->behaviour.ActAt({.stage = "close", .session = session->number});
+  (void)session->backend->behaviour.ActAt(
+      {.stage = "close", .session = session->number, .model = session->model});
   delete session;
 }
 
 vn_status* Signature(vn_session* session, int32_t is_output, size_t index,
                      vn_tensor* out) noexcept {
   const vn_backend& backend = *session->backend;
-  const Place place{.stage = "signature", .session = session->number};
+  const Place place{.stage = "signature", .session = session->number, .model = session->model};
   if (vn_status* status = Act(backend.host, backend.behaviour, place)) return status;
   const std::string_view lie = backend.behaviour.LieAt(place);
   if (lie == "endless" && is_output != 0) index = 0;
@@ -307,7 +310,7 @@ vn_status* Signature(vn_session* session, int32_t is_output, size_t index,
 
 vn_status* Info(vn_session* session, vn_session_info* out) noexcept {
   const vn_backend& backend = *session->backend;
-  const Place place{.stage = "info", .session = session->number};
+  const Place place{.stage = "info", .session = session->number, .model = session->model};
   if (vn_status* status = Act(backend.host, backend.behaviour, place)) return status;
   out->precision = Str("none");
   out->device = Str("CPU");
@@ -354,7 +357,7 @@ vn_status* Run(vn_session* session, const vn_tensor* const* inputs, size_t input
                vn_tensor** outputs, size_t capacity, size_t* out_count,
                vn_run_stats* stats) noexcept {
   const vn_host* host = session->backend->host;
-  const Place place{"run", session->number, session->runs++};
+  const Place place{"run", session->number, session->runs++, session->model};
   if (host->cancelled(host->self) != 0) return NewStatus(host, VN_CANCELLED, "cancelled");
   const std::vector<std::string> told = std::exchange(session->next, {});
   if (!told.empty() && told != BytesOf({inputs, input_count})) {

@@ -1,5 +1,6 @@
 // A libcuda.so.1 for machines without a GPU: one device whose memory is the host's. It allocates,
 // copies and synchronises, and refuses to compile kernels, as a driver too old for them would.
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,19 @@ constexpr int kNotReady = 600;
 bool Behaves(const char* how) {
   const char* value = std::getenv("VERNIER_FAKE_CUDA");
   return value != nullptr && std::strcmp(value, how) == 0;
+}
+
+// $VERNIER_FAKE_CUDA_DIES is "COUNT:FILE": the process ends at so many allocations, unless FILE
+// exists, which is written then.
+void MayDie() {
+  static std::atomic<int> allocations = 0;
+  const char* when = std::getenv("VERNIER_FAKE_CUDA_DIES");
+  const char* path = when == nullptr ? nullptr : std::strchr(when, ':');
+  if (path == nullptr || ++allocations < std::atoi(when)) return;
+  std::FILE* file = std::fopen(path + 1, "wxe");
+  if (file == nullptr) return;
+  std::fclose(file);
+  std::abort();
 }
 
 // $VERNIER_FAKE_CUDA_WAITS is a file that gets a line for each time that the program waits for the
@@ -108,6 +122,7 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
 EXPORT int cuCtxPushCurrent_v2(void*) { return 0; }
 EXPORT int cuCtxPopCurrent_v2(void** out) { return *out = nullptr, 0; }
 EXPORT int cuMemAlloc_v2(uint64_t* out, size_t bytes) {
+  MayDie();
   // Zeros, as new memory of a device often is.
   void* memory = Behaves("no-memory") ? nullptr : std::calloc(bytes, 1);
   *out = reinterpret_cast<uint64_t>(memory);

@@ -63,6 +63,23 @@ class DeviceOutputs(unittest.TestCase):
         # The library has no compiler for the kernels; that is said once.
         self.assertEqual(ended.stdout.count("Outputs are copied from the GPU to be compared"), 1)
 
+    def test_those_that_are_lost_with_a_worker_are_made_again(self):
+        # Three runners, so the sixth allocation is that of the last one in the second iteration.
+        runners = [word for name in "abc"
+                   for word in ("--runner", f"{name}=identity --identity-device cuda")]
+        record = self.folder / "record.json"
+        environment = dict(os.environ, LD_LIBRARY_PATH=FAKE_CUDA_DIR, VERNIER_FAKE_CUDA="",
+                           VERNIER_FAKE_CUDA_DIES=f"6:{self.folder / 'died'}")
+        ended = subprocess.run([VERNIER, "run", self.model, *runners, "--iterations", "4",
+                                "--save-record", record], env=environment, timeout=60,
+                               capture_output=True, text=True, check=False)
+        self.assertEqual(ended.returncode, 6, ended.stdout + ended.stderr)
+        self.assertIn("a vs. b: PASSED, compared 1 output in 4 iterations", ended.stdout)
+        document = json.loads(record.read_text(encoding="utf-8"))
+        self.assertEqual([bool(r.get("failure")) for r in document["runners"]],
+                         [False, False, True])
+        self.assertEqual([r["iterations"] for r in document["runners"]], [4, 4, 1])
+
     def test_what_needs_the_bytes_gets_them(self):
         saved = self.folder / "saved.npz"
         for option in (["--save-outputs", saved], ["--validate"], ["-v"], ["--compare", "ulp"],

@@ -128,11 +128,12 @@ class Crashes(FaultTest):
 
 
 class Processes(FaultTest):
-    def test_runners_of_one_framework_share_its_fate(self):
+    def test_only_the_one_that_died_is_lost(self):
         ended = self.begin("--runner", "a=fake", "--runner", "b=fake",
                            behaviour="crash=SIGSEGV session=1").end()
         self.assertEqual(ended.code, 6, ended)
         self.assert_failed_line(ended, "SIGSEGV", runner="b")
+        self.assertNotIn("[!] a ", ended.err)
 
     def test_use_subprocess_gives_each_its_own(self):
         # A process of its own has one session, so nothing is session 1.
