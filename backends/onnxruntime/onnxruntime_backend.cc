@@ -45,6 +45,7 @@ Status CreateEnvironment(Api& api, std::string_view log, const sdk::Host& host) 
     return InvalidArgument("--onnxruntime.log: expected stderr or host, got '" + std::string(log) +
                            "'");
   }
+  api.logs_to_host = true;
   return Take(api, api.table->CreateEnvWithCustomLogger(&PassOn, const_cast<sdk::Host*>(&host),
                                                         kLevel, "vernier", &api.env));
 }

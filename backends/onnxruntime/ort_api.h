@@ -16,6 +16,7 @@ struct Api {
   std::string version;
   std::string path;
   OrtAllocator* allocator = nullptr;
+  bool logs_to_host = false;
   OrtEnv* env = nullptr;  // never released: the library outlives every session
 };
 

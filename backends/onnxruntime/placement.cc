@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -48,6 +49,7 @@ std::string ShortName(std::string_view provider) {
 
 Status Placement::Listen(const Api& api, OrtSessionOptions* options, OrtLoggingLevel least) {
   least_ = least;
+  logs_to_host_ = api.logs_to_host;
   VERNIER_TRY(ort::Take(api, api.table->SetUserLoggingFunction(options, &Hear, this)));
   return ort::Take(api, api.table->SetSessionLogSeverityLevel(options, ORT_LOGGING_LEVEL_VERBOSE));
 }
@@ -60,7 +62,12 @@ void Placement::Hear(void* self, OrtLoggingLevel severity, const char* /*categor
 void Placement::Take(OrtLoggingLevel severity, std::string_view message) {
   constexpr int32_t kWarning = 30, kError = 40;
   const std::scoped_lock lock(mutex_);
-  if (severity >= least_) {
+  if (severity >= least_ && !logs_to_host_) {
+    // Where ONNX Runtime's own words go.
+    std::fprintf(stderr, "[%c:onnxruntime] %.*s\n",
+                 severity >= ORT_LOGGING_LEVEL_ERROR ? 'E' : 'W', static_cast<int>(message.size()),
+                 message.data());
+  } else if (severity >= least_) {
     host_.Log(severity >= ORT_LOGGING_LEVEL_ERROR ? kError : kWarning, message);
   }
   if (severity != ORT_LOGGING_LEVEL_VERBOSE) return;

@@ -51,6 +51,7 @@ class Placement {
 
   const sdk::Host& host_;
   OrtLoggingLevel least_ = ORT_LOGGING_LEVEL_WARNING;
+  bool logs_to_host_ = false;
   std::mutex mutex_;  ///< of what is heard, from any thread of ONNX Runtime
   std::map<std::string, Share, std::less<>> shares_;
   Share* told_ = nullptr;  ///< whose nodes follow

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace vernier {
@@ -85,7 +86,7 @@ std::string LastLines(std::string_view text, size_t max_lines, size_t max_line_b
   return joined;
 }
 
-Result<std::unique_ptr<StderrRelay>> StderrRelay::Start() {
+Result<std::unique_ptr<StderrRelay>> StderrRelay::Start(RelayRule rule) {
   std::array<int, 2> ends;
   const bool made = ::pipe2(ends.data(), O_CLOEXEC) == 0;
   UniqueFd read_end(made ? ends[0] : -1), write_end(made ? ends[1] : -1);
@@ -94,11 +95,14 @@ Result<std::unique_ptr<StderrRelay>> StderrRelay::Start() {
     return NoDescriptorsLeft();
   }
   return std::unique_ptr<StderrRelay>(
-      new StderrRelay(std::move(read_end), std::move(write_end), std::move(stop)));
+      new StderrRelay(rule, std::move(read_end), std::move(write_end), std::move(stop)));
 }
 
-StderrRelay::StderrRelay(UniqueFd read_end, UniqueFd write_end, UniqueFd stop)
-    : read_end_(std::move(read_end)), write_end_(std::move(write_end)), stop_(std::move(stop)) {
+StderrRelay::StderrRelay(RelayRule rule, UniqueFd read_end, UniqueFd write_end, UniqueFd stop)
+    : rule_(rule),
+      strips_(rule == RelayRule::kPassOnPlainly &&
+              (::isatty(STDOUT_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0)),
+      read_end_(std::move(read_end)), write_end_(std::move(write_end)), stop_(std::move(stop)) {
   // Signals are the main thread's. A reader that has gone away is seen by write() here.
   sigset_t all, before;
   ::sigfillset(&all);
@@ -107,12 +111,21 @@ StderrRelay::StderrRelay(UniqueFd read_end, UniqueFd write_end, UniqueFd stop)
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+std::string StderrRelay::TakeKept() {
+  if (rule_ != RelayRule::kKeep) return "";
+  // What was written before an answer came is in the pipe, if the thread has not got it already.
+  for (int i = 0; i < kMaxLastReads && PassOn() == Piece::kPassedOn; ++i) continue;
+  const std::scoped_lock lock(mutex_);
+  return LastLines(std::exchange(tail_, {}), kTailLines, kLineBytes);
+}
+
 std::string StderrRelay::Stop() {
   if (thread_.joinable()) {
     const uint64_t one = 1;
     while (::write(stop_.get(), &one, sizeof(one)) < 0 && errno == EINTR) continue;
     thread_.join();
   }
+  const std::scoped_lock lock(mutex_);
   return LastLines(tail_, kTailLines, kLineBytes);
 }
 
@@ -120,27 +133,34 @@ void StderrRelay::Serve() {
   std::array<pollfd, 2> ready = {{{read_end_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
   while (ready[1].revents == 0) {
     if (::poll(ready.data(), ready.size(), -1) < 0) continue;
-    if (ready[0].revents != 0 && !PassOn()) ready[0].fd = -1;  // everybody has closed it
+    // Where everybody has closed it.
+    if (ready[0].revents != 0 && PassOn() == Piece::kNoneEver) ready[0].fd = -1;
   }
-  for (int i = 0; i < kMaxLastReads && PassOn(); ++i) continue;
+  for (int i = 0; i < kMaxLastReads && PassOn() == Piece::kPassedOn; ++i) continue;
+  const std::scoped_lock lock(mutex_);
   PassOnLines(0);
 }
 
-// One piece. False when there is none, now or ever.
-bool StderrRelay::PassOn() {
+StderrRelay::Piece StderrRelay::PassOn() {
+  const std::scoped_lock lock(mutex_);
   std::array<char, kChunk> buffer;
   const ssize_t count = ::read(read_end_.get(), buffer.data(), buffer.size());
-  if (count <= 0) return count < 0 && errno == EINTR;
+  if (count < 0 && errno == EINTR) return Piece::kPassedOn;
+  if (count < 0 && errno == EAGAIN) return Piece::kNoneNow;
+  if (count <= 0) return Piece::kNoneEver;
   const std::string_view bytes(buffer.data(), static_cast<size_t>(count));
-  tail_ += bytes;
+  const std::string plain = filter_.Strip(bytes);
+  tail_ += plain;
   if (tail_.size() > 2 * kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
+  if (rule_ == RelayRule::kKeep) return Piece::kPassedOn;
+  const std::string_view shown = strips_ ? std::string_view(plain) : bytes;
   if (!in_workflow_) {
-    Write(bytes);
-    return true;
+    Write(shown);
+    return Piece::kPassedOn;
   }
-  held_ += bytes;
+  held_ += shown;
   PassOnLines(kMostHeld);
-  return true;
+  return Piece::kPassedOn;
 }
 
 // Of what is held, whole lines; all of it where it is more than `most_held` bytes.

@@ -1,13 +1,15 @@
-// What a worker writes to its standard output and error: passed on at once, and its last lines kept
-// for the verdict when it dies.
+// What a worker writes to its standard output and error: passed on at once where that is wanted, and
+// its last lines kept for the verdict when it dies or fails.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "util/escape_codes.h"
 #include "util/unique_fd.h"
 #include "util/workflow_commands.h"
 #include "vernier/status.h"
@@ -20,11 +22,19 @@ namespace vernier {
 /// empty when there are none.
 std::string LastLines(std::string_view text, size_t max_lines, size_t max_line_bytes);
 
-/// A pipe whose bytes a thread writes to this process's standard error. Memory does not grow with
-/// what comes through. In a GitHub workflow lines arrive whole, and none is a command to it.
+/// What becomes of the bytes of a worker.
+enum class RelayRule {
+  kPassOn,         ///< as they are: those of a user's own script
+  kPassOnPlainly,  ///< without escape codes, unless standard output and error are terminals
+  kKeep,           ///< only the last lines, for those who ask
+};
+
+/// A pipe that a thread reads, and writes to this process's standard error as `rule` says. Memory
+/// does not grow with what comes through. In a GitHub workflow lines arrive whole, and none is a
+/// command to it.
 class StderrRelay {
  public:
-  static Result<std::unique_ptr<StderrRelay>> Start();
+  static Result<std::unique_ptr<StderrRelay>> Start(RelayRule rule = RelayRule::kPassOn);
 
   ~StderrRelay() { (void)Stop(); }
   StderrRelay(const StderrRelay&) = delete;
@@ -34,24 +44,33 @@ class StderrRelay {
   int write_end() const { return write_end_.get(); }
   void CloseWriteEnd() { write_end_.Reset(); }
 
+  /// The last lines of what has come until now, without escape codes, and not those that an earlier
+  /// call returned. Empty where lines are passed on.
+  std::string TakeKept();
+
   /// Passes on what the pipe holds, ends the thread, and returns the last lines of all that came;
   /// asked again, the same. Does not wait for processes that still hold the other end.
   std::string Stop();
 
  private:
-  StderrRelay(UniqueFd read_end, UniqueFd write_end, UniqueFd stop);
+  StderrRelay(RelayRule rule, UniqueFd read_end, UniqueFd write_end, UniqueFd stop);
 
   void Serve();
-  bool PassOn();
+  enum class Piece { kPassedOn, kNoneNow, kNoneEver };
+  Piece PassOn();
   void PassOnLines(size_t most_held);
   void Write(std::string_view bytes);
 
+  const RelayRule rule_;
+  const bool strips_;
   UniqueFd read_end_, write_end_;
-  UniqueFd stop_;     // an eventfd: readable when Serve should end
-  std::string tail_;  // of Serve's thread until that has ended
+  UniqueFd stop_;  // an eventfd: readable when Serve should end
   const bool in_workflow_ = InGitHubWorkflow();
-  std::string held_;      // likewise: a line that is not finished, in a workflow
   bool is_mute_ = false;  // our own standard error does not take any more
+  std::mutex mutex_;      // for what follows
+  EscapeFilter filter_;
+  std::string tail_;  // without escape codes
+  std::string held_;  // a line that is not finished, in a workflow
   std::thread thread_;
 };
 

@@ -49,6 +49,31 @@ TEST(StderrRelay, PassesOnAndRemembersTheEnd) {
   EXPECT_TRUE(passed.ends_with("f\nlast words\n"));
 }
 
+TEST(StderrRelay, KeepsWhatNobodyWantsToSeeForWhoeverAsks) {
+  ::testing::internal::CaptureStderr();
+  Result<std::unique_ptr<StderrRelay>> relay = StderrRelay::Start(RelayRule::kKeep);
+  ASSERT_TRUE(relay.ok());
+  const auto say = [&](std::string_view text) {
+    return ::write((*relay)->write_end(), text.data(), text.size());
+  };
+  ASSERT_EQ(say("\x1b[0;93mone\x1b[m\ntwo\n"), 19);
+  EXPECT_EQ((*relay)->TakeKept(), "one\ntwo");
+  EXPECT_EQ((*relay)->TakeKept(), "");
+  ASSERT_EQ(say("three\n"), 6);
+  EXPECT_EQ((*relay)->Stop(), "three");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(StderrRelay, PassesNoEscapeCodesOnWhereThereIsNoTerminal) {
+  ::testing::internal::CaptureStderr();
+  Result<std::unique_ptr<StderrRelay>> relay = StderrRelay::Start(RelayRule::kPassOnPlainly);
+  ASSERT_TRUE(relay.ok());
+  ASSERT_EQ(::write((*relay)->write_end(), "\x1b[0;93mone\x1b[m\n", 15), 15);
+  EXPECT_EQ((*relay)->TakeKept(), "");
+  EXPECT_EQ((*relay)->Stop(), "one");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "one\n");
+}
+
 // A name that a framework quotes may hold line breaks, and may come in pieces.
 TEST(StderrRelay, CommandsNoWorkflow) {
   ::setenv("GITHUB_ACTIONS", "true", 1);

@@ -33,6 +33,9 @@ struct WorkerOptions {
   std::vector<std::string> program;
   std::vector<std::string>
       environment;  ///< "NAME=value", beside this process's own; not in_process
+  /// What it writes to its standard output and error is a user's own script's, which is always
+  /// passed on. Of a framework it is from -v on, without escape codes for terminals elsewhere.
+  bool speaks_for_user = false;
   /// A connection that another part of this process serves already: nothing is started.
   UniqueFd served;
   bool in_process = false;  ///< serve in a thread of this process: a crash takes everything along
@@ -115,6 +118,11 @@ class Worker {
 
   Status Close(uint64_t session);
 
+  /// For the end of a verdict on one of its sessions, after the first line: what it wrote to its
+  /// standard error before, where nobody has seen that yet. Empty for one that is dead, whose
+  /// death() has it.
+  std::string UnseenWords();
+
   /// Any other request: the body of a successful answer, and its descriptor if one came along.
   struct Answer {
     std::vector<std::byte> body;
@@ -189,6 +197,7 @@ class Worker {
   Status Bury(std::string_view stage);
   Status EndBy(Status why);
   Status EndLate(std::string what);
+  RelayRule RuleOfWords() const;
   std::string LastWords();
   std::optional<int> Reap();
   void Kill();

@@ -63,6 +63,10 @@ std::string DescribeEnd(int wait_status) {
   return "ended with exit status " + std::to_string(WEXITSTATUS(wait_status));
 }
 
+std::string AfterVerdict(const std::string& lines) {
+  return lines.empty() ? lines : "\nThe last it wrote to standard error:\n" + lines;
+}
+
 std::string OwnExecutable() {
   const std::string path = OwnProgram().string();
   return path.empty() ? "/proc/self/exe" : path;
@@ -128,7 +132,7 @@ Status Worker::Spawn(Channel child) {
   // dup2 onto the same number would leave close-on-exec set: move the descriptor away first.
   const UniqueFd moved(::fcntl(child.descriptor(), F_DUPFD_CLOEXEC, kWorkerFd + 1));
   if (!moved.valid()) return NoDescriptorsLeft();
-  VERNIER_ASSIGN_OR_RETURN(said_, StderrRelay::Start());
+  VERNIER_ASSIGN_OR_RETURN(said_, StderrRelay::Start(RuleOfWords()));
   const SpawnSettings settings(moved.get(), said_->write_end());
   const std::string executable = OwnExecutable();
   std::vector<std::string> words = {"vernier", "worker", std::to_string(kWorkerFd),
@@ -220,10 +224,19 @@ Status Worker::Bury(std::string_view stage) {
   return death_;
 }
 
+RelayRule Worker::RuleOfWords() const {
+  if (options_.speaks_for_user) return RelayRule::kPassOn;
+  const LogArea area(logger_, log_area::kBackend);
+  return logger_.Enabled(Severity::kVerbose) ? RelayRule::kPassOnPlainly : RelayRule::kKeep;
+}
+
 // For the end of a verdict, after its first line: what the process wrote before it ended.
 std::string Worker::LastWords() {
-  const std::string lines = said_ == nullptr ? std::string() : said_->Stop();
-  return lines.empty() ? lines : "\nThe last it wrote to standard error:\n" + lines;
+  return said_ == nullptr ? std::string() : AfterVerdict(said_->Stop());
+}
+
+std::string Worker::UnseenWords() {
+  return said_ == nullptr || !death_.ok() ? std::string() : AfterVerdict(said_->TakeKept());
 }
 
 std::optional<uint64_t> Worker::TakePeakMemory() {

@@ -86,6 +86,9 @@ class LiveRunner {
   /// even now is an error, though everything it computed has been delivered.
   Status Close();
 
+  /// See Worker::UnseenWords.
+  std::string UnseenWords() { return worker_ ? worker_->UnseenWords() : std::string(); }
+
   /// Puts the runner out of the run for good.
   void Fail(Status why) { failure_ = std::move(why); }
   bool alive() const { return failure_.ok(); }

@@ -134,7 +134,7 @@ bool LiveRuns::MayMoveToPython(const LiveRunner& runner) const {
 }
 
 void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
-  logger_.Critical(PadName(runner.name()) + " | FAILED: " + why.message());
+  logger_.Critical(PadName(runner.name()) + " | FAILED: " + why.message() + runner.UnseenWords());
   runner.Fail(why);
 }
 

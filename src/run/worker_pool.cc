@@ -62,7 +62,7 @@ Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
     VERNIER_ASSIGN_OR_RETURN(load.plugin_paths, std::move(found));
   }
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker,
-                           Start(std::move(load), std::move(program)));
+                           Start(std::move(load), std::move(program), runner.backend == "python"));
   slot = worker;
   if (caller_ != nullptr && caller_->kept_workers != nullptr) {
     (*caller_->kept_workers)[key] = worker;
@@ -88,7 +88,7 @@ Result<std::shared_ptr<Worker>> WorkerPool::GetForScripts() {
     return scripts_;
   }
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> program, PythonWorkerProgram(plan_.python));
-  VERNIER_ASSIGN_OR_RETURN(scripts_, Start({}, std::move(program)));
+  VERNIER_ASSIGN_OR_RETURN(scripts_, Start({}, std::move(program), true));
   return scripts_;
 }
 
@@ -104,9 +104,11 @@ Result<std::shared_ptr<Worker>> WorkerPool::StartAtCaller() {
 }
 
 Result<std::shared_ptr<Worker>> WorkerPool::Start(LoadRequest load,
-                                                  std::vector<std::string> program) {
+                                                  std::vector<std::string> program,
+                                                  bool speaks_for_user) {
   WorkerOptions options;
   options.load = std::move(load);
+  options.speaks_for_user = speaks_for_user;
   options.in_process = plan_.in_process && program.empty();
   options.program = std::move(program);
   options.environment = plan_.environment;

@@ -39,7 +39,8 @@ class WorkerPool {
  private:
   std::shared_ptr<Worker> FindKept(const std::string& key) const;
   Result<std::shared_ptr<Worker>> StartAtCaller();
-  Result<std::shared_ptr<Worker>> Start(LoadRequest load, std::vector<std::string> program);
+  Result<std::shared_ptr<Worker>> Start(LoadRequest load, std::vector<std::string> program,
+                                        bool speaks_for_user);
 
   const ExecutionPlan& plan_;
   const std::atomic<int>& interrupted_;

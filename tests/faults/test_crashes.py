@@ -57,14 +57,20 @@ class Crashes(FaultTest):
                     behaviour=f"flood=stderr bytes=4000 say=out_of_cheese {how} iteration=1")
                 self.assertEqual(ended.code, 6, ended)
                 self.assert_failed_line(ended, "while running iteration 1")
-                # On standard error as it came, and at the end of the verdict.
+                # At the end of the verdict, and nowhere else.
                 lines = [line.rstrip("\n") for _, line in ended.lines]
-                self.assertEqual(lines.count("out_of_cheese"), 1, ended)
+                self.assertEqual(lines.count("out_of_cheese"), 0, ended)
                 failure = json.loads(record.read_text())["runners"][1]["failure"].splitlines()
                 self.assertIn("while running iteration 1", failure[0])
                 self.assertEqual(failure[-1], "out_of_cheese")
                 self.assertLessEqual(len(failure), 22)
                 self.assertEqual(lines.count("    out_of_cheese"), 1, ended)
+
+    def test_with_v_it_comes_when_it_is_written_too(self):
+        ended = self.run_pair("-v", behaviour="say=out_of_cheese crash=SIGSEGV")
+        lines = [line.rstrip("\n") for _, line in ended.lines]
+        self.assertEqual(lines.count("out_of_cheese"), 1, ended)
+        self.assertEqual(lines.count("    out_of_cheese"), 1, ended)
 
     def test_one_that_said_nothing_is_not_quoted(self):
         ended = self.run_pair(behaviour="crash=SIGSEGV")

@@ -93,15 +93,31 @@ class Hangs(FaultTest):
 
 class Floods(FaultTest):
     def test_what_a_framework_prints_does_not_reach_stdout_or_memory(self):
-        quiet = self.run_pair()
-        for stream in ("stdout", "stderr"):
-            with self.subTest(stream=stream):
-                ended = self.run_pair(behaviour=f"flood={stream} bytes={FLOOD}")
-                self.assertEqual(ended.code, 0, str(ended)[-500:])
-                self.assertNotIn("fffff", ended.out)
-                self.assertIn("fffff", ended.err)
-                self.assertLess(ended.max_rss - quiet.max_rss, 16 << 20)
-                self.assertEqual(len(ended.out.splitlines()), len(quiet.out.splitlines()))
+        for verbosity in ("-v", "--verbosity=INFO", "-qqq"):
+            quiet = self.run_pair(verbosity)
+            for stream in ("stdout", "stderr"):
+                with self.subTest(stream=stream, verbosity=verbosity):
+                    ended = self.run_pair(verbosity, behaviour=f"flood={stream} bytes={FLOOD}")
+                    self.assertEqual(ended.code, 0, str(ended)[-500:])
+                    self.assertNotIn("fffff", ended.out)
+                    self.assertEqual("fffff" in ended.err, verbosity == "-v")
+                    self.assertLess(ended.max_rss - quiet.max_rss, 16 << 20)
+                    self.assertEqual(len(ended.out.splitlines()), len(quiet.out.splitlines()))
+
+    def test_colours_are_for_terminals(self):
+        for where in ("", "fail=6"):
+            ended = self.run_pair("-v", behaviour=f"say=\033[0;93mcheese\033[m {where}")
+            self.assertIn("cheese\n", ended.err)
+            self.assertNotIn("\033", ended.err + ended.out)
+
+    def test_a_runner_that_fails_is_quoted(self):
+        ended = self.run_pair("-qqq", behaviour="say=\033[0;93mcheese\033[m fail=6")
+        self.assertEqual(ended.code, 6, ended)
+        self.assert_failed_line(ended, "told to fail at run")
+        self.assertIn("The last it wrote to standard error:\n    cheese\n", ended.err)
+        # What it said before that has been seen.
+        ended = self.run_pair("-v", behaviour="say=cheese fail=6")
+        self.assertEqual(ended.err.count("cheese"), 1, ended)
 
     def test_logging_from_another_thread_does_not_disturb_the_answers(self):
         model = self.write_model("wide.onnx", [f"input_{i}" for i in range(40)], [100])

@@ -16,7 +16,8 @@ constexpr OptionRow kLogging[] = {
     {.flags = {"-v", "--verbose"},
      .dest = "verbose",
      .action = OptionAction::kCount,
-     .help = "Say more. Repeat it (-vv, -vvv, -vvvv) for more detail."},
+      .help = "Say more, also what the frameworks print. Repeat it (-vv, -vvv, -vvvv) for more"
+             " detail."},
     {.flags = {"-q", "--quiet"},
      .dest = "quiet",
      .action = OptionAction::kCount,
