@@ -9,6 +9,7 @@
 #include "cli/bind_runners.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
+#include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
 #include "report/report_files.h"
@@ -77,10 +78,39 @@ Status CheckCount(const ParsedArgs& args, std::string_view dest, std::optional<i
                          std::to_string(*count) + "'");
 }
 
+// Words that make no sense end the run here, before any framework loads. Each set of shapes gets an
+// iteration. The peer takes the last shape of an input.
+Status BindShapes(const ParsedArgs& args, const RunPlan& plan, InputPlan& inputs, Logger& logger) {
+  const std::vector<std::string> words = ListOf(args, "input_shapes");
+  if (plan.lenient) {
+    inputs.shape_words = words;
+    return ParseShapeSpecs(words, Strictness::kPeer).status();
+  }
+  VERNIER_ASSIGN_OR_RETURN(inputs.shape_words, ShapesInTurn(words));
+  VERNIER_ASSIGN_OR_RETURN(const int64_t sets, CountShapeSets(inputs.shape_words));
+  if (words.empty()) return {};
+  if (!inputs.load_paths.empty() || inputs.script.given()) {
+    const bool for_engine =
+        std::any_of(plan.runners.begin(), plan.runners.end(),
+                    [](const RunnerPlan& runner) { return runner.backend == "tensorrt"; });
+    if (!for_engine) {
+      logger.Warning(std::string(args.Flag("input_shapes")) +
+                     " is not used: inputs that are loaded or made by a script have their own "
+                     "shapes");
+    }
+    return {};
+  }
+  if (!inputs.iterations && sets > 1) inputs.iterations = sets;
+  if (sets == 1 || *inputs.iterations >= sets) return {};
+  return InvalidArgument(
+      std::string(args.Flag("iterations")) + ": expected a number >= " + std::to_string(sets) +
+      ", for as many sets of shapes as " + std::string(args.Flag("input_shapes")) +
+      " gives, got '" + std::to_string(*inputs.iterations) + "'");
+}
+
 Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   InputPlan& inputs = plan.inputs;
   inputs.load_paths = ListOf(args, "load_inputs_paths");
-  inputs.shape_words = ListOf(args, "input_shapes");
   inputs.range_words = ListOf(args, "val_range");
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> seed, args.Int("seed"));
   VERNIER_ASSIGN_OR_RETURN(inputs.iterations, args.Int("iterations"));
@@ -99,9 +129,7 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
     }
     inputs.script.function = TextOf(args, "data_loader_func_name");
   }
-  // Read once here, so that a word that makes no sense ends the run before any framework loads.
-  const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
-  VERNIER_TRY(ParseShapeSpecs(inputs.shape_words, strictness).status());
+  VERNIER_TRY(BindShapes(args, plan, inputs, logger));
   VERNIER_TRY(ParseValueRanges(inputs.range_words).status());
   if (inputs.load_paths.empty() && !inputs.script.given()) return {};
   for (const std::string_view dest : {"seed", "val_range", "iterations"}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 
 namespace vernier {
@@ -137,6 +138,21 @@ class ProfileTable {
     return {};
   }
 
+  /// Several sets of shapes: a profile spans them, and is made for the first.
+  Status Span(std::string_view flag, size_t which, std::span<const std::vector<std::string>> sets) {
+    constexpr size_t kOpt = 1, kMax = 2;
+    VERNIER_TRY(Update(flag, sets.front()));
+    if (which == kOpt) return {};
+    for (const std::vector<std::string>& set : sets) {
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
+                               ParseShapeSpecs(set, Strictness::kStrict, flag));
+      for (const ShapeSpec& spec : specs) {
+        if (spec.shape) VERNIER_TRY(Widen(flag, spec, which == kMax));
+      }
+    }
+    return {};
+  }
+
   void AddTo(size_t index, std::string_view which, RunnerPlan& runner) const {
     for (const auto& [name, shape] : shapes_) {
       runner.session_options.emplace_back("profile", std::to_string(index) + "\t" +
@@ -146,6 +162,22 @@ class ProfileTable {
   }
 
  private:
+  Status Widen(std::string_view flag, const ShapeSpec& spec, bool to_larger) {
+    const auto found = std::find_if(shapes_.begin(), shapes_.end(),
+                                    [&](const auto& entry) { return entry.first == spec.name; });
+    if (found == shapes_.end() || found->second.size() != spec.shape->size()) {
+      return InvalidArgument(std::string(flag) + ": a profile of TensorRT cannot span shapes of " +
+                             "different ranks, as those of '" + spec.name + "'");
+    }
+    for (size_t axis = 0; axis < spec.shape->size(); ++axis) {
+      int64_t& size = found->second[axis].value;
+      const Dim& other = (*spec.shape)[axis];
+      const int64_t next = other.dynamic() ? 1 : other.value;
+      size = to_larger ? std::max(size, next) : std::min(size, next);
+    }
+    return {};
+  }
+
   void Set(const std::string& name, std::vector<Dim> shape) {
     for (Dim& dim : shape) {
       if (!dim.dynamic()) continue;
@@ -179,9 +211,12 @@ Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
   std::erase_if(runner.session_options,
                 [](const auto& option) { return option.first == "profile"; });
   ProfileTable table(logger);
-  VERNIER_TRY(table.Update(args.Flag("input_shapes"), args.List("input_shapes")));
+  const std::string_view flag = args.Flag("input_shapes");
+  VERNIER_ASSIGN_OR_RETURN(const auto sets, ExpandShapeGrid(args.List("input_shapes")));
+  if (sets.size() == 1) VERNIER_TRY(table.Update(flag, sets.front()));
   for (size_t profile = 0; profile < count; ++profile) {
     for (size_t i = 0; i < given.size(); ++i) {
+      if (sets.size() > 1) VERNIER_TRY(table.Span(flag, i, sets));
       if (profile < given[i].size()) {
         VERNIER_TRY(table.Update(args.Flag(kProfileDests[i]), given[i][profile]));
       }

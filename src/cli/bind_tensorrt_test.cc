@@ -58,6 +58,18 @@ TEST(BindTensorRt, OneProfileComesFromInputShapes) {
                           Pair("profile", "0\tmax\tx\t1,3")));
 }
 
+TEST(BindTensorRt, AProfileSpansSeveralShapes) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--input-shapes", "x:[4,3]", "x:[1,8]"},
+        std::vector<std::string>{"--input-shapes", "x:[{4},3]", "x:[1,8]"}}) {
+    EXPECT_THAT(Bind(words).options,
+                ElementsAre(Pair("profile", "0\tmin\tx\t1,3"), Pair("profile", "0\topt\tx\t4,3"),
+                            Pair("profile", "0\tmax\tx\t4,8")));
+  }
+  EXPECT_THAT(Bind({"--input-shapes", "x:[4,3]", "x:[1]"}).status.message(),
+              HasSubstr("different ranks"));
+}
+
 // What the peer does, not what its help says: opt and max follow min, and what the second profile
 // leaves out comes from the first one's max.
 TEST(BindTensorRt, GapsAreFilledFromWhatCameBefore) {

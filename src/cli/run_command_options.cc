@@ -119,7 +119,7 @@ OptionTable CheckLintOptionTable() {
 OptionTable ProfileOptionTable() {
   std::vector<CommandGroup> groups = {
       GeneralGroup(), LoggingGroup(), Without(RunnerGroup(), {"pairs", "reference"}),
-      Without(ModelGroup(), {"input_shapes", "onnx_graphsurgeon"}), ProfileOptionRows()};
+      Without(ModelGroup(), {"onnx_graphsurgeon"}), ProfileOptionRows()};
   for (const OptionGroup& group : TensorFlowGroup()) groups.push_back(group);
   groups.insert(groups.end(),
                 {OnnxLoadGroup(), OnnxRuntimeGroup(), OpenVinoGroup(), TensorRtConfigGroup()});

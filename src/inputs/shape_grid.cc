@@ -1,7 +1,9 @@
 #include "inputs/shape_grid.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "inputs/shape_spec.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -72,26 +74,102 @@ bool Advance(const std::vector<Choice>& choices, std::vector<size_t>& chosen) {
   return false;
 }
 
-}  // namespace
+using ShapeSets = std::vector<std::vector<std::string>>;
 
-Result<std::vector<std::vector<std::string>>> ExpandShapeGrid(std::span<const std::string> words) {
+// The sets that the braces of one set make of it.
+Status ExpandBraces(std::span<const std::string> words, ShapeSets& grid) {
   std::vector<Choice> choices;
   for (const std::string& word : words) VERNIER_TRY(CollectChoices(word, choices));
   size_t sets = 1;
   for (const Choice& choice : choices) {
     sets *= choice.values.size();
-    if (sets > kMostSets) {
+    if (sets > kMostSets - std::min(grid.size(), kMostSets)) {
       return InvalidArgument("--input-shapes: the braces give more than " +
                              std::to_string(kMostSets) + " sets of shapes");
     }
   }
-  std::vector<std::vector<std::string>> grid;
   std::vector<size_t> chosen(choices.size());
   do {
     std::vector<std::string>& set = grid.emplace_back();
     for (const std::string& word : words) set.push_back(Substitute(word, choices, chosen));
   } while (Advance(choices, chosen));
+  return {};
+}
+
+struct NamedWords {
+  std::string name;
+  std::vector<std::string> words;
+};
+
+// The words by the input or pattern that they are for, in the order of first mention.
+Result<std::vector<NamedWords>> GroupByName(std::span<const std::string> words) {
+  std::vector<NamedWords> groups;
+  for (const std::string& word : words) {
+    std::vector<Choice> choices;
+    VERNIER_TRY(CollectChoices(word, choices));
+    const std::string plain = Substitute(word, choices, std::vector<size_t>(choices.size()));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
+                             ParseShapeSpecs(std::span(&plain, 1), Strictness::kStrict));
+    const std::string& name = specs.front().name;
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const NamedWords& other) { return other.name == name; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
+    group->words.push_back(word);
+  }
+  return groups;
+}
+
+const NamedWords* WithMostWords(std::span<const NamedWords> groups) {
+  const auto most = std::max_element(
+      groups.begin(), groups.end(),
+      [](const auto& a, const auto& b) { return a.words.size() < b.words.size(); });
+  return most == groups.end() ? nullptr : &*most;
+}
+
+}  // namespace
+
+Result<ShapeSets> ExpandShapeGrid(std::span<const std::string> words) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedWords> groups, GroupByName(words));
+  const NamedWords* const most = WithMostWords(groups);
+  const size_t turns = most == nullptr ? 1 : most->words.size();
+  ShapeSets grid;
+  for (size_t turn = 0; turn < turns; ++turn) {
+    std::vector<std::string> set;
+    for (const NamedWords& group : groups) {
+      set.push_back(group.words[turn % group.words.size()]);
+    }
+    VERNIER_TRY(ExpandBraces(set, grid));
+  }
   return grid;
+}
+
+Result<std::vector<std::string>> ShapesInTurn(std::span<const std::string> words) {
+  const bool any = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.find_first_of("{}") != std::string::npos;
+  });
+  if (!any) return std::vector<std::string>(words.begin(), words.end());
+  VERNIER_ASSIGN_OR_RETURN(const ShapeSets sets, ExpandShapeGrid(words));
+  std::vector<std::string> all;
+  for (const std::vector<std::string>& set : sets) all.insert(all.end(), set.begin(), set.end());
+  return all;
+}
+
+Result<int64_t> CountShapeSets(std::span<const std::string> words) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedWords> groups, GroupByName(words));
+  const NamedWords* const most = WithMostWords(groups);
+  return most == nullptr ? 1 : static_cast<int64_t>(most->words.size());
+}
+
+Status RefuseSeveralShapes(std::string_view flag, std::span<const std::string> words,
+                           std::string_view who) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> plain, ShapesInTurn(words));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedWords> groups, GroupByName(plain));
+  const NamedWords* const most = WithMostWords(groups);
+  if (most == nullptr || most->words.size() == 1) return {};
+  return InvalidArgument(std::string(flag) + ": expected one shape for '" + most->name + "', got " +
+                         std::to_string(most->words.size()) + ": " + std::string(who) +
+                         " takes one set of shapes, and '" + most->words[1] +
+                         "' would not be used");
 }
 
 }  // namespace vernier

@@ -21,6 +21,32 @@ TEST(ShapeGrid, WordsWithoutBracesAreOneSet) {
   EXPECT_THAT(Expand({}), ElementsAre(Set{}));
 }
 
+TEST(ShapeGrid, SeveralWordsForANameAreSetsInTurn) {
+  EXPECT_THAT(Expand({"x:[1,3]", "x:[8,3]"}), ElementsAre(Set{"x:[1,3]"}, Set{"x:[8,3]"}));
+  EXPECT_THAT(Expand({"x:[1]", "y:[5]", "x:[8]"}),
+              ElementsAre(Set{"x:[1]", "y:[5]"}, Set{"x:[8]", "y:[5]"}));
+  EXPECT_THAT(Expand({"x:[{1,2}]", "x:[8]"}),
+              ElementsAre(Set{"x:[1]"}, Set{"x:[2]"}, Set{"x:[8]"}));
+}
+
+TEST(ShapeGrid, TheSameAsWordsInTurn) {
+  const Set plain = {"x:[1]", "y:[5]", "x:[8]"}, braces = {"x:[{1,8}]", "y:[5]"};
+  EXPECT_THAT(*ShapesInTurn(plain), testing::ElementsAreArray(plain));
+  EXPECT_THAT(*ShapesInTurn(braces), ElementsAre("x:[1]", "y:[5]", "x:[8]", "y:[5]"));
+  EXPECT_EQ(*CountShapeSets(plain), 2);
+  EXPECT_EQ(*CountShapeSets({}), 1);
+}
+
+TEST(ShapeGrid, OneSetWhereOnlyOneIsUsed) {
+  EXPECT_TRUE(RefuseSeveralShapes("--input-shapes", Set{"x:[1]", "y:[2]"}, "this").ok());
+  for (const Set& words : {Set{"x:[1]", "x:[8]"}, Set{"x:[{1,8}]"}}) {
+    const Status status = RefuseSeveralShapes("--input-shapes", words, "this");
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr("expected one shape for 'x', got 2"));
+    EXPECT_THAT(status.message(), HasSubstr("'x:[8]' would not be used"));
+  }
+}
+
 TEST(ShapeGrid, BracesGiveASetForEachValue) {
   EXPECT_THAT(Expand({"X:[{1,2, 8},3]"}),
               ElementsAre(Set{"X:[1,3]"}, Set{"X:[2,3]"}, Set{"X:[8,3]"}));

@@ -11,6 +11,7 @@
 #include "cli/commands/extremes_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/version.h"
+#include "inputs/shape_grid.h"
 #include "report/text_table.h"
 #include "util/atomic_file.h"
 #include "util/counted.h"
@@ -172,6 +173,9 @@ Result<ExtremesPlan> BindExtremes(const ParsedArgs& args, const Invocation& invo
     return InvalidArgument("no runner is named: add --onnxrt, --openvino, --trt or another");
   }
   VERNIER_TRY(CheckRun(plan));
+  if (!plan.lenient) {
+    VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.inputs.shape_words, "check extremes"));
+  }
   return ExtremesPlan{std::move(plan), ChosenSets(args), args.Has("strict")};
 }
 

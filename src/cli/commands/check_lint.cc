@@ -15,6 +15,7 @@
 #include "cli/commands/lint_session.h"
 #include "cli/commands/surgery.h"
 #include "cli/file_conflicts.h"
+#include "inputs/shape_grid.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
 #include "model/model_type.h"
@@ -97,6 +98,9 @@ Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Sha
 // The peer only warns of sizes that cannot be used.
 Result<LintOptions> WithSizes(const LintPlan& plan, const OnnxModel& model, Logger& log) {
   LintOptions options = plan.options;
+  if (!plan.run.lenient) {
+    VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.run.inputs.shape_words, "check lint"));
+  }
   Result<std::vector<InputDims>> sizes =
       GivenSizes("--input-shapes", plan.run.inputs.shape_words, model.RequiredInputs());
   if (!sizes.ok() && !plan.run.lenient) return sizes.status();

@@ -6,6 +6,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/file_conflicts.h"
 #include "cli/flag_suggestion.h"
+#include "cli/repeated_words.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
 
@@ -61,6 +62,11 @@ CommandStart StartCommand(const CommandEntry& command, std::span<const std::stri
   if (const Status status = CheckFileConflicts(parsed.args); !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
     return End(invocation.as_peer ? 1 : 2);
+  }
+  const bool lenient = invocation.as_peer || parsed.args.Has("lenient");
+  if (const Status status = CheckRepeatedWords(parsed.args); !lenient && !status.ok()) {
+    std::fprintf(stderr, "[!] %s\n", status.message().c_str());
+    return End(2);
   }
   const Result<ConsoleLogOptions> options = BindLog(parsed.args);
   if (!options.ok()) {

@@ -8,6 +8,7 @@
 #include "cli/bind_model.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/model_shapes.h"
+#include "inputs/shape_grid.h"
 #include "model/onnx_order.h"
 #include "model/onnx_shapes.h"
 #include "model/symbolic_shapes.h"
@@ -235,9 +236,12 @@ Result<OnnxModel> LoadChanged(ModelPlan plan, WorkerPool& pool, Logger& log) {
 
 Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const OnnxModel& model,
                    CutPlan& plan, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(
-      const std::vector<InputDims> fed,
-      GivenSizes("--model-input-shapes", args.List("model_input_shapes"), model.RequiredInputs()));
+  const std::span<const std::string> shapes = args.List("model_input_shapes");
+  if (!invocation.as_peer) {
+    VERNIER_TRY(RefuseSeveralShapes("--model-input-shapes", shapes, "the model"));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<InputDims> fed,
+                           GivenSizes("--model-input-shapes", shapes, model.RequiredInputs()));
   CutEnds ends(args, model, plan);
   if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
   const bool derives = !ends.forced() && (ends.LackNames() || !ends.Missing().empty());

@@ -7,6 +7,7 @@
 #include "cli/bind_model.h"
 #include "cli/commands/constant_worker.h"
 #include "cli/commands/surgery.h"
+#include "inputs/shape_grid.h"
 #include "surgeon/input_shapes.h"
 #include "util/number_text.h"
 
@@ -59,8 +60,11 @@ void TellMissing(std::span<const std::string> wanted, const TensorMap& values, L
 
 Result<RunPlan> BindInference(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
-  for (const std::string& word : args.List("model_input_shapes")) {
-    plan.inputs.shape_words.push_back(word);
+  const std::span<const std::string> shapes = args.List("model_input_shapes");
+  plan.inputs.shape_words.insert(plan.inputs.shape_words.end(), shapes.begin(), shapes.end());
+  if (!plan.lenient) {
+    VERNIER_TRY(
+        RefuseSeveralShapes("--model-input-shapes", plan.inputs.shape_words, "one inference"));
   }
   RunnerPlan runner;
   runner.name = "onnxrt";

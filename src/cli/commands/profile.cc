@@ -21,12 +21,12 @@ constexpr size_t kShownLayers = 10;
 
 Result<ProfileOptions> Bind(const ParsedArgs& args, const RunPlan& plan) {
   ProfileOptions options;
-  VERNIER_ASSIGN_OR_RETURN(options.shapes, ExpandShapeGrid(args.List("shape_grid")));
+  VERNIER_ASSIGN_OR_RETURN(options.shapes, ExpandShapeGrid(args.List("input_shapes")));
   // A word that makes no sense ends the command before any framework loads.
   for (const std::vector<std::string>& words : options.shapes) {
     VERNIER_TRY(ParseShapeSpecs(words, Strictness::kStrict).status());
   }
-  if (args.Has("shape_grid") && !plan.inputs.load_paths.empty()) {
+  if (args.Has("input_shapes") && !plan.inputs.load_paths.empty()) {
     return InvalidArgument("--input-shapes: loaded inputs have their own shapes");
   }
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> runs, args.Int("runs"));

@@ -30,10 +30,12 @@ constexpr OptionRow kModel[] = {
      .metavar = "NAME:SHAPE",
      .help =
          "Shapes of generated inputs, for example image:[1,3,224,224] ids:[1,16]. Several shapes"
-         " for one input are used in turn.",
+         " for one input are used in turn, one each iteration: x:[1,3] x:[8,3], or with braces"
+         " x:[{1,8},3]. Braces with the same text change together, others in every combination.",
      .standing = Standing::kBetter,
-     .note = "Several shapes for one input make the iterations cycle through them; a shape that"
-             " cannot be applied is an error unless --lenient is given."},
+     .note = "Several shapes for one input, also written with braces, make the iterations cycle"
+             " through them; a shape that cannot be applied is an error unless --lenient is"
+             " given."},
     {.flags = {"--onnx-graphsurgeon"},
      .dest = "onnx_graphsurgeon",
      .help = "Print a summary of the graph (inputs, outputs, operators, constants) before running.",

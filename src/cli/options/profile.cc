@@ -4,13 +4,6 @@ namespace vernier {
 namespace {
 
 constexpr OptionRow kProfile[] = {
-    {.flags = {"--input-shapes", "--inputs"},
-     .dest = "shape_grid",
-     .arity = Arity::kPlus,
-     .metavar = "NAME:SHAPE",
-     .help =
-         "Shapes of the inputs. Braces give several: X:[{1,2,4,8},3,224,224] measures four batch"
-         " sizes. Braces with the same text change together, others in every combination."},
     {.flags = {"--duration"},
      .dest = "duration",
      .arity = Arity::kOne,
