@@ -84,6 +84,14 @@ Status CheckNames(const RunPlan& plan, const LiveRunner& runner, const TensorMap
   return CheckOutputNames(plan, names);
 }
 
+// A model that is no ONNX tells nothing.
+std::vector<MeetingRows> MeetingIn(const ModelPlan& plan, std::span<const std::string> inputs,
+                                   std::span<const std::string> outputs) {
+  if (plan.type != "onnx") return {};
+  const Result<OnnxModel> model = OnnxModel::Open(plan.path);
+  return model.ok() ? FindMeetingRows(*model, inputs, outputs) : std::vector<MeetingRows>();
+}
+
 class RunnerCheck {
  public:
   RunnerCheck(const RunPlan& plan, const ConsistencyOptions& options, const Probe::Shared& shared,
@@ -148,11 +156,14 @@ class RunnerCheck {
     std::optional<RowPlan> rows;
     subject.row_plan = [&]() -> const RowPlan& {
       if (!rows) {
-        rows = ScoutRows({.probe = *subject.probe,
-                          .feed = feed,
-                          .rows = options_.rows,
-                          .draw = subject.draw,
-                          .open = [&] { return Probe::Open(again_, runner, *model); }});
+        rows = ScoutRows(
+            {.probe = *subject.probe,
+             .feed = feed,
+             .rows = options_.rows,
+             .draw = subject.draw,
+             .open = [&] { return Probe::Open(again_, runner, *model); },
+             .meeting = [&](auto inputs,
+                            auto outputs) { return MeetingIn(runner.model, inputs, outputs); }});
       }
       return *rows;
     };

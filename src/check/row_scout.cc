@@ -28,6 +28,8 @@ class RowScout {
       return std::move(plan_);
     }
     plan_.batch = *std::move(batch);
+    plan_.no_batch = DropMeeting();
+    if (!plan_.no_batch.empty()) return std::move(plan_);
     plan_.rows = ChooseRows();
     const int64_t rows = CountRows(*plan_.rows, plan_.batch);
     if (rows < 2) {
@@ -40,6 +42,22 @@ class RowScout {
   }
 
  private:
+  // Rows that are meant to see each other are left out; a reason where that leaves none.
+  std::string DropMeeting() {
+    BatchNames& batch = plan_.batch;
+    std::vector<std::string> names = batch.outputs;
+    names.insert(names.end(), batch.possible.begin(), batch.possible.end());
+    const std::vector<MeetingRows> meeting = request_.meeting(batch.inputs, names);
+    for (const MeetingRows& each : meeting) {
+      std::erase(batch.outputs, each.name);
+      std::erase(batch.possible, each.name);
+      batch.left_out.push_back({each.name, "its rows are made of several: " + each.why});
+    }
+    if (meeting.empty() || !batch.outputs.empty() || !batch.possible.empty()) return "";
+    return "the first dimension of '" + batch.inputs.front() +
+           "' is no batch: " + meeting.front().why;
+  }
+
   // Those of the feed where it has some; drawn ones are as large as the model runs with.
   TensorMap ChooseRows() {
     if (CountRows(request_.feed, plan_.batch) >= 2) return request_.feed;

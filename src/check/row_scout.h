@@ -8,6 +8,7 @@
 #include "check/batch_rows.h"
 #include "check/probe.h"
 #include "check/sample_drawer.h"
+#include "model/row_axes.h"
 
 namespace vernier {
 
@@ -31,6 +32,10 @@ struct RowRequest {
   std::function<Result<TensorMap>(const FreeSizes& sizes)> draw;
   /// Opens a process to try in.
   std::function<Result<std::unique_ptr<Probe>>()> open;
+  /// Those of the outputs whose rows meet in the model, as far as it can be read.
+  std::function<std::vector<MeetingRows>(std::span<const std::string> inputs,
+                                         std::span<const std::string> outputs)>
+      meeting;
 };
 
 /// The other free dimensions are kLargerSize where the model runs with one such row, so that there

@@ -1,0 +1,120 @@
+"""An option means the same in every command, and what would not be used is refused."""
+
+import json
+import unittest
+
+from program import Case
+
+SETS = (["x:[1,3]", "x:[4,3]"], ["x:[{1,4},3]"])
+
+
+class InputShapes(Case):
+    def setUp(self):
+        super().setUp()
+        self.save_model("m.onnx", "Relu", ["n", 3])
+
+    def refused(self, *words, code=2):
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out + ended.err
+
+    def record(self, *words):
+        ended = self.vernier(*words, "--save-record", "record.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        return json.loads(self.path("record.json").read_text())
+
+    def test_run_takes_each_set_once(self):
+        for words in SETS:
+            with self.subTest(words=words):
+                record = self.record("run", "m.onnx", "--onnxrt", "--onnxrt", "--input-shapes",
+                                     *words)
+                self.assertEqual([r["iterations"] for r in record["runners"]], [2, 2])
+                self.vernier("run", "m.onnx", "--onnxrt", "--input-shapes", *words,
+                             "--save-outputs", "outputs.json")
+                shown = self.vernier("data", "show", "outputs.json").out
+                self.assertIn("(1, 3)", shown)
+                self.assertIn("(4, 3)", shown)
+
+    def test_profile_measures_each_set(self):
+        for words in SETS:
+            with self.subTest(words=words):
+                record = self.record("profile", "m.onnx", "--onnxrt", "--runs", "10",
+                                     "--input-shapes", *words)
+                self.assertEqual([point["shapes"] for point in record["profile"]["points"]],
+                                 ["x:[1,3]", "x:[4,3]"])
+
+    def test_consistency_tries_each_set(self):
+        for words in SETS:
+            with self.subTest(words=words):
+                record = self.record("check", "consistency", "m.onnx", "--onnxrt", "--only",
+                                     "shape-sweep", "--input-shapes", *words)
+                self.assertIn("2 shapes", record["runners"][0]["properties"][0]["detail"])
+
+    def test_fewer_iterations_than_sets_are_refused(self):
+        said = self.refused("run", "m.onnx", "--onnxrt", "--input-shapes", "x:[1,3]", "x:[4,3]",
+                            "--iterations", "1")
+        self.assertIn("--iterations: expected a number >= 2", said)
+        self.record("run", "m.onnx", "--onnxrt", "--input-shapes", "x:[1,3]", "x:[4,3]",
+                    "--iterations", "5")
+
+    def test_commands_that_use_one_set_refuse_others(self):
+        for command in (["check", "extremes", "m.onnx", "--onnxrt"], ["check", "lint", "m.onnx"]):
+            for words in SETS:
+                with self.subTest(command=command, words=words):
+                    said = self.refused(*command, "--input-shapes", *words)
+                    self.assertIn("expected one shape for 'x', got 2", said)
+
+    def test_braces_that_are_none(self):
+        for command in (["run", "m.onnx", "--onnxrt"], ["profile", "m.onnx", "--onnxrt"],
+                        ["blame", "m.onnx", "--onnxrt", "--onnxrt"]):
+            with self.subTest(command=command):
+                self.assertIn("a brace is not closed",
+                              self.refused(*command, "--input-shapes", "x:[{1,3]"))
+
+    def test_as_the_peer_the_last_shape_counts(self):
+        ended = self.lenient("run", "m.onnx", "--onnxrt", "--input-shapes", "x:[1,3]", "x:[4,3]",
+                             "--save-outputs", "outputs.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        shown = self.vernier("data", "show", "outputs.json").out
+        self.assertNotIn("(1, 3)", shown)
+        self.assertIn("(4, 3)", shown)
+
+    def test_loaded_inputs_have_their_own_shapes(self):
+        self.record("run", "m.onnx", "--onnxrt", "--save-inputs", "inputs.json")
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "inputs.json",
+                             "--input-shapes", "x:[4,3]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("--input-shapes is not used", ended.out)
+
+
+class Repeated(Case):
+    def setUp(self):
+        super().setUp()
+        self.save_model("m.onnx", "Relu", ["n", 3])
+
+    def test_a_list_that_would_replace_another_is_refused(self):
+        for option, first, second in (("--input-shapes", "x:[1,3]", "x:[4,3]"),
+                                      ("--atol", "y:1", "z:1"),
+                                      ("--onnx-outputs", "y", "x")):
+            with self.subTest(option=option):
+                words = ("run", "m.onnx", "--onnxrt", "--onnxrt", option, first, option, second)
+                ended = self.vernier(*words)
+                self.assertEqual(ended.code, 2, ended.out + ended.err)
+                self.assertIn(f"{option}: it was given twice, and '{first}' of the first would "
+                              "not be used", ended.err)
+
+    def test_two_values_for_one_output_are_refused(self):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--rtol", "y:1", "y:2")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--rtol: expected one value for 'y', got another in 'y:2'", ended.err)
+
+    def test_as_the_peer_the_last_counts(self):
+        for words in (["--atol", "1", "--atol", "2"], ["--rtol", "y:1", "y:2"]):
+            ended = self.lenient("run", "m.onnx", "--onnxrt", "--onnxrt", *words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--lenient", *words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
