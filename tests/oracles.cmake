@@ -150,6 +150,7 @@ if(torch_version)
     SECONDS 600)
 endif()
 include(trt_trace/trt_trace.cmake)
+include(trt_standin/trt_standin.cmake)
 # TensorRT through a Python module that stands in for it.
 peer_modules(oracle.trt_python
   DIRECTORY trt_python
