@@ -15,7 +15,6 @@ import argparse
 import difflib
 import pathlib
 import re
-import shlex
 import sys
 import tempfile
 

@@ -17,7 +17,7 @@ import unittest
 import ml_dtypes
 import numpy as np
 from polygraphy.comparator import IterationResult, RunResults
-from polygraphy.json import from_json, load_json, save_json, to_json
+from polygraphy.json import from_json, save_json, to_json
 
 DRIVER = os.path.abspath(os.environ.get("IO_DRIVER", "io_driver"))
 

@@ -106,7 +106,7 @@ class Seeds(unittest.TestCase):
 
     def assert_saved(self, done, words):
         for flag in ("--save-outputs", "--save-inputs"):
-            if flag in words and not words[words.index(flag) + 1:][:1] in ([], ["--"]):
+            if flag in words and words[words.index(flag) + 1:][:1] not in ([], ["--"]):
                 name = words[words.index(flag) + 1]
                 self.assertTrue((done.folder / name).is_file(), f"{name}\n{done}")
 

@@ -2,7 +2,7 @@
 
 import json
 
-from . import results, scripts, tensors, wire
+from . import scripts, tensors, wire
 
 DESCRIBED = 200  # characters of a result that is not True or False
 

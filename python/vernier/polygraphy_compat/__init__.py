@@ -11,7 +11,7 @@ import importlib
 import sys
 import types
 
-from .logger import G_LOGGER  # sets the log up as Polygraphy does
+from .logger import G_LOGGER  # noqa: F401  # sets the log up as Polygraphy does
 
 _PLACES = {
     "backend.base": ("BaseLoader", "BaseRunner"),

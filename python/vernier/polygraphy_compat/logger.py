@@ -32,7 +32,7 @@ class _Console(logging.Handler):
     def _line(self, record):
         prefix = ""
         if self.letter:
-            prefix += f"[{next(l for least, l in LETTERS if record.levelno >= least)}] "
+            prefix += f"[{next(letter for least, letter in LETTERS if record.levelno >= least)}] "
         if self.timestamp:
             prefix += f"({time.strftime('%X', time.localtime(record.created))}) "
         return prefix + record.getMessage().replace("\n", "\n" + INDENT)

@@ -2,7 +2,7 @@
 
 import vernier
 
-from ._trt_engines import (BytesFromEngine, Context, EngineBytesFromNetwork, EngineFromBytes,
+from ._trt_engines import (BytesFromEngine, EngineBytesFromNetwork, EngineFromBytes,
                            EngineFromNetwork, EngineFromPath, SaveEngine, bytes_from_engine,
                            engine_bytes_from_network, engine_from_bytes, engine_from_network,
                            engine_from_path, save_engine)
