@@ -11,7 +11,7 @@ readonly deps
 # The system's interpreter first: it is the one that python3-venv belongs to.
 if [[ -x /usr/bin/python3 ]]; then python=/usr/bin/python3; else python=python3; fi
 
-step() { echo "$task: $*"; }
+step() { echo "${task:?}: $*"; }
 
 fail() {
   echo "$task: error: $*" >&2

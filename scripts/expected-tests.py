@@ -100,11 +100,12 @@ def excuse_of(name, excused):
 
 
 def property_of(test, name):
-    return next((each["value"] for each in test.get("properties", ()) if each["name"] == name), None)
+    properties = test.get("properties", ())
+    return next((each["value"] for each in properties if each["name"] == name), None)
 
 
 def suite_of(test):
-    """The name of the suite that an entry of CTest belongs to: cases of GoogleTest to a program's."""
+    """The suite that an entry of CTest belongs to: cases of GoogleTest to their program's."""
     command = test.get("command", [""])
     if any(word.startswith("--gtest_filter=") for word in command):
         return pathlib.Path(command[0]).name
@@ -116,7 +117,8 @@ def there(build):
     listing = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"],
                              capture_output=True, text=True, check=False)
     if listing.returncode != 0:
-        sys.exit(f"expected-tests: ctest cannot list the tests of {build}: {listing.stderr.strip()}")
+        sys.exit(f"expected-tests: ctest cannot list the tests of {build}: "
+                 f"{listing.stderr.strip()}")
     suites = {}
     for test in json.loads(listing.stdout)["tests"]:
         if test["name"].endswith("_NOT_BUILT"):
@@ -153,7 +155,7 @@ def differences(expected, found, excused, configured):
             problems.append(f"{name}: {tests(number)}, the list has {wanted}")
         elif number < wanted:
             reason = excuse_of(name, excused)
-            what = f"{tests(wanted)}, missing here" if number == 0 else f"{number} of {tests(wanted)}"
+            what = f"{number} of {tests(wanted)}" if number else f"{tests(wanted)}, missing here"
             if reason:
                 print(f"left out: {name}: {what}: {reason}")
             else:

@@ -39,7 +39,7 @@ class Module:
         return Module.of(path).find(base) if path else None
 
     def file_of(self, module):
-        """Beside this file, or in a folder beside this folder that the file puts on Python's path."""
+        """Beside this file, or in a folder beside its folder that it puts on Python's path."""
         if not module:
             return None
         if self.places is None:

@@ -39,8 +39,9 @@ run_tests() {
 
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
-stage set-up scripts/deps.sh --tests --with tensorflow,torch,wheel,python,graphsurgeon,docs
+stage set-up scripts/deps.sh --tests --with tensorflow,torch,wheel,python,graphsurgeon,docs,lint
 find_ccache
+stage lint scripts/lint.sh
 stage configure configure_all
 stage suites scripts/expected-tests.py --configured
 stage build build_release

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks a plug-in as it was built: it exports vn_backend_query alone, every symbol that it names is
-found, and it is linked with the system's libraries only. Usage: check_plugin.py PLUGIN.so"""
+"""Checks a plug-in as it was built: it exports vn_backend_query alone, every symbol that it names
+is found, and it is linked with the system's libraries only. Usage: check_plugin.py PLUGIN.so"""
 
 import re
 import subprocess
@@ -25,8 +25,9 @@ def main():
                printed("nm", "-D", "--defined-only", "--format=posix", path).splitlines()]
     if exports != EXPORTS:
         problems.append(f"exports {exports}, expected {EXPORTS}")
+    lacking = re.compile("undefined symbol|not found")
     missing = [line.strip() for line in printed("ldd", "-r", path).splitlines()
-               if ("undefined symbol" in line or "not found" in line) and not SANITIZERS.search(line)]
+               if lacking.search(line) and not SANITIZERS.search(line)]
     problems += [f"cannot be loaded: {line}" for line in missing]
     linked = re.findall(r"NEEDED +(\S+)", printed("objdump", "-p", path))
     problems += [f"is linked with {name}, which is to be opened when it runs" for name in linked

@@ -18,7 +18,9 @@ class Two(One):
 """
 PART = "class Part:\n    def test_of_all(self): pass\n"
 RESULTS = """<testsuite>
-<testcase name="py.one" status="run"><system-out>Ran {ran} tests in 0.1s\n\nOK{more}</system-out></testcase>
+<testcase name="py.one" status="run"><system-out>Ran {ran} tests in 0.1s
+
+OK{more}</system-out></testcase>
 <testcase name="alone" status="{status}"><system-out/></testcase>
 </testsuite>"""
 
@@ -45,7 +47,8 @@ class ExpectedTests(unittest.TestCase):
         """What CMake writes for CTest."""
         folder = self.root / "tests"
         lines = {"py.one": f'add_test(py.one "{sys.executable}" "-m" "unittest" "test_one")\n'
-                           f'set_tests_properties(py.one PROPERTIES WORKING_DIRECTORY "{folder}")\n',
+                           "set_tests_properties(py.one PROPERTIES WORKING_DIRECTORY "
+                           f'"{folder}")\n',
                  "alone": 'add_test(alone "/bin/true")\n'}
         self.write("build/CTestTestfile.cmake", "".join(lines[name] for name in names) + more)
 
@@ -91,14 +94,15 @@ class ExpectedTests(unittest.TestCase):
         self.assertIn("py.one: has no tests", self.check(code=1))
 
     def test_a_program_that_is_not_built(self):
-        self.entries("py.one", "alone", more='add_test(unit_test_NOT_BUILT "unit_test_NOT_BUILT")\n')
+        self.entries("py.one", "alone", more='add_test(unit_test_NOT_BUILT "unit_test")\n')
         self.expect("alone 1", "py.one 7", "unit_test 3")
         self.check("--configured")
         self.assertIn("unit_test: not built, 3 tests expected", self.check(code=1))
         self.assertIn("build first: unit_test", self.check("--update", code=1))
 
     def test_a_disabled_entry_is_missing(self):
-        self.entries("py.one", "alone", more="set_tests_properties(alone PROPERTIES DISABLED TRUE)\n")
+        disabled = "set_tests_properties(alone PROPERTIES DISABLED TRUE)\n"
+        self.entries("py.one", "alone", more=disabled)
         self.assertIn("alone: 1 test, missing here", self.check(code=1))
 
     def test_what_may_be_missing_is_told_with_its_reason(self):
