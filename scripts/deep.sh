@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What takes too long for every push: all tests and the malformed input under AddressSanitizer and
-# UBSan, every cut of the test models, and the sizes at which 32 bits and copies would show.
+# What takes too long for every push: the tests that need no Polygraphy, and the malformed input,
+# under AddressSanitizer and UBSan, every cut of the test models, the sizes at which 32 bits and
+# copies would show, and the Python package built by pip from this source tree.
 # Usage: scripts/deep.sh [WORKDIR]; WORKDIR needs 20 GB of disk (default: a folder in build/).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -46,4 +47,5 @@ stage "build with sanitizers" build_sanitized
 stage "tests with sanitizers" sanitized_tests || status=$?
 stage "cut models with sanitizers" cut_models || status=$?
 stage scale scale || status=$?
+stage "pip install ." scripts/pip-install.sh "$work/pip" || status=$?
 exit "$status"

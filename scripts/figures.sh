@@ -88,9 +88,9 @@ fuzz_target() {
   edges=$(grep -aho 'cov: [0-9]*' "$work/$name".*.log | sort -k 2n | tail -n 1)
   known=$(find "$seeds/$name" -name 'regression-*' | wc -l)
   crashes=$(find "$work/crashes" -name "$name-*" | wc -l)
-  printf '| `%s` | %s | %s | %s | %s | %s | %s |\n' "$name" "$runs" \
+  printf '| `%s` | %s | %s | %s | %s | %s |\n' "$name" "$runs" \
     "$(awk "BEGIN {printf \"%.2f\", $fuzz_seconds * $fuzz_processes / 3600}")" "${edges#cov: }" \
-    "$known" "$known" "$crashes" >"$work/rows/$name"
+    "$known" "$crashes" >"$work/rows/$name"
   return "$status"
 }
 
@@ -107,8 +107,8 @@ fuzz() {
   done
   while [[ -n $(jobs -rp) ]]; do wait -n || status=1; done
   {
-    echo "| Target | Executions | Hours | Edges reached | Crashes found | fixed | open |"
-    echo "|---|---|---|---|---|---|---|"
+    echo "| Target | Executions | Hours | Edges reached | Mended earlier, kept as seeds | Crashes in this run |"
+    echo "|---|---|---|---|---|---|"
     cat "$work/rows"/*
   } >"$work/fuzz.md"
   replace fuzz "$work/fuzz.md"

@@ -1,5 +1,5 @@
-"""Every option of every command of Polygraphy is one of the same command here: it does its work, or
-is refused by its name with a reason; never an unknown word."""
+"""Every option of every command of Polygraphy is one that the same command here lists in its --help.
+What the options do is tested where the commands are."""
 
 import argparse
 import re

@@ -35,13 +35,13 @@ class SystemCalls(unittest.TestCase):
         for name in Scene.FORMATS:
             for number in range(1, 13):
                 with self.subTest(name=name, number=number):
-                    self.scene.fail_call(name, number, "SIGKILL")
+                    self.assertIsNotNone(self.scene.fail_call(name, number, "SIGKILL"))
 
     def test_killed_while_the_first_files_of_a_folder_are_made(self):
         """All it holds may be the beginning of one; the calls from the end of the parts on."""
         for number in range(44, 60):
             with self.subTest(number=number):
-                self.scene.fail_call("saved", number, "SIGKILL")
+                self.assertIsNotNone(self.scene.fail_call("saved", number, "SIGKILL"))
 
     def test_the_calls_of_publishing_fail_one_after_another(self):
         """The last ones, which make the file of the parts."""
@@ -49,7 +49,7 @@ class SystemCalls(unittest.TestCase):
             total = self.scene.count_calls(name)
             for number in range(total - 9, total + 1):
                 with self.subTest(name=name, number=number):
-                    self.scene.fail_call(name, number, "EIO")
+                    self.assertIsNotNone(self.scene.fail_call(name, number, "EIO"))
 
     def test_a_recovery_that_fails_leaves_no_copy(self):
         """Each try would leave one more, and the disk may be full."""
@@ -96,7 +96,7 @@ class SystemCallsOfInputs(unittest.TestCase):
             for number in range(1, total + 1):
                 way = ways[(number + at) % len(ways)]
                 with self.subTest(name=name, number=number, way=way):
-                    self.scene.fail_call(name, number, way)
+                    self.assertIsNotNone(self.scene.fail_call(name, number, way))
 
     def test_killed_at_random_moments(self):
         chance = random.Random(8)
