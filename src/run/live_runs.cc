@@ -76,6 +76,7 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       devices_(logger),
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
                           (caller == nullptr || !caller->keeps_outputs)) {
+  if (plan.lenient) pool_.PassOnWords();
   for (const RunnerPlan& runner : plan.runners) {
     runners_.emplace_back(runner);
     marked_ |= runner.model.edited();

@@ -108,7 +108,7 @@ Result<std::shared_ptr<Worker>> WorkerPool::Start(LoadRequest load,
                                                   bool speaks_for_user) {
   WorkerOptions options;
   options.load = std::move(load);
-  options.speaks_for_user = speaks_for_user;
+  options.speaks_for_user = speaks_for_user || passes_on_words_;
   options.in_process = plan_.in_process && program.empty();
   options.program = std::move(program);
   options.environment = plan_.environment;

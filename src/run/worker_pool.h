@@ -25,6 +25,10 @@ class WorkerPool {
              const CallerObjects* caller = nullptr)
       : plan_(plan), interrupted_(interrupted), logger_(logger), caller_(caller) {}
 
+  /// Passes on what frameworks print, as it is and at every verbosity: so it is with the peer, which
+  /// loads them itself. For workers that are not started yet.
+  void PassOnWords() { passes_on_words_ = true; }
+
   /// The worker for a runner, started if need be; it loads its framework in the meantime. Runners
   /// of one backend with the same backend options share one. `runner.place` says who serves a
   /// backend that has both; kAuto is the user's Python.
@@ -46,6 +50,7 @@ class WorkerPool {
   const std::atomic<int>& interrupted_;
   Logger& logger_;
   const CallerObjects* caller_;
+  bool passes_on_words_ = false;
   std::map<std::string, std::weak_ptr<Worker>> workers_;
   std::shared_ptr<Worker> scripts_;
 };
