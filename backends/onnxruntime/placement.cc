@@ -64,9 +64,8 @@ void Placement::Take(OrtLoggingLevel severity, std::string_view message) {
   const std::scoped_lock lock(mutex_);
   if (severity >= least_ && !logs_to_host_) {
     // Where ONNX Runtime's own words go.
-    std::fprintf(stderr, "[%c:onnxruntime] %.*s\n",
-                 severity >= ORT_LOGGING_LEVEL_ERROR ? 'E' : 'W', static_cast<int>(message.size()),
-                 message.data());
+    std::fprintf(stderr, "[%c:onnxruntime] %.*s\n", severity >= ORT_LOGGING_LEVEL_ERROR ? 'E' : 'W',
+                 static_cast<int>(message.size()), message.data());
   } else if (severity >= least_) {
     host_.Log(severity >= ORT_LOGGING_LEVEL_ERROR ? kError : kWarning, message);
   }

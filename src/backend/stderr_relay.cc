@@ -102,7 +102,9 @@ StderrRelay::StderrRelay(RelayRule rule, UniqueFd read_end, UniqueFd write_end, 
     : rule_(rule),
       strips_(rule == RelayRule::kPassOnPlainly &&
               (::isatty(STDOUT_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0)),
-      read_end_(std::move(read_end)), write_end_(std::move(write_end)), stop_(std::move(stop)) {
+      read_end_(std::move(read_end)),
+      write_end_(std::move(write_end)),
+      stop_(std::move(stop)) {
   // Signals are the main thread's. A reader that has gone away is seen by write() here.
   sigset_t all, before;
   ::sigfillset(&all);

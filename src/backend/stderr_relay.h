@@ -1,5 +1,5 @@
-// What a worker writes to its standard output and error: passed on at once where that is wanted, and
-// its last lines kept for the verdict when it dies or fails.
+// What a worker writes to its standard output and error: passed on at once where that is wanted,
+// and its last lines kept for the verdict when it dies or fails.
 #pragma once
 
 #include <cstddef>

@@ -25,8 +25,8 @@ class WorkerPool {
              const CallerObjects* caller = nullptr)
       : plan_(plan), interrupted_(interrupted), logger_(logger), caller_(caller) {}
 
-  /// Passes on what frameworks print, as it is and at every verbosity: so it is with the peer, which
-  /// loads them itself. For workers that are not started yet.
+  /// Passes on what frameworks print, as it is and at every verbosity: so it is with the peer,
+  /// which loads them itself. For workers that are not started yet.
   void PassOnWords() { passes_on_words_ = true; }
 
   /// The worker for a runner, started if need be; it loads its framework in the meantime. Runners

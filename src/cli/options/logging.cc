@@ -16,7 +16,7 @@ constexpr OptionRow kLogging[] = {
     {.flags = {"-v", "--verbose"},
      .dest = "verbose",
      .action = OptionAction::kCount,
-      .help = "Say more, also what the frameworks print. Repeat it (-vv, -vvv, -vvvv) for more"
+     .help = "Say more, also what the frameworks print. Repeat it (-vv, -vvv, -vvvv) for more"
              " detail."},
     {.flags = {"-q", "--quiet"},
      .dest = "quiet",
