@@ -96,7 +96,12 @@ class Suite:
             outcome.problems.append(f"exit code {ours.exit}, expected {case.exit}")
         if ours.traceback:
             outcome.problems.append("a traceback")
-        # Everything that was printed, our closing tables included.
+        self.check_patterns(case, step, folder, outcome)
+        if outcome.problems:
+            outcome.diff += (step["stdout"] + step["stderr"]).splitlines()[-25:]
+
+    def check_patterns(self, case, step, folder, outcome):
+        """In everything that was printed, our closing tables included."""
         texts = {key: "\n".join(peer_log.normalise(step[key], self.shop.paths_of(folder)))
                  for key in ("stdout", "stderr")}
         for stream in ("stdout", "stderr"):
@@ -106,8 +111,6 @@ class Suite:
         for pattern in case.absent:
             if re.search(pattern, texts["stdout"] + "\n" + texts["stderr"], re.MULTILINE):
                 outcome.problems.append(f"output has /{pattern}/")
-        if outcome.problems:
-            outcome.diff += (step["stdout"] + step["stderr"]).splitlines()[-25:]
 
     def judge_against_peer(self, case, outcome):
         peer, peer_folder = self.shop.run_peer(case)
@@ -135,6 +138,7 @@ class Suite:
         if case.relation == "crash":
             outcome.problems += crash_differences(last, ours[len(case.run) - 1])
         else:
+            self.check_patterns(case, result["steps"][len(case.run) - 1], folder, outcome)
             for a, b in zip(theirs, ours):
                 outcome.problems += step_differences(a, b, case.every_line)
             if peer["new_files"] != result["new_files"]:

@@ -224,7 +224,7 @@ class ModelRunner(ScriptCase):
 
     def test_wrong_answers(self):
         for answer, code, words in (
-                ("{'y': feed['x']}", 4, "1 output has no counterpart"),
+                ("{'y': feed['x']}", 1, "1 output has no counterpart"),
                 ("{}", 6, "returned no outputs"),
                 ("{'y': 3, 'z': 4}", 6, "output 'y' of model.py:infer is a int"),
         ):

@@ -23,7 +23,10 @@ NAMES = f"[...{ROWS}].map((row) => row.querySelector('button').textContent)"
 CHOSEN = "document.querySelector('#panel h2').textContent"
 
 
-class Page(Case):
+DIGITS = pathlib.Path(__file__).parents[2] / "examples" / "digits.onnx"
+
+
+class PageCase(Case):
     browser = None
 
     @classmethod
@@ -33,6 +36,9 @@ class Page(Case):
 
     def show(self, record):
         self.report(record, "out.html")
+        self.open_page()
+
+    def open_page(self):
         self.browser.problems.clear()
         self.browser.requests.clear()
         self.browser.open(self.path("out.html"))
@@ -52,6 +58,10 @@ class Page(Case):
     def choose(self, select, value):
         self.browser.ask(f"(() => {{ const s = document.getElementById('{select}'); s.value = "
                          f"{json.dumps(value)}; s.dispatchEvent(new Event('change')); return true; }})()")
+
+
+class Page(PageCase):
+    """Records that are made by hand, for everything that a page may have to show."""
 
     def test_the_verdict_comes_first_and_the_first_divergence_is_chosen(self):
         record = records.network(30, first_bad=12)
@@ -269,6 +279,60 @@ class Page(Case):
         self.assertEqual(self.browser.ask("document.querySelectorAll('#profile circle.marker').length"), 9)
         self.assertEqual(self.browser.ask("document.querySelectorAll('#profile circle.failed').length"), 3)
         self.assertIsNone(self.browser.ask("window.hacked"))
+
+
+class Written(PageCase):
+    """Pages of what the program has just found: a field that its records call otherwise than those
+    that are made by hand shows here."""
+
+    RUNNERS = ("--onnxrt", "--runner", f"fp16=onnxrt {DIGITS.with_name('digits_fp16.onnx')}")
+
+    def write(self, *words, code):
+        ended = self.vernier(*words, "--report", "out.html")
+        self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+        self.open_page()
+        return self.browser.ask("document.querySelector('h1').textContent")
+
+    def count(self, selector):
+        return self.browser.ask(f"document.querySelectorAll('{selector}').length")
+
+    def test_a_run(self):
+        title = self.write("run", DIGITS, *self.RUNNERS, code=1)
+        self.assertEqual(title, "All 2 outputs do not match.")
+        self.assertEqual(self.browser.ask(NAMES), ["logits", "probabilities"])
+        self.assertEqual(self.count("#layers circle.failed"), 2)
+        self.assertEqual(self.count("#panel figure svg"), 4)
+        self.assertGreater(self.browser.ask("document.querySelector('canvas.graph').width"), 100)
+        text = self.browser.ask("document.body.innerText")
+        for words in ("elements out of tolerance", "onnxruntime", "fp16", "digits.onnx"):
+            self.assertIn(words, text)
+        self.assertNotIn("undefined", text)
+        self.assertNotIn("NaN", text)
+
+    def test_a_run_that_passes(self):
+        title = self.write("run", DIGITS, "--onnxrt", "--onnxrt", code=0)
+        self.assertEqual(title, "All 2 outputs match.")
+        self.assertEqual(self.count("#layers circle.failed"), 0)
+
+    def test_a_blame(self):
+        # Sixteen weights in the middle of the file are 0.747.
+        model = bytearray(DIGITS.read_bytes())
+        middle = len(model) // 2
+        model[middle:middle + 64] = b"\x3f" * 64
+        self.path("wrong.onnx").write_bytes(model)
+        title = self.write("blame", DIGITS, "--onnxrt", "--runner", "wrong=onnxrt wrong.onnx", code=1)
+        self.assertIn("to blame", title)
+        self.assertGreater(self.count("#blame table tbody tr"), 0)
+        self.browser.click("#blame table tbody tr:nth-child(1) button")
+        self.assertGreater(self.count("#layers circle.own"), 1)
+        self.assertNotIn("undefined", self.browser.ask("document.body.innerText"))
+
+    def test_a_profile(self):
+        title = self.write("profile", DIGITS, *self.RUNNERS, "--runs", "10", code=1)
+        self.assertIn("differ", title)
+        self.assertEqual(self.count("#profile circle.marker"), 2)
+        self.assertEqual(self.count("#profile circle.failed"), 1)
+        self.assertNotIn("undefined", self.browser.ask("document.body.innerText"))
 
 
 if __name__ == "__main__":

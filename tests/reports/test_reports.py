@@ -153,7 +153,7 @@ class Files(Case):
         heat = charts["heat"]
         self.assertEqual((heat["row_axes"], heat["matrix_rows"], heat["matrix_columns"]), (-1, 32, 32))
         # 24 elements are missing in the last line of 32 x 32.
-        self.assertRegex(heat["cells"], r"^[A9]{1000}\.{24}$")
+        self.assertRegex(heat["cells"], r"^A{743}9\.{24}$")
         self.assertEqual(heat["cells"].count("9"), 1)
 
     def test_a_saved_record_makes_the_same_reports(self):
