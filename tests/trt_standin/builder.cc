@@ -121,7 +121,7 @@ class Config final : public NotedBuilderConfig {
   }
   ITimingCache* createTimingCache(void const* bytes, size_t size) const noexcept override {
     const std::string text(static_cast<const char*>(bytes), size);
-    Note("createTimingCache", size == 0 ? "nothing" : "timings");
+    Note("createTimingCache", size > 0);
     if (size > 0 && !text.starts_with(TimingCache::kFirst)) return nullptr;
     return new TimingCacheObject(text);
   }

@@ -63,7 +63,7 @@ def main(words):
            "using namespace nvinfer1;", "using nvonnxparser::IParser;",
            "using nvonnxparser::IParserError;", "using nvonnxparser::OnnxParserFlag;",
            "using nvonnxparser::OnnxParserFlags;"]
-    make_proxies.write_enums([*bodies.values()], "\n".join(map(read, HEADERS)), out)
+    make_proxies.write_enums([*bodies.values(), "CalibrationAlgoType"], "\n".join(map(read, HEADERS)), out)
     out.append("}  // namespace trt_standin\n\n#include \"noted.h\"\n\nnamespace trt_standin {")
     for name, body in bodies.items():
         write_class(name, "apiv::V" + name, body, out)
