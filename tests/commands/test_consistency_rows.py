@@ -64,7 +64,7 @@ class MeetingRows(Case):
         for name in ROWS:
             self.assertEqual(properties[name]["verdict"], "holds")
             self.assertEqual(properties[name]["left_out"], [
-                {"name": "sums",
+                {"output": "sums",
                  "why": "its rows are made of several: node 'sum' (CumSum) combines rows"}])
 
 
