@@ -56,7 +56,7 @@ TEST(StderrRelay, KeepsWhatNobodyWantsToSeeForWhoeverAsks) {
   const auto say = [&](std::string_view text) {
     return ::write((*relay)->write_end(), text.data(), text.size());
   };
-  ASSERT_EQ(say("\x1b[0;93mone\x1b[m\ntwo\n"), 19);
+  ASSERT_EQ(say("\x1b[0;93mone\x1b[m\ntwo\n"), 18);
   EXPECT_EQ((*relay)->TakeKept(), "one\ntwo");
   EXPECT_EQ((*relay)->TakeKept(), "");
   ASSERT_EQ(say("three\n"), 6);
@@ -68,7 +68,7 @@ TEST(StderrRelay, PassesNoEscapeCodesOnWhereThereIsNoTerminal) {
   ::testing::internal::CaptureStderr();
   Result<std::unique_ptr<StderrRelay>> relay = StderrRelay::Start(RelayRule::kPassOnPlainly);
   ASSERT_TRUE(relay.ok());
-  ASSERT_EQ(::write((*relay)->write_end(), "\x1b[0;93mone\x1b[m\n", 15), 15);
+  ASSERT_EQ(::write((*relay)->write_end(), "\x1b[0;93mone\x1b[m\n", 14), 14);
   EXPECT_EQ((*relay)->TakeKept(), "");
   EXPECT_EQ((*relay)->Stop(), "one");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "one\n");
