@@ -91,6 +91,15 @@ TEST(RowAxes, TheAxisIsFollowedThroughOtherPlaces) {
   EXPECT_EQ(WhyRowsMeet(NodeAfter(more, "ReduceSum", {"t", "zero"}), Numbers("zero", {0})), "");
 }
 
+// As behind padding whose sizes are computed.
+TEST(RowAxes, TheAxisIsFollowedWhereTheRankIsNotKnown) {
+  const std::string padded = made::Field(1, made::Node("Pad", {"x", "computed"}, {"p"}));
+  const std::string power = made::Field(1, made::Node("Pow", {"p", "one"}, {"t"}));
+  EXPECT_THAT(WhyRowsMeet(padded + power + OnlyNode("CumSum", {"t", "zero"}),
+                          Numbers("one", {1}) + Numbers("zero", {0})),
+              HasSubstr("(CumSum) combines rows"));
+}
+
 TEST(RowAxes, ARecurrenceGoesAlongTheSequence) {
   const std::string more = made::Node("Unsqueeze", {"x", "one"}, {"t"});
   EXPECT_THAT(WhyRowsMeet(NodeAfter(more, "LSTM", {"t", "W", "R"}), Numbers("one", {1})),

@@ -41,6 +41,22 @@ std::optional<bool> Holds(const std::vector<int64_t>& axes, int64_t row, Axis ra
 
 RowState SameRows(RowStep& step, size_t /*output*/) { return At(step.AxisOf(0)); }
 
+// The same axis in all inputs that have rows, whatever their rank is, where no other input has
+// more dimensions than come before it.
+RowState ElementwiseOfUnknownRank(RowStep& step) {
+  Axis row;
+  for (size_t i = 0; i < step.inputs().size(); ++i) {
+    const Axis axis = step.AxisOf(i);
+    if (axis && row && *axis != *row) return Unknown();
+    if (axis) row = axis;
+  }
+  for (size_t i = 0; row && i < step.inputs().size(); ++i) {
+    const Axis rank = step.RankOf(i);
+    if (!step.AxisOf(i) && (!rank || *rank > *row + 1)) return Unknown();
+  }
+  return At(row);
+}
+
 // Values are combined one by one; dimensions are counted from the last one on.
 RowState Elementwise(RowStep& step, size_t /*output*/) {
   if (step.inputs().size() == 1) return At(step.AxisOf(0));
@@ -50,7 +66,7 @@ RowState Elementwise(RowStep& step, size_t /*output*/) {
     out_rank = out_rank && rank ? Axis(std::max(*out_rank, *rank)) : std::nullopt;
     const Axis axis = step.AxisOf(i);
     if (!axis) continue;
-    if (!rank) return Unknown();
+    if (!rank) return ElementwiseOfUnknownRank(step);
     if (distance && *distance != *rank - *axis) return step.Met(kPairs);
     distance = *rank - *axis;
   }
