@@ -41,6 +41,15 @@ class Doctor(Case):
             if part["section"] == "backends" and rest and rest[-1].startswith("/"):
                 self.assertEqual((part["version"], part["path"]), (version, rest[-1]))
 
+    def test_says_what_the_processor_lacks(self):
+        parts, _ = self.parts()
+        said = parts["system/instructions"]["version"]
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            flags = set(file.read().split())
+        if "avx2" in flags:
+            exact = bool(flags & {"avx512_vnni", "avx_vnni"})
+            self.assertEqual("no VNNI: OpenVINO's int8 products may saturate" not in said, exact)
+
     def test_packages_of_the_interpreter(self):
         import numpy
         parts, _ = self.parts()

@@ -14,6 +14,7 @@
 #include "gpu/ptx_table.h"
 #include "util/number_text.h"
 #include "util/own_program.h"
+#include "util/processor.h"
 #include "util/program_output.h"
 #include "util/scratch_folder.h"
 #include "util/shared_memory.h"
@@ -145,6 +146,8 @@ std::vector<DoctorPart> ProbeSystem() {
                      .name = "processors",
                      .version = std::to_string(CPU_COUNT(&allowed))});
   }
+  parts.push_back(
+      {.section = "system", .name = "instructions", .version = DescribeProcessor(Processor())});
   parts.push_back({.section = "system", .name = "memory", .version = FormatBytes(MemoryLimit())});
   struct rlimit files = {};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
