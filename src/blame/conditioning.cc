@@ -2,46 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <string>
 #include <unordered_map>
 
 #include "blame/tensor_judge.h"
 #include "inputs/cast_tensor.h"
 #include "model/unit_roundoff.h"
+#include "run/nudged_floats.h"
 
 namespace vernier {
 namespace {
 
 // Below, the bar of a well-conditioned node has room for it.
 constexpr double kFew = 8;
-
-// A hash of the place: 64 random bits (SplitMix64's finaliser, Steele et al. 2014).
-uint64_t BitsOf(uint64_t place) {
-  uint64_t bits = (place + 1) * 0x9E3779B97F4A7C15u;
-  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
-  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
-  return bits ^ (bits >> 31);
-}
-
-// Neighbours of IEEE 754 numbers have neighbouring codes. `largest` is the largest finite one,
-// without its sign.
-template <typename Code>
-void NudgeCodes(std::span<Code> codes, Code largest) {
-  constexpr Code kSign = static_cast<Code>(Code{1} << (8 * sizeof(Code) - 1));
-  for (size_t i = 0; i < codes.size(); ++i) {
-    const auto magnitude = static_cast<Code>(codes[i] & ~kSign);
-    if (magnitude == 0 || magnitude > largest) continue;
-    const bool up = magnitude == 1 || (magnitude < largest && (BitsOf(i) & 1) != 0);
-    codes[i] = static_cast<Code>(up ? codes[i] + 1 : codes[i] - 1);
-  }
-}
-
-bool CanNudge(DType dtype) {
-  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32 ||
-         dtype == DType::kFloat64;
-}
 
 // The inputs of some islands as they are fed, nudged; all others as they are.
 class NudgedInputs {
@@ -93,39 +66,6 @@ std::vector<std::vector<Tensor>> Copies(const std::vector<IslandResult>& results
 }
 
 }  // namespace
-
-Result<Tensor> NudgeFloats(const Tensor& tensor) {
-  if (!CanNudge(tensor.dtype())) return tensor;
-  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer,
-                           TensorBuffer::Allocate(tensor.dtype(), tensor.dims()));
-  if (!tensor.bytes().empty()) {
-    std::memcpy(buffer.bytes().data(), tensor.bytes().data(), tensor.bytes().size());
-  }
-  switch (tensor.dtype()) {
-    case DType::kFloat16:
-      NudgeCodes(buffer.As<uint16_t>(), uint16_t{0x7BFF});
-      break;
-    case DType::kBFloat16:
-      NudgeCodes(buffer.As<uint16_t>(), uint16_t{0x7F7F});
-      break;
-    case DType::kFloat32:
-      NudgeCodes(buffer.As<uint32_t>(), uint32_t{0x7F7FFFFF});
-      break;
-    default:
-      NudgeCodes(buffer.As<uint64_t>(), uint64_t{0x7FEFFFFFFFFFFFFF});
-  }
-  return std::move(buffer).Freeze();
-}
-
-double CoarsestRoundoff(const TensorMap& tensors) {
-  double roundoff = 0;
-  for (const NamedTensor& tensor : tensors) {
-    if (CanNudge(tensor.tensor.dtype())) {
-      roundoff = std::max(roundoff, UnitRoundoff(tensor.tensor.dtype()));
-    }
-  }
-  return roundoff;
-}
 
 Result<std::vector<double>> MeasureConditions(IslandBench& bench, std::span<const size_t> which,
                                               const TensorSource& source,

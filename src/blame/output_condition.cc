@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "blame/conditioning.h"
 #include "blame/verdicts.h"
 #include "model/error_model.h"
+#include "run/nudged_floats.h"
 #include "util/number_text.h"
 
 namespace vernier {

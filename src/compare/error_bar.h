@@ -26,8 +26,12 @@ struct ErrorBar {
   double clean = 0;    ///< of elements that no flipped step has reached, relative; 0: not looked at
   double allowed = 0;  ///< share of the elements that flipped steps may have reached
   double element = 0;  ///< what any element may differ by beyond a multiple of `rms`, relative
-  bool steps = false;  ///< integers that come of quantising may be one step apart
-  std::string why;     ///< "float32, longest sum 4608, 23 layers"
+  double absolute = 0;     ///< beside `rms`, in the output's own unit
+  bool rectified = false;  ///< zeros have no error: it is in the other elements
+  bool thinned = false;    ///< and it is that of values which a rectifier has taken away
+  double condition = 1;    ///< by which the whole bound is wider, for outputs that amplify rounding
+  bool steps = false;      ///< integers that come of quantising may be one step apart
+  std::string why;         ///< "float32, longest sum 4608, 23 layers"
 };
 
 /// The bars of one pair of runners, by the first one's names of outputs.
@@ -46,10 +50,12 @@ class ErrorBars {
 
 /// A bar in the output's own units, and how the output stands against it.
 struct BarVerdict {
-  double bar = 0;    ///< of the root mean square of the differences, relative to the scale
-  double scale = 0;  ///< root mean square of the values of both sides; NaN if none is finite
-  double rms = 0;    ///< of the differences, relative to the scale
-  double gain = 0;   ///< by which A is larger than B; relative, signed
+  double bar = 0;         ///< of the root mean square of the differences, relative to the scale
+  double condition = 1;   ///< by which the bound was widened
+  double bar_before = 0;  ///< that
+  double scale = 0;       ///< root mean square of the values of both sides; NaN if none is finite
+  double rms = 0;         ///< of the differences, relative to the scale
+  double gain = 0;        ///< by which A is larger than B; relative, signed
   double gain_bar = 0;
   double clean_bar = 0;   ///< 0: not looked at
   double beyond = 0;      ///< share of the elements that differ by more than `clean_bar`

@@ -187,6 +187,50 @@ TEST(SplitErrorsTest, ElementsThatAreNotFiniteDoNotShiftTheRows) {
   EXPECT_EQ(SplitErrors(Floats({2, 4}, a), Floats({2, 4}, b), 0.01).rows, 1);
 }
 
+TEST(ErrorBarTest, SaturatedFunctionsAreExactToTheirRange) {
+  const std::vector<float> a = Times(Values(1000), 1e-8f);
+  const std::vector<float> b(1000, 0);
+  EXPECT_FALSE(Judge(Floats(a), Floats(b)).passed());
+  ErrorBar bar = kBar;
+  bar.absolute = 6e-7;
+  EXPECT_TRUE(Judge(Floats(a), Floats(b), bar).passed());
+  EXPECT_FALSE(Judge(Floats(Times(a, 1e3f)), Floats(b), bar).passed());
+  // Where values are of the size of the range, it adds next to nothing.
+  const std::vector<float> large = Values(1000);
+  const FunctionResult result = Judge(Floats(large), Floats(large), bar);
+  EXPECT_NEAR(VerdictOf(result).bar, kBar.rms, 0.01 * kBar.rms);
+}
+
+TEST(ErrorBarTest, TheGainOfASingleElementIsItsError) {
+  EXPECT_TRUE(Judge(Floats({1}), Floats({1 + 8e-6f})).passed());
+  EXPECT_FALSE(Judge(Floats({1}), Floats({1 + 2e-5f})).passed());
+}
+
+// What is kept of 2 % of the values has the error that it had among all.
+TEST(ErrorBarTest, WhatARectifierLeavesHasTheErrorsOfAll) {
+  std::vector<float> a(5000, 0), b(5000, 0);
+  for (size_t i = 0; i < a.size(); i += 50) {
+    a[i] = 1;
+    b[i] = i % 100 == 0 ? 1 + 4e-5f : 1 - 4e-5f;
+  }
+  EXPECT_FALSE(Judge(Floats(a), Floats(b)).passed());
+  ErrorBar bar = kBar;
+  bar.rectified = bar.thinned = true;
+  EXPECT_TRUE(Judge(Floats(a), Floats(b), bar).passed());
+  EXPECT_FALSE(Judge(Floats(a), Floats(Times(b, 1.001f)), bar).passed());
+}
+
+TEST(ErrorBarTest, AConditionWidensTheWholeBoundAndIsTold) {
+  const std::vector<float> a = Values(5000);
+  ErrorBar bar = kBar;
+  bar.condition = 50;
+  const FunctionResult result = Judge(Floats(a), Floats(WithNoise(a, 1e-4f)), bar);
+  EXPECT_TRUE(result.passed());
+  EXPECT_DOUBLE_EQ(VerdictOf(result).condition, 50);
+  EXPECT_DOUBLE_EQ(VerdictOf(result).bar_before, kBar.rms);
+  EXPECT_DOUBLE_EQ(VerdictOf(result).bar, 50 * kBar.rms);
+}
+
 TEST(ErrorBarTest, AnExplicitToleranceWins) {
   ErrorBars bars;
   bars.Set("y", kBar);

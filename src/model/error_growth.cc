@@ -109,6 +109,9 @@ void Join(ErrorPrediction& into, const ErrorPrediction& other) {
   into.coarsest = Coarser(into.coarsest, other.coarsest);
   into.step = std::max(into.step, other.step);
   into.steps |= other.steps;
+  into.absolute = std::max(into.absolute, other.absolute);
+  into.rectified |= other.rectified;
+  into.thinned |= other.thinned;
   if (into.since.empty()) into.since = other.since;
 }
 

@@ -13,11 +13,10 @@ namespace vernier {
 Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const InputDims> inputs,
                                        RunnerArithmetic first, RunnerArithmetic second,
                                        std::span<const std::string> outputs, FedInputs fed,
-                                       const MeasureError& measure) {
+                                       const SeenOutputs& seen) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> order, TopologicalOrder(model));
-  ErrorPropagation propagation(model, inputs, first, second);
+  ErrorPropagation propagation(model, inputs, first, second, seen);
   propagation.KeepOutputs(outputs);
-  propagation.MeasureWith(measure);
   propagation.Run(order, fed);
   return propagation.Take();
 }

@@ -18,6 +18,7 @@
 #include "model/onnx_model.h"
 #include "model/onnx_shapes.h"
 #include "model/unit_roundoff.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 
@@ -56,7 +57,10 @@ struct ErrorPrediction {
   std::string since;   ///< the measured output that this is predicted from; empty: from the inputs
   double step = 0;     ///< of the coarsest quantiser or narrowing cast, relative; 0: none
   bool steps = false;  ///< integers that come of quantising: one step up or down is no fault
-  bool positive = false;  ///< no negative values, hence a mean of the size of the deviation
+  bool positive = false;   ///< no negative values, hence a mean of the size of the deviation
+  double absolute = 0;     ///< beside `rms`, in the tensor's own unit: of saturated functions
+  bool rectified = false;  ///< zeros have no error, and the others all of it
+  bool thinned = false;    ///< likewise, and what was there before is not known
 };
 
 /// What was found on a tensor that both sides gave, relative to its scale.
@@ -71,6 +75,16 @@ struct MeasuredError {
 using MeasureError =
     std::function<std::optional<MeasuredError>(const std::string&, const ErrorPrediction&)>;
 
+/// The reference's values of a tensor; null where it is no output of the run. They tell by how much
+/// an operator makes errors larger.
+using FindValues = std::function<const Tensor*(std::string_view)>;
+
+/// What is known of outputs; empty functions: nothing.
+struct SeenOutputs {
+  MeasureError measure;
+  FindValues values;
+};
+
 using ErrorPredictions = std::unordered_map<std::string, ErrorPrediction>;
 
 /// One entry for every tensor of the main graph, for the case that it is an output (which the short
@@ -78,13 +92,14 @@ using ErrorPredictions = std::unordered_map<std::string, ErrorPrediction>;
 /// them, sums over unknown lengths count as 1024 terms. kMalformed for a graph with a cycle.
 /// `outputs` are those of the run, besides the graph's own: what reads them may read them rounded.
 /// kRounded: the two sides may have been fed with values that differ by one rounding.
-/// With `measure`, what follows an output is predicted from what was found there.
+/// With `seen.measure`, what follows an output is predicted from what was found there; with
+/// `seen.values`, operators whose inputs and output are outputs have the condition that these tell.
 enum class FedInputs : uint8_t { kSame, kRounded };
 Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const InputDims> inputs,
                                        RunnerArithmetic first, RunnerArithmetic second,
                                        std::span<const std::string> outputs = {},
                                        FedInputs fed = FedInputs::kSame,
-                                       const MeasureError& measure = nullptr);
+                                       const SeenOutputs& seen = {});
 
 /// What a tensor may differ by when nothing is known of the graph: as after 50 layers with sums of
 /// 4096 terms. Integers are exact.

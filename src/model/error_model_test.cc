@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "model/onnx_test_model.h"
 
@@ -158,7 +161,7 @@ ErrorPredictions PredictAfter(const std::string& graph, std::optional<MeasuredEr
   const OnnxModel model = *Parse(Model(graph));
   const std::string outputs[] = {"h", "y"};
   return *PredictErrors(model, {}, kAsInModel, kAsInModel, outputs, FedInputs::kSame,
-                        [&](const std::string&, const ErrorPrediction&) { return found; });
+                        {[&](const std::string&, const ErrorPrediction&) { return found; }, {}});
 }
 
 TEST(ErrorModelTest, FewRoundedValuesDifferBetweenFaultlessSides) {
@@ -262,6 +265,80 @@ TEST(ErrorModelTest, WithoutAGraphTheDTypeDecides) {
   EXPECT_GT(narrow, 1e-3);
   EXPECT_LT(narrow, 2e-2);
   EXPECT_EQ(PredictFromDType(DType::kInt64, kAsInModel, kAsInModel).rms, 0);
+}
+
+// Of values that the reference has made.
+ErrorPredictions PredictFromValues(const std::string& graph,
+                                   std::vector<std::pair<std::string, std::vector<float>>> values) {
+  TensorMap tensors;
+  for (const auto& [name, elements] : values) {
+    TensorBuffer buffer =
+        *TensorBuffer::Allocate(DType::kFloat32, {static_cast<int64_t>(elements.size())});
+    std::copy(elements.begin(), elements.end(), buffer.As<float>().begin());
+    tensors.push_back({name, std::move(buffer).Freeze()});
+  }
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return Find(tensors, name); };
+  const OnnxModel model = *Parse(Model(graph));
+  return *PredictErrors(model, {}, kAsInModel, kAsInModel, {}, FedInputs::kSame, seen);
+}
+
+TEST(ErrorModelTest, SaturatedFunctionsAreExactToTheirRange) {
+  const std::string graph = Linear(64) + Do("Sigmoid", {"y"}, "s") + Do("Reshape", {"s"}, "r") +
+                            Do("Mul", {"r", "r"}, "m");
+  const ErrorPredictions errors = Predict(graph);
+  EXPECT_EQ(errors.at("y").absolute, 0);
+  EXPECT_GT(errors.at("s").absolute, 1e-7);
+  EXPECT_LT(errors.at("s").absolute, 1e-6);
+  EXPECT_EQ(errors.at("r").absolute, errors.at("s").absolute) << "copied";
+  EXPECT_EQ(errors.at("m").absolute, 0);
+  // Where values are seen, it is part of the relative error, and goes on.
+  const ErrorPredictions seen = PredictFromValues(graph, {{"s", {1e-5F, -1e-5F}}});
+  EXPECT_EQ(seen.at("s").absolute, 0);
+  EXPECT_GT(seen.at("s").rms, 0.01);
+  EXPECT_GT(seen.at("m").rms, 0.01);
+}
+
+TEST(ErrorModelTest, ValuesThatCancelHaveLargerErrors) {
+  const std::string graph = Linear(64) + Do("Neg", {"y"}, "n") + Do("Add", {"y", "n"}, "d");
+  const double blind = Predict(graph).at("d").rms;
+  const ErrorPredictions seen =
+      PredictFromValues(graph, {{"y", {100, -100}}, {"n", {-99, 101}}, {"d", {1, 1}}});
+  EXPECT_GT(seen.at("d").rms, 50 * blind);
+  EXPECT_LT(seen.at("d").rms, 150 * blind);
+  EXPECT_EQ(seen.at("y").rms, Predict(graph).at("y").rms);
+}
+
+TEST(ErrorModelTest, ALogarithmOfSmallValuesHasTheirCondition) {
+  const std::string graph = Linear(64) + Do("Log", {"y"}, "l");
+  const double blind = Predict(graph).at("l").rms;
+  const ErrorPredictions seen = PredictFromValues(graph, {{"y", {1, 1e-3F}}, {"l", {0, -6.9F}}});
+  EXPECT_GT(seen.at("l").rms, 20 * blind);
+  EXPECT_LE(seen.at("l").rms, 1100 * seen.at("y").rms);
+}
+
+TEST(ErrorModelTest, RectifiedValuesAreMarkedAsSuch) {
+  const std::string graph =
+      Linear(64) + Do("Relu", {"y"}, "r") + Do("Reshape", {"r"}, "s") + Do("Sigmoid", {"s"}, "g");
+  const ErrorPredictions errors = Predict(graph);
+  EXPECT_FALSE(errors.at("y").rectified);
+  EXPECT_TRUE(errors.at("s").rectified);
+  EXPECT_TRUE(errors.at("s").thinned);
+  EXPECT_FALSE(errors.at("g").rectified);
+  const ErrorPredictions seen = PredictFromValues(graph, {{"y", {1, -1}}, {"r", {1, 0}}});
+  EXPECT_TRUE(seen.at("r").rectified);
+  EXPECT_FALSE(seen.at("r").thinned) << "the scale before it is known";
+}
+
+// It is a float that each side computes: one unit off, and so is everything that is read with it.
+TEST(ErrorModelTest, ADynamicScaleHasAnErrorOfItsOwn) {
+  const std::string graph =
+      Linear(64) + Field(1, Node("DynamicQuantizeLinear", {"y"}, {"q", "scale", "zero"}, {})) +
+      Do("DequantizeLinear", {"q", "scale", "zero"}, "d");
+  const ErrorPredictions errors = Predict(graph);
+  EXPECT_GT(errors.at("scale").rms, 1e-7);
+  EXPECT_GT(errors.at("d").clean, 1e-7);
+  EXPECT_LT(errors.at("d").clean, 1e-5);
 }
 
 }  // namespace

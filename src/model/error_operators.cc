@@ -30,6 +30,11 @@ constexpr double kRoundingStep = 1.5;
 // Rows that a convolution's window lets a flip reach.
 constexpr double kKernelSpread = 4;
 
+// What is left of a typical growth where values have shown one, which the error has already.
+double Remaining(double typical, double shown) {
+  return shown > 1 ? std::max(typical / shown, 1.0) : typical;
+}
+
 }  // namespace
 
 // The inputs' errors, grown, and the node's own.
@@ -75,6 +80,12 @@ void ErrorPropagation::ApplyQuantiser(Step& step, double relative_step) {
   ++error.quantisers;
   // The division by the scale comes first.
   const bool own_scale = step.node.op_type == "DynamicQuantizeLinear";
+  if (own_scale) {
+    // A float of its own: whatever is read with it is as far off, all of it.
+    step.scale = error;
+    AddTo(*step.scale, OwnVarianceOf(step.sides, 1, kScaleRoundoffs));
+    SetRms(*step.scale);
+  }
   Add(step, 1, 1, own_scale ? kScaleRoundoffs : 1);
   ApplySteps(step, relative_step, Steps::kEqual);
   const DType type = TypeOf(step.graph.Outputs(step.node)[0]);
@@ -160,7 +171,10 @@ void ErrorPropagation::ApplyMatrix(Step& step) {
     return;
   }
   const int64_t length = lengths_.Of(step.graph, step.node, step.rule->kind);
-  Add(step, 1, length, step.rule->roundoffs);
+  // Sums that cancel are less than what was summed, and than its errors.
+  AddTo(step.error, OwnVarianceOf(step.sides, static_cast<double>(length) * Square(step.growth),
+                                  step.rule->roundoffs));
+  step.error.longest_sum = std::max(step.error.longest_sum, length);
   if (!IsQuantisedWithBias(step)) return;
   const double bias = kBiasStep / std::sqrt(static_cast<double>(std::max<int64_t>(length, 1)));
   AddTo(step.error, {Square(bias), Square(bias)});
@@ -181,17 +195,32 @@ void ErrorPropagation::ApplyReduction(Step& step) {
   const double kept = error.positive && length > 1 ? kAveraged : 1;
   Spread(error, length);
   error.reached = std::min(error.reached * static_cast<double>(length), 1.0);
-  Add(step, kept, length, step.rule->roundoffs);
+  Add(step, Remaining(kept, step.growth), length, step.rule->roundoffs);
 }
 
 void ErrorPropagation::ApplyNorm(Step& step) {
   const std::string_view op = step.node.op_type;
   const bool centred = op.find("Normalization") != std::string_view::npos;
-  const double centring = centred && step.error.positive ? kCentring : 1;
+  const double typical = centred && step.error.positive ? kCentring : 1;
+  const double centring = Remaining(typical, step.growth);
   if (op != "BatchNormalization") SpreadFlips(step);
   Add(step, centring, lengths_.Of(step.graph, step.node, step.rule->kind), step.rule->roundoffs);
   const bool has_short_kernel = op.find("LayerNormalization") != std::string_view::npos;
   if (has_short_kernel) RoundShort(step, true);
+}
+
+// Functions that are exact to a unit of their range. What copies them keeps that; where they go
+// into sums and products, they are as typical as other values.
+void ErrorPropagation::AddAbsolute(Step& step) const {
+  const bool copies = step.rule != nullptr &&
+                      (step.rule->kind == ErrorKind::kMove || step.rule->kind == ErrorKind::kCast);
+  if (!copies) step.error.absolute = 0;
+  if (step.rule == nullptr || step.rule->absolute == 0) return;
+  OwnVariance variance;
+  for (const SideRoundoff& side : step.sides) {
+    AddVariance(variance, side.summed, side.summed * step.rule->absolute);
+  }
+  step.error.absolute = std::sqrt(variance.bar);
 }
 
 void ErrorPropagation::Apply(Step& step) {
@@ -208,13 +237,15 @@ void ErrorPropagation::Apply(Step& step) {
       RoundWeights(step);
       return RoundShort(step, false);
     case ErrorKind::kPointwise: {
-      Add(step, rule.growth, 1, rule.roundoffs);
+      Add(step, Remaining(rule.growth, step.growth), 1, rule.roundoffs);
       const bool has_short_kernel = step.node.op_type == "Erf" || step.node.op_type == "Gelu";
       if (has_short_kernel) RoundShort(step, true);
       return;
     }
-    case ErrorKind::kProduct:
-      return Add(step, rule.growth * (IsSquare(step) ? 2 : 1), 1, rule.roundoffs);
+    case ErrorKind::kProduct: {
+      const double typical = rule.growth * (IsSquare(step) ? 2 : 1);
+      return Add(step, Remaining(typical, step.growth), 1, rule.roundoffs);
+    }
     case ErrorKind::kMatrix:
       RoundWeights(step);
       return ApplyMatrix(step);

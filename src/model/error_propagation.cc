@@ -14,6 +14,8 @@ constexpr int64_t kUnknownElements = 256;
 constexpr double kAgain = 2;
 constexpr double kOutputStep = 2;
 constexpr int kNestingLimit = 32;
+// Of errors in float32.
+constexpr double kTypicalOfBound = 0.05;
 
 constexpr std::string_view kPositiveOperators[] = {
     "Relu",     "Sigmoid",         "Exp",      "Abs",        "Softmax", "Sqrt", "Softplus",
@@ -34,8 +36,9 @@ bool Contains(const std::string_view (&list)[N], std::string_view word) {
 }  // namespace
 
 ErrorPropagation::ErrorPropagation(const OnnxModel& model, std::span<const InputDims> inputs,
-                                   RunnerArithmetic first, RunnerArithmetic second)
-    : model_(model), shapes_(model, inputs), first_(first), second_(second) {
+                                   RunnerArithmetic first, RunnerArithmetic second,
+                                   const SeenOutputs& seen)
+    : model_(model), shapes_(model, inputs), first_(first), second_(second), seen_(seen) {
   for (const ErrorRule& rule : kErrorRules) {
     ForEachOperator(rule.operators, [&](std::string_view name) { rules_.emplace(name, &rule); });
   }
@@ -157,8 +160,8 @@ void ErrorPropagation::StartAgain(std::string_view name) {
   ErrorPrediction& error = errors_[name];
   const ErrorPrediction predicted = AsOutput(name, error);
   measured_.emplace(name, predicted);
-  if (measure_ == nullptr) return;
-  const auto found = measure_(std::string(name), predicted);
+  if (!seen_.measure) return;
+  const auto found = seen_.measure(std::string(name), predicted);
   if (!found) return;
   error.since = name;
   if (error.step == 0) {
@@ -202,21 +205,56 @@ void ErrorPropagation::VisitBodies(Step& step, int depth) {
   step.error = result;
 }
 
-// Of the inputs, the worst.
-ErrorPropagation::Joined ErrorPropagation::JoinInputs(Step& step) const {
+// Of the inputs, the worst, after what the operator makes of it as far as values tell.
+ErrorPropagation::Joined ErrorPropagation::JoinInputs(Step& step) {
   const auto inputs = step.graph.Inputs(step.node);
+  const bool is_matrix = step.rule != nullptr && step.rule->kind == ErrorKind::kMatrix;
   Joined joined{!inputs.empty(), true};
-  for (const std::string_view name : inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string_view name = inputs[i];
     joined.constant &= name.empty() || constants_.contains(name);
     const ErrorPrediction* input = Find(name);
     if (input == nullptr) continue;
-    Join(step.error, *input);
     joined.positive &= input->positive;
+    // Where values cancel, sums have larger errors of their own, too.
+    const bool asked = is_matrix || input->rms > 0;
+    const double growth = asked ? growth_.Of(step.graph, step.node, i) : 1;
+    ErrorPrediction grown = *input;
+    Grow(grown, growth);
+    Join(step.error, grown);
+    step.growth = std::max(step.growth, growth);
   }
   // What is centred is the first input; the others are a normalisation's weights.
   const ErrorPrediction* data = inputs.empty() ? nullptr : Find(inputs[0]);
   step.error.positive = data != nullptr && data->positive;
   return joined;
+}
+
+// What a rectifier leaves has the error of the values before, whose scale is known or not.
+void ErrorPropagation::Rectify(Step& step) {
+  const bool rectifies = step.node.op_type == "Relu" || step.node.op_type == "Clip";
+  const bool moves = step.rule != nullptr && step.rule->kind == ErrorKind::kMove;
+  ErrorPrediction& error = step.error;
+  if (!rectifies) {
+    error.rectified &= moves;
+    error.thinned &= moves;
+    return;
+  }
+  const auto inputs = step.graph.Inputs(step.node);
+  const bool seen = !inputs.empty() && growth_.Scale(inputs[0]) > 0 &&
+                    growth_.Scale(step.graph.Outputs(step.node)[0]) > 0;
+  error.rectified = true;
+  error.thinned = !seen;
+}
+
+// An error in a tensor's own unit, where its scale is known.
+void ErrorPropagation::MakeRelative(std::string_view name, ErrorPrediction& error) {
+  const double scale = error.absolute > 0 ? growth_.Scale(name) : 0;
+  if (!(scale > 0)) return;
+  const double relative = error.absolute / scale;
+  AddTo(error, {Square(relative), Square(kTypicalOfBound * relative)});
+  error.absolute = 0;
+  SetRms(error);
 }
 
 void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int depth) {
@@ -232,6 +270,8 @@ void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int d
     VisitBodies(step, depth);
   } else {
     Apply(step);
+    AddAbsolute(step);
+    Rectify(step);
   }
   step.error.positive = Contains(kPositiveOperators, node.op_type) ||
                         (node.op_type == "Mul" && IsSquare(step)) ||
@@ -244,10 +284,12 @@ void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int d
   }
   if (kept_.contains(outputs[0])) RoundShort(step, false);
   SetRms(step.error);
-  for (const std::string_view name : outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string_view name = outputs[i];
     if (name.empty()) continue;
     if (joined.constant) constants_.insert(name);
-    errors_[name] = step.error;
+    ErrorPrediction& error = errors_[name] = i == 1 && step.scale ? *step.scale : step.error;
+    MakeRelative(name, error);
     if (depth == 0 && kept_.contains(name)) StartAgain(name);
   }
 }

@@ -2,6 +2,7 @@
 // model.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "model/error_lengths.h"
 #include "model/error_model.h"
 #include "model/error_rules.h"
+#include "model/value_growth.h"
 
 namespace vernier {
 
@@ -21,12 +23,12 @@ inline constexpr double kUnknownTrips = 100;
 
 class ErrorPropagation {
  public:
+  /// All must outlive it.
   ErrorPropagation(const OnnxModel& model, std::span<const InputDims> inputs,
-                   RunnerArithmetic first, RunnerArithmetic second);
+                   RunnerArithmetic first, RunnerArithmetic second, const SeenOutputs& seen);
 
-  /// Outputs of the run besides the graph's own. Before Run, like MeasureWith.
+  /// Outputs of the run besides the graph's own. Before Run.
   void KeepOutputs(std::span<const std::string> outputs);
-  void MeasureWith(const MeasureError& measure) { measure_ = measure; }
 
   /// `order` is topological.
   void Run(const std::vector<uint32_t>& order, FedInputs fed);
@@ -41,7 +43,9 @@ class ErrorPropagation {
     const ErrorRule* rule;
     ErrorPrediction error;  // of the inputs, joined; the outputs' when done
     SideRoundoff sides[2];
-    DType type = DType::kUndefined;  // of the first output
+    DType type = DType::kUndefined;             // of the first output
+    double growth = 1;                          // that the values show, and `error` has
+    std::optional<ErrorPrediction> scale = {};  // of a dynamic quantiser's second output
   };
   // What holds of all inputs.
   struct Joined {
@@ -56,7 +60,9 @@ class ErrorPropagation {
 
   // From node to node: error_propagation.cc.
   void Visit(const OnnxGraph& graph, const OnnxNode& node, int depth);
-  Joined JoinInputs(Step& step) const;
+  Joined JoinInputs(Step& step);
+  void Rectify(Step& step);
+  void MakeRelative(std::string_view name, ErrorPrediction& error);
   void VisitBodies(Step& step, int depth);
   void StartAgain(std::string_view name);
   ErrorPrediction AsOutput(std::string_view name, ErrorPrediction error) const;
@@ -80,6 +86,7 @@ class ErrorPropagation {
   void Add(Step& step, double growth, int64_t length, double roundoffs) const;
   bool IsQuantisedWithBias(const Step& step) const;
   static bool IsSquare(const Step& step);
+  void AddAbsolute(Step& step) const;
   bool OneQuantises() const { return first_.unquantised != second_.unquantised; }
 
   const OnnxModel& model_;
@@ -90,7 +97,8 @@ class ErrorPropagation {
   std::unordered_map<std::string_view, DType> types_;
   std::unordered_map<std::string_view, ErrorPrediction> errors_;
   ErrorPredictions measured_;  // of outputs that are read further on, as predicted
-  MeasureError measure_;
+  const SeenOutputs& seen_;
+  ValueGrowth growth_{model_, seen_.values};
   std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
   std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear

@@ -162,6 +162,8 @@ void ListFields(Fields& field, Some<OutputFigures> auto& figures) {
 template <typename Fields>
 void ListFields(Fields& field, Some<BarRecord> auto& bar) {
   field("bar", bar.bar);
+  field("condition", bar.condition);
+  field("bar_before", bar.bar_before);
   field("scale", bar.scale);
   field("rms_error", bar.rms);
   field("gain", bar.gain);

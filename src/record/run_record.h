@@ -116,10 +116,12 @@ struct OutputFigures {
 
 /// How an output stood against the bar of --tolerance auto, in its worst iteration.
 struct BarRecord {
-  double bar = 0;    ///< relative to the scale
-  double scale = 0;  ///< root mean square of the values
-  double rms = 0;    ///< of the differences, relative to the scale
-  double gain = 0;   ///< by which the first side is larger, relative
+  double bar = 0;         ///< relative to the scale
+  double condition = 1;   ///< by which it was widened, for an output that amplifies rounding
+  double bar_before = 0;  ///< before that
+  double scale = 0;       ///< root mean square of the values
+  double rms = 0;         ///< of the differences, relative to the scale
+  double gain = 0;        ///< by which the first side is larger, relative
   double gain_bar = 0;
   double clean_bar = 0;     ///< of elements that no flipped step has reached; 0: not looked at
   double share_beyond = 0;  ///< of the elements that differ by more than that

@@ -66,8 +66,12 @@ std::string FormatBarLine(std::string_view name, const BarVerdict& verdict) {
             FormatG(100 * verdict.allowed, 2) + " % may be)";
   }
   text += " | ";
-  if (verdict.passed) return text + "PASSED";
-  return text + "FAILED, " + FormatG(verdict.times_over, 3) + " times the bar";
+  const std::string condition = "κ = " + FormatG(verdict.condition, 3) + ", the bar was " +
+                                FormatG(verdict.bar_before, 2) + " before";
+  const bool widened = verdict.condition > 1;
+  if (verdict.passed) return text + "PASSED" + (widened ? ", ill-conditioned: " + condition : "");
+  return text + "FAILED, " + FormatG(verdict.times_over, 3) + " times the bar" +
+         (widened ? ", also as an ill-conditioned output: " + condition : "");
 }
 
 ComparisonDetail ComparisonReporter::Detail() const {

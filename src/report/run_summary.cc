@@ -176,16 +176,20 @@ std::string FormatCoverage(const PairRecord& pair) {
   }
   if (!pair.without_verdict.empty()) text += "; no verdict on: " + ListSome(pair.without_verdict);
   if (!pair.dropped.empty()) text += "; dropped by post-processing: " + ListSome(pair.dropped);
-  std::vector<std::string> inexact, vacuous;
+  std::vector<std::string> inexact, vacuous, widened;
   for (const OutputRecord& output : pair.outputs) {
     if (output.paired_by != "exact") {
       inexact.push_back(output.name + " with " + output.other_name + " (by " + output.paired_by +
                         ")");
     }
     if (!output.vacuous.empty()) vacuous.push_back(output.name + " (" + output.vacuous + ")");
+    if (output.bar && output.bar->condition > 1 && output.bar->times_over <= 1) {
+      widened.push_back(output.name + " (κ = " + FormatG(output.bar->condition, 3) + ")");
+    }
   }
   if (!inexact.empty()) text += "; paired by likeness: " + ListSome(inexact);
   if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);
+  if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
   if (!vacuous.empty()) {
     text += "; shows nothing: " + ListSome(vacuous) + " [" +
             std::to_string(count.vacuous_elements) + " of " + std::to_string(count.elements) +

@@ -1,10 +1,13 @@
 #include "run/comparison_run.h"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "compare/comparator.h"
 #include "compare/postprocess.h"
 #include "run/script_comparison.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -87,6 +90,14 @@ std::vector<std::pair<size_t, size_t>> ComparisonRun::pairs() const {
   return pairs;
 }
 
+// Runners that take turns are gone when their outputs are compared.
+void ComparisonRun::UseBars(PairBars& bars, LiveRuns& live) {
+  bars_ = &bars;
+  if (plan_->execution.sequential) return;
+  hearing_.emplace(live, bars);
+  live.KeepInStep();
+}
+
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::optional<IterationResult>& side = outputs[i];
@@ -117,6 +128,43 @@ Result<IterationComparison> ComparisonRun::ComparePair(const IterationResult& a,
   return comparison;
 }
 
+// Outputs that are over their bounds, with bounds as wide as rounding on the inputs moves them.
+// Flipped steps look like amplified rounding, and have their place in the bounds already.
+Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t iteration,
+                                                     const IterationOutputs& outputs,
+                                                     IterationComparison comparison) {
+  ErrorBars bars = *detail_.bars;
+  std::vector<std::string> over, measured;
+  const bool second = !hearing_->CanInfer(pair.first);
+  for (const OutputComparison& output : comparison.outputs) {
+    const FunctionResult* simple = output.Find(CompareFunction::kSimple);
+    const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+    const ErrorBar* bar = bars.Find(output.a_name);
+    const bool failed = data != nullptr && data->bar && !data->bar->passed;
+    if (!failed || bar == nullptr || bar->element > 0 || bar->rms == 0) continue;
+    over.push_back(output.a_name);
+    measured.push_back(second ? output.b_name : output.a_name);
+  }
+  if (over.empty()) return comparison;
+  const size_t stream = second ? pair.second : pair.first;
+  const std::vector<double> conditions =
+      hearing_->Conditions(stream, measured, outputs[stream]->outputs);
+  bool any = false;
+  for (size_t i = 0; i < over.size(); ++i) {
+    if (conditions[i] <= 1) continue;
+    ErrorBar bar = *bars.Find(over[i]);
+    bar.condition = conditions[i];
+    bars.Set(over[i], std::move(bar));
+    any = true;
+  }
+  if (!any) return comparison;
+  const ErrorBars* const before = std::exchange(detail_.bars, &bars);
+  Result<IterationComparison> again =
+      ComparePair(*outputs[pair.first], *outputs[pair.second], iteration);
+  detail_.bars = before;
+  return again;
+}
+
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
   VERNIER_TRY(Postprocess(iteration, outputs));
   if (plan_->validate && !plan_->execution.sequential && !Validate(iteration, outputs)) {
@@ -137,8 +185,12 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
       detail_.bars = &bars_->For(pair.first, pair.second, outputs[pair.first]->outputs,
                                  outputs[pair.second]->outputs);
     }
-    VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
+    VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison,
                              ComparePair(*outputs[pair.first], *outputs[pair.second], iteration));
+    if (hearing_) {
+      VERNIER_ASSIGN_OR_RETURN(comparison,
+                               HearAgain(pair, iteration, outputs, std::move(comparison)));
+    }
     pair.recorder.Add(comparison);
     observer_->PairCompared(comparison);
     if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
@@ -219,9 +271,11 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
     if (!JudgePair(pair)) faults.mismatch = true;
     AddUnverified(pair, faults, sentences);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
+    if (plan_->strict) RejectIllConditioned(records.back(), faults, sentences);
     if (!stopped_ && coverage == Coverage::kJudged)
       AddCoverageFaults(pair, records.back(), faults, sentences);
   }
+  if (faults.mismatch && bars_ != nullptr) bars_->NoteProcessor(Processor(), sentences);
   return records;
 }
 
@@ -234,6 +288,18 @@ void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
     sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
                         output.name +
                         "' was not verified, and has not passed: " + output.failed_why);
+  }
+}
+
+// An output that passes only with a wider bound has not been shown to be right.
+void ComparisonRun::RejectIllConditioned(const PairRecord& record, RunFaults& faults,
+                                         std::vector<std::string>& sentences) {
+  for (const OutputRecord& output : record.outputs) {
+    if (!output.bar || output.bar->condition <= 1 || output.bar->times_over > 1) continue;
+    faults.mismatch = true;
+    sentences.push_back(
+        record.first + " vs. " + record.second + ": --strict: output '" + output.name +
+        "' passes only because it is ill-conditioned: κ = " + FormatG(output.bar->condition, 3));
   }
 }
 

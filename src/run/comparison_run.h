@@ -13,6 +13,7 @@
 #include "run/pair_bars.h"
 #include "run/pair_recorder.h"
 #include "run/run_observer.h"
+#include "run/second_hearing.h"
 #include "util/thread_pool.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -49,8 +50,9 @@ class ComparisonRun {
   /// Top-K, or what the script makes of each side's outputs.
   Status Postprocess(int64_t iteration, IterationOutputs& outputs);
 
-  /// Where the bars of --tolerance auto come from; asked while comparing.
-  void UseBars(PairBars& bars) { bars_ = &bars; }
+  /// Where the bars of --tolerance auto come from; asked while comparing. `live` measures the
+  /// condition of outputs that are over them. Both must outlive the run.
+  void UseBars(PairBars& bars, LiveRuns& live);
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);
@@ -88,7 +90,12 @@ class ComparisonRun {
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
   Result<IterationComparison> ComparePair(const IterationResult& a, const IterationResult& b,
                                           int64_t iteration);
+  Result<IterationComparison> HearAgain(const Pair& pair, int64_t iteration,
+                                        const IterationOutputs& outputs,
+                                        IterationComparison comparison);
   bool JudgePair(const Pair& pair) const;
+  static void RejectIllConditioned(const PairRecord& record, RunFaults& faults,
+                                   std::vector<std::string>& sentences);
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
@@ -101,6 +108,7 @@ class ComparisonRun {
   std::unique_ptr<ThreadPool> pool_;  ///< its threads start with the first large output
   Scripts scripts_;
   PairBars* bars_ = nullptr;
+  std::optional<SecondHearing> hearing_;
   ComparisonDetail detail_;
   PairingRule rule_ = PairingRule::kOneToOne;
   bool marked_ = false;

@@ -96,7 +96,7 @@ class Execution {
       return InvalidArgument(
           "--noise-floor: saved outputs cannot be made again; it needs a runner");
     }
-    if (bars_.wanted()) comparisons_->UseBars(bars_);
+    if (bars_.wanted()) comparisons_->UseBars(bars_, live_);
     if (plan_.runners.empty()) return CompareLoaded();
     FeedStream::Announce(plan_, logger_);
     return plan_.execution.sequential ? RunSequential() : RunStreaming();

@@ -42,7 +42,9 @@ Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, con
 }
 
 Status LiveInference::PrepareBars(size_t index, const TensorMap& feed, int64_t iteration) {
-  if (!bars_.wanted() || iteration != 0 || !live_[index].opened()) return {};
+  if (!bars_.wanted() || !live_[index].opened()) return {};
+  bars_.KeepFeed(feed, iteration);
+  if (iteration != 0) return {};
   bars_.AddRunner(index, live_[index]);
   bars_.SetFeed(feed);
   return plan_.noise_floor && index == 0 ? OpenNoise() : Status();

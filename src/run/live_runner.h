@@ -54,7 +54,8 @@ class LiveRunner {
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
                                 DeviceOutputs* devices = nullptr);
 
-  /// Infer() once more, for outputs that were lost: on the host, and neither counted nor timed.
+  /// Infer() once more, for outputs that were lost or for other inputs: on the host, and neither
+  /// counted nor timed.
   Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
 
   /// See Worker::Meanwhile and Worker::serves_plugin.

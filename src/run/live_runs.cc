@@ -9,6 +9,7 @@
 #include "inputs/peer_text.h"
 #include "run/calibration_feeds.h"
 #include "run/described_inputs.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -273,6 +274,21 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   last_was_light_ = made.ok() && IsLight(*made);
   if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
   return Finish(index, iteration, std::move(made));
+}
+
+Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int64_t iteration) {
+  LiveRunner& runner = runners_[index];
+  VERNIER_TRY(BringBack(index));
+  if (!runner.alive()) return runner.failure();
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
+  Result<IterationResult> made = runner.InferAgain(block, iteration);
+  if (!made.ok()) {
+    Fail(runner, made.status());
+    return made.status();
+  }
+  return std::move(made->outputs);
 }
 
 Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMap& feed,

@@ -79,6 +79,13 @@ class LiveRuns {
                                                  int64_t iteration,
                                                  std::optional<IterationResult> made);
 
+  /// One more inference for the iteration, with other inputs; it is not told of. A failure puts the
+  /// runner out of the run, as a process that has died serves nobody.
+  Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
+
+  /// No runner is sent a feed before its turn: between its inferences there may be others.
+  void KeepInStep() { in_step_ = true; }
+
   /// What is done once, on this thread, while a runner computes the next result.
   struct Work {
     /// Gives the feed of the iteration after that, where there will be one and it is known already,
@@ -157,6 +164,7 @@ class LiveRuns {
   ModelConversions conversions_{pool_, logger_};
   DeviceOutputs devices_;
   bool may_stay_on_device_ = false;
+  bool in_step_ = false;
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
   PythonFeeds python_feeds_;

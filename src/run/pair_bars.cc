@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <unordered_map>
 
 #include "model/error_growth.h"
 #include "util/number_text.h"
@@ -119,6 +121,9 @@ ErrorBar MakeBar(const ErrorPrediction& prediction, const Tensor& tensor, bool g
     const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
     bar.rms = std::max(prediction.rms * (1 + kSampleDeviations / std::sqrt(2 * count)), floor);
     bar.element = kElementSteps * prediction.step;
+    bar.absolute = prediction.absolute;
+    bar.rectified = prediction.rectified;
+    bar.thinned = prediction.thinned;
     bar.allowed = std::min(prediction.reached + prediction.fresh, 1.0);
     if (prediction.step > 0 && bar.allowed < kMostReached) {
       bar.clean = std::max(prediction.clean, floor);
@@ -142,6 +147,7 @@ bool PairBars::wanted() const {
 void PairBars::AddRunner(size_t stream, const LiveRunner& runner) {
   RunnerGraph added;
   added.arithmetic = ArithmeticOf(runner);
+  added.in_openvino = runner.plan().backend == "openvino";
   added.model_path = runner.plan().model.path;
   for (const auto& [index, other] : graphs_) {
     if (other.model_path == added.model_path) added.model = other.model;
@@ -165,6 +171,15 @@ void PairBars::AddGraph(size_t stream, RunnerGraph graph) {
 void PairBars::SetFeed(const TensorMap& feed) {
   if (!feed_.empty()) return;
   for (const NamedTensor& input : feed) feed_.push_back({input.name, input.tensor.dims()});
+}
+
+void PairBars::NoteProcessor(const ProcessorFeatures& features,
+                             std::vector<std::string>& notes) const {
+  const std::string why = WhyBytesMaySaturate(features);
+  const bool concerned = std::any_of(graphs_.begin(), graphs_.end(), [](const auto& entry) {
+    return entry.second.in_openvino && entry.second.has_quantisers == true;
+  });
+  if (!why.empty() && concerned) notes.push_back(why);
 }
 
 void PairBars::AddNoise(const std::string& output, double rms) {
@@ -196,12 +211,22 @@ ErrorPredictions PairBars::Predict(const RunnerGraph& owner, Pair pair,
   if (owner.model == nullptr) return {};
   std::vector<std::string> names;
   for (const NamedTensor& output : outputs.a) names.push_back(output.name);
-  const auto measure = [&](const std::string& name, const ErrorPrediction& predicted) {
+  std::unordered_map<std::string_view, const Tensor*> tensors;
+  for (const NamedTensor& output : outputs.a) tensors[output.name] = &output.tensor;
+  SeenOutputs seen;
+  seen.measure = [&](const std::string& name, const ErrorPrediction& predicted) {
     return MeasureOutput(Find(outputs.a, name), Find(outputs.b, name), predicted);
   };
+  // Without the other side, what is predicted serves for further outputs.
+  if (!outputs.b.empty()) {
+    seen.values = [&](std::string_view name) -> const Tensor* {
+      const auto found = tensors.find(name);
+      return found == tensors.end() ? nullptr : found->second;
+    };
+  }
   Result<ErrorPredictions> predictions =
       PredictErrors(*owner.model, feed_, ArithmeticOn(GraphOf(pair.first), owner),
-                    ArithmeticOn(GraphOf(pair.second), owner), names, FedInputs::kSame, measure);
+                    ArithmeticOn(GraphOf(pair.second), owner), names, FedInputs::kSame, seen);
   return predictions.ok() ? *std::move(predictions) : ErrorPredictions();
 }
 

@@ -14,6 +14,7 @@
 #include "model/error_model.h"
 #include "model/onnx_model.h"
 #include "run/live_runner.h"
+#include "util/processor.h"
 #include "vernier/compare_options.h"
 #include "vernier/tensor.h"
 
@@ -24,6 +25,7 @@ struct RunnerGraph {
   std::shared_ptr<const OnnxModel> model;
   std::string model_path;
   RunnerArithmetic arithmetic;
+  bool in_openvino = false;
   DType model_coarsest = DType::kUndefined;  ///< the weights' type with the largest roundoff
   std::optional<bool> has_quantisers = {};
 };
@@ -56,6 +58,18 @@ class PairBars {
     return ArithmeticOn(GraphOf(stream), GraphOf(owner));
   }
 
+  /// What the outputs of this iteration are made from, for the second hearing.
+  void KeepFeed(const TensorMap& feed, int64_t iteration) {
+    last_feed_ = feed;
+    last_iteration_ = iteration;
+  }
+  const TensorMap& last_feed() const { return last_feed_; }
+  int64_t last_iteration() const { return last_iteration_; }
+
+  /// Adds why outputs of a quantised model may differ on such a processor, where OpenVINO is a
+  /// runner: that is no fault of the model.
+  void NoteProcessor(const ProcessorFeatures& features, std::vector<std::string>& notes) const;
+
   /// What was measured between the reference and itself: the root mean square of the differences,
   /// relative. The largest of several iterations counts.
   void AddNoise(const std::string& output, double rms);
@@ -83,6 +97,8 @@ class PairBars {
   std::map<size_t, RunnerGraph> graphs_;
   RunnerGraph saved_;  // what is known of streams that were not added
   std::vector<InputDims> feed_;
+  TensorMap last_feed_;
+  int64_t last_iteration_ = -1;
   std::map<Pair, ErrorPredictions> blind_;  // of pairs whose outputs were not measured
   std::map<Pair, ErrorBars> bars_;
   std::map<std::string, double> noise_;

@@ -132,5 +132,24 @@ TEST(PairBarsTest, WhatIsFoundOnAnOutputTellsOfTheNext) {
   EXPECT_LT(good.rms, blind.rms);
 }
 
+TEST(PairBarsTest, ANoteNamesTheProcessorOfQuantisedModelsAlone) {
+  const CompareOptions options;
+  PairBars bars(options);
+  RunnerGraph plain;
+  plain.in_openvino = true;
+  bars.AddGraph(0, plain);
+  std::vector<std::string> notes;
+  bars.NoteProcessor({.vnni = false}, notes);
+  EXPECT_TRUE(notes.empty()) << "nothing is known to be quantised";
+  RunnerGraph quantised = plain;
+  quantised.has_quantisers = true;
+  bars.AddGraph(0, std::move(quantised));
+  bars.NoteProcessor({.vnni = true}, notes);
+  EXPECT_TRUE(notes.empty());
+  bars.NoteProcessor({.vnni = false}, notes);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("no VNNI"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace vernier

@@ -34,6 +34,8 @@ void KeepWorse(std::optional<double>& worst, double value) {
 
 BarRecord MakeBarRecord(const BarVerdict& bar) {
   return {.bar = bar.bar,
+          .condition = bar.condition,
+          .bar_before = bar.bar_before,
           .scale = bar.scale,
           .rms = bar.rms,
           .gain = bar.gain,
@@ -46,15 +48,23 @@ BarRecord MakeBarRecord(const BarVerdict& bar) {
           .why = bar.why};
 }
 
+// One that failed, else one that was widened, else the one that is nearest to its bound.
+void KeepWorseBar(BarRecord bar, std::optional<BarRecord>& worst) {
+  const auto rank = [](const BarRecord& b) {
+    return b.times_over > 1 ? 2 : b.condition > 1 ? 1 : 0;
+  };
+  const bool worse = !worst || rank(bar) > rank(*worst) ||
+                     (rank(bar) == rank(*worst) && bar.times_over > worst->times_over);
+  if (worse) worst = std::move(bar);
+}
+
 void AddSimple(const SimpleResult& simple, OutputRecord& record) {
   const DifferenceSummary& difference = simple.difference;
   record.tolerances_checked = true;
   record.allowed_share = simple.allowed_share;
   record.allowed_excess = simple.allowed_excess;
   record.mismatches = std::max(record.mismatches, difference.mismatches);
-  if (simple.bar && !(record.bar && record.bar->times_over >= simple.bar->times_over)) {
-    record.bar = MakeBarRecord(*simple.bar);
-  }
+  if (simple.bar) KeepWorseBar(MakeBarRecord(*simple.bar), record.bar);
   if (simple.measured == StatisticsLevel::kNone) return;
   KeepWorse(record.mean_absolute_error, difference.absolute.mean);
   record.not_finite = std::max(record.not_finite,

@@ -1,4 +1,4 @@
-#include "blame/conditioning.h"
+#include "run/nudged_floats.h"
 
 #include <gtest/gtest.h>
 

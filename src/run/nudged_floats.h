@@ -1,0 +1,23 @@
+// Values moved by one rounding step: what a faultless runtime could have made of them.
+#pragma once
+
+#include <cstdint>
+
+#include "vernier/dtype.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// float16, bfloat16, float32 and float64.
+bool CanNudge(DType dtype);
+
+/// The floats moved to one of their two neighbours, at random but always the same for a
+/// draw. Zeros, infinities and NaN stay, as do elements of types that CanNudge refuses. kInternal
+/// when memory cannot be had.
+Result<Tensor> NudgeFloats(const Tensor& tensor, uint64_t draw = 0);
+
+/// Of the coarsest of the tensors that can be nudged; 0 when there is none.
+double CoarsestRoundoff(const TensorMap& tensors);
+
+}  // namespace vernier

@@ -1,0 +1,49 @@
+// Whether an output that is over its error bound belongs to a model that amplifies rounding: the
+// runner infers once more with every float input moved by one rounding step, which no faultless
+// runtime can be told from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/live_runs.h"
+#include "run/pair_bars.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// The most that an error bound is widened by.
+inline constexpr double kMostCondition = 1000;
+
+class SecondHearing {
+ public:
+  /// Both must outlive this. `bars` has kept what the last outputs were made from.
+  SecondHearing(LiveRuns& live, const PairBars& bars) : live_(live), bars_(bars) {}
+
+  /// Is the stream a runner that can infer once more?
+  bool CanInfer(size_t stream) const {
+    return stream < live_.size() && live_[stream].opened() && !bars_.last_feed().empty();
+  }
+
+  /// The condition of these outputs of a stream, which `made` holds: by how many roundoffs of the
+  /// inputs' type, relative to their scale, the three draws move them at most (Higham, Accuracy and
+  /// Stability of Numerical Algorithms, section 1.6). 1 where that is no more than eight roundoffs,
+  /// and where it cannot be measured: a saved stream, no float input, an inference that fails. At
+  /// most kMostCondition. What was measured once is not measured again.
+  std::vector<double> Conditions(size_t stream, std::span<const std::string> names,
+                                 const TensorMap& made);
+
+ private:
+  Status Measure(size_t stream, std::span<const std::string> names, const TensorMap& made);
+
+  LiveRuns& live_;
+  const PairBars& bars_;
+  std::map<std::pair<size_t, std::string>, double> known_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,78 @@
+"""--tolerance auto hears outputs that are over their bounds again: is it the condition?"""
+
+import json
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+ROWS, WIDTH = 16, 96
+
+
+class SecondHearing(Case):
+    def save_difference(self, name, factor=1.001):
+        """tanh(x) minus nearly the same by another function: what is left has their errors."""
+        nodes = [helper.make_node("Tanh", ["x"], ["one"], "tanh"),
+                 helper.make_node("Mul", ["x", "two"], ["double"], "double"),
+                 helper.make_node("Sigmoid", ["double"], ["gate"], "sigmoid"),
+                 helper.make_node("Mul", ["gate", "two"], ["wide"], "wide"),
+                 helper.make_node("Sub", ["wide", "unit"], ["same"], "centre"),
+                 helper.make_node("Mul", ["same", "factor"], ["other"], "factor"),
+                 helper.make_node("Sub", ["one", "other"], ["y"], "difference")]
+        constants = {"two": 2.0, "unit": 1.0, "factor": factor}
+        graph = helper.make_graph(
+            nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [ROWS, WIDTH])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [ROWS, WIDTH])],
+            [numpy_helper.from_array(np.float32(v), n) for n, v in constants.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+        return name
+
+    def judge(self, *words):
+        ended = self.vernier("run", *words, "--tolerance", "auto", "--val-range", "[-1,1]",
+                             "--save-record", "record.json")
+        record = json.loads(self.path("record.json").read_text(encoding="utf-8"))
+        return ended, record["pairs"][0]["outputs"][0]["auto_tolerance"]
+
+    def test_amplified_rounding_passes_and_says_so(self):
+        ended, bar = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino")
+        self.assertEqual(ended.code, 0, ended.out)
+        self.assertRegex(ended.out, r"PASSED, ill-conditioned: κ = \d+.*the bar was .* before")
+        self.assertIn("; ill-conditioned: y (κ = ", ended.out)
+        self.assertGreater(bar["condition"], 8)
+        self.assertLessEqual(bar["condition"], 1000)
+        self.assertAlmostEqual(bar["bar"], bar["condition"] * bar["bar_before"], delta=1e-9)
+        self.assertGreater(bar["rms_error"], bar["bar_before"])
+
+    def test_strict_does_not_take_it(self):
+        ended, _ = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino", "--strict")
+        self.assertEqual(ended.code, 1, ended.out)
+        self.assertIn("--strict: output 'y' passes only because it is ill-conditioned: κ = ",
+                      ended.out + ended.err)
+
+    def test_a_fault_is_still_seen(self):
+        self.save_difference("m.onnx")
+        self.save_difference("bad.onnx", factor=1.03)
+        ended, bar = self.judge("--runner", "good=onnxrt m.onnx", "--runner",
+                                "bad=openvino bad.onnx")
+        self.assertEqual(ended.code, 1, ended.out)
+        self.assertGreater(bar["times_over"], 10)
+
+    def test_what_passes_is_not_heard_again(self):
+        self.save_model("m.onnx", "Sigmoid", (64, 64))
+        ended, bar = self.judge("m.onnx", "--onnxrt", "--openvino")
+        self.assertEqual(ended.code, 0, ended.out)
+        self.assertEqual((bar["condition"], bar["bar"]), (1, bar["bar_before"]))
+
+    def test_runners_that_take_turns_cannot_be_heard_again(self):
+        ended, bar = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino",
+                                "--sequential-runners")
+        self.assertEqual(ended.code, 1, ended.out)
+        self.assertEqual(bar["condition"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
