@@ -1,6 +1,6 @@
 // OpenVINO, opened at run time from where people have it.
+#include "fitted_session.h"
 #include "ov_api.h"
-#include "ov_session.h"
 #include "vernier/backend_sdk.hpp"
 
 namespace vernier::ov {
@@ -22,15 +22,19 @@ class OpenVinoBackend {
         sdk::OptionRow("layer_times", "path", "",
                        "measure each layer, and write the times there when the session ends"),
         sdk::OptionRow("layer_names", "path", "", "write there which nodes each kernel computes"),
+        sdk::OptionRow("feed_shapes", "word", "",
+                       "sizes of inputs that a model is compiled for which is refused without; "
+                       "default: those of the first feed"),
     };
     return kOptions;
   }
 
-  static Result<std::unique_ptr<OpenVinoBackend>> Create(const sdk::Host&, sdk::Options options) {
+  static Result<std::unique_ptr<OpenVinoBackend>> Create(const sdk::Host& host,
+                                                         sdk::Options options) {
     VERNIER_ASSIGN_OR_RETURN(Api api, LoadApi(options.Get("lib")));
     ov_core_t* core = nullptr;
     VERNIER_TRY(Check(api, api.ov_core_create(&core), "starting OpenVINO"));
-    return std::unique_ptr<OpenVinoBackend>(new OpenVinoBackend(std::move(api), core));
+    return std::unique_ptr<OpenVinoBackend>(new OpenVinoBackend(std::move(api), core, host));
   }
 
   ~OpenVinoBackend() { api_.ov_core_free(core_); }
@@ -39,14 +43,16 @@ class OpenVinoBackend {
   std::string_view framework_path() const { return api_.path; }
 
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
-    return OvModelSession::Open(api_, core_, model, options);
+    return FittedSession::Open({api_, core_, host_}, model, options);
   }
 
  private:
-  OpenVinoBackend(Api api, ov_core_t* core) : api_(std::move(api)), core_(core) {}
+  OpenVinoBackend(Api api, ov_core_t* core, const sdk::Host& host)
+      : api_(std::move(api)), core_(core), host_(host) {}
 
   Api api_;
   ov_core_t* core_;
+  const sdk::Host& host_;
 };
 
 }  // namespace

@@ -76,13 +76,6 @@ Result<const char*> PrecisionProperty(std::string_view option) {
                          std::string(option) + "'");
 }
 
-std::string ShownPrecision(std::string_view property) {
-  for (const PrecisionName& row : kPrecisions) {
-    if (row.property != nullptr && row.property == property) return std::string(row.shown);
-  }
-  return std::string(property);
-}
-
 // The strings of an Arrow buffer as OpenVINO wants them.
 struct StringPointers {
   std::vector<std::string> values;
@@ -116,6 +109,13 @@ std::shared_ptr<std::vector<char>> ArrowFromStrings(const void* data, size_t cou
 }
 
 }  // namespace
+
+std::string ShownPrecision(std::string_view property) {
+  for (const PrecisionName& row : kPrecisions) {
+    if (row.property != nullptr && row.property == property) return std::string(row.shown);
+  }
+  return std::string(property);
+}
 
 Result<std::unique_ptr<sdk::Session>> OvModelSession::Open(const Api& api, ov_core_t* core,
                                                            const vn_model& model,

@@ -4,6 +4,7 @@
 #include <memory>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "vernier/backend_sdk.hpp"
 
 namespace vernier::ov {
+
+/// How the records call the precision that OpenVINO's INFERENCE_PRECISION_HINT names.
+std::string ShownPrecision(std::string_view property);
 
 class OvModelSession final : public sdk::Session {
  public:

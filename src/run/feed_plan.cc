@@ -169,6 +169,25 @@ Status AddSample(const RunPlan& plan, std::span<const TensorInfo> inputs,
   return {};
 }
 
+// The sizes that an input has in all feeds, -1 where they differ; nullopt where it has no such
+// list.
+std::optional<Dims> CommonSizes(const TensorInfo& input, std::span<const ShapeSpec> specs) {
+  const ShapeSpec* const first = FirstShapeFor(specs, input.name);
+  std::optional<Dims> common;
+  for (const ShapeSpec& spec : specs) {
+    if (first != nullptr && spec.name != first->name) continue;
+    const Result<FeedShape> shape =
+        ResolveFeedShape(input, first != nullptr ? &spec : nullptr, Strictness::kPeer);
+    if (!shape.ok() || shape->values) return std::nullopt;
+    if (!common) common = shape->dims;
+    if (common->size() != shape->dims.size()) return std::nullopt;
+    for (size_t i = 0; i < common->size(); ++i) {
+      if ((*common)[i] != shape->dims[i]) (*common)[i] = -1;
+    }
+  }
+  return common;
+}
+
 }  // namespace
 
 Result<std::vector<InputDims>> GivenSizes(std::string_view flag, std::span<const std::string> words,
@@ -199,6 +218,23 @@ Status AddFeedSources(const RunPlan& plan, std::span<const TensorInfo> inputs,
   if (!plan.inputs.like.empty()) VERNIER_TRY(AddSample(plan, inputs, options, logger));
   if (plan.inputs.from_graph) VERNIER_TRY(AddGraphRanges(plan, inputs, options, logger));
   return {};
+}
+
+std::string ListedFeedShapes(const InputPlan& plan, std::span<const TensorInfo> inputs) {
+  if (plan.shape_words.empty() || !plan.load_paths.empty() || !plan.script.path.empty()) return "";
+  const Result<std::vector<ShapeSpec>> specs = ParseShapeSpecs(plan.shape_words, Strictness::kPeer);
+  if (!specs.ok()) return "";
+  std::string text;
+  for (const TensorInfo& input : inputs) {
+    const std::optional<Dims> sizes = CommonSizes(input, *specs);
+    if (!sizes) continue;
+    text += (text.empty() ? "" : ";") + input.name + ":[";
+    for (size_t i = 0; i < sizes->size(); ++i) {
+      text += (i > 0 ? "," : "") + std::to_string((*sizes)[i]);
+    }
+    text += "]";
+  }
+  return text;
 }
 
 }  // namespace vernier

@@ -28,4 +28,9 @@ Status AddFeedSources(const RunPlan& plan, std::span<const TensorInfo> inputs,
 Result<std::vector<InputDims>> GivenSizes(std::string_view flag, std::span<const std::string> words,
                                           std::span<const TensorInfo> inputs);
 
+/// The shapes of all feeds, where they are random ones whose shapes the plan lists:
+/// "x:[1,-1,3];y:[2]", with -1 for a size in which they differ. Inputs whose elements are given are
+/// left out. Empty where that is not known before the first feed.
+std::string ListedFeedShapes(const InputPlan& plan, std::span<const TensorInfo> inputs);
+
 }  // namespace vernier

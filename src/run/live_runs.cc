@@ -9,6 +9,7 @@
 #include "inputs/peer_text.h"
 #include "run/calibration_feeds.h"
 #include "run/described_inputs.h"
+#include "run/feed_plan.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -163,7 +164,12 @@ Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) 
   VERNIER_ASSIGN_OR_RETURN(
       const CalibrationFeeds calibration,
       CalibrationFeeds::Make(plan_, runner.plan(), *model, python_feeds_, logger));
-  Status status = runner.Open(*model, calibration.options());
+  OptionList options = calibration.options();
+  if (std::string shapes = ListedFeedShapes(plan_.inputs, model->request().inputs);
+      runner.plan().backend == "openvino" && !shapes.empty()) {
+    options.emplace_back("feed_shapes", std::move(shapes));
+  }
+  Status status = runner.Open(*model, options);
   const bool has_both =
       runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
   const bool may_try_python = has_both || MayMoveToPython(runner);

@@ -1,0 +1,187 @@
+#include "fitted_session.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "ov_session.h"
+
+namespace vernier::ov {
+namespace {
+
+bool LeavesSizesOpen(const vn_model& model) {
+  return std::any_of(model.inputs, model.inputs + model.input_count, [](const vn_tensor* input) {
+    return input->rank == VN_RANK_UNKNOWN || std::any_of(input->shape, input->shape + input->rank,
+                                                         [](int64_t size) { return size < 0; });
+  });
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.good() && !file.eof())
+    return BackendError("cannot read the model '" + path + "' again");
+  return bytes;
+}
+
+// What went wrong, without where in OpenVINO's sources and the words around it.
+std::string Reason(const Status& status) {
+  const std::string& text = status.message();
+  const size_t operation = text.find("-- ");
+  const size_t start = operation == std::string::npos ? 0 : operation + 3;
+  std::string reason = text.substr(start, text.find('\n', start) - start);
+  if (const size_t with = reason.find(" with a message"); with != std::string::npos) {
+    reason = "it cannot convert " + reason.substr(0, with);
+  }
+  return reason;
+}
+
+}  // namespace
+
+FittedSession::FittedSession(const OpenedWith& with, const vn_model& model,
+                             const sdk::Options& options)
+    : with_(with), path_(sdk::View(model.path)), folder_(sdk::View(model.external_data_dir)) {
+  if (model.bytes != nullptr)
+    bytes_.assign(static_cast<const char*>(model.bytes), model.byte_count);
+  for (const std::string_view key :
+       {"device", "precision", "threads", "layer_times", "layer_names"}) {
+    if (const std::string_view value = options.Get(key); !value.empty()) {
+      options_.emplace_back(key, value);
+    }
+  }
+  for (size_t i = 0; i < model.input_count; ++i) inputs_.push_back(sdk::SpecOf(*model.inputs[i]));
+  for (size_t i = 0; i < model.output_count; ++i) {
+    sdk::TensorSpec& output = outputs_.emplace_back();
+    output.name = sdk::View(model.outputs[i]);
+    output.rank_known = false;
+  }
+}
+
+Result<std::unique_ptr<sdk::Session>> FittedSession::Open(const OpenedWith& with,
+                                                          const vn_model& model,
+                                                          const sdk::Options& options) {
+  Result<std::unique_ptr<sdk::Session>> plain =
+      OvModelSession::Open(with.api, with.core, model, options);
+  // A wrong option is the user's, not the model's.
+  const bool refused = !plain.ok() && plain.status().code() == StatusCode::kBackend;
+  if ((!plain.ok() && !refused) || !LeavesSizesOpen(model)) return plain;
+  std::unique_ptr<FittedSession> session(new FittedSession(with, model, options));
+  if (plain.ok()) {
+    session->TakeSignatureOf(**plain);
+    session->session_ = *std::move(plain);
+    return std::unique_ptr<sdk::Session>(std::move(session));
+  }
+  session->refused_ = plain.status();
+  const InputShapes listed = ParseInputShapes(options.Get("feed_shapes"));
+  // Where even these are refused, those of the first feed may do.
+  if (!listed.empty() && session->FitTo(listed).ok()) session->TakeSignatureOf(*session->session_);
+  return std::unique_ptr<sdk::Session>(std::move(session));
+}
+
+// Sizes that were written into the model are not its own.
+void FittedSession::TakeSignatureOf(const sdk::Session& session) {
+  if (!written_) inputs_.assign(session.inputs().begin(), session.inputs().end());
+  outputs_.assign(session.outputs().begin(), session.outputs().end());
+  if (!written_) return;
+  for (sdk::TensorSpec& output : outputs_) {
+    std::fill(output.shape.begin(), output.shape.end(), -1);
+  }
+}
+
+sdk::SessionInfo FittedSession::info() const {
+  if (session_ != nullptr) return session_->info();
+  std::string_view precision = "f32", device = "CPU";
+  for (const auto& [key, value] : options_) {
+    if (key == "precision") precision = value;
+    if (key == "device") device = value;
+  }
+  return {std::string(ShownPrecision(precision)), std::string(device)};
+}
+
+void FittedSession::Say(const std::string& text) const {
+  with_.host.Info("OpenVINO | '" + path_ + "' " + text);
+}
+
+Result<std::unique_ptr<sdk::Session>> FittedSession::OpenWith(const InputShapes& shapes) const {
+  std::string read;
+  if (bytes_.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(read, ReadFile(path_));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string fitted,
+                           WriteInputShapes(bytes_.empty() ? read : bytes_, shapes));
+  std::vector<vn_tensor> inputs(inputs_.size());
+  std::vector<const vn_tensor*> input_pointers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].name = sdk::Str(inputs_[i].name);
+    input_pointers.push_back(&inputs[i]);
+  }
+  std::vector<vn_str> outputs;
+  for (const sdk::TensorSpec& output : outputs_) outputs.push_back(sdk::Str(output.name));
+  vn_model model{};
+  model.struct_size = sizeof(model);
+  model.path = sdk::Str(path_);
+  model.external_data_dir = sdk::Str(folder_);
+  model.bytes = fitted.data();
+  model.byte_count = fitted.size();
+  model.inputs = input_pointers.data();
+  model.input_count = input_pointers.size();
+  model.outputs = outputs.data();
+  model.output_count = outputs.size();
+  std::vector<vn_option> options;
+  for (const auto& [key, value] : options_) options.push_back({sdk::Str(key), sdk::Str(value)});
+  return OvModelSession::Open(with_.api, with_.core, model,
+                              sdk::Options(options.data(), options.size()));
+}
+
+Status FittedSession::FitTo(const InputShapes& shapes) {
+  VERNIER_ASSIGN_OR_RETURN(session_, OpenWith(shapes));
+  written_ = shapes;
+  Say("was compiled for " + Describe(shapes) +
+      (refused_.ok() ? "" : "; without sizes OpenVINO refuses it: " + Reason(refused_)));
+  return {};
+}
+
+// Sizes that have changed once may change again; where the model cannot have them free, it is
+// compiled for every new feed.
+Status FittedSession::Refit(const InputShapes& feed) {
+  Result<std::unique_ptr<sdk::Session>> freed = OpenWith(FreeWhereTheyDiffer(*written_, feed));
+  if (!freed.ok()) return FitTo(feed);
+  session_ = *std::move(freed);
+  written_ = FreeWhereTheyDiffer(*written_, feed);
+  Say("was compiled again because a feed has other sizes; now for " + Describe(*written_));
+  return {};
+}
+
+// A feed that is wrong by the model's own words is not to become its shape.
+bool FittedSession::MayFitTo(const InputShapes& feed) const {
+  InputShapes declared;
+  for (const sdk::TensorSpec& input : inputs_) {
+    if (!feed.contains(input.name)) return false;
+    if (input.rank_known) declared[input.name] = input.shape;
+  }
+  return Admit(declared, feed);
+}
+
+Result<sdk::RunOutcome> FittedSession::Run(std::span<const vn_tensor* const> inputs) {
+  const InputShapes feed = ShapesOf(inputs);
+  if (session_ == nullptr) {
+    if (!MayFitTo(feed))
+      return InvalidArgument("the inputs do not fit the model: " + Describe(feed));
+    VERNIER_TRY(FitTo(feed));
+  } else if (written_ && !Admit(*written_, feed) && MayFitTo(feed)) {
+    VERNIER_TRY(Refit(feed));
+  }
+  Result<sdk::RunOutcome> outcome = session_->Run(inputs);
+  if (!outcome.ok() && !has_run_ && !written_ && MayFitTo(feed)) {
+    std::unique_ptr<sdk::Session> plain = std::move(session_);
+    refused_ = outcome.status();
+    if (FitTo(feed).ok()) return Run(inputs);
+    session_ = std::move(plain);
+  }
+  has_run_ = true;
+  // Without sizes of its own it takes every feed: what it was made of is not needed again.
+  if (!written_) bytes_ = std::string();
+  return outcome;
+}
+
+}  // namespace vernier::ov
