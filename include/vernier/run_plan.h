@@ -32,6 +32,9 @@ struct ModelPlan {
   bool shape_inference = false;             ///< --shape-inference, in the Python worker
   bool symbolic_inference = true;           ///< by ONNX Runtime's tool where it is installed
   bool fp_to_fp16 = false;                  ///< --fp-to-fp16: float32 becomes float16
+  /// Then weights beyond 10000 become 10000, as in the peer, instead of those beyond 65504 keeping
+  /// their nodes in float32.
+  bool fp16_clamps = false;
 
   bool edited() const {
     return !outputs.empty() || !exclude_outputs.empty() || !outputs_by_type.empty();

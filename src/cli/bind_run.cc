@@ -313,6 +313,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.lenient = invocation.as_peer || args.Has("lenient");
   plan.strict = args.Has("strict");
   VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
+  for (RunnerPlan& runner : plan.runners) runner.model.fp16_clamps = plan.lenient;
   VERNIER_TRY(BindInputs(args, plan, logger));
   VERNIER_TRY(BindExecution(args, plan.lenient, plan.execution));
   VERNIER_TRY(BindPairs(args, plan.pairs));

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
+#include <utility>
 
 #include "model/float16_functions.h"
 #include "model/float16_names.h"
+#include "model/float16_range.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_parser.h"
 #include "model/wire_fields.h"
@@ -19,12 +21,17 @@ using M = OnnxMessage;
 class Converter {
  public:
   Converter(const OnnxModel& model, std::span<const std::string_view> outputs,
-            const WeightSources& sources, const Float16Kept& kept)
+            const WeightSources& sources, Float16Kept kept, Float16Range range)
       : model_(model),
-        kept_(kept),
+        kept_(std::move(kept)),
         functions_(model),
-        names_(model, functions_, outputs, kept, edit_) {
+        names_(model, functions_, outputs, kept_, edit_) {
     edit_.losses = std::make_shared<Float16Losses>();
+    if (range == Float16Range::kClamp) {
+      edit_.losses->largest = kPeerLargestFloat16;
+    } else {
+      BeyondFloat16(model, functions_, sources).Find(kept_, edit_.out_of_range);
+    }
     for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {
       slices_[model.external_tensors()[i].bytes.data()] = &sources.external->slices[i];
     }
@@ -79,7 +86,7 @@ class Converter {
   }
 
   const OnnxModel& model_;
-  const Float16Kept& kept_;
+  Float16Kept kept_;
   std::unordered_map<const char*, const ExternalSlice*> slices_;
   std::unordered_map<const char*, const BytePieces*> detached_;
   Float16Edit edit_;
@@ -341,8 +348,9 @@ Status Converter::Tensor(const OnnxTensor& tensor) {
 
 Result<Float16Edit> ConvertToFloat16(const OnnxModel& model,
                                      std::span<const std::string_view> outputs,
-                                     const WeightSources& sources, const Float16Kept& kept) {
-  return Converter(model, outputs, sources, kept).Convert();
+                                     const WeightSources& sources, const Float16Kept& kept,
+                                     Float16Range range) {
+  return Converter(model, outputs, sources, kept, range).Convert();
 }
 
 }  // namespace vernier

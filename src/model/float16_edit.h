@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@ struct Float16Edit {
   std::vector<ReplacedValues> values;     ///< weights; narrowed when they are written
   std::shared_ptr<Float16Losses> losses;  ///< complete once all values have been written
   size_t kept_nodes = 0;                  ///< compute in float32, between casts
+  std::vector<std::string> out_of_range;  ///< those of them that do for the sake of their weights
   /// Values at such nodes whose type is not known, so that no cast could be placed. Views into the
   /// model.
   std::vector<std::string_view> untyped;
@@ -32,6 +34,13 @@ struct Float16Edit {
 struct WeightSources {
   const ExternalDataReport* external = nullptr;   ///< slices of model.external_tensors()
   std::span<const ReplacedValues> detached = {};  ///< take precedence
+  ExternalDataOptions places = {};                ///< where external data is looked for
+};
+
+/// What becomes of finite weights beyond float16's range.
+enum class Float16Range : uint8_t {
+  kKeepNodes,  ///< nodes that read weights beyond 65504 compute in float32
+  kClamp       ///< weights beyond 10000 become 10000, as in the peer
 };
 
 /// Nodes of the model's graph, or of bodies in it, that are to compute in float32 all the same. A
@@ -44,11 +53,12 @@ using Float16Kept = std::unordered_set<const OnnxNode*>;
 /// and those that ONNX does not define for float16 in the model's opset, compute in float32 between
 /// casts. Beyond the peer: casts are placed wherever types meet, in bodies too; model-local
 /// functions are converted as Float16Functions says, and calls of others keep float32; `to` of Cast
-/// follows. Nodes of `kept` stay float32 between casts as well. kUnimplemented for what cannot be
-/// converted: graph inputs and outputs that are sequences of float32, a file that splits its graph,
-/// float32 weights that --ignore-external-data leaves out.
+/// follows. Nodes of `kept` stay float32 between casts as well, and those that `range` says.
+/// kUnimplemented for what cannot be converted: graph inputs and outputs that are sequences of
+/// float32, a file that splits its graph, float32 weights that --ignore-external-data leaves out.
 Result<Float16Edit> ConvertToFloat16(const OnnxModel& model,
                                      std::span<const std::string_view> outputs,
-                                     const WeightSources& sources, const Float16Kept& kept = {});
+                                     const WeightSources& sources, const Float16Kept& kept,
+                                     Float16Range range);
 
 }  // namespace vernier

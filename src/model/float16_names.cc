@@ -6,25 +6,6 @@
 #include "model/wire_reader.h"
 
 namespace vernier {
-namespace {
-
-// A field of the graph or function that `scope` is of.
-std::string CastNode(const Float16Scope& scope, std::string_view from, std::string_view to,
-                     int32_t type) {
-  std::string attribute, node, field;
-  AppendBytesField(attribute, 1, "to");
-  AppendVarintField(attribute, 3, static_cast<uint64_t>(type));
-  AppendVarintField(attribute, 20, 2);  // an integer
-  AppendBytesField(node, 1, from);
-  AppendBytesField(node, 2, to);
-  AppendBytesField(node, 3, to);  // names of values are unique, and so the node's is
-  AppendBytesField(node, 4, "Cast");
-  AppendBytesField(node, 5, attribute);
-  AppendBytesField(field, scope.fields.node, node);
-  return field;
-}
-
-}  // namespace
 
 Float16Names::Float16Names(const OnnxModel& model, const Float16Functions& functions,
                            std::span<const std::string_view> outputs, const Float16Kept& kept,
@@ -39,6 +20,22 @@ Float16Names::Float16Names(const OnnxModel& model, const Float16Functions& funct
   for (const OnnxGraph& graph : model.contents().subgraphs) CollectNames(graph);
 }
 
+// A field of the graph or function that `scope` is of.
+std::string Float16Names::CastNode(const Float16Scope& scope, std::string_view from,
+                                   std::string_view to, int32_t type) {
+  std::string attribute, node, field;
+  AppendBytesField(attribute, 1, "to");
+  AppendVarintField(attribute, 3, static_cast<uint64_t>(type));
+  AppendVarintField(attribute, 20, 2);  // an integer
+  AppendBytesField(node, 1, from);
+  AppendBytesField(node, 2, to);
+  AppendBytesField(node, 3, Unique(std::string(to), node_names_));
+  AppendBytesField(node, 4, "Cast");
+  AppendBytesField(node, 5, attribute);
+  AppendBytesField(field, scope.fields.node, node);
+  return field;
+}
+
 void Float16Names::Plan(Float16Scope& scope) {
   FindKept(scope);
   FindHalfReaders(scope);
@@ -47,13 +44,14 @@ void Float16Names::Plan(Float16Scope& scope) {
 
 void Float16Names::CollectNames(const OnnxGraph& graph) {
   for (const std::string_view name : graph.node_values) names_.emplace(name);
+  for (const OnnxNode& node : graph.nodes) node_names_.emplace(node.name);
   for (const OnnxValue& input : graph.inputs) names_.emplace(input.name);
   for (const OnnxTensor& tensor : graph.initializers) names_.emplace(tensor.name);
 }
 
-std::string Float16Names::Unique(std::string name) {
+std::string Float16Names::Unique(std::string name, std::unordered_set<std::string>& taken) {
   std::string unique = name;
-  for (int i = 1; !names_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
+  for (int i = 1; !taken.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
   return unique;
 }
 
@@ -125,10 +123,11 @@ void Float16Names::PlanOutputs(Float16Scope& scope) {
       if (name.empty() || type != kOnnxFloat) continue;
       if (IsOutput(name, scope)) {
         scope.float_names[name] = name;
-        scope.half_names[name] = Unique(std::string(name) + "_float16");
+        scope.half_names[name] = Unique(std::string(name) + "_float16", names_);
       } else if (float_made) {
-        scope.float_names[name] =
-            scope.HasHalf(name) ? Unique(std::string(name) + "_float32") : std::string(name);
+        scope.float_names[name] = scope.HasHalf(name)
+                                      ? Unique(std::string(name) + "_float32", names_)
+                                      : std::string(name);
       }
     }
   }
@@ -140,7 +139,7 @@ std::string Float16Names::HalfName(std::string_view name, Float16Scope& scope) {
     const auto found = at->half_names.find(name);
     if (found != at->half_names.end()) return found->second;
     if (!at->kept.contains(name)) continue;
-    const std::string half = Unique(std::string(name) + "_float16");
+    const std::string half = Unique(std::string(name) + "_float16", names_);
     at->first_casts += CastNode(*at, name, half, kOnnxFloat16);
     at->half_names[name] = half;
     return half;
@@ -157,7 +156,8 @@ std::string Float16Names::FloatName(std::string_view name, size_t index, Float16
     if (found != at->float_names.end()) return found->second;
   }
   const std::string_view owner = node.name.empty() ? node.op_type : node.name;
-  const std::string cast = Unique(std::string(owner) + "_input_cast_" + std::to_string(index));
+  const std::string cast =
+      Unique(std::string(owner) + "_input_cast_" + std::to_string(index), names_);
   casts += CastNode(scope, HalfName(name, scope), cast, kOnnxFloat);
   return cast;
 }

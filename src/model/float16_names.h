@@ -85,7 +85,11 @@ class Float16Names {
 
  private:
   void CollectNames(const OnnxGraph& graph);
-  std::string Unique(std::string name);
+  /// `name`, or with a number behind it, so that it is none of `taken`; and it is one then.
+  static std::string Unique(std::string name, std::unordered_set<std::string>& taken);
+  /// A field of the graph or function that `scope` is of.
+  std::string CastNode(const Float16Scope& scope, std::string_view from, std::string_view to,
+                       int32_t type);
   void FindKept(Float16Scope& scope);
   void FindHalfReaders(Float16Scope& scope) const;
   void AddReads(const OnnxGraph& graph, std::unordered_set<std::string_view>& names) const;
@@ -101,7 +105,8 @@ class Float16Names {
   std::unordered_set<std::string_view> outputs_;
   const Float16Kept& kept_;
   Float16Edit& edit_;
-  std::unordered_set<std::string> names_;
+  std::unordered_set<std::string> names_;       ///< of values
+  std::unordered_set<std::string> node_names_;  ///< no two nodes may share one
 };
 
 }  // namespace vernier

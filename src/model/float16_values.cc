@@ -13,9 +13,9 @@ namespace {
 
 float Clamp(float value, Float16Losses& losses) {
   const float magnitude = std::fabs(value);
-  if (magnitude > kLargestFloat16Weight && std::isfinite(value)) {
+  if (magnitude > losses.largest && std::isfinite(value)) {
     ++losses.too_large;
-    return std::copysign(kLargestFloat16Weight, value);
+    return std::copysign(losses.largest, value);
   }
   if (magnitude > 0 && magnitude < kSmallestFloat16Weight) {
     ++losses.too_small;
@@ -31,7 +31,6 @@ uint16_t Narrow(uint32_t bits, Float16Losses& losses) {
 
 constexpr size_t kBlock = 512;
 constexpr uint32_t kInfinity = 0x7f800000;
-constexpr uint32_t kLargest = std::bit_cast<uint32_t>(kLargestFloat16Weight);
 constexpr uint32_t kSmallest = std::bit_cast<uint32_t>(kSmallestFloat16Weight);
 constexpr uint32_t kFirstNormal = 0x38800000;  // 2^-14
 constexpr uint32_t kRebias = 0u - (112u << 23);
@@ -40,15 +39,16 @@ constexpr uint32_t kRebias = 0u - (112u << 23);
 // counted, when there are others.
 bool NarrowFinite(std::span<const uint32_t, kBlock> floats, std::span<uint16_t, kBlock> halfs,
                   Float16Losses& losses) {
+  const auto largest = std::bit_cast<uint32_t>(losses.largest);
   uint32_t too_large = 0, too_small = 0, others = 0;
   for (size_t i = 0; i < kBlock; ++i) {
     const uint32_t given = floats[i] & 0x7fffffffu;
-    const uint32_t large = given > kLargest ? 1 : 0;
+    const uint32_t large = given > largest ? 1 : 0;
     const uint32_t small = given - 1 < kSmallest - 1 ? 1 : 0;  // zero is not: it wraps around
     too_large += large;
     too_small += small;
     others |= given >= kInfinity ? 1 : 0;
-    const uint32_t bits = large != 0 ? kLargest : small != 0 ? kSmallest : given;
+    const uint32_t bits = large != 0 ? largest : small != 0 ? kSmallest : given;
     const uint32_t normal = (bits + kRebias + 0xfff + ((bits >> 13) & 1)) >> 13;
     // In 0.5 + x the last bit is worth what the last bit of a subnormal float16 is.
     const uint32_t subnormal =

@@ -1,4 +1,4 @@
-// Weights from float32 to float16, by Polygraphy's rule.
+// Weights from float32 to float16.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,18 @@
 
 namespace vernier {
 
-/// Beyond this magnitude finite weights become +-10000: far below float16's limit of 65504, so that
-/// what is computed with them has room. (The rule of onnxconverter-common, which the peer uses.)
-inline constexpr float kLargestFloat16Weight = 1e4F;
+/// The largest finite float16.
+inline constexpr float kLargestFloat16 = 65504;
+/// Polygraphy's limit, that of onnxconverter-common: far below, so that what is computed with such
+/// weights has room.
+inline constexpr float kPeerLargestFloat16 = 1e4F;
 /// Nearer to zero, but not zero, they become +-1e-7, which float16 tells from zero.
 inline constexpr float kSmallestFloat16Weight = 1e-7F;
 
-/// What could not be kept.
+/// The limit that weights are held to, and what could not be kept.
 struct Float16Losses {
-  uint64_t too_large = 0;  ///< finite values that became +-kLargestFloat16Weight
+  float largest = kLargestFloat16;
+  uint64_t too_large = 0;  ///< finite values that became +-largest
   uint64_t too_small = 0;  ///< values that became +-kSmallestFloat16Weight
 };
 

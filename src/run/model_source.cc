@@ -92,13 +92,25 @@ void WarnOfOnnxOptions(const ModelPlan& plan, Logger& logger) {
   if (plan.shape_inference) warn("--shape-inference");
 }
 
+// "2 nodes stay ('a', 'b')"; of many the first ten.
+std::string NameNodes(std::span<const std::string> names) {
+  constexpr size_t kMost = 10;
+  std::string list;
+  for (const std::string& name : names.first(std::min(names.size(), kMost))) {
+    list += (list.empty() ? "" : ", ") + QuotePython(name);
+  }
+  if (names.size() > kMost) list += " and " + std::to_string(names.size() - kMost) + " more";
+  return Counted(names.size(), "node") + (names.size() == 1 ? " stays (" : " stay (") + list + ")";
+}
+
 std::string DescribeLosses(const Float16Losses& losses) {
   std::string text;
   const auto add = [&](uint64_t count, const char* what) {
     if (count == 0) return;
     text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
   };
-  add(losses.too_large, " beyond 10000 became 10000 with their sign");
+  const std::string largest = FormatG(static_cast<double>(losses.largest), 6);
+  add(losses.too_large, (" beyond " + largest + " became " + largest + " with their sign").c_str());
   add(losses.too_small, " nearer to zero than 1e-07, but not zero, became 1e-07 with their sign");
   return text;
 }
@@ -248,14 +260,22 @@ Status ModelSource::MarkOutputs(const ModelPlan& plan, Edit& edit, Logger& logge
 
 Status ModelSource::MakeFloat16(const ModelPlan& plan, Edit& edit, Logger& logger) {
   logger.Info("Converting float tensors to float16");
-  const WeightSources sources{plan.ignore_external_data ? nullptr : &edit.external, edit.values};
-  VERNIER_ASSIGN_OR_RETURN(Float16Edit half, ConvertToFloat16(edit.model(), edit.outputs, sources));
-  if (half.empty()) {
+  const WeightSources sources{plan.ignore_external_data ? nullptr : &edit.external, edit.values,
+                              edit.external_options};
+  const auto range = plan.fp16_clamps ? Float16Range::kClamp : Float16Range::kKeepNodes;
+  VERNIER_ASSIGN_OR_RETURN(Float16Edit half,
+                           ConvertToFloat16(edit.model(), edit.outputs, sources, {}, range));
+  if (half.empty() && half.kept_nodes == 0) {
     logger.Once(Severity::kWarning, "--fp-to-fp16: '" + plan.path + "' has no float32 tensor");
   }
   if (half.kept_nodes > 0) {
     logger.Verbose(Counted(half.kept_nodes, "node") + (half.kept_nodes == 1 ? " stays" : " stay") +
                    " in float32, between casts");
+  }
+  if (!half.out_of_range.empty()) {
+    logger.Once(Severity::kWarning, "--fp-to-fp16: " + NameNodes(half.out_of_range) +
+                                        " in float32: float16 ends at 65504, and their weights go "
+                                        "beyond");
   }
   if (!half.untyped.empty()) {
     logger.Once(Severity::kWarning, "--fp-to-fp16: the type of " +
@@ -300,7 +320,8 @@ Status ModelSource::SaveEdited(const ModelPlan& plan, const Edit& edit, Logger& 
 // Known once the weights were written; each writing counts anew.
 void ModelSource::TellLosses(const Edit& edit, Logger& logger) {
   if (edit.losses == nullptr) return;
-  const std::string text = DescribeLosses(std::exchange(*edit.losses, {}));
+  const std::string text =
+      DescribeLosses(std::exchange(*edit.losses, {.largest = edit.losses->largest}));
   if (!text.empty()) logger.Once(Severity::kWarning, "--fp-to-fp16: of the weights " + text);
 }
 

@@ -145,8 +145,9 @@ Status SaveMixed(const EditableModel& model, const Float16Kept& kept, const std:
   for (const OnnxValue& output : model.now().graph().outputs) outputs.push_back(output.name);
   VERNIER_ASSIGN_OR_RETURN(const ExternalDataReport external, model.CheckWeights());
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ReplacedValues> weights, model.Weights());
-  VERNIER_ASSIGN_OR_RETURN(Float16Edit edit,
-                           ConvertToFloat16(model.now(), outputs, {&external, weights}, kept));
+  VERNIER_ASSIGN_OR_RETURN(
+      Float16Edit edit,
+      ConvertToFloat16(model.now(), outputs, {&external, weights}, kept, Float16Range::kClamp));
   if (untyped != nullptr) untyped->assign(edit.untyped.begin(), edit.untyped.end());
   VERNIER_TRY(
       model.Save(path, std::move(options), std::move(edit.values), std::move(edit.patches)));

@@ -273,12 +273,57 @@ class Float16(Case):
         got = run(self.path("half.onnx"), feed)["y"]
         np.testing.assert_array_equal(got, [1, 70000, 123456])
 
-    def test_weights_beyond_the_range(self):
+    def test_weights_up_to_the_end_of_float16_are_kept(self):
+        array = np.array([65504, -65504, 1e4, 5e4, -3e4, np.inf, 1], np.float32)
+        proto = model([node("Add", ["x", "w"], ["y"])], [value("x", [7])], [value("y", [7])],
+                      [numpy_helper.from_array(array, "w")])
+        ended = self.convert(proto)
+        self.assertNotIn("--fp-to-fp16:", ended.out + ended.err)
+        got = numpy_helper.to_array(onnx.load(str(self.path("half.onnx"))).graph.initializer[0])
+        np.testing.assert_array_equal(got, array.astype(np.float16))
+
+    def test_nodes_with_weights_beyond_it_stay_in_float32_and_are_named(self):
+        constant = helper.make_node("Constant", [], ["c"], "large",
+                                    value=numpy_helper.from_array(np.float32([[1e6, 2, 3]])))
+        nodes = [node("Add", ["x", "small"], ["a"]), node("BatchNormalization",
+                 ["a", "one", "one", "one", "variance"], ["b"]), constant,
+                 node("Identity", ["c"], ["d"]), node("Mul", ["b", "d"], ["m"]),
+                 node("Relu", ["m"], ["y"])]
+        weights = {"small": np.float32([[1, 2, 3]]), "one": np.ones(3, np.float32),
+                   "variance": np.float32([1, 9.8e7, 4])}
+        proto = model(nodes, [value("x", [1, 3])], [value("y", [1, 3])],
+                      [numpy_helper.from_array(array, name) for name, array in weights.items()])
+        ended = self.convert(proto)
+        self.assertIn("[W] --fp-to-fp16: 2 nodes stay ('BatchNormalization_b', 'Mul_m') in "
+                      "float32: float16 ends at 65504, and their weights go beyond\n", ended.out)
+        onnx.checker.check_model(str(self.path("half.onnx")), full_check=True)
+        half = onnx.load(str(self.path("half.onnx")))
+        kinds = {t.name: t.data_type for t in half.graph.initializer}
+        self.assertEqual(kinds, {"small": TensorProto.FLOAT16, "one": F32, "variance": F32})
+        feed = {"x": np.float32([[1, 20000, 3]])}
+        np.testing.assert_allclose(run(self.path("half.onnx"), feed)["y"],
+                                   run(self.path("m.onnx"), feed)["y"], rtol=2e-3)
+
+    def test_no_two_nodes_have_one_name(self):
+        """Exporters call nodes as their outputs; a cast that makes the output must not."""
+        nodes = [helper.make_node("Relu", ["x"], ["h"], "y"),
+                 helper.make_node("Neg", ["h"], ["y"], "h"),
+                 helper.make_node("CumSum", ["h", "axis"], ["z"], "h_float16")]
+        proto = model(nodes, [value("x", [3])], [value("y", [3]), value("z", [3])],
+                      [numpy_helper.from_array(np.int64(0), "axis")])
+        self.convert(proto)
+        onnx.checker.check_model(str(self.path("half.onnx")), full_check=True)
+        names = [n.name for n in onnx.load(str(self.path("half.onnx"))).graph.node]
+        self.assertEqual(len(names), len(set(names)), names)
+        np.testing.assert_array_equal(
+            run(self.path("half.onnx"), {"x": np.float32([1, -2, 3])})["z"], [1, 1, 4])
+
+    def test_lenient_clamps_as_the_peer_does(self):
         array = np.array([1, 5e4, -7e4, 3e-8, -1e-9, np.inf, -np.inf, np.nan, 0, -0.0, 9999, 1e-6],
                          np.float32)
         proto = model([node("Add", ["x", "w"], ["y"])], [value("x", [12])], [value("y", [12])],
                       [numpy_helper.from_array(array, "w")])
-        ended = self.convert(proto)
+        ended = self.convert(proto, "--lenient")
         self.assertIn("[W] --fp-to-fp16: of the weights 2 beyond 10000 became 10000 with their "
                       "sign, 2 nearer to zero than 1e-07, but not zero, became 1e-07 with their "
                       "sign\n", ended.out)
@@ -287,6 +332,10 @@ class Float16(Case):
                           ).astype(np.float16)
         np.testing.assert_array_equal(got, wanted)
         np.testing.assert_array_equal(np.signbit(got[9]), True)
+        lenient = self.path("half.onnx").read_bytes()
+        ended = self.lenient("convert", "m.onnx", "-o", "peer.onnx", "--fp-to-fp16")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertEqual(self.path("peer.onnx").read_bytes(), lenient)
 
     def test_float_data_and_external_data(self):
         proto = mlp()

@@ -120,10 +120,11 @@ Status WriteNetwork(const Conversion& conversion, ConsoleLog& log) {
   return RunPythonTool("convert", "network_onnx", conversion.args, log);
 }
 
-Status Convert(const ParsedArgs& args, ConsoleLog& log) {
+Status Convert(const ParsedArgs& args, bool as_peer, ConsoleLog& log) {
   const std::string output(*args.Value("output"));
   VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, target, log));
+  model.fp16_clamps = as_peer || args.Has("lenient");
   Conversion conversion{args, std::move(model), output, log};
   if (target == Target::kOnnxLike) return WriteNetwork(conversion, log);
   ExecutionPlan execution;
@@ -139,7 +140,7 @@ Status Convert(const ParsedArgs& args, ConsoleLog& log) {
 int ConvertCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("convert"), words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return EndCommand(Convert(start.args, *start.log), invocation, *start.log);
+  return EndCommand(Convert(start.args, invocation.as_peer, *start.log), invocation, *start.log);
 }
 
 }  // namespace vernier

@@ -29,6 +29,13 @@ constexpr OptionRow kConvert[] = {
      .metavar = "CAPABILITY",
      .help =
          "What the engine may use: standard, safety or dla_standalone. Default: TensorRT's own."},
+    {.flags = {"--lenient"},
+     .dest = "lenient",
+     .help =
+         "With --fp-to-fp16: weights beyond 10000 become 10000, as Polygraphy has it, instead of"
+         " those beyond 65504 keeping their nodes in float32. On when the program is called"
+         " polygraphy.",
+     .origin = Origin::kOurs},
 };
 
 }  // namespace
