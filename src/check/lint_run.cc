@@ -5,12 +5,14 @@
 #include <unordered_set>
 #include <utility>
 
+#include "check/lint_words.h"
+#include "check/size_candidates.h"
 #include "inputs/coerce_feed.h"
+#include "inputs/shape_spec.h"
 #include "lint/rules.h"
 #include "model/model_composer.h"
 #include "model/onnx_infer.h"
 #include "model/onnx_order.h"
-#include "model/wire_reader.h"
 #include "run/live_runner.h"
 #include "run/model_source.h"
 #include "run/scripted_feeds.h"
@@ -40,61 +42,6 @@ class WarningCollector final : public Logger {
   Logger& logger_;
   std::vector<std::string> warnings_;
 };
-
-// The smallest model of the same versions: y = Identity(x).
-BytePieces SmallestModel(const OnnxModel& model) {
-  TensorInfo x{"x", DType::kFloat32, std::vector<Dim>{{1, {}}}};
-  TensorInfo y = x;
-  y.name = "y";
-  std::string node, graph, bytes;
-  AppendBytesField(node, 1, "x");
-  AppendBytesField(node, 2, "y");
-  AppendBytesField(node, 4, "Identity");
-  AppendBytesField(graph, 1, node);
-  AppendBytesField(graph, 2, "smallest");
-  AppendBytesField(graph, 11, MakeValueInfo(x));
-  AppendBytesField(graph, 12, MakeValueInfo(y));
-  AppendVarintField(bytes, 1, static_cast<uint64_t>(model.contents().ir_version));
-  for (const OnnxOpset& opset : model.contents().opsets) {
-    std::string import;
-    AppendBytesField(import, 1, opset.domain);
-    AppendVarintField(import, 2, static_cast<uint64_t>(opset.version));
-    AppendBytesField(bytes, 8, import);
-  }
-  AppendBytesField(bytes, 7, graph);
-  BytePieces pieces;
-  pieces.AddOwned(std::move(bytes));
-  return pieces;
-}
-
-// The first line of a framework's message, without what is about its own sources.
-std::string Prune(std::string_view message) {
-  std::string text(message.substr(0, message.find('\n')));
-  const auto drop_through = [&](std::string_view end) {
-    if (const size_t at = text.rfind(end); at != std::string::npos) text.erase(0, at + end.size());
-  };
-  if (const size_t at = text.find("[ONNXRuntimeError] : "); at != std::string::npos) {
-    // "[ONNXRuntimeError] : <number> : <its name> : <message>"
-    size_t begin = at;
-    for (int i = 0; i < 3 && begin != std::string::npos; ++i) {
-      begin = text.find(" : ", begin == at ? at : begin + 1);
-    }
-    if (begin != std::string::npos) text.erase(0, begin + 3);
-  }
-  drop_through("Status Message: ");
-  drop_through("[ShapeInferenceError] ");  // "Node (name) Op (type)": the finding names them
-  // "/path/file.cc:12 returned Class::Function(arguments) "
-  if (const size_t at = text.find(".cc:"); text.starts_with("/") && at != std::string::npos) {
-    const size_t end = text.find(") ", at);
-    if (end != std::string::npos) text.erase(0, end + 2);
-  }
-  for (const std::string_view part :
-       {"This is an invalid model. ", "Error: ", "Failed to load model with error: ",
-        "Exception caught: ", "Exception during loading: "}) {
-    if (const size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
-  }
-  return text;
-}
 
 std::string Quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
@@ -146,7 +93,7 @@ class NodeBench {
     const bool whole = linted_.faultless && !graph_.outputs.empty() && ignored_weights_.empty();
     Status refused;
     if (whole) {
-      refused = RunWhole(feed);
+      refused = RunWhole(feed);  // which may have found other sizes for it
       if (refused.code() == StatusCode::kCancelled) return refused;
       if (refused.ok()) return result_;
       logger_.Verbose("the model as a whole: " + refused.message());
@@ -214,10 +161,10 @@ class NodeBench {
                   Quoted(opset.domain.empty() ? "ai.onnx" : opset.domain);
     }
     if (model_.contents().opsets.empty()) versions = "no opset";
-    findings_.AddFrom(
-        lint_rule::kUnsupportedOpset, LintLevel::kException, runner_.backend,
-        result_.runner + " takes no model of " + versions + ": " + Prune(live.status().message()),
-        {});
+    findings_.AddFrom(lint_rule::kUnsupportedOpset, LintLevel::kException, runner_.backend,
+                      result_.runner + " takes no model of " + versions + ": " +
+                          PruneMessage(live.status().message()),
+                      {});
     return false;
   }
 
@@ -236,17 +183,53 @@ class NodeBench {
                        [](const TensorInfo& input) { return !input.shape; });
   }
 
-  Status RunWhole(const TensorMap& feed) {
+  // Inputs whose free sizes nobody gave.
+  bool IsGuessed(const TensorInfo& input) const {
+    const InputPlan& inputs = plan_.inputs;
+    if (inputs.script.given() || !inputs.load_paths.empty() || !inputs.like.empty()) return false;
+    const auto specs = ParseShapeSpecs(inputs.shape_words, Strictness::kPeer);
+    return specs.ok() && FirstShapeFor(*specs, input.name) == nullptr;
+  }
+
+  // A feed with other sizes for what is free. kNotFound where the runner takes none that is tried.
+  Result<TensorMap> FindSizes(LiveRunner& live) {
+    const std::vector<TensorInfo> inputs = model_.RequiredInputs();
+    const SizeCandidates candidates(inputs, [&](const TensorInfo& i) { return IsGuessed(i); });
+    for (const std::vector<TensorInfo>& sized : candidates.list()) {
+      if (!worker_->death().ok()) break;
+      const Result<TensorMap> feed = OpenFirstFeed(plan_, sized, pool_, silence_);
+      if (!feed.ok()) continue;
+      const Status status = Infer(live, *feed).status();
+      collector_.Take();
+      if (status.code() == StatusCode::kCancelled) return status;
+      if (!status.ok()) continue;
+      logger_.Info("The model does not run with free dimensions of size 1; it ran with " +
+                   DescribeSizes(*feed));
+      return *feed;
+    }
+    return NotFound("no sizes were found that it takes");
+  }
+
+  Status RunWhole(TensorMap& feed) {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> source,
                              ModelSource::Prepare(runner_.model, silence_));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> live, Open(*source));
-    const Status inferred = Infer(*live, feed).status();
+    Status inferred = Infer(*live, feed).status();
+    if (inferred.code() == StatusCode::kBackend && HasGuessedSizes()) {
+      Result<TensorMap> found = FindSizes(*live);
+      if (found.status().code() == StatusCode::kCancelled) return found.status();
+      sizes_needed_ = !found.ok();
+      if (found.ok()) {
+        feed = *std::move(found);
+        inferred = {};
+      }
+    }
     // Nodes are run in the same worker, which need not hold the whole model as well.
     if (worker_->death().ok()) (void)live->Close();
     VERNIER_TRY(inferred);
     for (const std::string& warning : collector_.Take()) {
       findings_.AddFrom(lint_rule::kRunnerWarning, LintLevel::kWarning, runner_.backend,
-                        Prune(warning), {});
+                        PruneMessage(warning), {});
     }
     // Runtimes leave out what no output depends on.
     const std::vector<bool> needed = NodesOutputsDependOn(model_);
@@ -320,19 +303,40 @@ class NodeBench {
                        finding.nodes == std::vector{findings_.NameOf(index)};
       if (own) return;
     }
+    if (sizes_needed_) return TellOfSizes(why, index);
     result_.runs[index] = LintRun::kFailed;
     findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
-                      Prune(why.message()), index);
+                      PruneMessage(why.message()), index);
+  }
+
+  // Our guess may be why: no fault of the model is known.
+  void TellOfSizes(const Status& why, std::optional<uint32_t> node) {
+    if (std::exchange(told_of_sizes_, true)) return;
+    findings_.AddFrom(lint_rule::kSizesNeeded, LintLevel::kWarning, runner_.backend,
+                      "give the sizes of free dimensions with --input-shapes: none were found that "
+                      "the model runs with; with size 1: " +
+                          PruneMessage(why.message()),
+                      node);
+  }
+
+  bool HasGuessedSizes() const {
+    const std::vector<TensorInfo> inputs = model_.RequiredInputs();
+    return std::any_of(inputs.begin(), inputs.end(), [&](const TensorInfo& input) {
+      return input.shape && IsGuessed(input) &&
+             std::any_of(input.shape->begin(), input.shape->end(),
+                         [](const Dim& dim) { return dim.dynamic(); });
+    });
   }
 
   // No node is known to be why. Those that were not run may be.
   void TellOfWhole(const Status& why) {
+    if (sizes_needed_) return TellOfSizes(why, std::nullopt);
     const bool all = std::all_of(result_.runs.begin(), result_.runs.end(),
                                  [](LintRun run) { return run == LintRun::kPassed; });
     findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
                       std::string(all ? "every node runs alone, but not the model as a whole: "
                                       : "the model as a whole does not run: ") +
-                          Prune(why.message()),
+                          PruneMessage(why.message()),
                       {});
   }
 
@@ -379,6 +383,7 @@ class NodeBench {
   uint64_t sessions_ = 0;
   LintRunResult result_;
   bool explained_ = false;  // is a node known that does not run?
+  bool sizes_needed_ = false, told_of_sizes_ = false;
   ValueTypes types_;
   std::unordered_set<std::string_view> constants_, ignored_weights_;
   std::unordered_map<std::string, Tensor> values_;

@@ -111,10 +111,18 @@ class NameCheck {
       for (const uint32_t at : same) {
         positions += (positions.empty() ? "" : ", ") + std::to_string(at);
       }
-      findings_.Add(lint_rule::kDuplicateNodeName,
-                    "Duplicate node name: '" + std::string(graph.nodes[i].name) +
-                        "' for nodes with topological IDs: [" + positions + "] found.",
-                    std::span(&i, 1));
+      const LintRule& rule = lint_rule::kDuplicateNodeName;
+      const std::string message = "Duplicate node name: '" + std::string(graph.nodes[i].name) +
+                                  "' for nodes with topological IDs: [" + positions + "] found.";
+      // Runtimes make initializers of constants, and never see these names.
+      const bool constants = std::all_of(same.begin(), same.end(), [&](uint32_t at) {
+        return graph.nodes[at].op_type == "Constant";
+      });
+      if (constants) {
+        findings_.AddFrom(rule, LintLevel::kWarning, std::string(rule.source), message, i);
+      } else {
+        findings_.Add(rule, message, std::span(&i, 1));
+      }
     }
   }
 

@@ -37,7 +37,7 @@ constexpr const LintRule* kAll[] = {
     &kBadDimension, &kWeightSize, &kWeightFields, &kWeightNotInput, &kExternalData,
     &kNonFiniteWeight, &kFloat16Overflow, &kFloat16Underflow,
     // Runners
-    &kUnsupportedOpset, &kRunnerFailed, &kRunnerWarning};
+    &kUnsupportedOpset, &kRunnerFailed, &kSizesNeeded, &kRunnerWarning};
 
 }  // namespace
 

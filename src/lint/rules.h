@@ -23,7 +23,7 @@ inline constexpr LintRule kNoOutputs{"no-outputs", kWarning, kVernier, "the grap
 inline constexpr LintRule kEmptyName{"empty-name", kException, kChecker, "an input or output has no name"};
 inline constexpr LintRule kUnnamedWeight{"unnamed-weight", kWarning, kVernier, "an initializer has no name"};
 inline constexpr LintRule kUnnamedNode{"unnamed-node", kInfo, kVernier, "nodes have no names"};
-inline constexpr LintRule kDuplicateNodeName{"duplicate-node-name", kException, kGraph, "nodes share a name"};
+inline constexpr LintRule kDuplicateNodeName{"duplicate-node-name", kException, kGraph, "nodes share a name; a warning where all of them are constants, which runtimes take"};
 inline constexpr LintRule kDuplicateValue{"duplicate-value", kException, kChecker, "several inputs or nodes define one tensor"};
 inline constexpr LintRule kDuplicateWeight{"duplicate-weight", kWarning, kVernier, "initializers share a name: runtimes differ in which one they take"};
 inline constexpr LintRule kDuplicateOutput{"duplicate-output", kWarning, kVernier, "an output is listed twice"};
@@ -61,6 +61,9 @@ inline constexpr LintRule kFloat16Underflow{"float16-underflow", kInfo, kVernier
 inline constexpr LintRule kNonFiniteWeight{"non-finite-weight", kWarning, kVernier, "weights, constants or factors are NaN or infinite"};
 inline constexpr LintRule kUnsupportedOpset{"unsupported-opset", kException, {}, "a runner takes no model of these opsets and this version of the format"};
 inline constexpr LintRule kRunnerFailed{"runner-failed", kException, {}, "a runner cannot load or run the node"};
+inline constexpr LintRule kSizesNeeded{
+    "sizes-needed", kWarning, {},
+    "free dimensions have no sizes that a runner was found to take: --input-shapes is needed"};
 inline constexpr LintRule kRunnerWarning{"runner-warning", kWarning, {}, "a runner warns of the model"};
 // clang-format on
 

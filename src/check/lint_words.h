@@ -1,0 +1,22 @@
+// What the linter asks a runner and how it repeats the answer. Internal to check.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/byte_pieces.h"
+#include "model/onnx_model.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// The smallest model of the same versions: y = Identity(x), one float32 each.
+BytePieces SmallestModel(const OnnxModel& model);
+
+/// The first line of a framework's message, without what is about its own sources.
+std::string PruneMessage(std::string_view message);
+
+/// "x (1, 576), state (2, 1, 128)".
+std::string DescribeSizes(const TensorMap& feed);
+
+}  // namespace vernier
