@@ -31,6 +31,11 @@ cut_models() {
     VERNIER_HOSTILE_GROUPS=onnx_cut_given sanitized python3 tests/hostile/test_hostile.py
 }
 
+# ONNX's own tests; those with ONNX Runtime are part of every run of the tests.
+backend_tests() {
+  .deps/peer/bin/python -B tests/trained/backend_suite.py build/release/bin/vernier --runner "$1"
+}
+
 scale() {
   VERNIER=build/release/bin/vernier python3 tests/scale/test_scale.py --work "$work"
 }
@@ -46,6 +51,8 @@ status=0
 stage "build with sanitizers" build_sanitized
 stage "tests with sanitizers" sanitized_tests || status=$?
 stage "cut models with sanitizers" cut_models || status=$?
+stage "backend tests of ONNX with OpenVINO" backend_tests openvino || status=$?
+stage "backend tests of ONNX with its reference" backend_tests onnxref || status=$?
 stage scale scale || status=$?
 stage "pip install ." scripts/pip-install.sh "$work/pip" || status=$?
 exit "$status"

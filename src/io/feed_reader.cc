@@ -1,5 +1,6 @@
 #include "io/feed_reader.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -21,7 +22,9 @@ Result<std::vector<std::string>> Expand(const std::string& path) {
   if (!json.empty()) return json;
   VERNIER_ASSIGN_OR_RETURN(const auto sets, ListTestDataSets(path));
   if (!sets.empty()) return sets;
-  if (HoldsTestData(path, TestDataPart::kInputs)) return std::vector{path};
+  if (HoldsTestData(path, TestDataPart::kInputs) || HoldsTestData(path, TestDataPart::kOutputs)) {
+    return std::vector{path};
+  }
   return Malformed("No per-iteration '*.json' files found in directory '" + path +
                    "', nor ONNX test data (input_0.pb, test_data_set_0)");
 }
@@ -60,6 +63,22 @@ Result<std::optional<TensorMap>> FeedReader::Next() {
   VERNIER_ASSIGN_OR_RETURN(TensorMap feed, source_->Read(next_));
   ++next_;
   return std::optional<TensorMap>(std::move(feed));
+}
+
+std::string NameByPosition(std::span<const std::string> names, TensorMap& tensors) {
+  if (names.size() != tensors.size()) return "";
+  std::string remark;
+  const bool same_names = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return Find(tensors, name) != nullptr;
+  });
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (same_names && remark.empty() && tensors[i].name != names[i]) {
+      remark = "ONNX test data are told by position: file " + std::to_string(i) + " is '" +
+               names[i] + "', though it is called '" + tensors[i].name + "' inside";
+    }
+    tensors[i].name = names[i];
+  }
+  return remark;
 }
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,16 @@ class FeedReader {
     virtual ~Source() = default;
     virtual size_t size() const = 0;
     virtual Result<TensorMap> Read(size_t index) = 0;
+    /// Tensors are told by their order, as in ONNX test data; names inside are a fallback.
+    virtual bool positional() const { return false; }
   };
 
   /// Chains `paths` in order. Each is
   ///  - a JSON file: a list of feeds, or one feed;
   ///  - a .npz, .safetensors, .npy (one tensor, called as the file) or .pb file (an ONNX tensor);
   ///  - a directory of such JSON files, read in the order of their names, or one with ONNX test
-  ///    data: `input_<n>.pb` files, or `test_data_set_<n>` directories of those.
+  ///    data: `input_<n>.pb` files, or `test_data_set_<n>` directories of those. A set of a model
+  ///    without inputs has `output_<n>.pb` files alone, and is an empty feed.
   /// All paths are looked up and the first file is opened here; kMalformed, naming the path, when
   /// one is missing or the first holds no feeds.
   static Result<std::unique_ptr<FeedReader>> Open(std::vector<std::string> paths);
@@ -35,6 +39,9 @@ class FeedReader {
   /// The next feed, its tensors in the file's order; nullopt behind the last. kMalformed, naming
   /// the file, when it is damaged or holds something else; saved outputs are told from inputs.
   Result<std::optional<TensorMap>> Next();
+
+  /// Whether the feed that Next() gave last is told by the order of its tensors (NameByPosition).
+  bool positional() const { return source_ != nullptr && source_->positional(); }
 
   /// Whether feeds are left, or files that were not opened yet. Reads nothing.
   bool HasMore() const;
@@ -52,5 +59,10 @@ class FeedReader {
   size_t next_ = 0;
   std::string current_path_;
 };
+
+/// `input_0.pb` of ONNX test data is the first input, whatever name is inside: gives tensors these
+/// names, in order. Where there are not as many, they keep their own. The remark, if any, is for a
+/// warning: the tensors had the same names in another order.
+std::string NameByPosition(std::span<const std::string> names, TensorMap& tensors);
 
 }  // namespace vernier

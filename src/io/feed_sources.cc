@@ -85,8 +85,10 @@ class ArchiveFeeds final : public FeedReader::Source {
 class OneFeed final : public FeedReader::Source {
  public:
   using Loader = Result<NamedTensor> (*)(const std::string& path);
-  OneFeed(std::vector<std::string> paths, Loader load) : paths_(std::move(paths)), load_(load) {}
+  OneFeed(std::vector<std::string> paths, Loader load, bool positional = false)
+      : paths_(std::move(paths)), load_(load), positional_(positional) {}
   size_t size() const override { return 1; }
+  bool positional() const override { return positional_; }
   Result<TensorMap> Read(size_t) override {
     TensorMap feed;
     for (const std::string& path : paths_) {
@@ -100,6 +102,7 @@ class OneFeed final : public FeedReader::Source {
  private:
   std::vector<std::string> paths_;
   Loader load_;
+  bool positional_;
 };
 
 std::string StemOf(const std::string& path) { return std::filesystem::path(path).stem().string(); }
@@ -173,7 +176,7 @@ Result<FeedSource> OpenOnnxTestData(const std::string& directory, TestDataPart p
     };
     return number(a) < number(b);
   });
-  return FeedSource(std::make_unique<OneFeed>(std::move(files), LoadProtobuf));
+  return FeedSource(std::make_unique<OneFeed>(std::move(files), LoadProtobuf, true));
 }
 
 bool HoldsTestData(const std::string& directory, TestDataPart part) {

@@ -97,8 +97,11 @@ Result<SavedTensors> OpenTestData(const std::string& path, SavedKind preferred) 
                      "', nor ONNX test data (input_0.pb, output_0.pb, test_data_set_0)");
   }
   const bool outputs = has_outputs && (preferred == SavedKind::kOutputs || !has_inputs);
-  return MakeRun(std::move(sets), outputs ? OpenTestOutputs : OpenTestInputs,
-                 outputs ? SavedKind::kOutputs : SavedKind::kInputs);
+  VERNIER_ASSIGN_OR_RETURN(SavedTensors saved,
+                           MakeRun(std::move(sets), outputs ? OpenTestOutputs : OpenTestInputs,
+                                   outputs ? SavedKind::kOutputs : SavedKind::kInputs));
+  saved.positional = true;
+  return saved;
 }
 
 Result<SavedTensors> OpenDirectory(const std::string& path, SavedKind preferred) {

@@ -17,6 +17,8 @@ struct SavedTensors {
   /// program, an .npy or .pb file) count as inputs.
   SavedKind kind = SavedKind::kInputs;
   std::unique_ptr<ResultsReader> reader;
+  /// ONNX test data: tensors are told by their order (NameByPosition).
+  bool positional = false;
 };
 
 /// Opens the peer's JSON (a file or a folder of iterations), .npz, .safetensors, .npy, .pb, or a

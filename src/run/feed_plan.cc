@@ -146,8 +146,14 @@ Status AddSample(const RunPlan& plan, std::span<const TensorInfo> inputs,
                  RandomFeedOptions& options, Logger& logger) {
   const std::string& path = plan.inputs.like;
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedReader> reader, FeedReader::Open({path}));
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> sample, reader->Next());
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> sample, reader->Next());
   if (!sample) return Malformed("--like: '" + path + "' holds no inputs");
+  if (reader->positional()) {
+    std::vector<std::string> names;
+    for (const TensorInfo& input : inputs) names.push_back(input.name);
+    const std::string remark = NameByPosition(names, *sample);
+    if (!remark.empty()) logger.Once(Severity::kWarning, "--like: " + remark);
+  }
   WarnOfDisagreement(inputs, *sample, logger);
   for (const TensorInfo& input : inputs) {
     if (const Tensor* tensor = Find(*sample, input.name); tensor != nullptr) {

@@ -29,6 +29,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
     return stream;
   }
   if (!plan.inputs.load_paths.empty()) {
+    for (const TensorInfo& input : inputs) stream->input_names_.push_back(input.name);
     VERNIER_ASSIGN_OR_RETURN(stream->reader_, FeedReader::Open(plan.inputs.load_paths));
     return stream;
   }
@@ -65,6 +66,10 @@ Result<std::optional<TensorMap>> FeedStream::Given() {
   if (feed && reader_->current_path() != announced_path_) {
     announced_path_ = reader_->current_path();
     logger_.Info("Loading input data from " + announced_path_);
+  }
+  if (feed && reader_->positional()) {
+    const std::string remark = NameByPosition(input_names_, *feed);
+    if (!remark.empty()) logger_.Once(Severity::kWarning, "--load-inputs: " + remark);
   }
   return feed;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "inputs/random_feeds.h"
@@ -71,7 +72,8 @@ class FeedStream {
   std::string announced_path_;
   std::optional<RandomFeeds> random_;
   ScriptFeeds* script_ = nullptr;
-  std::vector<TensorInfo> inputs_;  // for the script
+  std::vector<TensorInfo> inputs_;        // for the script
+  std::vector<std::string> input_names_;  // for loaded feeds without names
   int64_t next_ = 0;
   bool drawn_elsewhere_ = false;
   size_t last_size_ = 0;  // of the last random feed, in bytes

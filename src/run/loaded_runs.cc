@@ -26,14 +26,12 @@ bool IsPeerFile(const std::string& path) {
   return !kind.ok() || *kind == FileKind::kJson;
 }
 
-Result<std::shared_ptr<ResultsReader>> OpenPath(const std::string& path, LoadRule rule) {
+Result<SavedTensors> OpenPath(const std::string& path, LoadRule rule) {
   if (rule == LoadRule::kOutputs && IsPeerFile(path)) {
     VERNIER_ASSIGN_OR_RETURN(auto reader, ResultsReader::Open(path, kAccess));
-    return std::shared_ptr<ResultsReader>(std::move(reader));
+    return SavedTensors{SavedKind::kOutputs, std::move(reader)};
   }
-  VERNIER_ASSIGN_OR_RETURN(SavedTensors saved,
-                           OpenSavedTensors(path, SavedKind::kOutputs, kAccess));
-  return std::shared_ptr<ResultsReader>(std::move(saved.reader));
+  return OpenSavedTensors(path, SavedKind::kOutputs, kAccess);
 }
 
 }  // namespace
@@ -46,11 +44,12 @@ Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadR
       loaded.places_.push_back({});
       continue;
     }
-    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<ResultsReader> reader, OpenPath(path, rule));
+    VERNIER_ASSIGN_OR_RETURN(SavedTensors saved, OpenPath(path, rule));
+    const std::shared_ptr<ResultsReader> reader = std::move(saved.reader);
     for (size_t i = 0; i < reader->runs().size(); ++i) {
       const SavedRun& run = reader->runs()[i];
-      loaded.runs_.push_back(
-          {run.name.empty() ? path : run.name, path, static_cast<int64_t>(run.iterations)});
+      loaded.runs_.push_back({run.name.empty() ? path : run.name, path,
+                              static_cast<int64_t>(run.iterations), saved.positional});
       loaded.places_.push_back({reader, i, i == 0});
     }
   }

@@ -26,6 +26,7 @@ class LoadedRuns {
     std::string name;
     std::string path;
     int64_t iterations = 0;
+    bool positional = false;  ///< see SavedTensors
   };
   const std::vector<Run>& runs() const { return runs_; }
 

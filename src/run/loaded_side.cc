@@ -2,9 +2,24 @@
 
 #include <algorithm>
 
+#include "io/feed_reader.h"
 #include "util/number_text.h"
 
 namespace vernier {
+namespace {
+
+// The outputs of the first runner that has made some, in the order of its model.
+std::vector<std::string> LiveNames(const IterationOutputs& outputs) {
+  std::vector<std::string> names;
+  for (const std::optional<IterationResult>& side : outputs) {
+    if (!side) continue;
+    for (const NamedTensor& output : side->outputs) names.push_back(output.name);
+    break;
+  }
+  return names;
+}
+
+}  // namespace
 
 Result<LoadedSide> LoadedSide::Open(const RunPlan& plan, std::vector<std::string> live,
                                     Logger& logger) {
@@ -25,6 +40,10 @@ Result<bool> LoadedSide::Append(int64_t iteration, IterationOutputs& outputs) {
   }
   for (size_t i = 0; i < runs().size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(IterationResult result, runs_.Read(i, iteration, *logger_));
+    if (runs()[i].positional) {
+      const std::string remark = NameByPosition(LiveNames(outputs), result.outputs);
+      if (!remark.empty()) logger_->Once(Severity::kWarning, "--load-outputs: " + remark);
+    }
     outputs.emplace_back(std::move(result));
   }
   return true;
