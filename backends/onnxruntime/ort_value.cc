@@ -14,16 +14,16 @@ ONNXTensorElementDataType ToOrt(DType dtype) {
 
 Result<Value> StringsFromAbi(const Api& api, const vn_tensor& t, size_t count) {
   Value value(api);
-  VERNIER_TRY(Take(api, api.table->CreateTensorAsOrtValue(
-                            api.allocator, t.shape, t.rank, ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING,
-                            value.slot())));
+  VERNIER_TRY(Take(
+      api, api.table->CreateTensorAsOrtValue(api.allocator, t.shape, t.rank,
+                                             ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, value.slot())));
   const auto* offsets = static_cast<const int64_t*>(t.data);
   const char* text = reinterpret_cast<const char*>(offsets + count + 1);
   for (size_t i = 0; i < count; ++i) {
     const auto size = static_cast<size_t>(offsets[i + 1] - offsets[i]);
     char* buffer = nullptr;  // not FillStringTensor, whose strings end at a NUL
-    VERNIER_TRY(Take(api, api.table->GetResizedStringTensorElementBuffer(value.get(), i, size,
-                                                                         &buffer)));
+    VERNIER_TRY(
+        Take(api, api.table->GetResizedStringTensorElementBuffer(value.get(), i, size, &buffer)));
     std::memcpy(buffer, text + offsets[i], size);
   }
   return value;

@@ -13,18 +13,21 @@ struct TypeRow {
 };
 
 constexpr TypeRow kTypes[] = {
-    {DType::kBool, BOOLEAN},      {DType::kBFloat16, BF16},     {DType::kFloat16, F16},
-    {DType::kFloat32, F32},       {DType::kFloat64, F64},       {DType::kInt4, I4},
-    {DType::kInt8, I8},           {DType::kInt16, I16},         {DType::kInt32, I32},
-    {DType::kInt64, I64},         {DType::kUint4, U4},          {DType::kUint8, U8},
-    {DType::kUint16, U16},        {DType::kUint32, U32},        {DType::kUint64, U64},
-    {DType::kFloat8E4M3FN, F8E4M3}, {DType::kFloat8E5M2, F8E5M3}, {DType::kString, STRING},
+    {DType::kBool, BOOLEAN},      {DType::kBFloat16, BF16},
+    {DType::kFloat16, F16},       {DType::kFloat32, F32},
+    {DType::kFloat64, F64},       {DType::kInt4, I4},
+    {DType::kInt8, I8},           {DType::kInt16, I16},
+    {DType::kInt32, I32},         {DType::kInt64, I64},
+    {DType::kUint4, U4},          {DType::kUint8, U8},
+    {DType::kUint16, U16},        {DType::kUint32, U32},
+    {DType::kUint64, U64},        {DType::kFloat8E4M3FN, F8E4M3},
+    {DType::kFloat8E5M2, F8E5M3}, {DType::kString, STRING},
     {DType::kFloat4E2M1, F4E2M1},
 };
 
 Status LoadFunctions(void* library, Api& api) {
   const char* missing = nullptr;
-#define VERNIER_OV_LOAD(name)                                                    \
+#define VERNIER_OV_LOAD(name)                                               \
   api.name = reinterpret_cast<decltype(api.name)>(::dlsym(library, #name)); \
   if (api.name == nullptr) missing = #name;
   VERNIER_OV_FUNCTIONS(VERNIER_OV_LOAD)

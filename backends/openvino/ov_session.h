@@ -1,8 +1,8 @@
 // One compiled OpenVINO model and its inference request.
 #pragma once
 
-#include <memory>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>

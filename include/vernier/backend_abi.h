@@ -90,8 +90,8 @@ typedef struct vn_tensor {
   vn_str name;
   uint8_t dtype_code, dtype_bits;
   uint16_t dtype_lanes;
-  int32_t device_type, device_id; /* DLPack's DLDevice */
-  void* sync;                     /* on CUDA: a CUevent to wait for, NULL = ready */
+  int32_t device_type, device_id;                 /* DLPack's DLDevice */
+  void* sync;                                     /* on CUDA: a CUevent to wait for, NULL = ready */
   void (*release)(struct vn_tensor*) VN_NOEXCEPT; /* the consumer calls it once; NULL = borrowed */
   void* owner;                                    /* for release */
   vn_str note;
@@ -103,8 +103,9 @@ typedef struct vn_model {
   vn_str path;
   const void* bytes; /* NULL: read `path` */
   size_t byte_count;
-  vn_str external_data_dir;       /* where relative weight files are; empty: the folder of path */
-  const vn_tensor* const* inputs; /* the signature as the host read it from the file; may be empty */
+  vn_str external_data_dir; /* where relative weight files are; empty: the folder of path */
+  const vn_tensor* const*
+      inputs; /* the signature as the host read it from the file; may be empty */
   size_t input_count;
   const vn_str* outputs; /* names of the graph's outputs in order, marked ones included */
   size_t output_count;
@@ -132,12 +133,12 @@ typedef struct vn_host {
   void* self;
   vn_status* (*status_new)(void* self, int32_t code, vn_str message)VN_NOEXCEPT;
   void (*log)(void* self, int32_t severity, vn_str message) VN_NOEXCEPT; /* Python's levels */
-  int32_t (*cancelled)(void* self) VN_NOEXCEPT; /* not 0: give up soon */
+  int32_t (*cancelled)(void* self) VN_NOEXCEPT;                          /* not 0: give up soon */
 
-  /* During `run`: memory for one output of so many bytes, aligned to 64 and not cleared, which saves
-   * the host a copy. The output that is made there begins at its start. NULL: use your own. It is
-   * the host's again when `run` returns: it must not be touched any more. During `open`: the same,
-   * for outputs of the first run whose size is known by then. Since 1.2. Star. */
+  /* During `run`: memory for one output of so many bytes, aligned to 64 and not cleared, which
+   * saves the host a copy. The output that is made there begins at its start. NULL: use your own.
+   * It is the host's again when `run` returns: it must not be touched any more. During `open`: the
+   * same, for outputs of the first run whose size is known by then. Since 1.2. Star. */
   void* (*output_memory)(void* self, size_t byte_size)VN_NOEXCEPT;
 
   /* During `run`, when the inference goes on by itself: the inputs of this session's next `run`, if

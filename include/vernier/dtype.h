@@ -38,7 +38,15 @@ enum class DType : uint8_t {
 inline constexpr int kDTypeCount = 24;
 
 /// What a value of the type is, as far as arithmetic is concerned.
-enum class DTypeKind : uint8_t { kNone, kFloat, kSignedInt, kUnsignedInt, kBool, kComplex, kString };
+enum class DTypeKind : uint8_t {
+  kNone,
+  kFloat,
+  kSignedInt,
+  kUnsignedInt,
+  kBool,
+  kComplex,
+  kString
+};
 
 namespace internal {
 
@@ -50,30 +58,18 @@ struct DTypeRow {
 
 // Indexed by the enum's value.
 inline constexpr std::array<DTypeRow, kDTypeCount> kDTypeRows = {{
-    {"undefined", DTypeKind::kNone, 0},
-    {"float32", DTypeKind::kFloat, 32},
-    {"uint8", DTypeKind::kUnsignedInt, 8},
-    {"int8", DTypeKind::kSignedInt, 8},
-    {"uint16", DTypeKind::kUnsignedInt, 16},
-    {"int16", DTypeKind::kSignedInt, 16},
-    {"int32", DTypeKind::kSignedInt, 32},
-    {"int64", DTypeKind::kSignedInt, 64},
-    {"string", DTypeKind::kString, 0},
-    {"bool", DTypeKind::kBool, 8},
-    {"float16", DTypeKind::kFloat, 16},
-    {"float64", DTypeKind::kFloat, 64},
-    {"uint32", DTypeKind::kUnsignedInt, 32},
-    {"uint64", DTypeKind::kUnsignedInt, 64},
-    {"complex64", DTypeKind::kComplex, 64},
-    {"complex128", DTypeKind::kComplex, 128},
-    {"bfloat16", DTypeKind::kFloat, 16},
-    {"float8_e4m3fn", DTypeKind::kFloat, 8},
-    {"float8_e4m3fnuz", DTypeKind::kFloat, 8},
-    {"float8_e5m2", DTypeKind::kFloat, 8},
-    {"float8_e5m2fnuz", DTypeKind::kFloat, 8},
-    {"uint4", DTypeKind::kUnsignedInt, 4},
-    {"int4", DTypeKind::kSignedInt, 4},
-    {"float4_e2m1fn", DTypeKind::kFloat, 4},
+    {"undefined", DTypeKind::kNone, 0},        {"float32", DTypeKind::kFloat, 32},
+    {"uint8", DTypeKind::kUnsignedInt, 8},     {"int8", DTypeKind::kSignedInt, 8},
+    {"uint16", DTypeKind::kUnsignedInt, 16},   {"int16", DTypeKind::kSignedInt, 16},
+    {"int32", DTypeKind::kSignedInt, 32},      {"int64", DTypeKind::kSignedInt, 64},
+    {"string", DTypeKind::kString, 0},         {"bool", DTypeKind::kBool, 8},
+    {"float16", DTypeKind::kFloat, 16},        {"float64", DTypeKind::kFloat, 64},
+    {"uint32", DTypeKind::kUnsignedInt, 32},   {"uint64", DTypeKind::kUnsignedInt, 64},
+    {"complex64", DTypeKind::kComplex, 64},    {"complex128", DTypeKind::kComplex, 128},
+    {"bfloat16", DTypeKind::kFloat, 16},       {"float8_e4m3fn", DTypeKind::kFloat, 8},
+    {"float8_e4m3fnuz", DTypeKind::kFloat, 8}, {"float8_e5m2", DTypeKind::kFloat, 8},
+    {"float8_e5m2fnuz", DTypeKind::kFloat, 8}, {"uint4", DTypeKind::kUnsignedInt, 4},
+    {"int4", DTypeKind::kSignedInt, 4},        {"float4_e2m1fn", DTypeKind::kFloat, 4},
 }};
 
 constexpr const DTypeRow& Row(DType dtype) { return kDTypeRows[static_cast<size_t>(dtype)]; }

@@ -75,8 +75,8 @@ inline fs::path PythonOnPath() {
   return {};
 }
 
-// The environments in the project's own .deps, which is beside or above the executable: a build tree
-// finds it from any preset.
+// The environments in the project's own .deps, which is beside or above the executable: a build
+// tree finds it from any preset.
 inline std::vector<fs::path> OwnDependencies() {
   std::error_code error;
   fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();

@@ -26,12 +26,12 @@ struct ModelPlan {
   std::optional<std::string> save_external_data;
   uint64_t save_external_threshold = 1024;  ///< bytes; smaller tensors stay in the model
   bool save_threshold_given = false;
-  bool save_one_file = true;                ///< all external tensors in one file
-  bool print_summary = false;               ///< --onnx-graphsurgeon: the graph in a few lines
-  bool ignore_external_data = false;        ///< structure only: weights are not looked for
-  bool shape_inference = false;             ///< --shape-inference, in the Python worker
-  bool symbolic_inference = true;           ///< by ONNX Runtime's tool where it is installed
-  bool fp_to_fp16 = false;                  ///< --fp-to-fp16: float32 becomes float16
+  bool save_one_file = true;          ///< all external tensors in one file
+  bool print_summary = false;         ///< --onnx-graphsurgeon: the graph in a few lines
+  bool ignore_external_data = false;  ///< structure only: weights are not looked for
+  bool shape_inference = false;       ///< --shape-inference, in the Python worker
+  bool symbolic_inference = true;     ///< by ONNX Runtime's tool where it is installed
+  bool fp_to_fp16 = false;            ///< --fp-to-fp16: float32 becomes float16
   /// Then weights beyond 10000 become 10000, as in the peer, instead of those beyond 65504 keeping
   /// their nodes in float32.
   bool fp16_clamps = false;
@@ -74,7 +74,7 @@ struct InputPlan {
   bool from_graph = false;  ///< --inputs-from-graph: ranges that the model's graph demands
   std::string like;         ///< --like: a sample whose values are imitated; empty: none
   int64_t seed = 1;
-  bool torch_numbers = false;  ///< random inputs are drawn by the user's torch
+  bool torch_numbers = false;         ///< random inputs are drawn by the user's torch
   std::optional<int64_t> iterations;  ///< not given: 1, or as many as the files hold
 };
 
@@ -91,10 +91,10 @@ struct SavePlan {
   std::string inputs;
   std::string outputs;
   std::string input_blobs;
-  std::string accuracy;  ///< --save-accuracy-results, the peer's format
-  std::string record;    ///< --save-record
+  std::string accuracy;             ///< --save-accuracy-results, the peer's format
+  std::string record;               ///< --save-record
   std::vector<ReportFile> reports;  ///< --report
-  bool resume = false;  ///< --resume: go on with what was saved to `outputs`
+  bool resume = false;              ///< --resume: go on with what was saved to `outputs`
 
   bool WantsPage() const {
     return std::any_of(reports.begin(), reports.end(), [](const ReportFile& report) {
@@ -122,7 +122,7 @@ struct ExecutionPlan {
   int64_t warm_up = 0;
   double timeout_s = 0;
   std::vector<std::string> backend_dirs;
-  std::string python;  ///< --python: the interpreter of scripts; empty: found
+  std::string python;        ///< --python: the interpreter of scripts; empty: found
   bool hash_inputs = false;  ///< workers tell hashes of the bytes that their runners receive
   std::vector<std::string> environment;  ///< "NAME=value", for workers beside the parent's own
 };

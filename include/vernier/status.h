@@ -91,18 +91,17 @@ class [[nodiscard]] Result {
   std::optional<T> value_;
 };
 
-#define VERNIER_TRY(expr)                                          \
-  do {                                                             \
-    if (::vernier::Status vn_status_ = (expr); !vn_status_.ok())   \
-      return vn_status_;                                           \
+#define VERNIER_TRY(expr)                                                           \
+  do {                                                                              \
+    if (::vernier::Status vn_status_ = (expr); !vn_status_.ok()) return vn_status_; \
   } while (0)
 
 #define VERNIER_CONCAT_INNER(a, b) a##b
 #define VERNIER_CONCAT(a, b) VERNIER_CONCAT_INNER(a, b)
-#define VERNIER_ASSIGN_OR_RETURN(decl, expr)                                   \
-  auto VERNIER_CONCAT(vn_result_, __LINE__) = (expr);                          \
-  if (!VERNIER_CONCAT(vn_result_, __LINE__).ok())                              \
-    return std::move(VERNIER_CONCAT(vn_result_, __LINE__)).status();           \
+#define VERNIER_ASSIGN_OR_RETURN(decl, expr)                         \
+  auto VERNIER_CONCAT(vn_result_, __LINE__) = (expr);                \
+  if (!VERNIER_CONCAT(vn_result_, __LINE__).ok())                    \
+    return std::move(VERNIER_CONCAT(vn_result_, __LINE__)).status(); \
   decl = *std::move(VERNIER_CONCAT(vn_result_, __LINE__))
 
 }  // namespace vernier

@@ -8,7 +8,8 @@ namespace vernier {
 namespace {
 
 LoadRequest SomeLoad() {
-  return {{"/a/plugin_2.so", "/a/plugin_1.so"}, {{"lib", "x"}, {"providers", "a"}, {"providers", ""}}};
+  return {{"/a/plugin_2.so", "/a/plugin_1.so"},
+          {{"lib", "x"}, {"providers", "a"}, {"providers", ""}}};
 }
 
 OpenRequest SomeOpen() {

@@ -70,7 +70,7 @@ Result<std::vector<std::string>> PythonWorkerProgram(const std::string& given) {
 
 bool IsPythonBackend(std::string_view backend) {
   constexpr std::array<std::string_view, 5> kBackends = {"python", "onnxref", "torch", "keras",
-                                                          "tf2onnx"};
+                                                         "tf2onnx"};
   return std::find(kBackends.begin(), kBackends.end(), backend) != kBackends.end();
 }
 

@@ -170,8 +170,7 @@ Status BindPostprocess(const ParsedArgs& args, RunPlan& plan) {
 }
 
 Status BindMismatchShare(const ParsedArgs& args, CompareOptions& options) {
-  VERNIER_TRY(
-      BindNumbers(WordsOf(args, "max_mismatch_share"), kShare, options.max_mismatch_share));
+  VERNIER_TRY(BindNumbers(WordsOf(args, "max_mismatch_share"), kShare, options.max_mismatch_share));
   VERNIER_TRY(
       BindNumbers(WordsOf(args, "max_mismatch_excess"), kExcess, options.max_mismatch_excess));
   if (!args.Has("max_mismatch_excess") || args.Has("max_mismatch_share")) return {};
@@ -207,8 +206,8 @@ void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& option
   const FunctionFlags table[] = {
       {CompareFunction::kSimple,
        "['simple']",
-       {"check_error_stat", "tolerance", "noise_floor", "rtol", "atol", "error_quantile", "infinities_compare_equal",
-        "max_mismatch_share", "max_mismatch_excess"}},
+       {"check_error_stat", "tolerance", "noise_floor", "rtol", "atol", "error_quantile",
+        "infinities_compare_equal", "max_mismatch_share", "max_mismatch_excess"}},
       {CompareFunction::kIndices, "['indices']", {"index_tolerance"}},
       {CompareFunction::kL2, "['l2', 'distance_metrics']", {"l2_threshold"}},
       {CompareFunction::kCosineSimilarity,

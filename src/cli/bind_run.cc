@@ -9,6 +9,7 @@
 #include "cli/bind_runners.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
+#include "cli/file_conflicts.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"

@@ -49,7 +49,8 @@ struct OutputTally {
   int64_t vacuous = 0;       ///< passed without showing anything
   std::string vacuous_why;   ///< of the first such iteration, or of one that is all NaN
   std::string failed_why;    ///< of the first comparison that could not be made
-  /// The largest difference of any element, NaN winning, of the iterations in which it was measured.
+  /// The largest difference of any element, NaN winning, of the iterations in which it was
+  /// measured.
   std::optional<double> worst_absolute;
   std::optional<double> worst_relative;
   double worst_ratio = 0;  ///< see DifferenceSummary::worst_ratio

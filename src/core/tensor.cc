@@ -19,8 +19,8 @@ Status CheckStrings(std::span<const std::byte> bytes, int64_t count) {
   for (int64_t i = 0; i <= count; ++i) {
     int64_t offset;
     std::memcpy(&offset, bytes.data() + static_cast<size_t>(i) * sizeof(offset), sizeof(offset));
-    const bool in_range = offset >= previous &&
-                          static_cast<uint64_t>(offset) <= bytes.size() - header;
+    const bool in_range =
+        offset >= previous && static_cast<uint64_t>(offset) <= bytes.size() - header;
     if (!in_range || (i == 0 && offset != 0)) {
       return Malformed("offset " + std::to_string(i) + " of a string tensor is " +
                        std::to_string(offset) + ", which is out of range or out of order");
@@ -36,8 +36,8 @@ Status CheckSize(DType dtype, std::span<const int64_t> dims, std::span<const std
   if (dtype == DType::kString) return CheckStrings(bytes, *count);
   const std::optional<uint64_t> expected = ByteSize(dtype, static_cast<uint64_t>(*count));
   if (!expected || *expected != bytes.size()) {
-    return Malformed("a " + std::string(DTypeName(dtype)) + " tensor of shape " +
-                     FormatDims(dims) + " needs " +
+    return Malformed("a " + std::string(DTypeName(dtype)) + " tensor of shape " + FormatDims(dims) +
+                     " needs " +
                      (expected ? std::to_string(*expected) : std::string("no fixed number of")) +
                      " bytes, but has " + std::to_string(bytes.size()));
   }
@@ -47,9 +47,9 @@ Status CheckSize(DType dtype, std::span<const int64_t> dims, std::span<const std
 std::shared_ptr<std::byte> AllocateAligned(size_t size) {
   if (size > MemoryLimit()) return nullptr;
   auto* data = static_cast<std::byte*>(
-      ::operator new(size > 0 ? size : 1, std::align_val_t{kAlignment}, std::nothrow));
+      ::operator new (size > 0 ? size : 1, std::align_val_t{kAlignment}, std::nothrow));
   if (data == nullptr) return nullptr;
-  return {data, [](std::byte* p) { ::operator delete(p, std::align_val_t{kAlignment}); }};
+  return {data, [](std::byte* p) { ::operator delete (p, std::align_val_t{kAlignment}); }};
 }
 
 }  // namespace
@@ -83,8 +83,8 @@ std::string FormatShape(const std::optional<std::vector<Dim>>& shape) {
   for (size_t i = 0; i < shape->size(); ++i) {
     if (i > 0) text += ", ";
     const Dim& dim = (*shape)[i];
-    text += dim.dynamic() && !dim.symbol.empty() ? "'" + dim.symbol + "'"
-                                                 : std::to_string(dim.value);
+    text +=
+        dim.dynamic() && !dim.symbol.empty() ? "'" + dim.symbol + "'" : std::to_string(dim.value);
   }
   return text + (shape->size() == 1 ? ",)" : ")");
 }
@@ -152,8 +152,8 @@ Result<TensorBuffer> TensorBuffer::Allocate(DType dtype, Dims dims) {
   const std::optional<uint64_t> size =
       count ? ByteSize(dtype, static_cast<uint64_t>(*count)) : std::nullopt;
   if (!size) {
-    return Malformed("a " + std::string(DTypeName(dtype)) + " tensor of shape " +
-                     FormatDims(dims) + " has no representable size");
+    return Malformed("a " + std::string(DTypeName(dtype)) + " tensor of shape " + FormatDims(dims) +
+                     " has no representable size");
   }
   TensorBuffer buffer;
   buffer.data_ = AllocateAligned(*size);

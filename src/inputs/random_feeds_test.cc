@@ -179,12 +179,11 @@ INSTANTIATE_TEST_SUITE_P(
             {},
             "--input-shapes: no input is called 'xy'; the model's inputs are ['x']",
             "but the input does not exist in one or more runners.\nMaybe you meant to set: x?"},
-        RefusalCase{
-            "UnknownPattern",
-            {"q*:[1,3]"},
-            {},
-            "--input-shapes: no input is called 'q*'; the model's inputs are ['x']",
-            "Input tensor wildcard: q* | Metadata was provided, but none of the matched"},
+        RefusalCase{"UnknownPattern",
+                    {"q*:[1,3]"},
+                    {},
+                    "--input-shapes: no input is called 'q*'; the model's inputs are ['x']",
+                    "Input tensor wildcard: q* | Metadata was provided, but none of the matched"},
         RefusalCase{
             "WrongRank",
             {"x:[3]"},

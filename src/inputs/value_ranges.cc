@@ -37,9 +37,8 @@ Result<ValueRange> ToRange(const KeyedValue& entry) {
   const std::optional<RangeBound> low = AsBound((*items)[0]);
   const std::optional<RangeBound> high = AsBound((*items)[1]);
   if (!low || !high) {
-    return InvalidArgument(where +
-                           "one or more elements of the range could not be parsed as a number." +
-                           note);
+    return InvalidArgument(
+        where + "one or more elements of the range could not be parsed as a number." + note);
   }
   return ValueRange{*low, *high};
 }

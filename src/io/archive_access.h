@@ -6,8 +6,8 @@
 namespace vernier {
 
 /// kRead copies them into memory. The others map what the file holds as memory does, and read the
-/// rest (deflated, in another order, in a type that NumPy lacks); CheckIntact() must be asked before
-/// anything that was made of mapped bytes is believed.
+/// rest (deflated, in another order, in a type that NumPy lacks); CheckIntact() must be asked
+/// before anything that was made of mapped bytes is believed.
 ///  - kMapWherePossible: without a look at checksums, and elements may stand at any address;
 ///  - kMapWhereFaster: those so large that a map costs less than a copy, if their elements are
 ///    aligned; checksums are compared.

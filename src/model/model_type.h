@@ -51,9 +51,9 @@ struct ModelTypeHints {
 std::optional<ModelType> ModelTypeFromExtension(std::string_view path);
 
 /// The peer's inference: --model-type; --ckpt or a directory; the extension (case-sensitive); with
-/// --tf a frozen graph. What the peer does not know is told by content (SavedModel folders, files with
-/// other extensions), and by extensions that the peer does not know. kInvalidArgument when nothing
-/// says.
+/// --tf a frozen graph. What the peer does not know is told by content (SavedModel folders, files
+/// with other extensions), and by extensions that the peer does not know. kInvalidArgument when
+/// nothing says.
 Result<ModelType> InferModelType(const std::string& path, const ModelTypeHints& hints);
 
 }  // namespace vernier

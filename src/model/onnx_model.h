@@ -158,8 +158,8 @@ class OnnxModel {
                                      std::shared_ptr<const void> owner, std::string path);
 
   /// kMalformed when the file became shorter or unreadable since Open(): what was made of its bytes
-  /// must not be used then. To be asked when the work with the model is done, and before anything is
-  /// written that is made from it.
+  /// must not be used then. To be asked when the work with the model is done, and before anything
+  /// is written that is made from it.
   Status CheckIntact() const;
 
   const std::string& path() const { return path_; }

@@ -34,8 +34,8 @@ struct ProfileAccuracy {
   std::string why;
   int64_t outputs = 0;  ///< compared
   int64_t failed = 0;
-  int64_t elements = 0;  ///< of the outputs compared
-  int64_t vacuous = 0;   ///< outputs whose agreement shows nothing
+  int64_t elements = 0;             ///< of the outputs compared
+  int64_t vacuous = 0;              ///< outputs whose agreement shows nothing
   double times_over_tolerance = 0;  ///< of the worst output
   std::string worst_output;
   double max_absolute_error = 0;

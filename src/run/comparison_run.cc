@@ -92,7 +92,7 @@ std::vector<std::pair<size_t, size_t>> ComparisonRun::pairs() const {
 
 // Runners that take turns are gone when their outputs are compared.
 void ComparisonRun::UseBars(PairBars& bars, LiveRuns& live) {
-  bars_ = &bars;
+  UseBars(bars);
   if (plan_->execution.sequential) return;
   hearing_.emplace(live, bars);
   live.KeepInStep();

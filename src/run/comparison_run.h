@@ -53,6 +53,8 @@ class ComparisonRun {
   /// Where the bars of --tolerance auto come from; asked while comparing. `live` measures the
   /// condition of outputs that are over them. Both must outlive the run.
   void UseBars(PairBars& bars, LiveRuns& live);
+  /// The same for outputs whose runners cannot be asked again: their bounds stay as they are.
+  void UseBars(PairBars& bars) { bars_ = &bars; }
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);

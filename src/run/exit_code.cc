@@ -4,16 +4,32 @@ namespace vernier {
 
 void RunFaults::Add(const Status& status) {
   switch (status.code()) {
-    case StatusCode::kOk: break;
-    case StatusCode::kInvalidArgument: usage = true; break;
-    case StatusCode::kNotFound: mismatch = true; break;
-    case StatusCode::kMalformed: malformed = true; break;
+    case StatusCode::kOk:
+      break;
+    case StatusCode::kInvalidArgument:
+      usage = true;
+      break;
+    case StatusCode::kNotFound:
+      mismatch = true;
+      break;
+    case StatusCode::kMalformed:
+      malformed = true;
+      break;
     case StatusCode::kUnavailable:
-    case StatusCode::kUnimplemented: unavailable = true; break;
-    case StatusCode::kBackend: backend = true; break;
-    case StatusCode::kIo: unsaved = true; break;
-    case StatusCode::kCancelled: break;  // `signal` says which
-    case StatusCode::kInternal: internal = true; break;
+    case StatusCode::kUnimplemented:
+      unavailable = true;
+      break;
+    case StatusCode::kBackend:
+      backend = true;
+      break;
+    case StatusCode::kIo:
+      unsaved = true;
+      break;
+    case StatusCode::kCancelled:
+      break;  // `signal` says which
+    case StatusCode::kInternal:
+      internal = true;
+      break;
   }
 }
 

@@ -7,23 +7,23 @@ namespace vernier {
 
 /// Everything that went wrong in a run. Several may hold at once.
 struct RunFaults {
-  bool mismatch = false;       ///< a comparison or --validate failed, or a name is not in the model
-  bool backend = false;        ///< a backend failed, crashed or hung
-  bool unavailable = false;    ///< a named backend is not installed or not usable
-  bool incomplete = false;     ///< less was compared than was asked for
-  bool unsaved = false;        ///< something asked to be saved was not
-  bool malformed = false;      ///< a model, input or result file is missing or malformed
-  bool usage = false;          ///< the command line cannot be carried out
-  bool internal = false;       ///< a defect of vernier
-  int signal = 0;              ///< the run was ended by this signal
+  bool mismatch = false;     ///< a comparison or --validate failed, or a name is not in the model
+  bool backend = false;      ///< a backend failed, crashed or hung
+  bool unavailable = false;  ///< a named backend is not installed or not usable
+  bool incomplete = false;   ///< less was compared than was asked for
+  bool unsaved = false;      ///< something asked to be saved was not
+  bool malformed = false;    ///< a model, input or result file is missing or malformed
+  bool usage = false;        ///< the command line cannot be carried out
+  bool internal = false;     ///< a defect of vernier
+  int signal = 0;            ///< the run was ended by this signal
 
   void Add(const Status& status);
   void Add(const RunFaults& others);
   bool any() const;
 };
 
-/// 0 when nothing went wrong; else the first of 128 + signal, 70, 2, 1, 6, 5, 4, 7 and 3 that holds.
-/// Called as the peer, every fault but a signal is 1.
+/// 0 when nothing went wrong; else the first of 128 + signal, 70, 2, 1, 6, 5, 4, 7 and 3 that
+/// holds. Called as the peer, every fault but a signal is 1.
 int ExitCode(const RunFaults& faults, bool as_peer);
 
 /// The code of what ended with `code`, and left something unsaved after that.

@@ -8,8 +8,9 @@
 
 namespace vernier {
 
-/// The graph that pages show: of the plan's first ONNX model that can be read, the nodes of the main
-/// graph in an order in which they can run, without weights and without what sub-graphs hold inside.
+/// The graph that pages show: of the plan's first ONNX model that can be read, the nodes of the
+/// main graph in an order in which they can run, without weights and without what sub-graphs hold
+/// inside.
 std::optional<GraphRecord> FindModelGraph(const RunPlan& plan);
 
 }  // namespace vernier

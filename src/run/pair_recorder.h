@@ -23,7 +23,9 @@ class PairRecorder {
   PairRecord Finish(int64_t expected_iterations) const;
 
   /// Outputs without a partner on either side, in any iteration.
-  bool one_sided() const { return !record_.only_in_first.empty() || !record_.only_in_second.empty(); }
+  bool one_sided() const {
+    return !record_.only_in_first.empty() || !record_.only_in_second.empty();
+  }
   /// An iteration in which nothing could be compared although there were outputs.
   bool compared_nothing() const { return compared_nothing_; }
   bool vacuous() const;

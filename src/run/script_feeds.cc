@@ -28,9 +28,8 @@ Result<std::optional<TensorMap>> ScriptFeeds::Read(int64_t index,
     return std::optional<TensorMap>(std::move(feed));
   }
   if (ended_) return std::optional<TensorMap>();
-  VERNIER_ASSIGN_OR_RETURN(
-      std::optional<TensorMap> feed,
-      script_->NextFeed(made_ == 0 ? inputs : std::span<const TensorInfo>()));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed,
+                           script_->NextFeed(made_ == 0 ? inputs : std::span<const TensorInfo>()));
   ended_ = !feed;
   if (!feed) return feed;
   if (kept_) VERNIER_TRY(kept_->Append(*feed));

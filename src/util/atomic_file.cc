@@ -110,8 +110,7 @@ Status AtomicFile::Write(std::string_view text) {
 
 Status AtomicFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written =
-        ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t written = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return Fail("written");
     bytes = bytes.subspan(static_cast<size_t>(written));
@@ -156,8 +155,8 @@ Status CopyBytes(int from, uint64_t offset, uint64_t size, int to, uint64_t to_o
     if (count < 0) return IoError(std::strerror(errno));
     if (count == 0) return shorter;
     for (ssize_t done = 0; done < count;) {
-      const ssize_t written = ::pwrite(to, block.data() + done, static_cast<size_t>(count - done),
-                                       to_position + done);
+      const ssize_t written =
+          ::pwrite(to, block.data() + done, static_cast<size_t>(count - done), to_position + done);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) return IoError(std::strerror(errno));
       done += written;

@@ -22,7 +22,8 @@ enum class Durability : uint8_t {
 /// the path.
 class AtomicFile {
  public:
-  /// What exists at `path` must be a regular file. Missing parent directories are created. Permissions are those of a file that open() creates.
+  /// What exists at `path` must be a regular file. Missing parent directories are created.
+  /// Permissions are those of a file that open() creates.
   static Result<AtomicFile> Create(std::string path);
 
   AtomicFile(AtomicFile&& other) noexcept;
@@ -54,8 +55,8 @@ class AtomicFile {
   uint64_t size_ = 0;
 };
 
-/// Appends `size` bytes of `from`, beginning at `offset`, to `to` at `to_offset`, by the kernel where
-/// it can. kIo with the reason alone.
+/// Appends `size` bytes of `from`, beginning at `offset`, to `to` at `to_offset`, by the kernel
+/// where it can. kIo with the reason alone.
 Status CopyBytes(int from, uint64_t offset, uint64_t size, int to, uint64_t to_offset);
 
 /// Asks for the range to be written to the disk without waiting for it, so that syncing the file
@@ -66,8 +67,8 @@ void StartWriteback(int fd, uint64_t offset, uint64_t size);
 /// regular file and no link.
 bool CanRenameOver(const std::string& path);
 
-/// Syncs the file at `from`, open as `fd`, and renames it to `path`. kIo names `path`, which then is
-/// as it was.
+/// Syncs the file at `from`, open as `fd`, and renames it to `path`. kIo names `path`, which then
+/// is as it was.
 Status SyncAndRename(int fd, const std::string& from, const std::string& path,
                      Durability durability = Durability::kSynced);
 

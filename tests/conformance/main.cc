@@ -1,4 +1,5 @@
-// vernier_conformance --backend=PATH_OR_NAME [--expectations=FILE] [--check=NAME] [--model=graphdef] [--list]
+// vernier_conformance --backend=PATH_OR_NAME [--expectations=FILE] [--check=NAME]
+// [--model=graphdef] [--list]
 //
 // Loads a plug-in as vernier does, in a worker, and checks that it keeps the rules of
 // include/vernier/backend_abi.h. Exit 0: every check went as the expectations say.

@@ -62,14 +62,15 @@ std::string Source(const std::vector<TensorInfo>& inputs) {
   }
   const bool one = inputs.size() == 1;
   return "class Echo(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n"
-         "  def forward(self: __torch__.Echo" + arguments + ") -> " +
-         (one ? types : "Tuple[" + types + "]") + ":\n    return " +
+         "  def forward(self: __torch__.Echo" +
+         arguments + ") -> " + (one ? types : "Tuple[" + types + "]") + ":\n    return " +
          (one ? values : "(" + values + ")") + "\n";
 }
 
 // Pickles: an object of the class with its one attribute, and an empty tuple of constants.
 constexpr char kObject[] =
-    "\x80\x02" "c__torch__\nEcho\nq\x00)\x81}(X\x08\x00\x00\x00trainingq\x01\x89ubq\x02.";
+    "\x80\x02"
+    "c__torch__\nEcho\nq\x00)\x81}(X\x08\x00\x00\x00trainingq\x01\x89ubq\x02.";
 constexpr char kConstants[] = "\x80\x02).";
 
 }  // namespace

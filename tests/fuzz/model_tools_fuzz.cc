@@ -74,6 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)SummariseOnnx(*model);
   CutParts(*model);
   Detach(*model);
-  (void)ConvertToFloat16(*model, {}, {});
+  (void)ConvertToFloat16(*model, {}, {}, {}, Float16Range::kKeepNodes);
+  (void)ConvertToFloat16(*model, {}, {}, {}, Float16Range::kClamp);
   return 0;
 }

@@ -21,14 +21,12 @@
 static atomic_long calls;
 static atomic_long written;
 
-static long limit(const char *variable) {
-  const char *text = getenv(variable);
+static long limit(const char* variable) {
+  const char* text = getenv(variable);
   return text == NULL ? -1 : atol(text);
 }
 
-static void say(const char *name) {
-  dprintf(STDERR_FILENO, "full_disk: %s fails\n", name);
-}
+static void say(const char* name) { dprintf(STDERR_FILENO, "full_disk: %s fails\n", name); }
 
 static int counts(int fd) {
   struct stat info;
@@ -41,7 +39,7 @@ static int counts(int fd) {
 }
 
 /* Whether this call is the one. */
-static int chosen(const char *name, int error) {
+static int chosen(const char* name, int error) {
   const long wanted = limit("FAULT_CALL");
   if (wanted < 0 || atomic_fetch_add(&calls, 1) + 1 != wanted) return 0;
   say(name);
@@ -50,7 +48,7 @@ static int chosen(const char *name, int error) {
 }
 
 /* How many of `size` bytes still fit; -1 when none does. */
-static ssize_t fitting(const char *name, size_t size) {
+static ssize_t fitting(const char* name, size_t size) {
   const long space = limit("FAULT_BYTES");
   if (space < 0 || size == 0) return (ssize_t)size;
   const long before = atomic_fetch_add(&written, (long)size);
@@ -63,25 +61,25 @@ static ssize_t fitting(const char *name, size_t size) {
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-ssize_t write(int fd, const void *data, size_t size) {
+ssize_t write(int fd, const void* data, size_t size) {
   if (!counts(fd)) return NEXT(write)(fd, data, size);
   if (chosen("write", ENOSPC)) return -1;
   const ssize_t fit = fitting("write", size);
   return fit < 0 ? -1 : NEXT(write)(fd, data, (size_t)fit);
 }
 
-ssize_t pwrite(int fd, const void *data, size_t size, off_t offset) {
+ssize_t pwrite(int fd, const void* data, size_t size, off_t offset) {
   if (!counts(fd)) return NEXT(pwrite)(fd, data, size, offset);
   if (chosen("pwrite", ENOSPC)) return -1;
   const ssize_t fit = fitting("pwrite", size);
   return fit < 0 ? -1 : NEXT(pwrite)(fd, data, (size_t)fit, offset);
 }
 
-ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {
+ssize_t pwrite64(int fd, const void* data, size_t size, off64_t offset) {
   return pwrite(fd, data, size, offset);
 }
 
-ssize_t copy_file_range(int in, off64_t *from, int out, off64_t *to, size_t size, unsigned flags) {
+ssize_t copy_file_range(int in, off64_t* from, int out, off64_t* to, size_t size, unsigned flags) {
   if (!counts(out)) return NEXT(copy_file_range)(in, from, out, to, size, flags);
   if (chosen("copy_file_range", ENOSPC)) return -1;
   const ssize_t fit = fitting("copy_file_range", size);
@@ -103,11 +101,11 @@ int fdatasync(int fd) {
   return NEXT(fdatasync)(fd);
 }
 
-int rename(const char *from, const char *to) {
+int rename(const char* from, const char* to) {
   return chosen("rename", ENOSPC) ? -1 : NEXT(rename)(from, to);
 }
 
-int mkdir(const char *path, mode_t mode) {
+int mkdir(const char* path, mode_t mode) {
   return chosen("mkdir", ENOSPC) ? -1 : NEXT(mkdir)(path, mode);
 }
 
@@ -115,7 +113,7 @@ static mode_t mode_of(int flags, va_list list) {
   return (flags & O_CREAT) != 0 ? (mode_t)va_arg(list, int) : 0;
 }
 
-int open(const char *path, int flags, ...) {
+int open(const char* path, int flags, ...) {
   va_list list;
   va_start(list, flags);
   const mode_t mode = mode_of(flags, list);
@@ -124,7 +122,7 @@ int open(const char *path, int flags, ...) {
   return NEXT(open)(path, flags, mode);
 }
 
-int openat(int folder, const char *path, int flags, ...) {
+int openat(int folder, const char* path, int flags, ...) {
   va_list list;
   va_start(list, flags);
   const mode_t mode = mode_of(flags, list);

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "util/close_matches.h"
 #include "model/external_data.h"
 #include "model/model_type.h"
 #include "model/onnx_edit.h"
@@ -13,6 +12,7 @@
 #include "model/onnx_order.h"
 #include "model/onnx_outputs.h"
 #include "model/onnx_save.h"
+#include "util/close_matches.h"
 #include "util/fnmatch.h"
 
 namespace vernier {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/file_conflicts.h"
 #include "util/number_text.h"
 
 namespace vernier {

@@ -20,8 +20,8 @@ Result<OnnxModel> LoadChanged(ModelPlan plan, WorkerPool& pool, Logger& log);
 /// Fills in what the command line left open and the model does not declare: first from the
 /// operators and --model-input-shapes, then from onnx where Python has it, then from one inference
 /// of ONNX Runtime. With --force-fallback-shape-inference also what the model declares. What cannot
-/// be found out is said and stays open. kNotFound for a shape of an input that the model lacks; errors of the command
-/// line.
+/// be found out is said and stays open. kNotFound for a shape of an input that the model lacks;
+/// errors of the command line.
 Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const OnnxModel& model,
                    CutPlan& plan, Logger& log);
 

@@ -1,5 +1,5 @@
-// Protocol buffers as bytes: as much as TensorFlow's messages need. libprotobuf would clash with
-// the one inside of TensorFlow.
+// Protocol buffers as bytes: as much as plug-ins need, compiled into each. libprotobuf would clash
+// with the one inside of TensorFlow.
 #pragma once
 
 #include <cstdint>
