@@ -160,11 +160,25 @@ Result<int64_t> CountShapeSets(std::span<const std::string> words) {
   return most == nullptr ? 1 : static_cast<int64_t>(most->words.size());
 }
 
+namespace {
+
+// Words of another flag are refused under its name.
+Status UnderFlag(std::string_view flag, const Status& refusal) {
+  constexpr std::string_view kUsual = "--input-shapes:";
+  const std::string& message = refusal.message();
+  if (!message.starts_with(kUsual)) return refusal;
+  return InvalidArgument(std::string(flag) + ":" + message.substr(kUsual.size()));
+}
+
+}  // namespace
+
 Status RefuseSeveralShapes(std::string_view flag, std::span<const std::string> words,
                            std::string_view who) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> plain, ShapesInTurn(words));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedWords> groups, GroupByName(plain));
-  const NamedWords* const most = WithMostWords(groups);
+  const Result<std::vector<std::string>> plain = ShapesInTurn(words);
+  if (!plain.ok()) return UnderFlag(flag, plain.status());
+  const Result<std::vector<NamedWords>> groups = GroupByName(*plain);
+  if (!groups.ok()) return UnderFlag(flag, groups.status());
+  const NamedWords* const most = WithMostWords(*groups);
   if (most == nullptr || most->words.size() == 1) return {};
   return InvalidArgument(std::string(flag) + ": expected one shape for '" + most->name + "', got " +
                          std::to_string(most->words.size()) + ": " + std::string(who) +
