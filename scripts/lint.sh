@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Subjects of commits after this one are at most 72 columns.
-readonly subjects_from=1fe7964ca8dd8153c6d5ca23086091b0c7ae1c69
+readonly subjects_from=38024b5638870879e307ba3642270f87d7965921
 readonly subject_columns=72
 
 fix=false
