@@ -45,6 +45,7 @@ scripts/setup.sh --tests
 # After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
+find_ccache
 stage configure configure_release
 stage build build_release
 status=0
