@@ -29,7 +29,7 @@ expect() {
 configure_demo() {
   local gpu=OFF
   if [[ -e /dev/nvidiactl ]]; then gpu=AUTO; fi
-  check_compiler
+  check_compiler || return
   configure_release -DVERNIER_BUILD_TESTS=OFF -DVERNIER_GPU="$gpu"
 }
 
