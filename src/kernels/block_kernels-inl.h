@@ -170,6 +170,22 @@ HWY_INLINE hn::Vec<DoubleTag> LoadWide(const T* from) {
   return Widen(hn::LoadU(HalfTag<T>(), from));
 }
 
+// The least and the greatest lane. Highway's own reductions start from the largest finite number in
+// some of its targets, and call that the minimum of infinities.
+template <class D>
+hn::TFromD<D> LeastLane(D d, hn::Vec<D> v) {
+  hn::TFromD<D> lanes[hn::MaxLanes(d)];
+  hn::StoreU(v, d, lanes);
+  return *std::min_element(lanes, lanes + hn::Lanes(d));
+}
+
+template <class D>
+hn::TFromD<D> GreatestLane(D d, hn::Vec<D> v) {
+  hn::TFromD<D> lanes[hn::MaxLanes(d)];
+  hn::StoreU(v, d, lanes);
+  return *std::max_element(lanes, lanes + hn::Lanes(d));
+}
+
 template <typename T>
 double WorstRatio(const BlockPair<T>& differences, const DifferenceRule& rule) {
   const DoubleTag d;
@@ -191,7 +207,7 @@ double WorstRatio(const BlockPair<T>& differences, const DifferenceRule& rule) {
     worst = hn::Max(worst, hn::IfThenElseZero(outside, hn::Min(x, y)));
   }
   // A negative tolerance makes negative zeros, which the addition removes.
-  const double largest = hn::GetLane(hn::MaxOfLanes(d, worst)) + 0.0;
+  const double largest = GreatestLane(d, worst) + 0.0;
   if (i == differences.count) return largest;
   return std::max(largest, ScalarKernels<T>().worst_ratio(Rest(differences, i), rule));
 }
@@ -226,8 +242,8 @@ BlockMoments<T> Moments(const T* values, size_t count, double shift) {
     highs[0] = hn::Max(highs[0], highs[v]);
   }
   BlockMoments<T> out;
-  out.min = hn::GetLane(hn::MinOfLanes(dt, lows[0]));
-  out.max = hn::GetLane(hn::MaxOfLanes(dt, highs[0]));
+  out.min = LeastLane(dt, lows[0]);
+  out.max = GreatestLane(dt, highs[0]);
   LaneArray sum(sums);
   LaneArray magnitude(magnitudes);
   LaneArray square(squares);
@@ -266,8 +282,8 @@ BlockSpecials<T> Specials(const T* values, size_t count) {
   BlockSpecials<T> out = ScalarKernels<T>().specials(values + i, count - i);
   out.nan_count += SumOfCounts(di, nans);
   out.infinite_count += SumOfCounts(di, infinities);
-  out.min = std::min(out.min, hn::GetLane(hn::MinOfLanes(d, low)));
-  out.max = std::max(out.max, hn::GetLane(hn::MaxOfLanes(d, high)));
+  out.min = std::min(out.min, LeastLane(d, low));
+  out.max = std::max(out.max, GreatestLane(d, high));
   return out;
 }
 
