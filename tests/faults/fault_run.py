@@ -52,8 +52,9 @@ def identity_model(names, dims):
 
 
 def is_sanitized():
-    """Whether vernier was built with AddressSanitizer."""
-    return b"__asan_init" in pathlib.Path(VERNIER).read_bytes()
+    """Whether vernier was built with AddressSanitizer or ThreadSanitizer."""
+    program = pathlib.Path(VERNIER).read_bytes()
+    return b"__asan_init" in program or b"__tsan_init" in program
 
 
 def workers_of(parent):
