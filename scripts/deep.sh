@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What takes too long for every push: the tests that need no Polygraphy, and the malformed input,
-# under AddressSanitizer and UBSan, every cut of the test models, the sizes at which 32 bits and
-# copies would show, and the Python package built by pip from this source tree.
+# under AddressSanitizer and UBSan, every cut of the test models, planted faults of seeds that no
+# earlier run had, the sizes at which 32 bits and copies would show, the Python package built by pip
+# from this source tree, and packages, tried on bare machines where this user may make them (root).
 # Usage: scripts/deep.sh [WORKDIR]; WORKDIR needs 20 GB of disk (default: a folder in build/).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -36,6 +37,25 @@ backend_tests() {
   .deps/peer/bin/python -B tests/trained/backend_suite.py build/release/bin/vernier --runner "$1"
 }
 
+# Seeds begin at the second of the run, so that no two runs share any.
+planted_faults() {
+  local first
+  first=$(date +%s)
+  echo "planted faults: seeds from $first on"
+  VERNIER=$PWD/build/release/bin/vernier PLANTED_FROM=$first \
+    .deps/peer/bin/python -B tests/blame/test_planted.py || return
+  .deps/peer/bin/python -B bench/trained_faults.py --vernier build/release/bin/vernier \
+    --first-seed "$first"
+}
+
+packages() {
+  local suite
+  scripts/packages.sh || return
+  for suite in bookworm trixie jammy noble; do
+    CARRY=build/packages scripts/bare-machine.sh "$suite" scripts/try-packages.sh || return
+  done
+}
+
 scale() {
   VERNIER=build/release/bin/vernier python3 tests/scale/test_scale.py --work "$work"
 }
@@ -54,6 +74,12 @@ stage "tests with sanitizers" sanitized_tests || status=$?
 stage "cut models with sanitizers" cut_models || status=$?
 stage "backend tests of ONNX with OpenVINO" backend_tests openvino || status=$?
 stage "backend tests of ONNX with its reference" backend_tests onnxref || status=$?
+stage "planted faults" planted_faults || status=$?
 stage scale scale || status=$?
 stage "pip install ." scripts/pip-install.sh "$work/pip" || status=$?
+if [[ $(id -u) == 0 ]] && command -v debootstrap >/dev/null; then
+  stage packages packages || status=$?
+else
+  echo "deep.sh: packages were NOT tried: that needs root and debootstrap" >&2
+fi
 exit "$status"
