@@ -124,6 +124,23 @@ std::vector<std::string_view> BlameGraph::InputsOf(const Island& island) const {
   return inputs;
 }
 
+std::vector<uint32_t> BlameGraph::MakersOfConstants(std::span<const std::string_view> names) const {
+  std::unordered_set<uint32_t> taken;
+  std::vector<std::string_view> open(names.begin(), names.end());
+  while (!open.empty()) {
+    const std::string_view name = open.back();
+    open.pop_back();
+    const auto producer = producers_.find(name);
+    if (producer == producers_.end() || !IsConstant(name)) continue;
+    if (!taken.insert(producer->second).second) continue;
+    open.insert(open.end(), reads_[producer->second].begin(), reads_[producer->second].end());
+  }
+  std::vector<uint32_t> nodes(taken.begin(), taken.end());
+  std::sort(nodes.begin(), nodes.end(),
+            [&](uint32_t a, uint32_t b) { return place_[a] < place_[b]; });
+  return nodes;
+}
+
 std::string BlameGraph::NodeName(uint32_t node) const {
   const OnnxNode& found = graph().nodes[node];
   if (!found.name.empty()) return std::string(found.name);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -55,6 +56,9 @@ class BlameGraph {
 
   /// The tensors that the island reads and does not make itself, without initializers.
   std::vector<std::string_view> InputsOf(const Island& island) const;
+
+  /// The nodes that make these tensors, those of them that are constant, in order.
+  std::vector<uint32_t> MakersOfConstants(std::span<const std::string_view> names) const;
 
   /// Nodes with a visible output, in order.
   std::vector<uint32_t> Targets(const NameSet& visible) const;

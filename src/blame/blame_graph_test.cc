@@ -52,6 +52,13 @@ TEST(BlameGraph, ConstantsInDisputeAreFed) {
   EXPECT_THAT(graph.InputsOf(islands[2]), ElementsAre("a", "wt"));
 }
 
+TEST(BlameGraph, ConstantsHaveMakers) {
+  const BlameGraph graph = *BlameGraph::Make(Chain());
+  const std::vector<std::string_view> names = {"a", "wt", "x", "nobody"};
+  EXPECT_THAT(graph.MakersOfConstants(names), ElementsAre(1));
+  EXPECT_THAT(graph.MakersOfConstants({}), IsEmpty());
+}
+
 TEST(BlameGraph, WhatCannotBeSeenJoinsTheNodeThatReadsIt) {
   const BlameGraph graph = *BlameGraph::Make(Chain());
   const NameSet visible = {"b", "y"};

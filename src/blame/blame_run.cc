@@ -407,10 +407,9 @@ class Investigation {
     scene.investigate = [this](const BlamePlan& plan) {
       return ExecuteBlame(plan, quiet_, interrupted_).record;
     };
-    scene.infer = [this](const RunnerPlan& plan, const TensorMap& feed) -> Result<TensorMap> {
-      ProbeSide side(plan, "a body", pool_, quiet_, clock_);
-      VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> runner, side.OpenPlain());
-      return side.Infer(*runner, feed);
+    scene.infer = [this](const RunnerPlan& plan, const std::vector<std::string>& outputs,
+                         const TensorMap& feed) {
+      return ProbeSide(plan, "a body", pool_, quiet_, clock_).RunOnce(outputs, feed);
     };
     SearchBranches(scene, outcome_.record);
   }

@@ -18,8 +18,10 @@ namespace vernier {
 /// Investigates two models; ExecuteBlame.
 using Investigate = std::function<BlameRecord(const BlamePlan& plan)>;
 
-/// One inference of a runner that is opened for it.
-using InferOnce = std::function<Result<TensorMap>(const RunnerPlan& runner, const TensorMap& feed)>;
+/// One inference of a runner that is opened for it, with these tensors as its only outputs; none:
+/// with those of the model.
+using InferOnce = std::function<Result<TensorMap>(
+    const RunnerPlan& runner, const std::vector<std::string>& outputs, const TensorMap& feed)>;
 
 struct BranchScene {
   const BlamePlan* plan = nullptr;

@@ -35,17 +35,17 @@ void IslandBench::CloseSessions() {
 Status IslandBench::Open(Group& group) {
   std::vector<Island> islands;
   for (const size_t index : group.islands) islands.push_back(islands_[index]);
-  VERNIER_ASSIGN_OR_RETURN(IslandsModel model, BuildIslands(graph_.model(), islands, as_fed_));
+  const TensorLookup declared = group.free_sizes ? WithFreeSizes(as_fed_) : as_fed_;
+  VERNIER_ASSIGN_OR_RETURN(IslandsModel model, BuildIslands(graph_.model(), islands, declared));
   std::vector<TensorInfo> infos;
   std::vector<InputDims> dims;
   for (const std::string& name : model.inputs) {
-    TensorInfo info = as_fed_(name);
-    info.name = name;
+    infos.push_back(declared(name));
+    infos.back().name = name;
     InputDims& input = dims.emplace_back(InputDims{name, {}});
-    if (info.shape) {
-      for (const Dim& dim : *info.shape) input.dims.push_back(dim.value);
-    }
-    infos.push_back(std::move(info));
+    const TensorInfo fed = as_fed_(name);
+    if (!fed.shape) continue;
+    for (const Dim& dim : *fed.shape) input.dims.push_back(dim.value);
   }
   std::vector<std::string> outputs;
   for (const auto& names : model.outputs) {
@@ -117,8 +117,22 @@ Status IslandBench::RunGroup(Group& group, const TensorSource& source,
   return {};
 }
 
+// With sizes that are known a runtime may choose an If's branch before it runs, and then refuse
+// what fits none of the sizes, such as the other branch: it takes the model whose sizes are free.
+bool IslandBench::MayTryFreeSizes(const Group& group) const {
+  if (group.free_sizes || group.islands.size() != 1) return false;
+  const std::vector<uint32_t>& nodes = islands_[group.islands[0]].nodes;
+  return std::any_of(nodes.begin(), nodes.end(), [this](uint32_t node) {
+    return graph_.graph().nodes[node].subgraph_count > 0;
+  });
+}
+
 void IslandBench::Split(size_t index, const Status& why) {
   CloseSessions();
+  if (MayTryFreeSizes(groups_[index])) {
+    groups_[index].free_sizes = true;
+    return;
+  }
   ++failures_;
   Group failed = std::move(groups_[index]);
   const auto at = groups_.begin() + static_cast<ptrdiff_t>(index);

@@ -66,12 +66,14 @@ class IslandBench {
     std::vector<std::string> inputs;
     std::vector<std::vector<std::string>> outputs;
     ErrorPredictions predictions;
+    bool free_sizes = false;  // of what is fed
   };
   Status Open(Group& group);
   Status Feed(Group& group, const TensorSource& source, TensorMap& feed);
   Status RunGroup(Group& group, const TensorSource& source, std::vector<IslandResult>& results);
   void Regroup(const std::vector<IslandResult>& results);
   void Split(size_t index, const Status& why);
+  bool MayTryFreeSizes(const Group& group) const;
   std::string WhyNot(size_t island, const TensorSource& source);
   Result<Tensor> Fit(std::string_view name, const Tensor& tensor) const;
 

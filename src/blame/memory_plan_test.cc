@@ -37,6 +37,7 @@ TEST(PlanMemory, BothSidesAtATimeWhereThereIsRoom) {
 TEST(PlanMemory, WithoutALimitThereIsOne) {
   const MemoryPlan plan = PlanMemory(kHeld, 0, 1, 1);
   EXPECT_GE(plan.host_bytes, plan.held_bytes + 64 * kMiB);
+  EXPECT_LE(plan.host_bytes, plan.held_bytes + 4096 * kMiB);
 }
 
 }  // namespace

@@ -171,6 +171,15 @@ Result<TensorMap> ProbeSide::InferAsIs(LiveRunner& session, const TensorMap& fee
   return result.status();
 }
 
+Result<TensorMap> ProbeSide::RunOnce(const std::vector<std::string>& outputs,
+                                     const TensorMap& feed) {
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
+                           outputs.empty() ? OpenPlain() : OpenMarked(outputs));
+  Result<TensorMap> made = Infer(*session, feed);
+  if (made.ok()) Close(session);
+  return made;
+}
+
 void ProbeSide::Close(std::unique_ptr<LiveRunner>& session) {
   if (session != nullptr) (void)session->Close();
   session.reset();

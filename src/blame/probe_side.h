@@ -79,6 +79,9 @@ class ProbeSide {
   /// The same with a feed that has exactly the session's inputs.
   Result<TensorMap> InferAsIs(LiveRunner& session, const TensorMap& feed);
 
+  /// A session for one inference, with these tensors as its only outputs; none: the model's own.
+  Result<TensorMap> RunOnce(const std::vector<std::string>& outputs, const TensorMap& feed);
+
   /// Ends a session, if there is one.
   static void Close(std::unique_ptr<LiveRunner>& session);
 

@@ -15,7 +15,7 @@ using Names = std::unordered_set<std::string_view>;
 }  // namespace
 
 Result<BranchModel> CutBranch(const OnnxModel& model, uint32_t node, std::string_view branch,
-                              const TensorLookup& lookup) {
+                              std::span<const uint32_t> constants, const TensorLookup& lookup) {
   const OnnxGraph& graph = model.graph();
   const auto bodies = graph.Subgraphs(graph.nodes[node]);
   const auto link = std::find_if(bodies.begin(), bodies.end(), [&](const OnnxSubgraph& body) {
@@ -30,6 +30,10 @@ Result<BranchModel> CutBranch(const OnnxModel& model, uint32_t node, std::string
   Names known = InitializerNames(graph);
   known.merge(InitializerNames(body));
   ModelComposer composer(model);
+  for (const uint32_t constant : constants) {
+    composer.AddNode(graph, graph.nodes[constant]);
+    for (const std::string_view name : graph.Outputs(graph.nodes[constant])) known.insert(name);
+  }
   composer.OpenBody(body);
   BranchModel result;
   for (const OnnxNode& inner : body.nodes) {

@@ -40,6 +40,14 @@ std::string Mark(const OnnxGraph& graph) {
 
 }  // namespace
 
+TensorLookup WithFreeSizes(TensorLookup lookup) {
+  return [lookup = std::move(lookup)](std::string_view name) {
+    TensorInfo info = lookup(name);
+    if (info.shape) info.shape->assign(info.shape->size(), Dim());
+    return info;
+  };
+}
+
 Result<IslandsModel> BuildIslands(const OnnxModel& model, std::span<const Island> islands,
                                   const TensorLookup& lookup) {
   const OnnxGraph& graph = model.graph();

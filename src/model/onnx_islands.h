@@ -34,6 +34,9 @@ struct IslandsModel {
 /// Tells dtype and shape of a tensor as it will be fed; undefined where nothing is known.
 using TensorLookup = std::function<TensorInfo(std::string_view)>;
 
+/// The same without sizes: of every shape only the number of dimensions is left.
+TensorLookup WithFreeSizes(TensorLookup lookup);
+
 /// Outputs are renamed, so that what one island makes can be fed to another. A node may be in
 /// several islands. kUnimplemented as ModelComposer::Finish. `model` must outlive the result.
 Result<IslandsModel> BuildIslands(const OnnxModel& model, std::span<const Island> islands,

@@ -311,17 +311,32 @@ class Profile {
     return {};
   }
 
+  // The first inference warms up. How many are measured: none where the runner failed.
+  Result<int64_t> RunForLayers(const TensorMap& feed, LiveRuns& live) {
+    const int64_t most = options_.runs > 0 ? std::min(options_.runs, kLayerRuns) : kLayerRuns;
+    VERNIER_TRY(live.Infer(0, feed, 0).status());
+    const auto start = Clock::now();
+    int64_t done = 0;
+    while (live[0].alive() && done < most && (done == 0 || Since(start) < options_.seconds)) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_TRY(live.Infer(0, feed, 0).status());
+      ++done;
+    }
+    return done;
+  }
+
   Status MeasureLayersOf(const RunnerPlan& runner, ProfilePoint& point) {
+    logger_.Start(PadName(runner.name) + " | Measuring layers with " + point.shapes);
+    const auto start = Clock::now();
     VERNIER_ASSIGN_OR_RETURN(const LayerTimesFile file, LayerTimesFile::Create());
     RunnerPlan measured = runner;
     measured.session_options.emplace_back("layer_times", file.path());
     VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<OpenRunner> open, Open(measured));
     const size_t set = SetOf(point);
+    int64_t inferences = 0;
     if ((*open->live)[0].alive()) {
       VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFeed(set, *open->live));
-      for (int64_t i = 0; i <= kLayerRuns && (*open->live)[0].alive(); ++i) {
-        VERNIER_TRY(open->live->Infer(0, feed, 0).status());
-      }
+      VERNIER_ASSIGN_OR_RETURN(inferences, RunForLayers(feed, *open->live));
     }
     const Status failure = (*open->live)[0].failure();
     open->live->Close(0);
@@ -332,6 +347,9 @@ class Profile {
     }
     point.layers = file.Read();
     if (point.layers.empty()) point.layers_missing = runner.backend + " told of none";
+    logger_.Finish(PadName(runner.name) + " | Layers measured in " +
+                   Counted(static_cast<size_t>(inferences), "inference") + ", " +
+                   FormatG(Since(start), 2) + " s; --no-layer-times leaves them out");
     return {};
   }
 

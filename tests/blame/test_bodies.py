@@ -76,6 +76,63 @@ def only_later(path, wrong, rounds=ROUNDS, most=5.5):
           "most": np.array(most if wrong else 1e6, np.float32)})
 
 
+def constant(name, array):
+    return helper.make_node("Constant", [], [name], name=name + "_node",
+                            value=numpy_helper.from_array(np.asarray(array), name))
+
+
+def exported(path, activation="Sigmoid", scale=1.0, state="t"):
+    """As PyTorch's exporter writes an If: its body reads Constant nodes, and what is made of them,
+    of the graph around it, and a second body within reads those of both."""
+    inner = {which: helper.make_graph(
+        [helper.make_node(op, ["m"], [which], name=f"inner_{which}")], which, [],
+        [helper.make_tensor_value_info(which, TensorProto.FLOAT, None)])
+             for which, op in (("then_branch", activation), ("else_branch", "Tanh"))}
+    outer = {"then_branch": helper.make_graph(
+        [helper.make_node("MatMul", [state, "wt"], ["product"], name="inner_matmul"),
+         helper.make_node("Mul", ["product", "gain"], ["m"], name="inner_gain"),
+         helper.make_node("If", ["yes"], ["chosen"], name="inner_if", **inner),
+         helper.make_node("Reshape", ["chosen", "shape"], ["then"], name="inner_reshape")],
+        "then_branch", [], [helper.make_tensor_value_info("then", TensorProto.FLOAT, None)]),
+             "else_branch": helper.make_graph(
+        [helper.make_node("Identity", [state], ["else"], name="inner_identity")],
+        "else_branch", [], [helper.make_tensor_value_info("else", TensorProto.FLOAT, None)])}
+    save(path, [constant("yes", True), constant("w", weights()["w"]),
+                constant("shape", np.array([ROWS, WIDTH], np.int64)),
+                constant("gain", np.float32(scale)),
+                helper.make_node("Transpose", ["w"], ["wt"], name="turned"),
+                *([] if state == "t" else
+                  [helper.make_node("Identity", ["t"], [state], name="own")]),
+                helper.make_node("If", ["yes"], ["last"], name="the_if", **outer)], "last", {})
+
+
+def sequence(path, activation):
+    """An If whose body reads a sequence."""
+    bodies = {which: helper.make_graph(
+        [helper.make_node("ConcatFromSequence", ["pieces"], [which + "_c"], name="inner_concat",
+                          axis=0),
+         helper.make_node(op, [which + "_c"], [which], name=f"inner_{which}")], which, [],
+        [helper.make_tensor_value_info(which, TensorProto.FLOAT, [2 * ROWS, WIDTH])])
+              for which, op in (("then_branch", activation), ("else_branch", "Tanh"))}
+    save(path, [constant("yes", True),
+                helper.make_node("SequenceConstruct", ["t", "t"], ["pieces"], name="pieces_node"),
+                helper.make_node("If", ["yes"], ["last"], name="the_if", **bodies)], "last", {})
+
+
+def counted(path, activation):
+    """A Loop whose count and condition are Constant nodes."""
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["going"], ["goes_on"], name="inner_condition"),
+         *step("state", "next", activation, "t")], "body",
+        [value("round", [], TensorProto.INT64), value("going", [], TensorProto.BOOL),
+         value("state", [ROWS, WIDTH])],
+        [value("goes_on", [], TensorProto.BOOL), value("next", [ROWS, WIDTH])])
+    count = helper.make_node("Constant", [], ["rounds"], name="rounds_node", value_int=ROUNDS)
+    save(path, [count, constant("going_on", True), constant("w", weights()["w"]),
+                helper.make_node("Loop", ["rounds", "going_on", "t"], ["last"], name="the_loop",
+                                 body=body)], "last", {})
+
+
 class Bodies(Case):
     def search(self, candidate="onnxrt"):
         ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
@@ -91,6 +148,33 @@ class Bodies(Case):
                 (first, why), (second, _), *others = self.search()
                 self.assertEqual((first, second, others), ("inner_activation", outer, []))
                 self.assertIn(f"in the body of '{outer}'", why)
+
+    def test_constants_of_the_graph_around_come_along(self):
+        exported("good.onnx")
+        exported("bad.onnx", activation="Softplus")
+        found = self.search()
+        self.assertEqual([node for node, _ in found], ["inner_then_branch", "inner_if", "the_if"])
+        self.assertIn("in the then_branch of 'the_if': in the then_branch of 'inner_if'",
+                      found[0][1])
+        exported("bad.onnx", scale=1.5)
+        self.assertEqual([node for node, _ in self.search()], ["inner_gain", "the_if"])
+
+    def test_counts_and_conditions_of_constant_nodes(self):
+        counted("good.onnx", "Sigmoid")
+        counted("bad.onnx", "Softplus")
+        self.assertEqual([node for node, _ in self.search()], ["inner_activation", "the_loop"])
+
+    def test_a_tensor_that_only_the_candidate_has(self):
+        exported("good.onnx")
+        exported("bad.onnx", activation="Softplus", state="mine")
+        self.assertEqual([node for node, _ in self.search()][0], "inner_then_branch")
+
+    def test_a_tensor_that_cannot_be_had_is_named(self):
+        for activation, path in (("Sigmoid", "good.onnx"), ("Softplus", "bad.onnx")):
+            sequence(path, activation)
+        (node, why), *others = self.search()
+        self.assertEqual((node, others), ("the_if", []))
+        self.assertIn("its body was not searched: it reads 'pieces', which cannot be had", why)
 
     def test_a_fault_of_later_rounds(self):
         only_later("good.onnx", False)

@@ -72,6 +72,17 @@ class Profile(Case):
         points = self.profile(DIGITS, "--onnxrt", "--runs", "10", "--no-layer-times")["points"]
         self.assertEqual(points[0]["layers"], [])
 
+    def test_measuring_layers_is_announced_and_ends_with_the_time_that_was_given(self):
+        for words, count in ((["--duration", "1e-6"], "1 inference,"),
+                             (["--runs", "3"], "3 inferences,"),
+                             (["--duration", "2"], "10 inferences,")):
+            self.profile(DIGITS, "--onnxrt", *words)
+            self.assertIn("Measuring layers with image:[1,1,8,8]", self.said)
+            self.assertRegex(self.said,
+                             rf"Layers measured in {count} [0-9.e-]+ s; --no-layer-times")
+        self.profile(DIGITS, "--onnxrt", "--runs", "3", "--no-layer-times")
+        self.assertNotIn("Measuring layers", self.said)
+
     def test_shapes_that_a_model_refuses_do_not_end_the_others(self):
         points = self.profile(DIGITS, "--onnxrt", "--runs", "10", "--no-layer-times", "--input-shapes",
                               "image:[1,{2,1},8,8]", code=3)["points"]

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import networks
+import onnx
 
 VERNIER = os.environ["VERNIER"]
 BENCH = networks.ROOT / "bench"
@@ -25,6 +26,11 @@ BOTH = (("--onnxrt", "--openvino"), ("--openvino", "--onnxrt"))
 def named(*names):
     """Those of all networks, or these."""
     return [n for n in networks.NETWORKS if n.name in (names or {n.name}) and n.name not in REFUSED]
+
+
+def named_within(name):
+    """Of all networks, those too that OpenVINO refuses."""
+    return [n for n in networks.NETWORKS if n.name == name]
 
 
 class BoundsTest(unittest.TestCase):
@@ -72,6 +78,68 @@ class BoundsTest(unittest.TestCase):
             [sys.executable, BENCH / "trained_faults.py", "--vernier", VERNIER, "--faults", "4",
              "--rate", "0.95"], capture_output=True, text=True, timeout=400, check=False)
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr[-2000:])
+
+
+def nodes_within(graph):
+    """The nodes of a graph's bodies, at any depth."""
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from attribute.g.node
+                yield from nodes_within(attribute.g)
+
+
+def other_activation(node):
+    node.attribute.append(onnx.helper.make_attribute("activations",
+                                                     ["Sigmoid", "Softsign", "Tanh"]))
+
+
+def swapped_gates(node):
+    node.input[0], node.input[1] = node.input[1], node.input[0]
+
+
+class BodiesTest(unittest.TestCase):
+    """Faults within the bodies of networks from PyTorch's exporter, which read Constant nodes of
+    the graphs around them and have bodies of their own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def blame(self, network, model):
+        bad, saved = self.folder / "bad.onnx", self.folder / "blame.json"
+        onnx.save(model, bad)
+        ended = subprocess.run(
+            [VERNIER, "blame", "--runner", f"gold=onnxrt '{network.path}'", "--runner",
+             f"new=onnxrt '{bad}'", "--reference", "gold", *network.words, "--save-blame", saved,
+             "-qq"], capture_output=True, text=True, timeout=300, check=False)
+        self.assertIn(ended.returncode, (0, 1), ended.stdout + ended.stderr)
+        return json.loads(saved.read_text(encoding="utf-8"))
+
+    def test_the_node_within_is_named_first(self):
+        for name in ("silero_vad", "silero_vad_16k_op15"):
+            network, = named_within(name)
+            for place, fault in (("decoder/rnn/LSTM", other_activation),
+                                 ("decoder/rnn/Concat", swapped_gates)):
+                with self.subTest(name, place=place):
+                    model = onnx.load(network.path)
+                    guilty = [node for node in nodes_within(model.graph)
+                              if node.name.endswith(place) and "else_branch" not in node.name]
+                    for node in guilty:
+                        fault(node)
+                    found = self.blame(network, model)
+                    first = found["culprits"][0]
+                    self.assertEqual(first["node"], guilty[0].name)
+                    self.assertIn("in the then_branch of", first["why"])
+                    self.assertNotIn("searched", " ".join(c["why"] for c in found["culprits"]))
+
+    def test_an_if_runs_alone(self):
+        network, = named_within("silero_vad")
+        found = self.blame(network, onnx.load(network.path))
+        self.assertEqual(found["culprits"], [])
+        layer, = (layer for layer in found["layers"] if layer["op_type"] == "If")
+        self.assertIsNotNone(layer["own_error"], layer)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ constexpr OptionRow kBlame[] = {
     {.flags = {"--max-host-mem"},
      .dest = "max_host_mem",
      .arity = Arity::kOne,
-     .fallback = "half of what is free",
+     .fallback = "half of what is free, at most 4G or what eight sessions take",
      .metavar = "BYTES",
      .help = "Memory that blame and its runners may hold together, for example 4G; tensors that do"
              " not fit are looked at in a further pass.",
