@@ -7,7 +7,8 @@
 #   SUITE     bookworm (default), trixie, noble ...
 #   COMMAND   what to run there, in the project's folder (default: the README's two commands)
 #
-# Afterwards scripts/setup.sh runs once more without any network, which must succeed within seconds.
+# Where the command ran the set-up, it runs once more without any network, which must succeed within
+# seconds. CARRY="PATH..." takes further files of this folder along, such as build/packages.
 # Needs root and debootstrap. The mirror is this machine's own, or $MIRROR; the keyring is that of
 # debootstrap, or $KEYRING (on Debian the package ubuntu-keyring has Ubuntu's). The chroot is made
 # under ${TMPDIR:-/var/tmp} and removed at the end; KEEP=1 leaves it there and says where.
@@ -96,12 +97,17 @@ mkdir "$root/root/vernier"
 git -c safe.directory='*' ls-files -z --cached --others --exclude-standard |
   xargs -0 sh -c 'for f; do [ -e "$f" ] && printf "%s\0" "$f"; done' sh |
   tar --create --null --files-from=- | tar --extract --directory="$root/root/vernier"
+if [[ -n ${CARRY:-} ]]; then
+  # shellcheck disable=SC2086  # a list of paths
+  tar --create $CARRY | tar --extract --directory="$root/root/vernier"
+fi
 
 echo "== bare $suite: $command"
 start=$SECONDS
 inside "$command"
 echo "== bare $suite: done in $((SECONDS - start)) s"
 
+if [[ ! -d $root/root/vernier/.deps ]]; then exit; fi
 export -f inside
 export root
 start=$SECONDS
