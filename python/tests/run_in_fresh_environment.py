@@ -61,7 +61,8 @@ def wanted_files(asked):
 
 def refuse_other_builds(asked):
     """No wheel is made of a build that lacks the Python module, or of what is no build at all."""
-    for name, option in (("without-module", "-DVERNIER_PYTHON=ON"), ("no-build", "no build folder")):
+    for name, option in (("without-module", "-DVERNIER_PYTHON=ON"),
+                         ("no-build", "no build folder")):
         folder = asked.work / name
         folder.mkdir()
         if name == "without-module":

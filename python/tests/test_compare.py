@@ -263,5 +263,6 @@ def test_array_of_a_device_that_cannot_be_copied():
         def __dlpack__(self, **_):
             raise BufferError("no way to the host")
 
-    with pytest.raises(vernier.InvalidArgument, match=r"a\['y'\]: its __dlpack__ .* no way to the host"):
+    with pytest.raises(vernier.InvalidArgument,
+                       match=r"a\['y'\]: its __dlpack__ .* no way to the host"):
         vernier.compare({"y": Stuck(np.zeros(1))}, {"y": np.zeros(1)})

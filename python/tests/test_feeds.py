@@ -51,7 +51,8 @@ def test_what_is_no_array_is_named(model, tmp_path, monkeypatch, call, value, te
 
 
 def test_what_is_no_feed_is_named(model):
-    for inputs, text in (([X], r"^inputs\[0\] is of type ndarray"), (lambda: 7, "^inputs: .* got int"),
+    for inputs, text in (([X], r"^inputs\[0\] is of type ndarray"),
+                         (lambda: 7, "^inputs: .* got int"),
                          ([{3: X}], r"^inputs\[0\] has the name 3")):
         with pytest.raises(vernier.InvalidArgument, match=text):
             vernier.run(model, ["onnxrt"], inputs)

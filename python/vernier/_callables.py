@@ -48,8 +48,8 @@ def feeds_of(inputs, calls=None, refuse=lambda error: None):
     if hasattr(made, "keys"):
         return itertools.chain([made], (inputs() for _ in range(1, calls or 1)))
     if calls is not None:
-        error = InvalidArgument(f"iterations={calls}: the function of inputs= returned all feeds at "
-                                "once, which are as many as they are; leave iterations= out")
+        error = InvalidArgument(f"iterations={calls}: the function of inputs= returned all feeds "
+                                "at once, which are as many as they are; leave iterations= out")
         refuse(error)
         raise error
     return made
@@ -71,17 +71,17 @@ def calls_of(inputs, options):
         return None, options
     is_function = callable(inputs) and not hasattr(inputs, "__iter__")
     if not is_function or hasattr(inputs, "keys"):
-        raise InvalidArgument(f"iterations={calls!r}: there are as many iterations as inputs= holds "
-                              "feeds; leave one of the two out, or give a function that returns a "
-                              "feed, which is called for each")
+        raise InvalidArgument(f"iterations={calls!r}: there are as many iterations as inputs= "
+                              "holds feeds; leave one of the two out, or give a function that "
+                              "returns a feed, which is called for each")
     if not isinstance(calls, int) or isinstance(calls, bool) or calls < 1:
         raise InvalidArgument(f"iterations: expected a whole number > 0, got {calls!r}")
     return calls, {name: value for name, value in options.items() if name != "iterations"}
 
 
 class _CheckedFeeds:
-    """Feeds as the worker takes them; `refuse` hears why one is none. A loader is told of the model's
-    inputs."""
+    """Feeds as the worker takes them; `refuse` hears why one is none. A loader is told of the
+    model's inputs."""
 
     def __init__(self, feeds, refuse):
         self.__dict__.update(_feeds=feeds, _refuse=refuse)
@@ -180,8 +180,8 @@ class Callables:
         return self.errors[0] if self.errors else None
 
     def cause_of(self, error):
-        """The error, with what a callable raised as its cause; what refused a feed is the error itself,
-        with the other's record."""
+        """The error, with what a callable raised as its cause; what refused a feed is the error
+        itself, with the other's record."""
         if self.refused is not None:
             self.refused.record = getattr(error, "record", None)
             return self.refused

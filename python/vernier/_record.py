@@ -11,8 +11,9 @@ from ._errors import Malformed, NotFound
 class Record:
     """Verdicts, numbers and, of a run, tensors.
 
-    `data` is what --save-record saves, as lists and dictionaries whose keys are attributes, too; numbers
-    that are not finite, there the words "nan", "inf" and "-inf", are floats. `results` are the outputs
+    `data` is what --save-record saves, as lists and dictionaries whose keys are attributes, too;
+    numbers that are not finite, there the words "nan", "inf" and "-inf", are floats. `results` are
+    the outputs
     (RunResults), `inputs` the feeds; both are empty where they were not kept. A record is true where
     everything that was asked for was compared and agreed.
     """
