@@ -75,7 +75,9 @@ Result<Api> LoadApi(std::string_view library) {
   if (api.table == nullptr) {
     return Unavailable("ONNX Runtime " + api.version + " at '" + api.path +
                        "' is too old: this build needs 1." + std::to_string(ORT_API_VERSION) +
-                       " or newer");
+                       " or newer; run it with a script in the Python that has it, "
+                       "--model-runner SCRIPT.py --python INTERPRETER, or name a newer library "
+                       "with --onnxrt-lib");
   }
   VERNIER_TRY(Take(api, api.table->GetAllocatorWithDefaultOptions(&api.allocator)));
   return api;

@@ -59,6 +59,24 @@ def wanted_files(asked):
             | below(asked.source / "docs/man", "share/man/man1", "*.1"))
 
 
+def refuse_other_builds(asked):
+    """No wheel is made of a build that lacks the Python module, or of what is no build at all."""
+    for name, option in (("without-module", "-DVERNIER_PYTHON=ON"),
+                         ("no-build", "no build folder")):
+        folder = asked.work / name
+        folder.mkdir()
+        if name == "without-module":
+            (folder / "CMakeCache.txt").touch()
+        done = subprocess.run(
+            [asked.tools, "-m", "pip", "wheel", asked.source, "--no-build-isolation", "--no-deps",
+             "--wheel-dir", folder, "--config-settings", f"build-dir={folder / 'wheel'}",
+             "--config-settings", f"cmake.define.VERNIER_PREBUILT={folder}"],
+            cwd=asked.work, text=True, capture_output=True, check=False)
+        said = " ".join((done.stdout + done.stderr).split())  # CMake breaks lines
+        if done.returncode == 0 or option not in said:
+            sys.exit(f"a wheel of '{folder}' was not refused with '{option}':\n{said}")
+
+
 def new_environment(asked, wheel):
     folder = asked.work / "environment"
     venv.create(folder, with_pip=True, symlinks=True)
@@ -79,6 +97,7 @@ def main():
     asked, more = parser.parse_known_args()
     shutil.rmtree(asked.work, ignore_errors=True)
     asked.work.mkdir(parents=True)
+    refuse_other_builds(asked)
     python = new_environment(asked, make_wheel(asked))
     settings = {name: value for name, value in os.environ.items()
                 if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "VERNIER_BACKEND_PATH")}

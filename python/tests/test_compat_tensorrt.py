@@ -189,7 +189,7 @@ def test_calibration_feeds_go_to_the_program(tmp_path):
         try:
             runner(feeds()).activate()
         except Unavailable as error:
-            print("--calibration-cache" in str(error))
+            print("calibration_cache=" in str(error))
         try:
             runner([]).activate()
         except InvalidArgument as error:

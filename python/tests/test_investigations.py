@@ -91,6 +91,8 @@ def test_profile_measures(models):
     point = record.point("onnxrt", "x:[4,3]")
     assert point.latency_seconds.count == 10 and point.latency_seconds.median > 0
     assert point.batch == 4
+    assert record.data.profile.points[1].latency_seconds == point.latency_seconds
+    assert record.data.runners[0].backend == "onnxruntime"
     assert "median" in record.summary() and "x:[4,3]" in record._repr_html_()
     with pytest.raises(vernier.NotFound, match="'trt' was not measured"):
         record.point("trt")
@@ -220,7 +222,7 @@ def test_what_keeps_them_from_working(call, models, tmp_path):
         call(right, ["onnxrt", "onnxrt"], runz=1)
     with pytest.raises(vernier.InvalidArgument, match="only vernier.run can run"):
         call(right, ["onnxrt", lambda feed: feed])
-    with pytest.raises(vernier.InvalidArgument, match="load_inputs is given, too"):
+    with pytest.raises(vernier.InvalidArgument, match="inputs= is given, too"):
         call(right, ["onnxrt", "onnxrt"], {"x": np.ones((1, 3))}, load_inputs="x.npz")
     with pytest.raises(vernier.InvalidArgument, match="logger 'vernier'"):
         call(right, ["onnxrt", "onnxrt"], verbose=True)
@@ -235,5 +237,5 @@ def test_what_keeps_them_from_working(call, models, tmp_path):
 
 def test_run_points_to_blame(models):
     right, _ = models
-    with pytest.raises(vernier.InvalidArgument, match="--blame: vernier.blame does that"):
+    with pytest.raises(vernier.InvalidArgument, match="^blame: vernier.blame does that"):
         vernier.run(right, ["onnxrt", "onnxrt"], blame=True)

@@ -185,7 +185,7 @@ def test_nothing_is_half_written(tmp_path):
     before = (tmp_path / "r.npz").read_bytes()
     bad = vernier.RunResults()
     bad.add([{"y": np.ones(3)}, {"y": object()}], runner_name="r")
-    with pytest.raises(vernier.InvalidArgument, match="output 'y' is a object"):
+    with pytest.raises(vernier.InvalidArgument, match="output 'y' is of type object"):
         bad.save(tmp_path / "r.npz")
     assert (tmp_path / "r.npz").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["r.npz"]

@@ -69,7 +69,7 @@ class RunResults:
     def _repr_html_(self) -> str: ...
 
 class Record:
-    data: dict[str, Any]
+    data: Entry
     exit_code: int
     results: RunResults | None
     inputs: list[IterationResult]

@@ -115,12 +115,21 @@ def _numpy_of(value, who):
     if callable(getattr(value, "numpy", None)):  # TensorFlow, Polygraphy's device views
         return np.asarray(value.numpy()), None
     if hasattr(value, "__array__") or isinstance(value, (int, float, bool, complex, list, tuple)):
-        return np.asarray(value), None
-    raise InvalidArgument(f"{who} is a {type(value).__name__}; expected a NumPy array, a tensor of "
-                          "torch, JAX or TensorFlow, or anything with __dlpack__")
+        return _plain_array(value, who), None
+    raise InvalidArgument(f"{who} is of type {type(value).__name__}; expected a number, a list, a "
+                          "NumPy array, a tensor of torch, JAX or TensorFlow, or anything with "
+                          "__dlpack__")
 
 
-def _texts(array, who):
+def _plain_array(value, who):
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # rows of several lengths
+        raise InvalidArgument(f"{who} is no array: {error}") from error
+
+
+def _text_list(array, who):
+    """The elements of an array of texts, as bytes."""
     texts = []
     for element in array.reshape(-1).tolist():
         if isinstance(element, str):
@@ -129,7 +138,18 @@ def _texts(array, who):
             raise InvalidArgument(f"{who} holds a {type(element).__name__}; an array of Python "
                                   "objects may hold texts only")
         texts.append(element)
-    return _native.text_tensor(list(array.shape), texts)
+    return texts
+
+
+def _type_name(array, name, who):
+    """The libraries' name of an array's element type; `name` where the array does not tell it."""
+    name = name or array.dtype.name
+    if array.dtype.kind == "V" and name not in EXTRA_TYPES:  # as Polygraphy has what NumPy lacks
+        name = {1: "uint8", 2: "bfloat16"}.get(array.dtype.itemsize)
+    if name not in NUMPY_TYPES and name not in EXTRA_TYPES:
+        raise InvalidArgument(f"{who} has NumPy's type {array.dtype}, which no runner has; convert "
+                              "it with astype()")
+    return name
 
 
 def to_tensor(value, who, copies=None):
@@ -143,13 +163,8 @@ def to_tensor(value, who, copies=None):
     if copies is not None:
         copies.add(device_of(value), array.nbytes)
     if array.dtype.kind in "USOT":
-        return _texts(array, who)
-    name = name or array.dtype.name
-    if array.dtype.kind == "V" and name not in EXTRA_TYPES:  # as Polygraphy has what NumPy lacks
-        name = {1: "uint8", 2: "bfloat16"}.get(array.dtype.itemsize)
-    if name not in NUMPY_TYPES and name not in EXTRA_TYPES:
-        raise InvalidArgument(f"{who} has NumPy's type {array.dtype}, which no runner has; convert "
-                              "it with astype()")
+        return _native.text_tensor(list(array.shape), _text_list(array, who))
+    name = _type_name(array, name, who)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     shape = list(array.shape)
@@ -165,12 +180,32 @@ def to_pairs(mapping, who, copies=None):
     own = getattr(mapping, "_tensors", None)
     if own is not None:
         return own(copies)
+    return [(name, to_tensor(value, f"{who}[{name!r}]", copies))
+            for name, value in _items(mapping, who)]
+
+
+def _items(mapping, who):
+    """The (name, value) pairs of a mapping, names being texts."""
     try:
         items = list(mapping.items())
     except (AttributeError, TypeError):
-        raise InvalidArgument(f"{who} is a {type(mapping).__name__}; expected a mapping of names to "
-                              "arrays") from None
+        raise InvalidArgument(f"{who} is of type {type(mapping).__name__}; expected a mapping of "
+                              "names to arrays") from None
     for name, _ in items:
         if not isinstance(name, str):
             raise InvalidArgument(f"{who} has the name {name!r}; names are texts")
-    return [(name, to_tensor(value, f"{who}: '{name}'", copies)) for name, value in items]
+    return items
+
+
+def checked_feed(mapping, who):
+    """A feed for the worker, names to arrays; what to_pairs would refuse is refused in its words."""
+    return {name: _checked(value, f"{who}[{name!r}]") for name, value in _items(mapping, who)}
+
+
+def _checked(value, who):
+    array, name = _numpy_of(value, who)
+    if array.dtype.kind in "USOT":
+        _text_list(array, who)
+    else:
+        _type_name(array, name, who)
+    return value if name is not None else array  # torch's small floats are the worker's to read

@@ -6,13 +6,14 @@ import sys
 import tempfile
 
 from . import _native
-from ._entries import entries, save_text
-from ._errors import InvalidArgument, NotFound, of_exit
+from ._callables import calls_of, feeds_of
+from ._entries import Entry, entries, save_text
+from ._errors import NotFound, of_exit
 from ._html import table
 from ._logging import sink
 from ._record import Record
 from ._results import save_inputs
-from ._running import FINDINGS, model_words, pair_words, runner_words
+from ._running import FINDINGS, file_words, model_words, pair_words, runner_words
 from ._runners import environment
 from ._words import words
 
@@ -117,16 +118,19 @@ class ProfileRecord(Record):
     def __init__(self, text, exit_code, summary):
         super().__init__(text, exit_code)
         self._summary = summary
-        self._profile = entries(text).get("profile") or {"runners": [], "points": []}
+        found = entries(text).get("profile")
+        if found is not None:
+            self.data["profile"] = found  # with numbers
+        self._profile = found or Entry(runners=[], points=[])
 
     @property
     def runners(self):
-        return self._profile["runners"]
+        return self._profile.runners
 
     @property
     def points(self):
         """For each set of shapes and runner: runner, shapes, latency_seconds, layers, accuracy."""
-        return self._profile["points"]
+        return self._profile.points
 
     def point(self, runner, shapes=None):
         """The measurements of a runner, named by the beginning of its name; shapes as they are told."""
@@ -161,17 +165,12 @@ def _inputs(inputs, options, stack):
     """Feeds of Python become a file: the program draws or reads its own."""
     if inputs is None:
         return options
-    if "load_inputs" in options:
-        raise InvalidArgument("inputs: load_inputs is given, too; one of them is enough")
     if isinstance(inputs, (str, os.PathLike)):
-        return {"load_inputs": os.fspath(inputs), **options}
-    if hasattr(inputs, "keys"):
-        inputs = [inputs]
-    elif callable(inputs) and not hasattr(inputs, "__iter__"):
-        inputs = inputs()
+        return file_words(inputs, options)
+    calls, options = calls_of(inputs, options)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="vernier-"))
     path = os.path.join(folder, "inputs.npz")
-    save_inputs(inputs, path)
+    save_inputs(feeds_of(inputs, calls), path)
     return {"load_inputs": path, **options}
 
 

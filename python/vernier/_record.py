@@ -4,22 +4,23 @@ import json
 import os
 
 from . import _native
-from ._entries import save_text, with_numbers
+from ._entries import Entry, save_text, with_numbers
 from ._errors import Malformed, NotFound
 
 
 class Record:
     """Verdicts, numbers and, of a run, tensors.
 
-    `data` is what --save-record saves, as dictionaries and lists; numbers that are not finite, there
-    the words "nan", "inf" and "-inf", are floats. `results` are the outputs
+    `data` is what --save-record saves, as lists and dictionaries whose keys are attributes, too;
+    numbers that are not finite, there the words "nan", "inf" and "-inf", are floats. `results` are
+    the outputs
     (RunResults), `inputs` the feeds; both are empty where they were not kept. A record is true where
     everything that was asked for was compared and agreed.
     """
 
     def __init__(self, text, exit_code=None, results=None, inputs=None):
         self._text = text
-        self.data = json.loads(text)
+        self.data = json.loads(text, object_pairs_hook=Entry)
         for _, _, output in self.outputs():
             with_numbers(output)
         with_numbers(self.data.get("comparison_results", {}))

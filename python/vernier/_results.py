@@ -435,5 +435,5 @@ def save_inputs(feeds, path):
     from ._arrays import to_pairs
     writer = _native.create_feeds(os.fsdecode(path))
     for index, feed in enumerate(feeds):
-        writer.append(to_pairs(feed, f"feed {index}"))
+        writer.append(to_pairs(feed, f"inputs[{index}]"))
     writer.finish()

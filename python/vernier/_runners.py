@@ -80,7 +80,7 @@ class Runner:
         if extra:
             raise InvalidArgument(f"the feed has inputs that the model lacks: {', '.join(extra)}; it "
                                   f"has: {', '.join(sorted(self._names))}")
-        return IterationResult._of(session.infer(to_pairs(feed, "the feed")))
+        return IterationResult._of(session.infer(to_pairs(feed, "feed")))
 
     def _session(self):
         if self._open is None:

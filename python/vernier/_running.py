@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 from . import _native
-from ._callables import Callables
+from ._callables import Callables, calls_of
 from ._errors import InvalidArgument, of_exit
 from ._logging import sink
 from ._record import Record
@@ -30,8 +30,9 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
     model: a path, an onnx.ModelProto or its bytes. runners: names ("onnxrt"), Runner objects, paths
     of saved outputs, callables that take a feed and return outputs, or a dictionary of those by
     label (saved outputs keep the names that they were saved with). inputs: a feed (a mapping of input
-    names to arrays), an iterable of feeds, a function that returns one, or a file; else random numbers,
-    as `vernier run` draws them (seed=, iterations=, val_range=, input_shapes=).
+    names to arrays, numbers or lists), an iterable of feeds, a function that returns either, or a
+    file; else random numbers, as `vernier run` draws them (seed=, iterations=, val_range=,
+    input_shapes=). With iterations=n a function that returns a feed is called n times.
 
     compare_func(a, b) and postprocess_func(result) take part as --compare-func-script and
     --postprocess-func-script do. Outputs of all iterations stay in the record's `results`;
@@ -159,13 +160,19 @@ def pair_words(options):
     return {**options, "pairs": text or None}
 
 
+def file_words(inputs, options):
+    """The options, with a file of feeds."""
+    if "load_inputs" in options:
+        raise InvalidArgument("load_inputs: inputs= is given, too; one of them is enough")
+    return {"load_inputs": os.fspath(inputs), **options}
+
+
 def _inputs(inputs, options, callables):
     """Adds where feeds come from; returns the options."""
     if inputs is None:
         return options
     if isinstance(inputs, (str, os.PathLike)):
-        return {"load_inputs": os.fspath(inputs), **options}
-    if hasattr(inputs, "keys"):
-        inputs = [inputs]
-    callables.add_feeds(inputs)
+        return file_words(inputs, options)
+    calls, options = calls_of(inputs, options)
+    callables.add_feeds(inputs, calls)
     return options

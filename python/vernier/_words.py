@@ -40,6 +40,22 @@ def keywords(command):
     return found
 
 
+# Commands that functions of the package stand for.
+_COMMANDS = ("run", "compare", "blame", "profile", "check consistency", "check extremes",
+             "check lint")
+
+
+@functools.lru_cache(maxsize=None)
+def keyword_of(flag):
+    """The keyword of a flag and whether it takes a value; None where no function takes it."""
+    name = _keyword(flag)
+    for command in _COMMANDS:
+        row = keywords(command).get(name)
+        if row is not None and row[3] is None:
+            return name, row[1] != NONE
+    return None, False
+
+
 def _text(value):
     if isinstance(value, (list, tuple)):  # entry by entry, as NumPy's numbers have long names
         return "[" + ", ".join(map(_text, value)) + "]"
@@ -78,7 +94,7 @@ def words(command, options):
         if flag == "--val-range":
             value = _range(value)
         if elsewhere:
-            raise InvalidArgument(f"{flag}: {elsewhere}")
+            raise InvalidArgument(f"{_keyword(flag)}: {elsewhere}")
         out += _row_words(row, value)
     return out
 
@@ -99,15 +115,19 @@ def _row_words(row, value):
     if value is True and arity in (NONE, OPTIONAL, STAR):
         return [flag]
     if arity == NONE:
-        raise InvalidArgument(f"{flag}: expected True or False, got {value!r}")
+        raise InvalidArgument(f"{_keyword(flag)}: expected True or False, got {value!r}")
     if action == APPEND:
         return [word for entry in _occurrences(arity, value) for word in _joined(flag, entry)]
     values = _values(value)
     if arity in (ONE, OPTIONAL) and len(values) != 1:
-        raise InvalidArgument(f"{flag}: expected one value, got {value!r}")
+        raise InvalidArgument(f"{_keyword(flag)}: expected one value, got {value!r}")
     if arity in (ONE, OPTIONAL):
         return [f"{flag}={values[0]}"]
     return _joined(flag, values)
+
+
+def _keyword(flag):
+    return flag.lstrip("-").replace("-", "_")
 
 
 def _joined(flag, values):
@@ -116,6 +136,6 @@ def _joined(flag, values):
         return [f"{flag}={values[0]}"]
     for value in values:
         if value.startswith("-") and not _NEGATIVE.fullmatch(value):
-            raise InvalidArgument(f"{flag}: '{value}' begins with a dash, and such a value has to be "
-                                  f"the only one; got {len(values)}")
+            raise InvalidArgument(f"{_keyword(flag)}: '{value}' begins with a dash, and such a value "
+                                  f"has to be the only one; got {len(values)}")
     return [flag, *values]

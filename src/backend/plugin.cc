@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/abi_tensors.h"
+#include "util/framework_words.h"
 #include "util/page_work.h"
 #include "vernier/backend_dtype.h"
 
@@ -27,10 +28,9 @@ Status Take(vn_status* status) {
 
 vn_status* NewStatus(void*, int32_t code, vn_str message) noexcept {
   // Only the user cancels, and that ends a worker: a plug-in that says so has failed.
-  const bool known = code > 0 && code <= static_cast<int32_t>(StatusCode::kInternal) &&
-                     code != static_cast<int32_t>(StatusCode::kCancelled);
-  return new vn_status{
-      {known ? static_cast<StatusCode>(code) : StatusCode::kBackend, std::string(View(message))}};
+  const auto said = static_cast<StatusCode>(code);
+  const bool known = code > 0 && said <= StatusCode::kInternal && said != StatusCode::kCancelled;
+  return new vn_status{{known ? said : StatusCode::kBackend, WithoutSourcePlaces(View(message))}};
 }
 
 void Log(void* self, int32_t severity, vn_str message) noexcept {

@@ -18,6 +18,9 @@ Result<std::string> FindPython(const std::string& given);
 /// kUnavailable as FindPython, and when the installation lacks its Python part.
 Result<std::vector<std::string>> PythonWorkerProgram(const std::string& given);
 
+/// The key among a runner's backend options of an interpreter of its own, beside the run's.
+inline constexpr std::string_view kOwnPython = "own_python";
+
 /// Is the backend of this name served by the Python worker?
 bool IsPythonBackend(std::string_view backend);
 

@@ -5,6 +5,7 @@
 #include "backend/python_program.h"
 #include "cli/bind_runners.h"
 #include "cli/file_conflicts.h"
+#include "cli/own_python.h"
 #include "cli/version.h"
 #include "util/cast_grammar.h"
 #include "util/shell_words.h"
@@ -34,7 +35,8 @@ Result<BlamePlan> BindBlame(const ParsedArgs& args, RunPlan run) {
   plan.bundle = TextOf(args, "bundle");
   for (const RunnerPlan& runner : plan.run.runners) {
     std::vector<std::string> words = RunnerWords(runner);
-    const std::string& python = plan.run.execution.python;
+    std::string python = OwnPython(runner);
+    if (python.empty()) python = plan.run.execution.python;
     if (!python.empty() && IsPythonBackend(runner.backend)) {
       const bool is_path = python.find('/') != std::string::npos;
       words.insert(words.end(),

@@ -50,7 +50,11 @@ Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
     return worker;
   }
   if (InPython(runner)) {
-    VERNIER_ASSIGN_OR_RETURN(program, PythonWorkerProgram(plan_.python));
+    std::string python = plan_.python;
+    for (const auto& [name, value] : runner.backend_options) {
+      if (name == kOwnPython) python = value;
+    }
+    VERNIER_ASSIGN_OR_RETURN(program, PythonWorkerProgram(python));
   } else {
     auto found = FindBackend(runner.backend, BackendSearchPath(plan_.backend_dirs));
     if (!found.ok() && runner.backend == "torch") {

@@ -174,14 +174,24 @@ class GenScript(Case):
 
     def test_what_the_api_lacks_is_written_for_the_package(self):
         for words, said in ((["--onnxrt", "--openvino"], "['onnxrt', 'openvino']"),
-                            (["--onnxrt", "--tolerance", "auto"], "tolerance=['auto']"),
-                            (["--onnxrt", "--compare", "ulp"], "compare=['ulp']"),
+                            (["--onnxrt", "--tolerance", "auto"], "tolerance='auto'"),
+                            (["--onnxrt", "--compare", "ulp"], "compare='ulp'"),
                             (["--onnxrt", "--pairs", "all"], "pairs='all'"),
                             (["--onnxrt", "--check-error-stat", "max", "mean"],
                              "check_error_stat=['max', 'mean']"),
+                            (["--onnxrt", "--openvino", "--rtol", "1e-3", "--atol", "y:1e-4",
+                              "1e-5", "--seed", "3", "--report", "a.xml", "--report", "b.html"],
+                             "rtol=1e-3,\n        atol={'y': 1e-4, '': 1e-5},\n        seed=3,\n"
+                             "        report=['a.xml', 'b.html'],\n"),
+                            (["--openvino", "--report", "a.xml"], "report='a.xml'"),
+                            (["--openvino", "--rtol", "y:1", "y:2"], "rtol=['y:1', 'y:2']"),
+                            (["--openvino", "--onnx-outputs", "1e3"], "onnx_outputs='1e3'"),
+                            (["--openvino", "--atol", "1e400"], "atol='1e400'"),
                             (["--runner", "t=tf graph.pb --tf-outputs a b"],
                              "vernier.Runner('graph.pb', name='t', backend='tf', "
                              "tf_outputs=['a', 'b'])"),
+                            (["--onnxrt", "--runner", "one=onnxrt --intra-op-threads 1"],
+                             "vernier.Runner(name='one', backend='onnxrt', intra_op_threads=1)"),
                             (["--onnxrt", "--model-runner", "scripts.py:post"],
                              "['onnxrt', 'scripts.py:post']"),
                             (["--openvino", "--runner", "half=onnxrt other.onnx --fp-to-fp16"],
@@ -218,7 +228,8 @@ class GenScript(Case):
         self.path("runner").chmod(0o755)
         for words in (["--onnxrt", "--model-runner", "./runner"],
                       ["--onnxrt", "--runner", "own=./runner"],
-                      ["--identity", "--identity.device=cpu"]):
+                      ["--identity", "--identity.device=cpu"],
+                      ["--onnxrt", "--onnxruntime.log=host"]):
             ended = self.vernier("run", "m 1.onnx", *words, "--gen-script", "script.py")
             self.assertEqual(ended.code, 5, words)
             self.assertIn("--gen-script FILE.sh writes the command itself", ended.err)

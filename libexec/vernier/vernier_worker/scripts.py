@@ -5,6 +5,7 @@ import importlib.machinery
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import traceback
 
@@ -22,12 +23,31 @@ def _stand_in_for_polygraphy():
         sys.path.append(SHIM_FOLDER)
 
 
+# First lines that say no more than where in its own sources a framework was: OpenVINO's,
+# TorchScript's and TensorFlow's.
+_ONLY_A_PLACE = re.compile(
+    r"Exception from \S+:\d+:|Check .* failed at \S+:\d+:|Graph execution error:"
+    r"|The following operation failed in the TorchScript interpreter\.")
+# Last lines that name no cause either: the node of a graph, a frame of C++.
+_NO_CAUSE = re.compile(r"\s*(\[\[\{\{node |\[Op:|frame #\d+)")
+
+
+def _first_words(text):
+    """The line of a framework's message that says what is wrong: the first, or else the last."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not _ONLY_A_PLACE.fullmatch(lines[0]):
+        return lines[0]
+    causes = [line for line in lines[1:] if not _NO_CAUSE.match(line)
+              and not _ONLY_A_PLACE.fullmatch(line)]
+    return re.sub(r"^RuntimeError: ", "", causes[-1]) if causes else lines[0]
+
+
 def _cause(error):
     if isinstance(error, SystemExit):
         return f"the script called exit({'' if error.code is None else repr(error.code)})"
     text = str(error).strip()
     name = type(error).__name__
-    return f"{name}: {text.splitlines()[0]}" if text else name
+    return f"{name}: {_first_words(text)}" if text else name
 
 
 def _missing_module(error):
@@ -44,7 +64,8 @@ def describe(error):
     if own:
         lines += ["Traceback (most recent call last):"]
         lines += "".join(traceback.format_list(own)).rstrip("\n").splitlines()
-    rest = str(error).strip().splitlines()[1:]
+    said = str(error).strip().splitlines()
+    rest = said if said and _ONLY_A_PLACE.fullmatch(said[0].strip()) else said[1:]
     return "\n".join(lines + rest)
 
 

@@ -61,8 +61,13 @@ def code_of(dtype, who):
     return code
 
 
+# Numbers and lists are arrays, too, where a program serves its own objects (the Python package); of
+# a script they are more often a mistake.
+takes_plain_values = False
+
+
 def to_numpy(value, who):
-    """An array of what frameworks hand out; numbers and lists are refused."""
+    """An array of what frameworks hand out."""
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
     kind = type(value)
@@ -76,6 +81,11 @@ def to_numpy(value, who):
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):
         return _from_dlpack(value, who)
+    if takes_plain_values and isinstance(value, (int, float, bool, complex, list, tuple)):
+        try:
+            return np.asarray(value)
+        except ValueError as error:  # rows of several lengths
+            raise wire.Failure(wire.BACKEND, f"{who} is no array: {error}") from error
     raise wire.Failure(
         wire.BACKEND, f"{who} is a {kind.__name__}; expected a NumPy array, a tensor of torch, "
         "JAX or TensorFlow, or anything with __dlpack__")

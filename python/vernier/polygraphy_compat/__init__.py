@@ -53,7 +53,7 @@ _PLACES = {
     "func": ("constantmethod", "extend"),
     "json": ("from_json", "load_json", "save_json", "to_json"),
     "logger": ("G_LOGGER", "LogMode"),
-    "mod": ("export", "lazy_import"),
+    "mod": ("export", "import_from_script", "lazy_import"),
 }
 __all__ = sorted(name for names in _PLACES.values() for name in names)
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
@@ -73,6 +73,7 @@ _FILES = {
     "func": ("func",),
     "json": ("serde",),
     "logger": ("logger",),
+    "mod": ("exporter", "importer"),
 }
 
 

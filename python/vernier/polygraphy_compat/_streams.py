@@ -129,7 +129,7 @@ class _SavedInputs(_Saved):
 
     def write(self, feed):
         from vernier._arrays import to_pairs
-        self.writer.append(to_pairs(feed, f"feed {self.count}"))
+        self.writer.append(to_pairs(feed, f"inputs[{self.count}]"))
 
     def close(self):
         if self.writer is not None and (self.count or self.at_end):

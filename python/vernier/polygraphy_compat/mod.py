@@ -1,12 +1,21 @@
 """Imports that are put off, and names that a module exports."""
 
 import importlib
+import importlib.machinery
 import importlib.util
 import inspect
+import os
 import re
 import sys
+import types
 
-from vernier import InvalidArgument
+from vernier import InvalidArgument, Malformed
+
+
+# Enumerations whose names our own runners take, where the package itself is not needed.
+_WORDS = {("onnxruntime", "GraphOptimizationLevel"): types.SimpleNamespace(
+    **{level: level for level in ("ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED",
+                                  "ORT_ENABLE_LAYOUT", "ORT_ENABLE_ALL")})}
 
 
 class _Lazy:
@@ -14,7 +23,13 @@ class _Lazy:
         self._name = name
 
     def __getattr__(self, attribute):
-        return getattr(importlib.import_module(self._name), attribute)
+        try:
+            module = importlib.import_module(self._name)
+        except ModuleNotFoundError:
+            if (self._name, attribute) not in _WORDS:
+                raise
+            return _WORDS[self._name, attribute]
+        return getattr(module, attribute)
 
     def is_installed(self):
         return importlib.util.find_spec(self._name) is not None
@@ -23,6 +38,24 @@ class _Lazy:
 def lazy_import(name, *_args, **_kwargs):
     """A module that is imported when it is first used; versions are not looked at."""
     return _Lazy(re.split("[=<>~!]", name)[0].strip())
+
+
+def import_from_script(path, name):
+    """What a script calls `name`; modules beside the script can be imported there."""
+    path = os.fspath(path)
+    module = os.path.splitext(os.path.basename(path))[0]
+    loader = importlib.machinery.SourceFileLoader(module, path)
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader(module, loader))
+    folder = os.path.dirname(os.path.abspath(path))
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # stays: such modules may be imported late
+    try:
+        loader.exec_module(script)
+    except OSError as error:
+        raise Malformed(f"'{path}' cannot be read: {error.strerror}") from error
+    if not hasattr(script, name):
+        raise InvalidArgument(f"'{path}' has no '{name}'")
+    return getattr(script, name)
 
 
 def export(funcify=False, func_name=None):

@@ -117,7 +117,8 @@ constexpr OptionRow kRunners[] = {
      .constant = "runner",
      .metavar = "LABEL='BACKEND [MODEL] [OPTIONS]'",
      .help = "Add a runner with a name, and if need be a model and options of its own, for example"
-             " --runner fp16='trt --fp16'.",
+             " --runner fp16='trt --fp16'. --python among its options is the interpreter of this"
+             " runner, or of a plug-in the environment whose library it takes.",
      .origin = Origin::kOurs},
     {.flags = {"--pairs"},
      .dest = "pairs",

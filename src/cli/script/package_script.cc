@@ -1,9 +1,13 @@
 #include "cli/script/package_script.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cli/bind_runners.h"
@@ -41,19 +45,67 @@ std::string KeywordOf(const OptionRow& row) {
   return keyword;
 }
 
+bool IsSingle(const OptionRow& row) {
+  return row.arity == Arity::kOne || row.arity == Arity::kOptional;
+}
+
+// Is the word a number in Python's words too, and a finite one?
+bool IsPythonNumber(std::string_view word) {
+  const std::string_view digits = word.substr(word.starts_with('-') ? 1 : 0);
+  const bool is_whole = digits.find_first_not_of("0123456789") == std::string_view::npos;
+  if (is_whole && digits.size() > 1 && digits.front() == '0') return false;  // octal, once
+  double value = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  return error == std::errc() && stop == end && std::isfinite(value);
+}
+
+bool TakesNumber(const OptionRow& row) {
+  return row.type != ValueType::kString || row.metavar == "[OUTPUT:]X" ||
+         row.metavar == "[OUTPUT:]N" || row.metavar == "[OUTPUT:]DB";
+}
+
+// "1e-3 y:1e-4" as {'': 1e-3, 'y': 1e-4}; nothing where a word is no number or a name stands twice.
+std::string NumbersOf(const std::vector<std::string>& words) {
+  std::set<std::string> names;
+  std::string entries;
+  for (const std::string& word : words) {
+    const size_t colon = word.rfind(':');
+    const std::string name = colon == std::string::npos ? "" : word.substr(0, colon);
+    const std::string number = colon == std::string::npos ? word : word.substr(colon + 1);
+    if (colon == 0 || !IsPythonNumber(number) || !names.insert(name).second) return {};
+    if (words.size() == 1 && name.empty()) return number;
+    entries += (entries.empty() ? "" : ", ") + PythonOf(name) + ": " + number;
+  }
+  return entries.empty() ? "" : "{" + entries + "}";
+}
+
+// The words of one flag as one would write them in Python: numbers as numbers, one word by itself.
+std::string PythonWordsOf(const OptionRow& row, const std::vector<std::string>& words) {
+  if (TakesNumber(row)) {
+    if (const std::string numbers = NumbersOf(words); !numbers.empty()) return numbers;
+  }
+  return words.size() == 1 ? PythonOf(words.front()) : PythonOf(words);
+}
+
+// One list of all values where each flag has one, else a list for each flag.
+std::string OccurrencesOf(const OptionRow& row, const ParsedArgs& args) {
+  std::string lists;
+  std::vector<std::string> all;
+  const auto occurrences = args.Occurrences(row.dest);
+  for (const std::span<const std::string> words : occurrences) {
+    all.insert(all.end(), words.begin(), words.end());
+    lists += (lists.empty() ? "" : ", ") + PythonOf(std::vector(words.begin(), words.end()));
+  }
+  return IsSingle(row) || occurrences.size() == 1 ? PythonWordsOf(row, all) : "[" + lists + "]";
+}
+
 std::string ValueOf(const GivenOption& given, const ParsedArgs& args) {
   const OptionRow& row = *given.row;
   if (row.action == OptionAction::kCount) return std::to_string(args.Count(row.dest));
-  if (row.action == OptionAction::kAppend) {
-    std::string lists;
-    for (const std::span<const std::string> words : args.Occurrences(row.dest)) {
-      lists += (lists.empty() ? "" : ", ") + PythonOf(std::vector(words.begin(), words.end()));
-    }
-    return "[" + lists + "]";
-  }
+  if (row.action == OptionAction::kAppend) return OccurrencesOf(row, args);
   if (given.values.empty()) return "True";
-  const bool single = row.arity == Arity::kOne || row.arity == Arity::kOptional;
-  return single ? PythonOf(given.values.front()) : PythonOf(given.values);
+  return PythonWordsOf(row, given.values);
 }
 
 struct Keywords {

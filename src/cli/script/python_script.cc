@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/bind_runners.h"
+#include "cli/own_python.h"
 #include "cli/script/python_script_writer.h"
 #include "cli/version.h"
 #include "util/shell_words.h"
@@ -30,6 +31,11 @@ bool IsOthers(std::string_view dest) {
 Status RefuseScript(const std::string& what) { return Unimplemented(what); }
 
 Status CheckFlags(const ParsedArgs& args) {
+  if (!args.plugin_options().empty()) {
+    const PluginOption& given = args.plugin_options().front();
+    return RefuseScript("Polygraphy's Python API has nothing like --" + given.backend + "." +
+                        given.option);
+  }
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
     if (row.action == OptionAction::kRunner) continue;
@@ -39,6 +45,16 @@ Status CheckFlags(const ParsedArgs& args) {
     return RefuseScript("Polygraphy's Python API has nothing like " + std::string(given.flag));
   }
   return {};
+}
+
+// What is asked of one runner alone, within --runner.
+Status CheckOwnFlags(const RunnerChoice& choice) {
+  if (choice.kind != "runner") return {};
+  VERNIER_ASSIGN_OR_RETURN(const LabelledRunner split, SplitRunner(choice.value));
+  const OptionTable table = RunOptionTable();
+  ParseResult parsed = ParseCommandLine(table, split.words);
+  TakePluginOptions(parsed);
+  return CheckFlags(parsed.args);
 }
 
 // Options within --runner, of which an engine's lines are not made.
@@ -54,6 +70,10 @@ Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
   const std::vector<RunnerChoice> choices = args.Runners();
   for (size_t i = 0; i < plan.runners.size(); ++i) {
     const RunnerPlan& runner = plan.runners[i];
+    if (!OwnPython(runner).empty()) {
+      return RefuseScript("Polygraphy has one Python for all runners");
+    }
+    VERNIER_TRY(CheckOwnFlags(choices[i]));
     const bool written = runner.backend == "onnxruntime" || runner.backend == "pluginref";
     if (written && runner.model.type == "onnx") continue;
     const std::string& type = runner.model.type;

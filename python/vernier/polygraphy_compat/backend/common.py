@@ -1,12 +1,11 @@
 """Bytes of files. Loaders are called to get what they are for."""
 
 import inspect
-import os
 
-from vernier import InvalidArgument, Malformed
+from vernier import Malformed
 from vernier._errors import SaveError
 
-from ..mod import snake_case
+from ..mod import import_from_script, snake_case
 
 
 def call(loader):
@@ -57,14 +56,7 @@ class InvokeFromScript:
         self.path, self.name = path, name
 
     def __call__(self, *args, **kwargs):
-        import runpy
-        try:
-            found = runpy.run_path(os.fspath(self.path))
-        except OSError as error:
-            raise Malformed(f"'{self.path}' cannot be read: {error.strerror}") from error
-        if self.name not in found:
-            raise InvalidArgument(f"'{self.path}' has no '{self.name}'")
-        return found[self.name](*args, **kwargs)
+        return import_from_script(self.path, self.name)(*args, **kwargs)
 
 
 def invoke_from_script(path, name, *args, **kwargs):
