@@ -140,7 +140,8 @@ struct RunPlan {
   /// Answer like the peer: warnings instead of errors for coerced inputs, one-sided outputs and
   /// missing iterations.
   bool lenient = false;
-  bool strict = false;  ///< vacuous agreement fails
+  bool strict = false;     ///< vacuous agreement fails, and so does what `same_type` says
+  bool same_type = false;  ///< outputs of different types fail
   std::vector<RunnerPlan> runners;
   InputPlan inputs;
   SavePlan save;

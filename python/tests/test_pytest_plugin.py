@@ -32,3 +32,17 @@ def test_check_passes_and_fails(pytester):
     # Which of a test's checks it was.
     result.stdout.fnmatch_lines([">*assert_outputs_match({*np.zeros(3)}, atol=0.5)",
                                  ">*vernier.compare({*np.zeros(3)})", ">*vernier.run(None*"])
+
+
+def test_what_was_not_compared_is_no_mismatch(pytester):
+    pytester.makepyfile("""
+        import numpy as np
+        from vernier.pytest_plugin import assert_outputs_match
+
+        def test_part():
+            assert_outputs_match({"y": np.ones(3)}, {"y": np.ones(3), "w": np.ones(3)})
+    """)
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*outputs were not all compared*", "*INCOMPLETE*"])
+    assert "do not match" not in result.stdout.str()

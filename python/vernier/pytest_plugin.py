@@ -18,7 +18,13 @@ def assert_outputs_match(actual, expected, **options):
 def _expect_pass(record):
     __tracebackhide__ = True
     if not record.passed:
-        pytest.fail(f"outputs do not match\n{record.summary()}")
+        pytest.fail(f"{_headline(record)}\n{record.summary()}")
+
+
+def _headline(record):
+    """As the exit code has it: what was not compared has not been found to differ."""
+    return {1: "outputs do not match",
+            4: "outputs were not all compared"}.get(record.exit_code, "the comparison failed")
 
 
 class VernierFixture:

@@ -94,9 +94,7 @@ class Investigation {
     VERNIER_TRY(RunPlain());
     pairs_ = PairTensors(reference_model_.get(), plain_->saved_names(), *graph_);
     if (pairs_.reference.empty()) {
-      GiveUp(
-          "no tensor of the reference has a counterpart in the candidate's graph; names of "
-          "tensors have to agree");
+      GiveUp(WhyNothingPairs(reference_model_.get(), plain_->saved_names(), *graph_));
       return {};
     }
     unexposed_ = pairs_.one_sided;

@@ -187,4 +187,27 @@ TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string>
   return TensorPairing(reference, saved, candidate).Make();
 }
 
+std::string WhyNothingPairs(const OnnxModel* reference, std::span<const std::string> saved,
+                            const BlameGraph& candidate) {
+  const auto is_shared = [&](std::string_view name) {
+    if (reference == nullptr) return std::find(saved.begin(), saved.end(), name) != saved.end();
+    const std::vector<OnnxValue>& outputs = reference->graph().outputs;
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](const OnnxValue& output) { return output.name == name; });
+  };
+  std::string handed_on;
+  for (const OnnxValue& output : candidate.graph().outputs) {
+    const bool made = candidate.IsMade(output.name) && !candidate.IsConstant(output.name);
+    if (made || !is_shared(output.name)) continue;
+    handed_on += (handed_on.empty() ? "'" : ", '") + std::string(output.name) +
+                 (candidate.IsInput(output.name) ? "' is an input" : "' is a constant");
+  }
+  if (!handed_on.empty()) {
+    return "no layer computes what both sides have: in the candidate's graph " + handed_on +
+           ", and blame compares what layers make of the inputs";
+  }
+  return "no tensor of the reference has a counterpart in the candidate's graph; names of tensors "
+         "have to agree";
+}
+
 }  // namespace vernier

@@ -37,4 +37,8 @@ bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> sav
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
                         const BlameGraph& candidate);
 
+/// The sentence for a PairTensors that found no pair.
+std::string WhyNothingPairs(const OnnxModel* reference, std::span<const std::string> saved,
+                            const BlameGraph& candidate);
+
 }  // namespace vernier

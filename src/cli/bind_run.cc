@@ -313,6 +313,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.command = invocation.command;
   plan.lenient = invocation.as_peer || args.Has("lenient");
   plan.strict = args.Has("strict");
+  plan.same_type = args.Has("same_type");
   VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
   for (RunnerPlan& runner : plan.runners) runner.model.fp16_clamps = plan.lenient;
   VERNIER_TRY(BindInputs(args, plan, logger));

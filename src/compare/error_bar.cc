@@ -80,7 +80,7 @@ Result<Moments> Measure(const Tensor& a, const Tensor& b) {
   const bool complex = Kind(a.dtype()) == DTypeKind::kComplex;
   if (!finite && !complex) return FiniteMoments(Elements(a), Elements(b));
   return Moments{static_cast<double>(a.element_count()), sums.a_squared, sums.b_squared,
-                 sums.difference_squared, 1};
+                 sums.difference_squared, std::scalbn(1.0, sums.exponent)};
 }
 
 double Times(double value, double bar) {
@@ -119,6 +119,13 @@ FittedBar FitBar(const Tensor& a, const Tensor& b, const ErrorBar& bar, double s
   return fitted;
 }
 
+// NaN stays.
+void RaiseTo(double times, BarMeasure measure, BarVerdict& verdict) {
+  if (!(times > verdict.times_over)) return;
+  verdict.times_over = times;
+  verdict.worst = measure;
+}
+
 // How many elements differ by more than rounding, against how many may.
 void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBar& bar, BarVerdict& verdict) {
   const ErrorSplit split = SplitErrors(a, b, bar.clean * verdict.scale);
@@ -128,7 +135,7 @@ void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBar& bar, BarVer
   verdict.allowed = bar.allowed;
   verdict.beyond = static_cast<double>(split.beyond) / count;
   const double times = static_cast<double>(split.beyond) / std::max(most, 0.5);
-  verdict.times_over = std::max(verdict.times_over, times);
+  RaiseTo(times, BarMeasure::kBeyond, verdict);
 }
 
 }  // namespace
@@ -184,8 +191,8 @@ Result<BarVerdict> MeasureAgainstBar(const Tensor& a, const Tensor& b, const Err
   verdict.atol = std::isfinite(verdict.scale) ? fitted.element * verdict.scale : 0;
   if (bar.steps) verdict.atol = std::max(verdict.atol, 1.0);
   verdict.rtol = fitted.element;
-  verdict.times_over =
-      std::max(Times(verdict.rms, fitted.rms), Times(std::fabs(verdict.gain), verdict.gain_bar));
+  verdict.times_over = Times(verdict.rms, fitted.rms);
+  RaiseTo(Times(std::fabs(verdict.gain), verdict.gain_bar), BarMeasure::kGain, verdict);
   if (bar.clean > 0 && verdict.scale > 0) MeasureBeyond(a, b, bar, verdict);
   verdict.passed = verdict.times_over <= 1;
   return verdict;
@@ -193,7 +200,7 @@ Result<BarVerdict> MeasureAgainstBar(const Tensor& a, const Tensor& b, const Err
 
 void CloseVerdict(const DifferenceSummary& difference, bool elements_passed, BarVerdict& verdict) {
   if (elements_passed) return;
-  verdict.times_over = std::max(verdict.times_over, difference.worst_ratio);
+  RaiseTo(difference.worst_ratio, BarMeasure::kElement, verdict);
   verdict.passed = false;
 }
 

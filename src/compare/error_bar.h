@@ -48,6 +48,9 @@ class ErrorBars {
   std::map<std::string, ErrorBar, std::less<>> bars_;
 };
 
+/// What an output is held against its bar by.
+enum class BarMeasure : uint8_t { kError, kGain, kBeyond, kElement };
+
 /// A bar in the output's own units, and how the output stands against it.
 struct BarVerdict {
   double bar = 0;         ///< of the root mean square of the differences, relative to the scale
@@ -63,6 +66,7 @@ struct BarVerdict {
   double atol = 0;        ///< what a single element may differ by: this or ...
   double rtol = 0;        ///< ... this share of itself
   double times_over = 0;  ///< the worst of these, in multiples of its bar; at most 1 passes
+  BarMeasure worst = BarMeasure::kError;  ///< which of them that is
   std::string why;
   bool passed = false;
 };

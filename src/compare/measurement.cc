@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace vernier {
 namespace {
@@ -27,6 +28,11 @@ StatisticsLevel LevelFor(ErrorStat stat) {
 bool IsInteger(DType dtype) {
   const DTypeKind kind = Kind(dtype);
   return kind != DTypeKind::kFloat && kind != DTypeKind::kComplex && kind != DTypeKind::kString;
+}
+
+// Devices round them before they multiply.
+bool AreLongIntegers(DType a, DType b) {
+  return IsInteger(a) && IsInteger(b) && std::max(BitsOf(a), BitsOf(b)) > 32;
 }
 
 // What `wanted` has and `have` has not.
@@ -158,7 +164,8 @@ Status PairMeasurement::MeasureBar() {
 void PairMeasurement::SetRule() {
   // Differences of strings are 0 or 1, which a tolerance of 1 must not excuse.
   if (a_.dtype() == DType::kString) return;
-  request_.rule = {tolerances_.absolute, tolerances_.relative, options_.infinities_compare_equal};
+  request_.rule = {tolerances_.absolute, tolerances_.relative, options_.infinities_compare_equal,
+                   !options_.lenient};
 }
 
 void PairMeasurement::AskForMetrics() {
@@ -201,7 +208,9 @@ void PairMeasurement::ChoosePlace() {
   if (device == nullptr || (!device->Holds(a_) && !device->Holds(b_))) return;
   on_device_ = device->Holds(a_) && device->Holds(b_) && aligned() && steps_.empty() &&
                detail_.values != DetailLevel::kAlways && !detail_.distances &&
-               !detail_.mismatch_places && options_.check_error_stat.Lookup(name_, {}).empty() &&
+               !detail_.mismatch_places &&
+               !(request_.products && AreLongIntegers(a_.dtype(), b_.dtype())) &&
+               options_.check_error_stat.Lookup(name_, {}).empty() &&
                std::all_of(options_.functions.begin(), options_.functions.end(), NeedsOnlyTallies);
   if (!on_device_) {
     status_ = BringHere();
@@ -218,13 +227,15 @@ Status PairMeasurement::BringHere() {
 
 Result<PairMeasures> PairMeasurement::MeasureOnDevice() {
   Result<PairMeasures> measures = detail_.device->Measure(a_, b_, request_);
-  if (measures.ok() && measures->difference.mismatches == 0) return measures;
+  const bool whole = measures.ok() && AreFinite(measures->products);
+  if (whole && measures->difference.mismatches == 0) return measures;
   const StatusCode code = measures.status().code();
   const bool is_copied =
       measures.ok() || code == StatusCode::kUnavailable || code == StatusCode::kUnimplemented;
   if (!is_copied) return measures;
   VERNIER_TRY(BringHere());
-  if (measures.ok()) return measures;
+  // What overflows on the device is measured with more care here.
+  if (whole && std::isfinite(measures->difference.worst_ratio)) return measures;
   return MeasurePair(Elements(a_), Elements(b_), request_, detail_.pool);
 }
 

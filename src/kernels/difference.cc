@@ -83,14 +83,14 @@ Result<DifferenceSummary> SummariseDifferences(const ElementSpan& a, const Eleme
                                                const DifferenceRule& rule,
                                                std::span<const double> quantiles) {
   VERNIER_TRY(CheckTypes(a, b));
-  return WithReader(a, b, rule.infinities_equal,
+  return WithReader(a, b, rule,
                     [&](auto& reader) { return Summarise(reader, a.count, rule, quantiles); });
 }
 
 Result<DifferenceArrays> MakeDifferences(const ElementSpan& a, const ElementSpan& b,
                                          const DifferenceRule& rule) {
   VERNIER_TRY(CheckTypes(a, b));
-  return WithReader(a, b, rule.infinities_equal, [&](auto& reader) -> Result<DifferenceArrays> {
+  return WithReader(a, b, rule, [&](auto& reader) -> Result<DifferenceArrays> {
     using Reader = std::remove_reference_t<decltype(reader)>;
     VERNIER_ASSIGN_OR_RETURN(TensorBuffer absolute_out,
                              TensorBuffer::Allocate(Reader::kAbsolute, {a.count}));
@@ -108,7 +108,7 @@ Result<DifferenceArrays> MakeDifferences(const ElementSpan& a, const ElementSpan
 Status VisitDifferences(const ElementSpan& a, const ElementSpan& b, const DifferenceRule& rule,
                         int64_t first, int64_t count, const DifferenceVisitor& visit) {
   VERNIER_TRY(CheckTypes(a, b));
-  WithReader(a, b, rule.infinities_equal, [&](auto& reader) {
+  WithReader(a, b, rule, [&](auto& reader) {
     using Reader = std::remove_reference_t<decltype(reader)>;
     typename Reader::Absolute absolute[kBlockSize];
     typename Reader::Relative relative[kBlockSize];
@@ -128,7 +128,7 @@ Status VisitDifferences(const ElementSpan& a, const ElementSpan& b, const Differ
 Result<std::vector<int64_t>> FindMismatches(const ElementSpan& a, const ElementSpan& b,
                                             const DifferenceRule& rule, size_t limit) {
   VERNIER_TRY(CheckTypes(a, b));
-  return WithReader(a, b, rule.infinities_equal, [&](auto& reader) {
+  return WithReader(a, b, rule, [&](auto& reader) {
     const MismatchTest<std::remove_reference_t<decltype(reader)>> test(rule);
     std::vector<int64_t> places;
     ForEachBlock(reader, a.count,
@@ -203,17 +203,17 @@ Result<DifferenceHistograms> MakeDifferenceHistograms(const ElementSpan& a, cons
   };
   const HistogramPair empty{{summary.absolute_dtype, range(summary.absolute)},
                             {summary.relative_dtype, range(summary.relative)}};
-  if (NaturalArithmetic(a.dtype) == Arithmetic::kFloat32 &&
+  const bool halves = rule.halves_where_needed && summary.absolute.infinite_count > 0;
+  if (!halves && NaturalArithmetic(a.dtype) == Arithmetic::kFloat32 &&
       NaturalArithmetic(b.dtype) == Arithmetic::kFloat32 && !rule.infinities_equal) {
     const PairRules rules = ArithmeticOf(a.dtype, b.dtype, rule).rules;
     return CountInVectors<float>({a, b, rules}, empty, pool);
   }
-  if (a.dtype == DType::kFloat64 && b.dtype == DType::kFloat64) {
+  if (!halves && a.dtype == DType::kFloat64 && b.dtype == DType::kFloat64) {
     const PairRules rules = ArithmeticOf(a.dtype, b.dtype, rule).rules;
     return CountInVectors<double>({a, b, rules}, empty, pool);
   }
-  return WithReader(a, b, rule.infinities_equal,
-                    [&](auto& reader) { return CountInOrder(reader, a.count, empty); });
+  return WithReader(a, b, rule, [&](auto& reader) { return CountInOrder(reader, a.count, empty); });
 }
 
 }  // namespace vernier

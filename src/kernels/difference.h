@@ -31,6 +31,9 @@ struct DifferenceRule {
   /// Equal infinities differ by 0 instead of NaN. Float32 differences then divide in float64, as
   /// the peer's do.
   bool infinities_equal = false;
+  /// Finite floats whose difference is too large for their type have a relative difference all the
+  /// same: of 1e308 from -1e308 it is 2, where the peer's is infinite.
+  bool halves_where_needed = false;
 };
 
 struct DifferenceSummary {

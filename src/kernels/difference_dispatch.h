@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/difference.h"
 #include "kernels/difference_readers.h"
 #include "vernier/status.h"
 
@@ -31,14 +32,14 @@ inline Status CheckTypes(const ElementSpan& a, const ElementSpan& b) {
 
 // Calls `function` with the reader for the two types. The types must have passed CheckTypes.
 template <typename Function>
-auto WithReader(const ElementSpan& a, const ElementSpan& b, bool infinities_equal,
+auto WithReader(const ElementSpan& a, const ElementSpan& b, const DifferenceRule& rule,
                 Function function) {
   if (Kind(a.dtype) == DTypeKind::kString) {
     StringDifferences reader(a, b);
     return function(reader);
   }
   if (Kind(a.dtype) == DTypeKind::kComplex || Kind(b.dtype) == DTypeKind::kComplex) {
-    ComplexDifferences reader(a, b, infinities_equal);
+    ComplexDifferences reader(a, b, rule.infinities_equal);
     return function(reader);
   }
   if (a.dtype == DType::kBool && b.dtype == DType::kBool) {
@@ -50,14 +51,14 @@ auto WithReader(const ElementSpan& a, const ElementSpan& b, bool infinities_equa
     return function(reader);
   }
   if (!IsBoolOrSmallFloat(a.dtype) || !IsBoolOrSmallFloat(b.dtype)) {
-    RealDifferences<double> reader(a, b, infinities_equal);
+    RealDifferences<double> reader(a, b, rule);
     return function(reader);
   }
-  if (infinities_equal) {
-    WidenedDifferences reader(a, b);
+  if (rule.infinities_equal) {
+    WidenedDifferences reader(a, b, rule);
     return function(reader);
   }
-  RealDifferences<float> reader(a, b, false);
+  RealDifferences<float> reader(a, b, rule);
   return function(reader);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/difference.h"
 #include "kernels/element_blocks.h"
 
 namespace vernier {
@@ -28,11 +29,12 @@ class RealDifferences {
   static constexpr DType kAbsolute = sizeof(T) == 4 ? DType::kFloat32 : DType::kFloat64;
   static constexpr DType kRelative = kAbsolute;
 
-  RealDifferences(const ElementSpan& a, const ElementSpan& b, bool infinities_equal)
+  RealDifferences(const ElementSpan& a, const ElementSpan& b, const DifferenceRule& rule)
       : a_(a),
         b_(b),
         replaces_zero_(Kind(b.dtype) == DTypeKind::kFloat),
-        infinities_equal_(infinities_equal) {}
+        infinities_equal_(rule.infinities_equal),
+        halves_(rule.halves_where_needed) {}
 
   int64_t Read(int64_t start, size_t n, T* absolute, T* relative) {
     const T* a = LoadBlock(a_, start, n, a_block_);
@@ -45,6 +47,7 @@ class RealDifferences {
     }
     if (!replaces_zero_) {
       for (size_t i = 0; i < n; ++i) relative[i] = absolute[i] / std::fabs(b[i]);
+      if (halves_) DivideHalves(a, b, n, absolute, relative);
       return 0;
     }
     int64_t zeros = 0;
@@ -53,14 +56,24 @@ class RealDifferences {
       const T magnitude = b[i] == 0 ? static_cast<T>(kZeroReplacement) : std::fabs(b[i]);
       relative[i] = absolute[i] / magnitude;
     }
+    if (halves_) DivideHalves(a, b, n, absolute, relative);
     return zeros;
   }
 
  private:
+  // Of finite numbers that lie further apart than T can say. B is not 0 there.
+  static void DivideHalves(const T* a, const T* b, size_t n, const T* absolute, T* relative) {
+    for (size_t i = 0; i < n; ++i) {
+      if (!std::isinf(absolute[i]) || !std::isfinite(a[i]) || !std::isfinite(b[i])) continue;
+      relative[i] = std::fabs(a[i] / 2 - b[i] / 2) / std::fabs(b[i] / 2);
+    }
+  }
+
   ElementSpan a_;
   ElementSpan b_;
   bool replaces_zero_;
   bool infinities_equal_;
+  bool halves_;
   T a_block_[kBlockSize];
   T b_block_[kBlockSize];
 };
@@ -74,8 +87,8 @@ class WidenedDifferences {
   static constexpr DType kAbsolute = DType::kFloat64;
   static constexpr DType kRelative = DType::kFloat64;
 
-  WidenedDifferences(const ElementSpan& a, const ElementSpan& b)
-      : b_(b), narrow_(a, b, true), replaces_zero_(Kind(b.dtype) == DTypeKind::kFloat) {}
+  WidenedDifferences(const ElementSpan& a, const ElementSpan& b, const DifferenceRule& rule)
+      : b_(b), narrow_(a, b, rule), replaces_zero_(Kind(b.dtype) == DTypeKind::kFloat) {}
 
   int64_t Read(int64_t start, size_t n, double* absolute, double* relative) {
     const int64_t zeros = narrow_.Read(start, n, absolute_block_, relative_block_);
@@ -84,7 +97,8 @@ class WidenedDifferences {
       const double magnitude =
           b[i] == 0 && replaces_zero_ ? kZeroReplacement : std::fabs(static_cast<double>(b[i]));
       absolute[i] = static_cast<double>(absolute_block_[i]);
-      relative[i] = absolute[i] / magnitude;
+      const bool halved = std::isinf(absolute[i]) && std::isfinite(relative_block_[i]);
+      relative[i] = halved ? static_cast<double>(relative_block_[i]) : absolute[i] / magnitude;
     }
     return zeros;
   }

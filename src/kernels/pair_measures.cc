@@ -86,6 +86,33 @@ void PlaceUlp(UlpDistances& ulp, const ElementSpan& a, const ElementSpan& b) {
   ulp.place_of_max += MeasureUlp(part(a), part(b)).place_of_max;
 }
 
+// May finite numbers lie further apart than their type can say? Where no tolerance is relative,
+// that decides nothing.
+bool NeedsHalves(const PairMeasures& scanned, const MeasureRequest& request) {
+  const DifferenceSummary& difference = scanned.difference;
+  if (!request.rule.halves_where_needed || difference.mismatches == 0) return false;
+  const bool measured = request.differences != StatisticsLevel::kNone || request.worst > 0;
+  return measured ? difference.absolute.infinite_count > 0
+                  : request.rule.rtol > 0 && std::isinf(difference.worst_ratio);
+}
+
+bool DiffersBeyondItsType(const ElementSpan& a, const ElementSpan& b) {
+  const bool narrow = IsBoolOrSmallFloat(a.dtype) && IsBoolOrSmallFloat(b.dtype);
+  const double largest = narrow ? static_cast<double>(std::numeric_limits<float>::max())
+                                : std::numeric_limits<double>::max();
+  std::vector<double> a_block(kBlockSize), b_block(kBlockSize);
+  for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
+    const double* x = LoadBlock(a, start, n, a_block.data());
+    const double* y = LoadBlock(b, start, n, b_block.data());
+    for (size_t i = 0; i < n; ++i) {
+      if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+      if (std::fabs(x[i] / 2 - y[i] / 2) > largest / 2) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<PairMeasures> MeasurePair(const ElementSpan& a, const ElementSpan& b,
@@ -94,6 +121,9 @@ Result<PairMeasures> MeasurePair(const ElementSpan& a, const ElementSpan& b,
   std::optional<PairMeasures> scanned = ScanInOnePass(a, b, request, pool);
   if (!scanned) return MeasurePairByParts(a, b, request);
   PairMeasures& out = *scanned;
+  if (NeedsHalves(out, request) && DiffersBeyondItsType(a, b)) {
+    return MeasurePairByParts(a, b, request);
+  }
   KeepLevel(out.a, request.sides);
   KeepLevel(out.difference.absolute, request.differences);
   KeepLevel(out.difference.relative, request.differences);
@@ -101,6 +131,9 @@ Result<PairMeasures> MeasurePair(const ElementSpan& a, const ElementSpan& b,
     out.ulp = MeasureUlp(a, b);
   } else if (request.ulp) {
     PlaceUlp(out.ulp, a, b);
+  }
+  if (request.products && !AreFinite(out.products)) {
+    out.products = ScaledProductSums(a, b).value_or(out.products);
   }
   FillSides(out.worst, a, b);
   return std::move(out);
@@ -149,8 +182,8 @@ PairMetrics MakePairMetrics(const ProductSums& sums, int64_t count) {
   const auto n = static_cast<double>(count);
   const double noise = sums.difference_squared / n;
   const double signal = sums.a_squared / n;
-  out.l2 = std::sqrt(sums.difference_squared);
-  out.rmse = std::sqrt(noise);
+  out.l2 = std::scalbn(std::sqrt(sums.difference_squared), sums.exponent);
+  out.rmse = std::scalbn(std::sqrt(noise), sums.exponent);
   const double norm_a = std::sqrt(sums.a_squared);
   const double norm_b = std::sqrt(sums.b_squared);
   if (norm_a == 0 || norm_b == 0) {
@@ -159,7 +192,7 @@ PairMetrics MakePairMetrics(const ProductSums& sums, int64_t count) {
     const double cosine = sums.dot / (norm_a * norm_b);
     out.cosine = std::isnan(cosine) ? cosine : std::clamp(cosine, -1.0, 1.0);
   }
-  const double peak = sums.a_max <= 0 ? 1.0 : sums.a_max;
+  const double peak = sums.a_max <= 0 ? std::scalbn(1.0, -sums.exponent) : sums.a_max;
   out.psnr = noise == 0 ? kInfinity : 20 * std::log10(peak) - 10 * std::log10(noise);
   out.snr = noise == 0    ? kInfinity
             : signal == 0 ? -kInfinity  // even of noise that is NaN, as in the peer

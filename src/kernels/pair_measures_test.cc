@@ -143,6 +143,39 @@ TEST(MakePairMetrics, FollowsFromTheSums) {
   EXPECT_TRUE(std::isnan(empty.snr));
 }
 
+TEST(MeasurePair, SubtractsLargeIntegersBeforeItRoundsThem) {
+  const int64_t large = int64_t{1} << 62;
+  const std::vector<int64_t> a = {large, large + 2, 3}, b = {large + 1, large + 100, 3};
+  const ElementSpan a_span = SideOf(DType::kInt64, a), b_span = SideOf(DType::kInt64, b);
+  EXPECT_EQ(MeasurePair(a_span, b_span, {.products = true})->products.difference_squared, 9605);
+  const ElementSpan c_span = SideOf(DType::kUint64, b);
+  EXPECT_EQ(MeasurePair(a_span, c_span, {.products = true})->products.difference_squared, 9605);
+}
+
+TEST(MeasurePair, ScalesSquaresThatFloat64CannotHold) {
+  const std::vector<double> a = {3e200, 4e200}, b = {3e200, 2e200};
+  const PairMeasures m =
+      *MeasurePair(SideOf(DType::kFloat64, a), SideOf(DType::kFloat64, b), {.products = true});
+  const PairMetrics metrics = MakePairMetrics(m.products, 2);
+  EXPECT_DOUBLE_EQ(metrics.l2, 2e200);
+  EXPECT_DOUBLE_EQ(metrics.cosine, 17 / (5 * std::sqrt(13.0)));
+  EXPECT_DOUBLE_EQ(metrics.psnr, 20 * std::log10(4.0) - 10 * std::log10(2.0));
+  EXPECT_DOUBLE_EQ(metrics.snr, 10 * std::log10(12.5 / 2));
+}
+
+TEST(MeasurePair, DividesDifferencesBeyondTheirTypeByHalves) {
+  const std::vector<float> a = {3e38f, 1}, b = {-3e38f, 1};
+  MeasureRequest request{.rule = {1e-5, 1e-5}, .worst = 1};
+  EXPECT_EQ(MeasurePair(SideOf(a), SideOf(b), request)->worst.at(0).relative, kInfinity);
+  request.rule.halves_where_needed = true;
+  EXPECT_EQ(MeasurePair(SideOf(a), SideOf(b), request)->worst.at(0).relative, 2);
+  request.worst = 0;
+  request.rule.rtol = 2;
+  EXPECT_EQ(MeasurePair(SideOf(a), SideOf(b), request)->difference.mismatches, 0);
+  request.rule.infinities_equal = true;
+  EXPECT_EQ(MeasurePair(SideOf(a), SideOf(b), request)->difference.mismatches, 0);
+}
+
 TEST(MeasureDivergence, ComparesDistributions) {
   const std::vector<float> a = {1, 1, 2}, b = {1, 2, 1}, zero = {0, 1, 1}, negative = {-1, 1, 1};
   EXPECT_NEAR(MeasureDivergence(SideOf(a), SideOf(b))->a_from_b, 0.25 * std::log(2.0), 1e-15);

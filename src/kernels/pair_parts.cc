@@ -152,9 +152,8 @@ namespace {
 
 std::vector<WorstElement> MeasureWorst(const ElementSpan& a, const ElementSpan& b,
                                        const MeasureRequest& request) {
-  std::vector<WorstElement> worst =
-      WithReader(a, b, request.rule.infinities_equal,
-                 [&](auto& reader) { return FindWorst(reader, a.count, request); });
+  std::vector<WorstElement> worst = WithReader(
+      a, b, request.rule, [&](auto& reader) { return FindWorst(reader, a.count, request); });
   FillSides(worst, a, b);
   return worst;
 }

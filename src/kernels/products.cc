@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/compensated_sum.h"
+#include "kernels/difference_dispatch.h"
 
 namespace vernier {
 namespace {
@@ -35,8 +36,9 @@ struct Accumulator {
   double a_max = -std::numeric_limits<double>::infinity();
   bool a_has_nan = false;
 
-  template <typename Wide, typename T>
-  void Add(const T* a, const T* b, size_t n) {
+  /// `difference` gives that of the elements at a place, in Wide.
+  template <typename Wide, typename T, typename Difference>
+  void Add(const T* a, const T* b, size_t n, Difference difference_at) {
     double dots = 0;
     double a_squares = 0;
     double b_squares = 0;
@@ -44,7 +46,7 @@ struct Accumulator {
     for (size_t i = 0; i < n; ++i) {
       const auto wide_a = static_cast<Wide>(a[i]);
       const auto wide_b = static_cast<Wide>(b[i]);
-      const auto difference = static_cast<Wide>(a[i] - b[i]);
+      const Wide difference = difference_at(i);
       dots += ConjugateProduct(wide_a, wide_b);
       a_squares += ConjugateProduct(wide_a, wide_a);
       b_squares += ConjugateProduct(wide_b, wide_b);
@@ -60,18 +62,9 @@ struct Accumulator {
   }
 };
 
-template <typename Wide, typename T>
-ProductSums Run(const ElementSpan& a, const ElementSpan& b) {
-  std::vector<T> a_block(kBlockSize);
-  std::vector<T> b_block(kBlockSize);
-  Accumulator sums;
-  for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
-    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
-    sums.Add<Wide>(LoadBlock(a, start, n, a_block.data()), LoadBlock(b, start, n, b_block.data()),
-                   n);
-  }
+ProductSums Finish(const Accumulator& sums, int64_t count) {
   ProductSums out;
-  if (a.count == 0) return out;
+  if (count == 0) return out;
   out.dot = sums.dot.value();
   out.a_squared = sums.a_squared.value();
   out.b_squared = sums.b_squared.value();
@@ -80,7 +73,88 @@ ProductSums Run(const ElementSpan& a, const ElementSpan& b) {
   return out;
 }
 
+template <typename Wide, typename T>
+ProductSums Run(const ElementSpan& a, const ElementSpan& b) {
+  std::vector<T> a_block(kBlockSize);
+  std::vector<T> b_block(kBlockSize);
+  Accumulator sums;
+  for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
+    const T* x = LoadBlock(a, start, n, a_block.data());
+    const T* y = LoadBlock(b, start, n, b_block.data());
+    sums.Add<Wide>(x, y, n, [&](size_t i) { return static_cast<Wide>(x[i] - y[i]); });
+  }
+  return Finish(sums, a.count);
+}
+
+// Integers of 64 bits: subtracted before they are rounded to float64.
+ProductSums RunIntegers(const ElementSpan& a, const ElementSpan& b) {
+  IntegerDifferences reader(a, b);
+  std::vector<double> a_block(kBlockSize), b_block(kBlockSize), relative(kBlockSize);
+  std::vector<uint64_t> absolute(kBlockSize);
+  Accumulator sums;
+  for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
+    reader.Read(start, n, absolute.data(), relative.data());
+    sums.Add<double>(LoadBlock(a, start, n, a_block.data()), LoadBlock(b, start, n, b_block.data()),
+                     n, [&](size_t i) { return static_cast<double>(absolute[i]); });
+  }
+  return Finish(sums, a.count);
+}
+
+double LargestMagnitude(const ElementSpan& elements) {
+  std::vector<double> block(kBlockSize);
+  double largest = 0;
+  for (int64_t start = 0; start < elements.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, elements.count - start));
+    const double* values = LoadBlock(elements, start, n, block.data());
+    for (size_t i = 0; i < n; ++i) {
+      // A NaN is kept.
+      if (!(std::fabs(values[i]) <= largest)) largest = std::fabs(values[i]);
+      if (std::isnan(largest)) return largest;
+    }
+  }
+  return largest;
+}
+
+// Of finite numbers whose squares float64 cannot hold: all divided by one power of two.
+ProductSums RunScaled(const ElementSpan& a, const ElementSpan& b, int exponent) {
+  std::vector<double> a_block(kBlockSize), b_block(kBlockSize), x(kBlockSize), y(kBlockSize);
+  Accumulator sums;
+  for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
+    const double* a_values = LoadBlock(a, start, n, a_block.data());
+    const double* b_values = LoadBlock(b, start, n, b_block.data());
+    for (size_t i = 0; i < n; ++i) {
+      x[i] = std::scalbn(a_values[i], -exponent);
+      y[i] = std::scalbn(b_values[i], -exponent);
+    }
+    sums.Add<double>(x.data(), y.data(), n, [&](size_t i) { return x[i] - y[i]; });
+  }
+  ProductSums out = Finish(sums, a.count);
+  out.exponent = exponent;
+  return out;
+}
+
 }  // namespace
+
+bool AreFinite(const ProductSums& sums) {
+  return std::isfinite(sums.dot) && std::isfinite(sums.a_squared) &&
+         std::isfinite(sums.b_squared) && std::isfinite(sums.difference_squared);
+}
+
+std::optional<ProductSums> ScaledProductSums(const ElementSpan& a, const ElementSpan& b) {
+  const auto is_float = [](DType dtype) { return Kind(dtype) == DTypeKind::kFloat; };
+  if (!is_float(a.dtype) && !is_float(b.dtype)) return std::nullopt;
+  if (Kind(a.dtype) == DTypeKind::kComplex || Kind(b.dtype) == DTypeKind::kComplex) {
+    return std::nullopt;
+  }
+  const double largest_a = LargestMagnitude(a);
+  if (!std::isfinite(largest_a)) return std::nullopt;
+  const double largest = std::max(largest_a, LargestMagnitude(b));
+  if (!std::isfinite(largest) || largest == 0) return std::nullopt;
+  return RunScaled(a, b, std::ilogb(largest));
+}
 
 Result<ProductSums> ComputeProductSums(const ElementSpan& a, const ElementSpan& b) {
   if (!IsNumeric(a.dtype) || !IsNumeric(b.dtype) || a.count != b.count) {
@@ -92,7 +166,10 @@ Result<ProductSums> ComputeProductSums(const ElementSpan& a, const ElementSpan& 
     return Run<std::complex<double>, std::complex<double>>(a, b);
   }
   if (IsSmallFloatOrBool(a.dtype) && IsSmallFloatOrBool(b.dtype)) return Run<double, float>(a, b);
-  return Run<double, double>(a, b);
+  if (IsInteger(a.dtype) && IsInteger(b.dtype)) return RunIntegers(a, b);
+  const ProductSums sums = Run<double, double>(a, b);
+  if (AreFinite(sums)) return sums;
+  return ScaledProductSums(a, b).value_or(sums);
 }
 
 }  // namespace vernier

@@ -1,6 +1,8 @@
 // Sums of products of two arrays, in float64.
 #pragma once
 
+#include <optional>
+
 #include "kernels/element_blocks.h"
 #include "vernier/status.h"
 
@@ -10,9 +12,20 @@ struct ProductSums {
   double dot = 0;  ///< of a and b; the real part where they are complex
   double a_squared = 0;
   double b_squared = 0;
-  double difference_squared = 0;  ///< of a - b, rounded to float32 where both are small floats
-  double a_max = 0;               ///< NaN if A holds one; 0 when empty; complex: of magnitudes
+  /// Of a - b: exact before it is squared where both are integers, rounded to float32 where both
+  /// are small floats.
+  double difference_squared = 0;
+  double a_max = 0;  ///< NaN if A holds one; 0 when empty; complex: of magnitudes
+  /// All of the above are those of elements divided by two to this power, which is 0 unless float64
+  /// cannot hold the sums.
+  int exponent = 0;
 };
+
+bool AreFinite(const ProductSums& sums);
+
+/// The sums of real arrays that hold floats, with the exponent that keeps them finite. nullopt
+/// where an element is not finite, or all are 0.
+std::optional<ProductSums> ScaledProductSums(const ElementSpan& a, const ElementSpan& b);
 
 /// One pass. kInvalidArgument for strings, undefined types and different counts.
 Result<ProductSums> ComputeProductSums(const ElementSpan& a, const ElementSpan& b);

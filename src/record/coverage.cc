@@ -4,8 +4,15 @@
 
 namespace vernier {
 
+bool WasCompared(const OutputRecord& output) {
+  return output.without_numbers == 0 || output.without_numbers < output.compared;
+}
+
+bool IsRetyped(const OutputRecord& output) { return output.dtype != output.other_dtype; }
+
 void CoverageCount::Add(const CoverageCount& other) {
   outputs += other.outputs;
+  without_numbers += other.without_numbers;
   one_sided += other.one_sided;
   without_verdict += other.without_verdict;
   dropped += other.dropped;
@@ -17,14 +24,19 @@ void CoverageCount::Add(const CoverageCount& other) {
 
 CoverageCount CountCoverage(const PairRecord& pair) {
   CoverageCount count;
-  count.outputs = static_cast<int64_t>(pair.outputs.size());
   count.one_sided = static_cast<int64_t>(pair.only_in_first.size() + pair.only_in_second.size());
   count.without_verdict = static_cast<int64_t>(pair.without_verdict.size());
   count.dropped = static_cast<int64_t>(pair.dropped.size());
   for (const OutputRecord& output : pair.outputs) {
-    count.elements += output.elements;
     if (output.not_verified > 0) count.not_verified.push_back(output.name);
-    if (output.vacuous.empty()) continue;
+    if (!WasCompared(output)) {
+      ++count.without_numbers;
+      continue;
+    }
+    ++count.outputs;
+    count.elements += output.elements;
+    // What differs shows that it does.
+    if (output.vacuous.empty() || output.passed + output.not_verified < output.compared) continue;
     ++count.vacuous_outputs;
     count.vacuous_elements += output.elements;
   }

@@ -11,6 +11,7 @@ namespace vernier {
 
 struct CoverageCount {
   int64_t outputs = 0;          ///< compared
+  int64_t without_numbers = 0;  ///< outputs whose shapes or types kept them from comparison
   int64_t one_sided = 0;        ///< outputs without a counterpart
   int64_t without_verdict = 0;  ///< outputs of which a comparison script said nothing
   int64_t dropped = 0;          ///< outputs that a post-processing script left out
@@ -23,6 +24,12 @@ struct CoverageCount {
 };
 
 CoverageCount CountCoverage(const PairRecord& pair);
+
+/// Is there an iteration in which something of the output could be compared?
+bool WasCompared(const OutputRecord& output);
+
+/// Does a type differ between the sides?
+bool IsRetyped(const OutputRecord& output);
 
 /// Outputs that a script kept from being compared in any iteration, each once.
 std::vector<std::string> LeftOutByScripts(const PairRecord& pair);

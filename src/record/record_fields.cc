@@ -66,6 +66,11 @@ int64_t RecordFields::Integer(const char* key) const {
   return 0;
 }
 
+std::string RecordFields::Digits(const char* key) const {
+  const Json* value = Find(key);
+  return value != nullptr && value->is_number_integer() ? value->dump() : "";
+}
+
 std::vector<int64_t> RecordFields::Integers(const char* key) const {
   std::vector<int64_t> numbers;
   for (const Json& item : List(key)) {

@@ -30,6 +30,8 @@ class RecordFields {
   std::optional<double> MaybeNumber(const char* key) const;
 
   int64_t Integer(const char* key) const;
+  /// Of a whole number, of any sign; empty for everything else.
+  std::string Digits(const char* key) const;
   std::vector<int64_t> Integers(const char* key) const;
   /// Within the range of int.
   int Small(const char* key) const;

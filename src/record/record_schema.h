@@ -73,7 +73,7 @@ template <typename Fields>
 void ListFields(Fields& field, Some<ElementRecord> auto& element) {
   field("index", element.index);
   field.Values(element);
-  field("absolute_error", element.absolute_error);
+  field.Whole("absolute_error", element.absolute_error, element.absolute_digits);
   field("relative_error", element.relative_error);
   field("times_over_tolerance", element.times_tolerance);
 }
@@ -81,8 +81,8 @@ void ListFields(Fields& field, Some<ElementRecord> auto& element) {
 template <typename Fields>
 void ListFields(Fields& field, Some<SideRecord> auto& side) {
   field("dtype", side.dtype);
-  field("min", side.min);
-  field("max", side.max);
+  field.Whole("min", side.min, side.min_digits);
+  field.Whole("max", side.max, side.max_digits);
   field("mean", side.mean);
   field("std_dev", side.std_dev);
   field("nan", side.nan_count);
@@ -181,9 +181,12 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("name", output.name);
   field.TextOr("other_name", output.other_name, output.name);
   field("paired_by", output.paired_by);
+  field.Text("dtype", output.dtype);
+  field.Text("other_dtype", output.other_dtype);
   field("compared_iterations", output.compared);
   field("passed_iterations", output.passed);
   field("not_verified_iterations", output.not_verified);
+  field("iterations_without_numbers", output.without_numbers);
   field.Derived("passed", output.compared > 0 && output.passed == output.compared);
   field("elements", output.elements);
   field("mismatches", output.mismatches);
@@ -205,6 +208,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
 template <typename Fields>
 void ListFields(Fields& field, Some<CoverageCount> auto& count) {
   field("outputs", count.outputs);
+  field("outputs_without_numbers", count.without_numbers);
   field("outputs_on_one_side", count.one_sided);
   field("outputs_without_verdict", count.without_verdict);
   field("outputs_dropped", count.dropped);
@@ -222,6 +226,9 @@ void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("compared_iterations", pair.compared_iterations);
   field("passed_iterations", pair.passed_iterations);
   field("rejected_by_strict", pair.rejected);
+  field("rejected_for_types", pair.retyped);
+  field("incomplete", pair.incomplete);
+  field("average_passed", pair.average_passed);
   field("expected_iterations", pair.expected_iterations);
   field("outputs", pair.outputs);
   field("only_in_first", pair.only_in_first);

@@ -57,11 +57,17 @@ class FieldWriter {
     for (const auto& [a, b] : pairs) json_[key].push_back({{first, a}, {second, b}});
   }
 
+  /// A number whose digits are known where it is whole.
+  void Whole(const char* key, double value, const std::string& digits) {
+    const RecordJson whole = RecordJson::parse(digits, nullptr, false);
+    json_[key] = whole.is_number_integer() ? whole : JsonOf(value);
+  }
   /// Of string tensors the texts are in the place of the numbers.
   void Values(const ElementRecord& element) {
-    json_["first"] = element.first_text ? RecordJson(*element.first_text) : JsonOf(element.first);
-    json_["second"] =
-        element.second_text ? RecordJson(*element.second_text) : JsonOf(element.second);
+    Whole("first", element.first, element.first_digits);
+    Whole("second", element.second, element.second_digits);
+    if (element.first_text) json_["first"] = *element.first_text;
+    if (element.second_text) json_["second"] = *element.second_text;
   }
 
   RecordJson Take() { return std::move(json_); }
@@ -150,13 +156,17 @@ class FieldReader {
     });
   }
 
+  void Whole(const char* key, double& value, std::string& digits) {
+    value = fields_.Number(key);
+    digits = fields_.Digits(key);
+  }
   void Values(ElementRecord& element) {
     if (fields_.HoldsWords("first") || fields_.HoldsWords("second")) {
       element.first_text = fields_.Text("first");
       element.second_text = fields_.Text("second");
     } else {
-      (*this)("first", element.first);
-      (*this)("second", element.second);
+      Whole("first", element.first, element.first_digits);
+      Whole("second", element.second, element.second_digits);
     }
   }
 

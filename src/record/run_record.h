@@ -70,6 +70,8 @@ struct ElementRecord {
   double absolute_error = 0;
   double relative_error = 0;
   double times_tolerance = 0;
+  /// The digits of integers, which a double may have rounded; empty: they are none.
+  std::string first_digits = {}, second_digits = {}, absolute_digits = {};
 };
 
 /// The numbers of one side, where they were measured.
@@ -80,6 +82,7 @@ struct SideRecord {
   int64_t infinite_count = 0;
   std::optional<std::vector<int64_t>> first_nan;  ///< coordinates
   std::optional<std::vector<int64_t>> first_infinite;
+  std::string min_digits = {}, max_digits = {};  ///< of integers, as those of an ElementRecord
 };
 
 /// Distances between the two sides, where they were measured. None of them decides anything.
@@ -136,17 +139,20 @@ struct OutputRecord {
   std::string name;        ///< of the first runner
   std::string other_name;  ///< of the second, when it was not the same
   std::string paired_by;   ///< "exact", "folded", "substring", "position"
-  int64_t compared = 0;    ///< iterations
+  std::string dtype;       ///< of the first runner; empty: not known
+  std::string other_dtype;
+  int64_t compared = 0;  ///< iterations
   int64_t passed = 0;
   double worst_times_tolerance = 0;  ///< by how many times the worst element exceeds its bar
   int64_t not_verified = 0;          ///< iterations that neither passed nor mismatched
+  int64_t without_numbers = 0;       ///< iterations whose shapes or types kept it from comparison
   /// Of all iterations in which they were measured; none: in none of them.
   std::optional<double> max_absolute_error;
   std::optional<double> max_relative_error;
   std::optional<double> mean_absolute_error;  ///< of the iteration with the largest mean
   std::optional<double> required_absolute;    ///< the tolerance that would have been enough
   std::optional<double> required_relative;
-  int64_t elements = 0;       ///< of one iteration
+  int64_t elements = 0;       ///< of one iteration; 0 where none could be compared
   int64_t mismatches = 0;     ///< elements out of tolerance, in the worst iteration
   int64_t not_finite = 0;     ///< NaN and infinite values on either side, in the worst iteration
   double allowed_share = 0;   ///< of elements that may be out of tolerance
@@ -169,7 +175,10 @@ struct PairRecord {
   std::vector<std::string> only_in_second;
   std::vector<std::string> without_verdict = {};  ///< a comparison script said nothing of them
   std::vector<std::string> dropped = {};          ///< by a post-processing script
-  bool by_layer = false;  ///< what `blame` compared; made of `RunRecord::blame`, not saved
+  bool by_layer = false;    ///< what `blame` compared; made of `RunRecord::blame`, not saved
+  bool retyped = false;     ///< by --same-type or --strict: the types of some outputs differ
+  bool incomplete = false;  ///< less could be compared than was asked for
+  std::optional<bool> average_passed = {};  ///< of --check-average, where it was judged
 };
 
 /// One option of the command line, or one that has its default.

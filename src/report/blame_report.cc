@@ -2,17 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "record/blame_record.h"
+#include "vernier/dtype.h"
 
 namespace vernier {
 namespace {
+
+// Of integers that a double has not rounded.
+std::string WholeDigits(const std::string& dtype, double value) {
+  const DTypeKind kind = Kind(DTypeFromName(dtype).value_or(DType::kUndefined));
+  const bool integer = kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
+  return integer && std::fabs(value) <= 0x1p53 ? std::to_string(static_cast<int64_t>(value)) : "";
+}
 
 SideRecord SideOf(const BlameTensorRecord& tensor, const MagnitudeRecord& values) {
   SideRecord side;
   side.dtype = tensor.dtype;
   side.min = values.min;
   side.max = values.max;
+  side.min_digits = WholeDigits(side.dtype, side.min);
+  side.max_digits = WholeDigits(side.dtype, side.max);
   side.nan_count = values.nan_count;
   side.infinite_count = values.infinite_count;
   return side;
@@ -55,6 +66,41 @@ OutputRecord OutputOf(const BlameTensorRecord& tensor, int64_t iteration,
   return output;
 }
 
+// Pairs of base64 digits, two for either side.
+std::string MirrorPoints(const std::string& points) {
+  std::string mirrored = points;
+  for (size_t i = 0; i + 3 < points.size(); i += 4) {
+    mirrored.replace(i, 4, points.substr(i + 2, 2) + points.substr(i, 2));
+  }
+  return mirrored;
+}
+
+void SwapSides(OutputRecord& output) {
+  std::swap(output.name, output.other_name);
+  std::swap(output.dtype, output.other_dtype);
+  std::swap(output.figures.first, output.figures.second);
+  for (ElementRecord& element : output.figures.worst) {
+    std::swap(element.first, element.second);
+    std::swap(element.first_text, element.second_text);
+    std::swap(element.first_digits, element.second_digits);
+  }
+  if (!output.figures.charts) return;
+  std::swap(output.figures.charts->first, output.figures.charts->second);
+  output.figures.charts->points = MirrorPoints(output.figures.charts->points);
+}
+
+// The sides stand as they do in the comparison of the outputs, where there is one: the reader sees
+// one pair.
+void StandAsOutputsDo(const RunRecord& record, PairRecord& layers) {
+  const bool other_way =
+      std::any_of(record.pairs.begin(), record.pairs.end(), [&](const PairRecord& pair) {
+        return pair.first == layers.second && pair.second == layers.first;
+      });
+  if (!other_way) return;
+  std::swap(layers.first, layers.second);
+  for (OutputRecord& output : layers.outputs) SwapSides(output);
+}
+
 GraphRecord GraphOf(const BlameRecord& blame) {
   GraphRecord graph;
   graph.model = blame.model;
@@ -83,6 +129,7 @@ RunRecord WithLayers(RunRecord record) {
       pair.outputs.push_back(OutputOf(tensor, layer.iteration, blame));
     }
   }
+  StandAsOutputsDo(record, pair);
   record.pairs.push_back(std::move(pair));
   return record;
 }

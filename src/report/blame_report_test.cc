@@ -52,6 +52,22 @@ TEST(WithLayers, ASearchThatWasGivenUpExcusesNothing) {
   EXPECT_EQ(OutputVerdict(Report(std::move(blame)).pairs.at(0).outputs.at(0)), "failed");
 }
 
+// One pair must not be listed as A against B and as B against A.
+TEST(WithLayers, SidesStandAsInTheComparisonOfOutputs) {
+  BlameRecord blame = Compared(1.4);
+  blame.reference = "ref";
+  blame.candidate = "cand";
+  blame.layers[0].outputs[0].reference.max = 1;
+  blame.layers[0].outputs[0].candidate.max = 2;
+  RunRecord record = RecordOf(std::move(blame));
+  record.pairs.push_back({"cand", "ref", 1, 1, 1, {}, false, {}, {}});
+  record = WithLayers(std::move(record));
+  const PairRecord& layers = record.pairs.at(1);
+  EXPECT_EQ(layers.first + " vs. " + layers.second, "cand vs. ref");
+  EXPECT_EQ(layers.outputs.at(0).figures.first->max, 2);
+  EXPECT_EQ(layers.outputs[0].figures.second->max, 1);
+}
+
 TEST(WithLayers, WhatIsNotFiniteFails) {
   for (const double total :
        {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {

@@ -56,6 +56,35 @@ std::string FormatMetricLine(CompareFunction function, double value, double thre
          ") | " + (metric.Passes(value, threshold) ? "PASSED" : "FAILED");
 }
 
+namespace {
+
+// Two numbers in as few digits as tell them apart.
+std::string Against(double value, double bound) {
+  for (int digits = 2; digits < 18; ++digits) {
+    const std::string left = FormatG(value, digits), right = FormatG(bound, digits);
+    if (left != right || value == bound) return left + " against " + right;
+  }
+  return "";
+}
+
+// By which of the measures an output is over its bar.
+std::string WhatBroke(const BarVerdict& verdict) {
+  switch (verdict.worst) {
+    case BarMeasure::kError:
+      return " by the error, " + Against(verdict.rms, verdict.bar);
+    case BarMeasure::kGain:
+      return " by the gain, " + Against(std::fabs(verdict.gain), verdict.gain_bar);
+    case BarMeasure::kBeyond:
+      return " by the share of elements beyond rounding";
+    case BarMeasure::kElement:
+      break;
+  }
+  return " by a single element, which may differ by " + FormatG(verdict.atol, 2) + " or " +
+         FormatG(verdict.rtol, 2) + " of itself";
+}
+
+}  // namespace
+
 std::string FormatBarLine(std::string_view name, const BarVerdict& verdict) {
   std::string text = "Tolerance auto | Output: '" + std::string(name) + "' | bar " +
                      FormatG(verdict.bar, 2) + " of the output's scale " +
@@ -71,7 +100,7 @@ std::string FormatBarLine(std::string_view name, const BarVerdict& verdict) {
   const bool widened = verdict.condition > 1;
   if (verdict.passed) return text + "PASSED" + (widened ? ", ill-conditioned: " + condition : "");
   return text + "FAILED, " + FormatG(verdict.times_over, 3) + " times the bar" +
-         (widened ? ", also as an ill-conditioned output: " + condition : "");
+         WhatBroke(verdict) + (widened ? ", also as an ill-conditioned output: " + condition : "");
 }
 
 ComparisonDetail ComparisonReporter::Detail() const {

@@ -1,5 +1,6 @@
 #include "report/comparison_text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "compare/comparator.h"
@@ -7,6 +8,8 @@
 
 namespace vernier {
 namespace {
+
+using testing::HasSubstr;
 
 /// Keeps what is logged, with two spaces for each level of indentation.
 class RecordingLogger final : public Logger {
@@ -144,7 +147,18 @@ TEST(BarLineTest, TheShareOfElementsBeyondRoundingIsToldWhereItIsJudged) {
   EXPECT_EQ(FormatBarLine("y", verdict),
             "Tolerance auto | Output: 'y' | bar 0.003 of the output's scale 1.5: float32, 3 layers "
             "| error 0.001, gain 0, beyond rounding 47 % of the elements (2.8 % may be) | FAILED, "
-            "16.8 times the bar");
+            "16.8 times the bar by the error, 0.001 against 0.003");
+  verdict.worst = BarMeasure::kGain;
+  verdict.gain = -2.13e-5;
+  verdict.gain_bar = 1.17e-5;
+  EXPECT_THAT(FormatBarLine("y", verdict), HasSubstr("by the gain, 2.1e-05 against 1.2e-05"));
+  verdict.worst = BarMeasure::kBeyond;
+  EXPECT_THAT(FormatBarLine("y", verdict), HasSubstr("by the share of elements beyond rounding"));
+  verdict.worst = BarMeasure::kElement;
+  verdict.atol = 0.036;
+  verdict.rtol = 0.024;
+  EXPECT_THAT(FormatBarLine("y", verdict),
+              HasSubstr("by a single element, which may differ by 0.036 or 0.024 of itself"));
 }
 
 }  // namespace

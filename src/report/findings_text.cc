@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "record/coverage.h"
+#include "report/run_summary.h"
 #include "util/number_text.h"
 #include "util/visible_text.h"
 #include "vernier/dtype.h"
@@ -48,6 +50,17 @@ std::string Quoted(const std::string& text) {
   return "'" + text.substr(0, kShown) + (text.size() > kShown ? "..." : "") + "'";
 }
 
+std::string ValueText(double value, const std::string& digits, int precision) {
+  return digits.empty() ? FormatG(value, precision) : digits;
+}
+
+std::string AbsoluteText(const ElementRecord& element) {
+  const std::string text = ValueText(element.absolute_error, element.absolute_digits, 5);
+  const bool overflows = std::isinf(element.absolute_error) && std::isfinite(element.first) &&
+                         std::isfinite(element.second);
+  return overflows ? "too large for its type" : text;
+}
+
 std::vector<std::string> WorstLines(const OutputFigures& figures) {
   std::vector<std::string> lines;
   for (const ElementRecord& element : figures.worst) {
@@ -56,9 +69,10 @@ std::vector<std::string> WorstLines(const OutputFigures& figures) {
     if (element.first_text && element.second_text) {
       line += Quoted(*element.first_text) + " against " + Quoted(*element.second_text);
     } else {
-      line += FormatG(element.first, DigitsOf(figures.first)) + " against " +
-              FormatG(element.second, DigitsOf(figures.second)) + ", absolute error " +
-              FormatG(element.absolute_error, 5) + ", relative error " +
+      line += ValueText(element.first, element.first_digits, DigitsOf(figures.first)) +
+              " against " +
+              ValueText(element.second, element.second_digits, DigitsOf(figures.second)) +
+              ", absolute error " + AbsoluteText(element) + ", relative error " +
               FormatG(element.relative_error, 5);
     }
     lines.push_back(std::move(line));
@@ -107,7 +121,15 @@ std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool
   if (figures.distances && output.elements > 0) lines.push_back(DistanceLine(*figures.distances));
   lines.push_back(NotFiniteLine(pair.first, figures.first));
   lines.push_back(NotFiniteLine(pair.second, figures.second));
-  if (!output.vacuous.empty()) lines.push_back("shows nothing: " + output.vacuous);
+  if (IsRetyped(output)) {
+    lines.push_back("the types are " + output.dtype + " and " + output.other_dtype);
+  }
+  // What differs shows that it does; only NaN on both sides need to be named all the same.
+  if (!HasFailed(output)) {
+    lines.push_back(output.vacuous.empty() ? "" : "shows nothing: " + output.vacuous);
+  } else if (figures.first && figures.first->nan_count == output.elements) {
+    lines.push_back(output.vacuous);
+  }
   std::string text = "  output '" + output.name + "'";
   if (output.compared > 1) text += ", iteration " + std::to_string(figures.iteration);
   if (several_pairs) text += ", " + pair.first + " vs. " + pair.second;

@@ -1,5 +1,6 @@
 #include "report/junit.h"
 
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -80,6 +81,12 @@ std::string IterationsOf(const PairRecord& pair, const OutputRecord& output) {
          " passed";
 }
 
+std::string JunitValue(double value, const std::optional<std::string>& text,
+                       const std::string& digits) {
+  if (text) return *text;
+  return digits.empty() ? FormatG(value, 9) : digits;
+}
+
 TestCase OutputCase(const PairRecord& pair, const OutputRecord& output) {
   TestCase test{.name = output.name};
   const std::string_view verdict = OutputVerdict(output);
@@ -92,9 +99,8 @@ TestCase OutputCase(const PairRecord& pair, const OutputRecord& output) {
   test.text = test.message + IterationsOf(pair, output);
   for (const ElementRecord& element : output.figures.worst) {
     test.text += "\nat " + FormatDims(element.index) + ": " +
-                 (element.first_text ? *element.first_text : FormatG(element.first, 9)) +
-                 " against " +
-                 (element.second_text ? *element.second_text : FormatG(element.second, 9));
+                 JunitValue(element.first, element.first_text, element.first_digits) + " against " +
+                 JunitValue(element.second, element.second_text, element.second_digits);
   }
   return test;
 }

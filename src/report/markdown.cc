@@ -69,9 +69,11 @@ std::string OutputTable(const RunRecord& record) {
   for (size_t i = 0; i < std::min(kShownRows, ranked.size()); ++i) {
     const OutputRecord& output = *ranked[i].output;
     const std::string verdict(OutputVerdict(output));
-    text += "|" + Cell(output.name) + (verdict == "failed" ? " **failed** |" : Cell(verdict)) +
-            Cell(TimesOverCell(output)) + Cell(ErrorCell(output.max_absolute_error)) +
-            Cell(ErrorCell(output.max_relative_error));
+    text +=
+        "|" + Cell(output.name) + (verdict == "failed" ? " **failed** |" : Cell(verdict)) +
+        Cell(TimesOverCell(output)) +
+        Cell(output.max_absolute_error ? FormatError(*output.max_absolute_error, output, 4) : "") +
+        Cell(ErrorCell(output.max_relative_error));
     if (several) text += Cell(ranked[i].pair->first + " vs. " + ranked[i].pair->second);
     text += "\n";
   }

@@ -9,6 +9,7 @@
 #include "report/text_table.h"
 #include "report/threshold_advice.h"
 #include "report/verdict_text.h"
+#include "util/counted.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
@@ -69,7 +70,9 @@ std::string VerdictCell(const OutputRecord& output) {
   return HasFailed(output) ? "FAILED" : std::string(OutputVerdict(output));
 }
 
-std::string Error(const std::optional<double>& error) { return error ? FormatG(*error, 5) : "-"; }
+std::string Error(const OutputRecord& output, const std::optional<double>& error) {
+  return error ? FormatError(*error, output) : "-";
+}
 
 // Of outputs that match, the quickest comparison only knows that nothing is out of tolerance.
 std::string TimesOver(const OutputRecord& output) {
@@ -85,8 +88,8 @@ TextRow OutputRow(const RankedOutput& ranked, bool several_pairs) {
   TextRow row = {output.name,
                  VerdictCell(output),
                  TimesOver(output),
-                 Error(output.max_absolute_error),
-                 Error(output.max_relative_error),
+                 Error(output, output.max_absolute_error),
+                 output.max_relative_error ? FormatG(*output.max_relative_error, 5) : "-",
                  output.tolerances_checked
                      ? std::to_string(output.mismatches) + "/" + std::to_string(output.elements)
                      : "-"};
@@ -133,13 +136,45 @@ std::string ListSome(const std::vector<std::string>& names) {
 }
 
 std::string VerdictWord(const PairRecord& pair) {
-  const bool failed = std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);
+  // An average is judged in the place of the iterations.
+  const bool failed = pair.average_passed
+                          ? !*pair.average_passed
+                          : std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);
   if (pair.outputs.empty()) return "NOTHING COMPARED";
   const bool unverified =
       std::any_of(pair.outputs.begin(), pair.outputs.end(),
                   [](const auto& output) { return OutputVerdict(output) == "not verified"; });
-  if (!failed && pair.rejected) return "FAILED by --strict";
-  return failed ? "FAILED" : unverified ? "NOT VERIFIED" : "PASSED";
+  if (failed) return "FAILED";
+  if (pair.rejected) return "FAILED by --strict";
+  if (pair.retyped) return "FAILED, as types differ";
+  return unverified ? "NOT VERIFIED" : pair.incomplete ? "INCOMPLETE" : "PASSED";
+}
+
+// "3 outputs", "1 of 2 outputs".
+std::string SomeOf(int64_t some, int64_t all, std::string_view noun) {
+  return all > some ? std::to_string(some) + " of " + Counted(all, noun) : Counted(some, noun);
+}
+
+// " (shapes (2, 3) and (4, 3))", or nothing where the lines above say it.
+std::string WhyIncomparable(const OutputRecord& output) {
+  for (const GateRecord& gate : output.figures.gates) {
+    if (!gate.why.empty()) return " (" + FirstLine(gate.why) + ")";
+  }
+  return "";
+}
+
+std::string HowPaired(const std::string& by) {
+  if (by == "position") return "the only ones left";
+  return by == "substring" ? "one name is within the other" : "by " + by;
+}
+
+// TensorFlow's ":0" behind a name counts as no difference either.
+std::string OnlyInCase(const PairRecord& pair) {
+  const bool numbered =
+      std::any_of(pair.outputs.begin(), pair.outputs.end(), [](const OutputRecord& output) {
+        return output.paired_by == "folded" && output.name.size() != output.other_name.size();
+      });
+  return numbered ? "names differ in case or ':0' only" : "names differ in case only";
 }
 
 }  // namespace
@@ -149,23 +184,13 @@ bool HasFailed(const OutputRecord& output) {
 }
 
 std::string FormatCoverage(const PairRecord& pair) {
-  const size_t compared = pair.outputs.size();
-  const size_t total = compared + pair.only_in_first.size() + pair.only_in_second.size() +
-                       LeftOutByScripts(pair).size();
-  std::string text =
-      "compared " + std::to_string(compared) +
-      (total > compared ? " of " + std::to_string(total) : std::string()) +
-      (compared == 1 && total == 1 ? " output" : " outputs") + " in " +
-      std::to_string(pair.compared_iterations) +
-      (pair.expected_iterations > pair.compared_iterations
-           ? " of " + std::to_string(pair.expected_iterations)
-           : std::string()) +
-      (std::max(pair.compared_iterations, pair.expected_iterations) == 1 ? " iteration"
-                                                                         : " iterations");
   const CoverageCount count = CountCoverage(pair);
+  const int64_t total = count.outputs + count.without_numbers + count.one_sided +
+                        static_cast<int64_t>(LeftOutByScripts(pair).size());
+  std::string text = "compared " + SomeOf(count.outputs, total, "output") + " in " +
+                     SomeOf(pair.compared_iterations, pair.expected_iterations, "iteration");
   if (count.elements > 0) {
-    text += ", " + std::to_string(count.elements) +
-            (count.elements == 1 ? " element" : " elements") +
+    text += ", " + Counted(count.elements, "element") +
             (pair.compared_iterations > 1 ? " in each" : "");
   }
   if (!pair.only_in_first.empty()) {
@@ -176,18 +201,32 @@ std::string FormatCoverage(const PairRecord& pair) {
   }
   if (!pair.without_verdict.empty()) text += "; no verdict on: " + ListSome(pair.without_verdict);
   if (!pair.dropped.empty()) text += "; dropped by post-processing: " + ListSome(pair.dropped);
-  std::vector<std::string> inexact, vacuous, widened;
+  std::vector<std::string> folded, inexact, vacuous, widened, incomparable, retyped;
   for (const OutputRecord& output : pair.outputs) {
-    if (output.paired_by != "exact") {
-      inexact.push_back(output.name + " with " + output.other_name + " (by " + output.paired_by +
-                        ")");
+    const std::string both = output.name + " with " + output.other_name;
+    if (output.paired_by == "folded") {
+      folded.push_back(both);
+    } else if (output.paired_by != "exact") {
+      inexact.push_back(both + " (" + HowPaired(output.paired_by) + ")");
     }
-    if (!output.vacuous.empty()) vacuous.push_back(output.name + " (" + output.vacuous + ")");
+    if (IsRetyped(output)) {
+      retyped.push_back(output.name + " (" + output.dtype + " against " + output.other_dtype + ")");
+    }
+    if (!WasCompared(output)) {
+      incomparable.push_back(output.name + WhyIncomparable(output));
+      continue;
+    }
+    if (!output.vacuous.empty() && !HasFailed(output)) {
+      vacuous.push_back(output.name + " (" + output.vacuous + ")");
+    }
     if (output.bar && output.bar->condition > 1 && output.bar->times_over <= 1) {
       widened.push_back(output.name + " (κ = " + FormatG(output.bar->condition, 3) + ")");
     }
   }
+  if (!incomparable.empty()) text += "; could not be compared: " + ListSome(incomparable);
+  if (!folded.empty()) text += "; " + OnlyInCase(pair) + ": " + ListSome(folded);
   if (!inexact.empty()) text += "; paired by likeness: " + ListSome(inexact);
+  if (!retyped.empty()) text += "; types differ: " + ListSome(retyped);
   if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);
   if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
   if (!vacuous.empty()) {
@@ -257,11 +296,11 @@ std::string FormatAdvice(const RunRecord& record) {
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
       if (!HasFailed(output) || output.not_finite == 0) continue;
-      return Line("reason: output '" + output.name + "' holds " +
-                  std::to_string(output.not_finite) + " NaN or infinite values" +
-                  (record.runners.empty()
-                       ? ""
-                       : "; find where they start: add --onnx-outputs '*' --validate"));
+      return Line(
+          "reason: output '" + output.name + "' holds " + std::to_string(output.not_finite) +
+          (output.not_finite == 1 ? " NaN or infinite value" : " NaN or infinite values") +
+          (record.runners.empty() ? ""
+                                  : "; find where they start: add --onnx-outputs '*' --validate"));
     }
     const std::string enough = EnoughTolerances(pair);
     if (enough.empty()) continue;
@@ -283,13 +322,21 @@ std::string FormatAdvice(const RunRecord& record) {
   return thresholds.empty() ? "" : "next: to accept this difference: add" + thresholds + "\n";
 }
 
+namespace {
+
+// Older records do not say how the average was.
+std::string VerdictOf(const PairRecord& pair, bool averaged) {
+  return averaged && !pair.average_passed ? "" : VerdictWord(pair) + ", ";
+}
+
+}  // namespace
+
 std::string FormatRunSummary(const RunRecord& record, const SummaryOptions& options) {
   std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
                      FormatFindings(record, options.all_outputs);
   for (const PairRecord& pair : record.pairs) {
-    // An average is judged in the lines above, not by its iterations.
-    const std::string verdict = record.averaged ? "" : VerdictWord(pair) + ", ";
-    text += Line(pair.first + " vs. " + pair.second + ": " + verdict + FormatCoverage(pair));
+    text += Line(pair.first + " vs. " + pair.second + ": " + VerdictOf(pair, record.averaged) +
+                 FormatCoverage(pair));
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";

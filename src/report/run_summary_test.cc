@@ -148,6 +148,54 @@ TEST(FormatCoverage, NamesWhatShowsNothingAndHowMuchThatIs) {
       "elements]");
 }
 
+TEST(FormatCoverage, SaysHowNamesWithoutANamesakeWerePaired) {
+  PairRecord pair = ComparedPair();
+  pair.outputs[0].other_name = "LOGITS";
+  pair.outputs[0].paired_by = "folded";
+  pair.outputs[1].other_name = "probability";
+  pair.outputs[1].paired_by = "substring";
+  EXPECT_EQ(FormatCoverage(pair),
+            "compared 2 outputs in 3 iterations, 20 elements in each; names differ in case only: "
+            "logits with LOGITS; paired by likeness: prob with probability (one name is within the "
+            "other)");
+}
+
+TEST(FormatCoverage, CountsOnlyWhatHasNumbers) {
+  PairRecord pair = ComparedPair();
+  pair.outputs[0].without_numbers = pair.outputs[0].compared = 3;
+  pair.outputs[0].passed = 0;
+  pair.outputs[0].vacuous = "all elements are the same";
+  pair.outputs[0].figures.gates = {{"simple", "failed", "the shapes differ", {}, {}}};
+  EXPECT_EQ(FormatCoverage(pair),
+            "compared 1 of 2 outputs in 3 iterations, 10 elements in each; could not be compared: "
+            "logits (the shapes differ)");
+}
+
+TEST(FormatCoverage, NamesChangedTypes) {
+  PairRecord pair = ComparedPair();
+  pair.outputs[0].dtype = "int64";
+  pair.outputs[0].other_dtype = "float64";
+  EXPECT_THAT(FormatCoverage(pair), HasSubstr("; types differ: logits (int64 against float64)"));
+}
+
+TEST(FormatRunSummary, APairOfWhichPartWasComparedIsIncomplete) {
+  RunRecord record;
+  record.pairs = {ComparedPair()};
+  record.pairs[0].only_in_first = {"w"};
+  record.pairs[0].incomplete = true;
+  EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("INCOMPLETE, compared 2 of 3 outputs"));
+}
+
+TEST(FormatRunSummary, AnAverageHasAVerdict) {
+  RunRecord record;
+  record.averaged = true;
+  record.pairs = {ComparedPair()};
+  record.pairs[0].average_passed = true;
+  EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr(": PASSED, compared 2 outputs"));
+  record.pairs[0].average_passed = false;
+  EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr(": FAILED, compared 2 outputs"));
+}
+
 TEST(FormatCoverage, NothingComparedIsNoPass) {
   RunRecord record;
   PairRecord pair = ComparedPair();

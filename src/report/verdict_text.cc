@@ -7,6 +7,7 @@
 #include "report/run_summary.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
+#include "vernier/dtype.h"
 
 namespace vernier {
 namespace {
@@ -27,7 +28,7 @@ VerdictCounts CountOutputs(const RunRecord& record) {
       const bool failed = HasFailed(output);
       counts.failed += failed;
       counts.unverified += OutputVerdict(output) == "not verified";
-      counts.vacuous += !output.vacuous.empty();
+      counts.vacuous += !failed && !output.vacuous.empty();
     }
   }
   return counts;
@@ -77,13 +78,18 @@ VerdictText ProfileVerdict(const ProfileRecord& profile) {
 }
 
 VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts) {
-  if (counts.failed > 0) {
+  if (record.averaged) {
+    const auto fails = [](const PairRecord& pair) { return pair.average_passed == false; };
+    const auto known = [](const PairRecord& pair) { return pair.average_passed.has_value(); };
+    const bool old = std::none_of(record.pairs.begin(), record.pairs.end(), known);
+    if (std::any_of(record.pairs.begin(), record.pairs.end(), fails) ||
+        (old && record.exit_code == 1)) {
+      return {Outcome::kMismatched, "On average over the iterations, not all outputs match."};
+    }
+  } else if (counts.failed > 0) {
     const bool one = counts.failed == 1;
     return {Outcome::kMismatched,
             Share(counts.failed, counts.outputs) + (one ? " does not match." : " do not match.")};
-  }
-  if (record.averaged && record.exit_code == 1) {
-    return {Outcome::kMismatched, "On average over the iterations, not all outputs match."};
   }
   if (counts.unverified > 0) {
     return {Outcome::kIncomplete, "Nothing differs, but " +
@@ -153,6 +159,9 @@ std::string WhatElseWentWrong(const RunRecord& record) {
   const bool rejected = std::any_of(record.pairs.begin(), record.pairs.end(),
                                     [](const PairRecord& pair) { return pair.rejected; });
   if (rejected) return "--strict takes no agreement that shows nothing";
+  const bool retyped = std::any_of(record.pairs.begin(), record.pairs.end(),
+                                   [](const PairRecord& pair) { return pair.retyped; });
+  if (retyped) return "types of outputs differ";
   if (!record.faults.empty()) return "less was done than asked for";
   return "the run ended with exit code " + std::to_string(record.exit_code);
 }
@@ -191,6 +200,19 @@ std::string_view OutputVerdict(const OutputRecord& output) {
   return output.not_verified > 0 || output.compared == 0 ? "not verified" : "passed";
 }
 
+bool HoldsIntegers(const OutputRecord& output) {
+  const auto is_integer = [](const std::string& name) {
+    const DTypeKind kind = Kind(DTypeFromName(name).value_or(DType::kUndefined));
+    return kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
+  };
+  return is_integer(output.dtype) && is_integer(output.other_dtype);
+}
+
+std::string FormatError(double error, const OutputRecord& output, int digits) {
+  const bool whole = HoldsIntegers(output) && std::fabs(error) <= 0x1p53;
+  return whole ? std::to_string(static_cast<int64_t>(error)) : FormatG(error, digits);
+}
+
 std::string DescribeFailure(const OutputRecord& output) {
   if (OutputVerdict(output) == "passed") return "";
   std::vector<std::string> parts;
@@ -202,7 +224,7 @@ std::string DescribeFailure(const OutputRecord& output) {
                          : FormatG(output.worst_times_tolerance, 3) + " times over"));
   }
   if (output.max_absolute_error) {
-    parts.push_back("largest absolute error " + FormatG(*output.max_absolute_error, 5));
+    parts.push_back("largest absolute error " + FormatError(*output.max_absolute_error, output));
   }
   bool bar_told = false;
   for (const GateRecord& gate : output.figures.gates) {

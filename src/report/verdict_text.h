@@ -29,6 +29,12 @@ std::string_view OutcomeName(Outcome outcome);
 /// "passed", "failed" or "not verified".
 std::string_view OutputVerdict(const OutputRecord& output);
 
+/// On both sides.
+bool HoldsIntegers(const OutputRecord& output);
+
+/// An absolute difference: a whole number where both sides are integers, else to `digits`.
+std::string FormatError(double error, const OutputRecord& output, int digits = 5);
+
 /// Why an output did not pass, in one line: elements out of tolerance and the worst, the measures
 /// that failed, or why nothing could be said. Empty for one that passed.
 std::string DescribeFailure(const OutputRecord& output);

@@ -245,7 +245,11 @@ std::string SamplePoints(const OutputComparison& output, const Range& range) {
     const int64_t step = a.count / n;
     places.push_back(i * step + (i * 7919) % step);
   }
-  for (const WorstElement& worst : output.measures->worst) places.push_back(worst.place);
+  // Each element once: the worst may be among them.
+  for (const WorstElement& worst : output.measures->worst) {
+    const auto spread = places.begin() + n;
+    if (!std::binary_search(places.begin(), spread, worst.place)) places.push_back(worst.place);
+  }
   std::string points;
   for (const int64_t place : places) {
     double scratch[2];

@@ -268,12 +268,18 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
     if (!stopped_ && started_ && !abandoned) {
       observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
     }
-    if (!JudgePair(pair)) faults.mismatch = true;
+    const bool passed = JudgePair(pair);
+    if (!passed) faults.mismatch = true;
+    if (plan_->compare.check_average) records.back().average_passed = passed;
+    const bool before = std::exchange(faults.incomplete, false);
     AddUnverified(pair, faults, sentences);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
     if (plan_->strict) RejectIllConditioned(records.back(), faults, sentences);
+    if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults, sentences);
     if (!stopped_ && coverage == Coverage::kJudged)
       AddCoverageFaults(pair, records.back(), faults, sentences);
+    records.back().incomplete = faults.incomplete;
+    faults.incomplete |= before;
   }
   if (faults.mismatch && bars_ != nullptr) bars_->NoteProcessor(Processor(), sentences);
   return records;
@@ -300,6 +306,19 @@ void ComparisonRun::RejectIllConditioned(const PairRecord& record, RunFaults& fa
     sentences.push_back(
         record.first + " vs. " + record.second + ": --strict: output '" + output.name +
         "' passes only because it is ill-conditioned: κ = " + FormatG(output.bar->condition, 3));
+  }
+}
+
+// Numbers that agree say nothing of whoever reads the output by its type.
+void ComparisonRun::RejectRetyped(PairRecord& record, RunFaults& faults,
+                                  std::vector<std::string>& sentences) const {
+  for (const OutputRecord& output : record.outputs) {
+    if (output.dtype == output.other_dtype) continue;
+    faults.mismatch = true;
+    record.retyped = true;
+    sentences.push_back(record.first + " vs. " + record.second + ": " +
+                        (plan_->same_type ? "--same-type" : "--strict") + ": output '" +
+                        output.name + "' is " + output.dtype + " against " + output.other_dtype);
   }
 }
 

@@ -98,6 +98,8 @@ class ComparisonRun {
   bool JudgePair(const Pair& pair) const;
   static void RejectIllConditioned(const PairRecord& record, RunFaults& faults,
                                    std::vector<std::string>& sentences);
+  void RejectRetyped(PairRecord& record, RunFaults& faults,
+                     std::vector<std::string>& sentences) const;
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,

@@ -12,6 +12,7 @@
 #include "model/float16_edit.h"
 #include "model/model_type.h"
 #include "model/onnx_edit.h"
+#include "model/onnx_infer.h"
 #include "model/onnx_model.h"
 #include "model/onnx_outputs.h"
 #include "model/onnx_save.h"
@@ -40,6 +41,12 @@ std::string PrecisionOf(const OnnxModel& model) {
   for (const OnnxTensor& weight : model.graph().initializers) add(weight.dtype);
   for (const OnnxValue& value : model.graph().inputs) {
     if (types.empty()) add(value.dtype);
+  }
+  // Constants that nodes hold, and what is computed from integers.
+  if (types.empty()) {
+    for (const auto& [name, type] : InferGraphTypes(model, model.graph(), {})) {
+      add(DTypeFromOnnx(type).value_or(DType::kUndefined));
+    }
   }
   const bool quantized =
       std::any_of(model.graph().nodes.begin(), model.graph().nodes.end(), [](const OnnxNode& node) {

@@ -1,6 +1,8 @@
 #include "run/output_figures.h"
 
+#include <charconv>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/coordinates.h"
@@ -14,9 +16,46 @@ std::optional<std::vector<int64_t>> FirstPlace(int64_t place, const Dims& dims) 
   return CoordinatesOf(place, dims);
 }
 
-SideRecord MakeSide(const ValueStatistics& statistics, DType dtype, const Dims& dims) {
+// Of an integer, which a double may round; empty for anything else.
+std::string DigitsAt(const Tensor& tensor, int64_t place) {
+  if (place < 0 || place >= tensor.element_count()) return "";
+  int64_t scratch;
+  uint64_t unsigned_scratch;
+  switch (NaturalArithmetic(tensor.dtype())) {
+    case Arithmetic::kInt64:
+      return std::to_string(*LoadBlock(Elements(tensor), place, 1, &scratch));
+    case Arithmetic::kUint64:
+      return std::to_string(*LoadBlock(Elements(tensor), place, 1, &unsigned_scratch));
+    default:
+      return "";
+  }
+}
+
+// "" where a side is no integer, or where they are further apart than 64 bits say.
+std::string DifferenceDigits(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return "";
+  const auto magnitude = [](std::string_view digits) {
+    uint64_t value = 0;
+    if (digits.starts_with('-')) digits.remove_prefix(1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+  };
+  const uint64_t x = magnitude(a), y = magnitude(b);
+  if (a.starts_with('-') == b.starts_with('-')) return std::to_string(x > y ? x - y : y - x);
+  return x + y < x ? "" : std::to_string(x + y);
+}
+
+// Tensors that are on a device have statistics and no bytes.
+enum class Bytes : uint8_t { kHere, kPerhapsElsewhere };
+
+SideRecord MakeSide(const ValueStatistics& statistics, const Tensor& tensor, const Dims& dims,
+                    Bytes bytes) {
   SideRecord side;
-  side.dtype = DTypeName(dtype);
+  side.dtype = DTypeName(tensor.dtype());
+  if (bytes == Bytes::kHere) {
+    side.min_digits = DigitsAt(tensor, statistics.argmin);
+    side.max_digits = DigitsAt(tensor, statistics.argmax);
+  }
   side.min = statistics.min;
   side.max = statistics.max;
   side.mean = statistics.mean;
@@ -58,6 +97,9 @@ ElementRecord MakeElement(const WorstElement& element, const OutputComparison& o
     record.second_text = output.aligned_b.StringAt(element.place);
   }
   record.absolute_error = element.absolute;
+  record.first_digits = DigitsAt(output.a, element.place);
+  record.second_digits = DigitsAt(output.aligned_b, element.place);
+  record.absolute_digits = DifferenceDigits(record.first_digits, record.second_digits);
   record.relative_error = element.relative;
   record.times_tolerance = element.ratio;
   return record;
@@ -105,8 +147,10 @@ OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration, Cha
   if (!output.measures) return figures;
   const PairMeasures& measures = *output.measures;
   if (output.measured.sides != StatisticsLevel::kNone) {
-    figures.first = MakeSide(measures.a, output.a_dtype, output.a_dims);
-    figures.second = MakeSide(measures.b, output.b_dtype, output.a_dims);
+    // Distances in ULP are measured here alone.
+    const Bytes bytes = output.measured.ulp ? Bytes::kHere : Bytes::kPerhapsElsewhere;
+    figures.first = MakeSide(measures.a, output.a, output.a_dims, bytes);
+    figures.second = MakeSide(measures.b, output.aligned_b, output.a_dims, bytes);
   }
   if (output.measured.products) figures.distances = MakeDistances(output);
   const FunctionResult* simple = output.Find(CompareFunction::kSimple);

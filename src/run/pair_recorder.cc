@@ -58,7 +58,25 @@ void KeepWorseBar(BarRecord bar, std::optional<BarRecord>& worst) {
   if (worse) worst = std::move(bar);
 }
 
-void AddSimple(const SimpleResult& simple, OutputRecord& record) {
+// Values, not differences: of finite numbers a difference can overflow.
+int64_t CountNotFinite(const SimpleResult& simple, const OutputComparison& output) {
+  const auto count = [](const ValueStatistics& s) { return s.nan_count + s.infinite_count; };
+  const int64_t differences = count(simple.difference.absolute);
+  const bool measured = output.measures && output.measured.sides != StatisticsLevel::kNone;
+  if (!measured) return differences;
+  return std::min(differences, count(output.measures->a) + count(output.measures->b));
+}
+
+// Did the shapes or the types keep every function from looking at it?
+bool HasNoNumbers(const OutputComparison& output) {
+  return !output.functions.empty() && std::all_of(output.functions.begin(), output.functions.end(),
+                                                  [](const FunctionResult& function) {
+                                                    return function.shapes_differ ||
+                                                           function.verdict == Verdict::kFailed;
+                                                  });
+}
+
+void AddSimple(const SimpleResult& simple, const OutputComparison& output, OutputRecord& record) {
   const DifferenceSummary& difference = simple.difference;
   record.tolerances_checked = true;
   record.allowed_share = simple.allowed_share;
@@ -67,12 +85,19 @@ void AddSimple(const SimpleResult& simple, OutputRecord& record) {
   if (simple.bar) KeepWorseBar(MakeBarRecord(*simple.bar), record.bar);
   if (simple.measured == StatisticsLevel::kNone) return;
   KeepWorse(record.mean_absolute_error, difference.absolute.mean);
-  record.not_finite = std::max(record.not_finite,
-                               difference.absolute.nan_count + difference.absolute.infinite_count);
+  record.not_finite = std::max(record.not_finite, CountNotFinite(simple, output));
   for (const RequiredTolerance& required : simple.required) {
     KeepWorse(record.required_absolute, required.absolute);
     KeepWorse(record.required_relative, required.relative);
   }
+}
+
+// Of the first iteration in which they differ, else of the first.
+void AddTypes(const OutputComparison& output, OutputRecord& record) {
+  if (!record.dtype.empty() && output.a_dtype == output.b_dtype) return;
+  if (record.dtype != record.other_dtype) return;
+  record.dtype = DTypeName(output.a_dtype);
+  record.other_dtype = DTypeName(output.b_dtype);
 }
 
 double WorstRatio(const OutputComparison& output) {
@@ -121,10 +146,15 @@ void PairRecorder::AddOutput(const OutputComparison& output) {
     found->other_name = output.b_name;
     found->paired_by = PairedByName(output.how);
   }
-  found->elements = std::max(found->elements, output.a.element_count());
+  AddTypes(output, *found);
+  if (HasNoNumbers(output)) {
+    ++found->without_numbers;
+  } else {
+    found->elements = std::max(found->elements, output.a.element_count());
+  }
   for (const FunctionResult& function : output.functions) {
     const auto* simple = std::get_if<SimpleResult>(&function.data);
-    if (simple != nullptr) AddSimple(*simple, *found);
+    if (simple != nullptr) AddSimple(*simple, output, *found);
     if (output.a_dtype == DType::kString || output.b_dtype == DType::kString) {
       // No tolerance makes strings equal.
       found->required_absolute = found->required_relative = std::nullopt;

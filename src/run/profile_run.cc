@@ -13,6 +13,7 @@
 #include "run/live_runs.h"
 #include "run/pair_bars.h"
 #include "run/profile_accuracy.h"
+#include "run/profile_notes.h"
 #include "util/counted.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
@@ -27,9 +28,6 @@ constexpr int64_t kFewestRuns = 10;
 constexpr int64_t kMostRuns = 100'000;
 // Enough for a mean; layers are measured with a clock of microseconds anyway.
 constexpr int64_t kLayerRuns = 10;
-// Beyond these the machine was not quiet.
-constexpr double kMuchNoise = 0.05;
-constexpr double kMuchDrift = 0.05;
 
 double Since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -97,6 +95,7 @@ class Profile {
       }
     }
     SortPoints();
+    for (const std::string& note : NotesOnTimes(profile())) AddNote(note);
     outcome_.record.seconds = Since(start);
     return std::move(outcome_);
   }
@@ -251,21 +250,9 @@ class Profile {
     const double each = point.latency.mean;
     point.per_second = each > 0 ? static_cast<double>(point.batch.value_or(1)) / each : 0;
     point.peak_memory = runner.TakePeakMemory();
-    const std::string who = runner.name() + " with " + point.shapes;
     if (point.latency.max == 0) AddNote(runner.name() + " tells no times of its inferences");
-    if (const auto few = static_cast<size_t>(point.latency.count); few > 0 && few < kFewTimes) {
-      AddNote(who + ": of only " + Counted(few, "inference") + " the noise is half their range" +
-              (few == 1 ? ", which says nothing" : "") + "; measure longer (--duration, --runs)");
-    } else if (point.latency.median_noise > kMuchNoise) {
-      AddNote(who + ": the median is uncertain by " + FormatG(point.latency.median_noise * 100, 2) +
-              " %: the machine was not quiet, or --duration is too short");
-    }
-    if (std::abs(point.latency.drift) > kMuchDrift) {
-      AddNote(who + ": the second half was " + FormatG(std::abs(point.latency.drift) * 100, 2) +
-              " % " + (point.latency.drift > 0 ? "slower" : "faster") + " than the first");
-    }
     logger_.Finish(PadName(runner.name()) + " | Median " + FormatG(point.latency.median * 1e3, 4) +
-                   " ms in " + std::to_string(point.latency.count) + " inferences");
+                   " ms in " + Counted(point.latency.count, "inference"));
   }
 
   void Judge(size_t index, size_t set, IterationResult result, ProfilePoint& point) {

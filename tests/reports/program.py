@@ -3,11 +3,23 @@
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import tempfile
 import unittest
+import zipfile
 
 VERNIER = os.path.abspath(os.environ.get("VERNIER", "vernier"))
+
+
+def save_integers(path, **arrays):
+    """An .npz of int64, without NumPy."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, values in arrays.items():
+            header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({len(values)},), }}"
+            header = header.ljust(117) + "\n"
+            archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) +
+                             header.encode() + struct.pack(f"<{len(values)}q", *values))
 
 
 class Case(unittest.TestCase):

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "pictures"))
 import records
 from browser import Browser, find_browser
 from files import Png
-from program import Case
+from program import Case, save_integers
 
 ROWS = "document.querySelectorAll('#outputs tbody tr')"
 NAMES = f"[...{ROWS}].map((row) => row.querySelector('button').textContent)"
@@ -215,7 +215,7 @@ class Page(PageCase):
         text = self.browser.ask("document.getElementById('blame').innerText")
         for words in ("its own error, from the reference's inputs, is 41 times the bar", records.HOSTILE,
                       "3 NaN and 1 infinite", "[0, 7]", "Looking changed the result", "layer_5, layer_6",
-                      "The candidate fuses 2 tensors away", "1 tensors could not be looked at"):
+                      "The candidate fuses 2 tensors away", "1 tensor could not be looked at"):
             self.assertIn(words, text)
         # A dot a layer for its total error, a ring for its own.
         self.assertEqual(self.browser.ask("document.querySelectorAll('#layers circle.dot').length"), 40)
@@ -309,17 +309,73 @@ class Written(PageCase):
         self.assertNotIn("undefined", text)
         self.assertNotIn("NaN", text)
 
+    def captions(self):
+        return self.browser.ask("[...document.querySelectorAll('figcaption')]"
+                                ".map((caption) => caption.textContent).join(' ')")
+
+    def test_elements_are_counted_once(self):
+        self.write("run", DIGITS, *self.RUNNERS, code=1)
+        # Ten elements, of which the worst are some.
+        self.assertIn("10 elements, the worst among them", self.captions())
+        self.assertIn("All 10 elements differ", self.captions())
+
+    def test_words_of_headers_are_whole(self):
+        self.write("run", DIGITS, *self.RUNNERS, code=1)
+        for width in (1100, 1200, 1280):
+            self.browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                              deviceScaleFactor=1, mobile=False)
+            self.addCleanup(self.browser.call, "Emulation.clearDeviceMetricsOverride")
+            broken = self.browser.ask("""(() => {
+              const broken = [];
+              for (const head of document.querySelectorAll('#panel thead th')) {
+                const node = head.firstChild;
+                if (!node) continue;
+                for (const word of node.textContent.matchAll(/[A-Za-z]+/g)) {
+                  const range = document.createRange();
+                  range.setStart(node, word.index);
+                  range.setEnd(node, word.index + word[0].length);
+                  const lines = new Set([...range.getClientRects()].map((box) => box.top));
+                  if (lines.size > 1) broken.push(word[0]);
+                }
+              }
+              return broken;
+            })()""")
+            self.assertEqual(broken, [], width)
+
+    def test_integers_are_integers(self):
+        large = 2**62
+        save_integers(self.path("a.npz"), y=[large, 123456], z=[0, 1234567])
+        save_integers(self.path("b.npz"), y=[large + 98, 123456], z=[1234567, 0])
+        self.write("compare", "a.npz", "b.npz", "--atol", "1", "--rtol", "0", code=1)
+        text = self.browser.ask("document.body.innerText")
+        self.assertIn(str(large + 98), text)
+        self.browser.click("#outputs tbody tr:nth-child(2) button")
+        self.assertRegex(self.browser.ask("document.getElementById('panel').innerText"),
+                         r"\[0\]\s+0\s+1234567\s+1234567\s")
+        self.assertIn("1234567", self.browser.ask(ROWS + "[1].innerText"))
+
+    def test_a_pair_is_listed_one_way(self):
+        self.save_wrong_model()
+        self.write("run", DIGITS, "--runner", "wrong=onnxrt wrong.onnx", "--onnxrt", "--blame",
+                   code=1)
+        titles = self.browser.ask("[...document.querySelectorAll('#pair option')]"
+                                  ".map((option) => option.textContent)")
+        self.assertEqual(len({title.split(",")[0] for title in titles}), 1, titles)
+
     def test_a_run_that_passes(self):
         title = self.write("run", DIGITS, "--onnxrt", "--onnxrt", code=0)
         self.assertEqual(title, "All 2 outputs match.")
         self.assertEqual(self.count("#layers circle.failed"), 0)
 
-    def test_a_blame(self):
+    def save_wrong_model(self):
         # Sixteen weights in the middle of the file are 0.747.
         model = bytearray(DIGITS.read_bytes())
         middle = len(model) // 2
         model[middle:middle + 64] = b"\x3f" * 64
         self.path("wrong.onnx").write_bytes(model)
+
+    def test_a_blame(self):
+        self.save_wrong_model()
         title = self.write("blame", DIGITS, "--onnxrt", "--runner", "wrong=onnxrt wrong.onnx", code=1)
         self.assertIn("to blame", title)
         self.assertGreater(self.count("#blame table tbody tr"), 0)

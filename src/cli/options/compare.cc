@@ -82,7 +82,13 @@ constexpr OptionRow kComparison[] = {
     {.flags = {"--strict"},
      .dest = "strict",
      .help = "Also fail when an agreement means nothing: all zero, constant, all NaN or empty"
-             " outputs, one memory on both sides, or a file against itself.",
+             " outputs, one memory on both sides, or a file against itself; and when an output's"
+             " type differs.",
+     .origin = Origin::kOurs},
+    {.flags = {"--same-type"},
+     .dest = "same_type",
+     .help = "Also fail when an output has one element type on one side and another on the other."
+             " Without it the last lines report that.",
      .origin = Origin::kOurs},
     {.flags = {"--worst"},
      .dest = "worst",

@@ -14,14 +14,14 @@ function blameSection() {
   if (blame.disturbance) section.append(...disturbanceParts(blame.disturbance));
   if (blame.fusedAway) {
     section.append(make('details', {},
-        make('summary', {}, `The candidate fuses ${count(blame.fusedAway.length)} tensors away`),
+        make('summary', {}, `The candidate fuses ${some(blame.fusedAway.length, 'tensor')} away`),
         make('p', {class: 'hint'}, 'It makes them only when they are asked for. Their errors are of ' +
             'a session of their own; the errors of all others were measured with the fusions in place.'),
         make('p', {class: 'name'}, blame.fusedAway.join(', '))));
   }
   if (blame.unexposed) {
     section.append(make('details', {},
-        make('summary', {}, `${blame.unexposed.length} tensors could not be looked at`),
+        make('summary', {}, `${some(blame.unexposed.length, 'tensor')} could not be looked at`),
         plainTable([{title: 'tensor', words: true}, {title: 'why', words: true}],
             blame.unexposed.map((t) => [t.name || '', t.why || '']), 'Tensors not looked at')));
   }

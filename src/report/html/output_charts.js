@@ -31,6 +31,12 @@ function valuesChart(charts, first, second) {
   return figureOf('Values', svg.node(), caption);
 }
 
+function equalText(equal, all) {
+  if (all === 1) return equal ? 'The only element does not differ' : 'The only element differs';
+  if (equal === all) return `None of ${count(all)} elements differs`;
+  return equal ? `${count(equal)} of ${count(all)} elements do not differ` : `All ${count(all)} elements differ`;
+}
+
 function differencesChart(charts) {
   const counts = charts.diffs || [];
   const from = charts.decade || 0;
@@ -42,7 +48,7 @@ function differencesChart(charts) {
   const x = d3.scaleBand().domain(bars.map((bar, i) => i)).range([8, width - 8]).padding(0.12);
   const y = d3.scalePow().exponent(0.35).domain([0, Math.max(1, ...bars.map((b) => b.n))])
       .range([bottom, 6]);
-  const caption = `${count(charts.equal || 0)} of ${count(all)} elements do not differ` +
+  const caption = equalText(charts.equal || 0, all) +
       (counts.length ? `; the largest differences are of ${powerText(10 ** (from + counts.length - 1))}` : '') +
       (charts.wild ? `; ${count(charts.wild)} are NaN or infinite` : '') + '.';
   const svg = newSvg(width, height, 'Absolute differences by powers of ten: ' + caption);
@@ -110,7 +116,7 @@ function scatterChart(charts, first, second) {
   }
   const size = 220, edge = 14;
   const scale = d3.scaleLinear().domain([0, 4095]).range([0, size]);
-  const svg = newSvg(360, size + edge, `${second} against ${first} for ${points.length} elements`);
+  const svg = newSvg(360, size + edge, `${second} against ${first} for ${some(points.length, 'element')}`);
   svg.append('line').attr('class', 'diagonal').attr('x1', 60).attr('y1', size).attr('x2', 60 + size)
       .attr('y2', 0);
   svg.selectAll('circle').data(points).enter().append('circle').attr('class', 'point')
@@ -119,7 +125,7 @@ function scatterChart(charts, first, second) {
   svg.append('text').attr('x', 60 + size).attr('y', size + edge).attr('text-anchor', 'end')
       .text(show(charts.high));
   return figureOf('One against the other', svg.node(),
-      `Across: ${first}, up: ${second}. ${points.length} elements, the worst among them; what ` +
+      `Across: ${first}, up: ${second}. ${some(points.length, 'element')}, the worst among them; what ` +
       'agrees lies on the line.');
 }
 

@@ -29,14 +29,16 @@ function titleOf(output) {
   const made = node === undefined ? [] : [record.graph.nodes[node][1], record.graph.nodes[node][0]];
   const verdict = verdictOf(output);
   const parts = [make('h2', {class: 'name'}, output.name)];
-  const kind = [made.filter(Boolean).join(' '), (output.first || {}).type, shapeText(output.shape)];
+  const kind = [made.filter(Boolean).join(' '), output.otherType
+    ? `${(output.first || {}).type} against ${output.otherType}` : (output.first || {}).type,
+  shapeText(output.shape)];
   parts.push(make('p', {class: 'hint'}, kind.filter(Boolean).join(', ')));
   parts.push(make('p', {class: verdict === 'failed' ? 'failed' : ''},
       verdict === 'passed' ? passedText(output) : capital(output.failure || verdict) + '.'));
   if (output.vacuous) parts.push(make('p', {class: 'failed'}, `It shows nothing: ${output.vacuous}.`));
   if (output.advice) parts.push(make('p', {}, capital(output.advice) + '.'));
   if (output.other) {
-    parts.push(make('p', {class: 'hint'}, `Compared with ${output.other}, paired by ${output.by || 'name'}.`));
+    parts.push(make('p', {class: 'hint'}, `Compared with ${output.other}, ${pairedText(output.by)}.`));
   }
   const compared = output.compared || 0;
   if (compared > 1) {
@@ -44,6 +46,11 @@ function titleOf(output) {
         `what follows is iteration ${output.iteration || 0}, the worst.`));
   }
   return parts;
+}
+
+function pairedText(by) {
+  return {folded: 'whose name differs in case or \':0\' only', substring: 'as one name is within the other',
+    position: 'as only these two were left'}[by] || `paired by ${by || 'name'}`;
 }
 
 function passedText(output) {
@@ -59,8 +66,8 @@ function capital(text) {
 
 function worstOf(output, pair) {
   if (!output.worst) return [];
-  const rows = output.worst.map((e) => [place(e.at), show(e.a, 9), show(e.b, 9), show(e.abs),
-    show(e.rel), show(e.over, 3)]);
+  const rows = output.worst.map((e) => [place(e.at), show(e.a || 0, 9), show(e.b || 0, 9),
+    show(e.abs || 0), show(e.rel || 0), show(e.over || 0, 3)]);
   const columns = [{title: 'element'}, {title: pair.a, number: true},
     {title: pair.b, number: true}, {title: 'absolute', number: true},
     {title: 'relative', number: true}, {title: 'times over', number: true}];
@@ -76,7 +83,7 @@ function sidesOf(output, pair) {
     // Blame keeps extremes only.
     ...[['min', 'smallest'], ['max', 'largest'], ['mean', 'mean'], ['std', 'standard deviation']]
         .slice(0, record.blame ? 2 : 4)
-        .map(([key, title]) => [title, ...sides.map((s) => show(number(s[key]), 6))]),
+        .map(([key, title]) => [title, ...sides.map((s) => show(s[key] || 0, 6))]),
   ];
   for (const [key, title] of [['nan', 'NaN'], ['inf', 'infinite']]) {
     if (!sides.some((s) => s[key])) continue;

@@ -31,6 +31,11 @@ function count(n) {
   return n.toLocaleString('en').replace(/,/g, '\u202f');
 }
 
+// "1 output", "3 outputs": for nouns whose plural is an s.
+function some(n, noun) {
+  return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
+}
+
 function seconds(value) {
   const s = number(value);
   if (s < 1e-3) return show(s * 1e6, 3) + ' \u00b5s';

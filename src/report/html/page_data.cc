@@ -15,6 +15,14 @@ namespace {
 
 // Enough to tell neighbouring float32 values apart.
 constexpr int kValueDigits = 9;
+constexpr int kErrorDigits = 6;
+
+// Integers as their digits, which a number of the page's script may round.
+void AddWhole(PageJson& page, const char* key, double value, const std::string& digits,
+              int precision) {
+  if (digits.empty()) return page.Number(key, value, precision);
+  page.Text(key, digits);
+}
 
 void AddRunner(PageJson& page, const RunnerRecord& runner) {
   page.Text("name", runner.name);
@@ -42,8 +50,8 @@ void AddSide(PageJson& page, const char* key, const std::optional<SideRecord>& s
   if (!side) return;
   page.BeginObject(key);
   page.Text("type", side->dtype);
-  page.Number("min", side->min, kValueDigits);
-  page.Number("max", side->max, kValueDigits);
+  AddWhole(page, "min", side->min, side->min_digits, kValueDigits);
+  AddWhole(page, "max", side->max, side->max_digits, kValueDigits);
   page.Number("mean", side->mean);
   page.Number("std", side->std_dev);
   page.Integer("nan", side->nan_count);
@@ -71,10 +79,10 @@ void AddElement(PageJson& page, const ElementRecord& element) {
     page.Text("a", element.first_text.value_or(""));
     page.Text("b", element.second_text.value_or(""));
   } else {
-    page.Number("a", element.first, kValueDigits);
-    page.Number("b", element.second, kValueDigits);
+    AddWhole(page, "a", element.first, element.first_digits, kValueDigits);
+    AddWhole(page, "b", element.second, element.second_digits, kValueDigits);
   }
-  page.Number("abs", element.absolute_error);
+  AddWhole(page, "abs", element.absolute_error, element.absolute_digits, kErrorDigits);
   page.Number("rel", element.relative_error);
   page.Number("over", element.times_tolerance);
 }
@@ -129,17 +137,19 @@ void AddOutput(PageJson& page, const OutputRecord& output) {
   page.Text("name", output.name);
   if (output.other_name != output.name) page.Text("other", output.other_name);
   if (output.paired_by != "exact") page.Text("by", output.paired_by);
+  if (output.other_dtype != output.dtype) page.Text("otherType", output.other_dtype);
   const std::string_view verdict = OutputVerdict(output);
   if (verdict != "passed") page.Text("verdict", verdict);
   page.Text("failure", DescribeFailure(output));
-  page.Text("vacuous", output.vacuous);
+  if (!HasFailed(output)) page.Text("vacuous", output.vacuous);
   page.Integer("compared", output.compared);
   page.Integer("passed", output.passed);
   page.Integer("elements", output.elements);
   page.Integer("out", output.mismatches);
   page.Flag("checked", output.tolerances_checked);
   page.Number("over", output.worst_times_tolerance);
-  page.Number("abs", output.max_absolute_error);
+  page.Number("abs", output.max_absolute_error, HoldsIntegers(output) ? 17 : kErrorDigits);
+  page.Flag("whole", HoldsIntegers(output));
   page.Number("rel", output.max_relative_error);
   page.Number("mean", output.mean_absolute_error);
   page.Number("needAbs", output.required_absolute);
@@ -175,9 +185,10 @@ void AddPair(PageJson& page, const PairRecord& pair, const OwnErrors& own) {
   page.Flag("byLayer", pair.by_layer);
   page.Objects("outputs", pair.outputs, [&](const OutputRecord& output) {
     AddOutput(page, output);
-    if (const auto found = own.find(output.name); pair.by_layer && found != own.end()) {
-      page.Number("own", found->second);
-    }
+    if (!pair.by_layer) return;
+    auto found = own.find(output.name);
+    if (found == own.end()) found = own.find(output.other_name);
+    if (found != own.end()) page.Number("own", found->second);
   });
 }
 

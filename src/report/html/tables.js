@@ -86,7 +86,8 @@ function outputsSection() {
       if (column.key === 'name') {
         return make('td', {class: 'words'}, make('button', {type: 'button', class: 'link'}, value));
       }
-      const text = column.number && column.key !== 'place' && column.key !== 'out'
+      const whole = column.key === 'abs' && entry.output.whole && Number.isSafeInteger(value);
+      const text = column.number && column.key !== 'place' && column.key !== 'out' && !whole
           ? show(value) : value === undefined ? '\u2013' : String(value);
       return make('td', {class: column.number ? 'number' : column.key}, text);
     });
@@ -102,7 +103,7 @@ function outputsSection() {
     heads.forEach((head, i) => head.setAttribute('aria-sort', columns[i].key !== sort.key ? 'none'
         : sort.down ? 'descending' : 'ascending'));
     const shown = Math.min(limit, kept.length);
-    status.textContent = kept.length === all && shown === all ? `${all} outputs`
+    status.textContent = kept.length === all && shown === all ? some(all, 'output')
         : `${shown} shown of ${kept.length} that fit, ${all} in all`;
     more.hidden = shown === kept.length;
   }

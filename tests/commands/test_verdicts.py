@@ -1,0 +1,196 @@
+"""What verdicts and their numbers say: of large integers, changed types, floats that overflow, and
+of comparisons that are not complete."""
+
+import json
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from program import Case
+
+LARGE = 2**62
+
+
+class Verdicts(Case):
+    def compare(self, left, right, *words, code):
+        """The record of two runs of one iteration each."""
+        self.save_runs("a.json", [("a", [left])])
+        self.save_runs("b.json", [("b", [right])])
+        self.ended = self.vernier("compare", "a.json", "b.json", "--save-record", "r.json", *words)
+        self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+        return json.loads(self.path("r.json").read_text())
+
+    def says(self, *sentences):
+        for sentence in sentences:
+            self.assertIn(sentence, self.ended.out)
+
+
+class LargeIntegers(Verdicts):
+    A = {"y": np.array([LARGE, LARGE + 2, 3])}
+    B = {"y": np.array([LARGE + 1, LARGE + 100, 3])}
+
+    def test_they_are_subtracted_before_they_are_rounded(self):
+        for kind in (np.int64, np.uint64):
+            left, right = ({"y": side["y"].astype(kind)} for side in (self.A, self.B))
+            for function, value in (("l2", 98.005102), ("rmse", 56.583272)):
+                for words in ([], ["--check-average"]):
+                    self.compare(left, right, "--compare", function, *words, code=1)
+                    self.says(f"{value:.5g} (tolerance: 1e-05) | FAILED")
+
+    def test_signal_and_noise(self):
+        noise = (1 + 98**2) / 3
+        psnr = 20 * np.log10(float(LARGE + 2)) - 10 * np.log10(noise)
+        record = self.compare(self.A, self.B, "--compare", "psnr", "snr", "--psnr-threshold", "400",
+                              "--snr-threshold", "400", code=1)
+        gates = record["pairs"][0]["outputs"][0]["worst_iteration"]["gates"]
+        self.assertAlmostEqual(gates[0]["value"], psnr, places=9)
+        self.assertTrue(np.isfinite(gates[1]["value"]))
+
+    def test_of_opposite_signs_and_types(self):
+        record = self.compare({"y": np.array([-LARGE, 5])},
+                              {"y": np.array([LARGE + 1, 5], np.uint64)}, "--compare", "l2", code=1)
+        (gate,) = record["pairs"][0]["outputs"][0]["worst_iteration"]["gates"]
+        self.assertEqual(gate["value"], float(2**63 + 1))
+
+    def test_every_digit_is_shown(self):
+        left, right = {"y": np.array([2**53, 123456])}, {"y": np.array([2**53 + 1, 223457])}
+        record = self.compare(left, right, "--atol", "0", "--rtol", "0", code=1)
+        self.says("123456 against 223457, absolute error 100001,",
+                  "9007199254740992 against 9007199254740993, absolute error 1,")
+        figures = record["pairs"][0]["outputs"][0]["worst_iteration"]
+        self.assertEqual(figures["second"]["max"], 2**53 + 1)
+        worst = {element["index"][0]: element for element in figures["worst_elements"]}
+        self.assertEqual((worst[0]["first"], worst[0]["second"]), (2**53, 2**53 + 1))
+        again = self.vernier("report", "r.json", "--report", "r.xml")
+        self.assertEqual(again.code, 0, again.err)
+        self.assertIn("9007199254740992 against 9007199254740993", self.path("r.xml").read_text())
+        self.vernier("report", "r.json", "--report", "r.html")
+        self.assertIn('"b":"9007199254740993"', self.path("r.html").read_text())
+
+    def test_tables_show_whole_errors(self):
+        left = {name: np.array([0, 5]) for name in "wxyz"}
+        right = {name: np.array([123456789, 5]) for name in "wxyz"}
+        self.compare(left, right, code=1)
+        self.says("  123456789  ")
+
+
+class Types(Verdicts):
+    A = {"y": np.arange(3), "z": np.arange(2, dtype=np.float32)}
+    B = {"y": np.arange(3, dtype=np.float64), "z": np.arange(2, dtype=np.float32)}
+
+    def test_a_change_is_reported(self):
+        record = self.compare(self.A, self.B, code=0)
+        self.says("; types differ: y (int64 against float64)\n")
+        y, z = record["pairs"][0]["outputs"]
+        self.assertEqual((y["dtype"], y["other_dtype"]), ("int64", "float64"))
+        self.assertEqual((z["dtype"], z["other_dtype"]), ("float32", "float32"))
+
+    def test_a_change_fails_where_that_is_asked_for(self):
+        for word in ("--same-type", "--strict"):
+            record = self.compare(self.A, self.B, word, code=1)
+            self.says("a vs. b: FAILED, as types differ, compared 2 outputs",
+                      f"{word}: output 'y' is int64 against float64")
+            self.assertTrue(record["pairs"][0]["rejected_for_types"])
+            self.compare(self.A, self.A, word, code=0)
+
+    def test_a_page_says_it_too(self):
+        self.compare(self.A, self.B, "--same-type", "--report", "r.md", code=1)
+        text = self.path("r.md").read_text()
+        self.assertIn("types of outputs differ", text)
+
+
+class Overflow(Verdicts):
+    def test_finite_numbers_are_called_finite(self):
+        for kind, large in ((np.float64, 1e308), (np.float32, 3e38)):
+            left, right = (np.array([sign * large, 2, 3], kind) for sign in (1, -1))
+            record = self.compare({"y": left}, {"y": right}, code=1)
+            self.says("absolute error too large for its type, relative error 2\n")
+            self.assertNotIn("NaN or infinite", self.ended.out)
+            (output,) = record["pairs"][0]["outputs"]
+            self.assertEqual((output["not_finite"], output["required_relative_tolerance"]), (0, 2))
+            self.compare({"y": left}, {"y": right}, "--rtol", "2", code=0)
+            self.compare({"y": left}, {"y": right}, "--rtol", "1.9", code=1)
+
+    def test_infinities_are_still_counted(self):
+        self.compare({"y": np.array([np.inf, 1e308, 3])}, {"y": np.array([1, -1e308, 3])}, code=1)
+        self.says("holds 1 NaN or infinite value\n")
+
+    def test_sums_of_squares_that_overflow(self):
+        same = {"y": np.array([1e200, 2e200])}
+        near = {"y": np.array([1e200, 2.001e200])}
+        self.compare(same, near, "--compare", "cosine_similarity", code=0)
+        self.compare(same, near, "--compare", "l2", code=1)
+        self.says("L2 Norm: 1e+197 (tolerance")
+        self.compare(same, near, "--compare", "psnr", "snr", code=0)
+        self.says("PSNR: 69.031 dB")
+
+
+class Words(Verdicts):
+    RAMP = np.arange(3, dtype=np.float32)
+
+    def test_part_of_the_outputs_is_incomplete(self):
+        record = self.compare({"y": self.RAMP, "w": self.RAMP}, {"y": self.RAMP}, code=4)
+        self.says("a vs. b: INCOMPLETE, compared 1 of 2 outputs in 1 iteration, 3 elements")
+        self.assertTrue(record["pairs"][0]["incomplete"])
+        self.compare({"y": self.RAMP, "w": self.RAMP}, {"y": self.RAMP}, "--lenient", code=0)
+        self.says("a vs. b: PASSED, compared 1 of 2 outputs")
+
+    def test_an_average_has_a_verdict(self):
+        for shift, code, word in ((0, 0, "PASSED"), (1, 1, "FAILED")):
+            self.compare({"y": self.RAMP}, {"y": self.RAMP + np.float32(shift)}, "--compare", "l2",
+                         "--check-average", code=code)
+            self.says(f"a vs. b: {word}, compared 1 output")
+
+    def test_shapes_that_differ_are_not_counted(self):
+        record = self.compare({"x": np.ones((2, 3), np.float32), "y": self.RAMP},
+                              {"x": np.ones((4, 3), np.float32), "y": self.RAMP}, code=1)
+        self.says("FAILED, compared 1 of 2 outputs in 1 iteration, 3 elements; could not be "
+                  "compared: x (the shapes differ)\n")
+        self.assertNotIn("shows nothing", self.ended.out)
+        self.assertEqual(record["pairs"][0]["coverage"]["outputs_without_numbers"], 1)
+
+    def test_names_that_differ_in_case(self):
+        self.compare({"y": self.RAMP, "z": self.RAMP}, {"Y": self.RAMP, "z:0": self.RAMP}, code=0)
+        self.says("; names differ in case or ':0' only: y with Y, z with z:0\n")
+        self.compare({"y": self.RAMP}, {"Y": self.RAMP}, code=0)
+        self.says("; names differ in case only: y with Y\n")
+
+    def test_a_float_constant_is_a_precision(self):
+        x = helper.make_tensor_value_info("x", TensorProto.INT64, [3])
+        y = helper.make_tensor_value_info("y", TensorProto.INT64, [3])
+        half = helper.make_tensor("half", TensorProto.FLOAT, [], [0.5])
+        nodes = [helper.make_node("Constant", [], ["c"], value=half),
+                 helper.make_node("Cast", ["x"], ["f"], to=TensorProto.FLOAT),
+                 helper.make_node("Mul", ["f", "c"], ["m"]),
+                 helper.make_node("Cast", ["m"], ["y"], to=TensorProto.INT64)]
+        model = helper.make_model(helper.make_graph(nodes, "g", [x], [y]), ir_version=8,
+                                  opset_imports=[helper.make_opsetid("", 17)])
+        onnx.save(model, str(self.path("m.onnx")))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--save-record", "r.json")
+        self.assertEqual(ended.code, 0, ended.err)
+        (runner,) = json.loads(self.path("r.json").read_text())["runners"]
+        self.assertEqual(runner["precision"], "float32")
+
+    def test_blame_says_why_constants_have_no_layer(self):
+        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+        z = helper.make_tensor_value_info("z", TensorProto.FLOAT, [2])
+        ones = helper.make_tensor("v", TensorProto.FLOAT, [2], [1, 1])
+        nodes = [helper.make_node("Constant", [], ["y"], value=ones),
+                 helper.make_node("Relu", ["x"], ["z"])]
+        model = helper.make_model(helper.make_graph(nodes, "g", [x], [y, z]), ir_version=8,
+                                  opset_imports=[helper.make_opsetid("", 17)])
+        onnx.save(model, str(self.path("m.onnx")))
+        self.save_feeds("in.json", [{"x": np.ones(2, np.float32)}])
+        self.save_runs("ref.json", [("r", [{"y": np.ones(2, np.float32)}])])
+        ended = self.vernier("blame", "m.onnx", "--onnxrt", "--load-outputs", "ref.json",
+                             "--load-inputs", "in.json")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("'y' is a constant", ended.out + ended.err)
+        self.assertNotIn("have to agree", ended.out + ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
