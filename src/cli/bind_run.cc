@@ -125,10 +125,7 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
     return InvalidArgument("--like draws by itself: leave --data-loader-backend-module torch out");
   }
   inputs.script = BindScript(args, "data_loader_script", "load_data");
-  if (args.Has("data_loader_func_name")) {
-    if (!inputs.script.given()) {
-      return InvalidArgument("--data-loader-func-name needs --data-loader-script");
-    }
+  if (args.Has("data_loader_func_name") && inputs.script.given()) {
     inputs.script.function = TextOf(args, "data_loader_func_name");
   }
   VERNIER_TRY(BindShapes(args, plan, inputs, logger));

@@ -28,6 +28,6 @@ constexpr OptionRow kOpenVino[] = {
 
 }  // namespace
 
-OptionGroup OpenVinoGroup() { return {"OpenVINO", "OpenVINO runners", kOpenVino}; }
+OptionGroup OpenVinoGroup() { return {"OpenVINO", "OpenVINO runners", kOpenVino, "--openvino"}; }
 
 }  // namespace vernier
