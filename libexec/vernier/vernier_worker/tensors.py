@@ -77,7 +77,7 @@ def to_numpy(value, who):
     if hasattr(value, "__dlpack__"):
         return _from_dlpack(value, who)
     raise wire.Failure(
-        wire.BACKEND, f"{who} is a {kind.__name__}; expected a NumPy array, a tensor of torch, "
+        wire.BACKEND, f"{who} is {wire.a(kind)}; expected a NumPy array, a tensor of torch, "
         "JAX or TensorFlow, or anything with __dlpack__")
 
 
@@ -106,7 +106,7 @@ def _strings(array, who):
         if isinstance(element, str):
             element = element.encode("utf-8")
         if not isinstance(element, bytes):
-            raise wire.Failure(wire.BACKEND, f"{who} holds a {type(element).__name__}; an array of "
+            raise wire.Failure(wire.BACKEND, f"{who} holds {wire.a(type(element))}; an array of "
                                "Python objects may hold texts only")
         texts.append(element)
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
