@@ -150,7 +150,8 @@ struct RunPlan {
   PairPlan pairs;
   CompareOptions compare;
   std::vector<std::string> load_outputs;
-  bool inputs_as_outputs = false;  ///< files of saved inputs may stand in load_outputs
+  std::vector<std::string> load_labels;  ///< of these, in their order; empty: the file's own names
+  bool inputs_as_outputs = false;        ///< files of saved inputs may stand in load_outputs
   PerOutput<TopK> postprocess;
   ScriptFunction postprocess_script;  ///< replaces `postprocess`
   ScriptFunction compare_script;      ///< replaces the functions of `compare`

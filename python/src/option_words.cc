@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "cli/command_table.h"
 #include "cli/flag_suggestion.h"
+#include "cli/option_use.h"
 #include "named_tensors.h"
 #include "status_error.h"
 
@@ -47,6 +48,9 @@ Result<Words> ParseWords(const std::string& command, std::vector<std::string> wo
     const std::optional<std::string> suggestion = SuggestFlag(table, parsed.unknown.front());
     return InvalidArgument("'" + parsed.unknown.front() + "' is no option of " + command +
                            (suggestion ? "; did you mean " + *suggestion + "?" : ""));
+  }
+  if (!parsed.args.Has("lenient")) {
+    VERNIER_TRY(CheckOptionUse(table, parsed.args, RunnersGiven::kElsewhereToo));
   }
   Words result;
   result.invocation.command = "vernier." + command;

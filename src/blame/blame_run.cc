@@ -106,7 +106,7 @@ class Investigation {
   }
 
   Status ChooseWho() {
-    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.run.load_outputs, LoadRule::kOutputs));
+    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.run, LoadRule::kOutputs));
     std::vector<std::string> names;
     for (const LoadedRuns::Run& run : loaded_->runs()) names.push_back(run.name);
     VERNIER_ASSIGN_OR_RETURN(sides_, ChooseSides(plan_.run, names, plan_.reference));

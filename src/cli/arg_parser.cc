@@ -299,7 +299,7 @@ class CommandLineParser {
     return {};
   }
 
-  static Status CheckChoice(const OptionRow& row, const std::string& value) {
+  Status CheckChoice(const OptionRow& row, const std::string& value) {
     if (row.choices.empty() ||
         std::find(row.choices.begin(), row.choices.end(), value) != row.choices.end()) {
       return {};
@@ -313,13 +313,16 @@ class CommandLineParser {
     };
     // The peer's words with the peer's choices; what we add comes after.
     const size_t of_peer = row.choices.size() - row.own_choices;
-    std::string text = "invalid choice: " + QuotePython(value) + " (choose from " +
-                       list(row.choices.first(of_peer)) + ")";
+    const std::string invalid = "invalid choice: " + QuotePython(value) + " (choose from ";
+    std::string text = invalid + list(row.choices.first(of_peer)) + ")";
     if (row.own_choices > 0) text += " or " + list(row.choices.subspan(of_peer));
     const std::vector<std::string_view> known(row.choices.begin(), row.choices.end());
     const std::vector<std::string> near = CloseMatches(value, known, 1);
-    if (!near.empty()) text += "; did you mean '" + near.front() + "'?";
-    return ArgumentError(row, text);
+    const std::string hint = near.empty() ? "" : "; did you mean '" + near.front() + "'?";
+    if (row.own_choices > 0) {
+      result_.own_error = ArgumentError(row, invalid + list(row.choices) + ")" + hint).message();
+    }
+    return ArgumentError(row, text + hint);
   }
 
   Status CheckExclusions(const OptionRow& row) const {

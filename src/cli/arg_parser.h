@@ -94,6 +94,8 @@ struct ParseResult {
   std::vector<std::string> unknown;
   /// argparse's words: "argument --seed: invalid int value: 'x'".
   std::string error;
+  /// The same with all choices in one list, where Polygraphy has some of them alone.
+  std::string own_error;
 };
 
 /// `words` are the words after the command's name. Opens no file. Deviations from argparse: names

@@ -171,12 +171,7 @@ Status BindPostprocess(const ParsedArgs& args, RunPlan& plan) {
 
 Status BindMismatchShare(const ParsedArgs& args, CompareOptions& options) {
   VERNIER_TRY(BindNumbers(WordsOf(args, "max_mismatch_share"), kShare, options.max_mismatch_share));
-  VERNIER_TRY(
-      BindNumbers(WordsOf(args, "max_mismatch_excess"), kExcess, options.max_mismatch_excess));
-  if (!args.Has("max_mismatch_excess") || args.Has("max_mismatch_share")) return {};
-  return InvalidArgument(
-      "--max-mismatch-excess has an effect only with --max-mismatch-share, which says how many "
-      "elements may be out of tolerance at all");
+  return BindNumbers(WordsOf(args, "max_mismatch_excess"), kExcess, options.max_mismatch_excess);
 }
 
 Status BindWorst(const ParsedArgs& args, CompareOptions& options) {

@@ -10,6 +10,7 @@
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/file_conflicts.h"
+#include "cli/saved_sides.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
@@ -124,10 +125,7 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
     return InvalidArgument("--like draws by itself: leave --data-loader-backend-module torch out");
   }
   inputs.script = BindScript(args, "data_loader_script", "load_data");
-  if (args.Has("data_loader_func_name")) {
-    if (!inputs.script.given()) {
-      return InvalidArgument("--data-loader-func-name needs --data-loader-script");
-    }
+  if (args.Has("data_loader_func_name") && inputs.script.given()) {
     inputs.script.function = TextOf(args, "data_loader_func_name");
   }
   VERNIER_TRY(BindShapes(args, plan, inputs, logger));
@@ -320,9 +318,9 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   VERNIER_TRY(BindExecution(args, plan.lenient, plan.execution));
   VERNIER_TRY(BindPairs(args, plan.pairs));
   VERNIER_TRY(BindCompare(args, plan, logger));
-  plan.load_outputs = ListOf(args, "load_outputs_paths");
-  const std::vector<std::string> compared_files = ListOf(args, "compare_outputs");
-  plan.load_outputs.insert(plan.load_outputs.end(), compared_files.begin(), compared_files.end());
+  for (const std::string_view dest : {"load_outputs_paths", "compare_outputs"}) {
+    for (const std::string& word : args.List(dest)) AddSavedSide(word, plan);
+  }
   plan.comparison_asked = args.Has("compare_outputs");
   BindScripts(args, plan, logger);
   BindSaving(args, plan);

@@ -11,6 +11,8 @@
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/own_python.h"
+#include "cli/repeated_words.h"
+#include "cli/runner_kinds.h"
 #include "cli/word_split.h"
 #include "model/model_type.h"
 
@@ -19,32 +21,6 @@ namespace {
 
 constexpr std::string_view kTensorRt = "tensorrt";
 constexpr std::string_view kTensorFlow = "tensorflow";
-
-struct RunnerKind {
-  std::string_view flag_word;  // OptionRow::constant, and the first word of --runner
-  std::string_view backend;
-  std::string_view name_prefix;
-};
-
-// The peer's names where it has the runner.
-constexpr RunnerKind kKinds[] = {
-    {"onnxrt", "onnxruntime", "onnxrt-runner"},
-    {"openvino", "openvino", "openvino-runner"},
-    {"identity", "identity", "identity-runner"},
-    {"trt", kTensorRt, "trt-runner"},
-    {"tf", kTensorFlow, "tf-runner"},
-    {"torch", "torch", "pytorch-runner"},
-    {"pluginref", "pluginref", "pluginref-runner"},
-    {"onnxref", "onnxref", "onnxref-runner"},
-};
-
-// A word of --runner that no row names is a plug-in's own name: out-of-tree backends need no flag.
-RunnerKind KindOf(std::string_view word) {
-  for (const RunnerKind& kind : kKinds) {
-    if (kind.flag_word == word || kind.backend == word) return kind;
-  }
-  return {word, word, word};
-}
 
 struct OptionBinding {
   std::string_view backend;
@@ -177,6 +153,9 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   if (!parsed.unknown.empty()) {
     return InvalidArgument(where + "'" + parsed.unknown.front() + "' is not an option");
   }
+  if (Status status = CheckRepeatedWords(parsed.args); !status.ok() && !run_args.Has("lenient")) {
+    return InvalidArgument(where + status.message());
+  }
   for (const GivenOption& given : parsed.args.given()) {
     if (BelongsToRunner(given.row->dest)) continue;
     return InvalidArgument(where + "'" + std::string(given.flag) +
@@ -191,6 +170,7 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   if (IsPythonScript(split.backend) || IsProgramPath(split.backend)) {
     VERNIER_TRY(BindModelRunner(split.backend, runner));
   } else {
+    VERNIER_TRY(CheckBackendName(split.label, split.backend, run_args));
     runner.backend = std::string(KindOf(split.backend).backend);
     BindBuiltInScript(runner);
   }
@@ -318,7 +298,7 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
 
 std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
   std::vector<std::string> words;
-  for (const RunnerKind& kind : kKinds) {
+  for (const RunnerKind& kind : RunnerKinds()) {
     if (kind.backend == runner.backend) words.push_back("--" + std::string(kind.flag_word));
   }
   for (const auto& [key, value] : runner.session_options) {

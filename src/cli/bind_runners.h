@@ -13,8 +13,8 @@
 namespace vernier {
 
 /// Fills plan.runners in the order of the command line. `now` is the time that names of runners
-/// carry. kInvalidArgument when a runner has no model or --runner cannot be read; kUnimplemented
-/// for runner flags without a backend of ours yet.
+/// carry. kInvalidArgument when a runner has no model, or --runner cannot be read or names a
+/// backend that is not there; kUnimplemented for runner flags without a backend of ours yet.
 Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logger& logger);
 
 /// What --runner says.

@@ -7,6 +7,7 @@
 
 #include "blame/bundle_folder.h"
 #include "cli/bind_run.h"
+#include "cli/saved_sides.h"
 #include "cli/word_split.h"
 
 namespace vernier {
@@ -89,8 +90,10 @@ class Files {
   void Add(std::string_view dest, bool in_output_folder) {
     for (const std::span<const std::string> words : args_.Occurrences(dest)) {
       for (const std::string& word : words) {
+        const bool sides = dest == "load_outputs_paths" || dest == "files";
+        const std::string path = sides ? SplitSavedSide(word).path : word;
         AddPath(dest, std::string(args_.Flag(dest)),
-                in_output_folder ? InOutputFolder(args_, word) : word);
+                in_output_folder ? InOutputFolder(args_, path) : path);
       }
     }
   }

@@ -25,6 +25,23 @@ constexpr RemovedFlag kRemoved[] = {
     {"--trt-network-func-name", "--trt-network-postprocess-script"},
 };
 
+// Frameworks under names that people know them by.
+constexpr RemovedFlag kAlsoKnownAs[] = {
+    {"--ort", "--onnxrt"},          {"--onnxruntime", "--onnxrt"},
+    {"--onnx-runtime", "--onnxrt"}, {"--ov", "--openvino"},
+    {"--pytorch", "--torch"},       {"--torchscript", "--torch"},
+    {"--tensorflow", "--tf"},       {"--keras", "--tf"},
+    {"--tensorrt", "--trt"},        {"--reference-evaluator", "--onnxref"},
+};
+
+// People hit the first letter: of what resembles a word as much, that is what they mean.
+std::string LikeliestOf(const std::vector<std::string>& near, std::string_view word) {
+  const size_t letter = std::min(word.find_first_not_of('-'), word.size() - 1);
+  const auto begins = [&](const std::string& flag) { return flag[2] == word[letter]; };
+  const auto at = std::find_if(near.begin(), near.end(), begins);
+  return at == near.end() ? near.front() : *at;
+}
+
 }  // namespace
 
 std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_view word) {
@@ -34,15 +51,40 @@ std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_vie
   for (const RemovedFlag& removed : kRemoved) {
     if (word == removed.flag) return std::string(removed.replacement);
   }
+  for (const RemovedFlag& name : kAlsoKnownAs) {
+    if (word != name.flag) continue;
+    const bool known = table.Find(name.replacement) != nullptr;
+    return known ? std::optional(std::string(name.replacement)) : std::nullopt;
+  }
   std::vector<std::string_view> known;
   for (const FlagEntry& entry : table.flags()) {
     if (entry.flag.starts_with("--")) known.push_back(entry.flag);
   }
   // Flags share their dashes and many syllables: less than this resembles anything.
   constexpr double kAlike = 0.75;
-  const std::vector<std::string> near = CloseMatches(word, known, 1, kAlike);
+  const std::vector<std::string> near = CloseMatches(word, known, 3, kAlike);
   if (near.empty()) return std::nullopt;
-  return near.front();
+  return LikeliestOf(near, word);
+}
+
+std::string ExplainElsewhere(const CommandEntry& command, std::string_view word) {
+  word = word.substr(0, word.find('='));
+  if (!word.starts_with("--")) return "";
+  const auto has = [&](const CommandEntry& other) {
+    return other.options != nullptr && other.name != command.name &&
+           other.options().Find(word) != nullptr;
+  };
+  const CommandEntry& run = *FindCommand("run");
+  const bool hands_on = command.subject.operands.find("-- RUN OPTIONS") != std::string_view::npos;
+  if (hands_on && has(run)) {
+    return std::string(word) + " is an option of run: it goes behind --, as in vernier " +
+           std::string(command.name) + " ... -- " + std::string(word);
+  }
+  if (has(run)) return "vernier run has " + std::string(word) + ".";
+  const std::span<const CommandEntry> all = CommandTable();
+  const auto at = std::find_if(all.begin(), all.end(), has);
+  if (at == all.end()) return "";
+  return "vernier " + std::string(at->name) + " has " + std::string(word) + ".";
 }
 
 std::string ExplainSurplus(const OptionTable& table, std::span<const std::string> words,

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 
 namespace vernier {
@@ -13,6 +14,10 @@ namespace vernier {
 /// The nearest known flag ("--onnxrt" for "--onxrt=1"), or what replaces a flag that Polygraphy
 /// used to have. nullopt when nothing is near, or when `word` does not look like a flag.
 std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_view word);
+
+/// Which other command has the flag `word`: "vernier run has --blame."; of one whose operands end
+/// in RUN OPTIONS, that the flag goes behind --. Empty where none has it.
+std::string ExplainElsewhere(const CommandEntry& command, std::string_view word);
 
 /// Why `word`, which is no flag, was left over: the flag before it in `words` takes no value, or
 /// no further one. Empty where that is not the reason.

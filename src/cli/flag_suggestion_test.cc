@@ -16,6 +16,22 @@ TEST(SuggestFlag, NamesTheNearestFlag) {
   EXPECT_EQ(SuggestFlag(table, "-rtol"), "--rtol");
 }
 
+TEST(SuggestFlag, KnowsFrameworksByOtherNames) {
+  const OptionTable table = RunOptionTable();
+  EXPECT_EQ(SuggestFlag(table, "--ort"), "--onnxrt");
+  EXPECT_EQ(SuggestFlag(table, "--tensorrt"), "--trt");
+  EXPECT_EQ(SuggestFlag(FindCommand("compare")->options(), "--ort"), std::nullopt);
+}
+
+TEST(ExplainElsewhere, NamesTheCommandThatHasTheFlag) {
+  EXPECT_EQ(ExplainElsewhere(*FindCommand("batch"), "--onnxrt"),
+            "--onnxrt is an option of run: it goes behind --, as in vernier batch ... -- --onnxrt");
+  EXPECT_EQ(ExplainElsewhere(*FindCommand("compare"), "--onnxrt"), "vernier run has --onnxrt.");
+  EXPECT_EQ(ExplainElsewhere(*FindCommand("run"), "--duration=3"),
+            "vernier profile has --duration.");
+  EXPECT_EQ(ExplainElsewhere(*FindCommand("run"), "--nosuch"), "");
+}
+
 TEST(SuggestFlag, KnowsFlagsThatPolygraphyUsedToHave) {
   const OptionTable table = RunOptionTable();
   EXPECT_EQ(SuggestFlag(table, "--int-max=5"), "--val-range");

@@ -26,9 +26,9 @@ std::string FormatOperand(const OptionRow& row) {
   return "";
 }
 
-std::string FormatRow(const OptionRow& row, size_t width) {
+std::string FormatRow(const OptionTable& table, const OptionRow& row, size_t width) {
   std::string line = "  " + FormatSynopsis(row);
-  std::string help = WrapText(FormatRowHelp(row), kHelpColumn, width);
+  std::string help = WrapText(FormatRowHelp(row, table.NeedsOf(row)), kHelpColumn, width);
   if (line.size() + 2 > kHelpColumn) return line + "\n" + help;
   line.resize(kHelpColumn, ' ');
   return line + help.substr(kHelpColumn);
@@ -53,9 +53,15 @@ std::string FormatSynopsis(const OptionRow& row) {
   return text + FormatOperand(row);
 }
 
-std::string FormatRowHelp(const OptionRow& row) {
+std::string FormatRowHelp(const OptionRow& row, std::span<const std::string_view> needs) {
   std::string text(row.help);
   if (!row.fallback.empty()) text += " Default: " + std::string(row.fallback) + ".";
+  std::string needed;
+  for (const std::string_view need : needs) {
+    if (need == kAnyRunner) continue;  // what would it save otherwise?
+    needed += (needed.empty() ? " Needs " : " or ") + std::string(need);
+  }
+  if (!needed.empty()) text += needed + ".";
   if (row.standing == Standing::kLater) text += " [not in this version]";
   return text;
 }
@@ -86,7 +92,7 @@ std::string FormatHelp(const OptionTable& table, const HelpSubject& subject, siz
   for (const CommandGroup& group : table.groups()) {
     text += "\n" + std::string(group.title) + ":\n";
     text += WrapText("Options for " + std::string(group.about) + ".", 2, width) + "\n";
-    for (const OptionRow* row : group.rows) text += FormatRow(*row, width);
+    for (const OptionRow* row : group.rows) text += FormatRow(table, *row, width);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,8 +24,9 @@ size_t HelpWidth(const char* columns);
 /// "--rtol, --rel-tol [OUTPUT:]X ...": flags and what they take.
 std::string FormatSynopsis(const OptionRow& row);
 
-/// The row's help as sentences, with its default and, where it is so, that it does nothing yet.
-std::string FormatRowHelp(const OptionRow& row);
+/// The row's help as sentences, with its default, the options that it needs (of
+/// OptionTable::NeedsOf) and, where it is so, that it does nothing yet.
+std::string FormatRowHelp(const OptionRow& row, std::span<const std::string_view> needs = {});
 
 /// The text of --help.
 std::string FormatHelp(const OptionTable& table, const HelpSubject& subject, size_t width);

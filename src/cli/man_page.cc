@@ -64,7 +64,8 @@ std::string FormatManPage(const OptionTable& table, const HelpSubject& subject,
   for (const CommandGroup& group : table.groups()) {
     page += ".SS \"" + Escape(group.title) + "\"\n";
     for (const OptionRow* row : group.rows) {
-      page += ".TP\n.B " + Escape(FormatSynopsis(*row)) + "\n" + Escape(FormatRowHelp(*row)) + "\n";
+      page += ".TP\n.B " + Escape(FormatSynopsis(*row)) + "\n" +
+              Escape(FormatRowHelp(*row, table.NeedsOf(*row))) + "\n";
     }
   }
   return page + ExitCodes();

@@ -53,14 +53,15 @@ std::string CommandHeader(const HelpSubject& subject) {
 }
 
 // The rows of a group that no earlier command explained; the others go to `elsewhere`, by command.
-std::string GroupTable(const CommandGroup& group,
+std::string GroupTable(const OptionTable& table, const CommandGroup& group,
                        const std::map<const OptionRow*, std::string_view>& explained,
                        std::map<std::string_view, std::string>& elsewhere) {
   std::string rows;
   for (const OptionRow* row : group.rows) {
     const auto earlier = explained.find(row);
     if (earlier == explained.end()) {
-      rows += "| " + Code(FormatSynopsis(*row)) + " | " + Cell(FormatRowHelp(*row)) + " |\n";
+      rows += "| " + Code(FormatSynopsis(*row)) + " | " +
+              Cell(FormatRowHelp(*row, table.NeedsOf(*row))) + " |\n";
       continue;
     }
     if (row->IsPositional()) continue;
@@ -102,7 +103,7 @@ std::string FormatReference(std::span<const CommandEntry> commands) {
     std::map<std::string_view, std::string> elsewhere;
     const OptionTable table = command.options();
     for (const CommandGroup& group : table.groups()) {
-      text += GroupTable(group, explained, elsewhere);
+      text += GroupTable(table, group, explained, elsewhere);
       for (const OptionRow* row : group.rows) explained.emplace(row, command.subject.command);
     }
     for (const auto& [where, flags] : elsewhere) {
@@ -126,7 +127,8 @@ std::string FormatPeerComparison(const OptionTable& table) {
       text += "| " + CodeFlags(*row) + " | " + std::string(StandingName(row->standing)) + " | " +
               Cell(row->note) + " |\n";
     } else {
-      ours += "| " + CodeFlags(*row) + " | " + Cell(FormatRowHelp(*row)) + " |\n";
+      ours +=
+          "| " + CodeFlags(*row) + " | " + Cell(FormatRowHelp(*row, table.NeedsOf(*row))) + " |\n";
     }
   }
   return text + ours;

@@ -38,7 +38,8 @@ bool LooksLikeNegativeNumber(std::string_view word) {
   return !fraction.empty() && std::all_of(fraction.begin(), fraction.end(), is_digit);
 }
 
-CommandGroup::CommandGroup(const OptionGroup& group) : title(group.title), about(group.about) {
+CommandGroup::CommandGroup(const OptionGroup& group)
+    : title(group.title), about(group.about), runner(group.runner) {
   for (const OptionRow& row : group.rows) rows.push_back(&row);
 }
 
@@ -86,6 +87,25 @@ const OptionRow* OptionTable::FindDest(std::string_view dest) const {
   const auto at = std::find_if(rows_.begin(), rows_.end(),
                                [&](const OptionRow* row) { return row->dest == dest; });
   return at != rows_.end() ? *at : nullptr;
+}
+
+std::vector<std::string_view> OptionTable::NeedsOf(const OptionRow& row) const {
+  std::vector<std::string_view> needs;
+  for (const std::string_view need : row.needs) {
+    if (need.empty()) continue;
+    const bool known = need == kAnyRunner ? FindDest("runners") != nullptr
+                                          : Find(need.substr(0, need.find(' '))) != nullptr;
+    if (known) needs.push_back(need);
+  }
+  return needs;
+}
+
+std::string_view OptionTable::RunnerOf(const OptionRow& row) const {
+  for (const CommandGroup& group : groups_) {
+    const bool here = std::find(group.rows.begin(), group.rows.end(), &row) != group.rows.end();
+    if (here && !group.runner.empty() && Find(group.runner) != nullptr) return group.runner;
+  }
+  return {};
 }
 
 OptionTable RunOptionTable() {

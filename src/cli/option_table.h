@@ -32,6 +32,9 @@ enum class Origin : uint8_t { kPeer, kOurs };
 /// nothing stands behind them.
 enum class Standing : uint8_t { kSame, kBetter, kRefused, kLater };
 
+/// In OptionRow::needs: a runner, whichever.
+inline constexpr std::string_view kAnyRunner = "a runner";
+
 /// One flag with its aliases, or the positional argument when `flags` is empty.
 struct OptionRow {
   std::string_view flags[3] = {};  ///< primary first, then aliases in the peer's order
@@ -52,6 +55,9 @@ struct OptionRow {
   std::string_view note = {};         ///< for docs/coming-from-polygraphy.md
   bool wider_than_peer = false;       ///< accepts every form of the peer's, and more
   std::string_view excludes[4] = {};  ///< dests that must not be given beside this row
+  /// Without one of these the row has no effect: a flag, "--flag VALUE", or kAnyRunner. What the
+  /// command does not have does not count. See option_use.h.
+  std::string_view needs[3] = {};
 
   std::vector<std::string_view> AllFlags() const;
   bool IsPositional() const { return flags[0].empty(); }
@@ -64,6 +70,7 @@ struct OptionGroup {
   std::string_view title;
   std::string_view about;  ///< completes "Options for ..."; one line
   std::span<const OptionRow> rows;
+  std::string_view runner = {};  ///< the flag of the runner that the rows are for: "--trt"
 };
 
 /// The rows of one group that a command takes. Made from a whole group, or by Only and Without.
@@ -73,6 +80,7 @@ struct CommandGroup {
   std::string_view title;
   std::string_view about;
   std::vector<const OptionRow*> rows;
+  std::string_view runner;  ///< see OptionGroup
 };
 
 /// The rows with these dests, or all others. A dest that the group lacks is a mistake in the
@@ -103,6 +111,10 @@ class OptionTable {
   const FlagEntry* Find(std::string_view flag) const;
   /// The first row that writes this dest, or nullptr.
   const OptionRow* FindDest(std::string_view dest) const;
+  /// What of OptionRow::needs this command has; empty: the row has its effect by itself.
+  std::vector<std::string_view> NeedsOf(const OptionRow& row) const;
+  /// The flag of the runner that the row is for, where this command has it; else empty.
+  std::string_view RunnerOf(const OptionRow& row) const;
   /// True when a flag looks like a negative number ("-1"), which changes how "-5" is read.
   bool HasNegativeNumberFlags() const { return has_negative_number_flags_; }
 

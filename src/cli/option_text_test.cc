@@ -150,6 +150,34 @@ TEST(OptionDocs, PutEveryPeerFlagIntoOneClass) {
   }
 }
 
+// A misspelt flag in OptionRow::needs would mean that nothing is needed.
+TEST(OptionNeeds, NameFlagsThatSomeCommandHas) {
+  std::set<std::string> flags = {std::string(kAnyRunner)};
+  for (const CommandEntry& command : CommandTable()) {
+    if (command.options == nullptr) continue;
+    const OptionTable table = command.options();
+    for (const FlagEntry& entry : table.flags()) flags.insert(std::string(entry.flag));
+  }
+  size_t needs = 0;
+  for (const CommandEntry& command : CommandTable()) {
+    if (command.options == nullptr) continue;
+    const OptionTable table = command.options();
+    for (const OptionRow* row : table.rows()) {
+      for (const std::string_view need : row->needs) {
+        const bool plain = need.empty() || need == kAnyRunner;
+        const std::string flag(plain ? kAnyRunner : need.substr(0, need.find(' ')));
+        EXPECT_TRUE(flags.contains(flag)) << row->NameInErrors() << ": " << need;
+        needs += need.empty() ? 0 : 1;
+      }
+    }
+    for (const CommandGroup& group : table.groups()) {
+      const std::string runner(group.runner.empty() ? kAnyRunner : group.runner);
+      EXPECT_TRUE(flags.contains(runner)) << group.title;
+    }
+  }
+  EXPECT_GT(needs, 30u);
+}
+
 // A row stands in a table once, where the first command has it; later commands name its flag.
 TEST(OptionDocs, ReferenceHoldsEveryRowOfEveryCommandOnce) {
   std::set<std::string> synopses;

@@ -49,14 +49,15 @@ Status CheckKeys(const GivenOption& option) {
 
 }  // namespace
 
+bool TakesOneValueEach(const OptionRow& row) {
+  return std::find(kOneValueEach.begin(), kOneValueEach.end(), row.dest) != kOneValueEach.end();
+}
+
 Status CheckRepeatedWords(const ParsedArgs& args) {
   for (const GivenOption& option : args.given()) {
     if (option.flag.empty() || !IsList(*option.row)) continue;
     VERNIER_TRY(CheckOccurrences(args, option));
-    const std::string_view dest = option.row->dest;
-    if (std::find(kOneValueEach.begin(), kOneValueEach.end(), dest) != kOneValueEach.end()) {
-      VERNIER_TRY(CheckKeys(option));
-    }
+    if (TakesOneValueEach(*option.row)) VERNIER_TRY(CheckKeys(option));
   }
   return {};
 }

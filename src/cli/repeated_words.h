@@ -12,4 +12,7 @@ namespace vernier {
 /// output. Single values may be given again: the last counts.
 Status CheckRepeatedWords(const ParsedArgs& args);
 
+/// Whether the option takes a list of [NAME:]VALUE with one value for a name.
+bool TakesOneValueEach(const OptionRow& row);
+
 }  // namespace vernier

@@ -8,6 +8,7 @@
 #include "inputs/float_encode.h"
 #include "inputs/nibbles.h"
 #include "kernels/element_blocks.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -188,7 +189,7 @@ std::string SampleValues::Bounds() const {
 }
 
 std::string SampleValues::Describe() const {
-  std::string text = std::to_string(count_) + " values " + Bounds() + ", mean " + FormatG(mean_, 6);
+  std::string text = Counted(count_, "value") + " " + Bounds() + ", mean " + FormatG(mean_, 6);
   if (left_out_ > 0) text += " (" + std::to_string(left_out_) + " that are not finite left out)";
   return text;
 }

@@ -166,7 +166,8 @@ Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool) {
                    "again as NumPy arrays (tensor.numpy())");
   }
   if (type != "ndarray") {
-    const std::string found = type.empty() ? std::string(value.KindName()) : "of type " + type;
+    std::string found = type.empty() ? std::string(value.KindName()) : "of type " + type;
+    if (found == "a list") found = "a plain list, which does not say its element type";
     return ErrorAt(value, "expected an array, but the value is " + found +
                               "; --save-inputs and --save-outputs write arrays, and .npz files "
                               "hold them, too");

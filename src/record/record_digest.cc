@@ -55,7 +55,11 @@ Result<RecordDigest> ReadRecordDigest(std::string_view text) {
     return Malformed("this is no record of --save-record");
   }
   RecordDigest digest;
+  for (const SortedJson& saved : ListOf(json, "saved")) {
+    if (saved.is_object()) digest.saved.push_back(TextOf(saved, "where"));
+  }
   for (const SortedJson& pair : ListOf(json, "pairs")) {
+    ++digest.pairs;
     digest.one_sided += static_cast<int64_t>(ListOf(pair, "only_in_first").size() +
                                              ListOf(pair, "only_in_second").size());
     digest.left_out += static_cast<int64_t>(ListOf(pair, "without_verdict").size() +

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "vernier/status.h"
 
 namespace vernier {
 
 struct RecordDigest {
+  int64_t pairs = 0;      ///< of sides that were to be compared
   int64_t outputs = 0;    ///< compared, over all pairs
   int64_t failed = 0;     ///< of these
   int64_t elements = 0;   ///< of one iteration of these
@@ -18,6 +20,7 @@ struct RecordDigest {
   int64_t left_out = 0;   ///< outputs that a script dropped or gave no verdict on
   std::string worst_output;
   double worst_times_tolerance = 0;  ///< 0 without a worst output
+  std::vector<std::string> saved;    ///< files of tensors
   std::string error;                 ///< why the run was given up, or the first runner failed
 };
 

@@ -222,6 +222,8 @@ template <typename Fields>
 void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("first", pair.first);
   field("second", pair.second);
+  field.Text("first_file", pair.first_file);
+  field.Text("second_file", pair.second_file);
   field.Computed("coverage", CountCoverage(pair));
   field("compared_iterations", pair.compared_iterations);
   field("passed_iterations", pair.passed_iterations);

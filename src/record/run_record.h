@@ -166,6 +166,8 @@ struct OutputRecord {
 struct PairRecord {
   std::string first;
   std::string second;
+  std::string first_file = {};  ///< the file of a side that was loaded, in short; else empty
+  std::string second_file = {};
   int64_t compared_iterations = 0;
   int64_t passed_iterations = 0;
   int64_t expected_iterations = 0;    ///< as many as the longer side has

@@ -105,13 +105,19 @@ TestCase OutputCase(const PairRecord& pair, const OutputRecord& output) {
   return test;
 }
 
+// A side without a label is called by the time of its run: a file by its own name, then.
+std::string SideName(const std::string& name, const std::string& file) {
+  return file.empty() || WithoutTime(name) == name ? name : file;
+}
+
 TestSuite PairSuite(const PairRecord& pair) {
-  TestSuite suite{pair.first + " vs. " + pair.second + (pair.by_layer ? ", layer by layer" : ""),
-                  {}};
+  const std::string first = SideName(pair.first, pair.first_file);
+  const std::string second = SideName(pair.second, pair.second_file);
+  TestSuite suite{first + " vs. " + second + (pair.by_layer ? ", layer by layer" : ""), {}};
   for (const OutputRecord& output : pair.outputs) suite.cases.push_back(OutputCase(pair, output));
   for (const auto& [names, why] :
-       {std::pair(&pair.only_in_first, "only in " + pair.first),
-        std::pair(&pair.only_in_second, "only in " + pair.second),
+       {std::pair(&pair.only_in_first, "only in " + first),
+        std::pair(&pair.only_in_second, "only in " + second),
         std::pair(&pair.without_verdict, std::string("no verdict")),
         std::pair(&pair.dropped, std::string("dropped by post-processing"))}) {
     for (const std::string& name : *names) {
@@ -186,8 +192,8 @@ class StableNames {
   explicit StableNames(const RunRecord& record) {
     for (const RunnerRecord& runner : record.runners) Add(runner.name);
     for (const PairRecord& pair : record.pairs) {
-      Add(pair.first);
-      Add(pair.second);
+      Add(SideName(pair.first, pair.first_file));
+      Add(SideName(pair.second, pair.second_file));
     }
     if (!record.profile) return;
     for (const ProfilePoint& point : record.profile->points) Add(point.runner);
@@ -221,7 +227,7 @@ class StableNames {
 };
 
 std::string FormatCase(const TestSuite& suite, const TestCase& test, const StableNames& names) {
-  std::string text = "    <testcase" + Attribute("classname", names.In(suite.name)) +
+  std::string text = "    <testcase" + Attribute("classname", suite.name) +
                      Attribute("name", names.In(test.name)) +
                      Attribute("time", FormatG(test.seconds, 6));
   if (test.result == CaseResult::kPassed && test.text.empty()) return text + "/>\n";
@@ -236,9 +242,13 @@ std::string FormatCase(const TestSuite& suite, const TestCase& test, const Stabl
   return text + "    </testcase>\n";
 }
 
-}  // namespace
+struct Totals {
+  size_t tests = 0, failures = 0, errors = 0, skipped = 0;
+  double seconds = 0;
+};
 
-std::string FormatJunit(const RunRecord& record) {
+// The suites of a record; of one of many, with its name before theirs.
+std::string FormatSuites(const RunRecord& record, const std::string& prefix, Totals& totals) {
   std::vector<TestSuite> suites;
   if (!record.runners.empty()) suites.push_back(RunnerSuite(record));
   for (const PairRecord& pair : record.pairs) suites.push_back(PairSuite(pair));
@@ -246,24 +256,46 @@ std::string FormatJunit(const RunRecord& record) {
   if (record.blame) suites.push_back(CulpritSuite(*record.blame));
   suites.push_back(RunSuite(record));
   const StableNames names(record);
-  size_t tests = 0, failures = 0, errors = 0, skipped = 0;
   std::string body;
-  for (const TestSuite& suite : suites) {
+  for (TestSuite& suite : suites) {
+    suite.name = prefix + names.In(suite.name);
     const size_t failed = suite.Count(CaseResult::kFailure);
     const size_t broken = suite.Count(CaseResult::kError);
     const size_t left_out = suite.Count(CaseResult::kSkipped);
-    body += "  <testsuite" + Attribute("name", names.In(suite.name)) +
+    body += "  <testsuite" + Attribute("name", suite.name) +
             Counts(suite.cases.size(), failed, broken, left_out) + ">\n";
     for (const TestCase& test : suite.cases) body += FormatCase(suite, test, names);
     body += "  </testsuite>\n";
-    tests += suite.cases.size();
-    failures += failed;
-    errors += broken;
-    skipped += left_out;
+    totals.tests += suite.cases.size();
+    totals.failures += failed;
+    totals.errors += broken;
+    totals.skipped += left_out;
   }
+  totals.seconds += record.seconds;
+  return body;
+}
+
+std::string FormatDocument(const Totals& totals, const std::string& body) {
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + Attribute("name", "vernier") +
-         Counts(tests, failures, errors, skipped) + Attribute("time", FormatG(record.seconds, 6)) +
-         ">\n" + body + "</testsuites>\n";
+         Counts(totals.tests, totals.failures, totals.errors, totals.skipped) +
+         Attribute("time", FormatG(totals.seconds, 6)) + ">\n" + body + "</testsuites>\n";
+}
+
+}  // namespace
+
+std::string FormatJunit(const RunRecord& record) {
+  Totals totals;
+  const std::string body = FormatSuites(record, "", totals);
+  return FormatDocument(totals, body);
+}
+
+std::string FormatJunit(std::span<const NamedRecord> records) {
+  Totals totals;
+  std::string body;
+  for (const NamedRecord& named : records) {
+    body += FormatSuites(named.record, named.name + ": ", totals);
+  }
+  return FormatDocument(totals, body);
 }
 
 }  // namespace vernier

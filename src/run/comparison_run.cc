@@ -7,6 +7,7 @@
 #include "compare/comparator.h"
 #include "compare/postprocess.h"
 #include "run/script_comparison.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -352,8 +353,9 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
     sentences.push_back(who + ": " + what);
   };
   if (record.compared_iterations < record.expected_iterations) {
-    add("only " + std::to_string(record.compared_iterations) + " of " +
-        std::to_string(record.expected_iterations) + " iterations could be compared");
+    add((record.compared_iterations > 0 ? "only " : "") +
+        CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
+        " could be compared");
   } else if (record.compared_iterations == 0) {
     add("no iteration was compared");
   }

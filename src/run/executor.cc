@@ -342,9 +342,10 @@ class Execution {
     std::vector<int64_t> lengths;
     for (size_t i = 0; i < live_.size(); ++i) lengths.push_back(live_[i].iterations());
     for (const LoadedRuns::Run& run : loaded_->runs()) lengths.push_back(run.iterations);
-    outcome_.record.pairs =
-        comparisons_->Finish(lengths, aborted_ ? Coverage::kIgnored : Coverage::kJudged,
-                             outcome_.faults, outcome_.record.faults);
+    const Coverage coverage = aborted_ ? Coverage::kIgnored : Coverage::kJudged;
+    RunRecord& record = outcome_.record;
+    record.pairs = comparisons_->Finish(lengths, coverage, outcome_.faults, record.faults);
+    loaded_->NameFiles(comparisons_->pairs(), record.pairs);
     NoteLostOutputs();
     if (plan_.strict) RejectVacuous();
     if (plan_.validate && spill_ != nullptr && !aborted_) {

@@ -36,11 +36,15 @@ Result<SavedTensors> OpenPath(const std::string& path, LoadRule rule) {
 
 }  // namespace
 
-Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadRule rule) {
+Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadRule rule,
+                                    const std::vector<std::string>& labels) {
   LoadedRuns loaded;
-  for (const std::string& path : paths) {
+  for (size_t place = 0; place < paths.size(); ++place) {
+    const std::string& path = paths[place];
+    const std::string label = place < labels.size() ? labels[place] : "";
+    const bool labelled = !label.empty();
     if (IsEmptyFolder(path)) {
-      loaded.runs_.push_back({path, path, 0});
+      loaded.runs_.push_back({labelled ? label : path, path, 0, false, labelled});
       loaded.places_.push_back({});
       continue;
     }
@@ -48,8 +52,10 @@ Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadR
     const std::shared_ptr<ResultsReader> reader = std::move(saved.reader);
     for (size_t i = 0; i < reader->runs().size(); ++i) {
       const SavedRun& run = reader->runs()[i];
-      loaded.runs_.push_back({run.name.empty() ? path : run.name, path,
-                              static_cast<int64_t>(run.iterations), saved.positional});
+      std::string name = run.name.empty() ? path : run.name;
+      if (labelled) name = label + (reader->runs().size() > 1 ? ": " + name : "");
+      loaded.runs_.push_back({std::move(name), path, static_cast<int64_t>(run.iterations),
+                              saved.positional, labelled});
       loaded.places_.push_back({reader, i, i == 0});
     }
   }
@@ -77,7 +83,7 @@ Result<IterationResult> LoadedRuns::Read(size_t run, int64_t iteration, Logger& 
   VERNIER_ASSIGN_OR_RETURN(IterationResult result,
                            place.reader->Read(place.run, static_cast<size_t>(iteration)));
   // The name inside an iteration is what the peer's comparison lines show.
-  if (result.runner_name.empty()) result.runner_name = runs_[run].name;
+  if (result.runner_name.empty() || runs_[run].labelled) result.runner_name = runs_[run].name;
   return result;
 }
 

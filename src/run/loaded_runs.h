@@ -8,6 +8,7 @@
 
 #include "io/results_reader.h"
 #include "util/log.h"
+#include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -19,14 +20,21 @@ enum class LoadRule : uint8_t { kOutputs, kAnything };
 class LoadedRuns {
  public:
   /// Opens every file or folder; tensors are read one iteration at a time. An empty folder is a run
-  /// without iterations. A run whose file names no runner is called as the file.
-  static Result<LoadedRuns> Open(const std::vector<std::string>& paths, LoadRule rule);
+  /// without iterations. A run whose file names no runner is called as the file. A path with a
+  /// label, where it has one in `labels`, gives its run that name, and several runs
+  /// "LABEL: NAME".
+  static Result<LoadedRuns> Open(const std::vector<std::string>& paths, LoadRule rule,
+                                 const std::vector<std::string>& labels = {});
+  static Result<LoadedRuns> Open(const RunPlan& plan, LoadRule rule) {
+    return Open(plan.load_outputs, rule, plan.load_labels);
+  }
 
   struct Run {
     std::string name;
     std::string path;
     int64_t iterations = 0;
     bool positional = false;  ///< see SavedTensors
+    bool labelled = false;    ///< its name is that of the command line
   };
   const std::vector<Run>& runs() const { return runs_; }
 

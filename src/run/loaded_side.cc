@@ -1,8 +1,10 @@
 #include "run/loaded_side.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "io/feed_reader.h"
+#include "record/runner_name.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -19,12 +21,18 @@ std::vector<std::string> LiveNames(const IterationOutputs& outputs) {
   return names;
 }
 
+// The last part of a path, also of "folder/".
+std::string NameOfFile(const std::string& path) {
+  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
+}
+
 }  // namespace
 
 Result<LoadedSide> LoadedSide::Open(const RunPlan& plan, std::vector<std::string> live,
                                     Logger& logger) {
   const LoadRule rule = plan.inputs_as_outputs ? LoadRule::kAnything : LoadRule::kOutputs;
-  VERNIER_ASSIGN_OR_RETURN(LoadedRuns runs, LoadedRuns::Open(plan.load_outputs, rule));
+  VERNIER_ASSIGN_OR_RETURN(LoadedRuns runs, LoadedRuns::Open(plan, rule));
   return LoadedSide(plan, std::move(live), std::move(runs), logger);
 }
 
@@ -47,6 +55,27 @@ Result<bool> LoadedSide::Append(int64_t iteration, IterationOutputs& outputs) {
     outputs.emplace_back(std::move(result));
   }
   return true;
+}
+
+std::string LoadedSide::FileOf(size_t side) const {
+  if (side < live_.size()) return "";
+  const LoadedRuns::Run& run = runs()[side - live_.size()];
+  const std::string name = NameOfFile(run.path);
+  bool ambiguous = false;
+  size_t in_file = 0;
+  for (const LoadedRuns::Run& other : runs()) {
+    ambiguous |= other.path != run.path && NameOfFile(other.path) == name;
+    in_file += other.path == run.path ? 1 : 0;
+  }
+  return (ambiguous ? run.path : name) + (in_file > 1 ? ": " + WithoutTime(run.name) : "");
+}
+
+void LoadedSide::NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
+                           std::vector<PairRecord>& records) const {
+  for (size_t i = 0; i < std::min(pairs.size(), records.size()); ++i) {
+    records[i].first_file = FileOf(pairs[i].first);
+    records[i].second_file = FileOf(pairs[i].second);
+  }
 }
 
 std::vector<std::pair<size_t, size_t>> LoadedSide::SelfComparisons(

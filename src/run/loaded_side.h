@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/run_record.h"
 #include "run/comparison_run.h"
 #include "run/loaded_runs.h"
 #include "util/log.h"
@@ -34,6 +35,11 @@ class LoadedSide {
   /// uneven file is kNotFound in lenient mode, as in the peer.
   Result<bool> Append(int64_t iteration, IterationOutputs& outputs);
 
+  /// Puts the files of loaded sides into the records of `pairs`, places among all sides: a file by
+  /// its name, or its path where two have that name; with the runner where it holds several.
+  void NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
+                 std::vector<PairRecord>& records) const;
+
   /// Which of `pairs`, places among all sides, are the same iterations of one file, as places in
   /// runs().
   std::vector<std::pair<size_t, size_t>> SelfComparisons(
@@ -43,6 +49,7 @@ class LoadedSide {
   LoadedSide(const RunPlan& plan, std::vector<std::string> live, LoadedRuns runs, Logger& logger)
       : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {}
 
+  std::string FileOf(size_t side) const;
   Status CheckUnevenFile(int64_t iteration) const;
   Status UnevenFile(const std::string& path, int64_t iteration) const;
   void WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted, size_t streams);

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import unittest
+from xml.etree import ElementTree
 
 from program import VERNIER, Case
 
@@ -60,13 +61,46 @@ class Batch(Case):
         self.assertEqual(ended.code, 6, ended.out + ended.err)
         self.assertEqual(self.rows(ended)["models/b.onnx"], "backend failed")
         self.assertIn("SIGABRT", ended.out)
-        self.assertIn("0 of 3 passed, 1 backend failed, 2 nothing compared", ended.out)
+        self.assertIn("2 of 3 ran, 1 backend failed\n", ended.out)
 
-    def test_a_run_that_compares_nothing_has_not_passed(self):
+    def test_a_run_of_one_side_has_run_and_not_passed(self):
         ended = self.batch("models/*.onnx", "--", "--onnxrt")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertEqual(set(self.rows(ended).values()), {"nothing compared"})
-        self.assertIn("0 of 3 passed, 3 nothing compared\n", ended.out)
+        self.assertEqual(set(self.rows(ended).values()), {"ran"})
+        self.assertIn("3 of 3 ran\n", ended.out)
+        self.assertIn("no model had two sides; saved nothing\n", ended.out)
+        self.assertNotIn("passed", ended.out)
+
+    def test_the_step_that_makes_golden_outputs_says_what_it_saved(self):
+        ended = self.batch("models/*.onnx", "--", "--onnxrt", "--save-outputs", "gold.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertRegex(ended.out, r"models/a.onnx +ran +- .* saved a-gold.json\n")
+        self.assertIn("3 of 3 ran\nnothing was to be compared: no model had two sides; saved 3 "
+                      "files\n", ended.out)
+
+    def test_one_junit_report_for_all_models(self):
+        self.path("models/b.onnx").write_bytes(b"no model")
+        ended = self.batch("models/*.onnx", "--report", "all.xml", "--", "--onnxrt", "--onnxrt")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        root = ElementTree.parse(self.path("all.xml")).getroot()
+        names = {suite.get("name") for suite in root.iter("testsuite")}
+        self.assertIn("models/a.onnx: onnxrt-runner-N0 vs. onnxrt-runner-N1", names)
+        self.assertIn("models/b.onnx: run", names)
+        self.assertIn("models/c.onnx: run", names)
+        broken = {case.get("classname") for case in root.iter("testcase")
+                  if case.find("error") is not None}
+        self.assertTrue(broken)
+        self.assertTrue(all(name.startswith("models/b.onnx: ") for name in broken), broken)
+        again = self.batch("models/*.onnx", "--report", "again.xml", "--", "--onnxrt", "--onnxrt")
+        self.assertEqual(again.code, 3)
+        cases = [[(case.get("classname"), case.get("name")) for case in
+                  ElementTree.parse(self.path(name)).getroot().iter("testcase")]
+                 for name in ("all.xml", "again.xml")]
+        self.assertEqual(*cases)
+        self.assertEqual(len(set(cases[0])), len(cases[0]))
+        refused = self.batch("models/*.onnx", "--report", "all.html", "--", "--onnxrt")
+        self.assertEqual(refused.code, 2)
+        self.assertIn("--report: expected a file that ends in .xml", refused.err)
 
     def test_the_record_of_an_earlier_batch_is_not_taken_for_this_one(self):
         words = ["models/a.onnx", "--", "--onnxrt", "--onnxrt", "--save-record", "{stem}.json"]
@@ -92,11 +126,25 @@ class Batch(Case):
                             (["models/*.onnx"], "goes behind --"),
                             (["models/*.onnx", "--", "--onnxrt", "--nosuch"], "'--nosuch' is not"),
                             (["models/*.onnx", "--", "x.onnx", "--onnxrt"], "named before --"),
-                            (["models/*.onnx", "--jobs", "-1", "--", "--onnxrt"], "--jobs")):
+                            (["models/*.onnx", "--jobs", "-1", "--", "--onnxrt"], "--jobs"),
+                            (["models/*.onnx", "--", "--onnxrt", "--save-blame", "b.json"],
+                             "--save-blame has an effect only with --blame")):
             ended = self.batch(*words)
             self.assertIn(ended.code, (2, 3), words)
             self.assertIn(text, ended.err)
             self.assertEqual(ended.out, "", words)
+
+    def test_options_of_run_go_behind_the_dashes(self):
+        for words in (["--onnxrt"], ["--rtol", "1", "--", "--onnxrt"]):
+            ended = self.batch("models/a.onnx", *words)
+            self.assertEqual(ended.code, 2)
+            self.assertRegex(ended.out, r"--\w+ is an option of run: it goes behind --")
+
+    def test_a_folder_of_models_is_not_searched(self):
+        ended = self.batch("models", "--", "--onnxrt")
+        self.assertEqual(ended.code, 3)
+        self.assertIn("'models' is a folder, which is not searched", ended.err)
+        self.assertIn("give 'models/*.onnx'", ended.err)
 
     def test_interrupted(self):
         script = self.path("slow.py")

@@ -365,7 +365,7 @@ class Show(DataCase):
         self.save_runs("a.json", [("A", ramp(2)), ("B", ramp(1))])
         said = self.does("show", "a.json")
         self.assertIn("---- A (2 iterations) ----", said)
-        self.assertIn("---- B (1 iterations) ----", said)
+        self.assertIn("---- B (1 iteration) ----", said)
 
     def test_bad_files_and_numbers(self):
         self.save_feeds("a.json", ramp(1))

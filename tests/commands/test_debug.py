@@ -68,7 +68,7 @@ class Debug(Case):
         self.assertLessEqual(self.calls(), 9)
         self.assertIn("RUNNING | Iteration 1", ended.out)
         self.assertRegex(ended.out, r"Finished \d+ iteration\(s\) \| Passed: \d+/\d+ \| Pass Rate")
-        self.assertIn("1 of 42 nodes still fail: Neg 'n23'", ended.out)
+        self.assertIn("1 of 42 nodes still fails: Neg 'n23'", ended.out)
         self.assertFalse(self.path("polygraphy_debug.onnx").exists())
 
     def test_options_of_inputs_are_told(self):

@@ -108,7 +108,7 @@ class Precision(Case):
     def kept(self, ended):
         """Names of the nodes that were reported."""
         lines = ended.out.splitlines()
-        begin = next(i for i, line in enumerate(lines) if "keep these" in line)
+        begin = next(i for i, line in enumerate(lines) if "acceptable accuracy, keep" in line)
         named = (line.split("'") for line in lines[begin + 1:] if line.startswith("    "))
         return {parts[1] for parts in named if len(parts) > 2}
 

@@ -226,7 +226,7 @@ class ModelRunner(ScriptCase):
         for answer, code, words in (
                 ("{'y': feed['x']}", 1, "1 output has no counterpart"),
                 ("{}", 6, "returned no outputs"),
-                ("{'y': 3, 'z': 4}", 6, "output 'y' of model.py:infer is a int"),
+                ("{'y': 3, 'z': 4}", 6, "output 'y' of model.py:infer is an int"),
         ):
             with self.subTest(answer=answer):
                 self.write("model.py", f"def infer(feed): return {answer}\n")
@@ -247,7 +247,7 @@ class ModelRunner(ScriptCase):
         self.assert_fails(done, 6, "model.py: the script defines no 'load'; it has: other")
         self.write("model.py", "def load(path): return 3\n")
         done = self.vernier("m.onnx", "--model-runner", "model.py")
-        self.assert_fails(done, 6, "returned a int; expected a function of one feed")
+        self.assert_fails(done, 6, "returned an int; expected a function of one feed")
         self.write("model.py", "import no_such_framework\ndef load(path): pass\n")
         done = self.vernier("m.onnx", "--model-runner", "model.py")
         self.assert_fails(done, 5, "needs the Python module 'no_such_framework'", "--python")

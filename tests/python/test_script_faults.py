@@ -186,9 +186,9 @@ class WrongAnswers(ScriptCase):
                 ("{'y': x[0], 'z': x}", 1, "the shapes are|shape"),
                 ("{'y': x[:, :0], 'z': x}", 1, "shape"),
                 ("{'y': x.astype('M8[s]'), 'z': x}", 6, "output 'y' has NumPy's type datetime64"),
-                ("{'y': np.array([object()]), 'z': x}", 6, "output 'y' holds a object"),
+                ("{'y': np.array([object()]), 'z': x}", 6, "output 'y' holds an object"),
                 ("{'y': [[1.0]], 'z': x}", 6, "output 'y' .*is a list; expected a NumPy array"),
-                ("7", 6, "is a int; expected a NumPy array")):
+                ("7", 6, "is an int; expected a NumPy array")):
             with self.subTest(answer=answer):
                 self.write("model.py", f"""
                     import numpy as np
@@ -208,7 +208,7 @@ class WrongAnswers(ScriptCase):
 
     def test_of_loaders(self):
         flag = "--data-loader-script"
-        self.expect(flag, "def load_data(): return 5", 3, "returned a int; expected a generator")
+        self.expect(flag, "def load_data(): return 5", 3, "returned an int; expected a generator")
         self.expect(flag, "def load_data(): return [[1]]", 3,
                     "feed 0 of .*script.py:load_data is a list; expected a mapping of input names")
         self.expect(flag, "def load_data(): return [{1: 2}]", 3, "is a dict; expected a mapping")
@@ -321,14 +321,14 @@ class WrongAnswers(ScriptCase):
         self.expect(flag, "def postprocess_outputs(r): pass", 6,
                     "returned a NoneType; expected a mapping of output names")
         self.expect(flag, "def postprocess_outputs(r): return {'y': 3}", 6,
-                    "output 'y' is a int; expected a NumPy array")
+                    "output 'y' is an int; expected a NumPy array")
 
     def test_of_command_lines(self):
         self.write("script.py", "def load_data(): return []")
         done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "gone.py")
         self.assert_fails(done, 3, "gone.py", "no such file")
         done = self.vernier("m.onnx", "--onnxrt", "--data-loader-func-name", "f")
-        self.assert_fails(done, 2, "--data-loader-func-name needs --data-loader-script")
+        self.assert_fails(done, 2, "has an effect only with --data-loader-script")
         done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
                             python="/no/such/python")
         self.assert_fails(done, 5, "--python: there is no program '/no/such/python'")

@@ -65,7 +65,8 @@ class Files(Case):
         self.assertEqual(int(root.get("tests")), total)
 
     def test_names_in_junit_stay_from_run_to_run(self):
-        """Runners' own names end in the time of their run: a case would be another one each day."""
+        """Runners' own names end in the time of their run: a case would be another one each day.
+        What was loaded is called by its file then."""
         def names(*runners):
             for index, runner in enumerate(runners):
                 write_results(self.path(f"{index}.json"), runner, [{"y": ((1,), [1])}, {"z": ((1,), [1])}])
@@ -79,10 +80,10 @@ class Files(Case):
         day, next_day = "11/22/26-23:59:59", "11/23/26-00:00:01"
         for time_of_run in (day, next_day):
             self.assertEqual(names(f"onnxrt-runner-N0-{time_of_run}", f"trt-runner-N12-{time_of_run}"),
-                             ["onnxrt-runner-N0 vs. trt-runner-N12"])
+                             ["0.json vs. 1.json"])
         # Of two runs; both stay apart.
         self.assertEqual(names(f"trt-runner-N0-{day}", f"trt-runner-N0-{next_day}"),
-                         ["trt-runner-N0 vs. trt-runner-N0 (2)"])
+                         ["0.json vs. 1.json"])
         # Labels are as they were given.
         self.assertEqual(names(f"mine-{day}", "11/22/26-23:59:59"), [f"mine-{day} vs. {day}"])
 

@@ -79,7 +79,7 @@ class TensorRtPrecision(unittest.TestCase):
 
     def kept(self, printed):
         lines = printed.splitlines()
-        begin = next(i for i, line in enumerate(lines) if "keep these" in line)
+        begin = next(i for i, line in enumerate(lines) if "acceptable accuracy, keep" in line)
         return [line.split("'")[1] for line in lines[begin + 1:] if line.startswith("    ")]
 
     def command(self, printed):

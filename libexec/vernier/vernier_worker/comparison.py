@@ -11,7 +11,7 @@ def _mapping(value, where, meaning):
     try:
         return list(value.items())
     except Exception:
-        raise wire.Failure(wire.BACKEND, f"{where} returned a {type(value).__name__}; expected a "
+        raise wire.Failure(wire.BACKEND, f"{where} returned {wire.a(type(value))}; expected a "
                            f"mapping of output names to {meaning}") from None
 
 
@@ -23,7 +23,7 @@ def _function(path, name):
         function = scripts.instance(symbol)
     if not callable(function):
         raise wire.Failure(wire.MALFORMED,
-                           f"{where} is no function but a {type(function).__name__}")
+                           f"{where} is no function but {wire.a(type(function))}")
     return where, function
 
 

@@ -27,7 +27,7 @@ class FeedSource:
             self.iterator = iter(loader)
         except TypeError:
             raise wire.Failure(
-                wire.MALFORMED, f"{self.where} returned a {type(loader).__name__}; expected a "
+                wire.MALFORMED, f"{self.where} returned {wire.a(type(loader))}; expected a "
                 "generator, a list or another iterable of mappings from input names to "
                 "arrays") from None
 
@@ -50,6 +50,6 @@ class FeedSource:
             items = None
         if items is None or not all(isinstance(name, str) for name, _ in items):
             raise wire.Failure(
-                wire.MALFORMED, f"feed {self.count - 1} of {self.where} is a {type(feed).__name__}; "
+                wire.MALFORMED, f"feed {self.count - 1} of {self.where} is {wire.a(type(feed))}; "
                 f"expected a mapping of input names to arrays, got:\n{feed!r:.1000}")
         return items

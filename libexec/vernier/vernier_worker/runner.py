@@ -113,7 +113,7 @@ class Runner:
         self.call = model.infer if callable(getattr(model, "infer", None)) else model
         if not callable(self.call):
             raise wire.Failure(
-                wire.BACKEND, f"{self.where} returned a {type(model).__name__}; expected a function "
+                wire.BACKEND, f"{self.where} returned {wire.a(type(model))}; expected a function "
                 "of one feed, or an object with infer(feed)")
         with scripts.guard(self.where):
             if callable(getattr(model, "activate", None)):  # written as one of Polygraphy's runners

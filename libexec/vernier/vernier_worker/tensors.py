@@ -87,7 +87,7 @@ def to_numpy(value, who):
         except ValueError as error:  # rows of several lengths
             raise wire.Failure(wire.BACKEND, f"{who} is no array: {error}") from error
     raise wire.Failure(
-        wire.BACKEND, f"{who} is a {kind.__name__}; expected a NumPy array, a tensor of torch, "
+        wire.BACKEND, f"{who} is {wire.a(kind)}; expected a NumPy array, a tensor of torch, "
         "JAX or TensorFlow, or anything with __dlpack__")
 
 
@@ -116,7 +116,7 @@ def _strings(array, who):
         if isinstance(element, str):
             element = element.encode("utf-8")
         if not isinstance(element, bytes):
-            raise wire.Failure(wire.BACKEND, f"{who} holds a {type(element).__name__}; an array of "
+            raise wire.Failure(wire.BACKEND, f"{who} holds {wire.a(type(element))}; an array of "
                                "Python objects may hold texts only")
         texts.append(element)
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)

@@ -38,6 +38,11 @@ class Failure(Exception):
         self.raised = raised
 
 
+def a(kind):
+    """The name of a type behind its article: "an int"."""
+    return f"{'an' if kind.__name__[:1] in 'aeiouAEIOU' else 'a'} {kind.__name__}"
+
+
 class Writer:
     """Collects values of a message."""
 

@@ -10,6 +10,7 @@
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
 #include "cli/option_table.h"
+#include "cli/option_use.h"
 
 namespace vernier {
 namespace {
@@ -28,6 +29,14 @@ std::vector<std::string> Expand(const std::string& word) {
   }
   ::globfree(&found);
   return paths;
+}
+
+// A folder that holds models and is none itself.
+bool HoldsModels(const fs::path& path) {
+  std::error_code failed;
+  if (!fs::is_directory(path, failed) || fs::exists(path / "saved_model.pb", failed)) return false;
+  return std::any_of(fs::directory_iterator(path, failed), fs::directory_iterator(),
+                     [](const fs::directory_entry& e) { return e.path().extension() == ".onnx"; });
 }
 
 // What a run writes, each to a path of its own. Caches are shared on purpose.
@@ -102,6 +111,12 @@ Result<std::vector<BatchModel>> FindBatchModels(std::span<const std::string> wor
     const std::vector<std::string> paths = Expand(word);
     if (paths.empty()) return Malformed("no file matches '" + word + "'");
     for (const std::string& path : paths) {
+      if (!HoldsModels(path)) continue;
+      return Malformed("'" + path +
+                       "' is a folder, which is not searched: for the models in it give '" +
+                       (fs::path(path) / "*.onnx").string() + "'");
+    }
+    for (const std::string& path : paths) {
       if (!seen.insert(fs::path(path).lexically_normal().string()).second) continue;
       fs::path name = fs::path(path).lexically_normal();
       if (!name.has_filename()) name = name.parent_path();  // a folder with a slash behind it
@@ -123,6 +138,7 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
     return InvalidArgument("'" + std::string(*parsed.args.Value("model_file")) +
                            "' is no option: models are named before --");
   }
+  if (!parsed.args.Has("lenient")) VERNIER_TRY(CheckOptionUse(table, parsed.args));
   std::vector<std::string> words(options.begin(), options.end());
   for (const GivenOption& given : parsed.args.given()) {
     if (IsSaved(given.row->dest)) PutStem(given, model.stem, words);

@@ -15,7 +15,8 @@ struct BatchModel {
 };
 
 /// The files that the words name: paths, and patterns that a shell did not expand (* ? [ ]), each
-/// pattern's in the order of their names, none twice. kMalformed for a word that names nothing.
+/// pattern's in the order of their names, none twice. kMalformed for a word that names nothing, or
+/// a folder of ONNX models, which would have to be searched.
 Result<std::vector<BatchModel>> FindBatchModels(std::span<const std::string> words);
 
 /// What `run` is told for one model.

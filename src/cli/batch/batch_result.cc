@@ -38,8 +38,16 @@ std::string Pad(std::string text, size_t width) {
   return text;
 }
 
+std::string Listed(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
 std::string Detail(const BatchResult& result) {
   const RecordDigest& digest = result.digest;
+  if (BatchVerdict(result) == "ran" && !digest.saved.empty())
+    return "saved " + Listed(digest.saved);
   const bool told = digest.worst_times_tolerance > 0 && digest.error.empty();
   if (told) {
     return digest.worst_output + ": " + FormatG(digest.worst_times_tolerance, 3) +
@@ -52,13 +60,20 @@ std::string Detail(const BatchResult& result) {
 std::string Coverage(std::span<const BatchResult> results) {
   RecordDigest all;
   int64_t without = 0;  // models of which nothing was compared
+  size_t ran = 0, saved = 0;
   for (const BatchResult& result : results) {
+    ran += BatchVerdict(result) == "ran" ? 1 : 0;
+    saved += result.digest.saved.size();
     all.outputs += result.digest.outputs;
     all.elements += result.digest.elements;
     all.vacuous += result.digest.vacuous;
     all.one_sided += result.digest.one_sided;
     all.left_out += result.digest.left_out;
     without += result.digest.outputs == 0 ? 1 : 0;
+  }
+  if (ran > 0 && all.outputs == 0) {
+    return "nothing was to be compared: no model had two sides; saved " +
+           (saved == 0 ? "nothing" : Counted(saved, "file")) + "\n";
   }
   std::string text =
       "compared " + Counted(all.outputs, "output") + ", " + Counted(all.elements, "element");
@@ -79,7 +94,8 @@ std::string Seconds(double seconds) {
 
 std::string BatchVerdict(const BatchResult& result) {
   if (!result.started) return "not run";
-  if (result.exit_code == 0) return result.digest.outputs > 0 ? "passed" : "nothing compared";
+  if (result.exit_code == 0 && result.digest.outputs > 0) return "passed";
+  if (result.exit_code == 0) return result.digest.pairs == 0 ? "ran" : "nothing compared";
   if (const CodeMeaning* meaning = MeaningOf(result.exit_code)) return std::string(meaning->word);
   if (result.exit_code > kFirstSignal) {
     const char* name = ::sigabbrev_np(result.exit_code - kFirstSignal);
@@ -128,9 +144,11 @@ std::string FormatBatch(std::span<const BatchResult> results) {
                 result.started ? Seconds(result.seconds) : "-", Detail(result));
     ++sums[BatchVerdict(result)];
   }
-  text += std::to_string(sums["passed"]) + " of " + std::to_string(results.size()) + " passed";
+  // Runs of one side, as those that make golden outputs, have nothing to pass.
+  const std::string well = sums["passed"] == 0 && sums["ran"] > 0 ? "ran" : "passed";
+  text += std::to_string(sums[well]) + " of " + std::to_string(results.size()) + " " + well;
   for (const auto& [verdict, count] : sums) {
-    if (verdict != "passed") text += ", " + std::to_string(count) + " " + verdict;
+    if (verdict != well && count > 0) text += ", " + std::to_string(count) + " " + verdict;
   }
   text += "\n" + Coverage(results);
   for (const BatchResult& result : results) {

@@ -20,8 +20,8 @@ struct BatchResult {
   std::vector<std::string> messages;  ///< its errors, as it printed them
 };
 
-/// "passed", "mismatch", "unreadable", ...: what the exit code says. "nothing compared" of a run
-/// that ended well without a comparison.
+/// "passed", "mismatch", "unreadable", ...: what the exit code says. Of a run that ended well
+/// without a comparison "ran" where it had one side alone, else "nothing compared".
 std::string BatchVerdict(const BatchResult& result);
 
 /// What all results together mean for the exit code of the batch.

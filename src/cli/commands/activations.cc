@@ -38,8 +38,7 @@ std::string Lines(const std::vector<std::string>& names, const TensorMap& values
 
 Result<std::string> FromSaved(const RunPlan& plan, const std::vector<std::string>& names,
                               Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded,
-                           LoadedRuns::Open(plan.load_outputs, LoadRule::kAnything));
+  VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded, LoadedRuns::Open(plan, LoadRule::kAnything));
   std::string text;
   for (size_t run = 0; run < loaded.runs().size(); ++run) {
     const LoadedRuns::Run& saved = loaded.runs()[run];

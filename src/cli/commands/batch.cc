@@ -6,6 +6,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -16,6 +17,9 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/script/shell_command.h"
+#include "record/run_record.h"
+#include "report/junit.h"
+#include "report/report_files.h"
 #include "util/atomic_file.h"
 #include "util/scratch_folder.h"
 
@@ -90,6 +94,7 @@ class Batch {
       records_.push_back(run.record.empty() ? own_record : run.record);
       commands_.push_back(std::move(words));
     }
+    has_record_.resize(models_.size());
     const std::atomic<int>& interrupted = WatchSignals();
     while ((next_ < models_.size() && interrupted == 0) || !running_.empty()) {
       while (interrupted == 0 && next_ < models_.size() && running_.size() < jobs) {
@@ -98,10 +103,14 @@ class Batch {
       AwaitOne();
       if (interrupted != 0) StopAll(interrupted);
     }
+    CompleteRecords();
     return {};
   }
 
   const std::vector<BatchResult>& results() const { return results_; }
+  /// Of every model, in their order; call KeepRecords() before Run().
+  const std::vector<NamedRecord>& records() const { return kept_; }
+  void KeepRecords() { kept_.resize(models_.size()); }
 
  private:
   struct Running {
@@ -145,8 +154,10 @@ class Batch {
     const std::string& record = records_[run.index];
     // A run that came to no record may have left that of an earlier one.
     if (TimeOf(record) != run.record_before) {
-      const auto digest = ReadRecordDigest(ReadLog(record));
+      const std::string json = ReadLog(record);
+      const auto digest = ReadRecordDigest(json);
       if (digest.ok()) result.digest = *digest;
+      Keep(run.index, json);
     }
     ++finished_;
     log_.Info("[" + std::to_string(finished_) + "/" + std::to_string(models_.size()) + "] " +
@@ -155,6 +166,30 @@ class Batch {
       log_.Plain(text);
     } else if (result.exit_code != 0) {
       for (const std::string& message : result.messages) log_.Error(result.model + ": " + message);
+    }
+  }
+
+  // What a report tells of: tensors' charts and graphs of many models are not among it.
+  void Keep(size_t index, const std::string& json) {
+    if (kept_.empty()) return;
+    Result<RunRecord> record = ReadRecord(json, records_[index]);
+    if (!record.ok()) return;
+    record->graph.reset();
+    kept_[index].record = *std::move(record);
+    has_record_[index] = true;
+  }
+
+  // A run that left no record is a case of its own: never a pass, and never missing.
+  void CompleteRecords() {
+    for (size_t i = 0; i < kept_.size(); ++i) {
+      const BatchResult& result = results_[i];
+      kept_[i].name = result.model;
+      if (has_record_[i]) continue;
+      RunRecord& record = kept_[i].record;
+      constexpr int kIncomplete = 4;
+      record.exit_code = result.exit_code != 0 ? result.exit_code : kIncomplete;
+      record.seconds = result.seconds;
+      record.error = result.messages.empty() ? BatchVerdict(result) : result.messages.front();
     }
   }
 
@@ -173,6 +208,8 @@ class Batch {
   std::vector<BatchResult> results_;
   std::vector<std::vector<std::string>> commands_;
   std::vector<std::string> records_;  // where each run leaves its record
+  std::vector<NamedRecord> kept_;     // empty where no report is wanted
+  std::vector<bool> has_record_;
   std::deque<Running> running_;
   size_t next_ = 0;
   size_t finished_ = 0;
@@ -187,6 +224,17 @@ Result<size_t> JobsOf(const ParsedArgs& args) {
   const size_t processors = std::max(1u, std::thread::hardware_concurrency());
   if (!jobs) return size_t{1};
   return *jobs == 0 ? processors : static_cast<size_t>(*jobs);
+}
+
+// The one report for all, or nothing.
+Result<std::optional<ReportFile>> ReportOf(const ParsedArgs& args) {
+  const auto path = args.Value("reports");
+  if (!path) return std::optional<ReportFile>();
+  const Result<ReportFile> report = ReportFileFor("--report", std::string(*path));
+  if (report.ok() && report->format == ReportFormat::kJunit) return std::optional(*report);
+  return InvalidArgument(
+      "--report: expected a file that ends in .xml (JUnit) for all models, got '" +
+      std::string(*path) + "'; behind -- it is one for each model");
 }
 
 }  // namespace
@@ -208,14 +256,23 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   if (!models.ok()) return EndCommand(models.status(), invocation, log);
   const Result<size_t> jobs = JobsOf(start.args);
   if (!jobs.ok()) return EndCommand(jobs.status(), invocation, log);
+  const Result<std::optional<ReportFile>> report = ReportOf(start.args);
+  if (!report.ok()) return EndCommand(report.status(), invocation, log);
   Batch batch(*models, options, std::string(start.args.Value("log_dir").value_or("")), invocation,
               log);
+  if (*report) batch.KeepRecords();
   if (const Status status = batch.Run(*jobs); !status.ok()) {
     return EndCommand(status, invocation, log);
   }
   log.Plain(FormatBatch(batch.results()));
   RunFaults faults = FaultsOf(batch.results());
   faults.signal = ReceivedSignal();
+  if (*report) {
+    log.Info("Saving report to " + (*report)->path);
+    const Status saved = WriteFileAtomically((*report)->path, FormatJunit(batch.records()));
+    if (!saved.ok()) log.Critical(saved.message());
+    faults.Add(saved);
+  }
   if (!log.Close()) faults.unsaved = true;
   return ExitCode(faults, invocation.as_peer);
 }

@@ -6,7 +6,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/file_conflicts.h"
 #include "cli/flag_suggestion.h"
-#include "cli/repeated_words.h"
+#include "cli/option_use.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
 
@@ -24,10 +24,13 @@ CommandStart UsageError(const CommandEntry& command, const std::string& message)
   return End(2);
 }
 
-CommandStart UnknownOptions(const OptionTable& table, std::span<const std::string> words,
+CommandStart UnknownOptions(const CommandEntry& command, std::span<const std::string> words,
                             const std::vector<std::string>& unknown, const Invocation& invocation) {
+  const OptionTable table = command.options();
   std::fprintf(stdout, "[E] Unrecognized Options: %s\n", FormatPythonList(unknown).c_str());
-  if (const std::optional<std::string> suggestion = SuggestFlag(table, unknown.front())) {
+  if (const std::string where = ExplainElsewhere(command, unknown.front()); !where.empty()) {
+    std::fprintf(stdout, "    %s\n", where.c_str());
+  } else if (const std::optional<std::string> suggestion = SuggestFlag(table, unknown.front())) {
     std::fprintf(stdout, "    Did you mean %s?\n", suggestion->c_str());
   }
   if (const std::string why = ExplainSurplus(table, words, unknown.front()); !why.empty()) {
@@ -54,17 +57,20 @@ CommandStart StartCommand(const CommandEntry& command, std::span<const std::stri
     std::fputs(FormatHelp(table, command.subject, width).c_str(), stdout);
     return End(0);
   }
-  if (parsed.end == ParseEnd::kUsageError) return UsageError(command, parsed.error);
+  if (parsed.end == ParseEnd::kUsageError) {
+    const bool own = !invocation.as_peer && !parsed.own_error.empty();
+    return UsageError(command, own ? parsed.own_error : parsed.error);
+  }
   if (table.FindDest("runners") != nullptr) TakePluginOptions(parsed);
   if (surplus != nullptr) TakeOperands(parsed.unknown, *surplus);
-  if (!parsed.unknown.empty()) return UnknownOptions(table, words, parsed.unknown, invocation);
+  if (!parsed.unknown.empty()) return UnknownOptions(command, words, parsed.unknown, invocation);
   // Before the log is opened: it may be one of the files.
   if (const Status status = CheckFileConflicts(parsed.args); !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
     return End(invocation.as_peer ? 1 : 2);
   }
   const bool lenient = invocation.as_peer || parsed.args.Has("lenient");
-  if (const Status status = CheckRepeatedWords(parsed.args); !lenient && !status.ok()) {
+  if (const Status status = CheckOptionUse(table, parsed.args); !lenient && !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
     return End(2);
   }
@@ -77,6 +83,10 @@ CommandStart StartCommand(const CommandEntry& command, std::span<const std::stri
   if (!log.ok()) {
     std::fprintf(stderr, "[!] %s\n", log.status().message().c_str());
     return End(invocation.as_peer ? 1 : 7);
+  }
+  const bool document = parsed.args.Value("format") == "json";  // with nothing beside it
+  if (!lenient && !document) {
+    for (const std::string& text : IdleOptionWarnings(table, parsed.args)) (*log)->Warning(text);
   }
   return {.exit_code = std::nullopt, .args = std::move(parsed.args), .log = *std::move(log)};
 }

@@ -2,6 +2,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/saved_sides.h"
 
 namespace vernier {
 
@@ -12,8 +13,8 @@ int CompareCommand(std::span<const std::string> words, const Invocation& invocat
   Result<RunPlan> plan = BindRun(start.args, invocation, *start.log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, *start.log);
   const std::span<const std::string> files = start.args.List("files");
-  plan->load_outputs.assign(files.begin(), files.end());
-  plan->load_outputs.insert(plan->load_outputs.end(), more_files.begin(), more_files.end());
+  for (const std::string& file : files) AddSavedSide(file, *plan);
+  for (const std::string& file : more_files) AddSavedSide(file, *plan);
   plan->inputs_as_outputs = true;
   plan->comparison_asked = true;
   start.log->Start("RUNNING | Command: " + invocation.command);

@@ -10,6 +10,7 @@
 #include "report/accuracy_file.h"
 #include "report/model_json.h"
 #include "report/saved_text.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -17,6 +18,7 @@ namespace {
 
 struct Shown {
   bool all = false, json = false;
+  bool in_peers_words = false;  // whose nouns are plurals, whatever the number
   SavedTextOptions text;
 };
 
@@ -60,20 +62,25 @@ Result<std::string> FormatRun(ResultsReader& reader, size_t run, const Shown& sh
   return text;
 }
 
+std::string CountOf(size_t number, std::string_view noun, const Shown& shown) {
+  const std::string plural = std::to_string(number) + " " + std::string(noun) + "s";
+  return shown.in_peers_words ? plural : Counted(number, noun);
+}
+
 Result<std::string> FormatTensors(SavedTensors& saved, const Shown& shown) {
   const std::vector<SavedRun>& runs = saved.reader->runs();
   if (saved.kind == SavedKind::kInputs) {
     VERNIER_ASSIGN_OR_RETURN(const std::string text, FormatRun(*saved.reader, 0, shown));
-    return "==== Data (" + std::to_string(runs[0].iterations) + " iterations) ====\n" + text;
+    return "==== Data (" + CountOf(runs[0].iterations, "iteration", shown) + ") ====\n" + text;
   }
-  std::string text = "==== Run Results (" + std::to_string(runs.size()) + " runners) ====\n\n";
+  std::string text = "==== Run Results (" + CountOf(runs.size(), "runner", shown) + ") ====\n\n";
   size_t width = 0;
   for (const SavedRun& run : runs) width = std::max(width, RunnerNameOf(run).size());
   for (size_t i = 0; i < runs.size(); ++i) {
     std::string name = RunnerNameOf(runs[i]);
     name.resize(width, ' ');
     VERNIER_ASSIGN_OR_RETURN(const std::string tensors, FormatRun(*saved.reader, i, shown));
-    text += "---- " + name + " (" + std::to_string(runs[i].iterations) + " iterations) ----\n" +
+    text += "---- " + name + " (" + CountOf(runs[i].iterations, "iteration", shown) + ") ----\n" +
             tensors + "\n";
   }
   return text;
@@ -128,10 +135,12 @@ Status Show(const std::string& path, const Shown& shown, Logger& log) {
   return {};
 }
 
-int ShowWith(const CommandStart& start, const Invocation& invocation, bool statistics) {
+int ShowWith(const CommandStart& start, const Invocation& invocation, bool statistics,
+             bool in_peers_words) {
   Result<Shown> shown = Bind(start.args);
   if (!shown.ok()) return EndCommand(shown.status(), invocation, *start.log);
   shown->text.statistics = statistics;
+  shown->in_peers_words = in_peers_words;
   const std::string path(*start.args.Value("path"));
   return EndCommand(Show(path, *shown, *start.log), invocation, *start.log);
 }
@@ -141,13 +150,13 @@ int ShowWith(const CommandStart& start, const Invocation& invocation, bool stati
 int DataShowCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("data show"), words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return ShowWith(start, invocation, start.args.Count("verbose") > 0);
+  return ShowWith(start, invocation, start.args.Count("verbose") > 0, invocation.as_peer);
 }
 
 int InspectDataCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("inspect data"), words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return ShowWith(start, invocation, true);
+  return ShowWith(start, invocation, true, true);
 }
 
 }  // namespace vernier

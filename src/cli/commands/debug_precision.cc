@@ -211,8 +211,9 @@ class PrecisionDebugging {
     std::string text =
         kept.nodes.empty()
             ? "The check passes with every node in float16: none needs " + higher + "."
-            : "To achieve acceptable accuracy, keep these " + std::to_string(kept.nodes.size()) +
-                  " of " + std::to_string(nodes_.size()) + " nodes in " + higher + ":";
+            : "To achieve acceptable accuracy, keep " +
+                  std::string(kept.nodes.size() == 1 ? "this " : "these ") +
+                  CountedOf(kept.nodes.size(), nodes_.size(), "node") + " in " + higher + ":";
     for (const uint32_t node : kept.nodes) text += "\n" + Describe(node);
     log_.Finish(text);
     if (kept.minimal) return;

@@ -169,8 +169,9 @@ class Reducing {
           "Could not find a minimal model close in size to the reduced model that does "
           "not cause a failure.");
     }
-    log_.Finish(std::to_string(reduction.bad.size()) + " of " +
-                std::to_string(whole_.graph().nodes.size()) + " nodes still fail: " + names);
+    const size_t bad = reduction.bad.size();
+    log_.Finish(CountedOf(bad, whole_.graph().nodes.size(), "node") +
+                (bad == 1 ? " still fails: " : " still fail: ") + names);
     return {};
   }
 

@@ -18,9 +18,6 @@ int RunCommand(std::span<const std::string> words, const Invocation& invocation)
     }
     return EndCommand(status, invocation, log);
   }
-  if (start.args.Has("reference") && !start.args.Has("blame")) {
-    log.Warning("--reference has no effect without --blame");
-  }
   log.Start("RUNNING | Command: " + invocation.command);
   if (plan->runners.empty()) {
     log.Warning("No runners have been selected. Inference will not be run!");

@@ -8,6 +8,7 @@
 #include "cli/bind_run.h"
 #include "cli/command_table.h"
 #include "cli/commands/interruption.h"
+#include "cli/option_use.h"
 #include "run/executor.h"
 #include "util/number_text.h"
 
@@ -86,6 +87,7 @@ Result<RunPlan> LiveRun::Plan(const std::vector<std::string>& words, Side side) 
   if (!parsed.unknown.empty()) {
     return InvalidArgument("Unrecognized Options: " + FormatPythonList(parsed.unknown));
   }
+  if (!parsed.args.Has("lenient")) VERNIER_TRY(CheckOptionUse(options_, parsed.args));
   for (const std::string_view dest : {"gen_script", "blame", "log_file"}) {
     if (!parsed.args.Has(dest)) continue;
     return Unimplemented(std::string(parsed.args.Flag(dest)) +

@@ -7,7 +7,8 @@ constexpr OptionRow kBatch[] = {
     {.dest = "models",
      .arity = Arity::kPlus,
      .metavar = "model",
-     .help = "Models: files, folders, or quoted patterns such as 'models/*.onnx'.",
+     .help = "Models: files, folders that are a model (a SavedModel), or quoted patterns such as"
+             " 'models/*.onnx'. Other folders are not searched.",
      .origin = Origin::kOurs},
     {.flags = {"--jobs"},
      .dest = "jobs",
@@ -22,6 +23,13 @@ constexpr OptionRow kBatch[] = {
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Keep what each run printed, in DIR/STEM.log.",
+     .origin = Origin::kOurs},
+    {.flags = {"--report"},
+     .dest = "reports",
+     .arity = Arity::kOne,
+     .metavar = "FILE.xml",
+     .help = "Write one report in JUnit's format for all models together. Behind -- it is one for"
+             " each model.",
      .origin = Origin::kOurs},
 };
 

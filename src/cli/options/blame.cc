@@ -10,14 +10,16 @@ constexpr OptionRow kBlame[] = {
      .metavar = "FILE",
      .help = "Save what blame found as JSON: culprits, the first value that is not finite, tensors"
              " that could not be looked at, and every layer.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--blame"}},
     {.flags = {"--bundle"},
      .dest = "bundle",
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Save the first culprit as a model of its own, with its real inputs, the outputs that"
              " the reference expects, and repro.sh, which shows the failure.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--blame"}},
     {.flags = {"--max-host-mem"},
      .dest = "max_host_mem",
      .arity = Arity::kOne,
@@ -25,13 +27,15 @@ constexpr OptionRow kBlame[] = {
      .metavar = "BYTES",
      .help = "Memory that blame and its runners may hold together, for example 4G; tensors that do"
              " not fit are looked at in a further pass.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--blame"}},
     {.flags = {"--max-gpu-mem"},
      .dest = "max_gpu_mem",
      .arity = Arity::kOne,
      .metavar = "BYTES",
      .help = "The same on the device that the runners compute on.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--blame"}},
 };
 
 // Not after a run, where --resume is about the run.

@@ -36,14 +36,16 @@ constexpr OptionRow kRun[] = {
      .standing = Standing::kBetter,
      .note = "May be given without a value; .npz and .safetensors too; a file is replaced only by a"
              " complete one.",
-     .wider_than_peer = true},
+     .wider_than_peer = true,
+     .needs = {kAnyRunner}},
     {.flags = {"--save-input-blob"},
      .dest = "save_input_blob_path",
      .arity = Arity::kOptional,
      .constant = ".",
      .metavar = "DIR",
      .help = "Save each input tensor as raw bytes, DIR/<iteration>/<name>.bin. Without DIR: the"
-             " current folder."},
+             " current folder.",
+     .needs = {kAnyRunner}},
     {.flags = {"--save-outputs", "--save-results"},
      .dest = "save_outputs_path",
      .arity = Arity::kOptional,
@@ -54,20 +56,23 @@ constexpr OptionRow kRun[] = {
      .standing = Standing::kBetter,
      .note = "May be given without a value; .npz and .safetensors too; a file is replaced only by a"
              " complete one.",
-     .wider_than_peer = true},
+     .wider_than_peer = true,
+     .needs = {kAnyRunner}},
     {.flags = {"--output-file"},
      .dest = "save_outputs_path",
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Same as --save-outputs FILE.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
     {.flags = {"--resume"},
      .dest = "resume_run",
      .help = "Go on with what an earlier run of the same command had saved with --save-outputs, at"
              " the first iteration that is missing: also after kill -9, Ctrl-C or a full disk. What"
              " is there is compared again, but not run again, except for the first and the last"
              " iteration of each runner, which must come out the same.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--save-outputs", "--save-intermediate-outputs", "--save-all-intermediate-outputs"}},
     {.flags = {"--output-dir"},
      .dest = "output_dir",
      .arity = Arity::kOne,
@@ -82,11 +87,13 @@ constexpr OptionRow kRun[] = {
      .arity = Arity::kStar,
      .metavar = "NAME",
      .help = "Mark these tensors on every runner (all of them when none is named) and save them.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
     {.flags = {"--save-all-intermediate-outputs"},
      .dest = "save_all_intermediate_outputs",
      .help = "Mark every tensor on every runner, and save them.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
 };
 
 }  // namespace

@@ -58,8 +58,9 @@ constexpr OptionRow kComparison[] = {
     {.flags = {"--load-outputs", "--load-results"},
      .dest = "load_outputs_paths",
      .arity = Arity::kPlus,
-     .metavar = "PATH",
-     .help = "Compare with saved outputs; each file or folder is one more side.",
+     .metavar = "[LABEL=]PATH",
+     .help = "Compare with saved outputs; each file or folder is one more side, with the name that"
+             " LABEL= gives it or that is in the file.",
      .standing = Standing::kBetter,
      .note = "Read one iteration at a time in every mode; .npz and .safetensors too."},
     {.flags = {"--save-accuracy-results"},
@@ -171,7 +172,8 @@ constexpr OptionRow kSimple[] = {
      .metavar = "[OUTPUT:]X",
      .help = "Quantile that --check-error-stat quantile looks at, 0 to 1.",
      .standing = Standing::kBetter,
-     .note = "A value outside 0 to 1 is refused before anything runs."},
+     .note = "A value outside 0 to 1 is refused before anything runs.",
+     .needs = {"--check-error-stat quantile"}},
     {.flags = {"--max-mismatch-share"},
      .dest = "max_mismatch_share",
      .arity = Arity::kPlus,
@@ -187,7 +189,8 @@ constexpr OptionRow kSimple[] = {
      .metavar = "[OUTPUT:]N",
      .help = "The ceiling under --max-mismatch-share: an element may exceed its nearer tolerance N"
              " times at most; inf sets no ceiling.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--max-mismatch-share"}},
 };
 
 constexpr OptionRow kIndices[] = {

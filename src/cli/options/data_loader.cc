@@ -83,7 +83,8 @@ constexpr OptionRow kInputs[] = {
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help = "The function's name in --data-loader-script, when it is not load_data.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--data-loader-script"}},
 };
 
 }  // namespace

@@ -7,7 +7,8 @@ constexpr OptionRow kCompared[] = {
     {.dest = "files",
      .arity = Arity::kPlus,
      .metavar = "file",
-     .help = "Files or folders of saved outputs: JSON, .npz, .npy, .safetensors, or ONNX test data."
+     .help = "[LABEL=]FILE: files or folders of saved outputs: JSON, .npz, .npy, .safetensors, or "
+             "ONNX test data."
              " One file is enough when it holds several runners.",
      .origin = Origin::kOurs},
 };

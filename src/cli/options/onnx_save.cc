@@ -10,14 +10,16 @@ constexpr OptionRow kSave[] = {
      .metavar = "FILE",
      .help = "Save the ONNX model as it is run, with its marked or removed outputs.",
      .standing = Standing::kBetter,
-     .note = "Saving does not load the weights, so a model of any size can be saved."},
+     .note = "Saving does not load the weights, so a model of any size can be saved.",
+     .needs = {kAnyRunner}},
     {.flags = {"--save-external-data", "--external-data-path"},
      .dest = "external_data_path",
      .arity = Arity::kOptional,
      .action = OptionAction::kAppend,
      .metavar = "FILE",
      .help = "Save weights in a file beside the saved model, by default with a name made from the"
-             " model's."},
+             " model's.",
+     .needs = {"--save-onnx"}},
     {.flags = {"--external-data-size-threshold"},
      .dest = "external_data_size_threshold",
      .arity = Arity::kOne,
@@ -27,7 +29,8 @@ constexpr OptionRow kSave[] = {
     {.flags = {"--no-save-all-tensors-to-one-file"},
      .dest = "all_tensors_to_one_file",
      .turns_off = true,
-     .help = "Give every external tensor a file of its own."},
+     .help = "Give every external tensor a file of its own.",
+     .needs = {"--save-external-data"}},
 };
 
 constexpr OptionRow kInfer[] = {
@@ -40,7 +43,8 @@ constexpr OptionRow kInfer[] = {
      .dest = "allow_onnxruntime",
      .turns_off = true,
      .help = "Do not use ONNX Runtime's symbolic tool for --shape-inference.",
-     .note = "Belongs to --shape-inference."},
+     .note = "Belongs to --shape-inference.",
+     .needs = {"--shape-inference"}},
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ constexpr OptionRow kSession[] = {
 }  // namespace
 
 OptionGroup OnnxRuntimeGroup() {
-  return {"ONNX Runtime session", "ONNX Runtime's session", kSession};
+  return {"ONNX Runtime session", "ONNX Runtime's session", kSession, "--onnxrt"};
 }
 
 }  // namespace vernier

@@ -29,6 +29,6 @@ constexpr OptionRow kOpenVino[] = {
 
 }  // namespace
 
-OptionGroup OpenVinoGroup() { return {"OpenVINO", "OpenVINO runners", kOpenVino}; }
+OptionGroup OpenVinoGroup() { return {"OpenVINO", "OpenVINO runners", kOpenVino, "--openvino"}; }
 
 }  // namespace vernier

@@ -60,7 +60,8 @@ constexpr OptionRow kRunners[] = {
      .arity = Arity::kOne,
      .metavar = "PATH",
      .help = "PyTorch's libtorch.so, or a folder that holds it, for the TorchScript plug-in.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--torch"}},
     {.flags = {"--torch-in"},
      .dest = "torch_in",
      .arity = Arity::kOne,
@@ -70,19 +71,22 @@ constexpr OptionRow kRunners[] = {
      .help = "Who runs --torch: plugin (TorchScript without Python, by the version of PyTorch that"
              " vernier was built against), python (the torch of --python), or auto, the plug-in"
              " where it fits and else Python.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--torch"}},
     {.flags = {"--torch-outputs"},
      .dest = "torch_outputs",
      .arity = Arity::kPlus,
      .metavar = "NAME",
      .help = "Names for the outputs of --torch, in their order; TorchScript files have none.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--torch"}},
     {.flags = {"--allow-pickle"},
      .dest = "allow_pickle",
      .help =
          "Let --torch load pickled modules. A pickle runs whatever code is in it: only for files"
          " that you trust.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--torch"}},
     {.flags = {"--identity"},
      .dest = "runners",
      .action = OptionAction::kRunner,
@@ -97,7 +101,8 @@ constexpr OptionRow kRunners[] = {
      .help =
          "Where the identity runner leaves its outputs: cpu, or cuda for the memory of the first"
          " GPU.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--identity"}},
     {.flags = {"--model-runner"},
      .dest = "runners",
      .arity = Arity::kOne,
@@ -134,7 +139,8 @@ constexpr OptionRow kRunners[] = {
      .metavar = "LABEL",
      .help = "The runner that counts as the reference, which blame does not accuse. Tolerances are"
              " not affected.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--blame"}},
 };
 
 constexpr OptionRow kWorkers[] = {

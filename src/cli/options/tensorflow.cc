@@ -47,12 +47,14 @@ constexpr OptionRow kTfLoad[] = {
      .dest = "save_frozen_graph_path",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save the frozen TensorFlow graph."},
+     .help = "Save the frozen TensorFlow graph.",
+     .needs = {"--tf"}},
     {.flags = {"--save-tensorboard"},
      .dest = "save_tensorboard_path",
      .arity = Arity::kOne,
      .metavar = "DIR",
-     .help = "Save the graph for TensorBoard."},
+     .help = "Save the graph for TensorBoard.",
+     .needs = {"--tf"}},
     {.flags = {"--freeze-graph"},
      .dest = "freeze_graph",
      .help = "Turn variables into constants before running."},
@@ -67,7 +69,8 @@ constexpr OptionRow kTfLoad[] = {
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "The TensorFlow library to use, instead of the one found.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {"--tf"}},
 };
 
 constexpr OptionRow kTfSession[] = {
@@ -90,7 +93,8 @@ constexpr OptionRow kTfInference[] = {
      .metavar = "DIR",
      .help = "Save TensorFlow's execution traces.",
      .standing = Standing::kBetter,
-     .note = "Fails in Polygraphy 0.53.6."},
+     .note = "Fails in Polygraphy 0.53.6.",
+     .needs = {"--tf"}},
 };
 
 constexpr OptionRow kToOnnx[] = {

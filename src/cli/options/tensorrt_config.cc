@@ -86,7 +86,8 @@ constexpr OptionRow kConfig[] = {
      .help = "Start from the tactic timings in FILE."},
     {.flags = {"--error-on-timing-cache-miss"},
      .dest = "error_on_timing_cache_miss",
-     .help = "Fail when a tactic's timing is not in the cache."},
+     .help = "Fail when a tactic's timing is not in the cache.",
+     .needs = {"--load-timing-cache", "--timing-cache"}},
     {.flags = {"--disable-compilation-cache"},
      .dest = "disable_compilation_cache",
      .help = "Do not cache just-in-time compiled code."},
@@ -95,7 +96,8 @@ constexpr OptionRow kConfig[] = {
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Record the tactics that TensorRT chose.",
-     .excludes = {"load_tactics"}},
+     .excludes = {"load_tactics"},
+     .needs = {"--trt"}},
     {.flags = {"--load-tactics", "--load-tactic-replay"},
      .dest = "load_tactics",
      .arity = Arity::kOne,
@@ -134,7 +136,8 @@ constexpr OptionRow kConfig[] = {
      .help = "Run layers on the deep learning accelerator where they can."},
     {.flags = {"--allow-gpu-fallback"},
      .dest = "allow_gpu_fallback",
-     .help = "Run layers on the GPU that the accelerator does not support."},
+     .help = "Run layers on the GPU that the accelerator does not support.",
+     .needs = {"--use-dla"}},
     {.flags = {"--pool-limit", "--memory-pool-limit"},
      .dest = "memory_pool_limit",
      .arity = Arity::kPlus,
@@ -206,7 +209,7 @@ constexpr OptionRow kConfig[] = {
 }  // namespace
 
 OptionGroup TensorRtConfigGroup() {
-  return {"TensorRT builder configuration", "how TensorRT builds an engine", kConfig};
+  return {"TensorRT builder configuration", "how TensorRT builds an engine", kConfig, "--trt"};
 }
 
 }  // namespace vernier

@@ -95,7 +95,8 @@ constexpr OptionRow kEngine[] = {
      .dest = "save_engine",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save the engine that was built."},
+     .help = "Save the engine that was built.",
+     .needs = {"--trt"}},
     {.flags = {"--save-timing-cache"},
      .dest = "save_timing_cache",
      .arity = Arity::kOne,
@@ -117,10 +118,11 @@ constexpr OptionRow kEngine[] = {
 }  // namespace
 
 std::vector<OptionGroup> TensorRtLoadGroup() {
-  return {{"TensorRT plugins", "TensorRT plugin libraries", kPlugins},
-          {"TensorRT ONNX parser", "TensorRT's ONNX parser", kParser},
-          {"TensorRT network", "outputs, types and scripts of a TensorRT network", kNetwork},
-          {"TensorRT engine", "saving and loading TensorRT engines", kEngine}};
+  return {
+      {"TensorRT plugins", "TensorRT plugin libraries", kPlugins, "--trt"},
+      {"TensorRT ONNX parser", "TensorRT's ONNX parser", kParser, "--trt"},
+      {"TensorRT network", "outputs, types and scripts of a TensorRT network", kNetwork, "--trt"},
+      {"TensorRT engine", "saving and loading TensorRT engines", kEngine, "--trt"}};
 }
 
 }  // namespace vernier

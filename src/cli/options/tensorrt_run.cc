@@ -48,7 +48,7 @@ constexpr OptionRow kInference[] = {
 }  // namespace
 
 OptionGroup TensorRtRunGroup() {
-  return {"TensorRT inference", "running TensorRT engines", kInference};
+  return {"TensorRT inference", "running TensorRT engines", kInference, "--trt"};
 }
 
 }  // namespace vernier

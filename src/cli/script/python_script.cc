@@ -100,6 +100,15 @@ Status CheckMeasures(const CompareOptions& options) {
   return several ? RefuseScript("Polygraphy takes one --check-error-stat for an output") : Status();
 }
 
+Status CheckSavedSides(const RunPlan& plan) {
+  for (const std::string& label : plan.load_labels) {
+    if (label.empty()) continue;
+    return RefuseScript("Polygraphy's Python API has nothing like --load-outputs " + label +
+                        "=FILE");
+  }
+  return {};
+}
+
 std::string SeverityName(Severity severity) {
   constexpr std::pair<Severity, std::string_view> kNames[] = {
       {Severity::kUltraVerbose, "ULTRA_VERBOSE"},
@@ -214,6 +223,7 @@ Result<std::string> WritePythonScript(const RunPlan& plan, const ParsedArgs& arg
   VERNIER_TRY(CheckFlags(args));
   VERNIER_TRY(CheckRunners(plan, args));
   VERNIER_TRY(CheckMeasures(plan.compare));
+  VERNIER_TRY(CheckSavedSides(plan));
   return PythonScript(plan, args).Write(invocation);
 }
 

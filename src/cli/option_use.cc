@@ -1,0 +1,141 @@
+#include "cli/option_use.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "cli/bind_runners.h"
+#include "cli/repeated_words.h"
+#include "cli/runner_kinds.h"
+#include "util/cast_grammar.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// Whether a runner of this kind ("onnxrt") is given, by its flag or by --runner.
+bool HasRunner(const ParsedArgs& args, std::string_view kind) {
+  const std::vector<RunnerChoice> runners = args.Runners();
+  return std::any_of(runners.begin(), runners.end(), [&](const RunnerChoice& choice) {
+    if (choice.kind != "runner") return choice.kind == kind;
+    const Result<LabelledRunner> labelled = SplitRunner(choice.value);
+    return !labelled.ok() || RunnerFlagWord(labelled->backend) == kind;
+  });
+}
+
+// "--check-error-stat quantile": also where the value is for one output, "y:quantile".
+bool HasValue(const ParsedArgs& args, std::string_view dest, std::string_view value) {
+  const std::span<const std::string> words = args.List(dest);
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return word == value || SplitAtLast(word).value == value;
+  });
+}
+
+bool IsMet(const OptionTable& table, const ParsedArgs& args, std::string_view need) {
+  if (need == kAnyRunner) return !args.Runners().empty();
+  const size_t blank = need.find(' ');
+  const OptionRow& row = *table.Find(need.substr(0, blank))->row;
+  if (row.action == OptionAction::kRunner) return HasRunner(args, row.constant);
+  if (blank != std::string_view::npos) return HasValue(args, row.dest, need.substr(blank + 1));
+  return args.Has(row.dest);
+}
+
+// Empty where all is well: "--save-onnx" of --save-external-data.
+std::string MissingFor(const OptionTable& table, const ParsedArgs& args, const OptionRow& row) {
+  std::string missing;
+  for (const std::string_view need : table.NeedsOf(row)) {
+    if (IsMet(table, args, need)) return "";
+    missing += (missing.empty() ? "" : " or ") + std::string(need);
+  }
+  return missing;
+}
+
+// What is for one runner, where there are others alone. Without any, files may stand for them.
+std::string MissingRunner(const OptionTable& table, const ParsedArgs& args, const OptionRow& row) {
+  const std::string_view runner = table.RunnerOf(row);
+  if (runner.empty() || args.Runners().empty()) return "";
+  return IsMet(table, args, runner) ? "" : std::string(runner);
+}
+
+bool Saves(const OptionRow& row) {
+  return row.dest.starts_with("save_") || row.dest == "external_data_path";
+}
+
+bool IsRunner(const OptionTable& table, std::string_view need) {
+  const FlagEntry* entry = table.Find(need.substr(0, need.find(' ')));
+  return need == kAnyRunner || (entry != nullptr && entry->row->action == OptionAction::kRunner);
+}
+
+Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, RunnersGiven runners) {
+  for (const GivenOption& given : args.given()) {
+    const OptionRow& row = *given.row;
+    if (row.origin == Origin::kPeer && !Saves(row)) continue;
+    std::string missing = MissingFor(table, args, row);
+    if (missing.empty() && Saves(row)) missing = MissingRunner(table, args, row);
+    const bool known = runners == RunnersGiven::kAllInWords || missing.empty() ||
+                       !IsRunner(table, table.NeedsOf(row).empty() ? table.RunnerOf(row)
+                                                                   : table.NeedsOf(row).front());
+    if (missing.empty() || !known) continue;
+    const std::string flag(given.flag);
+    return InvalidArgument(flag + " has an effect only with " + missing + ": add that, or leave " +
+                           flag + " out");
+  }
+  return {};
+}
+
+// Lists of [NAME:]NUMBER, and single numbers, whose text is a number that double has no room for.
+Status CheckRange(const GivenOption& given) {
+  const bool list = TakesOneValueEach(*given.row);
+  if (!list && given.row->type != ValueType::kFloat) return {};
+  for (const std::string& word : given.values) {
+    std::string_view rest = word;
+    if (list) rest.remove_prefix(word.rfind(':') == std::string::npos ? 0 : word.rfind(':') + 1);
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find_first_of("[],"), rest.size());
+      const std::string_view token = Trim(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      const std::optional<double> number = ParseDouble(token);
+      if (!number || !std::isinf(*number) || std::ranges::none_of(token, IsDigit)) continue;
+      return InvalidArgument(std::string(given.flag) + ": '" + std::string(token) +
+                             "' is beyond the largest number that there is, about 1.8e308" +
+                             (list ? "; inf is written as such" : ""));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, RunnersGiven runners) {
+  VERNIER_TRY(CheckRepeatedWords(args));
+  for (const GivenOption& given : args.given()) VERNIER_TRY(CheckRange(given));
+  return CheckNeeds(table, args, runners);
+}
+
+std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args) {
+  // What is missing, and the flags without effect, in the order in which they were given.
+  std::vector<std::pair<std::string, std::vector<std::string>>> idle;
+  for (const GivenOption& given : args.given()) {
+    std::string missing = MissingFor(table, args, *given.row);
+    if (missing.empty()) missing = MissingRunner(table, args, *given.row);
+    if (missing.empty() || given.flag.empty()) continue;
+    auto at = std::ranges::find(idle, missing, [](const auto& entry) { return entry.first; });
+    if (at == idle.end()) at = idle.insert(at, {missing, {}});
+    const std::string flag(given.flag);
+    if (std::ranges::find(at->second, flag) == at->second.end()) at->second.push_back(flag);
+  }
+  std::vector<std::string> warnings;
+  for (const auto& [missing, flags] : idle) {
+    std::string text;
+    for (size_t i = 0; i < flags.size(); ++i) {
+      text += (i == 0 ? "" : i + 1 == flags.size() ? " and " : ", ") + flags[i];
+    }
+    warnings.push_back(text + (flags.size() == 1 ? " has" : " have") + " an effect only with " +
+                       missing);
+  }
+  return warnings;
+}
+
+}  // namespace vernier

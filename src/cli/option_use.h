@@ -1,0 +1,27 @@
+// Options that were given and that nothing would use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/arg_parser.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Whether the words hold all runners; from Python some of them are objects.
+enum class RunnersGiven : uint8_t { kAllInWords, kElsewhereToo };
+
+/// kInvalidArgument, naming flag and word, for what would not be used as it was given: an option
+/// without the one that it needs (OptionRow::needs) where it is one of ours or saves something, a
+/// word that another one puts out of force (CheckRepeatedWords), and a number beyond the largest
+/// double. Polygraphy takes all of these without a word: leave it out where the run is lenient.
+Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args,
+                      RunnersGiven runners = RunnersGiven::kAllInWords);
+
+/// Of Polygraphy's options that save nothing, and of those for a runner that the command line does
+/// not have, which ones have no effect: a sentence for each option or runner that is missing.
+std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args);
+
+}  // namespace vernier
