@@ -11,6 +11,7 @@
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/word_split.h"
+#include "inputs/dim_sizes.h"
 #include "model/model_type.h"
 
 namespace vernier {
@@ -127,14 +128,23 @@ void BindBuiltInScript(RunnerPlan& runner) {
 
 // The flags that may stand inside of --runner: those that say something about one runner.
 bool BelongsToRunner(std::string_view dest) {
-  constexpr std::string_view kModelDests[] = {"model_file",           "model_type",
-                                              "external_data_dir",    "strict_external_data",
-                                              "onnx_outputs",         "onnx_exclude_outputs",
-                                              "onnx_outputs_by_type", "mark_all",
-                                              "exclude_outputs",      "fp_to_fp16",
-                                              "do_shape_inference",   "allow_onnxruntime",
-                                              "ignore_external_data", "opset",
-                                              "allow_pickle",         "torch_in"};
+  constexpr std::string_view kModelDests[] = {"model_file",
+                                              "model_type",
+                                              "external_data_dir",
+                                              "strict_external_data",
+                                              "onnx_outputs",
+                                              "onnx_exclude_outputs",
+                                              "onnx_outputs_by_type",
+                                              "mark_all",
+                                              "exclude_outputs",
+                                              "fp_to_fp16",
+                                              "do_shape_inference",
+                                              "allow_onnxruntime",
+                                              "ignore_external_data",
+                                              "opset",
+                                              "allow_pickle",
+                                              "torch_in",
+                                              "dims"};
   const auto is_dest = [&](const auto& d) { return d == dest; };
   return std::any_of(std::begin(kModelDests), std::end(kModelDests), is_dest) ||
          IsTensorRtDest(dest) || IsTensorFlowDest(dest) ||
@@ -187,6 +197,7 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   }
   VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
   VERNIER_TRY(BindBackendOptions(parsed.args, runner, logger));
+  VERNIER_ASSIGN_OR_RETURN(runner.dims, ParseDimSizes(parsed.args.List("dims")));
   VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(parsed.args));
   if (runner.model.path.empty()) {
     ModelPlan own = std::move(runner.model);
