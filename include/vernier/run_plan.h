@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vernier/compare_options.h"
+#include "vernier/dim_size.h"
 
 namespace vernier {
 
@@ -55,6 +56,9 @@ struct RunnerPlan {
   std::vector<std::string> plugin_options;
   RunnerPlace place = RunnerPlace::kAuto;
   ModelPlan model;
+  // For profiles of TensorRT, which are to take what feeds will have.
+  std::vector<DimSize> dims;  ///< --dim
+  bool equal_names = true;    ///< dimensions of one name have one size
 };
 
 /// A function in a Python script; an empty path: none.
@@ -70,6 +74,8 @@ struct InputPlan {
   std::vector<std::string> load_paths;  ///< empty: seeded random inputs
   ScriptFunction script;                ///< --data-loader-script
   std::vector<std::string> shape_words;
+  std::vector<DimSize> dims;        ///< --dim
+  std::vector<DimSize> found_dims;  ///< nobody's choice: with 1 the model does not run
   std::vector<std::string> range_words;
   bool from_graph = false;  ///< --inputs-from-graph: ranges that the model's graph demands
   std::string like;         ///< --like: a sample whose values are imitated; empty: none

@@ -93,6 +93,8 @@ def words(command, options):
         flag, _, _, elsewhere = row
         if flag == "--val-range":
             value = _range(value)
+        if flag == "--dim" and isinstance(value, dict):
+            value = [f"{name}={_text(size)}" for name, size in value.items()]
         if elsewhere:
             raise InvalidArgument(f"{_keyword(flag)}: {elsewhere}")
         out += _row_words(row, value)

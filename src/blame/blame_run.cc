@@ -158,6 +158,7 @@ class Investigation {
     outcome_.record.iterations = static_cast<int64_t>(feeds().size());
     outcome_.record.runners = plain_->Runners();
     outcome_.record.quantises_alone = plain_->SidesAsRun().quantises_alone;
+    plain_->AddNotes(outcome_.record.notes);
     if (!plain_->shortened().empty()) SayNotAll(plain_->shortened());
     return {};
   }

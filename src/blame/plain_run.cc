@@ -6,6 +6,8 @@
 #include "blame/blame_feeds.h"
 #include "blame/tensor_pairs.h"
 #include "run/described_inputs.h"
+#include "run/scripted_feeds.h"
+#include "run/size_search.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -29,6 +31,7 @@ Status PlainRun::Run() {
   outputs_.SetRunners(SidesAsRun());
   for (size_t i = 0; i < feeds_.size(); ++i) {
     if (scene_.interrupted->load() != 0) return Cancelled("interrupted");
+    if (i == 0) VERNIER_TRY(SettleSizes());
     VERNIER_ASSIGN_OR_RETURN(TensorMap ours, ReferenceOutputs(i));
     VERNIER_ASSIGN_OR_RETURN(TensorMap theirs, Infer(*scene_.candidate, *candidate_runner_, i));
     outputs_.Add(feeds_[i], std::move(ours), std::move(theirs));
@@ -78,17 +81,45 @@ Status PlainRun::OpenCandidate() {
   return {};
 }
 
-Status PlainRun::MakeFeeds() {
-  feeds_ = scene_.plan->feeds;
-  if (!feeds_.empty()) return {};
+std::vector<TensorInfo> PlainRun::InputsToFeed() const {
   const LiveRunner& first = reference_runner_ ? *reference_runner_ : *candidate_runner_;
   const OnnxModel& model =
       scene_.reference_model != nullptr ? *scene_.reference_model : scene_.graph->model();
-  const std::vector<TensorInfo> inputs =
-      first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
-  VERNIER_ASSIGN_OR_RETURN(feeds_,
-                           CollectFeeds(scene_.plan->run, inputs, *scene_.pool, *scene_.logger));
+  return first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
+}
+
+Status PlainRun::MakeFeeds() {
+  feeds_ = scene_.plan->feeds;
+  if (!feeds_.empty()) return {};
+  VERNIER_ASSIGN_OR_RETURN(
+      feeds_, CollectFeeds(scene_.plan->run, InputsToFeed(), *scene_.pool, *scene_.logger));
   return scene_.reference != nullptr ? Status() : MatchSavedIterations();
+}
+
+// Where the reference fails with sizes of 1 that nobody gave, others are tried before that is
+// called a failure. What it makes of the first feed is made again in its turn.
+Status PlainRun::SettleSizes() {
+  const RunPlan& plan = scene_.plan->run;
+  const std::vector<TensorInfo> inputs = InputsToFeed();
+  const bool drawn = scene_.plan->feeds.empty() && scene_.reference != nullptr;
+  if (!drawn || TimesKernels(*scene_.reference) || !SizesAreGuessed(plan, inputs)) return {};
+  const auto infer = [&](const TensorMap& feed) {
+    if (reference_runner_->lost_worker()) return Unavailable("the worker is gone");
+    return scene_.reference->Infer(*reference_runner_, feed).status();
+  };
+  if (infer(feeds_.front()).code() != StatusCode::kBackend) return {};
+  const auto draw = [&](const RunPlan& sized) {
+    return OpenFirstFeed(sized, inputs, *scene_.pool, *scene_.quiet);
+  };
+  VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, FindSizes(plan, inputs, {draw, infer}));
+  tried_sizes_ = found.tried;
+  if (found.dims.empty()) return {};
+  found_sizes_ = found.note;
+  scene_.logger->Info(found.note);
+  RunPlan sized = plan;
+  sized.inputs.found_dims = found.dims;
+  VERNIER_ASSIGN_OR_RETURN(feeds_, CollectFeeds(sized, inputs, *scene_.pool, *scene_.logger));
+  return {};
 }
 
 Status PlainRun::MatchSavedIterations() {
@@ -109,7 +140,8 @@ Result<TensorMap> PlainRun::Infer(ProbeSide& side, LiveRunner& runner, size_t it
   Result<TensorMap> outputs = side.Infer(runner, feeds_[iteration]);
   const Status& status = outputs.status();
   if (status.ok() || status.code() == StatusCode::kCancelled) return outputs;
-  const std::string note = NoteOfFreeSizes(scene_.plan->run.inputs, runner.session().inputs);
+  const std::string note =
+      NoteOfFreeSizes(scene_.plan->run.inputs, runner.session().inputs, tried_sizes_);
   return Status(status.code(), NameOf(side) + ": " + status.message() + note);
 }
 

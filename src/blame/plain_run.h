@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,12 +65,18 @@ class PlainRun {
   uint64_t idle_candidate() const { return idle_candidate_; }
   /// Why fewer iterations are looked at than were given; empty: all are.
   const std::string& shortened() const { return shortened_; }
+  /// Adds which sizes were found for free dimensions, where the model does not run with 1.
+  void AddNotes(std::vector<std::string>& notes) const {
+    if (!found_sizes_.empty()) notes.push_back(found_sizes_);
+  }
 
  private:
   Status OpenBoth();
   Status TakeReference(SessionAhead& ahead);
   Status OpenCandidate();
+  std::vector<TensorInfo> InputsToFeed() const;
   Status MakeFeeds();
+  Status SettleSizes();
   Status MatchSavedIterations();
   Result<TensorMap> Infer(ProbeSide& side, LiveRunner& runner, size_t iteration);
   Result<TensorMap> ReferenceOutputs(size_t iteration);
@@ -86,6 +93,8 @@ class PlainRun {
   HeldMemory held_;
   uint64_t idle_candidate_ = 0;
   std::string shortened_;
+  std::string found_sizes_;
+  int64_t tried_sizes_ = 0;
 };
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check/memory_properties.h"
+#include "check/probe_sizes.h"
 #include "check/properties.h"
 #include "check/row_scout.h"
 #include "check/sample_drawer.h"
@@ -101,7 +102,7 @@ class RunnerCheck {
         shared_(shared),
         errors_only_(shared.logger),
         again_{shared.execution, shared.interrupted, errors_only_},
-        drawer_(plan, shared),
+        drawer_(plan_, shared),
         observer_(observer) {}
 
   Result<ConsistencyRunner> Check(const RunnerPlan& runner) {
@@ -112,12 +113,13 @@ class RunnerCheck {
     if (!probe.ok()) return GiveUp(probe.status());
     record_.framework_version = (*probe)->runner().backend().framework_version;
     record_.precision = (*probe)->runner().session().precision;
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, drawer_.Default(**probe, shared_.logger));
-    const Result<TensorMap> outputs = (*probe)->Infer(feed);
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, drawer_.Default(**probe, shared_.logger));
+    Result<TensorMap> outputs = (*probe)->Infer(feed);
+    VERNIER_ASSIGN_OR_RETURN(const int64_t tried, TryOtherSizes(**probe, feed, outputs));
     if (!outputs.ok()) {
       const auto& taken = (*probe)->runner().session().inputs;
-      return GiveUp(
-          Explained(outputs.status(), runner, *model, feed, NoteOfFreeSizes(plan_.inputs, taken)));
+      return GiveUp(Explained(outputs.status(), runner, *model, feed,
+                              NoteOfFreeSizes(plan_.inputs, taken, tried)));
     }
     VERNIER_TRY(CheckNames(plan_, (*probe)->runner(), *outputs));
     record_.coverage = CoverageOf((*probe)->runner(), *outputs);
@@ -186,6 +188,20 @@ class RunnerCheck {
     return record_;
   }
 
+  // Before sizes that nobody gave make a failure of it. How many were tried.
+  Result<int64_t> TryOtherSizes(Probe& probe, TensorMap& feed, Result<TensorMap>& outputs) {
+    plan_.inputs.found_dims.clear();  // of the runner before
+    if (outputs.status().code() != StatusCode::kBackend) return 0;
+    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(plan_, shared_, probe));
+    if (found.dims.empty()) return found.tried;
+    plan_.inputs.found_dims = std::move(found.dims);
+    record_.sizes_found = found.note;
+    shared_.logger.Warning(record_.name + " | " + found.note);
+    VERNIER_ASSIGN_OR_RETURN(feed, probe.Coerce(found.feed, errors_only_));
+    outputs = probe.Infer(feed);
+    return found.tried;
+  }
+
   // What is more than 1 and runs, beside what is 1: an element or a row of one has little in it
   // that could go wrong. In a process of its own, as the subject's first repeated run is to be its
   // second.
@@ -195,15 +211,17 @@ class RunnerCheck {
         drawer_.WithSizes(probe, base, {.others = kLargerSize}, errors_only_);
     if (!larger.ok() || SameShapes(base, *larger)) return;
     const std::string size = std::to_string(kLargerSize);
+    const std::string small =
+        plan_.inputs.found_dims.empty() ? "free dimensions of size 1" : "free dimensions as found";
     const Result<std::vector<TensorMap>> outputs = InferBoth(runner, model, base, *larger);
     if (outputs.status().code() == StatusCode::kCancelled) return;
     if (!outputs.ok()) {
-      sizes_ = "free dimensions of size 1, as it does not run with " + size;
+      sizes_ = small + ", as it does not run with " + size;
       shared_.logger.Info(runner.name + " | does not run with free dimensions of size " + size +
                           ": " + FirstLine(outputs.status().message()));
       return;
     }
-    sizes_ = "free dimensions of size 1, then " + size;
+    sizes_ = small + ", then " + size;
     samples_.push_back({*std::move(larger), outputs->back(), ", free dimensions of size " + size});
   }
 
@@ -242,7 +260,7 @@ class RunnerCheck {
     return record_;
   }
 
-  const RunPlan& plan_;
+  RunPlan plan_;  // with the sizes that are found
   const ConsistencyOptions& options_;
   const Probe::Shared& shared_;
   ErrorsOnly errors_only_;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "check/first_feed.h"
+#include "check/probe_sizes.h"
 #include "compare/vacuous.h"
 #include "kernels/element_blocks.h"
 #include "run/described_inputs.h"
@@ -193,8 +194,9 @@ class ExtremesCheck {
 
   Result<ExtremesRecord> Run(std::span<const ExtremeSetRow> sets) {
     for (const RunnerPlan& runner : plan_.runners) VERNIER_TRY(Add(runner));
-    if (const Probe* probe = WhoTellsInputs()) VERNIER_TRY(Draw(*probe));
+    if (Side* side = WhoTellsInputs()) VERNIER_TRY(Draw(*side));
     if (!feed_) return record_;
+    NoteKeptIntegers(sets);
     for (const ExtremeSetRow& set : sets) VERNIER_TRY(Try(set));
     record_.outputs = static_cast<int64_t>(coverage_.size());
     for (const auto& [name, covered] : coverage_) {
@@ -230,21 +232,49 @@ class ExtremesCheck {
   }
 
   // The first that says what it takes; the first at all where none does.
-  const Probe* WhoTellsInputs() const {
-    const Probe* silent = nullptr;
-    for (const Side& side : sides_) {
+  Side* WhoTellsInputs() {
+    Side* silent = nullptr;
+    for (Side& side : sides_) {
       if (side.probe == nullptr) continue;
-      if (!side.probe->runner().inputs_unknown()) return side.probe.get();
-      if (silent == nullptr) silent = side.probe.get();
+      if (!side.probe->runner().inputs_unknown()) return &side;
+      if (silent == nullptr) silent = &side;
     }
     return silent;
   }
 
-  Status Draw(const Probe& probe) {
+  Status Draw(Side& side) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
-                             probe.InputsToFeed(plan_.inputs));
+                             side.probe->InputsToFeed(plan_.inputs));
     VERNIER_ASSIGN_OR_RETURN(feed_, MakeFirstFeed(plan_, inputs, shared_, shared_.logger));
+    return SizesAreGuessed(plan_, inputs) ? SettleSizes(side) : Status();
+  }
+
+  // Whether the model runs at all with sizes that nobody gave, before extremes could be why not.
+  Status SettleSizes(Side& side) {
+    const Result<TensorMap> plain = Infer(side, *feed_);
+    if (plain.status().code() == StatusCode::kCancelled) return plain.status();
+    if (plain.status().code() != StatusCode::kBackend) return {};
+    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(plan_, shared_, *side.probe));
+    tried_sizes_ = found.tried;
+    if (!found.dims.empty()) {
+      shared_.logger.Warning(found.note);
+      record_.sizes_found = std::move(found.note);
+      feed_ = std::move(found.feed);
+    } else {
+      side.probe.reset();  // it may have died of it
+    }
     return {};
+  }
+
+  // Whoever has only floats in mind is to know.
+  void NoteKeptIntegers(std::span<const ExtremeSetRow> sets) {
+    const bool tried = std::ranges::any_of(
+        sets, [](const ExtremeSetRow& set) { return set.set == ExtremeSet::kLimits; });
+    if (tried) return;
+    for (const NamedTensor& input : *feed_) {
+      if (!TakesExtremes(input.tensor.dtype(), ExtremeSet::kLimits)) continue;
+      record_.integers_kept.push_back(input.name);
+    }
   }
 
   // The feed with the set in every input that takes it; nullopt if none does.
@@ -291,7 +321,8 @@ class ExtremesCheck {
       } else {
         answer.failure = outputs.status().message();
         if (side.probe != nullptr) {
-          answer.failure += NoteOfFreeSizes(plan_.inputs, side.probe->runner().session().inputs);
+          answer.failure +=
+              NoteOfFreeSizes(plan_.inputs, side.probe->runner().session().inputs, tried_sizes_);
         }
         side.probe.reset();
       }
@@ -315,6 +346,7 @@ class ExtremesCheck {
   std::optional<TensorMap> feed_;
   std::vector<Side> sides_;
   Coverage coverage_;
+  int64_t tried_sizes_ = 0;
   ExtremesRecord record_;
 };
 

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "check/lint_words.h"
-#include "check/size_candidates.h"
 #include "inputs/coerce_feed.h"
-#include "inputs/shape_spec.h"
 #include "lint/rules.h"
 #include "model/model_composer.h"
 #include "model/onnx_infer.h"
@@ -16,6 +14,7 @@
 #include "run/live_runner.h"
 #include "run/model_source.h"
 #include "run/scripted_feeds.h"
+#include "run/size_search.h"
 #include "run/worker_pool.h"
 #include "util/no_log.h"
 
@@ -183,31 +182,22 @@ class NodeBench {
                        [](const TensorInfo& input) { return !input.shape; });
   }
 
-  // Inputs whose free sizes nobody gave.
-  bool IsGuessed(const TensorInfo& input) const {
-    const InputPlan& inputs = plan_.inputs;
-    if (inputs.script.given() || !inputs.load_paths.empty() || !inputs.like.empty()) return false;
-    const auto specs = ParseShapeSpecs(inputs.shape_words, Strictness::kPeer);
-    return specs.ok() && FirstShapeFor(*specs, input.name) == nullptr;
-  }
-
   // A feed with other sizes for what is free. kNotFound where the runner takes none that is tried.
-  Result<TensorMap> FindSizes(LiveRunner& live) {
+  Result<TensorMap> FindOtherSizes(LiveRunner& live) {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
-    const SizeCandidates candidates(inputs, [&](const TensorInfo& i) { return IsGuessed(i); });
-    for (const std::vector<TensorInfo>& sized : candidates.list()) {
-      if (!worker_->death().ok()) break;
-      const Result<TensorMap> feed = OpenFirstFeed(plan_, sized, pool_, silence_);
-      if (!feed.ok()) continue;
-      const Status status = Infer(live, *feed).status();
+    const auto draw = [&](const RunPlan& sized) {
+      return OpenFirstFeed(sized, inputs, pool_, silence_);
+    };
+    const auto infer = [&](const TensorMap& feed) {
+      if (!worker_->death().ok()) return Unavailable("the worker is gone");
+      const Status status = Infer(live, feed).status();
       collector_.Take();
-      if (status.code() == StatusCode::kCancelled) return status;
-      if (!status.ok()) continue;
-      logger_.Info("The model does not run with free dimensions of size 1; it ran with " +
-                   DescribeSizes(*feed));
-      return *feed;
-    }
-    return NotFound("no sizes were found that it takes");
+      return status;
+    };
+    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan_, inputs, {draw, infer}));
+    if (found.dims.empty()) return NotFound("no sizes were found that it takes");
+    logger_.Info(found.note);
+    return std::move(found.feed);
   }
 
   Status RunWhole(TensorMap& feed) {
@@ -216,7 +206,7 @@ class NodeBench {
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> live, Open(*source));
     Status inferred = Infer(*live, feed).status();
     if (inferred.code() == StatusCode::kBackend && HasGuessedSizes()) {
-      Result<TensorMap> found = FindSizes(*live);
+      Result<TensorMap> found = FindOtherSizes(*live);
       if (found.status().code() == StatusCode::kCancelled) return found.status();
       sizes_needed_ = !found.ok();
       if (found.ok()) {
@@ -319,13 +309,11 @@ class NodeBench {
                       node);
   }
 
+  // Also in lenient mode: Polygraphy calls no size of its own a fault of the model.
   bool HasGuessedSizes() const {
-    const std::vector<TensorInfo> inputs = model_.RequiredInputs();
-    return std::any_of(inputs.begin(), inputs.end(), [&](const TensorInfo& input) {
-      return input.shape && IsGuessed(input) &&
-             std::any_of(input.shape->begin(), input.shape->end(),
-                         [](const Dim& dim) { return dim.dynamic(); });
-    });
+    RunPlan plan = plan_;
+    plan.lenient = false;
+    return SizesAreGuessed(plan, model_.RequiredInputs());
   }
 
   // No node is known to be why. Those that were not run may be.

@@ -64,12 +64,4 @@ std::string PruneMessage(std::string_view message) {
   return text;
 }
 
-std::string DescribeSizes(const TensorMap& feed) {
-  std::string text;
-  for (const auto& [name, tensor] : feed) {
-    text += (text.empty() ? "" : ", ") + name + " " + FormatDims(tensor.dims());
-  }
-  return text;
-}
-
 }  // namespace vernier

@@ -16,7 +16,4 @@ BytePieces SmallestModel(const OnnxModel& model);
 /// The first line of a framework's message, without what is about its own sources.
 std::string PruneMessage(std::string_view message);
 
-/// "x (1, 576), state (2, 1, 128)".
-std::string DescribeSizes(const TensorMap& feed);
-
 }  // namespace vernier

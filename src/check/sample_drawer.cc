@@ -1,6 +1,7 @@
 #include "check/sample_drawer.h"
 
 #include "check/first_feed.h"
+#include "inputs/dim_sizes.h"
 
 namespace vernier {
 namespace {
@@ -45,7 +46,7 @@ Result<TensorMap> SampleDrawer::WithSizes(const Probe& probe, const TensorMap& b
     if (!input.shape) continue;
     for (size_t axis = 0; axis < input.shape->size(); ++axis) {
       Dim& dim = (*input.shape)[axis];
-      if (!dim.dynamic()) continue;
+      if (!dim.dynamic() || FindDimSize(plan_.inputs.dims, input, axis)) continue;
       if (sizes.dimension && dim.symbol == *sizes.dimension) {
         dim = {sizes.size, {}};
       } else if (sizes.others > 0 && IsSmall(base, input, axis)) {

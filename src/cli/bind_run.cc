@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/bind_compare.h"
+#include "cli/bind_dims.h"
 #include "cli/bind_runners.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
@@ -129,6 +130,7 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
     inputs.script.function = TextOf(args, "data_loader_func_name");
   }
   VERNIER_TRY(BindShapes(args, plan, inputs, logger));
+  VERNIER_TRY(BindDims(args, plan, logger));
   VERNIER_TRY(ParseValueRanges(inputs.range_words).status());
   if (inputs.load_paths.empty() && !inputs.script.given()) return {};
   for (const std::string_view dest : {"seed", "val_range", "iterations"}) {

@@ -14,6 +14,7 @@
 #include "cli/repeated_words.h"
 #include "cli/runner_kinds.h"
 #include "cli/word_split.h"
+#include "inputs/dim_sizes.h"
 #include "model/model_type.h"
 
 namespace vernier {
@@ -120,8 +121,10 @@ bool BelongsToRunner(std::string_view dest) {
                                               "opset",
                                               "allow_pickle",
                                               "torch_in",
-                                              "python"};
-  return std::count(std::begin(kModelDests), std::end(kModelDests), dest) > 0 ||
+                                              "python",
+                                              "dims"};
+  const auto is_dest = [&](const auto& d) { return d == dest; };
+  return std::any_of(std::begin(kModelDests), std::end(kModelDests), is_dest) ||
          IsTensorRtDest(dest) || IsTensorFlowDest(dest) ||
          std::any_of(std::begin(kOptionBindings), std::end(kOptionBindings),
                      [&](const OptionBinding& b) { return b.dest == dest; });
@@ -177,6 +180,7 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
   VERNIER_TRY(BindBackendOptions(parsed.args, runner, logger));
   VERNIER_TRY(BindOwnPython(parsed.args, where, runner));
+  VERNIER_ASSIGN_OR_RETURN(runner.dims, ParseDimSizes(parsed.args.List("dims")));
   VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(parsed.args));
   if (runner.model.path.empty()) {
     ModelPlan own = std::move(runner.model);

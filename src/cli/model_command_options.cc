@@ -54,7 +54,7 @@ OptionTable InspectOptionTable() {
   std::vector<CommandGroup> groups = {
       GeneralGroup(),
       LoggingGroup(),
-      Only(ModelGroup(), {"model_file", "model_type", "input_shapes"}),
+      Only(ModelGroup(), {"model_file", "model_type", "input_shapes", "dims"}),
       InspectGroup(),
       OnnxShapeInferenceGroup(),
       Only(OnnxLoadGroup(), {"external_data_dir", "ignore_external_data", "fp_to_fp16"})};
@@ -107,7 +107,7 @@ OptionTable DebugBuildOptionTable() {
   std::vector<CommandGroup> groups = {
       GeneralGroup(),
       LoggingGroup(),
-      Without(ModelGroup(), {"input_shapes", "onnx_graphsurgeon"}),
+      Without(ModelGroup(), {"input_shapes", "dims", "onnx_graphsurgeon"}),
       DebugRepeatGroup(),
       Without(DebugCheckGroup(), {"load_debug_replay", "save_debug_replay"}),
       DebugArtifactGroup(),
@@ -122,7 +122,7 @@ OptionTable DebugPrecisionOptionTable() {
   std::vector<CommandGroup> groups = {
       GeneralGroup(),
       LoggingGroup(),
-      Only(ModelGroup(), {"model_file", "model_type", "input_shapes"}),
+      Only(ModelGroup(), {"model_file", "model_type", "input_shapes", "dims"}),
       DebugPrecisionGroup(),
       DebugJobGroup(),
       DebugCheckGroup(),

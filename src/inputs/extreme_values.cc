@@ -20,6 +20,7 @@ constexpr ExtremeSetRow kSets[] = {
     {ExtremeSet::kLarge, "large", "every element is from half of the largest value up"},
     {ExtremeSet::kNan, "nan", "every 16th element is NaN"},
     {ExtremeSet::kInf, "inf", "every 16th element is infinite"},
+    {ExtremeSet::kLimits, "limits", "integers: the smallest and the largest value in turn", true},
 };
 
 // The value of element `index`; nullopt: the element stays.
@@ -39,6 +40,8 @@ std::optional<double> ValueAt(ExtremeSet set, DType dtype, size_t index, double 
     case ExtremeSet::kInf:
       if (index % kEvery != 0) return std::nullopt;
       return (index / kEvery % 2 == 0 ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
+    case ExtremeSet::kLimits:
+      break;
   }
   return std::nullopt;
 }
@@ -51,6 +54,25 @@ void Overwrite(std::span<T> elements, DType dtype, ExtremeSet set, NumpyRandom& 
   for (size_t i = 0; i < elements.size(); ++i) {
     const std::optional<double> value = ValueAt(set, dtype, i, draws[i]);
     if (value) elements[i] = static_cast<T>(encode(*value));
+  }
+}
+
+bool IsWholeInteger(DType dtype) {
+  const DTypeKind kind = Kind(dtype);
+  return (kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt) && BitsOf(dtype) >= 8;
+}
+
+// Two's complement, little endian: of 0x80 and 0xff behind zeros, or of 0x7f behind 0xff.
+void PutLimit(std::span<std::byte> element, bool is_signed, bool largest) {
+  for (std::byte& byte : element) byte = largest ? std::byte{0xff} : std::byte{0};
+  if (is_signed) element.back() = largest ? std::byte{0x7f} : std::byte{0x80};
+}
+
+void PutLimits(DType dtype, std::span<std::byte> bytes) {
+  const auto size = static_cast<size_t>(BitsOf(dtype)) / 8;
+  const bool is_signed = Kind(dtype) == DTypeKind::kSignedInt;
+  for (size_t at = 0; at < bytes.size(); at += size) {
+    PutLimit(bytes.subspan(at, size), is_signed, at / size % 2 == 1);
   }
 }
 
@@ -82,6 +104,7 @@ double SmallestNormal(DType dtype) {
 }
 
 bool TakesExtremes(DType dtype, ExtremeSet set) {
+  if (set == ExtremeSet::kLimits) return IsWholeInteger(dtype);
   if (Kind(dtype) != DTypeKind::kFloat) return false;
   const bool infinite = dtype == DType::kFloat64 || dtype == DType::kFloat32 ||
                         dtype == DType::kFloat16 || dtype == DType::kBFloat16 ||
@@ -97,7 +120,9 @@ Result<Tensor> MakeExtreme(const Tensor& tensor, ExtremeSet set, NumpyRandom& ra
   if (!tensor.bytes().empty()) {
     std::memcpy(buffer.bytes().data(), tensor.bytes().data(), tensor.bytes().size());
   }
-  if (dtype == DType::kFloat32) {
+  if (set == ExtremeSet::kLimits) {
+    PutLimits(dtype, buffer.bytes());
+  } else if (dtype == DType::kFloat32) {
     Overwrite(buffer.As<float>(), dtype, set, random, [](double value) { return value; });
   } else if (dtype == DType::kFloat64) {
     Overwrite(buffer.As<double>(), dtype, set, random, [](double value) { return value; });

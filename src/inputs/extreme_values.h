@@ -1,4 +1,4 @@
-// Inputs at the edges of what float types can hold.
+// Inputs at the edges of what their types can hold.
 #pragma once
 
 #include <span>
@@ -16,19 +16,21 @@ enum class ExtremeSet : uint8_t {
   kLarge,      ///< between half of the largest value and itself, of either sign
   kNan,        ///< every 16th element is NaN
   kInf,        ///< every 16th element is infinite, of either sign
+  kLimits,     ///< of integers: the smallest and the largest value in turn
 };
 
 struct ExtremeSetRow {
   ExtremeSet set;
   std::string_view name;     ///< "denormals"
   std::string_view meaning;  ///< "every element is ..."
+  bool asked_only = false;   ///< not tried unless it is asked for: many models refuse it rightly
 };
 
 /// In the order in which they are tried.
 std::span<const ExtremeSetRow> ExtremeSets();
 
 /// Whether tensors of the type change at all: float types, without float4 where it has no such
-/// value.
+/// value; with kLimits integers of one byte or more instead.
 bool TakesExtremes(DType dtype, ExtremeSet set);
 
 /// The tensor with such values in place of its own. kInternal for a type that does not take them.

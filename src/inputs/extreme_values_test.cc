@@ -69,6 +69,26 @@ TEST(ExtremeValues, ZerosHaveBothSigns) {
   EXPECT_TRUE(std::signbit(zeros[1]));
 }
 
+TEST(ExtremeValues, LimitsOfIntegersComeInTurn) {
+  NumpyRandom random(1);
+  const auto limits = [&](DType dtype, size_t size) {
+    const std::vector<std::byte> old(2 * size);
+    const Result<Tensor> made =
+        MakeExtreme(*Tensor::Copy(dtype, {2}, old), ExtremeSet::kLimits, random);
+    EXPECT_TRUE(made.ok());
+    std::string text;
+    for (const std::byte byte : made->bytes()) text += static_cast<char>(byte);
+    return text;
+  };
+  EXPECT_EQ(limits(DType::kInt8, 1), "\x80\x7f");
+  EXPECT_EQ(limits(DType::kUint8, 1), std::string("\0\xff", 2));
+  EXPECT_EQ(limits(DType::kInt16, 2), std::string("\0\x80\xff\x7f", 4));
+  EXPECT_EQ(limits(DType::kInt64, 8),
+            std::string(7, '\0') + "\x80" + std::string(7, '\xff') + "\x7f");
+  EXPECT_FALSE(TakesExtremes(DType::kFloat32, ExtremeSet::kLimits));
+  EXPECT_FALSE(TakesExtremes(DType::kBool, ExtremeSet::kLimits));
+}
+
 TEST(ExtremeValues, TypesWithoutSuchValuesSayNo) {
   EXPECT_FALSE(TakesExtremes(DType::kInt64, ExtremeSet::kZeros));
   EXPECT_FALSE(TakesExtremes(DType::kFloat4E2M1, ExtremeSet::kNan));

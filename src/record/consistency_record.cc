@@ -42,6 +42,7 @@ Json ToJson(const ConsistencyRunner& runner) {
                {"backend", runner.backend},
                {"framework_version", runner.framework_version},
                {"precision", runner.precision},
+               {"sizes_found", TextJson(runner.sizes_found)},
                {"failure", TextJson(runner.failure)},
                {"coverage", ToJson(runner.coverage)},
                {"properties", Json::array()}};

@@ -43,6 +43,7 @@ struct ConsistencyRunner {
   std::string backend;
   std::string framework_version = {};
   std::string precision = {};
+  std::string sizes_found = {};     ///< for free dimensions, which do not run at 1; empty: not so
   std::string failure = {};         ///< not empty: it could not run at all
   bool unavailable = false;         ///< because it is not installed or not usable
   bool nothing_to_compare = false;  ///< because no output of it is a tensor

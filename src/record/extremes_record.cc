@@ -59,7 +59,8 @@ std::string ToJson(const ExtremesRecord& record) {
   Json json = {{"schema_version", kExtremesSchema}, {"vernier_version", record.version},
                {"command", record.command},         {"agree", record.agree()},
                {"runners", Json::array()},          {"answers", Json::array()},
-               {"not_tried", record.not_tried},     {"outputs", record.outputs},
+               {"not_tried", record.not_tried},     {"integers_kept", record.integers_kept},
+               {"outputs", record.outputs},         {"sizes_found", TextJson(record.sizes_found)},
                {"shows_nothing", Json::array()}};
   for (const IdleOutput& output : record.shows_nothing) {
     json["shows_nothing"].push_back({{"output", output.name}, {"why", TextJson(output.why)}});

@@ -47,9 +47,11 @@ struct ExtremeRunner {
 struct ExtremesRecord {
   std::string version, command;
   std::vector<ExtremeRunner> runners;
-  std::vector<ExtremeAnswer> answers;          ///< set by set, in each the runners in their order
-  std::vector<std::string> not_tried;          ///< sets whose values no input's type has
-  int64_t outputs = 0;                         ///< that were compared
+  std::vector<ExtremeAnswer> answers;           ///< set by set, in each the runners in their order
+  std::vector<std::string> not_tried;           ///< sets whose values no input's type has
+  std::vector<std::string> integers_kept = {};  ///< inputs whose limits no set tried
+  std::string sizes_found = {};  ///< for free dimensions, which do not run at 1; empty: not so
+  int64_t outputs = 0;           ///< that were compared
   std::vector<IdleOutput> shows_nothing = {};  ///< of them
   bool inputs_are_empty = false;  ///< there are float inputs, but they have no elements
 

@@ -14,6 +14,7 @@
 
 #include "inputs/coerce_feed.h"
 #include "run/feed_stream.h"
+#include "run/profile_sizes.h"
 #include "vernier/backend_dtype.h"
 
 namespace vernier {
@@ -116,11 +117,15 @@ Result<CalibrationFeeds> CalibrationFeeds::Make(const RunPlan& plan, const Runne
   const bool quantized = model.precision().starts_with("int8");
   if (!AsksForCalibration(runner) || quantized || model.request().inputs.empty()) return made;
   std::vector<TensorInfo> inputs = model.request().inputs;
-  for (const auto& [key, value] : runner.session_options) {
+  OptionList options_of_runner = runner.session_options;
+  CompleteProfiles(runner, inputs, plan.inputs.found_dims, options_of_runner);
+  for (const auto& [key, value] : options_of_runner) {
     if (key == "profile") ApplyProfile(value, inputs);
   }
+  RunPlan of_profile = plan;
+  of_profile.inputs.dims.clear();  // they stand in the profile
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
-                           FeedStream::Open(plan, inputs, python, logger));
+                           FeedStream::Open(of_profile, inputs, python, logger));
   std::error_code error;
   std::string path = (fs::temp_directory_path(error) / "vernier-feeds-XXXXXX").string();
   const int file = ::mkstemp(path.data());

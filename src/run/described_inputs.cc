@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "inputs/shape_spec.h"
+#include "util/counted.h"
 
 namespace vernier {
 
@@ -35,9 +36,11 @@ Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> sha
                          "its script say so with input_metadata");
 }
 
-std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> taken) {
+std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> taken,
+                            int64_t tried) {
   const bool drawn = plan.load_paths.empty() && !plan.script.given();
-  if (!drawn || !plan.shape_words.empty()) return "";  // the user knows how
+  const bool sized = !plan.shape_words.empty() || !plan.dims.empty() || !plan.found_dims.empty();
+  if (!drawn || sized) return "";  // the user knows how
   std::string names;
   for (const TensorInfo& input : taken) {
     if (!input.shape || std::ranges::none_of(*input.shape, &Dim::dynamic)) continue;
@@ -51,6 +54,9 @@ std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> t
   }
   if (names.empty()) return "";
   return "\nNote: sizes that the model leaves free were taken as 1: " + names +
+         (tried > 0 ? ", and " + Counted(static_cast<size_t>(tried), "other choice") +
+                          " did not do either"
+                    : std::string()) +
          ". If it needs others, give them with --input-shapes NAME:[...]";
 }
 

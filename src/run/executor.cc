@@ -12,6 +12,7 @@
 #include "run/feed_stream.h"
 #include "run/live_inference.h"
 #include "run/live_runs.h"
+#include "run/live_sizes.h"
 #include "run/loaded_side.h"
 #include "run/lpips_measure.h"
 #include "run/output_names.h"
@@ -20,6 +21,7 @@
 #include "run/savers.h"
 #include "run/spill.h"
 #include "run/tensor_release.h"
+#include "util/no_log.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -33,9 +35,9 @@ class Execution {
         logger_(logger),
         observer_(observer),
         interrupted_(interrupted),
-        live_(plan, interrupted, logger, caller),
-        bars_(plan.compare),
-        inference_(plan, live_, bars_, observer, logger) {
+        live_(plan_, interrupted, logger, caller),
+        bars_(plan_.compare),
+        inference_(plan_, live_, bars_, observer, logger) {
     live_.WaitWith([&observer](std::optional<double> seconds) { observer.Waiting(seconds); });
   }
 
@@ -287,15 +289,47 @@ class Execution {
     VERNIER_ASSIGN_OR_RETURN(
         const std::vector<TensorInfo> inputs,
         live_.InputsToFeed(scripts_.feeds() != nullptr, plan_.inputs.shape_words));
-    VERNIER_ASSIGN_OR_RETURN(
-        feeds_, FeedStream::Open(plan_, inputs, {scripts_.feeds(), scripts_.draws()}, logger_));
+    VERNIER_ASSIGN_OR_RETURN(feeds_, OpenFeeds(plan_, inputs, logger_));
     if (savers_) return {};
+    VERNIER_TRY(OpenSavers());
+    VERNIER_ASSIGN_OR_RETURN(const bool changed, SettleSizes(inputs));
+    if (!changed) return {};
+    VERNIER_ASSIGN_OR_RETURN(feeds_, OpenFeeds(plan_, inputs, logger_));
+    return {};
+  }
+
+  Result<std::unique_ptr<FeedStream>> OpenFeeds(const RunPlan& plan,
+                                                std::span<const TensorInfo> inputs,
+                                                Logger& logger) {
+    return FeedStream::Open(plan, inputs, {scripts_.feeds(), scripts_.draws()}, logger);
+  }
+
+  Status OpenSavers() {
     if (plan_.save.resume) VERNIER_TRY(FindProgress());
     VERNIER_ASSIGN_OR_RETURN(Savers savers,
                              Savers::Create(plan_.save, live_.names(), progress_.get(), logger_));
     savers_.emplace(std::move(savers));
     inference_.SaveTo(*savers_);
     return {};
+  }
+
+  // Before the model is said to fail with sizes that nobody gave. Whether others were found.
+  Result<bool> SettleSizes(std::span<const TensorInfo> inputs) {
+    const auto draw = [&](const RunPlan& sized) -> Result<TensorMap> {
+      NoLog unheard;
+      VERNIER_ASSIGN_OR_RETURN(const auto feeds, OpenFeeds(sized, inputs, unheard));
+      VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());
+      if (!feed) return Malformed("there is nothing to run");
+      return *std::move(feed);
+    };
+    const int64_t iteration = plan_.execution.warm_up > 0 ? -1 : 0;
+    VERNIER_ASSIGN_OR_RETURN(FoundSizes found,
+                             vernier::SettleSizes(plan_, inputs, {live_, iteration, draw}));
+    if (found.dims.empty()) return false;
+    plan_.inputs.found_dims = std::move(found.dims);
+    size_note_ = std::move(found.note);
+    logger_.Info(size_note_);
+    return true;
   }
 
   Status FindProgress() {
@@ -330,6 +364,9 @@ class Execution {
     if (savers_ && !writer_failed_) Publish();
     outcome_.record.runners = live_.Records();
     outcome_.record.notes = live_.notes();
+    if (!size_note_.empty()) {
+      outcome_.record.notes.insert(outcome_.record.notes.begin(), size_note_);
+    }
     if (progress_ != nullptr) {
       for (std::string& note : progress_->Notes()) {
         outcome_.record.notes.push_back(std::move(note));
@@ -400,7 +437,7 @@ class Execution {
     }
   }
 
-  const RunPlan& plan_;
+  RunPlan plan_;  // with the sizes that are found
   Logger& logger_;
   RunObserver& observer_;
   const std::atomic<int>& interrupted_;
@@ -418,6 +455,7 @@ class Execution {
   TensorRelease released_;
   std::unique_ptr<Spill> spill_;
   std::vector<std::pair<std::string, std::string>> self_compared_;
+  std::string size_note_;
   int64_t live_iterations_ = 0;
   bool aborted_ = false;
   bool writer_failed_ = false;

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "inputs/dim_sizes.h"
 #include "inputs/feed_shape.h"
 #include "io/feed_reader.h"
 #include "model/input_ranges.h"
@@ -197,8 +198,9 @@ std::optional<Dims> CommonSizes(const TensorInfo& input, std::span<const ShapeSp
 }  // namespace
 
 Result<std::vector<InputDims>> GivenSizes(std::string_view flag, std::span<const std::string> words,
-                                          std::span<const TensorInfo> inputs) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
+                                          std::span<const TensorInfo> inputs,
+                                          const KnownSizes& known) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<ShapeSpec> specs,
                            ParseShapeSpecs(words, Strictness::kStrict, flag));
   for (const ShapeSpec& spec : specs) {
     const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const TensorInfo& input) {
@@ -207,9 +209,11 @@ Result<std::vector<InputDims>> GivenSizes(std::string_view flag, std::span<const
     if (known) continue;
     return Malformed(std::string(flag) + ": the model has no input " + QuotePython(spec.name));
   }
+  VERNIER_ASSIGN_OR_RETURN(const CompletedShapes completed,
+                           CompleteShapes(std::move(specs), inputs, known));
   std::vector<InputDims> sizes;
   for (const TensorInfo& input : inputs) {
-    const ShapeSpec* spec = FirstShapeFor(specs, input.name);
+    const ShapeSpec* spec = FirstShapeFor(completed.shapes, input.name);
     if (spec == nullptr || !spec->shape) continue;
     VERNIER_ASSIGN_OR_RETURN(FeedShape shape,
                              ResolveFeedShape(input, spec, Strictness::kStrict, flag));
@@ -218,21 +222,35 @@ Result<std::vector<InputDims>> GivenSizes(std::string_view flag, std::span<const
   return sizes;
 }
 
+KnownSizes KnownSizesOf(const RunPlan& plan) {
+  return {plan.inputs.dims, plan.inputs.found_dims, !plan.lenient};
+}
+
 Status AddFeedSources(const RunPlan& plan, std::span<const TensorInfo> inputs,
                       RandomFeedOptions& options, Logger& logger) {
   // First the sample: its shapes decide which indices are legal.
   if (!plan.inputs.like.empty()) VERNIER_TRY(AddSample(plan, inputs, options, logger));
+  VERNIER_ASSIGN_OR_RETURN(CompletedShapes completed,
+                           CompleteShapes(std::move(options.shapes), inputs, KnownSizesOf(plan)));
+  options.shapes = std::move(completed.shapes);
+  for (const std::string& text : completed.warnings) logger.Once(Severity::kWarning, text);
+  for (const std::string& text : completed.notes) logger.Once(Severity::kInfo, text);
   if (plan.inputs.from_graph) VERNIER_TRY(AddGraphRanges(plan, inputs, options, logger));
   return {};
 }
 
-std::string ListedFeedShapes(const InputPlan& plan, std::span<const TensorInfo> inputs) {
-  if (plan.shape_words.empty() || !plan.load_paths.empty() || !plan.script.path.empty()) return "";
-  const Result<std::vector<ShapeSpec>> specs = ParseShapeSpecs(plan.shape_words, Strictness::kPeer);
-  if (!specs.ok()) return "";
+std::string ListedFeedShapes(const RunPlan& run, std::span<const TensorInfo> inputs) {
+  const InputPlan& plan = run.inputs;
+  if (!plan.load_paths.empty() || !plan.script.path.empty()) return "";
+  if (plan.shape_words.empty() && plan.dims.empty() && plan.found_dims.empty()) return "";
+  Result<std::vector<ShapeSpec>> given = ParseShapeSpecs(plan.shape_words, Strictness::kPeer);
+  if (!given.ok()) return "";
+  const Result<CompletedShapes> completed =
+      CompleteShapes(*std::move(given), inputs, KnownSizesOf(run));
+  if (!completed.ok()) return "";  // told where the feeds are opened
   std::string text;
   for (const TensorInfo& input : inputs) {
-    const std::optional<Dims> sizes = CommonSizes(input, *specs);
+    const std::optional<Dims> sizes = CommonSizes(input, completed->shapes);
     if (!sizes) continue;
     text += (text.empty() ? "" : ";") + input.name + ":[";
     for (size_t i = 0; i < sizes->size(); ++i) {

@@ -6,6 +6,7 @@
 #include "backend/python_program.h"
 #include "model/model_type.h"
 #include "run/engine_report.h"
+#include "run/profile_sizes.h"
 
 namespace vernier {
 namespace {
@@ -79,6 +80,7 @@ Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more)
   OpenRequest request = model.request();
   request.session = session_id_;
   request.options = plan_.session_options;
+  CompleteProfiles(plan_, request.inputs, found_dims_, request.options);
   request.options.insert(request.options.end(), more.begin(), more.end());
   if (plan_.backend == "python") AddOutputTypes(model.declared_outputs(), request.options);
   const bool asked_elsewhere = std::any_of(

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "record/run_record.h"
 #include "run/device_outputs.h"
 #include "run/model_source.h"
+#include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -48,6 +50,9 @@ class LiveRunner {
   Status Open(const ModelSource& model, const OptionList& more = {});
   using Waiting = std::function<void(std::optional<double>)>;
   void WaitWith(Waiting waiting) { waiting_ = std::move(waiting); }
+
+  /// Sizes that feeds will have, for profiles of TensorRT: of sessions that are opened afterwards.
+  void SizeWith(std::span<const DimSize> found) { found_dims_.assign(found.begin(), found.end()); }
 
   /// One inference; outputs are in the signature's order. With `devices`, those on a device stay
   /// there if another runner of the same worker may have its own there.
@@ -139,6 +144,7 @@ class LiveRunner {
   SessionDescription session_;
   DType computes_in_ = DType::kUndefined;
   std::vector<SkippedOutput> skipped_, lost_;
+  std::vector<DimSize> found_dims_;
   std::optional<EngineBuildRecord> engine_;
   bool opened_ = false;
   std::vector<double> latencies_;

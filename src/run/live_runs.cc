@@ -165,10 +165,11 @@ Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) 
       const CalibrationFeeds calibration,
       CalibrationFeeds::Make(plan_, runner.plan(), *model, python_feeds_, logger));
   OptionList options = calibration.options();
-  if (std::string shapes = ListedFeedShapes(plan_.inputs, model->request().inputs);
+  if (std::string shapes = ListedFeedShapes(plan_, model->request().inputs);
       runner.plan().backend == "openvino" && !shapes.empty()) {
     options.emplace_back("feed_shapes", std::move(shapes));
   }
+  runner.SizeWith(plan_.inputs.found_dims);
   Status status = runner.Open(*model, options);
   const bool has_both =
       runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
@@ -225,7 +226,7 @@ void LiveRuns::Close(size_t index) {
 // Later iterations have sizes that did before.
 std::string LiveRuns::NoteOnSizes(int64_t iteration) const {
   const Result<std::vector<TensorInfo>> fed = InputsToFeed(true, {});
-  return iteration == 0 && fed.ok() ? NoteOfFreeSizes(plan_.inputs, *fed) : "";
+  return iteration == 0 && fed.ok() ? NoteOfFreeSizes(plan_.inputs, *fed, tried_sizes_) : "";
 }
 
 Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t iteration,
@@ -269,14 +270,16 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   TellInputs(runner);
   const bool may_stay = may_stay_on_device_ && !IsSample(index, iteration);
-  if (auto meanwhile = std::exchange(meanwhile_, std::nullopt)) {
+  std::optional<Result<IterationResult>> held = TakeHeld(index, iteration);
+  if (auto meanwhile = std::exchange(meanwhile_, std::nullopt); meanwhile && !held) {
     runner.Meanwhile([this, index, iteration, work = *std::move(meanwhile)] {
       const TensorMap* const next = work.next_feed();
       if (next != nullptr && InferAhead(index, *next, iteration + 1)) work.when_sent();
     });
   }
   Result<IterationResult> made =
-      runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr);
+      held ? *std::move(held)
+           : runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr);
   last_was_light_ = made.ok() && IsLight(*made);
   if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
   return Finish(index, iteration, std::move(made));
@@ -304,17 +307,19 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMa
     if (!runners_[i].alive() || IsSaved(i, iteration)) continue;
     VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
   }
+  std::vector<Settling> made(runners_.size());
   std::vector<std::future<Result<IterationResult>>> inferring(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
     if (!feeds[i]) continue;
     runners_[i].HoldLog();
+    made[i] = TakeHeld(i, iteration);
+    if (made[i]) continue;
     // Where no thread can be had, it infers when it is waited for.
     inferring[i] = std::async([&, i] { return runners_[i].Infer(feeds[i]->block(), iteration); });
   }
-  std::vector<Settling> made(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
     if (!feeds[i]) continue;
-    made[i].emplace(inferring[i].get());
+    if (inferring[i].valid()) made[i].emplace(inferring[i].get());
     if (made[i]->ok() && feeds[i]->shared != nullptr) CheckReceived(runners_[i], iteration);
   }
   return made;

@@ -22,6 +22,7 @@
 #include "run/script_feeds.h"
 #include "run/worker_pool.h"
 #include "util/log.h"
+#include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -36,6 +37,7 @@ class LiveRuns {
 
   size_t size() const { return runners_.size(); }
   LiveRunner& operator[](size_t index) { return runners_[index]; }
+  const LiveRunner& operator[](size_t index) const { return runners_[index]; }
   bool any_alive() const;
   bool any_marked() const { return marked_; }
   std::vector<std::string> names() const;
@@ -72,6 +74,22 @@ class LiveRuns {
   /// failed; kMalformed when the feed does not fit; kCancelled.
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration);
+
+  /// The inference that Infer() or InferSideBySide() will be asked for next, beforehand: what comes
+  /// of it is kept for that, and its status given here already. Where the result is there
+  /// already, Try(). Nothing where the runner has failed.
+  Status InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration);
+
+  /// One inference of which nothing is kept or told, whatever comes of it. kUnavailable where the
+  /// worker is gone; kCancelled.
+  Status Try(size_t index, const TensorMap& feed);
+
+  /// Feeds will have these sizes, which no runner was opened for: what was inferred beforehand is
+  /// dropped, and those whose sessions take certain sizes alone are opened anew.
+  Status ChangeSizes(std::span<const DimSize> found);
+
+  /// How many other sizes were tried, for the message of a runner that fails at once.
+  void NoteTriedSizes(int64_t tried) { tried_sizes_ = tried; }
 
   /// The same once more where outputs of `made`, which Infer() gave for this feed, stayed on a
   /// device and were lost there with the worker. Elsewhere `made` itself.
@@ -148,6 +166,7 @@ class LiveRuns {
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
   bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
+  std::optional<Result<IterationResult>> TakeHeld(size_t index, int64_t iteration);
   bool IsSaved(size_t index, int64_t iteration) const;
   bool IsSample(size_t index, int64_t iteration) const;
   Result<IterationResult> TakeSaved(size_t index, int64_t iteration);
@@ -175,6 +194,14 @@ class LiveRuns {
   int64_t received_iteration_ = -1;
   InputHashes received_first_;
   std::string received_by_;
+
+  struct HeldResult {
+    size_t index;
+    int64_t iteration;
+    Result<IterationResult> result;
+  };
+  std::optional<HeldResult> held_;  // inferred beforehand
+  int64_t tried_sizes_ = 0;
 
   std::optional<Work> meanwhile_;
   bool last_was_light_ = false;  // the last inference: short, and its outputs small

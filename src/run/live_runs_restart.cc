@@ -33,6 +33,54 @@ Status LiveRuns::BringBack(size_t index) {
   return runner.alive() ? OpenModel(index, plan, unheard) : Status();
 }
 
+std::optional<Result<IterationResult>> LiveRuns::TakeHeld(size_t index, int64_t iteration) {
+  if (!held_ || held_->index != index || held_->iteration != iteration) return std::nullopt;
+  std::optional<HeldResult> held = std::exchange(held_, std::nullopt);
+  return std::move(held->result);
+}
+
+Status LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration) {
+  LiveRunner& runner = runners_[index];
+  if (!runner.alive()) return {};
+  // Its sizes were settled then, and have to be found again.
+  if (IsSaved(index, iteration)) return Try(index, feed);
+  VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
+  const bool may_stay =
+      may_stay_on_device_ && !plan_.execution.parallel && !IsSample(index, iteration);
+  held_.emplace(HeldResult{index, iteration,
+                           runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr)});
+  return held_->result.status();
+}
+
+Status LiveRuns::Try(size_t index, const TensorMap& feed) {
+  LiveRunner& runner = runners_[index];
+  if (!runner.alive() || runner.lost_worker()) return Unavailable("the worker is gone");
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
+  const Status made = runner.InferAgain(block, 0).status();
+  return runner.lost_worker() ? Unavailable(made.message()) : made;
+}
+
+Status LiveRuns::ChangeSizes(std::span<const DimSize> found) {
+  held_.reset();
+  ForgetFeed();
+  NoLog unheard;
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    LiveRunner& runner = runners_[i];
+    const bool of_sizes = runner.plan().backend.starts_with("tensorrt");
+    if (!of_sizes || !runner.alive() || !runner.opened()) continue;
+    runner.SizeWith(found);
+    (void)runner.Close();
+    VERNIER_ASSIGN_OR_RETURN(ModelPlan plan, conversions_.ModelOf(runner.plan()));
+    plan.save_path.clear();
+    plan.print_summary = false;
+    StartOne(i);
+    if (runner.alive()) VERNIER_TRY(OpenModel(i, plan, unheard));
+  }
+  return {};
+}
+
 Result<std::optional<IterationResult>> LiveRuns::Restore(size_t index, const TensorMap& feed,
                                                          int64_t iteration,
                                                          std::optional<IterationResult> made) {

@@ -11,11 +11,14 @@
 #include "run/latency_statistics.h"
 #include "run/layer_times.h"
 #include "run/live_runs.h"
+#include "run/live_sizes.h"
 #include "run/pair_bars.h"
 #include "run/profile_accuracy.h"
+#include "run/profile_feed.h"
 #include "run/profile_notes.h"
 #include "util/counted.h"
 #include "util/first_line.h"
+#include "util/no_log.h"
 #include "util/number_text.h"
 #include "util/thread_pool.h"
 
@@ -33,32 +36,11 @@ double Since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// "X:[1,3,224,224] ids:[1,16]"
-std::string ShapesOf(const TensorMap& feed) {
-  std::string text;
-  for (const NamedTensor& input : feed) {
-    text += (text.empty() ? "" : " ") + input.name + ":[";
-    for (size_t i = 0; i < input.tensor.dims().size(); ++i) {
-      text += (i > 0 ? "," : "") + std::to_string(input.tensor.dims()[i]);
-    }
-    text += "]";
-  }
-  return text;
-}
-
-std::optional<int64_t> BatchOf(const TensorMap& feed) {
-  std::optional<int64_t> batch;
-  for (const NamedTensor& input : feed) {
-    if (input.tensor.dims().empty()) continue;
-    if (batch && *batch != input.tensor.dims()[0]) return std::nullopt;
-    batch = input.tensor.dims()[0];
-  }
-  return batch;
-}
-
 // One set of shapes: what the first runner made of it, and the rules for the others.
 struct ShapeSet {
-  std::string words;  // as they were given
+  std::string words;           // as they were given
+  std::vector<DimSize> found;  // where the model does not run with sizes of 1
+  bool settled = false;
   std::optional<IterationResult> reference;
   std::unique_ptr<PairBars> bars;
 };
@@ -134,6 +116,7 @@ class Profile {
     auto open = std::make_unique<OpenRunner>();
     open->plan = plan_;
     open->plan.runners = {runner};
+    open->plan.inputs.found_dims = sets_.front().found;
     // No other runner wants the processor, so a framework's threads may wait as they do by default.
     open->plan.runners[0].session_options.emplace_back("alone", "1");
     open->live = std::make_unique<LiveRuns>(open->plan, interrupted_, logger_);
@@ -164,13 +147,39 @@ class Profile {
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   }
 
-  Result<TensorMap> MakeFeed(size_t set, const LiveRuns& live) {
+  RunPlan PlanOf(size_t set) const {
     RunPlan shaped = plan_;
     shaped.inputs.shape_words = options_.shapes[set];
+    shaped.inputs.found_dims = sets_[set].found;
+    return shaped;
+  }
+
+  // Before the first runner is said to fail with sizes that nobody gave.
+  Result<TensorMap> SettleFeed(size_t set, LiveRuns& live) {
+    ShapeSet& own = sets_[set];
+    if (!std::exchange(own.settled, true)) {
+      const RunPlan shaped = PlanOf(set);
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
+                               live.InputsToFeed(false, shaped.inputs.shape_words));
+      NoLog unheard;
+      const auto draw = [&](const RunPlan& sized) { return MakeFeed(sized, live, unheard); };
+      VERNIER_ASSIGN_OR_RETURN(
+          const FoundSizes found,
+          SettleSizes(shaped, inputs, {live, static_cast<int64_t>(set), draw}));
+      own.found = found.dims;
+      if (!found.note.empty()) {
+        logger_.Info(found.note);
+        AddNote(found.note);
+      }
+    }
+    return MakeFeed(PlanOf(set), live, logger_);
+  }
+
+  Result<TensorMap> MakeFeed(const RunPlan& shaped, const LiveRuns& live, Logger& logger) const {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
                              live.InputsToFeed(false, shaped.inputs.shape_words));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
-                             FeedStream::Open(shaped, inputs, {}, logger_));
+                             FeedStream::Open(shaped, inputs, {}, logger));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());
     if (!feed) return Malformed("the inputs hold no iteration to measure with");
     return *std::move(feed);
@@ -183,7 +192,10 @@ class Profile {
       point.failure = FirstLine(runner.failure().message());
       return {};
     }
-    const Result<TensorMap> made = MakeFeed(set, live);
+    runner.ForgetLatencies();
+    (void)runner.TakePeakMemory();
+    const Result<TensorMap> made = SettleFeed(set, live);
+    if (made.status().code() == StatusCode::kCancelled) return made.status();
     if (!made.ok()) {
       // Shapes that the model does not take: the next ones may fit.
       logger_.Critical(made.status().message());
@@ -199,7 +211,6 @@ class Profile {
       sets_[set].bars->AddRunner(index, runner);
       sets_[set].bars->SetFeed(feed);
     }
-    (void)runner.TakePeakMemory();
     VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> first, WarmUp(set, feed, live, point));
     if (first) VERNIER_TRY(Measure(set, feed, live));
     if (!runner.alive()) {
@@ -214,7 +225,6 @@ class Profile {
   // The outputs of the first inference; nothing when the runner failed.
   Result<std::optional<IterationResult>> WarmUp(size_t set, const TensorMap& feed, LiveRuns& live,
                                                 ProfilePoint& point) {
-    live[0].ForgetLatencies();
     std::optional<IterationResult> first;
     for (int64_t i = 0; i < std::max<int64_t>(1, options_.warm_up); ++i) {
       VERNIER_TRY(CheckInterrupted());
@@ -322,7 +332,7 @@ class Profile {
     const size_t set = SetOf(point);
     int64_t inferences = 0;
     if ((*open->live)[0].alive()) {
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFeed(set, *open->live));
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFeed(PlanOf(set), *open->live, logger_));
       VERNIER_ASSIGN_OR_RETURN(inferences, RunForLayers(feed, *open->live));
     }
     const Status failure = (*open->live)[0].failure();

@@ -29,6 +29,25 @@ def model(nodes, inputs, outputs, weights=(), opset=17):
     return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", opset)])
 
 
+def tokens():
+    """Tokens and a mask of the same two dimensions."""
+    node = helper.make_node
+    shape = ["batch", "sequence"]
+    return model(
+        [node("Gather", ["words", "ids"], ["rows"], "embed"),
+         node("Unsqueeze", ["mask", "last"], ["column"], "column"),
+         node("Mul", ["rows", "column"], ["y"], "hide")],
+        [value("ids", shape, INT64), value("mask", shape)], [value("y", [*shape, 8])],
+        [weight("words", 64, 8), numpy_helper.from_array(np.array([-1]), "last")])
+
+
+def frames():
+    """Sound that is mirrored at its ends by more than one sample."""
+    return model([helper.make_node("Pad", ["sound", "ends"], ["y"], "mirror", mode="reflect")],
+                 [value("sound", ["batch", "samples"])], [value("y", ["batch", None])],
+                 [numpy_helper.from_array(np.array([0, 40, 0, 40]), "ends")])
+
+
 def text():
     """Token numbers and a mask."""
     node = helper.make_node
@@ -101,8 +120,8 @@ def main(name, path):
     if name == "replays":
         replays(path)
         return
-    made = {"text": text, "hashed": hashed, "faulty": faulty, "norm": norm, "scale": scale,
-            "scaled": scaled}[name]()
+    made = {"text": text, "tokens": tokens, "frames": frames, "hashed": hashed, "faulty": faulty,
+            "norm": norm, "scale": scale, "scaled": scaled}[name]()
     onnx.save(made, path)
 
 

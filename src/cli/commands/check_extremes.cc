@@ -25,7 +25,7 @@ std::vector<ExtremeSetRow> ChosenSets(const ParsedArgs& args) {
   std::vector<ExtremeSetRow> sets;
   for (const ExtremeSetRow& row : ExtremeSets()) {
     const bool named = std::find(words.begin(), words.end(), row.name) != words.end();
-    if (words.empty() || named) sets.push_back(row);
+    if (named || (words.empty() && !row.asked_only)) sets.push_back(row);
   }
   return sets;
 }
@@ -83,13 +83,26 @@ void TellCoverage(const ExtremesRecord& record, Logger& log) {
   log.Info(text);
 }
 
+void TellNotTried(const ExtremesRecord& record, Logger& log) {
+  if (!record.not_tried.empty()) {
+    log.Warning("not tried, as no input's type has such values: " + Joined(record.not_tried));
+  }
+  if (!record.integers_kept.empty()) {
+    log.Warning("not tried: the limits of integers; kept the values that they had: " +
+                Joined(record.integers_kept) + " (--sets limits tries them)");
+  }
+}
+
 RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
   RunFaults faults = JudgeRunners(record, log);
   if (record.answers.empty()) {
     if (!faults.any()) {
       log.Error(record.inputs_are_empty
                     ? "nothing was tried: the inputs of float types have no elements"
-                    : "nothing was tried: no input is of a float type with such values");
+                : record.integers_kept.empty()
+                    ? "nothing was tried: no input's type has such values"
+                    : "nothing was tried: no input is of a float type with such values; --sets "
+                      "limits tries the limits of integers");
     }
     faults.incomplete |= !faults.any();
     return faults;
@@ -114,9 +127,7 @@ RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
     log.Error("nothing was looked at: no output has an element");
     faults.incomplete = true;
   }
-  if (!record.not_tried.empty()) {
-    log.Warning("not tried, as no input's type has such values: " + Joined(record.not_tried));
-  }
+  TellNotTried(record, log);
   if (record.compared_nothing()) {
     log.Error(
         "nothing was compared: no output of the same name and shape has elements on both sides");

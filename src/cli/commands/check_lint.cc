@@ -101,8 +101,8 @@ Result<LintOptions> WithSizes(const LintPlan& plan, const OnnxModel& model, Logg
   if (!plan.run.lenient) {
     VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.run.inputs.shape_words, "check lint"));
   }
-  Result<std::vector<InputDims>> sizes =
-      GivenSizes("--input-shapes", plan.run.inputs.shape_words, model.RequiredInputs());
+  Result<std::vector<InputDims>> sizes = GivenSizes("--input-shapes", plan.run.inputs.shape_words,
+                                                    model.RequiredInputs(), KnownSizesOf(plan.run));
   if (!sizes.ok() && !plan.run.lenient) return sizes.status();
   if (sizes.ok()) {
     options.inputs = *std::move(sizes);

@@ -40,6 +40,7 @@ bool Shows(const ParsedArgs& args, std::string_view what) {
 
 // What a model is fed with.
 constexpr std::string_view kInputOptions[] = {"input_shapes",
+                                              "dims",
                                               "seed",
                                               "val_range",
                                               "iterations",

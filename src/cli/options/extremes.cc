@@ -3,7 +3,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kSetNames[] = {"denormals", "zeros", "large", "nan", "inf"};
+constexpr std::string_view kSetNames[] = {"denormals", "zeros", "large", "nan", "inf", "limits"};
 
 constexpr OptionRow kExtremes[] = {
     {.flags = {"--sets", "--adversarial"},
@@ -12,7 +12,9 @@ constexpr OptionRow kExtremes[] = {
      .choices = kSetNames,
      .fallback = "denormals zeros large nan inf",
      .metavar = "SET",
-     .help = "Which sets of values: denormals, zeros (+0 and -0), large, nan, inf.",
+     .help =
+         "Which sets of values: denormals, zeros (+0 and -0), large, nan, inf; limits (the smallest"
+         " and the largest value of integer inputs, which models of indices refuse).",
      .origin = Origin::kOurs},
     {.flags = {"--strict"},
      .dest = "strict",

@@ -31,11 +31,23 @@ constexpr OptionRow kModel[] = {
      .help =
          "Shapes of generated inputs, for example image:[1,3,224,224] ids:[1,16]. Several shapes"
          " for one input are used in turn, one each iteration: x:[1,3] x:[8,3], or with braces"
-         " x:[{1,8},3]. Braces with the same text change together, others in every combination.",
+         " x:[{1,8},3]. Braces with the same text change together, others in every combination."
+         " Dimensions that have the same name in the model have one size: inputs that are not named"
+         " here follow those that are.",
      .standing = Standing::kBetter,
      .note = "Several shapes for one input, also written with braces, make the iterations cycle"
-             " through them; a shape that cannot be applied is an error unless --lenient is"
+             " through them; inputs that are not named have the same sizes under the same names of"
+             " dimensions; a shape that cannot be applied is an error unless --lenient is"
              " given."},
+    {.flags = {"--dim"},
+     .dest = "dims",
+     .arity = Arity::kPlus,
+     .metavar = "NAME=SIZE",
+     .help =
+         "Sizes of dimensions that the model leaves free, by their names, in every input that has"
+         " them: sequence=16 batch=2. One without a name is INPUT[AXIS]. The others are 1, or,"
+         " where the model does not run with that, the first size found that it runs with.",
+     .origin = Origin::kOurs},
     {.flags = {"--onnx-graphsurgeon"},
      .dest = "onnx_graphsurgeon",
      .help = "Print a summary of the graph (inputs, outputs, operators, constants) before running.",

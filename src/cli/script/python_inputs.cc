@@ -66,6 +66,7 @@ Status PythonScript::RandomData() {
                            ParseShapeSpecs(inputs.shape_words, Strictness::kPeer));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedRange> ranges,
                            ParseValueRanges(inputs.range_words));
+  if (!inputs.dims.empty()) return Unimplemented("Polygraphy has no sizes by name, as --dim has");
   std::set<std::string> names;
   for (const ShapeSpec& spec : shapes) {
     if (names.insert(spec.name).second) continue;

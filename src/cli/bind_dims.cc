@@ -1,0 +1,31 @@
+#include "cli/bind_dims.h"
+
+#include <string>
+#include <vector>
+
+#include "inputs/dim_sizes.h"
+
+namespace vernier {
+
+Status BindDims(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
+  const std::span<const std::string> given = args.List("dims");
+  std::vector<std::string> words(given.begin(), given.end());
+  for (const RunnerPlan& runner : plan.runners) {
+    for (const DimSize& own : runner.dims) {
+      words.push_back(own.dimension + "=" + std::to_string(own.size));
+    }
+  }
+  VERNIER_ASSIGN_OR_RETURN(plan.inputs.dims, ParseDimSizes(words));
+  for (RunnerPlan& runner : plan.runners) {
+    runner.dims = plan.inputs.dims;
+    runner.equal_names = !plan.lenient;
+  }
+  const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
+  if (!words.empty() && !drawn) {
+    logger.Warning(
+        "--dim is not used: inputs that are loaded or made by a script have their own shapes");
+  }
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,30 @@
+// The sizes of a run's first feed, where nobody gave them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "run/live_runs.h"
+#include "run/size_search.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+struct SizeSettling {
+  LiveRuns& live;
+  int64_t iteration = 0;  ///< that a first inference is for
+  /// As in SizeTrial.
+  std::function<Result<TensorMap>(const RunPlan& sized)> draw;
+};
+
+/// Where the plan guesses sizes, has the first inference of the first runner made beforehand; where
+/// that fails, looks for sizes that it takes, and has the runners changed to those. Nothing is
+/// found where there is no need. Engines are built for certain sizes: runners of TensorRT are not
+/// asked.
+Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                               const SizeSettling& settling);
+
+}  // namespace vernier

@@ -1,0 +1,106 @@
+#include "run/size_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "run/feed_plan.h"
+
+namespace vernier {
+namespace {
+
+// Small ones, powers of two, and what pictures and frames of sound often have.
+constexpr int64_t kTriedSizes[] = {2,   3,   4,   8,   16,  32,  48,  64,
+                                   128, 192, 224, 256, 320, 512, 576, 1024};
+
+// What keeps a search short where every trial takes long.
+constexpr size_t kMostSingles = 6;
+constexpr std::chrono::seconds kMostTime{30};
+
+OpenDimensions OpenOf(const RunPlan& plan, std::span<const TensorInfo> inputs) {
+  const Result<std::vector<ShapeSpec>> shapes =
+      ParseShapeSpecs(plan.inputs.shape_words, Strictness::kPeer);
+  if (!shapes.ok()) return {};
+  return FindOpenDimensions(*shapes, inputs, KnownSizesOf(plan));
+}
+
+std::string SentenceOn(const FoundSizes& found) {
+  std::string sizes;
+  for (const DimSize& dim : found.dims) {
+    sizes += (sizes.empty() ? "'" : ", '") + dim.dimension + "' = " + std::to_string(dim.size);
+  }
+  return "The model does not run with free dimensions of size 1; it ran with " +
+         DescribeSizes(found.feed) + " (" + sizes +
+         "), which is taken; other sizes are given with --dim or --input-shapes";
+}
+
+}  // namespace
+
+bool SizesAreGuessed(const RunPlan& plan, std::span<const TensorInfo> inputs) {
+  const InputPlan& own = plan.inputs;
+  const bool drawn = own.load_paths.empty() && !own.script.given() && own.like.empty();
+  if (plan.lenient || !drawn || !own.found_dims.empty()) return false;
+  return !OpenOf(plan, inputs).keys.empty();
+}
+
+std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open) {
+  std::vector<std::string> inner;
+  for (const std::string& key : open.keys) {
+    if (std::ranges::find(open.leading, key) == open.leading.end()) inner.push_back(key);
+  }
+  std::vector<std::vector<std::string>> choices;
+  const auto add = [&](std::vector<std::string> choice) {
+    if (choice.empty() || std::ranges::find(choices, choice) != choices.end()) return;
+    choices.push_back(std::move(choice));
+  };
+  add(inner);
+  for (const std::vector<std::string>& keys : {inner, open.leading}) {
+    for (const std::string& key : keys) {
+      if (choices.size() <= kMostSingles) add({key});
+    }
+  }
+  add(open.keys);
+  std::vector<std::vector<DimSize>> candidates;
+  for (const int64_t size : kTriedSizes) {
+    for (const std::vector<std::string>& choice : choices) {
+      std::vector<DimSize>& dims = candidates.emplace_back();
+      for (const std::string& key : choice) dims.push_back({key, size});
+    }
+  }
+  return candidates;
+}
+
+Result<FoundSizes> FindSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                             const SizeTrial& trial) {
+  const auto start = std::chrono::steady_clock::now();
+  FoundSizes found;
+  for (std::vector<DimSize>& dims : SizeCandidates(OpenOf(plan, inputs))) {
+    if (std::chrono::steady_clock::now() - start > kMostTime) break;
+    RunPlan sized = plan;
+    sized.inputs.found_dims = dims;
+    Result<TensorMap> feed = trial.draw(sized);
+    if (feed.status().code() == StatusCode::kCancelled) return feed.status();
+    if (!feed.ok()) continue;
+    const Status ran = trial.infer(*feed);
+    if (ran.code() == StatusCode::kCancelled) return ran;
+    if (ran.code() == StatusCode::kUnavailable) break;
+    ++found.tried;
+    if (!ran.ok()) continue;
+    found.dims = std::move(dims);
+    found.feed = *std::move(feed);
+    found.note = SentenceOn(found);
+    break;
+  }
+  return found;
+}
+
+std::string DescribeSizes(const TensorMap& feed) {
+  std::string text;
+  for (const NamedTensor& input : feed) {
+    text += (text.empty() ? "" : ", ") + input.name + " " + FormatDims(input.tensor.dims());
+  }
+  return text;
+}
+
+}  // namespace vernier

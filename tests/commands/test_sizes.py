@@ -1,0 +1,160 @@
+"""Sizes of dimensions that a model leaves free: by name, shared, and found where 1 does not run."""
+
+import json
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+FLOAT = TensorProto.FLOAT
+
+
+def model(nodes, inputs, weights=()):
+    graph = helper.make_graph(nodes, "g", inputs,
+                              [helper.make_tensor_value_info(nodes[-1].output[0], FLOAT, None)],
+                              [numpy_helper.from_array(np.array(v), n) for n, v in weights])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def value(name, shape, dtype=FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def masked():
+    """ids * mask, which fails where their sizes are not the same; frames have the batch alone."""
+    nodes = [helper.make_node("Reshape", ["ids", "flat"], ["a"]),
+             helper.make_node("Reshape", ["mask", "flat"], ["b"]),
+             helper.make_node("Concat", ["a", "b"], ["pairs"], axis=0),
+             helper.make_node("Reshape", ["pairs", "two"], ["both"]),
+             helper.make_node("ReduceSum", ["frames"], ["sum"], keepdims=0),
+             helper.make_node("Add", ["both", "sum"], ["y"])]
+    return model(nodes, [value("ids", ["batch", "sequence"]), value("mask", ["batch", "sequence"]),
+                         value("frames", ["batch", 3, None])],
+                 [("flat", np.int64([1, -1])), ("two", np.int64([2, -1]))])
+
+
+def padded(output=40):
+    """Pad reflect: the length has to be larger than what is added."""
+    return model([helper.make_node("Pad", ["x", "pads"], ["y"], mode="reflect")],
+                 [value("x", ["batch", "length"])], [("pads", np.int64([0, output, 0, output]))])
+
+
+class Sizes(Case):
+    def put(self, made, name="m.onnx"):
+        onnx.save(made, str(self.path(name)))
+
+    def shapes(self, *words, code=0, command=("run",)):
+        ended = self.vernier(*command, "m.onnx", "--onnxrt", "--save-inputs", "in.json", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        if code:
+            return ended
+        from polygraphy.json import load_json
+        feed = load_json(str(self.path("in.json")))[0]
+        return {name: tuple(tensor.shape) for name, tensor in feed.items()}
+
+    def test_dimensions_of_one_name_have_one_size(self):
+        self.put(masked())
+        self.assertEqual(self.shapes("--input-shapes", "ids:[2,16]"),
+                         {"ids": (2, 16), "mask": (2, 16), "frames": (2, 3, 1)})
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--input-shapes", "ids:[2,16]")
+        self.assertIn("[I] Input tensor: mask | Has the shape (2, 16): 'batch' = 2 as in 'ids', "
+                      "'sequence' = 16 as in 'ids'", ended.out)
+
+    def test_polygraphys_ways_stay(self):
+        self.put(masked())
+        words = ("run", "m.onnx", "--onnxrt", "--input-shapes", "ids:[2,16]")
+        for ended in (self.vernier(*words, "--lenient"), self.lenient(*words)):
+            self.assertNotEqual(ended.code, 0, ended.out + ended.err)
+            self.assertIn("Input tensor: mask [shape=", ended.out)
+            self.assertIn("Will generate data of shape: [1, 1]", ended.out)
+
+    def test_sizes_by_name(self):
+        self.put(masked())
+        expected = {"ids": (1, 16), "mask": (1, 16), "frames": (1, 3, 1)}
+        self.assertEqual(self.shapes("--dim", "sequence=16"), expected)
+        expected["frames"] = (1, 3, 5)
+        self.assertEqual(self.shapes("--dim", "sequence=16", "frames[2]=5"), expected)
+        ended = self.vernier("run", "--runner", "a=onnxrt m.onnx --dim sequence=4", "--save-inputs",
+                             "in.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_what_cannot_be_meant_is_refused(self):
+        self.put(masked())
+        ended = self.shapes("--dim", "sequence", code=2)
+        self.assertIn("--dim: expected NAME=SIZE", ended.err + ended.out)
+        ended = self.shapes("--dim", "seq=3", code=3)
+        self.assertIn("the model leaves no dimension 'seq' free; it leaves free ['batch', "
+                      "'sequence', 'frames[2]']", ended.err + ended.out)
+        ended = self.shapes("--dim", "sequence=3", "--input-shapes", "ids:[1,4]", code=3)
+        self.assertIn("'sequence' is 3, and 4 in the shape given", ended.err + ended.out)
+
+    def test_shapes_in_turn_are_followed(self):
+        self.put(masked())
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--input-shapes",
+                             "ids:[{1,4},8]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("compared 1 output in 2 iterations", ended.out)
+        ended = self.vernier("profile", "m.onnx", "--onnxrt", "--runs", "2", "--no-layer-times",
+                             "--save-record", "p.json", "--input-shapes", "ids:[{1,4},8]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        points = json.loads(self.path("p.json").read_text())["profile"]["points"]
+        self.assertEqual([p["shapes"] for p in points],
+                         ["ids:[1,8] mask:[1,8] frames:[1,3,1]",
+                          "ids:[4,8] mask:[4,8] frames:[4,3,1]"])
+
+    def test_other_sizes_are_tried_before_it_is_a_failure(self):
+        self.put(padded())
+        self.assertEqual(self.shapes(), {"x": (1, 48)})
+        line = "it ran with x (1, 48) ('length' = 48), which is taken"
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--save-record", "r.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("compared 1 output", ended.out)
+        record = json.loads(self.path("r.json").read_text())
+        self.assertIn(line, record["notes"][0])
+        self.assertEqual([r["iterations"] for r in record["runners"]], [1, 1])
+        for words in (("--sequential-runners",), ("--warm-up", "2"), ("--iterations", "3"),
+                      ("--parallel", "--use-subprocess"), ("--openvino",)):
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", *words)
+            self.assertEqual(ended.code, 0, str(words) + ended.out + ended.err)
+            self.assertIn(line, ended.out)
+            self.assertNotIn("FAILED", ended.out + ended.err)
+
+    def test_every_command_tries_them(self):
+        self.put(padded())
+        line = "it ran with x (1, 48)"
+        for words in (("blame", "m.onnx", "--onnxrt", "--onnxrt"),
+                      ("profile", "m.onnx", "--onnxrt", "--onnxrt", "--runs", "2"),
+                      ("check", "consistency", "m.onnx", "--onnxrt", "--only", "repeated-runs"),
+                      ("check", "extremes", "m.onnx", "--onnxrt", "--sets", "zeros"),
+                      ("check", "lint", "m.onnx", "--onnxrt")):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 0, str(words) + ended.out + ended.err)
+            self.assertIn(line, ended.out, words)
+        for command in ("consistency", "extremes"):
+            words = ("--only", "repeated-runs") if command == "consistency" else ()
+            self.vernier("check", command, "m.onnx", "--onnxrt", *words, "--save-record", "r.json")
+            self.assertIn(line, self.path("r.json").read_text())
+
+    def test_sizes_that_were_given_are_never_changed(self):
+        self.put(padded())
+        for words in (("--input-shapes", "x:[1,2]"), ("--dim", "length=2"),
+                      ("--dim", "length=2", "batch=1"), ("--lenient",)):
+            ended = self.vernier("run", "m.onnx", "--onnxrt", *words)
+            self.assertNotEqual(ended.code, 0, ended.out + ended.err)
+            self.assertNotIn("which is taken", ended.out)
+        self.assertEqual(self.shapes("--dim", "batch=3"), {"x": (3, 48)})
+
+    def test_a_model_that_no_size_helps_fails_as_before(self):
+        self.put(padded(5000))
+        ended = self.vernier("run", "m.onnx", "--onnxrt")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertIn("sizes that the model leaves free were taken as 1: x [batch, length], and ",
+                      ended.out + ended.err)
+        self.assertIn("other choices did not do either", ended.out + ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
