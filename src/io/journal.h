@@ -1,9 +1,10 @@
 // journal.jsonl in NAME.partial: a line for every iteration that is whole, and what its tensors are
-// where the part does not say so itself.
+// where the part does not say so itself. Each line ends in a checksum of itself.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,20 +49,29 @@ std::string FormatJournalIteration(const JournalIteration& iteration);
 struct KnownLayout {
   std::optional<size_t> number;
   JournalLayout layout;
+  size_t uses = 0;
 };
 
 /// Sets entry.layout, and returns the line of the tensors unless it is `known` that they are the
-/// same as before. `next` is the number of the next layout in the journal.
+/// same as before. Now and then the line comes again, for many iterations depend on it. `next` is
+/// the number of the next layout in the journal.
 std::string DescribeLayout(const TensorMap& tensors, KnownLayout& known, size_t& next,
                            JournalIteration& entry);
 
 struct Journal {
-  std::vector<JournalLayout> layouts;
-  std::vector<std::vector<JournalIteration>> runs;  ///< one for each runner; without gaps
+  std::map<size_t, JournalLayout> layouts;  ///< without those whose lines are damaged
+  /// One for each runner, by iteration; null where its line is damaged and a later one is not.
+  std::vector<std::vector<std::optional<JournalIteration>>> runs;
+  std::vector<size_t> damaged;  ///< lines that cannot be believed, counted from 1
+  bool cut_off = false;         ///< nothing behind the damaged line could be believed either
 };
 
-/// Reads a journal up to its first line that is damaged: a writer that was killed or had no room
-/// may have left half a line, and what comes behind cannot be trusted.
+/// Reads a journal as a kill, a full disk or a power cut leaves it. A damaged line costs only what
+/// it describes. Lines of older versions have no checksum: there the first that is damaged ends the
+/// journal. Half a line at the end is what a kill leaves, and is no damage.
 Journal ParseJournal(std::string_view text, size_t runners);
+
+/// "is damaged in lines 4, 7-9"; empty when no line is.
+std::string DescribeDamage(const Journal& journal);
 
 }  // namespace vernier

@@ -11,6 +11,7 @@
 
 #include "io/json_writer.h"
 #include "io/partial_places.h"
+#include "io/results_encoder.h"
 #include "util/atomic_file.h"
 
 namespace vernier {
@@ -50,6 +51,14 @@ bool IsPartialFolderInUse(const std::string& path) {
   const std::string manifest = path + "/" + kManifestName;
   const UniqueFd fd(::open(manifest.c_str(), O_RDONLY | O_CLOEXEC));
   return fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+void RemovePartialFolder(const std::string& path) {
+  std::error_code ignored;
+  for (const std::string& part : {std::string(kArchivePartName), JsonPartName(0)}) {
+    fs::remove(path + "/" + part, ignored);
+  }
+  fs::remove_all(path, ignored);
 }
 
 Status PartialFolder::MakeRoom(Earlier earlier) {
@@ -103,9 +112,6 @@ Result<PartFile> PartialFolder::CreatePart(std::string_view name) const {
 
 Status PartialFolder::Record(std::string_view lines) { return journal_->WriteText(lines); }
 
-void PartialFolder::Remove() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
+void PartialFolder::Remove() { RemovePartialFolder(path_); }
 
 }  // namespace vernier

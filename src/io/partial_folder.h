@@ -24,6 +24,10 @@ std::string WithoutTrailingSlashes(std::string path);
 /// Whether a living process is saving to the folder at `path`.
 bool IsPartialFolderInUse(const std::string& path);
 
+/// Removes the folder with everything in it: what would be taken for the only copy goes first, so
+/// that one whose removal was cut off is known to be left over.
+void RemovePartialFolder(const std::string& path);
+
 struct PartialManifest {
   std::string target;  ///< the path at which is being saved, as it was typed or where that is now
   ResultsFormat format = ResultsFormat::kJson;

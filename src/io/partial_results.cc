@@ -1,8 +1,10 @@
 #include "io/partial_results.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -113,31 +115,34 @@ Status CheckText(const InputFile& file, const JournalIteration& entry) {
 
 class PartialResults final : public ResultsReader::Source {
  public:
-  PartialResults(PartialManifest manifest, Journal journal, std::vector<FilePtr> parts)
-      : manifest_(std::move(manifest)), journal_(std::move(journal)), parts_(std::move(parts)) {
+  /// A part that is missing is null.
+  PartialResults(std::string folder, PartialManifest manifest, Journal journal,
+                 std::vector<FilePtr> parts)
+      : folder_(std::move(folder)),
+        manifest_(std::move(manifest)),
+        journal_(std::move(journal)),
+        parts_(std::move(parts)) {
     for (size_t i = 0; i < journal_.runs.size(); ++i) {
-      // A journal may be ahead of its part when the machine lost power.
-      auto& entries = journal_.runs[i];
-      const auto beyond = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) {
-        return entry.end > PartOf(i)->size();
-      });
-      entries.erase(beyond, entries.end());
-      runs_.push_back({manifest_.runner_names[i], entries.size()});
+      runs_.push_back({manifest_.runner_names[i], journal_.runs[i].size()});
     }
   }
 
   const std::vector<SavedRun>& runs() const override { return runs_; }
 
   Result<IterationResult> Read(size_t run, size_t iteration) override {
-    const JournalIteration& entry = journal_.runs[run][iteration];
-    Result<IterationResult> result = IsArchive() ? FromArchive(entry) : FromJson(entry);
-    return std::move(result).Annotate("'" + PartOf(run)->path() + "': iteration " +
-                                      std::to_string(iteration) + " of runner '" +
-                                      manifest_.runner_names[run] + "'");
+    return ReadIteration(run, iteration)
+        .Annotate("'" + PartPath(run) + "': iteration " + std::to_string(iteration) +
+                  " of runner '" + manifest_.runner_names[run] + "'");
   }
 
   std::optional<uint64_t> FeedOf(size_t run, size_t iteration) const override {
-    return journal_.runs[run][iteration].feed;
+    const std::optional<JournalIteration>& entry = journal_.runs[run][iteration];
+    return entry ? entry->feed : std::nullopt;
+  }
+
+  std::string Damage() const override {
+    const std::string damage = DescribeDamage(journal_);
+    return damage.empty() ? "" : "'" + folder_ + "/" + kJournalName + "' " + damage;
   }
 
  private:
@@ -146,10 +151,29 @@ class PartialResults final : public ResultsReader::Source {
            manifest_.format == ResultsFormat::kSafetensors;
   }
   const FilePtr& PartOf(size_t run) const { return parts_[IsArchive() ? 0 : run]; }
+  std::string PartPath(size_t run) const {
+    return folder_ + "/" + (IsArchive() ? std::string(kArchivePartName) : JsonPartName(run));
+  }
+
+  Result<IterationResult> ReadIteration(size_t run, size_t iteration) {
+    const std::string file = IterationFilePath(manifest_.target, iteration);
+    std::error_code ignored;
+    if (manifest_.format == ResultsFormat::kJsonDirectory &&
+        std::filesystem::exists(file, ignored)) {
+      return FromPublished(run, iteration, file);
+    }
+    const std::optional<JournalIteration>& entry = journal_.runs[run][iteration];
+    if (!entry) return Malformed("its line in " + std::string(kJournalName) + " is damaged");
+    if (PartOf(run) == nullptr) return Malformed("the part is missing");
+    if (entry->end > PartOf(run)->size()) return Malformed("the part ends before it does");
+    return IsArchive() ? FromArchive(*entry) : FromJson(*entry);
+  }
 
   Result<IterationResult> FromArchive(const JournalIteration& entry) {
-    if (!entry.layout) return Malformed("the journal does not say what its tensors are");
-    const JournalLayout& layout = journal_.layouts[*entry.layout];
+    const auto known = entry.layout ? journal_.layouts.find(*entry.layout) : journal_.layouts.end();
+    if (known == journal_.layouts.end())
+      return Malformed("the journal does not say what its tensors are");
+    const JournalLayout& layout = known->second;
     const auto read = manifest_.format == ResultsFormat::kNpz ? ReadMembers : ReadRaw;
     IterationResult result{.runner_name = entry.name.value_or(manifest_.runner_names[entry.runner]),
                            .runtime_s = entry.runtime_s,
@@ -159,12 +183,6 @@ class PartialResults final : public ResultsReader::Source {
   }
 
   Result<IterationResult> FromJson(const JournalIteration& entry) {
-    const std::string file = IterationFilePath(manifest_.target, entry.iteration);
-    std::error_code ignored;
-    if (manifest_.format == ResultsFormat::kJsonDirectory &&
-        std::filesystem::exists(file, ignored)) {
-      return FromPublished(entry, file);
-    }
     const FilePtr& part = PartOf(entry.runner);
     VERNIER_TRY(CheckText(*part, entry));
     VERNIER_ASSIGN_OR_RETURN(
@@ -178,20 +196,25 @@ class PartialResults final : public ResultsReader::Source {
     return feed;
   }
 
-  // What has its file already may be gone from the part. A runner is in the file if it had got so
-  // far.
-  Result<IterationResult> FromPublished(const JournalIteration& entry, const std::string& file) {
-    size_t place = 0;
-    for (size_t i = 0; i < entry.runner; ++i) {
-      place += journal_.runs[i].size() > entry.iteration ? 1 : 0;
-    }
+  // What has its file already may be gone from the part. A file of all runners has them in their
+  // order; in others are those that had got so far. A journal that lost its end (the machine lost
+  // power) does not know how far they had got.
+  Result<IterationResult> FromPublished(size_t run, size_t iteration, const std::string& file) {
     VERNIER_ASSIGN_OR_RETURN(const auto results, OpenJsonResults(file));
-    if (place >= results->runs().size() || results->runs()[place].iterations != 1) {
+    size_t place = run;
+    if (results->runs().size() != runs_.size()) {
+      const auto before = std::span(journal_.runs).first(run);
+      place = static_cast<size_t>(std::ranges::count_if(
+          before, [iteration](const auto& entries) { return entries.size() > iteration; }));
+    }
+    if (place >= results->runs().size() || results->runs()[place].iterations != 1 ||
+        results->runs()[place].name != manifest_.runner_names[run]) {
       return Malformed("'" + file + "' does not have it");
     }
     return results->Read(place, 0);
   }
 
+  std::string folder_;
   PartialManifest manifest_;
   Journal journal_;
   std::vector<FilePtr> parts_;
@@ -205,6 +228,15 @@ bool IsPartialFolder(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path + "/" + kManifestName, ignored) &&
          std::filesystem::is_regular_file(path + "/" + kJournalName, ignored);
+}
+
+bool LacksJournal(const std::string& path) {
+  const auto has = [&](const std::string& name) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path + "/" + name, ignored);
+  };
+  return has(kManifestName) && !has(kJournalName) &&
+         (has(kArchivePartName) || has(JsonPartName(0)));
 }
 
 namespace {
@@ -273,12 +305,38 @@ bool Exists(const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+// Publishing makes the first part the target, or removes it first. An older target is not made of
+// these parts: there the part was lost.
+bool WasPublished(const std::string& folder, const PartialManifest& manifest,
+                  const Journal& journal) {
+  if (Exists(PartPaths(folder, manifest).front()) || !Exists(manifest.target)) return false;
+  if (manifest.format == ResultsFormat::kJsonDirectory) {
+    size_t longest = 0;
+    for (const auto& run : journal.runs) longest = std::max(longest, run.size());
+    return longest == 0 || Exists(IterationFilePath(manifest.target, longest - 1));
+  }
+  std::error_code error;
+  const auto made = std::filesystem::last_write_time(manifest.target, error);
+  const auto told = std::filesystem::last_write_time(folder + "/" + kJournalName, error);
+  constexpr auto kCoarsestClock = std::chrono::seconds(2);  // that of FAT
+  return error || made + kCoarsestClock >= told;
+}
+
+Result<Journal> ReadJournal(const std::string& folder, const PartialManifest& manifest) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(folder + "/" + kJournalName));
+  return ParseJournal(text, manifest.runner_names.size());
+}
+
+}  // namespace
+
 bool IsLeftOver(const std::string& folder) {
   if (IsPartialFolderInUse(folder)) return false;
   const Result<PartialManifest> manifest = ReadPartialManifest(folder);
-  if (!manifest.ok() || !Exists(manifest->target)) return false;
-  const std::vector<std::string> parts = PartPaths(folder, *manifest);
-  return !std::all_of(parts.begin(), parts.end(), Exists);
+  if (!manifest.ok() || manifest->runner_names.empty()) return false;
+  const Result<Journal> journal = ReadJournal(folder, *manifest);
+  return journal.ok() && WasPublished(folder, *manifest, *journal);
 }
 
 Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::string& folder) {
@@ -286,22 +344,21 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::str
   if (IsPartialFolderInUse(folder)) {
     return Malformed("'" + folder + "' is in use: a run is saving there");
   }
-  VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(folder + "/" + kJournalName));
-  Journal journal = ParseJournal(text, manifest.runner_names.size());
-  const bool nothing =
-      std::ranges::all_of(journal.runs, [](const auto& run) { return run.empty(); });
+  VERNIER_ASSIGN_OR_RETURN(Journal journal, ReadJournal(folder, manifest));
+  if (!manifest.runner_names.empty() && WasPublished(folder, manifest, journal)) {
+    return Malformed("'" + manifest.target + "' was saved whole; what is left in '" + folder +
+                     "' is not needed any more");
+  }
   std::vector<FilePtr> parts;
   for (const std::string& path : PartPaths(folder, manifest)) {
-    if (!Exists(path) && Exists(manifest.target)) {
-      return Malformed("'" + manifest.target + "' was saved whole; what is left in '" + folder +
-                       "' is not needed any more");
+    FilePtr part;
+    if (Exists(path)) {
+      VERNIER_ASSIGN_OR_RETURN(part, InputFile::Open(path));
     }
-    if (nothing && !Exists(path)) continue;  // killed before there was a part
-    VERNIER_ASSIGN_OR_RETURN(FilePtr part, InputFile::Open(path));
     parts.push_back(std::move(part));
   }
-  return std::unique_ptr<ResultsReader::Source>(
-      std::make_unique<PartialResults>(std::move(manifest), std::move(journal), std::move(parts)));
+  return std::unique_ptr<ResultsReader::Source>(std::make_unique<PartialResults>(
+      folder, std::move(manifest), std::move(journal), std::move(parts)));
 }
 
 }  // namespace vernier

@@ -11,8 +11,11 @@
 
 namespace vernier {
 
-/// Whether the path is a folder with a manifest of ours.
+/// Whether the path is a folder with a manifest and a journal of ours.
 bool IsPartialFolder(const std::string& path);
+
+/// Whether the folder has a manifest and parts, but no journal, which is there before them.
+bool LacksJournal(const std::string& path);
 
 /// kMalformed when the manifest is missing or damaged.
 Result<PartialManifest> ReadPartialManifest(const std::string& folder);
@@ -22,8 +25,11 @@ bool IsLeftOver(const std::string& folder);
 
 /// The iterations that are in the journal and in the parts, one runner after another as in the
 /// manifest. Of inputs there is one runner, whose outputs are the feeds. All files are open
-/// afterwards: the folder may be renamed. An iteration that is not what the journal says (the
-/// machine lost power) is kMalformed when it is read.
+/// afterwards: the folder may be renamed. What is told of is what the journal promises: an
+/// iteration is kMalformed when it is read where its bytes are not those that were written (the
+/// machine lost power), where its line in the journal is damaged, or where the part is missing. A
+/// runner whose last lines are damaged has fewer iterations; Damage() then says that there were
+/// more.
 Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::string& folder);
 
 }  // namespace vernier

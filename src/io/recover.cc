@@ -183,7 +183,11 @@ Result<RecoveredResults> RecoverResults(const std::string& partial, const std::s
     recovered.runs.push_back({run.name, 0});
     promised += run.iterations;
   }
-  if (promised == 0) return Malformed("'" + partial + "' holds no whole iteration");
+  recovered.damage = source->Damage();
+  if (promised == 0) {
+    return Malformed("'" + partial + "' holds no whole iteration" +
+                     (recovered.damage.empty() ? "" : ": " + recovered.damage));
+  }
   std::error_code ignored;
   const bool same_directory = manifest.format == ResultsFormat::kJsonDirectory &&
                               IsDirectory(path) && fs::equivalent(path, manifest.target, ignored);
@@ -195,10 +199,10 @@ Result<RecoveredResults> RecoverResults(const std::string& partial, const std::s
     VERNIER_TRY(WriteAll(std::move(source), partial, path, recovered));
   }
   for (std::vector<size_t>& lost : recovered.lost) std::sort(lost.begin(), lost.end());
-  if (recovered.lost_count() > 0) {
-    recovered.kept_parts = partial;
+  if (recovered.whole()) {
+    RemovePartialFolder(partial);
   } else {
-    fs::remove_all(partial, ignored);
+    recovered.kept_parts = partial;
   }
   return recovered;
 }

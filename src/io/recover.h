@@ -20,12 +20,16 @@ struct RecoveredResults {
   /// being written none moves.
   std::vector<std::vector<size_t>> lost;
   std::string why_lost;
+  /// Why there may be more that was lost: the journal has lines that cannot be read. A sentence
+  /// without its full stop; empty where all is whole.
+  std::string damage;
   bool moved_up = false;       ///< there are such
   bool keeps_numbers = false;  ///< that directory was completed
   /// Where the parts are, if they were kept because something was lost.
   std::string kept_parts;
 
   size_t lost_count() const;
+  bool whole() const { return lost_count() == 0 && damage.empty(); }
 };
 
 /// Writes every whole iteration of every runner, or of the inputs, in the folder `partial`

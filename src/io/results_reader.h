@@ -34,6 +34,7 @@ class ResultsReader {
     virtual Result<IterationResult> Read(size_t run, size_t iteration) = 0;
     virtual Status CheckIntact() const { return {}; }
     virtual std::optional<uint64_t> FeedOf(size_t, size_t) const { return std::nullopt; }
+    virtual std::string Damage() const { return {}; }
   };
 
   /// Opens a JSON, npz or safetensors file (known by its extension, else by its content) or a
@@ -60,6 +61,10 @@ class ResultsReader {
   std::optional<uint64_t> FeedOf(size_t run, size_t iteration) const {
     return source_->FeedOf(run, iteration);
   }
+
+  /// What is known to be damaged that belongs to no iteration that is told of, as a sentence
+  /// without its full stop: lines of a journal. Empty where nothing is.
+  std::string Damage() const { return source_->Damage(); }
 
   /// Whether the files are still what they were when they were opened. kMalformed, naming one that
   /// is not: what was read or mapped must not be believed.

@@ -27,28 +27,18 @@ std::pair<dev_t, ino_t> IdentityOf(const std::string& path) {
   return {info.st_dev, info.st_ino};
 }
 
-void RemoveAll(const std::string& path) {
-  std::error_code ignored;
-  fs::remove_all(path, ignored);
-}
-
 // With the folder of iterations that the parts are of, where that was to replace `target`.
 void RemoveParts(const std::string& path, const std::string& target) {
-  RemoveAll(path);
+  RemovePartialFolder(path);
   const std::string own = path.substr(0, path.rfind(kPartialSuffix));
-  if (own.starts_with(target + kResumedSuffix)) RemoveAll(own);
+  std::error_code ignored;
+  if (own.starts_with(target + kResumedSuffix)) fs::remove_all(own, ignored);
 }
 
 Result<std::unique_ptr<ResultsReader>> OpenSaved(const std::string& path) {
   if (!IsPartialFolder(path)) return ResultsReader::Open(path);
   VERNIER_ASSIGN_OR_RETURN(auto source, OpenPartialResults(path));
   return ResultsReader::Of(std::move(source));
-}
-
-int64_t TotalOf(const ResultsReader& reader) {
-  int64_t total = 0;
-  for (const SavedRun& run : reader.runs()) total += static_cast<int64_t>(run.iterations);
-  return total;
 }
 
 // What differs, in a few words.
@@ -90,23 +80,27 @@ Status SavedProgress::Collect() {
   if (IsThere(target_) && !empty) paths.insert(paths.begin(), target_);
   for (const std::string& path : paths) {
     const bool parts = path != target_;
+    if (parts && LacksJournal(path)) {
+      logger_.Warning("--resume: '" + path + "' has lost its " + kJournalName +
+                      ", without which its parts cannot be read; it is kept");
+    }
     // Killed before anything was written.
     if (parts && !IsPartialFolder(path)) continue;
     if (parts && HoldsInputs(path)) continue;
     if (parts && IsPartialFolderInUse(path)) {
       return Malformed("--resume: '" + path + "' is in use: a run is saving there");
     }
-    Source source{path, IdentityOf(path), nullptr, 0};
-    if (!parts || !IsLeftOver(path)) {
-      Result<std::unique_ptr<ResultsReader>> reader = OpenSaved(path);
-      if (!reader.ok())
-        return Refuse(reader.status().message() + "; move '" + path + "' away to start anew");
-      source.reader = *std::move(reader);
-      source.total = TotalOf(*source.reader);
-    }
+    Source source{.path = path,
+                  .identity = IdentityOf(path),
+                  .reader = {},
+                  .ends = {},
+                  .why = {},
+                  .total = 0};
+    VERNIER_TRY(Open(source));
+    if (parts) WarnOfParts(source);
     if (source.total > 0) {
       sources_.push_back(std::move(source));
-    } else if (parts) {
+    } else if (parts && source.why.empty()) {
       empty_.push_back(std::move(source));
     }
   }
@@ -114,13 +108,49 @@ Status SavedProgress::Collect() {
   return {};
 }
 
+// What is left over has nothing to be read.
+Status SavedProgress::Open(Source& source) {
+  if (IsParts(source) && IsLeftOver(source.path)) return {};
+  Result<std::unique_ptr<ResultsReader>> reader = OpenSaved(source.path);
+  if (!reader.ok()) {
+    return Refuse(reader.status().message() + "; move '" + source.path + "' away to start anew");
+  }
+  source.reader = *std::move(reader);
+  source.why = source.reader->Damage();
+  for (const SavedRun& run : source.reader->runs()) source.ends.push_back(run.iterations);
+  if (IsParts(source)) FindEnds(source);
+  for (const size_t end : source.ends) source.total += static_cast<int64_t>(end);
+  return {};
+}
+
+// After a power cut it is the end of the parts that is not on the disk.
+void SavedProgress::FindEnds(Source& source) {
+  for (size_t runner = 0; runner < source.ends.size(); ++runner) {
+    for (size_t& end = source.ends[runner]; end > 0; --end) {
+      const Status status = source.reader->Read(runner, end - 1).status();
+      if (status.ok()) break;
+      if (source.why.empty()) source.why = status.message();
+    }
+  }
+}
+
+void SavedProgress::WarnOfParts(const Source& source) const {
+  if (source.why.empty()) return;
+  logger_.Warning("--resume: " + source.why +
+                  (source.total > 0
+                       ? "; what cannot be read is made again"
+                       : "; nothing in '" + source.path + "' can be read, and it is kept"));
+}
+
 Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
                                                            const std::vector<std::string>& runners,
                                                            Logger& logger) {
-  std::unique_ptr<SavedProgress> progress(new SavedProgress);
+  std::unique_ptr<SavedProgress> progress(new SavedProgress(logger));
   progress->target_ = WithoutTrailingSlashes(plan.outputs);
   progress->runners_ = runners;
   progress->taken_.resize(runners.size());
+  progress->again_.resize(runners.size());
+  progress->looked_.resize(runners.size());
   VERNIER_TRY(progress->Collect());
   if (progress->sources_.empty()) {
     progress->Remove();
@@ -161,16 +191,14 @@ void SavedProgress::Choose() {
     return !SameRunners(other.reader->runs(), runners_) || !BeginAlike(best, *other.reader);
   });
   for (size_t runner = 0; runner < runners_.size(); ++runner) {
-    const auto count = [&](const Source& source) {
-      return source.reader->runs()[runner].iterations;
-    };
+    const auto count = [&](const Source& source) { return source.ends[runner]; };
     const auto most = std::ranges::max_element(sources_, {}, count);
     from_.push_back(static_cast<size_t>(most - sources_.begin()));
   }
 }
 
 int64_t SavedProgress::iterations(size_t runner) const {
-  return static_cast<int64_t>(sources_[from_[runner]].reader->runs()[runner].iterations);
+  return static_cast<int64_t>(sources_[from_[runner]].ends[runner]);
 }
 
 int64_t SavedProgress::most_iterations() const {
@@ -184,8 +212,20 @@ bool SavedProgress::IsSample(size_t runner, int64_t iteration) const {
   return iteration >= 0 && iteration < count && (iteration == 0 || iteration == count - 1);
 }
 
-bool SavedProgress::Has(size_t runner, int64_t iteration) const {
-  return iteration >= 0 && iteration < iterations(runner) && !IsSample(runner, iteration);
+bool SavedProgress::Has(size_t runner, int64_t iteration) {
+  if (iteration < 0 || iteration >= iterations(runner) || IsSample(runner, iteration)) return false;
+  const Source& source = SourceOf(runner);
+  if (!IsParts(source)) return true;
+  Looked& looked = looked_[runner];
+  if (looked.iteration == iteration) return looked.readable;
+  Result<IterationResult> result = source.reader->Read(runner, static_cast<size_t>(iteration));
+  looked = {.iteration = iteration, .readable = result.ok(), .result = std::nullopt};
+  if (result.ok()) {
+    looked.result = *std::move(result);
+  } else {
+    MakeAgain(runner, source, result.status());
+  }
+  return looked.readable;
 }
 
 Status SavedProgress::Refuse(const std::string& why) {
@@ -194,16 +234,25 @@ Status SavedProgress::Refuse(const std::string& why) {
 }
 
 Status SavedProgress::Damaged(const Source& source, const Status& status) {
-  const bool parts = source.path != target_;
-  return Refuse(
-      status.message() +
-      (parts ? "; `vernier data recover " + source.path + "` makes a file of the others" : "") +
-      "; move '" + source.path + "' away to start anew");
+  return Refuse(status.message() + "; move '" + source.path + "' away to start anew");
+}
+
+// One warning is enough of all that a power cut took.
+void SavedProgress::MakeAgain(size_t runner, const Source& source, const Status& why) {
+  const bool warned =
+      !source.why.empty() || std::ranges::any_of(again_, [](int64_t n) { return n > 0; });
+  if (!warned)
+    logger_.Warning("--resume: " + why.message() + "; what cannot be read is made again");
+  ++again_[runner];
 }
 
 Result<IterationResult> SavedProgress::Take(size_t runner, int64_t iteration) {
   const Source& source = SourceOf(runner);
-  Result<IterationResult> result = source.reader->Read(runner, static_cast<size_t>(iteration));
+  Looked& looked = looked_[runner];
+  const bool kept = looked.iteration == iteration && looked.result;
+  Result<IterationResult> result =
+      kept ? Result<IterationResult>(*std::exchange(looked.result, std::nullopt))
+           : source.reader->Read(runner, static_cast<size_t>(iteration));
   if (!result.ok()) return Damaged(source, result.status());
   result->runner_name = runners_[runner];  // the time in it is that of this run
   ++taken_[runner];
@@ -221,6 +270,10 @@ Status SavedProgress::NotOfThisCommand(const Source& source, size_t runner, int6
 Status SavedProgress::Check(size_t runner, int64_t iteration, const IterationResult& made) {
   const Source& source = SourceOf(runner);
   const Result<IterationResult> saved = source.reader->Read(runner, static_cast<size_t>(iteration));
+  if (!saved.ok() && IsParts(source)) {
+    MakeAgain(runner, source, saved.status());
+    return {};
+  }
   if (!saved.ok()) return Damaged(source, saved.status());
   if (SameBits(saved->outputs, made.outputs)) return {};
   const IterationComparison comparison = CompareIteration(*saved, made, CompareOptions{}, {});
@@ -236,7 +289,7 @@ Status SavedProgress::CheckFeed(int64_t iteration, uint64_t hash) {
   for (const Source& source : sources_) {
     for (size_t runner = 0; runner < runners_.size(); ++runner) {
       const auto index = static_cast<size_t>(iteration);
-      if (index >= source.reader->runs()[runner].iterations) continue;
+      if (index >= source.ends[runner]) continue;
       if (source.reader->FeedOf(runner, index).value_or(hash) == hash) continue;
       return NotOfThisCommand(source, runner, iteration, "was made from other inputs");
     }
@@ -272,6 +325,10 @@ void SavedProgress::Remove() {
 std::vector<std::string> SavedProgress::Notes() const {
   std::vector<std::string> notes;
   for (size_t i = 0; i < runners_.size(); ++i) {
+    if (again_[i] > 0) {
+      notes.push_back(runners_[i] + ": " + std::to_string(again_[i]) + " iterations in '" +
+                      sources_[from_[i]].path + "' could not be read and were made again");
+    }
     if (taken_[i] == 0) continue;
     notes.push_back(runners_[i] + ": " + std::to_string(taken_[i]) +
                     " iterations, and how long they took, are of an earlier run, taken from '" +

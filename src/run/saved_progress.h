@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,7 +21,9 @@ namespace vernier {
 
 /// Of every runner the first iterations: they need not be made again. The first and the last of
 /// them are, and must come out the same, and every feed must be what it was where that was saved:
-/// so another model, seed or input is noticed. Nothing that was saved is touched but by Remove().
+/// so another model, seed or input is noticed. What parts promise and cannot be read (the machine
+/// lost power) is made again as well; a warning says so once. Nothing that was saved is touched but
+/// by Remove(), and parts of which nothing can be read are not even by that.
 class SavedProgress {
  public:
   /// Looks at the place itself, which a run that was interrupted or failed has published, and at
@@ -35,9 +38,10 @@ class SavedProgress {
   int64_t iterations(size_t runner) const;
   int64_t most_iterations() const;
 
-  /// Whether the runner's result of an iteration is to be taken from here.
-  bool Has(size_t runner, int64_t iteration) const;
-  /// kMalformed when it is damaged.
+  /// Whether the runner's result of an iteration is to be taken from here. Of parts it is read now,
+  /// and kept for Take().
+  bool Has(size_t runner, int64_t iteration);
+  /// kMalformed when it is damaged, in a file that was saved whole.
   Result<IterationResult> Take(size_t runner, int64_t iteration);
 
   /// Whether an iteration that is here is made again all the same, for Check.
@@ -77,11 +81,25 @@ class SavedProgress {
     std::string path;
     std::pair<dev_t, ino_t> identity;
     std::unique_ptr<ResultsReader> reader;
+    std::vector<size_t> ends;  // of each runner, behind the last iteration that can be read
+    std::string why;           // of the first that cannot be
     int64_t total = 0;
   };
 
-  SavedProgress() = default;
+  // Of a runner, what Has() looked at last.
+  struct Looked {
+    int64_t iteration = -1;
+    bool readable = false;
+    std::optional<IterationResult> result;
+  };
+
+  explicit SavedProgress(Logger& logger) : logger_(logger) {}
   Status Collect();
+  Status Open(Source& source);
+  void FindEnds(Source& source);
+  void WarnOfParts(const Source& source) const;
+  bool IsParts(const Source& source) const { return source.path != target_; }
+  void MakeAgain(size_t runner, const Source& source, const Status& why);
   Status CheckRunners() const;
   void Choose();
   Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }
@@ -89,12 +107,15 @@ class SavedProgress {
   Status NotOfThisCommand(const Source& source, size_t runner, int64_t iteration,
                           const std::string& what);
 
+  Logger& logger_;
   std::string target_;
   std::vector<std::string> runners_;
   std::vector<Source> sources_;  // the one with most iterations first
   std::vector<size_t> from_;     // the best source for each runner
   std::vector<Source> empty_;    // parts without an iteration
   std::vector<int64_t> taken_;   // iterations of each runner
+  std::vector<int64_t> again_;   // those that had to be made again
+  std::vector<Looked> looked_;
   bool refused_ = false;
 };
 

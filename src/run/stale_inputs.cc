@@ -21,7 +21,8 @@ StaleInputs::StaleInputs(const std::string& path, const std::string& moved) {
     }
     Result<std::unique_ptr<ResultsReader::Source>> source = OpenPartialResults(folder);
     if (!source.ok() || (*source)->runs().size() != 1) continue;
-    if ((*source)->runs().front().iterations == 0 && folder != moved) continue;
+    const bool begun_and_cut_off = folder == moved && (*source)->Damage().empty();
+    if ((*source)->runs().front().iterations == 0 && !begun_and_cut_off) continue;
     parts_.push_back({folder, ResultsReader::Of(*std::move(source))});
   }
 }

@@ -73,6 +73,13 @@ TEST_F(StaleInputsTest, PartsWithoutAFeedMayBeOfARunThatBegins) {
   EXPECT_FALSE(fs::exists(Partial()));
 }
 
+TEST_F(StaleInputsTest, PartsWhoseJournalIsDamagedStay) {
+  Leave(0);
+  std::ofstream(Journal(), std::ios::binary) << std::string(100, '\0');
+  StaleInputs(Path(), Partial()).Remove();
+  EXPECT_TRUE(fs::exists(Partial()));
+}
+
 TEST_F(StaleInputsTest, PartsThatGrowAreOfARunThatGoesOn) {
   for (const size_t told : {0, 1}) {
     Leave(told);

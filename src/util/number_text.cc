@@ -162,4 +162,16 @@ std::string FormatBytes(uint64_t bytes) {
   return buffer;
 }
 
+std::string NumberRanges(std::span<const size_t> sorted) {
+  std::string text;
+  for (size_t i = 0; i < sorted.size();) {
+    size_t last = i;
+    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
+    text += (text.empty() ? "" : ", ") + std::to_string(sorted[i]);
+    if (last > i) text += "-" + std::to_string(sorted[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
 }  // namespace vernier

@@ -1,6 +1,7 @@
 // Numbers and strings to text and back, in Python's spelling where the peer's log lines use it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,5 +39,8 @@ std::string ToLower(std::string_view text);
 
 /// A byte count for people: "512 B", "1.5 MiB".
 std::string FormatBytes(uint64_t bytes);
+
+/// "5, 7-9" of sorted numbers.
+std::string NumberRanges(std::span<const size_t> sorted);
 
 }  // namespace vernier

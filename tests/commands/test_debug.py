@@ -216,6 +216,25 @@ def load(model_path):
             self.assertIn("another file" if "--" in words else "name two files", ended.err)
             self.assertEqual(self.path("m.onnx").read_bytes(), before)
 
+    def test_a_model_is_not_replaced_by_what_is_left_of_it(self):
+        onnx.save(long_model({5: "Ceil"}), str(self.path("m.onnx")))
+        self.path("link.onnx").symlink_to("m.onnx")
+        before = self.path("m.onnx").read_bytes()
+        for command in ("reduce", "precision"):
+            for output in ("m.onnx", "./m.onnx", "link.onnx"):
+                ended = self.vernier("debug", command, "m.onnx", "-o", output, *self.check("Ceil"))
+                self.assertEqual(ended.code, 2, ended.out + ended.err)
+                self.assertIn(f"'{output}' is read by this command", ended.err)
+                self.assertIn("name another file", ended.err)
+                self.assertEqual(self.path("m.onnx").read_bytes(), before)
+                self.assertFalse(self.path("calls.txt").exists(), "nothing is tried before")
+
+    def test_the_peer_replaces_it(self):
+        onnx.save(long_model({5: "Ceil"}), str(self.path("m.onnx")))
+        ended = self.lenient("debug", "reduce", "m.onnx", "-o", "m.onnx", *self.check("Ceil"))
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(self.names("m.onnx"), ["n5"])
+
     def test_build_needs_tensorrt(self):
         onnx.save(long_model({}, 3), str(self.path("m.onnx")))
         ended = self.vernier("debug", "build", "m.onnx", "--until", "2", "--check", "true")

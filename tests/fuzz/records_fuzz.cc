@@ -30,9 +30,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       fuzz::Require(journal.runs.size() == kRunners, "every runner has its iterations");
       for (const auto& run : journal.runs) {
         for (size_t i = 0; i < run.size(); ++i) {
-          fuzz::Require(run[i].iteration == i && run[i].begin <= run[i].end, "without gaps");
-          fuzz::Require(!run[i].layout || *run[i].layout < journal.layouts.size(), "a layout");
+          if (!run[i]) continue;  // its line is damaged
+          fuzz::Require(run[i]->iteration == i && run[i]->begin <= run[i]->end, "in its place");
         }
+        fuzz::Require(run.empty() || run.back(), "a gap ends somewhere");
       }
     }
   }

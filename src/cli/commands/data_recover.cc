@@ -4,8 +4,10 @@
 #include "cli/commands/commands.h"
 #include "io/directory_listing.h"
 #include "io/partial_folder.h"
+#include "io/partial_results.h"
 #include "io/recover.h"
 #include "run/parts_to_recover.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -14,7 +16,8 @@ namespace {
 std::string FolderOf(std::string path) {
   path = WithoutTrailingSlashes(std::move(path));
   const std::string folder = path + kPartialSuffix;
-  return !IsPartialFolder(path) && IsPartialFolder(folder) ? folder : path;
+  const bool is_name = !IsPartialFolder(path) && !LacksJournal(path);
+  return is_name && (IsPartialFolder(folder) || LacksJournal(folder)) ? folder : path;
 }
 
 // NAME of NAME.partial and NAME.partial.3: beside the folder, wherever it was moved to.
@@ -33,32 +36,38 @@ Status CheckFree(const std::string& folder, const std::string& output) {
                          "' exists: name another file with -o, or replace it with --overwrite");
 }
 
-// 5, 7-9
-std::string Ranges(const std::vector<size_t>& sorted) {
-  std::string text;
-  for (size_t i = 0; i < sorted.size();) {
-    size_t last = i;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
-    text += (text.empty() ? "" : ", ") + std::to_string(sorted[i]);
-    if (last > i) text += "-" + std::to_string(sorted[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 // iteration(s) 5, 7-9 of runner 'a', 5 of runner 'b'
 std::string DescribeLost(const RecoveredResults& recovered) {
   std::string text;
   for (size_t run = 0; run < recovered.lost.size(); ++run) {
     if (recovered.lost[run].empty()) continue;
-    text += (text.empty() ? "iteration(s) " : ", ") + Ranges(recovered.lost[run]) + " of " +
+    text += (text.empty() ? "iteration(s) " : ", ") + NumberRanges(recovered.lost[run]) + " of " +
             (recovered.inputs ? "inputs" : "runner '" + recovered.runs[run].name + "'");
   }
   return text;
 }
 
+// Ok where everything that was promised is in the new file.
+Status DescribeLoss(const RecoveredResults& recovered) {
+  if (recovered.whole()) return {};
+  const std::string stay = "; the parts stay in '" + recovered.kept_parts + "'";
+  if (recovered.lost_count() == 0) {
+    return IoError(recovered.damage + "; all that its other lines describe was recovered" + stay);
+  }
+  const std::string damage = recovered.damage.empty() ? "" : "; " + recovered.damage;
+  return IoError("left out: " + DescribeLost(recovered) + " (" + recovered.why_lost + ")" +
+                 (recovered.moved_up        ? ", later ones have moved up"
+                  : recovered.keeps_numbers ? ", the folder has no whole file of them"
+                                            : "") +
+                 damage + stay);
+}
+
 Status Recover(const ParsedArgs& args, Logger& log) {
   const std::string named = FolderOf(std::string(*args.Value("path")));
+  if (LacksJournal(named)) {
+    return Malformed("'" + named + "' has lost its " + kJournalName +
+                     ", without which its parts cannot be read");
+  }
   if (!IsPartialFolder(named)) {
     return Malformed("'" + named + "' is no folder of parts: expected the NAME.partial of a run");
   }
@@ -74,12 +83,7 @@ Status Recover(const ParsedArgs& args, Logger& log) {
     log.Info("Recovered " + std::to_string(run.iterations) + " iteration(s) of " +
              (recovered.inputs ? "inputs" : "runner '" + run.name + "'"));
   }
-  if (recovered.lost_count() == 0) return {};
-  return IoError("left out: " + DescribeLost(recovered) + " (" + recovered.why_lost + ")" +
-                 (recovered.moved_up        ? ", later ones have moved up"
-                  : recovered.keeps_numbers ? ", the folder has no whole file of them"
-                                            : "") +
-                 "; the parts stay in '" + recovered.kept_parts + "'");
+  return DescribeLoss(recovered);
 }
 
 }  // namespace

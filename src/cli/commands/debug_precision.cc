@@ -15,6 +15,7 @@
 #include "cli/debug/precision_evidence.h"
 #include "cli/debug/precision_trials.h"
 #include "cli/debug/reference_run.h"
+#include "cli/file_conflicts.h"
 #include "model/onnx_summary.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/mixed_precision.h"
@@ -254,6 +255,7 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
   CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
     VERNIER_TRY(MostChecks(args).status());
+    if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
     WatchSignals();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
     if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapes(args, surgery.model(), log));

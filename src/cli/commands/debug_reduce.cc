@@ -9,6 +9,7 @@
 #include "cli/commands/model_shapes.h"
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
+#include "cli/file_conflicts.h"
 #include "model/onnx_cut.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
@@ -195,6 +196,8 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
           "--output (where to write the reduced model) and/or --min-good (where to write a reduced "
           "model that passes) must be provided!");
     }
+    // The peer replaces the model by its reduced one.
+    if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
     WatchSignals();
     const DebugSessionPlan plan{"reduce", "polygraphy_debug.onnx"};
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
