@@ -8,6 +8,12 @@ bool WasCompared(const OutputRecord& output) {
   return output.without_numbers == 0 || output.without_numbers < output.compared;
 }
 
+bool ShowsNothing(const OutputRecord& output) {
+  if (output.vacuous.empty()) return false;
+  const bool failed = output.passed + output.not_verified < output.compared;
+  return !failed || output.vacuous == "all elements are NaN";
+}
+
 bool IsRetyped(const OutputRecord& output) { return output.dtype != output.other_dtype; }
 
 void CoverageCount::Add(const CoverageCount& other) {
@@ -35,8 +41,7 @@ CoverageCount CountCoverage(const PairRecord& pair) {
     }
     ++count.outputs;
     count.elements += output.elements;
-    // What differs shows that it does.
-    if (output.vacuous.empty() || output.passed + output.not_verified < output.compared) continue;
+    if (!ShowsNothing(output)) continue;
     ++count.vacuous_outputs;
     count.vacuous_elements += output.elements;
   }

@@ -28,6 +28,10 @@ CoverageCount CountCoverage(const PairRecord& pair);
 /// Is there an iteration in which something of the output could be compared?
 bool WasCompared(const OutputRecord& output);
 
+/// Is there an agreement that means nothing? What differs shows that it does; NaN on both sides
+/// never passes and is named all the same.
+bool ShowsNothing(const OutputRecord& output);
+
 /// Does a type differ between the sides?
 bool IsRetyped(const OutputRecord& output);
 

@@ -124,12 +124,7 @@ std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool
   if (IsRetyped(output)) {
     lines.push_back("the types are " + output.dtype + " and " + output.other_dtype);
   }
-  // What differs shows that it does; only NaN on both sides need to be named all the same.
-  if (!HasFailed(output)) {
-    lines.push_back(output.vacuous.empty() ? "" : "shows nothing: " + output.vacuous);
-  } else if (figures.first && figures.first->nan_count == output.elements) {
-    lines.push_back(output.vacuous);
-  }
+  if (ShowsNothing(output)) lines.push_back("shows nothing: " + output.vacuous);
   std::string text = "  output '" + output.name + "'";
   if (output.compared > 1) text += ", iteration " + std::to_string(figures.iteration);
   if (several_pairs) text += ", " + pair.first + " vs. " + pair.second;

@@ -216,7 +216,7 @@ std::string FormatCoverage(const PairRecord& pair) {
       incomparable.push_back(output.name + WhyIncomparable(output));
       continue;
     }
-    if (!output.vacuous.empty() && !HasFailed(output)) {
+    if (ShowsNothing(output)) {
       vacuous.push_back(output.name + " (" + output.vacuous + ")");
     }
     if (output.bar && output.bar->condition > 1 && output.bar->times_over <= 1) {
