@@ -15,7 +15,7 @@
 #include "io/archive_name_table.h"
 #include "io/byte_sink.h"
 #include "io/json_text.h"
-#include "io/text_table.h"
+#include "io/kept_texts.h"
 #include "vernier/dtype.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -58,7 +58,7 @@ class ArchiveIterations {
     bool has_name = false;
   };
   std::vector<Record> records_;
-  TextTable names_;
+  KeptTexts names_;
 };
 
 struct ArchiveRun {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/text_table.h"
+#include "io/kept_texts.h"
 
 namespace vernier {
 
@@ -44,8 +44,8 @@ class ArchiveNameTable {
 
  private:
   std::vector<Parts> names_;  // the run is kWhole where the tensor's text is all of the name
-  TextTable runs_;
-  TextTable tensors_;
+  KeptTexts runs_;
+  KeptTexts tensors_;
   std::vector<uint32_t> sorted_;  // indices in the order of names_; empty where names_ is sorted
 };
 

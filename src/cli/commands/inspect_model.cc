@@ -87,7 +87,7 @@ Result<std::map<std::string, TensorRange>> ReadRanges(const ParsedArgs& args, Lo
         "--combine-tensor-info: only with --show layers, whose tensors it is about");
   }
   VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded,
-                           LoadedRuns::Open({std::string(*file)}, LoadRule::kOutputs));
+                           LoadedRuns::Open(std::vector{std::string(*file)}, LoadRule::kOutputs));
   if (loaded.runs().empty() || loaded.runs().front().iterations == 0) {
     return Malformed("--combine-tensor-info: '" + std::string(*file) + "' has no iteration");
   }

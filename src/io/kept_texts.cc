@@ -1,8 +1,8 @@
-#include "io/text_table.h"
+#include "io/kept_texts.h"
 
 namespace vernier {
 
-uint32_t TextTable::Keep(std::string_view text) {
+uint32_t KeptTexts::Keep(std::string_view text) {
   if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
   const auto number = static_cast<uint32_t>(texts_.size());
   texts_.emplace_back(text);
@@ -10,7 +10,7 @@ uint32_t TextTable::Keep(std::string_view text) {
   return number;
 }
 
-std::optional<uint32_t> TextTable::Find(std::string_view text) const {
+std::optional<uint32_t> KeptTexts::Find(std::string_view text) const {
   const auto known = numbers_.find(text);
   return known == numbers_.end() ? std::nullopt : std::optional(known->second);
 }

@@ -12,11 +12,11 @@
 namespace vernier {
 
 /// At most 2^32 - 1 texts.
-class TextTable {
+class KeptTexts {
  public:
-  TextTable() = default;
-  TextTable(TextTable&&) = default;
-  TextTable& operator=(TextTable&&) = default;
+  KeptTexts() = default;
+  KeptTexts(KeptTexts&&) = default;
+  KeptTexts& operator=(KeptTexts&&) = default;
 
   /// The number of `text`: the same for equal ones, and the next one for a new one.
   uint32_t Keep(std::string_view text);
