@@ -4,8 +4,10 @@ set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_VENDOR "vernier")
 set(CPACK_PACKAGE_CONTACT "the vernier maintainers <maintainers@vernier.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compare a neural network under several runtimes")
-set(CPACK_PACKAGE_DESCRIPTION
-  "Runs one model under several frameworks, precisions or devices on the same inputs, compares what comes out, and names the first layer that differs. Takes the command lines and files of NVIDIA Polygraphy.")
+string(CONCAT CPACK_PACKAGE_DESCRIPTION
+  "Runs one model under several frameworks, precisions or devices on the same inputs, compares "
+  "what comes out, and names the first layer that differs. Takes the command lines and files of "
+  "NVIDIA Polygraphy.")
 string(TOLOWER "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" machine)
 set(CPACK_PACKAGE_FILE_NAME "vernier-${PROJECT_VERSION}-${machine}")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)

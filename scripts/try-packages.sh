@@ -9,8 +9,8 @@ work=$(mktemp -d)
 readonly work
 trap 'rm -rf "$work"' EXIT
 
-# try PROGRAM: one network under ONNX Runtime twice, with a report, saved outputs and heat maps, and a
-# verdict that has to be a mismatch.
+# try PROGRAM: one network under ONNX Runtime twice, with a report and saved outputs; then against
+# its float16 copy, with heat maps and a verdict that has to be a mismatch.
 try() {
   local status=0
   "$1" run examples/digits.onnx --onnxrt --runner second=onnxrt -qqq \
@@ -20,7 +20,8 @@ try() {
   "$1" compare "$work/outputs.npz" "$work/outputs.npz" -qqq >/dev/null
   rm -rf "$work/heatmaps"
   "$1" run examples/digits.onnx --onnxrt --runner fp16='onnxrt examples/digits_fp16.onnx' -qqq \
-    --load-inputs examples/digits_inputs.json --save-heatmaps "$work/heatmaps" >/dev/null || status=$?
+    --load-inputs examples/digits_inputs.json --save-heatmaps "$work/heatmaps" >/dev/null ||
+    status=$?
   [[ $status == 1 ]] || { echo "try-packages.sh: exit code $status instead of 1" >&2; return 1; }
   [[ -n $(find "$work/heatmaps" -name '*.png') ]] ||
     { echo "try-packages.sh: no heat map was written" >&2; return 1; }

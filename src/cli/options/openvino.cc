@@ -9,8 +9,9 @@ constexpr OptionRow kOpenVino[] = {
      .arity = Arity::kOne,
      .fallback = "f32",
      .metavar = "TYPE",
-     .help = "Inference precision: f32, f16, bf16, or default for what OpenVINO would choose. With f32 "
-             "it quantises nothing by itself, either.",
+     .help =
+         "Inference precision: f32, f16, bf16, or default for what OpenVINO would choose. With f32 "
+         "it quantises nothing by itself, either.",
      .origin = Origin::kOurs},
     {.flags = {"--openvino-device"},
      .dest = "openvino_device",
