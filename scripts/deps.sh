@@ -24,7 +24,7 @@ wheel|wheelhouse|scripts/python-wheel.txt|60 MB|the Python package: what builds 
 graphsurgeon|wheels|scripts/python-graphsurgeon.txt|20 MB|plugin and multi-device: ONNX-GraphSurgeon and PyYAML for their tests, in .deps/graphsurgeon
 tensorrt-headers|headers|-|2 MB|--trt: headers of TensorRT, from the public repository of NVIDIA, in .deps/tensorrt-headers
 lint|wheels|scripts/python-lint.txt|60 MB|style of the sources: clang-format 14, ruff, shellcheck and codespell, in .deps/lint
-package|wheels|scripts/python-package.txt|2 MB|packages: auditwheel, which judges a wheel, in .deps/package
+package|wheels|scripts/python-package.txt|2 MB|packages: auditwheel, for wheels, in .deps/package
 docs|debian|scripts/apt-docs.txt|60 MB|the documentation as a site: Sphinx and MyST, installed by apt
 python|peer|scripts/python-tests.txt|200 MB|--onnxref and scripts: NumPy, onnx, ONNX Runtime and Polygraphy, in .deps/peer
 '

@@ -99,7 +99,7 @@ RunRecord Everything() {
   runner.skipped_outputs = {{"s", "its type"}};
   runner.received = ReceivedRecord{3, "0123456789abcdef", {{"x", "fedcba9876543210"}}};
   record.runners = {runner};
-  record.pairs = {{"a", "b", 3, 1, 4, {Output()}, true, {"p"}, {"q"}}};
+  record.pairs = {{"a", "b", {}, {}, 3, 1, 4, {Output()}, true, {"p"}, {"q"}}};
   record.averaged = true;
   record.error = "given up";
   record.faults = {"not saved"};

@@ -16,7 +16,7 @@ using testing::Not;
 
 RunRecord OnePair(const OutputRecord& output) {
   RunRecord record;
-  record.pairs = {{"a", "b", 1, 1, 1, {output}, false, {}, {}}};
+  record.pairs = {{"a", "b", {}, {}, 1, 1, 1, {output}, false, {}, {}}};
   return record;
 }
 
