@@ -94,7 +94,9 @@ TEST(FeedReader, SaysWhatIsWrong) {
       {R"([{"lst": [], "__polygraphy_encoded_RunResults": "polygraphy_serialized_json_type"}])",
        "`data merge`"},
       {R"([{"x": 3}])", "tensor 'x': byte 7: expected an array, but the value is a number"},
-      {R"([{"x": [[1.0, 2.5]]}])", "the value is a list; --save-inputs and --save-outputs write"},
+      {R"([{"x": [[1.0, 2.5]]}])",
+       "the value is a plain list, which does not say its element type; --save-inputs and "
+       "--save-outputs write"},
       {R"([{"x": {"array": "AA=A", "polygraphy_class": "ndarray"}}])", "character 2 of the base64"},
       {R"([{"x": {"array": "QUJD", "polygraphy_class": "ndarray"}}])", "does not begin"},
       {R"([{"x": {"tensor": "QUJD", "polygraphy_class": "Tensor"}}])", "save the data again"},

@@ -93,9 +93,9 @@ class Missing(FaultTest):
 
     def test_a_missing_backend_is_five_and_the_others_run(self):
         saved = self.folder / "saved.json"
-        ended = self.run_with("nosuch", "--save-outputs", saved)
+        ended = self.run_with("trt --trt-lib /nosuch", "--save-outputs", saved)
         self.assertEqual(ended.code, 5, ended)
-        self.assert_failed_line(ended, "'nosuch'")
+        self.assert_failed_line(ended, "TensorRT was not found")
         self.assertEqual(self.saved_iterations(saved)["good"], 1)
         self.assertIn("Passed: 1/1 iterations", ended.out)
 
@@ -108,8 +108,13 @@ class Missing(FaultTest):
                 self.assert_failed_line(ended, f"libvernier_backend_{name}.so", "cannot be loaded")
 
     def test_only_a_missing_backend(self):
-        ended = self.begin("--runner", "bad=nosuch").end()
+        ended = self.begin("--runner", "bad=trt --trt-lib /nosuch").end()
         self.assertEqual(ended.code, 5, ended)
+
+    def test_a_backend_that_there_is_not(self):
+        ended = self.begin("--runner", "bad=nosuch").end()
+        self.assertEqual(ended.code, 2, ended)
+        self.assertIn("there is no backend 'nosuch' (choose from ", ended.err)
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ class FullStdout(FaultTest):
 
     def test_what_counts_for_more_stays(self):
         run = ["run", self.model, "--runner"]
-        for words, usual, code in (([*run, "a=nosuch"], 5, 5),
+        for words, usual, code in (([*run, "a=trt", "--trt-lib", "/nosuch"], 5, 5),
                                    ([*run, "good=identity", "--load-inputs", "nosuch.npz"], 3, 7)):
             with self.subTest(words=words), open("/dev/full", "w") as full:
                 self.assertEqual(self.end_into(subprocess.DEVNULL, *words)[0], usual)
