@@ -152,6 +152,17 @@ Status FittedSession::Refit(const InputShapes& feed) {
   return {};
 }
 
+// A compiled model of OpenVINO 2026.4 in which an inference has failed, for example because a
+// window is larger than its input, gives NaN for every later one, without an error.
+Status FittedSession::OpenAfresh() {
+  if (!may_open_afresh_) {
+    return BackendError("after an inference that failed OpenVINO's results cannot be trusted");
+  }
+  VERNIER_ASSIGN_OR_RETURN(session_, OpenWith(written_.value_or(InputShapes())));
+  spoiled_ = false;
+  return {};
+}
+
 // A feed that is wrong by the model's own words is not to become its shape.
 bool FittedSession::MayFitTo(const InputShapes& feed) const {
   InputShapes declared;
@@ -178,9 +189,17 @@ Result<sdk::RunOutcome> FittedSession::Run(std::span<const vn_tensor* const> inp
     if (FitTo(feed).ok()) return Run(inputs);
     session_ = std::move(plain);
   }
+  if (outcome.ok() && spoiled_) {
+    VERNIER_TRY(OpenAfresh());
+    outcome = session_->Run(inputs);
+  }
+  spoiled_ |= !outcome.ok();
   has_run_ = true;
   // Without sizes of its own it takes every feed: what it was made of is not needed again.
-  if (!written_) bytes_ = std::string();
+  if (!written_ && !spoiled_ && !bytes_.empty()) {
+    bytes_ = std::string();
+    may_open_afresh_ = false;
+  }
   return outcome;
 }
 

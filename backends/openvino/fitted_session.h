@@ -39,6 +39,7 @@ class FittedSession final : public sdk::Session {
   Result<std::unique_ptr<sdk::Session>> OpenWith(const InputShapes& shapes) const;
   Status FitTo(const InputShapes& shapes);
   Status Refit(const InputShapes& feed);
+  Status OpenAfresh();
   bool MayFitTo(const InputShapes& feed) const;
   void TakeSignatureOf(const sdk::Session& session);
   void Say(const std::string& text) const;
@@ -51,6 +52,8 @@ class FittedSession final : public sdk::Session {
   std::unique_ptr<sdk::Session> session_;  ///< null before the first Run() of a refused model
   std::optional<InputShapes> written_;     ///< the shapes that it was opened with
   bool has_run_ = false;
+  bool spoiled_ = false;         ///< an inference has failed since session_ was opened
+  bool may_open_afresh_ = true;  ///< not where the bytes that it was made of are gone
 };
 
 }  // namespace vernier::ov

@@ -96,16 +96,21 @@ Status PlainRun::MakeFeeds() {
   return scene_.reference != nullptr ? Status() : MatchSavedIterations();
 }
 
-// Where the reference fails with sizes of 1 that nobody gave, others are tried before that is
-// called a failure. What it makes of the first feed is made again in its turn.
+// Where a side fails with sizes of 1 that nobody gave, others are tried before that is called a
+// failure. What the sides make of the first feed is made again in its turn.
 Status PlainRun::SettleSizes() {
   const RunPlan& plan = scene_.plan->run;
   const std::vector<TensorInfo> inputs = InputsToFeed();
   const bool drawn = scene_.plan->feeds.empty() && scene_.reference != nullptr;
   if (!drawn || TimesKernels(*scene_.reference) || !SizesAreGuessed(plan, inputs)) return {};
-  const auto infer = [&](const TensorMap& feed) {
-    if (reference_runner_->lost_worker()) return Unavailable("the worker is gone");
-    return scene_.reference->Infer(*reference_runner_, feed).status();
+  const auto try_with = [](ProbeSide& side, LiveRunner& runner, const TensorMap& feed) {
+    if (runner.lost_worker()) return Unavailable("the worker is gone");
+    return side.Infer(runner, feed).status();
+  };
+  const auto infer = [&](const TensorMap& feed) -> Status {
+    VERNIER_TRY(try_with(*scene_.reference, *reference_runner_, feed));
+    if (TimesKernels(*scene_.candidate)) return {};
+    return try_with(*scene_.candidate, *candidate_runner_, feed);
   };
   if (infer(feeds_.front()).code() != StatusCode::kBackend) return {};
   const auto draw = [&](const RunPlan& sized) {

@@ -145,6 +145,7 @@ class RunnerCheck {
                     .probe = *probe,
                     .samples = samples_,
                     .sizes = sizes_,
+                    .refuses_sizes = !plan_.inputs.found_dims.empty(),
                     .compare = plan_.compare,
                     .bars = of_outputs,
                     .repeats = options_.repeats,

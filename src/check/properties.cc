@@ -54,9 +54,12 @@ std::vector<std::string> DynamicDimensions(const Subject& subject) {
   return names;
 }
 
-// Other shapes have no expected values; but they must run, and twice to the same result.
+// Other shapes have no expected values; but they must run, unless the model is known to refuse some
+// sizes, and twice to the same result.
 bool HoldTwice(Subject& subject, Trial& trial, const std::string& what, const TensorMap& feed) {
   const Result<TensorMap> once = subject.probe->Infer(feed);
+  const bool refused = !once.ok() && !subject.probe->runner().lost_worker();
+  if (refused && subject.refuses_sizes) return true;
   if (!once.ok()) return trial.Break(what, once.status().message());
   return trial.Hold(what, *once, subject.probe->Infer(feed));
 }
@@ -98,13 +101,15 @@ PropertyRecord ShapeSweep(Subject& subject) {
       if (!HoldTwice(subject, trial, what, *feed)) return trial.Finish("");
     }
   }
-  if (dimensions.size() == 1) return trial.Finish("shapes");
+  const std::string aside = subject.refuses_sizes ? "sizes aside that the model refuses" : "";
+  if (dimensions.size() == 1) return trial.Finish("shapes", aside);
   // What only goes wrong where two of them are more than 1.
   const Result<TensorMap> together = subject.draw({.others = kLargerSize});
   if (!together.ok()) return NotApplicable(together.status().message());
   const std::string what = "all free dimensions of size " + std::to_string(kLargerSize);
   if (!HoldTwice(subject, trial, what, *together)) return trial.Finish("");
-  return trial.Finish("shapes", "each free dimension by itself, and " + what);
+  return trial.Finish(
+      "shapes", "each free dimension by itself, and " + what + (aside.empty() ? "" : "; " + aside));
 }
 
 // Thread counts, optimisation levels and kinds of kernels, each by itself.

@@ -35,6 +35,8 @@ struct Subject {
   /// some: those come of another process, where the default ones had run before.
   const std::vector<Sample>& samples;
   std::string sizes;  ///< what is to be said of the sizes of `samples`; may be empty
+  /// The model was found not to run with free dimensions of size 1: others may be refused, too.
+  bool refuses_sizes = false;
   const CompareOptions& compare;
   const ErrorBars& bars;
   int64_t repeats = 5;

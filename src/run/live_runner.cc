@@ -215,6 +215,13 @@ void LiveRunner::ForgetLatencies() {
   total_seconds_ = 0;
 }
 
+void LiveRunner::ForgetInferences() {
+  ForgetLatencies();
+  all_received_ = Checksum();
+  hashed_iterations_ = 0;
+  first_received_.clear();
+}
+
 Status LiveRunner::Close() {
   const std::shared_ptr<Worker> worker = std::exchange(worker_, nullptr);
   if (worker == nullptr) return {};

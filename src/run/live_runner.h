@@ -122,6 +122,9 @@ class LiveRunner {
   double total_seconds() const { return total_seconds_; }
   void ForgetLatencies();
 
+  /// Nothing that was inferred so far counts: neither times nor what was received.
+  void ForgetInferences();
+
   /// See Worker::TakePeakMemory.
   std::optional<uint64_t> TakePeakMemory() {
     return worker_ ? worker_->TakePeakMemory() : std::nullopt;

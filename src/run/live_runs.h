@@ -200,7 +200,7 @@ class LiveRuns {
     int64_t iteration;
     Result<IterationResult> result;
   };
-  std::optional<HeldResult> held_;  // inferred beforehand
+  std::vector<HeldResult> held_;  // inferred beforehand, at most one of a runner
   int64_t tried_sizes_ = 0;
 
   std::optional<Work> meanwhile_;

@@ -34,9 +34,13 @@ Status LiveRuns::BringBack(size_t index) {
 }
 
 std::optional<Result<IterationResult>> LiveRuns::TakeHeld(size_t index, int64_t iteration) {
-  if (!held_ || held_->index != index || held_->iteration != iteration) return std::nullopt;
-  std::optional<HeldResult> held = std::exchange(held_, std::nullopt);
-  return std::move(held->result);
+  const auto held = std::ranges::find_if(held_, [&](const HeldResult& result) {
+    return result.index == index && result.iteration == iteration;
+  });
+  if (held == held_.end()) return std::nullopt;
+  std::optional<Result<IterationResult>> result = std::move(held->result);
+  held_.erase(held);
+  return result;
 }
 
 Status LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration) {
@@ -47,9 +51,9 @@ Status LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int64_t it
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   const bool may_stay =
       may_stay_on_device_ && !plan_.execution.parallel && !IsSample(index, iteration);
-  held_.emplace(HeldResult{index, iteration,
-                           runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr)});
-  return held_->result.status();
+  held_.push_back(HeldResult{index, iteration,
+                             runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr)});
+  return held_.back().result.status();
 }
 
 Status LiveRuns::Try(size_t index, const TensorMap& feed) {
@@ -63,7 +67,8 @@ Status LiveRuns::Try(size_t index, const TensorMap& feed) {
 }
 
 Status LiveRuns::ChangeSizes(std::span<const DimSize> found) {
-  held_.reset();
+  for (const HeldResult& held : held_) runners_[held.index].ForgetInferences();
+  held_.clear();
   ForgetFeed();
   NoLog unheard;
   for (size_t i = 0; i < runners_.size(); ++i) {

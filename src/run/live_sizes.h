@@ -20,8 +20,8 @@ struct SizeSettling {
   std::function<Result<TensorMap>(const RunPlan& sized)> draw;
 };
 
-/// Where the plan guesses sizes, has the first inference of the first runner made beforehand; where
-/// that fails, looks for sizes that it takes, and has the runners changed to those. Nothing is
+/// Where the plan guesses sizes, has the first inference of each runner made beforehand; where one
+/// fails, looks for sizes that all of them take, and has the runners changed to those. Nothing is
 /// found where there is no need. Engines are built for certain sizes: runners of TensorRT are not
 /// asked.
 Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
