@@ -163,6 +163,25 @@ TEST(MeasurePair, ScalesSquaresThatFloat64CannotHold) {
   EXPECT_DOUBLE_EQ(metrics.snr, 10 * std::log10(12.5 / 2));
 }
 
+TEST(MeasurePair, HasTheSameProductsWhateverElseIsAskedFor) {
+  const std::vector<float> a = {3e38f, 1}, b = {-3e38f, 1};
+  const double difference = 2 * static_cast<double>(a[0]);
+  for (const bool infinities_equal : {false, true}) {
+    for (const bool halves : {false, true}) {
+      for (const size_t worst : {size_t{0}, size_t{2}}) {
+        MeasureRequest request{.rule = {1e-5, 3, infinities_equal, halves}};
+        request.products = true;
+        request.worst = worst;
+        const PairMeasures m = *MeasurePair(SideOf(a), SideOf(b), request);
+        const PairMetrics metrics = MakePairMetrics(m.products, 2);
+        EXPECT_DOUBLE_EQ(metrics.l2, difference);
+        EXPECT_DOUBLE_EQ(metrics.rmse, difference / std::sqrt(2.0));
+        EXPECT_NEAR(metrics.psnr, 10 * std::log10(0.5), 1e-9);
+      }
+    }
+  }
+}
+
 TEST(MeasurePair, DividesDifferencesBeyondTheirTypeByHalves) {
   const std::vector<float> a = {3e38f, 1}, b = {-3e38f, 1};
   MeasureRequest request{.rule = {1e-5, 1e-5}, .worst = 1};

@@ -165,9 +165,9 @@ Result<ProductSums> ComputeProductSums(const ElementSpan& a, const ElementSpan& 
   if (Kind(a.dtype) == DTypeKind::kComplex || Kind(b.dtype) == DTypeKind::kComplex) {
     return Run<std::complex<double>, std::complex<double>>(a, b);
   }
-  if (IsSmallFloatOrBool(a.dtype) && IsSmallFloatOrBool(b.dtype)) return Run<double, float>(a, b);
-  if (IsInteger(a.dtype) && IsInteger(b.dtype)) return RunIntegers(a, b);
-  const ProductSums sums = Run<double, double>(a, b);
+  const bool narrow = IsSmallFloatOrBool(a.dtype) && IsSmallFloatOrBool(b.dtype);
+  if (!narrow && IsInteger(a.dtype) && IsInteger(b.dtype)) return RunIntegers(a, b);
+  const ProductSums sums = narrow ? Run<double, float>(a, b) : Run<double, double>(a, b);
   if (AreFinite(sums)) return sums;
   return ScaledProductSums(a, b).value_or(sums);
 }

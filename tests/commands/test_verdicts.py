@@ -126,6 +126,13 @@ class Overflow(Verdicts):
         self.compare(same, near, "--compare", "psnr", "snr", code=0)
         self.says("PSNR: 69.031 dB")
 
+    def test_norms_do_not_depend_on_what_else_is_compared(self):
+        left, right = ({"y": np.array([sign * 3e38, 1], np.float32)} for sign in (1, -1))
+        for code, words in ((0, []), (0, ["simple", "--rtol", "3"]), (1, ["simple"])):
+            self.compare(left, right, "--l2-threshold", "1e39", "--compare", "l2", *words,
+                         code=code)
+            self.says("L2 Norm: 6e+38 (tolerance: 1e+39) | PASSED")
+
 
 class Words(Verdicts):
     RAMP = np.arange(3, dtype=np.float32)
