@@ -54,6 +54,14 @@ class LargeIntegers(Verdicts):
         (gate,) = record["pairs"][0]["outputs"][0]["worst_iteration"]["gates"]
         self.assertEqual(gate["value"], float(2**63 + 1))
 
+    def test_of_floats(self):
+        left, right = {"y": np.array([2**53 + 1, 5])}, {"y": np.array([2.0**53, 5])}
+        words = ["--atol", "0", "--rtol", "0"]
+        self.compare(left, right, *words, code=1)
+        self.compare(right, left, *words, code=1)
+        self.compare(left, right, *words, "--lenient", code=0)
+        self.compare(left, right, "--atol", "1", "--rtol", "0", code=0)
+
     def test_every_digit_is_shown(self):
         left, right = {"y": np.array([2**53, 123456])}, {"y": np.array([2**53 + 1, 223457])}
         record = self.compare(left, right, "--atol", "0", "--rtol", "0", code=1)
