@@ -30,9 +30,13 @@ bool IsInteger(DType dtype) {
   return kind != DTypeKind::kFloat && kind != DTypeKind::kComplex && kind != DTypeKind::kString;
 }
 
-// Devices round them before they multiply.
+// Devices round them before they multiply, and before they subtract floats.
 bool AreLongIntegers(DType a, DType b) {
   return IsInteger(a) && IsInteger(b) && std::max(BitsOf(a), BitsOf(b)) > 32;
+}
+
+bool IsLongAgainstFloat(DType a, DType b) {
+  return IsInteger(a) != IsInteger(b) && BitsOf(IsInteger(a) ? a : b) > 32;
 }
 
 // What `wanted` has and `have` has not.
@@ -165,7 +169,7 @@ void PairMeasurement::SetRule() {
   // Differences of strings are 0 or 1, which a tolerance of 1 must not excuse.
   if (a_.dtype() == DType::kString) return;
   request_.rule = {tolerances_.absolute, tolerances_.relative, options_.infinities_compare_equal,
-                   !options_.lenient};
+                   !options_.lenient, !options_.lenient};
 }
 
 void PairMeasurement::AskForMetrics() {
@@ -210,6 +214,8 @@ void PairMeasurement::ChoosePlace() {
                detail_.values != DetailLevel::kAlways && !detail_.distances &&
                !detail_.mismatch_places &&
                !(request_.products && AreLongIntegers(a_.dtype(), b_.dtype())) &&
+               !((request_.products || request_.rule.exact_integers) &&
+                 IsLongAgainstFloat(a_.dtype(), b_.dtype())) &&
                options_.check_error_stat.Lookup(name_, {}).empty() &&
                std::all_of(options_.functions.begin(), options_.functions.end(), NeedsOnlyTallies);
   if (!on_device_) {

@@ -34,6 +34,9 @@ struct DifferenceRule {
   /// Finite floats whose difference is too large for their type have a relative difference all the
   /// same: of 1e308 from -1e308 it is 2, where the peer's is infinite.
   bool halves_where_needed = false;
+  /// Integers of 64 bits are subtracted from floats as they are. The peer's are rounded to float64
+  /// first.
+  bool exact_integers = false;
 };
 
 struct DifferenceSummary {

@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "kernels/difference.h"
@@ -20,6 +21,23 @@ inline constexpr double kZeroReplacement = 0x1p-52;
 //   int64_t Read(start, n, absolute, relative)   fills both, returns how many zeros in B it
 //   replaced
 
+/// What was lost of an integer of 64 bits that was rounded to float64.
+inline double LostAt(const ElementSpan& elements, int64_t place, double rounded) {
+  if (elements.dtype != DType::kInt64 && elements.dtype != DType::kUint64) return 0;
+  if (!(std::fabs(rounded) >= 0x1p53)) return 0;
+  uint64_t bits;
+  std::memcpy(&bits, elements.bytes.data() + static_cast<size_t>(place) * sizeof(bits),
+              sizeof(bits));
+  // Modulo 2^64: what was lost is small.
+  uint64_t kept = 0;
+  if (rounded < 0) {
+    kept = static_cast<uint64_t>(static_cast<int64_t>(rounded));
+  } else if (rounded < 0x1p64) {
+    kept = static_cast<uint64_t>(rounded);
+  }
+  return static_cast<double>(static_cast<int64_t>(bits - kept));
+}
+
 /// Real numbers in float32 or float64 operations.
 template <typename T>
 class RealDifferences {
@@ -34,12 +52,14 @@ class RealDifferences {
         b_(b),
         replaces_zero_(Kind(b.dtype) == DTypeKind::kFloat),
         infinities_equal_(rule.infinities_equal),
-        halves_(rule.halves_where_needed) {}
+        halves_(rule.halves_where_needed),
+        exact_integers_(sizeof(T) == 8 && rule.exact_integers) {}
 
   int64_t Read(int64_t start, size_t n, T* absolute, T* relative) {
     const T* a = LoadBlock(a_, start, n, a_block_);
     const T* b = LoadBlock(b_, start, n, b_block_);
     for (size_t i = 0; i < n; ++i) absolute[i] = std::fabs(a[i] - b[i]);
+    if (exact_integers_) AddLost(a, b, start, n, absolute);
     if (infinities_equal_) {
       for (size_t i = 0; i < n; ++i) {
         if (std::isinf(a[i]) && a[i] == b[i]) absolute[i] = 0;
@@ -61,6 +81,14 @@ class RealDifferences {
   }
 
  private:
+  void AddLost(const T* a, const T* b, int64_t start, size_t n, T* absolute) const {
+    for (size_t i = 0; i < n; ++i) {
+      const int64_t place = start + static_cast<int64_t>(i);
+      const double lost = LostAt(a_, place, a[i]) - LostAt(b_, place, b[i]);
+      if (lost != 0) absolute[i] = static_cast<T>(std::fabs((a[i] - b[i]) + lost));
+    }
+  }
+
   // Of finite numbers that lie further apart than T can say. B is not 0 there.
   static void DivideHalves(const T* a, const T* b, size_t n, const T* absolute, T* relative) {
     for (size_t i = 0; i < n; ++i) {
@@ -74,6 +102,7 @@ class RealDifferences {
   bool replaces_zero_;
   bool infinities_equal_;
   bool halves_;
+  bool exact_integers_;
   T a_block_[kBlockSize];
   T b_block_[kBlockSize];
 };

@@ -152,6 +152,26 @@ TEST(MeasurePair, SubtractsLargeIntegersBeforeItRoundsThem) {
   EXPECT_EQ(MeasurePair(a_span, c_span, {.products = true})->products.difference_squared, 9605);
 }
 
+TEST(MeasurePair, SubtractsLargeIntegersFromFloatsAsTheyAre) {
+  const int64_t large = int64_t{1} << 53, most = std::numeric_limits<int64_t>::max();
+  const std::vector<int64_t> a = {large + 1, -large - 1, most, large + 2};
+  const std::vector<uint64_t> c = {UINT64_MAX, uint64_t{1} << 63, 3, 4};
+  const std::vector<double> b = {0x1p53, -0x1p53, 0x1p63, 0x1p53 + 2}, d = {0x1p64, 0x1p63, 3, 4};
+  const ElementSpan a_span = SideOf(DType::kInt64, a), b_span = SideOf(DType::kFloat64, b);
+  MeasureRequest request;
+  request.products = true;
+  request.rule.exact_integers = true;
+  EXPECT_EQ(MeasurePair(a_span, b_span, request)->difference.mismatches, 3);
+  EXPECT_EQ(MeasurePair(b_span, a_span, request)->difference.mismatches, 3);
+  EXPECT_EQ(MeasurePair(a_span, b_span, request)->products.difference_squared, 3);
+  const ElementSpan c_span = SideOf(DType::kUint64, c), d_span = SideOf(DType::kFloat64, d);
+  EXPECT_EQ(MeasurePair(c_span, d_span, request)->difference.mismatches, 1);
+  request.rule.atol = 1;
+  EXPECT_EQ(MeasurePair(a_span, b_span, request)->difference.mismatches, 0);
+  request.rule = {};
+  EXPECT_EQ(MeasurePair(a_span, b_span, request)->difference.mismatches, 0);
+}
+
 TEST(MeasurePair, ScalesSquaresThatFloat64CannotHold) {
   const std::vector<double> a = {3e200, 4e200}, b = {3e200, 2e200};
   const PairMeasures m =
@@ -161,6 +181,25 @@ TEST(MeasurePair, ScalesSquaresThatFloat64CannotHold) {
   EXPECT_DOUBLE_EQ(metrics.cosine, 17 / (5 * std::sqrt(13.0)));
   EXPECT_DOUBLE_EQ(metrics.psnr, 20 * std::log10(4.0) - 10 * std::log10(2.0));
   EXPECT_DOUBLE_EQ(metrics.snr, 10 * std::log10(12.5 / 2));
+}
+
+TEST(MeasurePair, HasTheSameProductsWhateverElseIsAskedFor) {
+  const std::vector<float> a = {3e38f, 1}, b = {-3e38f, 1};
+  const double difference = 2 * static_cast<double>(a[0]);
+  for (const bool infinities_equal : {false, true}) {
+    for (const bool halves : {false, true}) {
+      for (const size_t worst : {size_t{0}, size_t{2}}) {
+        MeasureRequest request{.rule = {1e-5, 3, infinities_equal, halves}};
+        request.products = true;
+        request.worst = worst;
+        const PairMeasures m = *MeasurePair(SideOf(a), SideOf(b), request);
+        const PairMetrics metrics = MakePairMetrics(m.products, 2);
+        EXPECT_DOUBLE_EQ(metrics.l2, difference);
+        EXPECT_DOUBLE_EQ(metrics.rmse, difference / std::sqrt(2.0));
+        EXPECT_NEAR(metrics.psnr, 10 * std::log10(0.5), 1e-9);
+      }
+    }
+  }
 }
 
 TEST(MeasurePair, DividesDifferencesBeyondTheirTypeByHalves) {

@@ -88,10 +88,10 @@ ProductSums Run(const ElementSpan& a, const ElementSpan& b) {
 }
 
 // Integers of 64 bits: subtracted before they are rounded to float64.
-ProductSums RunIntegers(const ElementSpan& a, const ElementSpan& b) {
-  IntegerDifferences reader(a, b);
+template <typename Reader>
+ProductSums RunExact(Reader reader, const ElementSpan& a, const ElementSpan& b) {
   std::vector<double> a_block(kBlockSize), b_block(kBlockSize), relative(kBlockSize);
-  std::vector<uint64_t> absolute(kBlockSize);
+  std::vector<typename Reader::Absolute> absolute(kBlockSize);
   Accumulator sums;
   for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
     const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
@@ -165,9 +165,13 @@ Result<ProductSums> ComputeProductSums(const ElementSpan& a, const ElementSpan& 
   if (Kind(a.dtype) == DTypeKind::kComplex || Kind(b.dtype) == DTypeKind::kComplex) {
     return Run<std::complex<double>, std::complex<double>>(a, b);
   }
-  if (IsSmallFloatOrBool(a.dtype) && IsSmallFloatOrBool(b.dtype)) return Run<double, float>(a, b);
-  if (IsInteger(a.dtype) && IsInteger(b.dtype)) return RunIntegers(a, b);
-  const ProductSums sums = Run<double, double>(a, b);
+  const bool narrow = IsSmallFloatOrBool(a.dtype) && IsSmallFloatOrBool(b.dtype);
+  if (!narrow && IsInteger(a.dtype) && IsInteger(b.dtype)) {
+    return RunExact(IntegerDifferences(a, b), a, b);
+  }
+  const DifferenceRule rule{.exact_integers = true};
+  const ProductSums sums =
+      narrow ? Run<double, float>(a, b) : RunExact(RealDifferences<double>(a, b, rule), a, b);
   if (AreFinite(sums)) return sums;
   return ScaledProductSums(a, b).value_or(sums);
 }

@@ -12,12 +12,12 @@ struct ProductSums {
   double dot = 0;  ///< of a and b; the real part where they are complex
   double a_squared = 0;
   double b_squared = 0;
-  /// Of a - b: exact before it is squared where both are integers, rounded to float32 where both
-  /// are small floats.
+  /// Of a - b: exact before it is squared where one is an integer, rounded to float32 where both
+  /// are small floats whose differences float32 can hold.
   double difference_squared = 0;
   double a_max = 0;  ///< NaN if A holds one; 0 when empty; complex: of magnitudes
   /// All of the above are those of elements divided by two to this power, which is 0 unless float64
-  /// cannot hold the sums.
+  /// cannot hold the sums, or the type of the elements their differences.
   int exponent = 0;
 };
 

@@ -54,6 +54,14 @@ class LargeIntegers(Verdicts):
         (gate,) = record["pairs"][0]["outputs"][0]["worst_iteration"]["gates"]
         self.assertEqual(gate["value"], float(2**63 + 1))
 
+    def test_of_floats(self):
+        left, right = {"y": np.array([2**53 + 1, 5])}, {"y": np.array([2.0**53, 5])}
+        words = ["--atol", "0", "--rtol", "0"]
+        self.compare(left, right, *words, code=1)
+        self.compare(right, left, *words, code=1)
+        self.compare(left, right, *words, "--lenient", code=0)
+        self.compare(left, right, "--atol", "1", "--rtol", "0", code=0)
+
     def test_every_digit_is_shown(self):
         left, right = {"y": np.array([2**53, 123456])}, {"y": np.array([2**53 + 1, 223457])}
         record = self.compare(left, right, "--atol", "0", "--rtol", "0", code=1)
@@ -125,6 +133,13 @@ class Overflow(Verdicts):
         self.says("L2 Norm: 1e+197 (tolerance")
         self.compare(same, near, "--compare", "psnr", "snr", code=0)
         self.says("PSNR: 69.031 dB")
+
+    def test_norms_do_not_depend_on_what_else_is_compared(self):
+        left, right = ({"y": np.array([sign * 3e38, 1], np.float32)} for sign in (1, -1))
+        for code, words in ((0, []), (0, ["simple", "--rtol", "3"]), (1, ["simple"])):
+            self.compare(left, right, "--l2-threshold", "1e39", "--compare", "l2", *words,
+                         code=code)
+            self.says("L2 Norm: 6e+38 (tolerance: 1e+39) | PASSED")
 
 
 class Words(Verdicts):
