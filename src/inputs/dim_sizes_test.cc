@@ -116,7 +116,7 @@ TEST(DimSizes, ANameThatLooksLikeAPlaceIsAName) {
   const std::vector<TensorInfo> inputs = {InputOf("x", {{-1, "y[0]"}, {-1, "n"}}),
                                           InputOf("y", {{-1, "n"}})};
   EXPECT_THAT(Shapes({}, {.given = std::vector<DimSize>{{"y[0]", 4}, {"n", 5}}}, inputs),
-              ElementsAre("x(4, 5)", "y(4)"));
+              ElementsAre("x(4, 5)", "y(4,)"));
 }
 
 TEST(DimSizes, FindsWhatNobodyGave) {
