@@ -42,11 +42,13 @@ Result<TensorMap> SampleDrawer::WithSizes(const Probe& probe, const TensorMap& b
                                           const FreeSizes& sizes, Logger& logger) const {
   if (shapes_are_given()) return InvalidArgument("the shapes of the inputs are given");
   VERNIER_ASSIGN_OR_RETURN(std::vector<TensorInfo> inputs, probe.InputsToFeed(plan_.inputs));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DimSize> given,
+                           SizesByName(plan_.inputs.dims, inputs));
   for (TensorInfo& input : inputs) {
     if (!input.shape) continue;
     for (size_t axis = 0; axis < input.shape->size(); ++axis) {
       Dim& dim = (*input.shape)[axis];
-      if (!dim.dynamic() || FindDimSize(plan_.inputs.dims, input, axis)) continue;
+      if (!dim.dynamic() || FindDimSize(given, input, axis)) continue;
       if (sizes.dimension && dim.symbol == *sizes.dimension) {
         dim = {sizes.size, {}};
       } else if (sizes.others > 0 && IsSmall(base, input, axis)) {

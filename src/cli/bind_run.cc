@@ -142,6 +142,13 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   return {};
 }
 
+Status CheckRanges(const RunPlan& plan) {
+  if (plan.lenient) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedRange> ranges,
+                           ParseValueRanges(plan.inputs.range_words));
+  return CheckFiniteRanges(ranges);
+}
+
 fs::path Absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
 
 Status CheckPaths(const RunPlan& plan) {
@@ -317,6 +324,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
   for (RunnerPlan& runner : plan.runners) runner.model.fp16_clamps = plan.lenient;
   VERNIER_TRY(BindInputs(args, plan, logger));
+  VERNIER_TRY(CheckRanges(plan));
   VERNIER_TRY(BindExecution(args, plan.lenient, plan.execution));
   VERNIER_TRY(BindPairs(args, plan.pairs));
   VERNIER_TRY(BindCompare(args, plan, logger));

@@ -36,6 +36,19 @@ void ForEachFree(const TensorInfo& input, const Visit& visit) {
   }
 }
 
+// The name that the model gives a place, "" for what is no place, or has none, or is a name itself.
+std::string NameAtPlace(std::span<const TensorInfo> inputs, const std::string& place) {
+  std::string name;
+  bool is_name = false;
+  for (const TensorInfo& input : inputs) {
+    ForEachFree(input, [&](size_t axis, const Dim& dim) {
+      is_name |= dim.symbol == place;
+      if (PlaceOf(input, axis) == place) name = dim.symbol;
+    });
+  }
+  return is_name ? "" : name;
+}
+
 // All shapes of the name that means the input, in turn.
 std::vector<const ShapeSpec*> ShapesOf(std::span<const ShapeSpec> shapes, const TensorInfo& input) {
   std::vector<const ShapeSpec*> own;
@@ -64,6 +77,7 @@ class Completion {
       : shapes_(std::move(shapes)), inputs_(inputs), known_(known) {}
 
   Result<CompletedShapes> Run() {
+    VERNIER_TRY(ReadSizes());
     VERNIER_TRY(CheckNames());
     CountTurns();
     for (size_t turn = 0; turn < turns_; ++turn) {
@@ -80,8 +94,10 @@ class Completion {
 
   OpenDimensions FindOpen() {
     turns_ = 1;
-    Result<TurnSizes> sizes = ReadTurn(0);
-    if (sizes.ok()) turn_sizes_.push_back(*std::move(sizes));
+    if (ReadSizes().ok()) {
+      Result<TurnSizes> sizes = ReadTurn(0);
+      if (sizes.ok()) turn_sizes_.push_back(*std::move(sizes));
+    }
     OpenDimensions open;
     for (const TensorInfo& input : inputs_) {
       if (turn_sizes_.empty() || FirstShapeFor(shapes_, input.name) != nullptr) continue;
@@ -96,6 +112,15 @@ class Completion {
   }
 
  private:
+  Status ReadSizes() {
+    VERNIER_ASSIGN_OR_RETURN(given_, SizesByName(known_.given, inputs_));
+    // What was found may hold what was given too, which was checked where feeds are made.
+    Result<std::vector<DimSize>> found = SizesByName(known_.found, inputs_);
+    found_ = found.ok() ? *std::move(found)
+                        : std::vector<DimSize>(known_.found.begin(), known_.found.end());
+    return {};
+  }
+
   Status CheckNames() const {
     std::vector<std::string> names;
     for (const TensorInfo& input : inputs_) {
@@ -104,7 +129,7 @@ class Completion {
         if (!Has(names, key)) names.push_back(key);
       });
     }
-    for (const DimSize& size : known_.given) {
+    for (const DimSize& size : given_) {
       const bool any = std::ranges::any_of(inputs_, [&](const TensorInfo& input) {
         bool means = false;
         ForEachFree(input, [&](size_t axis, const Dim&) {
@@ -143,7 +168,7 @@ class Completion {
     ForEachFree(input, [&](size_t axis, const Dim& dim) {
       const Dim& size = (*spec.shape)[axis];
       if (size.dynamic() || !status.ok()) return;
-      const std::optional<int64_t> given = FindDimSize(known_.given, input, axis);
+      const std::optional<int64_t> given = FindDimSize(given_, input, axis);
       if (given && *given != size.value) {
         status = Malformed("--dim: '" + DimensionKey(input, axis) + "' is " +
                            std::to_string(*given) + ", and " + std::to_string(size.value) +
@@ -165,7 +190,7 @@ class Completion {
   }
 
   std::optional<int64_t> Known(const TensorInfo& input, size_t axis, size_t turn) const {
-    if (const auto given = FindDimSize(known_.given, input, axis)) return given;
+    if (const auto given = FindDimSize(given_, input, axis)) return given;
     const auto& sizes = turn_sizes_[turn].sizes;
     const auto shared = sizes.find((*input.shape)[axis].symbol);
     return shared == sizes.end() ? std::nullopt : std::optional(shared->second.first);
@@ -176,11 +201,11 @@ class Completion {
     std::string text;
     ForEachFree(input, [&](size_t axis, const Dim& dim) {
       const auto known = Known(input, axis, 0);
-      const auto size = known ? known : FindDimSize(known_.found, input, axis);
+      const auto size = known ? known : FindDimSize(found_, input, axis);
       text += (text.empty() ? "'" : ", '") + DimensionKey(input, axis) +
               "' = " + std::to_string(size.value_or(1));
       const auto shared = turn_sizes_[0].sizes.find(dim.symbol);
-      if (FindDimSize(known_.given, input, axis)) {
+      if (FindDimSize(given_, input, axis)) {
         text += " of --dim";
       } else if (known && shared != turn_sizes_[0].sizes.end()) {
         text += " as in '" + shared->second.second + "'";
@@ -199,7 +224,7 @@ class Completion {
       ShapeSpec spec{input.name, input.shape};
       ForEachFree(input, [&](size_t axis, const Dim&) {
         std::optional<int64_t> size = Known(input, axis, turn);
-        if (!size) size = FindDimSize(known_.found, input, axis);
+        if (!size) size = FindDimSize(found_, input, axis);
         any |= size.has_value();
         (*spec.shape)[axis] = {size.value_or(1), {}};
       });
@@ -218,6 +243,8 @@ class Completion {
   std::vector<ShapeSpec> shapes_;
   std::span<const TensorInfo> inputs_;
   const KnownSizes& known_;
+  std::vector<DimSize> given_;  ///< known_.given by name
+  std::vector<DimSize> found_;
   size_t turns_ = 1;
   std::vector<TurnSizes> turn_sizes_;
   CompletedShapes completed_;
@@ -258,6 +285,26 @@ std::optional<int64_t> FindDimSize(std::span<const DimSize> sizes, const TensorI
   const std::string& symbol = (*input.shape)[axis].symbol;
   if (found == nullptr && !symbol.empty()) found = FindNamed(sizes, symbol);
   return found == nullptr ? std::nullopt : std::optional(found->size);
+}
+
+Result<std::vector<DimSize>> SizesByName(std::span<const DimSize> sizes,
+                                         std::span<const TensorInfo> inputs) {
+  std::vector<DimSize> named;
+  std::map<std::string, std::string> words;  // the dimension as it was given
+  for (const DimSize& size : sizes) {
+    const std::string name = NameAtPlace(inputs, size.dimension);
+    const std::string& key = name.empty() ? size.dimension : name;
+    const DimSize* const known = FindNamed(named, key);
+    if (known == nullptr) {
+      named.push_back({key, size.size});
+      words[key] = size.dimension;
+    } else if (known->size != size.size) {
+      return Malformed("--dim: '" + key + "' has two sizes, " + std::to_string(known->size) +
+                       " by '" + words[key] + "' and " + std::to_string(size.size) + " by '" +
+                       size.dimension + "'; give one of them");
+    }
+  }
+  return named;
 }
 
 Result<CompletedShapes> CompleteShapes(std::vector<ShapeSpec> shapes,

@@ -25,6 +25,12 @@ std::string DimensionKey(const TensorInfo& input, size_t axis);
 std::optional<int64_t> FindDimSize(std::span<const DimSize> sizes, const TensorInfo& input,
                                    size_t axis);
 
+/// The same sizes with the names of dimensions for places that have one: `x[1]` is `n` where the
+/// model calls it so, and then the size of every `n`. kMalformed where a place and a name, or two
+/// places of one name, have two sizes.
+Result<std::vector<DimSize>> SizesByName(std::span<const DimSize> sizes,
+                                         std::span<const TensorInfo> inputs);
+
 /// What is known of sizes beyond the shapes that were given for inputs.
 struct KnownSizes {
   std::span<const DimSize> given = {};  ///< --dim
@@ -43,7 +49,7 @@ struct CompletedShapes {
 /// Adds shapes for inputs that have none in `shapes`, where a size of theirs is known; sizes that
 /// are not become 1. Where inputs have several shapes in turn, the others follow. The shapes that
 /// were given stay as they are. kMalformed where `known.given` names a dimension that no input
-/// leaves free, or has another size than a shape.
+/// leaves free, has two sizes for one, or another size than a shape.
 Result<CompletedShapes> CompleteShapes(std::vector<ShapeSpec> shapes,
                                        std::span<const TensorInfo> inputs, const KnownSizes& known);
 

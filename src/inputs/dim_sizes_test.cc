@@ -93,6 +93,32 @@ TEST(DimSizes, NamesThatTheModelDoesNotHaveAreRefused) {
               ElementsAre(HasSubstr("all sizes of its inputs are fixed")));
 }
 
+TEST(DimSizes, APlaceThatHasANameSetsTheName) {
+  const std::vector<DimSize> place = {{"ids[1]", 4}};
+  EXPECT_THAT(Shapes({}, {.given = place}), ElementsAre("ids(1, 4)", "mask(1, 4)"));
+  EXPECT_THAT(Shapes({}, {.given = std::vector<DimSize>{{"mask[1]", 4}, {"sequence", 4}}}),
+              ElementsAre("ids(1, 4)", "mask(1, 4)"));
+  EXPECT_THAT(FindOpenDimensions({}, Bert(), {.given = place}).keys,
+              ElementsAre("batch", "frames[2]"));
+  EXPECT_THAT(Shapes({"mask:[1,5]"}, {.given = place}),
+              ElementsAre(HasSubstr("'sequence' is 4, and 5 in the shape given for input 'mask'")));
+}
+
+TEST(DimSizes, APlaceAndANameWithTwoSizesAreRefused) {
+  EXPECT_THAT(Shapes({}, {.given = std::vector<DimSize>{{"ids[1]", 4}, {"sequence", 5}}}),
+              ElementsAre("--dim: 'sequence' has two sizes, 4 by 'ids[1]' and 5 by 'sequence'; "
+                          "give one of them"));
+  EXPECT_THAT(Shapes({}, {.given = std::vector<DimSize>{{"ids[1]", 4}, {"mask[1]", 5}}}),
+              ElementsAre(HasSubstr("4 by 'ids[1]' and 5 by 'mask[1]'")));
+}
+
+TEST(DimSizes, ANameThatLooksLikeAPlaceIsAName) {
+  const std::vector<TensorInfo> inputs = {InputOf("x", {{-1, "y[0]"}, {-1, "n"}}),
+                                          InputOf("y", {{-1, "n"}})};
+  EXPECT_THAT(Shapes({}, {.given = std::vector<DimSize>{{"y[0]", 4}, {"n", 5}}}, inputs),
+              ElementsAre("x(4, 5)", "y(4,)"));
+}
+
 TEST(DimSizes, FindsWhatNobodyGave) {
   const OpenDimensions all = FindOpenDimensions({}, Bert(), {});
   EXPECT_THAT(all.keys, ElementsAre("batch", "sequence", "frames[2]"));

@@ -60,6 +60,17 @@ TEST(ValueRanges, RefuseWhatIsNoPairOfNumbers) {
             "received 5");
 }
 
+TEST(ValueRanges, OnlyFiniteBoundsCanBeDrawnBetween) {
+  const auto said = [](const std::string& word) {
+    return CheckFiniteRanges(*ParseValueRanges(std::vector<std::string>{"[0,1]", word})).message();
+  };
+  EXPECT_EQ(said("x:[nan,1]"), "--val-range: expected two finite numbers, got 'x:[nan, 1]'");
+  EXPECT_EQ(said("x:[0,-inf]"), "--val-range: expected two finite numbers, got 'x:[0, -inf]'");
+  EXPECT_EQ(said("[inf,inf]"), "--val-range: expected two finite numbers, got '[inf, inf]'");
+  EXPECT_EQ(said("x:[1,0]"), "");
+  EXPECT_EQ(said("x:[0,18446744073709551615]"), "");
+}
+
 TEST(ValueRanges, FallBackToTheUnnamedRange) {
   const std::vector<std::string> words = {"[2,5]", "y:[-3,4]", "y:[-3,6]"};
   const auto ranges = ParseValueRanges(words);

@@ -55,6 +55,18 @@ Result<std::vector<NamedRange>> ParseValueRanges(std::span<const std::string> wo
   return ranges;
 }
 
+Status CheckFiniteRanges(std::span<const NamedRange> ranges) {
+  for (const NamedRange& entry : ranges) {
+    const bool finite = std::isfinite(BoundAsDouble(entry.range.low)) &&
+                        std::isfinite(BoundAsDouble(entry.range.high));
+    if (finite) continue;
+    const std::string colon = entry.name.empty() ? "" : ":";
+    return InvalidArgument("--val-range: expected two finite numbers, got '" + entry.name + colon +
+                           FormatRange(entry.range) + "'");
+  }
+  return {};
+}
+
 ValueRange RangeFor(std::span<const NamedRange> ranges, std::string_view name) {
   ValueRange found;
   for (const NamedRange& entry : ranges) {

@@ -10,6 +10,7 @@
 #include "io/partial_results.h"
 #include "io/results_reader.h"
 #include "run/saved_progress.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -30,9 +31,9 @@ struct Candidate {
     std::string text = "'" + path + "' holds ";
     bool first = true;
     for (const SavedRun& run : reader->runs()) {
-      text += (first ? "" : ", ") + std::to_string(run.iterations) +
-              (first ? " iteration(s) of " : " of ") +
-              (manifest.inputs ? "inputs" : "'" + run.name + "'");
+      text +=
+          (first ? Counted(run.iterations, "iteration") : ", " + std::to_string(run.iterations)) +
+          " of " + (manifest.inputs ? "inputs" : "'" + run.name + "'");
       first = false;
     }
     return text;

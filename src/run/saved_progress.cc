@@ -15,6 +15,7 @@
 #include "io/partial_places.h"
 #include "io/partial_results.h"
 #include "record/runner_name.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -326,13 +327,15 @@ std::vector<std::string> SavedProgress::Notes() const {
   std::vector<std::string> notes;
   for (size_t i = 0; i < runners_.size(); ++i) {
     if (again_[i] > 0) {
-      notes.push_back(runners_[i] + ": " + std::to_string(again_[i]) + " iterations in '" +
-                      sources_[from_[i]].path + "' could not be read and were made again");
+      notes.push_back(runners_[i] + ": " + Counted(again_[i], "iteration") + " in '" +
+                      sources_[from_[i]].path + "' could not be read and " +
+                      (again_[i] == 1 ? "was" : "were") + " made again");
     }
     if (taken_[i] == 0) continue;
-    notes.push_back(runners_[i] + ": " + std::to_string(taken_[i]) +
-                    " iterations, and how long they took, are of an earlier run, taken from '" +
-                    sources_[from_[i]].path + "'");
+    notes.push_back(
+        runners_[i] + ": " + Counted(taken_[i], "iteration") +
+        (taken_[i] == 1 ? ", and how long it took, is" : ", and how long they took, are") +
+        " of an earlier run, taken from '" + sources_[from_[i]].path + "'");
   }
   return notes;
 }

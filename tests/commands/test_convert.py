@@ -125,6 +125,12 @@ class Convert(Case):
         self.assertIn("[W] --fp16 has no effect on an ONNX file: --fp-to-fp16 converts its tensors",
                       ended.out)
 
+    def test_sizes_for_an_onnx_file_are_refused(self):
+        ended = self.vernier("convert", "m.onnx", "-o", "c.onnx", "--dim", "nosuch=4")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--dim has no effect on an ONNX file", ended.out + ended.err)
+        self.assertFalse(self.path("c.onnx").exists())
+
     def test_an_engine_that_cannot_be_built_is_one_sentence(self):
         ended = self.vernier("convert", "m.onnx", "-o", "o.engine", "--trt-lib", "/nonexistent")
         self.assertEqual(ended.code, 5, ended.err)

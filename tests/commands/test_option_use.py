@@ -97,6 +97,15 @@ class OptionUse(Case):
                           self.refused("run", "m.onnx", *RUNNERS, *words))
         self.assertEqual(self.vernier("run", "m.onnx", *RUNNERS, "--atol", "inf").code, 0)
 
+    def test_ranges_end_at_numbers(self):
+        for bounds in ("x:[nan,1]", "[inf,inf]", "[-inf,0]"):
+            words = ("run", "m.onnx", *RUNNERS, "--val-range", bounds)
+            self.assertIn("--val-range: expected two finite numbers", self.refused(*words))
+            for ended in (self.lenient(*words), self.vernier(*words, "--lenient")):
+                self.assertNotIn("finite numbers", ended.out + ended.err)
+        ended = self.vernier("run", "m.onnx", *RUNNERS, "--val-range", "[1,0]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
     def test_one_value_for_one_output(self):
         self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
         for words in (["run", "m.onnx", *RUNNERS], ["compare", "gold.json", "gold.json"],

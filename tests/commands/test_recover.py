@@ -89,7 +89,7 @@ class Recover(Case):
             partial = self.path(name + ".partial")
             self.assertFalse(self.path(name).exists())
             said = self.recovers(name)
-            count = int(re.search(r"Recovered (\d+) iteration\(s\) of inputs", said)[1])
+            count = int(re.search(r"Recovered (\d+) iterations of inputs", said)[1])
             self.assertGreater(count, 10)
             self.assertFalse(partial.exists())
             # They are the run's: drawn again they are the same.

@@ -91,6 +91,14 @@ class Sizes(Case):
         ended = self.shapes("--dim", "sequence=3", "--input-shapes", "ids:[1,4]", code=3)
         self.assertIn("'sequence' is 3, and 4 in the shape given", ended.err + ended.out)
 
+    def test_a_place_that_has_a_name_sets_the_name(self):
+        self.put(masked())
+        self.assertEqual(self.shapes("--dim", "ids[1]=4"),
+                         {"ids": (1, 4), "mask": (1, 4), "frames": (1, 3, 1)})
+        ended = self.shapes("--dim", "ids[1]=4", "sequence=5", code=3)
+        self.assertIn("'sequence' has two sizes, 4 by 'ids[1]' and 5 by 'sequence'",
+                      ended.err + ended.out)
+
     def test_shapes_in_turn_are_followed(self):
         self.put(masked())
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--input-shapes",

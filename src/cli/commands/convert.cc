@@ -81,6 +81,14 @@ void WarnOfEngineOptions(const Conversion& conversion) {
   }
 }
 
+// Only an engine's profiles have sizes.
+Status CheckDims(const ParsedArgs& args, Target target) {
+  if (target == Target::kEngine || !args.Has("dims")) return {};
+  return InvalidArgument(std::string(args.Flag("dims")) +
+                         " has no effect on an ONNX file, whose free dimensions stay free: leave "
+                         "it out, or convert to an engine");
+}
+
 // TensorFlow's formats become ONNX first, in a file that lives as long as `conversions`.
 Status LeaveTensorFlow(Conversion& conversion, ModelConversions& conversions) {
   const std::optional<ModelType> type = ModelTypeFromName(conversion.model.type);
@@ -123,6 +131,7 @@ Status WriteNetwork(const Conversion& conversion, ConsoleLog& log) {
 Status Convert(const ParsedArgs& args, bool as_peer, ConsoleLog& log) {
   const std::string output(*args.Value("output"));
   VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
+  VERNIER_TRY(CheckDims(args, target));
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, target, log));
   model.fp16_clamps = as_peer || args.Has("lenient");
   Conversion conversion{args, std::move(model), output, log};

@@ -7,6 +7,7 @@
 #include "io/partial_results.h"
 #include "io/recover.h"
 #include "run/parts_to_recover.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -80,7 +81,7 @@ Status Recover(const ParsedArgs& args, Logger& log) {
   log.Info("Saving what '" + folder + "' holds to " + output);
   VERNIER_ASSIGN_OR_RETURN(const RecoveredResults recovered, RecoverResults(folder, output));
   for (const SavedRun& run : recovered.runs) {
-    log.Info("Recovered " + std::to_string(run.iterations) + " iteration(s) of " +
+    log.Info("Recovered " + Counted(run.iterations, "iteration") + " of " +
              (recovered.inputs ? "inputs" : "runner '" + run.name + "'"));
   }
   return DescribeLoss(recovered);
