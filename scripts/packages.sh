@@ -21,12 +21,12 @@ done
 wanted() { [[ -z ${kinds:-} || " $kinds " == *" $1 "* ]]; }
 
 configure_package() {
-  local highway folders
+  local libraries folders
   check_compiler || return
-  highway=$(scripts/static-highway.sh) || return
+  libraries=$(scripts/static-libraries.sh) || return
   folders=$(scripts/tensorrt-headers.sh) || return
   quietly build/configure-package.log cmake --preset package \
-    -DVERNIER_STATIC_HIGHWAY="$highway/lib/libhwy.a" -DTENSORRT_INCLUDE_DIR="${folders//$'\n'/;}"
+    -DVERNIER_STATIC_LIBRARIES="$libraries" -DTENSORRT_INCLUDE_DIR="${folders//$'\n'/;}"
 }
 
 build_package() { quietly build/build-package.log cmake --build "$build"; }

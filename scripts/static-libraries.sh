@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the folder of the libraries that packages carry, and builds them first where there are none:
-# Highway, libpng and zlib, static and position-independent, which the distribution's are not. They
-# are made of its own source packages, so that they are of the versions that its headers are of.
+# Prints the folder of the libraries that packages carry, and builds them first where there are
+# none: Highway, libpng and zlib, static and position-independent, which the distribution's are not.
+# They are made of its own source packages, so that they are of the versions of its headers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,7 +16,7 @@ fail() {
   exit 1
 }
 
-# Debian keeps the packages in main, Ubuntu has Highway in universe. The sources wait in $folder/apt.
+# Debian keeps the packages in main, Ubuntu has Highway in universe. Sources wait in $folder/apt.
 fetch_source() {
   local release component mirror
   release=$(own_release)
@@ -30,30 +30,41 @@ fetch_source() {
   fail "no source of the package '$1' on this machine's mirrors: is there a network?"
 }
 
-# build SOURCE-PACKAGE [CMAKE-OPTION...]
-build() {
-  local name=$1
-  fetch_source "$name"
-  mkdir -p "$folder/$name"
-  tar --extract --strip-components=1 --directory "$folder/$name" \
-    --file "$folder/apt/$name"_*.orig.tar.*[a-z2]
-  cmake -S "$folder/$name" -B "$folder/$name/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+# unpack SOURCE-PACKAGE: into $folder/SOURCE-PACKAGE.
+unpack() {
+  fetch_source "$1"
+  mkdir -p "$folder/$1"
+  tar --extract --strip-components=1 --directory "$folder/$1" \
+    --file "$(find "$folder/apt" -name "$1_*.orig.tar.*" ! -name '*.asc')"
+  rm -rf "$folder/apt"
+}
+
+# Debian's source is without what CMake would need of it.
+build_zlib() {
+  (cd "$folder/zlib" && CFLAGS='-O2 -fPIC' ./configure --static --prefix="$folder/root" &&
+    make install) >>"$log" 2>&1 || fail "zlib does not build"
+}
+
+# build_by_cmake SOURCE-PACKAGE [CMAKE-OPTION...]
+build_by_cmake() {
+  cmake -S "$folder/$1" -B "$folder/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$folder/root" \
     -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_PREFIX_PATH="$folder/root" \
     -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF "${@:2}" >>"$log" 2>&1 &&
-    cmake --build "$folder/$name/build" --target install >>"$log" 2>&1 ||
-    fail "$name does not build"
-  rm -rf "${folder:?}/$name" "$folder/apt"
+    cmake --build "$folder/$1/build" --target install >>"$log" 2>&1 ||
+    fail "$1 does not build"
 }
 
 if [[ ! -e $folder/root/.complete ]]; then
   rm -rf "$folder"
   mkdir -p "$folder"
-  build zlib
-  build libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
-  build highway -DHWY_ENABLE_CONTRIB=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_TESTS=OFF
-  # zlib makes a shared library as well, which a linker would take first.
-  rm -f "$folder"/root/lib/*.so*
+  unpack zlib
+  build_zlib
+  unpack libpng1.6
+  build_by_cmake libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
+  unpack highway
+  build_by_cmake highway -DHWY_ENABLE_CONTRIB=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_TESTS=OFF
+  rm -rf "$folder"/{zlib,libpng1.6,highway}
   touch "$folder/root/.complete"
 fi
 echo "$folder/root"

@@ -204,7 +204,7 @@ class Recover(Case):
             self.assertGreater(more, first)
             said = self.recovers(name + ".partial")
             self.assertEqual(self.recovered(said), more)
-            self.assertRegex(said, rf"'{name}.partial' holds \d+ iteration\(s\) of 'a', \d+ of "
+            self.assertRegex(said, rf"'{name}.partial' holds \d+ iterations? of 'a', \d+ of "
                                    "'b'; it stays")
 
     def test_parts_of_another_command_are_not_taken_but_named(self):

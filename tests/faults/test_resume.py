@@ -195,7 +195,7 @@ class Resume(FaultTest):
                 ended = self.run_whole(name, "--resume", behaviour="sleep=0")
                 self.assertEqual(ended.code, 0, ended)
                 self.assertRegex(ended.out + ended.err, "iteration 2 of runner 'good': .*checksum")
-                self.assertIn("good: 1 iterations in ", ended.out)
+                self.assertIn("good: 1 iteration in ", ended.out)
                 self.assert_whole(name)
 
     def test_parts_of_another_command_are_refused_and_stay(self):
