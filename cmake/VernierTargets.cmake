@@ -60,7 +60,7 @@ function(vernier_add_backend name)
     LINK_DEPENDS ${export_list})
   if(NOT ARG_NO_INSTALL)
     set_property(GLOBAL APPEND PROPERTY VERNIER_BACKEND_TARGETS ${target})
-    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/vernier/backends)
+    install(TARGETS ${target} LIBRARY DESTINATION lib/vernier/backends)
   endif()
 endfunction()
 
