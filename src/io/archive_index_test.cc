@@ -125,7 +125,7 @@ TEST_P(Archives, TheIndexOfManyIterationsIsSmall) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they keep what was freed
   EXPECT_LT(after, before + (uint64_t{20} << 20));
 #else
-  EXPECT_GE(after, before);
+  (void)before, (void)after;
 #endif
   ASSERT_TRUE(index.ok()) << index.status().message();
   ASSERT_EQ(index->runs.size(), 1u);
