@@ -159,7 +159,7 @@ def test_loader_that_raises(model):
     ({"runners": ["no such runner"]}, vernier.InvalidArgument, "no such runner"),
     ({"runners": [3]}, vernier.InvalidArgument, "int"),
     ({"runners": ["onnxrt"], "iterationz": 3}, vernier.InvalidArgument, "iterations"),
-    ({"runners": [vernier.Runner(backend="nonsense")]}, vernier.Unavailable, "nonsense"),
+    ({"runners": [vernier.Runner(backend="nonsense")]}, vernier.InvalidArgument, "nonsense"),
 ])
 def test_bad_input(model, words, error, text):
     with pytest.raises(error, match=text):

@@ -85,10 +85,12 @@ class Telling(Case):
         weight.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weight) * np.float32(2), "w1"))
         onnx.save(good, "good.onnx")
         onnx.save(bad, "bad.onnx")
-        for command in (["run"], ["run", "--blame", "--onnx-outputs", "mark", "all"], ["blame", "-v"]):
+        blamed = ["--reference", "gold"]
+        for command in (["run"], ["run", "--blame", "--onnx-outputs", "mark", "all", *blamed],
+                        ["blame", "-v", *blamed]):
             ended = subprocess.run(
                 [VERNIER, *command, "--runner", "gold=onnxrt good.onnx", "--runner",
-                 "new=onnxrt bad.onnx", "--reference", "gold"], capture_output=True, text=True,
+                 "new=onnxrt bad.onnx"], capture_output=True, text=True,
                 env={**os.environ, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": ""})
             self.assertEqual(ended.returncode, 1, ended.stderr)
             told = re.findall(r"(?m)^\s*::.*", ended.stdout + "\n" + ended.stderr)
