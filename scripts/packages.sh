@@ -26,7 +26,8 @@ configure_package() {
   libraries=$(scripts/static-libraries.sh) || return
   folders=$(scripts/tensorrt-headers.sh) || return
   quietly build/configure-package.log cmake --fresh --preset package \
-    -DVERNIER_STATIC_LIBRARIES="$libraries" -DTENSORRT_INCLUDE_DIR="${folders//$'\n'/;}"
+    -DVERNIER_STATIC_LIBRARIES="$libraries" \
+    -DTENSORRT_INCLUDE_DIR="${folders//$'\n'/;}"
 }
 
 build_package() { quietly build/build-package.log cmake --build "$build"; }
@@ -58,7 +59,8 @@ make_archive() {
 # What a package must not need: a bare machine lacks it.
 check_libraries() {
   local needed
-  needed=$(ldd "$build/bin/vernier" | grep -oE 'lib(hwy|png16|z)\.so[^ ]*' | sort -u | xargs || true)
+  needed=$(ldd "$build/bin/vernier" | grep -oE 'lib(hwy|png16|z)\.so[^ ]*' | sort -u | xargs ||
+    true)
   if [[ -n $needed ]]; then
     echo "packages.sh: $build/bin/vernier still needs $needed: remove $build, and start again" >&2
     return 1
