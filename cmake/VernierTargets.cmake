@@ -20,6 +20,8 @@ function(vernier_library name)
   vernier_compile_together(vernier_${name} SEPARATE ${ARG_SEPARATE})
   target_include_directories(vernier_${name} PUBLIC
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  set_property(GLOBAL APPEND PROPERTY VERNIER_LIBRARIES vernier_${name})
+  set_property(GLOBAL APPEND PROPERTY VERNIER_LIBRARY_LINKS ${ARG_LINK})
   target_compile_options(vernier_${name} PRIVATE ${VERNIER_WARNINGS}
     $<$<CONFIG:Release>:-O2> ${ARG_OPTIONS})
   list(TRANSFORM ARG_DEPS PREPEND vernier_)

@@ -141,8 +141,20 @@ struct PairPlan {
   std::vector<std::pair<std::string, std::string>> named;
 };
 
+/// What the search for the layer to blame needs beside the run: `--blame`, and the command `blame`.
+struct BlameOptions {
+  std::string reference;        ///< the label of a runner; empty: the first in the order of kinds
+  uint64_t max_host_bytes = 0;  ///< of all processes; 0: half of what is free besides
+  uint64_t max_gpu_bytes = 0;   ///< 0: no limit is known
+  std::string save;             ///< --save-blame; empty: not saved, like the next two
+  std::string bundle;
+  std::string resume;
+  /// For --bundle, runner by runner: the words of a command line that run it on another model.
+  std::vector<std::string> runner_words;
+};
+
 struct RunPlan {
-  std::string command;  ///< the command line, for banners and records
+  std::string command;  ///< what asked for the run, for banners and records
   /// Answer like the peer: warnings instead of errors for coerced inputs, one-sided outputs and
   /// missing iterations.
   bool lenient = false;
@@ -164,7 +176,8 @@ struct RunPlan {
   /// Bars of --tolerance auto come from the reference run against itself with other settings.
   bool noise_floor = false;
   bool validate = false;
-  bool comparison_asked = false;  ///< --compare-outputs: with one side only, that is a fault
+  bool comparison_asked = false;      ///< --compare-outputs: with one side only, that is a fault
+  std::optional<BlameOptions> blame;  ///< --blame: search where outputs differ, after the run
 };
 
 }  // namespace vernier

@@ -5,7 +5,7 @@
 #include "caller.h"
 #include "cli/bind_run.h"
 #include "cli/command_table.h"
-#include "cli/commands/comparison_session.h"
+#include "cli/commands/origin.h"
 #include "compare/postprocess.h"
 #include "comparison_report.h"
 #include "comparison_scripts.h"
@@ -13,6 +13,7 @@
 #include "own_thread.h"
 #include "python_logger.h"
 #include "run/output_names.h"
+#include "session/run_session.h"
 #include "status_error.h"
 
 namespace nb = nanobind;
@@ -74,9 +75,10 @@ class Comparison {
       faults.Add(written);
       record.faults.push_back(written.message());
     }
-    CompleteRecord(outcome, plan_, words_.args, *FindCommand("compare"), words_.invocation);
-    SaveRecordAndReports(plan_.save, record, faults, logger_);
-    record.exit_code = ExitCode(faults, false);
+    SessionContext context{logger_, thread_.interrupted()};
+    context.origin =
+        DescribeOrigin(words_.args, FindCommand("compare")->options(), words_.invocation);
+    FinishRecord(plan_, context, outcome);
     return {ToJson(record), record.exit_code};
   }
 

@@ -5,8 +5,6 @@
 #include "bindings.h"
 #include "cli/bind_blame.h"
 #include "cli/command_table.h"
-#include "cli/commands/blame_session.h"
-#include "cli/commands/comparison_session.h"
 #include "cli/commands/consistency_session.h"
 #include "cli/commands/extremes_session.h"
 #include "cli/commands/lint_session.h"
@@ -18,6 +16,7 @@
 #include "python_logger.h"
 #include "report/blame_text.h"
 #include "report/profile_text.h"
+#include "session/run_session.h"
 #include "status_error.h"
 
 namespace nb = nanobind;
@@ -46,20 +45,24 @@ struct Settings {
   }
 };
 
+SessionContext ContextOf(const Words& words, std::string_view command, PythonLogger& logger,
+                         OwnThread& thread) {
+  SessionContext context{logger, thread.interrupted()};
+  context.origin = DescribeOrigin(words.args, FindCommand(command)->options(), words.invocation);
+  return context;
+}
+
 Answer DoBlame(const Words& words, const Settings& settings, PythonLogger& logger,
                OwnThread& thread) {
-  BlamePlan plan =
-      Check(BindBlame(words.args, Check(BindRun(words.args, words.invocation, logger))));
+  BlamePlan plan;
+  plan.run = Check(BindRun(words.args, words.invocation, logger));
+  static_cast<BlameOptions&>(plan) = Check(BindBlame(words.args, plan.run));
   settings.Apply(plan.run);
   plan.charts = plan.run.save.WantsPage();
   Check(CheckRun(plan.run));
   Answer answer;
   thread.Do([&] {
-    const OriginRecord origin =
-        DescribeOrigin(words.args, FindCommand("blame")->options(), words.invocation);
-    BlameOutcome outcome =
-        Investigate(plan, origin, words.invocation, thread.interrupted(), logger);
-    outcome.record.exit_code = ExitCode(outcome.faults, false);
+    const BlameOutcome outcome = CarryOutBlame(plan, ContextOf(words, "blame", logger, thread));
     const BlameRecord& record = outcome.record;
     answer = {ToJson(record), record.layers.empty() ? "" : FormatBlame(record, false), record.error,
               record.exit_code};
@@ -84,11 +87,9 @@ Answer DoProfile(const Words& words, const Settings& settings, PythonLogger& log
   settings.Apply(plan.run);
   Answer answer;
   thread.Do([&] {
-    RunOutcome outcome = ExecuteProfile(plan.run, plan.options, logger, thread.interrupted());
-    CompleteRecord(outcome, plan.run, words.args, *FindCommand("profile"), words.invocation);
-    SaveRecordAndReports(plan.run.save, outcome.record, outcome.faults, logger);
-    RunRecord& record = outcome.record;
-    record.exit_code = ExitCode(outcome.faults, false);
+    const RunOutcome outcome =
+        CarryOutProfile(plan.run, plan.options, ContextOf(words, "profile", logger, thread));
+    const RunRecord& record = outcome.record;
     std::string error = record.error;
     if (error.empty() && record.profile) {
       error = Failures(record.profile->points, &ProfilePoint::runner);

@@ -2,10 +2,10 @@
 #include "bindings.h"
 #include "gil.h"
 #include "named_tensors.h"
-#include "record/run_record.h"
 #include "report/report_files.h"
 #include "report/run_summary.h"
 #include "status_error.h"
+#include "vernier/run_record.h"
 
 namespace nb = nanobind;
 

@@ -3,13 +3,12 @@
 #include "caller.h"
 #include "cli/bind_model.h"
 #include "cli/command_table.h"
-#include "cli/commands/comparison_session.h"
+#include "cli/commands/origin.h"
 #include "gil.h"
 #include "option_words.h"
 #include "own_thread.h"
 #include "python_logger.h"
-#include "report/run_reporter.h"
-#include "run/executor.h"
+#include "session/run_session.h"
 #include "status_error.h"
 
 namespace nb = nanobind;
@@ -31,60 +30,6 @@ RunSettings SettingsFrom(const nb::dict& said) {
           nb::cast<std::string>(said["python"])};
 }
 
-// The lines of a run, and what it made.
-class Witness final : public RunObserver {
- public:
-  Witness(Logger& logger, const RunPlan& plan, const RunSettings& settings, nb::object progress)
-      : reporter_(logger, plan, true),
-        keep_(settings.keep),
-        compare_(settings.compare),
-        progress_(std::move(progress)) {}
-
-  ComparisonDetail DetailWanted() override { return reporter_.DetailWanted(); }
-  void FeedMade(int64_t iteration, const TensorMap& feed) override {
-    if (keep_ && static_cast<size_t>(iteration) == feeds.size()) feeds.push_back(FromMap(feed));
-  }
-  void OutputsMade(int64_t, const IterationResult& outputs) override {
-    if (keep_) results.push_back(FromResult(outputs));
-  }
-  void ComparisonsStarted(std::span<const RunnerPair> pairs) override {
-    reporter_.ComparisonsStarted(pairs);
-  }
-  void IterationStarted(int64_t iteration) override {
-    if (compare_) reporter_.IterationStarted(iteration);
-  }
-  void PairCompared(const IterationComparison& comparison) override {
-    reporter_.PairCompared(comparison);
-  }
-  void PairFinished(const RunnerPair& pair, const ComparisonTally& tally) override {
-    reporter_.PairFinished(pair, tally);
-  }
-  void OutputValidated(const std::string& runner, int64_t iteration, const NamedTensor& output,
-                       const Validation& validation) override {
-    reporter_.OutputValidated(runner, iteration, output, validation);
-  }
-  void ValidationStarted(const std::vector<std::string>& runners) override {
-    reporter_.ValidationStarted(runners);
-  }
-  void ValidationFinished(bool valid) override { reporter_.ValidationFinished(valid); }
-  void Progress(int64_t done, int64_t total) override {
-    if (progress_.is_none()) return;
-    const GilAcquire gil;
-    const nb::int_ so_far(done), all(total);
-    Py_XDECREF(CallBack(progress_.ptr(), {so_far.ptr(), all.ptr()}, "vernier's progress"));
-  }
-
-  RunReporter& reporter() { return reporter_; }
-
-  std::vector<NamedTensors> feeds;
-  std::vector<IterationTuple> results;
-
- private:
-  RunReporter reporter_;
-  bool keep_, compare_;
-  nb::object progress_;
-};
-
 struct RunAnswer {
   std::string record;  // JSON
   int exit_code = 0;
@@ -92,28 +37,27 @@ struct RunAnswer {
   std::vector<IterationTuple> results;  // in the order in which they were made
 };
 
-RunAnswer Execute(const RunPlan& plan, const Words& words, const CallerObjects& objects,
-                  PythonLogger& logger, Witness& witness) {
-  OwnThread thread;
-  RunAnswer answer;
-  thread.Do([&] {
-    RunOutcome outcome = ExecuteRun(plan, logger, witness, thread.interrupted(), &objects);
-    const bool well = !outcome.faults.any();
-    for (const Status& status :
-         {witness.reporter().SaveAccuracy(), witness.reporter().FinishPictures(well)}) {
-      if (status.ok()) continue;
-      logger.Critical(status.message());
-      outcome.faults.Add(status);
-    }
-    CompleteRecord(outcome, plan, words.args, *FindCommand("run"), words.invocation);
-    SaveRecordAndReports(plan.save, outcome.record, outcome.faults, logger);
-    answer.exit_code = ExitCode(outcome.faults, false);
-    outcome.record.exit_code = answer.exit_code;
-    answer.record = ToJson(outcome.record);
-  });
-  answer.feeds = std::move(witness.feeds);
-  answer.results = std::move(witness.results);
-  return answer;
+// What the Python program keeps and hears of a run, which goes on in another thread.
+SessionEvents EventsFor(const RunSettings& settings, const nb::object& progress,
+                        RunAnswer& answer) {
+  SessionEvents events;
+  if (settings.keep) {
+    events.feed_made = [&](int64_t iteration, const TensorMap& feed) {
+      if (static_cast<size_t>(iteration) != answer.feeds.size()) return;
+      answer.feeds.push_back(FromMap(feed));
+    };
+    events.outputs_made = [&](int64_t, const IterationResult& outputs) {
+      answer.results.push_back(FromResult(outputs));
+    };
+  }
+  if (!progress.is_none()) {
+    events.progress = [&](int64_t done, int64_t total) {
+      const GilAcquire gil;
+      const nb::int_ so_far(done), all(total);
+      Py_XDECREF(CallBack(progress.ptr(), {so_far.ptr(), all.ptr()}, "vernier's progress"));
+    };
+  }
+  return events;
 }
 
 RunAnswer Run(std::vector<std::string> list, const nb::dict& said_caller, const nb::dict& said,
@@ -131,8 +75,19 @@ RunAnswer Run(std::vector<std::string> list, const nb::dict& said_caller, const 
   if (plan.runners.empty() && plan.load_outputs.empty()) {
     throw StatusError{InvalidArgument("runners: expected at least one")};
   }
-  Witness witness(logger, plan, settings, std::move(progress));
-  return Execute(plan, words, caller.Objects(settings.keep), logger, witness);
+  const CallerObjects objects = caller.Objects(settings.keep);
+  RunAnswer answer;
+  OwnThread thread;
+  SessionContext context{logger, thread.interrupted()};
+  context.origin = DescribeOrigin(words.args, FindCommand("run")->options(), words.invocation);
+  context.events = EventsFor(settings, progress, answer);
+  context.caller = &objects;
+  thread.Do([&] {
+    const RunOutcome outcome = CarryOutRun(plan, context);
+    answer.exit_code = outcome.record.exit_code;
+    answer.record = ToJson(outcome.record);
+  });
+  return answer;
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "blame/sides.h"
 #include "blame/tensor_pairs.h"
 #include "blame/verdicts.h"
+#include "core/version.h"
 #include "run/loaded_runs.h"
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -53,7 +54,7 @@ class Investigation {
   BlameOutcome Run() {
     const auto start = Clock::now();
     outcome_.record.command = plan_.run.command;
-    outcome_.record.version = plan_.version;
+    outcome_.record.version = kVersion;
     Status status = Investigate();
     if (const Status intact = CheckLoaded(); !intact.ok()) {
       // What was held against another file is no verdict.

@@ -4,9 +4,9 @@
 #include <atomic>
 
 #include "blame/blame_plan.h"
-#include "record/blame_record.h"
 #include "run/exit_code.h"
 #include "util/log.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

@@ -10,8 +10,8 @@
 #include "blame/blame_graph.h"
 #include "blame/blame_plan.h"
 #include "blame/reference_probe.h"
-#include "record/blame_record.h"
 #include "util/log.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

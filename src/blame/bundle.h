@@ -7,7 +7,7 @@
 
 #include "blame/blame_graph.h"
 #include "blame/reference_probe.h"
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

@@ -17,8 +17,8 @@
 #include "blame/side_bars.h"
 #include "blame/tensor_judge.h"
 #include "blame/tensor_pairs.h"
-#include "record/blame_record.h"
 #include "util/thread_pool.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

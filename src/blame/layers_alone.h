@@ -9,8 +9,8 @@
 #include "blame/island_bench.h"
 #include "blame/non_finite.h"
 #include "blame/tensor_judge.h"
-#include "record/blame_record.h"
 #include "util/thread_pool.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

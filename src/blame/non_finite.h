@@ -5,7 +5,7 @@
 
 #include "blame/blame_graph.h"
 #include "blame/island_bench.h"
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

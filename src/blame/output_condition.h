@@ -7,7 +7,7 @@
 #include "blame/error_easing.h"
 #include "blame/plain_run.h"
 #include "blame/probe_side.h"
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

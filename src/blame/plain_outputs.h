@@ -6,7 +6,7 @@
 
 #include "blame/side_bars.h"
 #include "blame/tensor_judge.h"
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

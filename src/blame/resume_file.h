@@ -8,7 +8,7 @@
 #include "blame/blame_plan.h"
 #include "blame/sides.h"
 #include "model/onnx_model.h"
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

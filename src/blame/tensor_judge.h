@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compare/error_bar.h"
-#include "record/blame_record.h"
 #include "util/thread_pool.h"
+#include "vernier/blame_record.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

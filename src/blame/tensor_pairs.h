@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "blame/blame_graph.h"
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

@@ -6,7 +6,6 @@
 #include "cli/bind_runners.h"
 #include "cli/file_conflicts.h"
 #include "cli/own_python.h"
-#include "cli/version.h"
 #include "util/cast_grammar.h"
 #include "util/shell_words.h"
 
@@ -24,29 +23,27 @@ Result<uint64_t> BytesOf(const ParsedArgs& args, std::string_view dest) {
 
 }  // namespace
 
-Result<BlamePlan> BindBlame(const ParsedArgs& args, RunPlan run) {
+Result<BlameOptions> BindBlame(const ParsedArgs& args, const RunPlan& run) {
   VERNIER_TRY(CheckBundlePlace(args));
-  BlamePlan plan;
-  plan.run = std::move(run);
-  plan.reference = TextOf(args, "reference");
-  plan.save = TextOf(args, "save_blame");
-  plan.resume = TextOf(args, "resume");
-  plan.version = kVersion;
-  plan.bundle = TextOf(args, "bundle");
-  for (const RunnerPlan& runner : plan.run.runners) {
+  BlameOptions options;
+  options.reference = TextOf(args, "reference");
+  options.save = TextOf(args, "save_blame");
+  options.resume = TextOf(args, "resume");
+  options.bundle = TextOf(args, "bundle");
+  for (const RunnerPlan& runner : run.runners) {
     std::vector<std::string> words = RunnerWords(runner);
     std::string python = OwnPython(runner);
-    if (python.empty()) python = plan.run.execution.python;
+    if (python.empty()) python = run.execution.python;
     if (!python.empty() && IsPythonBackend(runner.backend)) {
       const bool is_path = python.find('/') != std::string::npos;
       words.insert(words.end(),
                    {"--python", is_path ? std::filesystem::absolute(python).string() : python});
     }
-    plan.runner_words.push_back(JoinForShell(words));
+    options.runner_words.push_back(JoinForShell(words));
   }
-  VERNIER_ASSIGN_OR_RETURN(plan.max_host_bytes, BytesOf(args, "max_host_mem"));
-  VERNIER_ASSIGN_OR_RETURN(plan.max_gpu_bytes, BytesOf(args, "max_gpu_mem"));
-  return plan;
+  VERNIER_ASSIGN_OR_RETURN(options.max_host_bytes, BytesOf(args, "max_host_mem"));
+  VERNIER_ASSIGN_OR_RETURN(options.max_gpu_bytes, BytesOf(args, "max_gpu_mem"));
+  return options;
 }
 
 }  // namespace vernier

@@ -5,17 +5,18 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cli/bind_blame.h"
 #include "cli/bind_compare.h"
 #include "cli/bind_dims.h"
 #include "cli/bind_runners.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
-#include "cli/file_conflicts.h"
 #include "cli/saved_sides.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
 #include "report/report_files.h"
+#include "vernier/session.h"
 
 namespace vernier {
 namespace {
@@ -149,48 +150,6 @@ Status CheckRanges(const RunPlan& plan) {
   return CheckFiniteRanges(ranges);
 }
 
-fs::path Absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
-
-Status CheckPaths(const RunPlan& plan) {
-  std::vector<std::string> saved;
-  for (const std::string* path : {&plan.save.inputs, &plan.save.outputs, &plan.save.input_blobs}) {
-    if (path->empty()) continue;
-    for (const std::string& other : saved) {
-      std::error_code ignored;
-      if (fs::weakly_canonical(*path, ignored) == fs::weakly_canonical(other, ignored)) {
-        return InvalidArgument(
-            "Two of save_inputs_path, save_outputs_path, and "
-            "save_input_blob_path resolve to the same path ('" +
-            *path + "'). Use distinct paths.");
-      }
-    }
-    saved.push_back(*path);
-  }
-  std::vector<std::string> loaded = plan.inputs.load_paths;
-  loaded.insert(loaded.end(), plan.load_outputs.begin(), plan.load_outputs.end());
-  for (const std::string& save : saved) {
-    for (const std::string& load : loaded) {
-      if (!LiesWithin(Absolute(load), Absolute(save))) continue;
-      return InvalidArgument("The load path '" + load + "' overlaps the save path '" + save +
-                             "'. Saving would overwrite or conflict with the data being loaded. "
-                             "Use distinct paths for loading and saving.");
-    }
-  }
-  return {};
-}
-
-Status CheckResume(const RunPlan& plan) {
-  if (!plan.save.resume) return {};
-  if (plan.save.outputs.empty()) {
-    return InvalidArgument(
-        "--resume goes on with what was saved: name the place with --save-outputs");
-  }
-  if (plan.runners.empty()) {
-    return InvalidArgument("--resume: there is no runner that could go on");
-  }
-  return {};
-}
-
 Status BindReports(const ParsedArgs& args, SavePlan& save) {
   for (const std::span<const std::string> words : args.Occurrences("reports")) {
     for (const std::string& path : words) {
@@ -283,18 +242,6 @@ void BindScripts(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   }
 }
 
-// A misspelt name must not cost the time until the script is wanted.
-Status CheckScripts(const RunPlan& plan) {
-  for (const ScriptFunction* script :
-       {&plan.inputs.script, &plan.compare_script, &plan.postprocess_script}) {
-    std::error_code ignored;
-    if (!script->given() || fs::exists(script->path, ignored)) continue;
-    return Malformed("Could not import symbol: " + script->function +
-                     " from script: " + script->path + "\nNote: Error was: there is no such file");
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string InOutputFolder(const ParsedArgs& args, const std::string& path) {
@@ -338,6 +285,9 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.execution.hash_inputs = logger.Enabled(Severity::kExtraVerbose) ||
                                !plan.save.record.empty() || !plan.save.reports.empty();
   VERNIER_TRY(BindPictures(args, plan.pictures));
+  if (args.Has("blame")) {
+    VERNIER_ASSIGN_OR_RETURN(plan.blame, BindBlame(args, plan));
+  }
   WarnOfIdleFlags(args, logger);
   return plan;
 }
@@ -365,24 +315,8 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
 }
 
 Status CheckRun(const RunPlan& plan) {
-  for (const RunnerPlan& runner : plan.runners) {
-    const std::optional<ModelType> type = ModelTypeFromName(runner.model.type);
-    if (type && runner.backend == "tensorflow" && !IsTensorFlowModel(*type)) {
-      return InvalidArgument("Model type: " + runner.model.type +
-                             " cannot be imported with TensorFlow.\nNote: --runner LABEL='tf "
-                             "MODEL' gives TensorFlow a model of its own");
-    }
-    // A script may hold its model itself.
-    if (!runner.model.path.empty() || runner.backend == "python") continue;
-    return InvalidArgument(
-        "One or more runners was specified, but no model file was provided. Make sure you've "
-        "specified the model path, and also that it's not being consumed as an argument for "
-        "another parameter");
-  }
-  VERNIER_TRY(CheckResume(plan));
-  VERNIER_TRY(CheckPaths(plan));
-  VERNIER_TRY(CheckScripts(plan));
-  return CheckAverageFlags(plan.compare);
+  VERNIER_TRY(CheckAverageFlags(plan.compare));
+  return ValidatePlan(plan);
 }
 
 }  // namespace vernier

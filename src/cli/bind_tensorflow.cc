@@ -95,11 +95,6 @@ Status BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner) {
   return {};
 }
 
-bool IsTensorFlowModel(ModelType type) {
-  return type == ModelType::kFrozen || type == ModelType::kKeras ||
-         type == ModelType::kCheckpoint || type == ModelType::kSavedModel;
-}
-
 void ResolveTensorFlow(ModelType type, RunnerPlan& runner) {
   // A graph of functions has to be taken apart for constants and for tensors inside of them.
   const bool inside = HasOption(runner, "freeze_graph", "1") || HasOption(runner, "outputs", "*");

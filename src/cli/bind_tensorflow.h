@@ -23,9 +23,6 @@ Status BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner);
 /// Whether the runner has this session option, whatever its value.
 bool HasOption(const RunnerPlan& runner, std::string_view key);
 
-/// Is this one of TensorFlow's formats?
-bool IsTensorFlowModel(ModelType type);
-
 /// What a TensorFlow runner does with a model of this type: Keras models are given to the Python
 /// part, and SavedModels of which more than the outputs is wanted are frozen there, as are Keras
 /// models whose inferences are to be traced.

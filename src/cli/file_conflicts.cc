@@ -207,9 +207,4 @@ Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
   return CheckBundlePlace(args);
 }
 
-bool LiesWithin(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  const std::filesystem::path relative = path.lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
-}
-
 }  // namespace vernier

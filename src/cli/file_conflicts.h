@@ -23,7 +23,4 @@ Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},
 /// bundle, or that the command line reads or writes otherwise. Ok without --bundle.
 Status CheckBundlePlace(const ParsedArgs& args);
 
-/// Whether the path is the folder or something below it. Both are absolute and normal.
-bool LiesWithin(const std::filesystem::path& path, const std::filesystem::path& folder);
-
 }  // namespace vernier

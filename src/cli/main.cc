@@ -25,7 +25,7 @@
 #include "cli/command_table.h"
 #include "cli/commands/commands.h"
 #include "cli/group_words.h"
-#include "cli/version.h"
+#include "core/version.h"
 #include "run/exit_code.h"
 
 namespace vernier {

@@ -69,6 +69,11 @@ std::optional<ModelType> ModelTypeFromName(std::string_view name) {
   return std::nullopt;
 }
 
+bool IsTensorFlowModel(ModelType type) {
+  return type == ModelType::kFrozen || type == ModelType::kKeras ||
+         type == ModelType::kCheckpoint || type == ModelType::kSavedModel;
+}
+
 std::string_view WayOut(ModelType type) {
   switch (type) {
     case ModelType::kUff:

@@ -27,6 +27,9 @@ enum class ModelType : uint8_t {
 std::string_view ModelTypeName(ModelType type);
 std::optional<ModelType> ModelTypeFromName(std::string_view name);
 
+/// Is this one of TensorFlow's formats?
+bool IsTensorFlowModel(ModelType type);
+
 /// For types that no framework of today reads: what to do instead, one sentence. Empty otherwise.
 std::string_view WayOut(ModelType type);
 

@@ -1,4 +1,4 @@
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 #include "core/test_values.h"
 
 #include <gtest/gtest.h>

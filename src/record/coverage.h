@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

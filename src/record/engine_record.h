@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 #include "vernier/status.h"
 
 namespace vernier {

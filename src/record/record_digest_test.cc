@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 namespace {

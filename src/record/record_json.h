@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

@@ -1,6 +1,6 @@
-#include "record/blame_record.h"
 #include "record/record_fields.h"
 #include "record/record_visit.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 namespace {

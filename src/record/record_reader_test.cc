@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/test_values.h"
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 namespace {

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "record/coverage.h"
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

@@ -1,10 +1,10 @@
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 #include <cmath>
 
-#include "record/blame_record.h"
 #include "record/record_json.h"
 #include "record/record_visit.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 #include "vernier/dtype.h"
 
 namespace vernier {

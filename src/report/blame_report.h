@@ -1,7 +1,7 @@
 // What `blame` found, for the reports.
 #pragma once
 
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <memory>
 
-#include "record/blame_record.h"
 #include "report/junit.h"
 #include "report/verdict_text.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 namespace {

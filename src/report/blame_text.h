@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "record/blame_record.h"
 #include "record/runner_name.h"
 #include "report/run_summary.h"
 #include "report/text_escape.h"
@@ -13,6 +12,7 @@
 #include "util/counted.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
+#include "vernier/blame_record.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

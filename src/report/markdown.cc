@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "record/blame_record.h"
 #include "report/run_summary.h"
 #include "report/text_escape.h"
 #include "report/verdict_text.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 namespace {

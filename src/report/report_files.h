@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "record/run_record.h"
 #include "vernier/run_plan.h"
+#include "vernier/run_record.h"
 #include "vernier/status.h"
 
 namespace vernier {

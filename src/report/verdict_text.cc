@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "record/blame_record.h"
 #include "report/run_summary.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
+#include "vernier/blame_record.h"
 #include "vernier/dtype.h"
 
 namespace vernier {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

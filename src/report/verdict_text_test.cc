@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "record/blame_record.h"
 #include "report/run_summary.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 namespace {

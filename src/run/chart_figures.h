@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compare/comparison.h"
-#include "record/chart_record.h"
+#include "vernier/chart_record.h"
 
 namespace vernier {
 

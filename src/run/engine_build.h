@@ -4,11 +4,11 @@
 #include <atomic>
 
 #include "record/engine_record.h"
-#include "record/run_record.h"
 #include "run/caller_objects.h"
 #include "run/live_runner.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
+#include "vernier/run_record.h"
 #include "vernier/status.h"
 
 namespace vernier {

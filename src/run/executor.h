@@ -3,12 +3,12 @@
 
 #include <atomic>
 
-#include "record/run_record.h"
 #include "run/caller_objects.h"
 #include "run/exit_code.h"
 #include "run/run_observer.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "record/profile_record.h"
+#include "vernier/profile_record.h"
 #include "vernier/status.h"
 
 namespace vernier {

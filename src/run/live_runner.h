@@ -11,11 +11,11 @@
 
 #include "backend/worker.h"
 #include "io/checksum.h"
-#include "record/run_record.h"
 #include "run/device_outputs.h"
 #include "run/model_source.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
+#include "vernier/run_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

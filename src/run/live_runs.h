@@ -13,7 +13,6 @@
 
 #include "backend/lent_memory.h"
 #include "inputs/coerce_feed.h"
-#include "record/run_record.h"
 #include "run/feed_stream.h"
 #include "run/live_runner.h"
 #include "run/model_conversion.h"
@@ -24,6 +23,7 @@
 #include "util/log.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
+#include "vernier/run_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "record/run_record.h"
 #include "run/comparison_run.h"
 #include "run/loaded_runs.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
+#include "vernier/run_record.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "record/graph_record.h"
+#include "vernier/graph_record.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

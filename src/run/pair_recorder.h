@@ -6,8 +6,8 @@
 
 #include "compare/comparison.h"
 #include "compare/tally.h"
-#include "record/run_record.h"
 #include "run/output_figures.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compare/comparison.h"
-#include "record/profile_record.h"
+#include "vernier/profile_record.h"
 
 namespace vernier {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "record/profile_record.h"
+#include "vernier/profile_record.h"
 
 namespace vernier {
 

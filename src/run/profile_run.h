@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "record/run_record.h"
 #include "run/executor.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

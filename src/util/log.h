@@ -1,63 +1,11 @@
-// Log lines in the peer's layout. The logger is an object that main owns and passes down; there is
-// no global one.
+// What writes to a Logger: scopes that indent its lines, and the parts of the program.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
 #include <string_view>
 
+#include "vernier/log.h"
+
 namespace vernier {
-
-/// The peer's severities and their numbers (spec of `--verbosity`).
-enum class Severity : int {
-  kUltraVerbose = -20,
-  kSuperVerbose = -10,
-  kExtraVerbose = 0,
-  kVerbose = 10,
-  kInfo = 20,
-  kStart = 22,
-  kFinish = 28,
-  kWarning = 30,
-  kError = 40,
-  kCritical = 50,
-};
-
-/// How the line is coloured on a terminal.
-enum class LogColor : uint8_t { kDefault, kNone, kGreen, kRed, kYellow, kCyan };
-
-/// Where log lines go. Implemented by report/console and by tests.
-class Logger {
- public:
-  virtual ~Logger() = default;
-
-  /// Test this before building an expensive line.
-  virtual bool Enabled(Severity severity) const = 0;
-
-  /// One message; it may span several lines. `once` drops repetitions of the same text.
-  virtual void Write(Severity severity, std::string_view text, LogColor color, bool once) = 0;
-
-  /// Lines written between Indent() and Outdent() are shifted by four spaces a level.
-  virtual void Indent(int levels) = 0;
-
-  /// The part of the program that speaks from now on, named as the peer's source files are, so that
-  /// `--verbosity comparator:VERBOSE` means the same. Returns the part that spoke before.
-  virtual std::string_view SetArea(std::string_view) { return {}; }
-
-  void Log(Severity severity, std::string_view text, LogColor color = LogColor::kDefault) {
-    if (Enabled(severity)) Write(severity, text, color, false);
-  }
-  void Once(Severity severity, std::string_view text, LogColor color = LogColor::kDefault) {
-    if (Enabled(severity)) Write(severity, text, color, true);
-  }
-  void Verbose(std::string_view text) { Log(Severity::kVerbose, text); }
-  void Info(std::string_view text) { Log(Severity::kInfo, text); }
-  void Start(std::string_view text) { Log(Severity::kStart, text); }
-  void Finish(std::string_view text) { Log(Severity::kFinish, text); }
-  void Warning(std::string_view text) { Log(Severity::kWarning, text); }
-  void Error(std::string_view text) { Log(Severity::kError, text); }
-  void Critical(std::string_view text) { Log(Severity::kCritical, text); }
-};
 
 /// Indents the log for a scope.
 class LogIndent {

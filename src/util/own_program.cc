@@ -3,13 +3,34 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <atomic>
 #include <system_error>
 
 namespace vernier {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// What UseProgram named; the first call decides. A process has one installation.
+const fs::path& NamedProgram(const fs::path& program = {}) {
+  static const fs::path named = program;
+  return named;
+}
+
+std::atomic<bool> g_named = false;
+
+}  // namespace
+
+void UseProgram(const fs::path& program) {
+  std::error_code error;
+  const fs::path whole = fs::canonical(program, error);
+  (void)NamedProgram(error ? program : whole);
+  g_named = true;
+}
+
 fs::path OwnProgram() {
+  if (g_named) return NamedProgram();
   Dl_info info{};
   link_map* map = nullptr;
   const void* here = reinterpret_cast<const void*>(&OwnProgram);

@@ -13,4 +13,8 @@ std::filesystem::path OwnProgram();
 /// The folder above the executable's own: the prefix of the installation.
 std::filesystem::path OwnPrefix();
 
+/// Names the executable for a process that is another program: OwnProgram() answers with it from
+/// now on. To be called before anything is started; later calls change nothing.
+void UseProgram(const std::filesystem::path& program);
+
 }  // namespace vernier

@@ -4,9 +4,9 @@
 
 #include "fuzz_target.h"
 #include "io/journal.h"
-#include "record/blame_record.h"
-#include "record/run_record.h"
 #include "report/accuracy_file.h"
+#include "vernier/blame_record.h"
+#include "vernier/run_record.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace vernier;

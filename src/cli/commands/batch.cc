@@ -17,11 +17,11 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/script/shell_command.h"
-#include "record/run_record.h"
 #include "report/junit.h"
 #include "report/report_files.h"
 #include "util/atomic_file.h"
 #include "util/scratch_folder.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/consistency_session.h"
 #include "cli/commands/interruption.h"
-#include "cli/version.h"
+#include "core/version.h"
 #include "util/atomic_file.h"
 
 namespace vernier {

@@ -10,7 +10,7 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/extremes_session.h"
 #include "cli/commands/interruption.h"
-#include "cli/version.h"
+#include "core/version.h"
 #include "inputs/shape_grid.h"
 #include "report/text_table.h"
 #include "util/atomic_file.h"

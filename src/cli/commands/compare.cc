@@ -18,7 +18,9 @@ int CompareCommand(std::span<const std::string> words, const Invocation& invocat
   plan->inputs_as_outputs = true;
   plan->comparison_asked = true;
   start.log->Start("RUNNING | Command: " + invocation.command);
-  return CarryOut(*plan, start.args, *FindCommand("compare"), invocation, *start.log);
+  const SessionContext context =
+      ContextOf(start.args, FindCommand("compare")->options(), invocation, *start.log);
+  return CarryOut(*plan, context, invocation, *start.log);
 }
 
 }  // namespace vernier

@@ -1,61 +1,22 @@
 #include "cli/commands/comparison_session.h"
 
-#include <atomic>
 #include <cstdio>
-#include <memory>
 
-#include "cli/bind_blame.h"
-#include "cli/commands/blame_session.h"
+#include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
 #include "cli/script/shell_command.h"
-#include "cli/version.h"
+#include "report/blame_text.h"
 #include "report/report_files.h"
-#include "report/run_reporter.h"
 #include "report/run_summary.h"
-#include "run/executor.h"
-#include "run/model_graph.h"
-#include "util/atomic_file.h"
 
 namespace vernier {
 namespace {
 
-void BlameAfterwards(const RunPlan& run, const ParsedArgs& args, const Invocation& invocation,
-                     ConsoleLog& log, RunOutcome& outcome) {
-  RunFaults& faults = outcome.faults;
-  // Reports tell of both, and are written last.
-  RunPlan blamed = run;
-  blamed.save.reports.clear();
-  Result<BlamePlan> plan = BindBlame(args, std::move(blamed));
-  if (!plan.ok()) {
-    log.Critical(plan.status().message());
-    faults.Add(plan.status());
-    return;
-  }
-  plan->charts = run.save.WantsPage();
-  BlameOutcome blame = Blame(*plan, {}, invocation, log);
-  if (!blame.record.layers.empty()) {
-    outcome.record.blame = std::make_shared<const BlameRecord>(std::move(blame.record));
-  }
-  faults.Add(blame.faults);
-}
-
-int Execute(const RunPlan& plan, const ParsedArgs& args, const CommandEntry& command,
-            const Invocation& invocation, ConsoleLog& log) {
-  const std::atomic<int>& interrupted = WatchSignals();
-  RunReporter reporter(log, plan, args.Has("no_progress"));
-  RunOutcome outcome = ExecuteRun(plan, log, reporter, interrupted);
-  const bool well = ExitCode(outcome.faults, invocation.as_peer) == 0;
-  for (const Status& status : {reporter.SaveAccuracy(), reporter.FinishPictures(well)}) {
-    if (status.ok()) continue;
-    log.Critical(status.message());
-    outcome.faults.Add(status);
-  }
-  // Frameworks that failed would only fail again.
-  const bool ran = outcome.faults.signal == 0 && !outcome.faults.backend;
-  if (args.Has("blame") && ran) BlameAfterwards(plan, args, invocation, log, outcome);
-  CompleteRecord(outcome, plan, args, command, invocation);
-  SaveRecordAndReports(plan.save, outcome.record, outcome.faults, log);
+int Execute(const RunPlan& plan, SessionContext context, const Invocation& invocation,
+            ConsoleLog& log) {
+  context.blamed = [&log](const BlameRecord& blame) { ShowBlame(blame, log); };
+  const RunOutcome outcome = CarryOutRun(plan, context);
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
   const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
   const std::string summary = FormatRunSummary(
@@ -67,27 +28,17 @@ int Execute(const RunPlan& plan, const ParsedArgs& args, const CommandEntry& com
 
 }  // namespace
 
-void CompleteRecord(RunOutcome& outcome, const RunPlan& plan, const ParsedArgs& args,
-                    const CommandEntry& command, const Invocation& invocation) {
-  outcome.record.command = invocation.command;
-  outcome.record.version = kVersion;
-  outcome.record.origin = DescribeOrigin(args, command.options(), invocation);
-  if (plan.save.WantsCharts()) outcome.record.graph = FindModelGraph(plan);
-  outcome.record.exit_code = ExitCode(outcome.faults, invocation.as_peer);
+SessionContext ContextOf(const ParsedArgs& args, const OptionTable& table,
+                         const Invocation& invocation, Logger& log) {
+  SessionContext context{log, WatchSignals()};
+  context.origin = DescribeOrigin(args, table, invocation);
+  context.as_polygraphy = invocation.as_peer;
+  context.show_progress = !args.Has("no_progress");
+  return context;
 }
 
-void SaveRecordAndReports(const SavePlan& plan, const RunRecord& record, RunFaults& faults,
-                          Logger& log) {
-  const auto check = [&](const Status& status) {
-    if (status.ok()) return;
-    log.Critical(status.message());
-    faults.Add(status);
-  };
-  if (!plan.record.empty()) check(WriteFileAtomically(plan.record, ToJson(record)));
-  for (const ReportFile& report : plan.reports) {
-    log.Info("Saving report to " + report.path);
-    check(WriteReport(report, record));
-  }
+void ShowBlame(const BlameRecord& record, ConsoleLog& log) {
+  if (!record.layers.empty()) log.Plain(FormatBlame(record, log.Enabled(Severity::kVerbose)));
 }
 
 void TellWorkflow(const RunRecord& record, ConsoleLog& log) {
@@ -111,8 +62,8 @@ int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,
   return code;
 }
 
-int CarryOut(const RunPlan& plan, const ParsedArgs& args, const CommandEntry& command,
-             const Invocation& invocation, ConsoleLog& log) {
+int CarryOut(const RunPlan& plan, const SessionContext& context, const Invocation& invocation,
+             ConsoleLog& log) {
   RunFaults faults;
   if (const Status status = CheckRun(plan); !status.ok()) {
     log.Critical(status.message());
@@ -124,7 +75,7 @@ int CarryOut(const RunPlan& plan, const ParsedArgs& args, const CommandEntry& co
     faults.usage = !invocation.as_peer;
     return EndWithBanner(log, 0, faults, invocation);
   }
-  return Execute(plan, args, command, invocation, log);
+  return Execute(plan, context, invocation, log);
 }
 
 }  // namespace vernier

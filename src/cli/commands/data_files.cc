@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/file_conflicts.h"
 #include "util/number_text.h"
+#include "util/paths.h"
 
 namespace vernier {
 namespace {

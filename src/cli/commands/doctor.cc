@@ -10,7 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/doctor/doctor_text.h"
 #include "cli/doctor/probe_parts.h"
-#include "cli/version.h"
+#include "core/version.h"
 #include "vernier/backend_cuda.hpp"
 
 namespace vernier {

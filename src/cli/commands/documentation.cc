@@ -7,7 +7,7 @@
 #include "cli/completion.h"
 #include "cli/man_page.h"
 #include "cli/option_docs.h"
-#include "cli/version.h"
+#include "core/version.h"
 
 namespace vernier {
 namespace {

@@ -15,7 +15,7 @@
 #include "cli/commands/print_document.h"
 #include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
-#include "cli/version.h"
+#include "core/version.h"
 #include "model/model_type.h"
 #include "report/engine_json.h"
 #include "report/engine_text.h"

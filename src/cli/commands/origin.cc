@@ -1,42 +1,13 @@
 #include "cli/commands/origin.h"
 
-#include <sys/utsname.h>
+#include <string>
+#include <vector>
 
-#include <filesystem>
-#include <fstream>
-#include <system_error>
-#include <thread>
-
-#include "util/number_text.h"
+#include "session/run_session.h"
 #include "util/shell_words.h"
 
 namespace vernier {
 namespace {
-
-std::string Utc(std::time_t now) {
-  std::tm parts{};
-  char text[32] = "";
-  if (::gmtime_r(&now, &parts) != nullptr) {
-    std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  }
-  return text;
-}
-
-std::string System() {
-  utsname names{};
-  if (::uname(&names) != 0) return "";
-  return std::string(names.sysname) + " " + names.release + " " + names.machine;
-}
-
-// Empty where the processor has no name there, as on arm64.
-std::string Processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    return std::string(Trim(line.substr(line.find(':') + 1)));
-  }
-  return "";
-}
 
 std::vector<SettingRecord> Settings(const ParsedArgs& args, const OptionTable& table) {
   std::vector<SettingRecord> settings;
@@ -56,14 +27,8 @@ std::vector<SettingRecord> Settings(const ParsedArgs& args, const OptionTable& t
 
 OriginRecord DescribeOrigin(const ParsedArgs& args, const OptionTable& table,
                             const Invocation& invocation) {
-  OriginRecord origin;
+  OriginRecord origin = DescribeMachine(invocation.now);
   origin.words = invocation.words;
-  std::error_code ignored;
-  origin.directory = std::filesystem::current_path(ignored).string();
-  origin.started = Utc(invocation.now);
-  origin.system = System();
-  origin.processor = Processor();
-  origin.processors = std::thread::hardware_concurrency();
   origin.settings = Settings(args, table);
   return origin;
 }

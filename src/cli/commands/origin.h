@@ -3,7 +3,7 @@
 
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

@@ -6,13 +6,9 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
-#include "cli/commands/interruption.h"
-#include "cli/commands/origin.h"
-#include "cli/version.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "report/profile_text.h"
-#include "util/atomic_file.h"
 
 namespace vernier {
 namespace {
@@ -45,14 +41,6 @@ Result<ProfileOptions> Bind(const ParsedArgs& args, const RunPlan& plan) {
   return options;
 }
 
-// After each point, in case there is no end. Whether it can be written is told at the end.
-void KeepAsMeasured(const std::string& path, const Invocation& invocation, RunRecord record) {
-  record.command = invocation.command;
-  record.version = kVersion;
-  record.error = "the process had not come to its end: this is what was measured until then";
-  (void)WriteFileAtomically(path, ToJson(record));
-}
-
 Status CheckPlan(const RunPlan& plan) {
   VERNIER_TRY(CheckRun(plan));
   if (plan.runners.empty()) {
@@ -76,15 +64,11 @@ int ProfileCommand(std::span<const std::string> words, const Invocation& invocat
   const CommandStart start = StartCommand(command, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
-  Result<ProfilePlan> plan = BindProfile(start.args, invocation, log);
+  const Result<ProfilePlan> plan = BindProfile(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
-  if (const std::string& path = plan->run.save.record; !path.empty()) {
-    plan->options.keep = [&](const RunRecord& record) { KeepAsMeasured(path, invocation, record); };
-  }
   log.Start("RUNNING | Command: " + invocation.command);
-  RunOutcome outcome = ExecuteProfile(plan->run, plan->options, log, WatchSignals());
-  CompleteRecord(outcome, plan->run, start.args, command, invocation);
-  SaveRecordAndReports(plan->run.save, outcome.record, outcome.faults, log);
+  const RunOutcome outcome = CarryOutProfile(
+      plan->run, plan->options, ContextOf(start.args, command.options(), invocation, log));
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
   const size_t layers = log.Enabled(Severity::kVerbose) ? kShownLayers : 0;
   const std::string table = FormatProfile(outcome.record, layers);

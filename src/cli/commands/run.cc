@@ -22,7 +22,9 @@ int RunCommand(std::span<const std::string> words, const Invocation& invocation)
   if (plan->runners.empty()) {
     log.Warning("No runners have been selected. Inference will not be run!");
   }
-  return CarryOut(*plan, start.args, *FindCommand("run"), invocation, log);
+  const SessionContext context =
+      ContextOf(start.args, FindCommand("run")->options(), invocation, log);
+  return CarryOut(*plan, context, invocation, log);
 }
 
 }  // namespace vernier

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "record/run_record.h"
 #include "vernier/run_plan.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

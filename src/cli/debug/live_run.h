@@ -11,11 +11,11 @@
 
 #include "cli/arg_parser.h"
 #include "cli/option_table.h"
-#include "record/run_record.h"
 #include "run/caller_objects.h"
 #include "run/exit_code.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
+#include "vernier/run_record.h"
 #include "vernier/status.h"
 
 namespace vernier {

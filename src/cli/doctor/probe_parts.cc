@@ -7,7 +7,7 @@
 
 #include "backend/python_program.h"
 #include "cli/commands/backend_probe.h"
-#include "cli/version.h"
+#include "core/version.h"
 #include "util/own_program.h"
 #include "util/program_output.h"
 

@@ -14,7 +14,7 @@
 #include "cli/bind_script_runner.h"
 #include "cli/script/python_call.h"
 #include "cli/script/shell_command.h"
-#include "cli/version.h"
+#include "core/version.h"
 #include "io/text_encoding.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"

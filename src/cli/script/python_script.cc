@@ -8,7 +8,7 @@
 #include "cli/bind_runners.h"
 #include "cli/own_python.h"
 #include "cli/script/python_script_writer.h"
-#include "cli/version.h"
+#include "core/version.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"
 

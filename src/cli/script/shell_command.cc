@@ -5,7 +5,7 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/version.h"
+#include "core/version.h"
 #include "util/shell_words.h"
 
 namespace vernier {

@@ -1,8 +1,8 @@
 // What `blame` found as the page's script takes it.
 #pragma once
 
-#include "record/blame_record.h"
 #include "report/html/page_json.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 

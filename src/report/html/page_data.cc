@@ -2,13 +2,13 @@
 
 #include <map>
 
-#include "record/blame_record.h"
 #include "report/html/blame_data.h"
 #include "report/html/page_json.h"
 #include "report/run_summary.h"
 #include "report/verdict_text.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 namespace {

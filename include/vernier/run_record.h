@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "record/chart_record.h"
-#include "record/graph_record.h"
-#include "record/profile_record.h"
+#include "vernier/chart_record.h"
+#include "vernier/graph_record.h"
+#include "vernier/profile_record.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -1,0 +1,72 @@
+// Runs from a program of your own: fill a RunPlan, get a RunRecord.
+//
+// Frameworks never load into your process. Each one works in a process of the program `vernier`,
+// which must therefore be installed beside the library (SessionOptions::program). A model or a
+// framework that crashes ends as a sentence in the record.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "vernier/blame_record.h"
+#include "vernier/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/run_record.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Called as a run goes on, from the thread that called Run(). Empty functions are not called. The
+/// arguments end with the call; copies of tensors share their bytes and may be kept.
+struct SessionEvents {
+  /// What every runner is given in an iteration. With ExecutionPlan::sequential once a runner.
+  std::function<void(int64_t iteration, const TensorMap& feed)> feed_made;
+  /// What one runner computed. Asking for it brings outputs from devices to the host.
+  std::function<void(int64_t iteration, const IterationResult& outputs)> outputs_made;
+  /// Inferences done; `total` is 0 while it is not known.
+  std::function<void(int64_t done, int64_t total)> progress;
+};
+
+struct SessionOptions {
+  /// Receives the lines that `vernier run` would print; null: none are made. Outlives the call.
+  Logger* logger = nullptr;
+  /// Set it from a signal handler, to the signal's number: the run ends in order, and what it
+  /// finished is in the record. May be null. Outlives the call.
+  const std::atomic<int>* interrupted = nullptr;
+  /// The executable `vernier`. Empty: $VERNIER_PROGRAM, else `vernier` on the PATH, else where this
+  /// library was installed. The first call in a process decides for all.
+  std::string program;
+  SessionEvents events;
+};
+
+/// A runner of that backend ("onnxruntime", "openvino", "tensorrt", ...), labelled `name`, with the
+/// model at `path`; the format follows from the file's name.
+RunnerPlan MakeRunner(std::string name, std::string backend, std::string path);
+
+/// What can be known of a plan before anything is opened: models, scripts and loaded files are
+/// there, nothing that is saved overwrites what is read, options go together. kInvalidArgument or
+/// kMalformed, in one sentence.
+Status ValidatePlan(const RunPlan& plan);
+
+/// Carries out the plan: runs, compares, searches the layer to blame where the plan asks for that,
+/// saves. Errors are those of ValidatePlan(), and kUnavailable where `vernier` is not found;
+/// whatever goes wrong later (a crash, a mismatch, a full disk) is in the record, whose exit_code
+/// is that of `vernier run` (docs/exit-codes.md): 0 where everything asked for was done and agreed.
+/// One call at a time in a process.
+Result<RunRecord> Run(const RunPlan& plan, const SessionOptions& options = {});
+
+/// Searches the layer to blame for the difference between two of the plan's runners, whether or not
+/// their outputs differ; `plan.blame` may be empty. Errors as Run().
+Result<BlameRecord> Blame(const RunPlan& plan, const SessionOptions& options = {});
+
+/// The tables that end `vernier run`: runners, the worst outputs, what was and was not compared,
+/// and advice.
+std::string FormatSummary(const RunRecord& record);
+
+/// The table of `vernier blame`.
+std::string FormatSummary(const BlameRecord& record);
+
+}  // namespace vernier

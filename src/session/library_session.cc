@@ -1,0 +1,121 @@
+// session.h: sessions of programs that are not ours.
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "model/model_type.h"
+#include "report/blame_text.h"
+#include "report/run_summary.h"
+#include "run/caller_objects.h"
+#include "session/run_session.h"
+#include "util/own_program.h"
+#include "vernier/session.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Silence final : public Logger {
+ public:
+  bool Enabled(Severity) const override { return false; }
+  void Write(Severity, std::string_view, LogColor, bool) override {}
+  void Indent(int) override {}
+};
+
+bool IsFile(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+// The first `vernier` in a folder of $PATH; empty where none is.
+fs::path FromPath() {
+  const char* folders = std::getenv("PATH");
+  std::string_view rest = folders == nullptr ? "" : folders;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    if (const fs::path path = fs::path(folder) / "vernier"; !folder.empty() && IsFile(path)) {
+      return path;
+    }
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+  }
+  return {};
+}
+
+Status ChooseProgram(const std::string& named) {
+  if (!named.empty()) {
+    if (IsFile(named)) return UseProgram(named), Status();
+    return Unavailable("SessionOptions::program: there is no file '" + named + "'");
+  }
+  const char* variable = std::getenv("VERNIER_PROGRAM");
+  if (variable != nullptr && *variable != '\0') {
+    if (IsFile(variable)) return UseProgram(variable), Status();
+    return Unavailable("$VERNIER_PROGRAM: there is no file '" + std::string(variable) + "'");
+  }
+  for (const fs::path& path : {FromPath(), fs::path(VERNIER_INSTALLED_PROGRAM)}) {
+    if (IsFile(path)) return UseProgram(path), Status();
+  }
+  return Unavailable(
+      "the program 'vernier', in whose processes frameworks run, was not found: install it, or "
+      "name it by SessionOptions::program or $VERNIER_PROGRAM");
+}
+
+// What SessionOptions leaves open.
+struct Defaults {
+  Silence silence;
+  std::atomic<int> interrupted{0};
+
+  SessionContext ContextOf(const SessionOptions& options) {
+    SessionContext context{options.logger == nullptr ? silence : *options.logger,
+                           options.interrupted == nullptr ? interrupted : *options.interrupted};
+    context.origin = DescribeMachine(std::time(nullptr));
+    context.events = options.events;
+    return context;
+  }
+};
+
+Status Prepare(const RunPlan& plan, const SessionOptions& options) {
+  VERNIER_TRY(ValidatePlan(plan));
+  if (plan.runners.empty() && plan.load_outputs.empty()) {
+    return InvalidArgument("the plan has neither runners nor saved outputs to compare");
+  }
+  return ChooseProgram(options.program);
+}
+
+}  // namespace
+
+RunnerPlan MakeRunner(std::string name, std::string backend, std::string path) {
+  RunnerPlan runner;
+  runner.name = std::move(name);
+  runner.backend = std::move(backend);
+  runner.model.path = std::move(path);
+  const Result<ModelType> type = InferModelType(runner.model.path, {});
+  if (type.ok()) runner.model.type = std::string(ModelTypeName(*type));
+  return runner;
+}
+
+Result<RunRecord> Run(const RunPlan& plan, const SessionOptions& options) {
+  VERNIER_TRY(Prepare(plan, options));
+  Defaults defaults;
+  SessionContext context = defaults.ContextOf(options);
+  CallerObjects caller;
+  caller.keeps_outputs = static_cast<bool>(options.events.outputs_made);
+  context.caller = &caller;
+  return CarryOutRun(plan, context).record;
+}
+
+Result<BlameRecord> Blame(const RunPlan& plan, const SessionOptions& options) {
+  VERNIER_TRY(Prepare(plan, options));
+  Defaults defaults;
+  BlamePlan search{plan.blame.value_or(BlameOptions()), plan, plan.save.WantsPage(), {}};
+  return CarryOutBlame(search, defaults.ContextOf(options)).record;
+}
+
+std::string FormatSummary(const RunRecord& record) {
+  return FormatRunSummary(record, {record.runners.size() > 1});
+}
+
+std::string FormatSummary(const BlameRecord& record) { return FormatBlame(record, false); }
+
+}  // namespace vernier

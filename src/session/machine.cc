@@ -1,0 +1,54 @@
+// The machine, the folder and the time of a call.
+#include <sys/utsname.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "session/run_session.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+std::string Utc(std::time_t now) {
+  std::tm parts{};
+  char text[32] = "";
+  if (::gmtime_r(&now, &parts) != nullptr) {
+    std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  }
+  return text;
+}
+
+std::string System() {
+  utsname names{};
+  if (::uname(&names) != 0) return "";
+  return std::string(names.sysname) + " " + names.release + " " + names.machine;
+}
+
+// Empty where the processor has no name there, as on arm64.
+std::string Processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    return std::string(Trim(line.substr(line.find(':') + 1)));
+  }
+  return "";
+}
+
+}  // namespace
+
+OriginRecord DescribeMachine(std::time_t now) {
+  OriginRecord origin;
+  std::error_code ignored;
+  origin.directory = std::filesystem::current_path(ignored).string();
+  origin.started = Utc(now);
+  origin.system = System();
+  origin.processor = Processor();
+  origin.processors = std::thread::hardware_concurrency();
+  return origin;
+}
+
+}  // namespace vernier

@@ -1,0 +1,157 @@
+#include "session/run_session.h"
+
+#include <memory>
+#include <utility>
+
+#include "core/version.h"
+#include "report/report_files.h"
+#include "report/run_reporter.h"
+#include "run/model_graph.h"
+#include "util/atomic_file.h"
+
+namespace vernier {
+namespace {
+
+// Logs the run, and passes on what the caller wants to hear.
+class SessionObserver final : public RunObserver {
+ public:
+  SessionObserver(const RunPlan& plan, const SessionContext& context)
+      : reporter_(context.logger, plan, !context.show_progress),
+        events_(context.events),
+        compares_(plan.pairs.rule != PairRule::kNamed || !plan.pairs.named.empty()) {}
+
+  ComparisonDetail DetailWanted() override { return reporter_.DetailWanted(); }
+  void FeedMade(int64_t iteration, const TensorMap& feed) override {
+    if (events_.feed_made) events_.feed_made(iteration, feed);
+  }
+  void OutputsMade(int64_t iteration, const IterationResult& outputs) override {
+    if (events_.outputs_made) events_.outputs_made(iteration, outputs);
+  }
+  void ComparisonsStarted(std::span<const RunnerPair> pairs) override {
+    reporter_.ComparisonsStarted(pairs);
+  }
+  void IterationStarted(int64_t iteration) override {
+    if (compares_) reporter_.IterationStarted(iteration);
+  }
+  void PairCompared(const IterationComparison& comparison) override {
+    reporter_.PairCompared(comparison);
+  }
+  void PairFinished(const RunnerPair& pair, const ComparisonTally& tally) override {
+    reporter_.PairFinished(pair, tally);
+  }
+  void OutputValidated(const std::string& runner, int64_t iteration, const NamedTensor& output,
+                       const Validation& validation) override {
+    reporter_.OutputValidated(runner, iteration, output, validation);
+  }
+  void ValidationStarted(const std::vector<std::string>& runners) override {
+    reporter_.ValidationStarted(runners);
+  }
+  void ValidationFinished(bool valid) override { reporter_.ValidationFinished(valid); }
+  void Waiting(std::optional<double> seconds) override { reporter_.Waiting(seconds); }
+  void Progress(int64_t done, int64_t total) override {
+    reporter_.Progress(done, total);
+    if (events_.progress) events_.progress(done, total);
+  }
+
+  RunReporter& reporter() { return reporter_; }
+
+ private:
+  RunReporter reporter_;
+  const SessionEvents& events_;
+  const bool compares_;
+};
+
+void Note(const Status& status, Logger& logger, RunFaults& faults) {
+  if (status.ok()) return;
+  logger.Critical(status.message());
+  faults.Add(status);
+}
+
+void WriteReports(const SavePlan& plan, const RunRecord& record, Logger& logger,
+                  RunFaults& faults) {
+  for (const ReportFile& report : plan.reports) {
+    logger.Info("Saving report to " + report.path);
+    Note(WriteReport(report, record), logger, faults);
+  }
+}
+
+void BlameAfterwards(const RunPlan& run, const SessionContext& context, RunOutcome& outcome) {
+  BlamePlan plan{*run.blame, run, {}, {}};
+  // Reports cover both, and are written last.
+  plan.run.save.reports.clear();
+  plan.charts = run.save.WantsPage();
+  BlameOutcome blame = CarryOutBlame(plan, context);
+  if (!blame.record.layers.empty()) {
+    outcome.record.blame = std::make_shared<const BlameRecord>(std::move(blame.record));
+  }
+  outcome.faults.Add(blame.faults);
+}
+
+// For whoever would lose it if the process died. Whether it can be written is found out at the end.
+void KeepAsMeasured(const std::string& path, const std::string& command, RunRecord record) {
+  record.command = command;
+  record.version = kVersion;
+  record.error = "the process had not come to its end: this is what was measured until then";
+  (void)WriteFileAtomically(path, ToJson(record));
+}
+
+}  // namespace
+
+RunOutcome CarryOutRun(const RunPlan& plan, const SessionContext& context) {
+  SessionObserver observer(plan, context);
+  RunOutcome outcome =
+      ExecuteRun(plan, context.logger, observer, context.interrupted, context.caller);
+  RunFaults& faults = outcome.faults;
+  const bool well = !faults.any();
+  Note(observer.reporter().SaveAccuracy(), context.logger, faults);
+  Note(observer.reporter().FinishPictures(well), context.logger, faults);
+  // Frameworks that failed would only fail again.
+  const bool ran = faults.signal == 0 && !faults.backend;
+  if (plan.blame && ran) BlameAfterwards(plan, context, outcome);
+  FinishRecord(plan, context, outcome);
+  return outcome;
+}
+
+BlameOutcome CarryOutBlame(const BlamePlan& plan, const SessionContext& context) {
+  BlameOutcome outcome = ExecuteBlame(plan, context.logger, context.interrupted);
+  BlameRecord& record = outcome.record;
+  record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
+  if (!plan.save.empty()) {
+    Note(WriteFileAtomically(plan.save, ToJson(record)), context.logger, outcome.faults);
+  }
+  if (context.blamed) context.blamed(record);
+  if (!plan.run.save.reports.empty()) {
+    RunRecord page = RecordOf(record);
+    page.origin = context.origin;
+    if (plan.run.save.WantsPage()) page.graph = FindModelGraph(plan.run);
+    WriteReports(plan.run.save, page, context.logger, outcome.faults);
+  }
+  record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
+  return outcome;
+}
+
+RunOutcome CarryOutProfile(const RunPlan& plan, ProfileOptions options,
+                           const SessionContext& context) {
+  if (const std::string& path = plan.save.record; !path.empty()) {
+    options.keep = [&](const RunRecord& record) { KeepAsMeasured(path, plan.command, record); };
+  }
+  RunOutcome outcome = ExecuteProfile(plan, options, context.logger, context.interrupted);
+  FinishRecord(plan, context, outcome);
+  return outcome;
+}
+
+void FinishRecord(const RunPlan& plan, const SessionContext& context, RunOutcome& outcome) {
+  RunRecord& record = outcome.record;
+  record.command = plan.command;
+  record.version = kVersion;
+  record.origin = context.origin;
+  if (plan.save.WantsCharts()) record.graph = FindModelGraph(plan);
+  record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
+  if (!plan.save.record.empty()) {
+    Note(WriteFileAtomically(plan.save.record, ToJson(record)), context.logger, outcome.faults);
+  }
+  WriteReports(plan.save, record, context.logger, outcome.faults);
+  record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
+}
+
+}  // namespace vernier

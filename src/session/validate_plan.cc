@@ -1,0 +1,94 @@
+// What can be known of a plan before anything is opened.
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "model/model_type.h"
+#include "util/paths.h"
+#include "vernier/session.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path Absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
+
+Status CheckPaths(const RunPlan& plan) {
+  std::vector<std::string> saved;
+  for (const std::string* path : {&plan.save.inputs, &plan.save.outputs, &plan.save.input_blobs}) {
+    if (path->empty()) continue;
+    for (const std::string& other : saved) {
+      std::error_code ignored;
+      if (fs::weakly_canonical(*path, ignored) == fs::weakly_canonical(other, ignored)) {
+        return InvalidArgument(
+            "Two of save_inputs_path, save_outputs_path, and "
+            "save_input_blob_path resolve to the same path ('" +
+            *path + "'). Use distinct paths.");
+      }
+    }
+    saved.push_back(*path);
+  }
+  std::vector<std::string> loaded = plan.inputs.load_paths;
+  loaded.insert(loaded.end(), plan.load_outputs.begin(), plan.load_outputs.end());
+  for (const std::string& save : saved) {
+    for (const std::string& load : loaded) {
+      if (!LiesWithin(Absolute(load), Absolute(save))) continue;
+      return InvalidArgument("The load path '" + load + "' overlaps the save path '" + save +
+                             "'. Saving would overwrite or conflict with the data being loaded. "
+                             "Use distinct paths for loading and saving.");
+    }
+  }
+  return {};
+}
+
+Status CheckResume(const RunPlan& plan) {
+  if (!plan.save.resume) return {};
+  if (plan.save.outputs.empty()) {
+    return InvalidArgument(
+        "--resume goes on with what was saved: name the place with --save-outputs");
+  }
+  if (plan.runners.empty()) {
+    return InvalidArgument("--resume: there is no runner that could go on");
+  }
+  return {};
+}
+
+// A misspelt name must not cost the time until the script is wanted.
+Status CheckScripts(const RunPlan& plan) {
+  for (const ScriptFunction* script :
+       {&plan.inputs.script, &plan.compare_script, &plan.postprocess_script}) {
+    std::error_code ignored;
+    if (!script->given() || fs::exists(script->path, ignored)) continue;
+    return Malformed("Could not import symbol: " + script->function +
+                     " from script: " + script->path + "\nNote: Error was: there is no such file");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status ValidatePlan(const RunPlan& plan) {
+  for (const RunnerPlan& runner : plan.runners) {
+    const std::optional<ModelType> type = ModelTypeFromName(runner.model.type);
+    if (type && runner.backend == "tensorflow" && !IsTensorFlowModel(*type)) {
+      return InvalidArgument("Model type: " + runner.model.type +
+                             " cannot be imported with TensorFlow.\nNote: --runner LABEL='tf "
+                             "MODEL' gives TensorFlow a model of its own");
+    }
+    // A script may hold its model itself.
+    if (!runner.model.path.empty() || runner.backend == "python") continue;
+    return InvalidArgument(
+        "One or more runners was specified, but no model file was provided. Make sure you've "
+        "specified the model path, and also that it's not being consumed as an argument for "
+        "another parameter");
+  }
+  VERNIER_TRY(CheckResume(plan));
+  VERNIER_TRY(CheckPaths(plan));
+  VERNIER_TRY(CheckScripts(plan));
+  return CheckAverageOptions(plan.compare);
+}
+
+}  // namespace vernier

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""A program outside of the source tree is built against an installation, and compares models.
+
+Environment: BUILD (the build folder), CMAKE, WORK (a folder for what the tests make).
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples/library"
+DIGITS = ROOT / "examples/digits.onnx"
+
+
+def carry_out(*words, **settings):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, **settings)
+
+
+class InstalledLibrary(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(dir=os.environ["WORK"]))
+        cls.addClassCleanup(shutil.rmtree, cls.work, ignore_errors=True)
+        cls.prefix = cls.work / "prefix"
+        cls.cmake = os.environ["CMAKE"]
+        cls.must(cls.cmake, "--install", os.environ["BUILD"], "--prefix", cls.prefix)
+        cls.must(cls.cmake, "-S", EXAMPLE, "-B", cls.work / "build",
+                 f"-DCMAKE_PREFIX_PATH={cls.prefix}", "-DCMAKE_BUILD_TYPE=Release")
+        cls.must(cls.cmake, "--build", cls.work / "build")
+        cls.program = cls.work / "build/compare_two"
+
+    @classmethod
+    def must(cls, *words):
+        done = carry_out(*words)
+        if done.returncode != 0:
+            raise AssertionError(f"{words}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+    def compare(self, *words, **environment):
+        own = dict(os.environ, VERNIER_PROGRAM=str(self.prefix / "bin/vernier"))
+        return carry_out(self.program, *words, env={**own, **environment})
+
+    def test_two_backends_agree(self):
+        done = self.compare(DIGITS, "onnxruntime", "openvino")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("3 of 3 iterations agree", done.stdout)
+        self.assertIn("reference vs. candidate: PASSED", done.stdout)
+
+    def test_a_backend_that_is_not_there_is_a_sentence_and_its_exit_code(self):
+        done = self.compare(DIGITS, "onnxruntime", "nosuch")
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        self.assertIn("nosuch", done.stdout + done.stderr)
+
+    def test_a_missing_model_is_a_sentence(self):
+        done = self.compare(self.work / "none.onnx", "onnxruntime", "openvino")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("none.onnx", done.stdout + done.stderr)
+
+    def test_without_the_program_it_says_how_to_name_it(self):
+        done = self.compare(DIGITS, "onnxruntime", "openvino", VERNIER_PROGRAM="/nosuch/vernier")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("$VERNIER_PROGRAM: there is no file '/nosuch/vernier'", done.stderr)
+
+    def test_the_documentation_shows_the_program_that_is_tested(self):
+        page = (ROOT / "docs/library.md").read_text(encoding="utf-8")
+        for name in ("compare_two.cc", "CMakeLists.txt"):
+            self.assertIn((EXAMPLE / name).read_text(encoding="utf-8") + "```", page, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
