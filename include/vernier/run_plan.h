@@ -180,4 +180,13 @@ struct RunPlan {
   std::optional<BlameOptions> blame;  ///< --blame: search where outputs differ, after the run
 };
 
+/// The plan as the file of a run (`--save-run-file`): JSON with what differs from a new plan, under
+/// the names of docs/run-file.md.
+std::string ToJson(const RunPlan& plan);
+
+/// A plan from what ToJson() made of it, or from a file that somebody wrote: what is absent keeps
+/// its default. `what` names the text in messages. kMalformed, naming the setting, for a setting
+/// that there is not, a value of another type, or a file of a later version.
+Result<RunPlan> ReadPlan(const std::string& text, const std::string& what);
+
 }  // namespace vernier

@@ -131,6 +131,7 @@ OptionTable RunOptionTable() {
   groups.push_back(ReportGroup());
   groups.push_back(RunAndBlameGroup());
   groups.push_back(BlameGroup());
+  groups.push_back(RunFileGroup());
   groups.push_back(ScriptGroup());
   return OptionTable(std::move(groups));
 }

@@ -1,15 +1,26 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/run_file.h"
 #include "cli/script/script_file.h"
 
 namespace vernier {
+namespace {
+
+Result<RunPlan> Plan(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  if (!args.Has("run_file")) return BindRun(args, invocation, log);
+  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, LoadRunFile(args));
+  plan.command = invocation.command;
+  return plan;
+}
+
+}  // namespace
 
 int RunCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(*FindCommand("run"), words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
-  const Result<RunPlan> plan = BindRun(start.args, invocation, log);
+  const Result<RunPlan> plan = Plan(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   if (const auto script = start.args.Value("gen_script")) {
     Status status = CheckRun(*plan);
@@ -17,6 +28,9 @@ int RunCommand(std::span<const std::string> words, const Invocation& invocation)
       status = GenerateScript(std::string(*script), *plan, start.args, invocation, log);
     }
     return EndCommand(status, invocation, log);
+  }
+  if (const Status saved = SaveRunFile(start.args, *plan); !saved.ok()) {
+    return EndCommand(saved, invocation, log);
   }
   log.Start("RUNNING | Command: " + invocation.command);
   if (plan->runners.empty()) {

@@ -28,6 +28,7 @@ std::vector<OptionGroup> CompareGroup();
 OptionGroup WorkerGroup();
 OptionGroup ProfileOptionRows();
 OptionGroup ReportGroup();
+OptionGroup RunFileGroup();
 OptionGroup InspectGroup();
 OptionGroup DocumentGroup();
 OptionGroup TacticReplayGroup();

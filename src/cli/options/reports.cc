@@ -21,6 +21,22 @@ constexpr OptionRow kReports[] = {
      .origin = Origin::kOurs},
 };
 
+constexpr OptionRow kRunFiles[] = {
+    {.flags = {"--run-file"},
+     .dest = "run_file",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Carry out the run that FILE describes, which --save-run-file or a program wrote. "
+             "Beside it only options of logging may be given.",
+     .origin = Origin::kOurs},
+    {.flags = {"--save-run-file"},
+     .dest = "save_run_file",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Save what this command line asks for as JSON, before it is carried out.",
+     .origin = Origin::kOurs},
+};
+
 constexpr OptionRow kReportFiles[] = {
     {.dest = "record",
      .arity = Arity::kOne,
@@ -39,6 +55,8 @@ constexpr OptionRow kReportFiles[] = {
 }  // namespace
 
 OptionGroup ReportFileGroup() { return {"Reports", "the record and the reports", kReportFiles}; }
+
+OptionGroup RunFileGroup() { return {"Run files", "a run as a file", kRunFiles}; }
 
 OptionGroup ReportGroup() { return {"Reports", "records of the run", kReports}; }
 

@@ -1,0 +1,249 @@
+// A RunPlan as the file of a run.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "record/plan_schema.h"
+#include "record/record_json.h"
+#include "util/close_matches.h"
+
+namespace vernier {
+namespace {
+
+using PlanJson = RecordJson;
+using OptionPairs = std::vector<std::pair<std::string, std::string>>;
+
+constexpr const char* kVersionKey = "vernier_run";
+constexpr int kPlanVersion = 1;
+// The key of what applies to every output without an entry of its own, as in --rtol.
+constexpr const char* kAllOutputs = "";
+
+template <typename T>
+concept Enumerated = std::is_enum_v<T> && !std::same_as<T, CompareFunction>;
+
+// Writes what is not as a new plan has it.
+class PlanWriter {
+ public:
+  template <typename T>
+  void operator()(const char* key, const T& value) {
+    json_[key] = JsonOf(value);
+  }
+  void operator()(const char* key, const std::optional<std::string>& value) { Maybe(key, value); }
+  void operator()(const char* key, const std::optional<int64_t>& value) { Maybe(key, value); }
+  void operator()(const char* key, const std::optional<BlameOptions>& value) {
+    if (value) json_[key] = Written(*value);
+  }
+
+  // Without what a new part has, too.
+  template <typename Part>
+  static PlanJson Written(const Part& part) {
+    static const Part kNew;
+    PlanWriter writer, usual;
+    ListPlan(writer, part);
+    ListPlan(usual, kNew);
+    PlanJson json = PlanJson::object();
+    for (const auto& [key, value] : writer.json_.items()) {
+      const auto same = usual.json_.find(key);
+      if (same == usual.json_.end() || *same != value) json[key] = value;
+    }
+    return json;
+  }
+
+ private:
+  template <typename T>
+  void Maybe(const char* key, const std::optional<T>& value) {
+    if (value) json_[key] = JsonOf(*value);
+  }
+
+  static PlanJson JsonOf(bool value) { return value; }
+  static PlanJson JsonOf(double value) { return NumberJson(value); }
+  static PlanJson JsonOf(std::integral auto value) { return value; }
+  static PlanJson JsonOf(const std::string& text) { return text; }
+  static PlanJson JsonOf(CompareFunction function) { return CompareFunctionName(function); }
+  static PlanJson JsonOf(Enumerated auto value) {
+    return NamesOf(value)[static_cast<size_t>(value)];
+  }
+  static PlanJson JsonOf(const std::pair<std::string, std::string>& pair) {
+    return PlanJson::array({pair.first, pair.second});
+  }
+  template <typename T>
+  static PlanJson JsonOf(const PerOutput<T>& values) {
+    PlanJson json = PlanJson::object();
+    if (values.fallback) json[kAllOutputs] = JsonOf(*values.fallback);
+    for (const auto& [output, value] : values.entries) json[output] = JsonOf(value);
+    return json;
+  }
+  template <typename T>
+  static PlanJson JsonOf(const std::vector<T>& items) {
+    PlanJson list = PlanJson::array();
+    for (const T& item : items) list.push_back(JsonOf(item));
+    return list;
+  }
+  template <typename Part>
+  requires std::is_class_v<Part>
+  static PlanJson JsonOf(const Part& part) { return Written(part); }
+
+  PlanJson json_ = PlanJson::object();
+};
+
+// Reads what is there, and keeps the rest. The first thing that is wrong is the error of the whole.
+class PlanReader {
+ public:
+  PlanReader(const PlanJson& json, std::string path, std::string& error)
+      : json_(json), path_(std::move(path)), error_(error) {
+    if (!json.is_object()) Complain(path_, "an object");
+  }
+
+  template <typename T>
+  void operator()(const char* key, T& value) {
+    known_.push_back(key);
+    if (!json_.is_object()) return;
+    const auto found = json_.find(key);
+    if (found != json_.end()) Read(*found, Place(key), value);
+  }
+
+  // To be called last: a misspelt setting must not pass in silence.
+  void CheckNames() {
+    if (!json_.is_object()) return;
+    for (const auto& [key, value] : json_.items()) {
+      if (key == kVersionKey || std::find(known_.begin(), known_.end(), key) != known_.end()) {
+        continue;
+      }
+      if (!error_.empty()) return;
+      const std::vector<std::string> near = CloseMatches(key, known_, 1);
+      error_ = "there is no setting '" + Place(key) + "'" +
+               (near.empty() ? "" : "; did you mean '" + near.front() + "'?");
+    }
+  }
+
+ private:
+  std::string Place(std::string_view key) const {
+    return path_.empty() ? std::string(key) : path_ + "." + std::string(key);
+  }
+
+  void Complain(const std::string& place, const std::string& expected) {
+    if (!error_.empty()) return;
+    error_ = (place.empty() ? "the file" : "'" + place + "'") + ": expected " + expected;
+  }
+
+  void Read(const PlanJson& json, const std::string& place, bool& value) {
+    if (!json.is_boolean()) return Complain(place, "true or false");
+    value = json.get<bool>();
+  }
+  void Read(const PlanJson& json, const std::string& place, std::string& text) {
+    if (!json.is_string()) return Complain(place, "text");
+    text = json.get<std::string>();
+  }
+  void Read(const PlanJson& json, const std::string& place, double& number) {
+    const std::string text = json.is_string() ? json.get<std::string>() : "";
+    for (const double value : {HUGE_VAL, -HUGE_VAL}) {
+      if (text == NumberJson(value).get<std::string>()) return void(number = value);
+    }
+    if (!json.is_number()) return Complain(place, "a number");
+    number = json.get<double>();
+  }
+  void Read(const PlanJson& json, const std::string& place, int64_t& number) {
+    if (!json.is_number_integer()) return Complain(place, "a whole number");
+    if (json.is_number_unsigned() && !std::in_range<int64_t>(json.get<uint64_t>())) {
+      return Complain(place, "a smaller number");
+    }
+    number = json.get<int64_t>();
+  }
+  void Read(const PlanJson& json, const std::string& place, uint64_t& number) {
+    if (!json.is_number_unsigned()) return Complain(place, "a whole number >= 0");
+    number = json.get<uint64_t>();
+  }
+  void Read(const PlanJson& json, const std::string& place, CompareFunction& function) {
+    const auto named = CompareFunctionFromName(json.is_string() ? json.get<std::string>() : "");
+    if (!named) return Complain(place, "the name of a comparison function");
+    function = *named;
+  }
+  void Read(const PlanJson& json, const std::string& place, Enumerated auto& value) {
+    const auto names = NamesOf(value);
+    const std::string word = json.is_string() ? json.get<std::string>() : "";
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found != names.end()) {
+      value = static_cast<std::remove_cvref_t<decltype(value)>>(found - names.begin());
+      return;
+    }
+    std::string all;
+    for (const std::string_view name : names) {
+      all += (all.empty() ? "" : ", ") + ("'" + std::string(name) + "'");
+    }
+    Complain(place, "one of " + all);
+  }
+  void Read(const PlanJson& json, const std::string& place,
+            std::pair<std::string, std::string>& pair) {
+    if (!json.is_array() || json.size() != 2) return Complain(place, "a list of two texts");
+    Read(json[0], place + "[0]", pair.first);
+    Read(json[1], place + "[1]", pair.second);
+  }
+  template <typename T>
+  void Read(const PlanJson& json, const std::string& place, std::optional<T>& value) {
+    if (!json.is_null()) Read(json, place, value.emplace());
+  }
+  template <typename T>
+  void Read(const PlanJson& json, const std::string& place, PerOutput<T>& values) {
+    if (!json.is_object()) return Complain(place, "an object with a value for each output");
+    for (const auto& [output, value] : json.items()) {
+      T& into = output == kAllOutputs ? values.fallback.emplace()
+                                      : values.entries.emplace_back(output, T()).second;
+      Read(value, place + "." + output, into);
+    }
+  }
+  template <typename T>
+  void Read(const PlanJson& json, const std::string& place, std::vector<T>& items) {
+    if (!json.is_array()) return Complain(place, "a list");
+    items.clear();
+    for (const PlanJson& item : json) {
+      Read(item, place + "[" + std::to_string(items.size()) + "]", items.emplace_back());
+    }
+  }
+  template <typename Part>
+  requires std::is_class_v<Part>
+  void Read(const PlanJson& json, const std::string& place, Part& part) {
+    PlanReader reader(json, place, error_);
+    ListPlan(reader, part);
+    reader.CheckNames();
+  }
+
+  const PlanJson& json_;
+  std::string path_;
+  std::string& error_;
+  std::vector<std::string_view> known_;
+};
+
+}  // namespace
+
+std::string ToJson(const RunPlan& plan) {
+  PlanJson json = PlanJson::object();
+  json[kVersionKey] = kPlanVersion;
+  json.update(PlanWriter::Written(plan));
+  return DumpJson(json, 2) + "\n";
+}
+
+Result<RunPlan> ReadPlan(const std::string& text, const std::string& what) {
+  const PlanJson json = PlanJson::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains(kVersionKey)) {
+    return Malformed("'" + what + "' is not the file of a run: it is what --save-run-file writes");
+  }
+  const PlanJson& version = json[kVersionKey];
+  if (!version.is_number_integer() || version.get<int64_t>() > kPlanVersion) {
+    return Malformed("'" + what + "' has the version " + version.dump() +
+                     "; this vernier reads up to " + std::to_string(kPlanVersion));
+  }
+  std::string error;
+  RunPlan plan;
+  PlanReader reader(json, "", error);
+  ListPlan(reader, plan);
+  reader.CheckNames();
+  if (!error.empty()) return Malformed("'" + what + "': " + error);
+  return plan;
+}
+
+}  // namespace vernier

@@ -1,0 +1,82 @@
+"""--save-run-file and --run-file: a run as a file, which anybody can carry out and edit."""
+
+import json
+import unittest
+
+from program import Case
+
+
+class RunFile(Case):
+    def setUp(self):
+        super().setUp()
+        self.save_model("m.onnx", shape=(2, 3))
+
+    def edited(self, **changes):
+        """run.json with other settings."""
+        path = self.folder / "run.json"
+        plan = json.loads(path.read_text(encoding="utf-8"))
+        plan.update(changes)
+        path.write_text(json.dumps(plan), encoding="utf-8")
+
+    def test_a_run_is_the_same_from_its_file(self):
+        words = ["m.onnx", "--onnxrt", "--runner", "other=onnxrt --graph-optimization-level none",
+                 "--iterations", "3", "--rtol", "1e-4", "--seed", "7", "--val-range", "[-2,2]",
+                 "--save-outputs", "out.json", "--report", "r.md"]
+        first = self.vernier("run", *words, "--save-run-file", "run.json")
+        self.assertEqual(first.code, 0, first.out + first.err)
+        outputs = (self.folder / "out.json").read_bytes()
+        plan = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+        self.assertEqual(plan["inputs"]["seed"], 7)
+        self.assertEqual(plan["compare"]["rtol"], {"": 1e-4})
+        for name in ("out.json", "r.md"):
+            (self.folder / name).unlink()
+        again = self.vernier("run", "--run-file", "run.json")
+        self.assertEqual(again.code, 0, again.out + again.err)
+        self.assertEqual((self.folder / "out.json").read_bytes(), outputs)
+        self.assertTrue((self.folder / "r.md").exists())
+
+    def test_what_the_file_decides_decides(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
+        self.vernier("run", "m.onnx", "--onnxrt", "--load-outputs", "gold.json",
+                     "--save-run-file", "run.json")
+        self.edited(inputs={"seed": 2})
+        ended = self.vernier("run", "--run-file", "run.json", "-q")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+
+    def test_blame_is_part_of_it(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--blame", "--save-blame", "b.json",
+                     "--save-run-file", "run.json")
+        (self.folder / "b.json").unlink()
+        ended = self.vernier("run", "--run-file", "run.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertTrue((self.folder / "b.json").exists())
+
+    def test_nothing_else_may_be_given_that_it_decides(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-run-file", "run.json")
+        for words, named in ((["m.onnx"], "'m.onnx'"), (["--openvino"], "--openvino"),
+                             (["--seed", "2"], "--seed")):
+            ended = self.vernier("run", "--run-file", "run.json", *words)
+            self.assertEqual(ended.code, 2, ended.out)
+            self.assertIn(f"'run.json' decides everything about the run: leave {named} out",
+                          ended.err)
+
+    def test_a_file_that_is_wrong_is_a_sentence(self):
+        for text, said in (("", "is not the file of a run"),
+                           ('{"vernier_run": 1, "runer": []}', "there is no setting 'runer'; did "
+                            "you mean 'runners'?"),
+                           ('{"vernier_run": 1, "inputs": {"seed": 1.5}}',
+                            "'inputs.seed': expected a whole number"),
+                           ('{"vernier_run": 99}', "this vernier reads up to 1")):
+            (self.folder / "run.json").write_text(text, encoding="utf-8")
+            ended = self.vernier("run", "--run-file", "run.json")
+            self.assertEqual(ended.code, 3, (text, ended.out, ended.err))
+            self.assertIn(said, ended.err)
+        self.assertEqual(self.vernier("run", "--run-file", "nosuch.json").code, 3)
+
+    def test_a_run_file_without_runners_runs_nothing_and_says_so(self):
+        (self.folder / "run.json").write_text('{"vernier_run": 1}', encoding="utf-8")
+        self.assertEqual(self.vernier("run", "--run-file", "run.json").code, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
