@@ -62,8 +62,8 @@ Result<RunRecord> Run(const RunPlan& plan, const SessionOptions& options = {});
 /// their outputs differ; `plan.blame` may be empty. Errors as Run().
 Result<BlameRecord> Blame(const RunPlan& plan, const SessionOptions& options = {});
 
-/// The tables that end `vernier run`: runners, the worst outputs, what was and was not compared,
-/// and advice.
+/// Why the run was given up, if it was, and the tables that end `vernier run`: runners, the worst
+/// outputs, what was and was not compared, and advice.
 std::string FormatSummary(const RunRecord& record);
 
 /// The table of `vernier blame`.

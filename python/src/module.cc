@@ -1,7 +1,7 @@
 // vernier._native: what the Python package needs of the C++ libraries. People use the package,
 // whose classes hold these.
 #include "bindings.h"
-#include "cli/version.h"
+#include "core/version.h"
 
 NB_MODULE(_native, module) {
   using namespace vernier::python;  // NOLINT: the macro's body is a function

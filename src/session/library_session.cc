@@ -113,7 +113,8 @@ Result<BlameRecord> Blame(const RunPlan& plan, const SessionOptions& options) {
 }
 
 std::string FormatSummary(const RunRecord& record) {
-  return FormatRunSummary(record, {record.runners.size() > 1});
+  const std::string why = record.error.empty() ? "" : record.error + "\n";
+  return why + FormatRunSummary(record, {record.runners.size() > 1});
 }
 
 std::string FormatSummary(const BlameRecord& record) { return FormatBlame(record, false); }

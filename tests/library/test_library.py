@@ -40,7 +40,8 @@ class InstalledLibrary(unittest.TestCase):
             raise AssertionError(f"{words}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 
     def compare(self, *words, **environment):
-        own = dict(os.environ, VERNIER_PROGRAM=str(self.prefix / "bin/vernier"))
+        own = dict(os.environ, VERNIER_PROGRAM=str(self.prefix / "bin/vernier"),
+                   VIRTUAL_ENV=str(ROOT / ".deps/runtimes"))
         return carry_out(self.program, *words, env={**own, **environment})
 
     def test_two_backends_agree(self):
