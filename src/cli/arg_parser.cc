@@ -317,8 +317,8 @@ class CommandLineParser {
     std::string text = invalid + list(row.choices.first(of_peer)) + ")";
     if (row.own_choices > 0) text += " or " + list(row.choices.subspan(of_peer));
     const std::vector<std::string_view> known(row.choices.begin(), row.choices.end());
-    const std::vector<std::string> near = CloseMatches(value, known, 1);
-    const std::string hint = near.empty() ? "" : "; did you mean '" + near.front() + "'?";
+    const std::string near = NearestName(value, known);
+    const std::string hint = near.empty() ? "" : "; did you mean '" + near + "'?";
     if (row.own_choices > 0) {
       result_.own_error = ArgumentError(row, invalid + list(row.choices) + ")" + hint).message();
     }

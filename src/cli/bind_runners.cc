@@ -7,9 +7,12 @@
 
 #include "backend/python_program.h"
 #include "cli/bind_model.h"
+#include "cli/bind_onnxruntime.h"
 #include "cli/bind_script_runner.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
+#include "cli/flag_suggestion.h"
+#include "cli/option_use.h"
 #include "cli/own_python.h"
 #include "cli/repeated_words.h"
 #include "cli/runner_kinds.h"
@@ -78,6 +81,7 @@ Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& lo
     runner.plugin_options.push_back(given.option);
   }
   if (runner.backend == "torch") VERNIER_TRY(BindTorch(args, runner));
+  if (runner.backend == "onnxruntime") VERNIER_TRY(CheckOnnxRuntimeOptions(args, logger));
   return runner.backend == kTensorRt ? BindTensorRt(args, runner, logger) : Status();
 }
 
@@ -144,6 +148,35 @@ void PassMarks(const std::vector<std::string>& words, RunnerPlan& runner) {
   }
 }
 
+// "'--intra-threads' is not an option of a runner; did you mean --intra-op-threads?"
+std::string UnknownRunnerOption(const OptionTable& table, const std::string& word) {
+  const std::string text = "'" + word + "' is not an option of a runner";
+  const std::optional<std::string> near = SuggestFlag(table, word);
+  if (!near) return text;
+  const OptionRow& row = *table.Find(*near)->row;
+  if (row.action == OptionAction::kRunner) {
+    return text + "; its backend is the first word, as in x='" + std::string(row.constant) + "'";
+  }
+  return BelongsToRunner(row.dest) ? text + "; did you mean " + *near + "?" : text;
+}
+
+// Options that another runner, or none, would have.
+Status CheckLabelledOptions(const OptionTable& table, const ParsedArgs& own,
+                            const LabelledRunner& split, bool lenient) {
+  const std::string where = "--runner " + split.label + ": ";
+  for (const GivenOption& given : own.given()) {
+    if (BelongsToRunner(given.row->dest)) continue;
+    return InvalidArgument(where + "'" + std::string(given.flag) +
+                           "' applies to the whole run: give it outside of --runner");
+  }
+  if (lenient) return {};
+  const std::string_view kind = RunnerFlagWord(split.backend);
+  for (const Status& status : {CheckRepeatedWords(own), CheckRunnerOptions(table, own, kind)}) {
+    if (!status.ok()) return InvalidArgument(where + status.message());
+  }
+  return {};
+}
+
 // `--runner LABEL='BACKEND [MODEL] [OPTIONS]'`: the run's own options, then the runner's.
 Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_args,
                                 const ModelPlan& run_model, Logger& logger) {
@@ -154,15 +187,7 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   TakePluginOptions(parsed);
   if (parsed.end != ParseEnd::kParsed) return InvalidArgument(where + parsed.error);
   if (!parsed.unknown.empty()) {
-    return InvalidArgument(where + "'" + parsed.unknown.front() + "' is not an option");
-  }
-  if (Status status = CheckRepeatedWords(parsed.args); !status.ok() && !run_args.Has("lenient")) {
-    return InvalidArgument(where + status.message());
-  }
-  for (const GivenOption& given : parsed.args.given()) {
-    if (BelongsToRunner(given.row->dest)) continue;
-    return InvalidArgument(where + "'" + std::string(given.flag) +
-                           "' applies to the whole run: give it outside of --runner");
+    return InvalidArgument(where + UnknownRunnerOption(table, parsed.unknown.front()));
   }
   RunnerPlan runner;
   runner.name = split.label;
@@ -177,6 +202,7 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
     runner.backend = std::string(KindOf(split.backend).backend);
     BindBuiltInScript(runner);
   }
+  VERNIER_TRY(CheckLabelledOptions(table, parsed.args, split, run_args.Has("lenient")));
   VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
   VERNIER_TRY(BindBackendOptions(parsed.args, runner, logger));
   VERNIER_TRY(BindOwnPython(parsed.args, where, runner));
@@ -357,6 +383,7 @@ Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logge
     if (taken) return InvalidArgument("--runner: the label '" + runner.name + "' is used twice");
     plan.runners.push_back(std::move(runner));
   }
+  VERNIER_TRY(CheckTensorFlowUse(args, plan, logger));
   return CheckPluginOptions(args, plan);
 }
 

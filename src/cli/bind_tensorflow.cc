@@ -119,6 +119,31 @@ void ResolveTensorFlow(ModelType type, RunnerPlan& runner) {
   runner.session_options.emplace_back("tf_outputs", outputs);
 }
 
+Status CheckTensorFlowUse(const ParsedArgs& args, const RunPlan& plan, Logger& logger) {
+  const std::vector<RunnerPlan>& runners = plan.runners;
+  // A script may make of its options what it likes.
+  const bool unknown =
+      std::ranges::any_of(runners, [](const auto& runner) { return runner.backend == "python"; });
+  if (plan.lenient || runners.empty() || unknown) return {};
+  const bool converted = std::ranges::any_of(
+      runners, [](const auto& runner) { return HasOption(runner, kConvertOption, "onnx"); });
+  const bool tensorflow = std::ranges::any_of(runners, [](const auto& runner) {
+    const std::optional<ModelType> type = ModelTypeFromName(runner.model.type);
+    return type && IsTensorFlowModel(*type);
+  });
+  constexpr Passed kUses[] = {{"opset", "a TensorFlow model that is converted to ONNX"},
+                              {"tf_outputs", "a TensorFlow model"},
+                              {"tf_signature", "a TensorFlow model"}};
+  for (const auto& [dest, model] : kUses) {
+    if (!args.Has(dest) || (dest == "opset" ? converted : tensorflow)) continue;
+    const std::string text =
+        std::string(args.Flag(dest)) + " has an effect only with " + std::string(model);
+    if (dest == "tf_signature") return InvalidArgument(text + ": leave it out");
+    logger.Warning(text);
+  }
+  return {};
+}
+
 void ConvertToOnnx(RunnerPlan& runner) {
   runner.session_options.emplace_back(kConvertOption, "onnx");
 }

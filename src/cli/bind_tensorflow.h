@@ -5,6 +5,7 @@
 
 #include "cli/arg_parser.h"
 #include "model/model_type.h"
+#include "util/log.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
@@ -27,6 +28,11 @@ bool HasOption(const RunnerPlan& runner, std::string_view key);
 /// part, and SavedModels of which more than the outputs is wanted are frozen there, as are Keras
 /// models whose inferences are to be traced.
 void ResolveTensorFlow(ModelType type, RunnerPlan& runner);
+
+/// Options about TensorFlow's models where no runner of the plan has one, or none that is
+/// converted: a warning for Polygraphy's, kInvalidArgument for --tf-signature. Nothing where the
+/// run is lenient, or has a script that may use them.
+Status CheckTensorFlowUse(const ParsedArgs& args, const RunPlan& plan, Logger& logger);
 
 /// Has the model converted for a runner that reads ONNX.
 void ConvertToOnnx(RunnerPlan& runner);

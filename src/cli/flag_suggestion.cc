@@ -34,6 +34,13 @@ constexpr RemovedFlag kAlsoKnownAs[] = {
     {"--tensorrt", "--trt"},        {"--reference-evaluator", "--onnxref"},
 };
 
+// "--onnxrt" for "--ort"; any other word stays as it is.
+std::string_view UsualName(std::string_view word) {
+  const auto* const at = std::find_if(std::begin(kAlsoKnownAs), std::end(kAlsoKnownAs),
+                                      [&](const RemovedFlag& name) { return name.flag == word; });
+  return at == std::end(kAlsoKnownAs) ? word : at->replacement;
+}
+
 // People hit the first letter: of what resembles a word as much, that is what they mean.
 std::string LikeliestOf(const std::vector<std::string>& near, std::string_view word) {
   const size_t letter = std::min(word.find_first_not_of('-'), word.size() - 1);
@@ -51,10 +58,8 @@ std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_vie
   for (const RemovedFlag& removed : kRemoved) {
     if (word == removed.flag) return std::string(removed.replacement);
   }
-  for (const RemovedFlag& name : kAlsoKnownAs) {
-    if (word != name.flag) continue;
-    const bool known = table.Find(name.replacement) != nullptr;
-    return known ? std::optional(std::string(name.replacement)) : std::nullopt;
+  if (const std::string_view usual = UsualName(word); usual != word) {
+    return table.Find(usual) != nullptr ? std::optional(std::string(usual)) : std::nullopt;
   }
   std::vector<std::string_view> known;
   for (const FlagEntry& entry : table.flags()) {
@@ -68,8 +73,8 @@ std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_vie
 }
 
 std::string ExplainElsewhere(const CommandEntry& command, std::string_view word) {
-  word = word.substr(0, word.find('='));
-  if (!word.starts_with("--")) return "";
+  word = UsualName(word.substr(0, word.find('=')));
+  if (!word.starts_with("--") || command.options().Find(word) != nullptr) return "";
   const auto has = [&](const CommandEntry& other) {
     return other.options != nullptr && other.name != command.name &&
            other.options().Find(word) != nullptr;

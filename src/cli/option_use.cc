@@ -68,6 +68,14 @@ bool IsRunner(const OptionTable& table, std::string_view need) {
   return need == kAnyRunner || (entry != nullptr && entry->row->action == OptionAction::kRunner);
 }
 
+// The flag of the one kind of runner that the option is for, by its group or by what it needs.
+std::string_view RunnerFlagOf(const OptionTable& table, const OptionRow& row) {
+  for (const std::string_view need : table.NeedsOf(row)) {
+    if (need != kAnyRunner && IsRunner(table, need)) return need;
+  }
+  return table.RunnerOf(row);
+}
+
 Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, RunnersGiven runners) {
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
@@ -112,6 +120,16 @@ Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, RunnersG
   VERNIER_TRY(CheckRepeatedWords(args));
   for (const GivenOption& given : args.given()) VERNIER_TRY(CheckRange(given));
   return CheckNeeds(table, args, runners);
+}
+
+Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::string_view kind) {
+  for (const GivenOption& given : own.given()) {
+    const std::string_view flag = RunnerFlagOf(table, *given.row);
+    if (flag.empty() || table.Find(flag)->row->constant == kind) continue;
+    return InvalidArgument(std::string(given.flag) + " has an effect only with " +
+                           std::string(flag) + ", not with '" + std::string(kind) + "'");
+  }
+  return {};
 }
 
 std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args) {

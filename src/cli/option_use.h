@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/arg_parser.h"
@@ -19,6 +20,10 @@ enum class RunnersGiven : uint8_t { kAllInWords, kElsewhereToo };
 /// double. Polygraphy takes all of these without a word: leave it out where the run is lenient.
 Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args,
                       RunnersGiven runners = RunnersGiven::kAllInWords);
+
+/// kInvalidArgument, naming the first of a runner's own options (`own`, the words of --runner
+/// behind its backend) that is for runners of another kind than `kind` ("onnxrt").
+Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::string_view kind);
 
 /// Of Polygraphy's options that save nothing, and of those for a runner that the command line does
 /// not have, which ones have no effect: a sentence for each option or runner that is missing.

@@ -66,10 +66,10 @@ Status CheckBackendName(const std::string& label, const std::string& backend,
   std::string list;
   for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
   const std::vector<std::string_view> names(known.begin(), known.end());
-  const std::vector<std::string> near = CloseMatches(backend, names, 1);
+  const std::string near = NearestName(backend, names);
   return InvalidArgument("--runner " + label + ": there is no backend '" + backend + "'" +
-                         (near.empty() ? "" : "; did you mean '" + near.front() + "'?") +
-                         " (choose from " + list + ")");
+                         (near.empty() ? "" : "; did you mean '" + near + "'?") + " (choose from " +
+                         list + ")");
 }
 
 }  // namespace vernier

@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "util/number_text.h"
+
 namespace vernier {
 namespace {
 
@@ -50,6 +52,26 @@ std::vector<std::string> CloseMatches(std::string_view word,
   std::vector<std::string> matches;
   for (const auto& [ratio, candidate] : scored) matches.emplace_back(candidate);
   return matches;
+}
+
+std::string NearestName(std::string_view word, std::span<const std::string_view> candidates) {
+  constexpr size_t kEnoughLetters = 3;
+  const std::string lower = ToLower(word);
+  std::vector<std::string> folded;
+  folded.reserve(candidates.size());
+  for (const std::string_view candidate : candidates) folded.push_back(ToLower(candidate));
+  auto at = std::find(folded.begin(), folded.end(), lower);
+  if (at == folded.end() && lower.size() >= kEnoughLetters) {
+    at = std::find_if(folded.begin(), folded.end(),
+                      [&](const std::string& name) { return name.starts_with(lower); });
+  }
+  if (at == folded.end()) {
+    const std::vector<std::string_view> views(folded.begin(), folded.end());
+    const std::vector<std::string> near = CloseMatches(lower, views, 1);
+    if (near.empty()) return "";
+    at = std::find(folded.begin(), folded.end(), near.front());
+  }
+  return std::string(candidates[static_cast<size_t>(at - folded.begin())]);
 }
 
 }  // namespace vernier

@@ -15,4 +15,9 @@ std::vector<std::string> CloseMatches(std::string_view word,
                                       std::span<const std::string_view> candidates,
                                       size_t limit = 5, double cutoff = 0.6);
 
+/// What `word` most likely stands for: a candidate that differs in case only, one that begins with
+/// at least three letters of it, or the closest by CloseMatches, whatever the case. Empty where
+/// none is near.
+std::string NearestName(std::string_view word, std::span<const std::string_view> candidates);
+
 }  // namespace vernier

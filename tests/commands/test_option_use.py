@@ -77,14 +77,50 @@ class OptionUse(Case):
                  "[W] --error-quantile has an effect only with --check-error-stat quantile"),
                 (["--openvino-precision", "bf16"],
                  "[W] --openvino-precision has an effect only with --openvino"),
+                (["--xla", "--allow-growth", "--gpu-memory-fraction", "0.5", "--freeze-graph"],
+                 "[W] --xla, --allow-growth, --gpu-memory-fraction and --freeze-graph have an "
+                 "effect only with --tf"),
+                (["--opset", "13"], "[W] --opset has an effect only with a TensorFlow model that "
+                                    "is converted to ONNX"),
+                (["--tf-outputs", "y"], "[W] --tf-outputs has an effect only with a TensorFlow "
+                                        "model"),
                 (["--no-onnxruntime-shape-inference"],
                  "[W] --no-onnxruntime-shape-inference has an effect only with --shape-inference")):
             ended = self.vernier("run", "m.onnx", *RUNNERS, *words)
             self.assertEqual(ended.code, 0, ended.out + ended.err)
             self.assertIn(said, ended.out)
 
+    def test_options_of_one_runner_that_another_would_have(self):
+        for own, said in (
+                ("onnxrt --fp16", "--fp16 has an effect only with --trt, not with 'onnxrt'"),
+                ("onnxruntime --xla", "--xla has an effect only with --tf, not with 'onnxrt'"),
+                ("identity --providers cpu",
+                 "--providers has an effect only with --onnxrt, not with 'identity'"),
+                ("onnxrt --torch-in plugin",
+                 "--torch-in has an effect only with --torch, not with 'onnxrt'")):
+            self.assertIn(f"[!] --runner x: {said}",
+                          self.refused("run", "m.onnx", "--runner", f"x={own}"))
+        ended = self.vernier("run", "m.onnx", "--runner", "x=onnxrt --fp16", "--lenient")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("--tf-signature has an effect only with a TensorFlow model: leave it out",
+                      self.refused("run", "m.onnx", *RUNNERS, "--tf-signature", "s"))
+
+    def test_values_of_onnx_runtimes_options(self):
+        for words in (["--onnxrt"], ["--runner", "a=onnxrt"]):
+            said = self.refused("run", "m.onnx", "--identity", *words,
+                                "--graph-optimization-level", "ort_enable_al")
+            self.assertIn("--graph-optimization-level: expected one of ORT_DISABLE_ALL, ", said)
+            self.assertIn("got 'ort_enable_al'; did you mean ORT_ENABLE_ALL?", said)
+        ended = self.vernier("run", "m.onnx", *RUNNERS, "--providers", "cuba")
+        self.assertEqual(ended.code, 2, ended.out)
+        self.assertEqual(ended.out.count("ONNX Runtime has no provider 'cuba' of its own; did you "
+                                         "mean 'cuda'?"), 1)
+        ended = self.vernier("run", "m.onnx", *RUNNERS, "--providers", "CPUExecution")
+        self.assertNotIn("did you mean", ended.out)
+
     def test_called_as_polygraphy_it_says_nothing(self):
         for words in (["--save-external-data", "w"], ["--save-engine", "e"], ["--fp16"],
+                      ["--xla"], ["--freeze-graph"], ["--opset", "13"],
                       ["--error-quantile", "0.5"], ["--atol", "1e400"]):
             ended = self.lenient("run", "m.onnx", *RUNNERS, *words)
             self.assertEqual(ended.code, 0, (words, ended.out, ended.err))
@@ -148,6 +184,20 @@ class Suggestions(Case):
     def test_an_option_of_another_command(self):
         self.assertIn("vernier run has --save-outputs.",
                       self.vernier("profile", "m.onnx", "--onnxrt", "--save-outputs", "o").out)
+
+    def test_a_framework_where_nothing_runs(self):
+        self.assertIn("vernier run has --onnxrt.", self.vernier("compare", "a", "--ort").out)
+
+    def test_names_in_part_and_in_capitals(self):
+        for words, said in (
+                (["--compare", "cosin"], "did you mean 'cosine_similarity'?"),
+                (["--runner", "x=ONNXRT"], "did you mean 'onnxrt'?"),
+                (["--runner", "x=onnxrt --intra-threads 1"], "did you mean --intra-op-threads?"),
+                (["--runner", "x=onnxrt --ort"],
+                 "'--ort' is not an option of a runner; its backend is the first word")):
+            ended = self.vernier("run", "m.onnx", *RUNNERS, *words)
+            self.assertEqual(ended.code, 2, ended.out)
+            self.assertIn(said, ended.err)
 
     def test_choices_are_one_list(self):
         ended = self.vernier("run", "m.onnx", *RUNNERS, "--compare", "l3")

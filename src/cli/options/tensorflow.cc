@@ -57,7 +57,8 @@ constexpr OptionRow kTfLoad[] = {
      .needs = {"--tf"}},
     {.flags = {"--freeze-graph"},
      .dest = "freeze_graph",
-     .help = "Turn variables into constants before running."},
+     .help = "Turn variables into constants before running.",
+     .needs = {"--tf"}},
     {.flags = {"--tf-signature"},
      .dest = "tf_signature",
      .arity = Arity::kOne,
@@ -111,8 +112,8 @@ constexpr OptionRow kToOnnx[] = {
 std::vector<OptionGroup> TensorFlowGroup() {
   return {{"TensorFlow-TensorRT integration", "TF-TRT (not supported)", kTfTrt},
           {"TensorFlow model loading", "loading TensorFlow models", kTfLoad},
-          {"TensorFlow session", "TensorFlow's session", kTfSession},
-          {"TensorFlow inference", "running TensorFlow models", kTfInference},
+          {"TensorFlow session", "TensorFlow's session", kTfSession, "--tf"},
+          {"TensorFlow inference", "running TensorFlow models", kTfInference, "--tf"},
           {"TensorFlow to ONNX", "converting TensorFlow models to ONNX", kToOnnx}};
 }
 
