@@ -107,6 +107,7 @@ class Investigation {
   }
 
   Status ChooseWho() {
+    VERNIER_TRY(CheckSides(plan_.run, plan_.reference));
     VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.run, LoadRule::kOutputs));
     std::vector<std::string> names;
     for (const LoadedRuns::Run& run : loaded_->runs()) names.push_back(run.name);
@@ -122,10 +123,6 @@ class Investigation {
       return {};
     }
     outcome_.record.reference = names[sides_.saved];
-    if (plan_.run.inputs.load_paths.empty() && !plan_.run.inputs.script.given()) {
-      return InvalidArgument(
-          "blame against saved outputs needs the inputs that they were made from: --load-inputs");
-    }
     return {};
   }
 

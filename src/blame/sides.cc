@@ -22,8 +22,7 @@ Status CheckCount(size_t runners, size_t loaded) {
   if (runners + loaded == 1) {
     return InvalidArgument(
         "blame needs a second side: another runner, or saved outputs (--load-outputs) together "
-        "with "
-        "the inputs they were made from (--load-inputs)");
+        "with the inputs they were made from (--load-inputs)");
   }
   return InvalidArgument("blame holds one candidate against one reference, but there are " +
                          std::to_string(runners + loaded) + " sides");
@@ -46,7 +45,8 @@ Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& l
   size_t first = RankOf(plan.runners[1]) < RankOf(plan.runners[0]) ? 1 : 0;
   if (!reference.empty()) {
     const auto named = std::find_if(plan.runners.begin(), plan.runners.end(), [&](const auto& r) {
-      return r.name == reference || r.name.starts_with(reference + "-N");
+      return r.name == reference || r.name.starts_with(reference + "-N") ||
+             r.name.starts_with(reference + "-runner-N");
     });
     if (named == plan.runners.end()) {
       return InvalidArgument("--reference: there is no runner '" + reference + "'; there are '" +
@@ -55,6 +55,14 @@ Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& l
     first = static_cast<size_t>(named - plan.runners.begin());
   }
   return Sides{first, 0, 1 - first};
+}
+
+Status CheckSides(const RunPlan& plan, const std::string& reference) {
+  if (plan.load_outputs.empty()) return ChooseSides(plan, {}, reference).status();
+  VERNIER_TRY(CheckCount(plan.runners.size(), plan.load_outputs.size()));
+  if (!plan.inputs.load_paths.empty() || plan.inputs.script.given()) return {};
+  return InvalidArgument(
+      "blame against saved outputs needs the inputs that they were made from: --load-inputs");
 }
 
 }  // namespace vernier

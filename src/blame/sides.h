@@ -18,11 +18,16 @@ struct Sides {
   size_t candidate = 0;
 };
 
-/// `reference` is a label (--reference), or empty: then the first present of saved outputs,
+/// `reference` is a label (--reference), a runner's name up to its number or up to "-runner"
+/// ("onnxrt"), or empty: then the first present of saved outputs,
 /// onnxref, onnxrt, openvino, torch, tf, trt; ties go to the first given. kInvalidArgument when
 /// there are not exactly two sides, when no runner has this label, or when the candidate would be
 /// saved.
 Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& loaded,
                           const std::string& reference);
+
+/// What of that can be said before a file is loaded, each of which stands for one side at least;
+/// and that saved outputs come with the inputs that they were made from. kInvalidArgument.
+Status CheckSides(const RunPlan& plan, const std::string& reference);
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <vector>
 
+#include "blame/sides.h"
 #include "model/model_type.h"
 #include "util/paths.h"
 #include "vernier/session.h"
@@ -88,6 +89,7 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckResume(plan));
   VERNIER_TRY(CheckPaths(plan));
   VERNIER_TRY(CheckScripts(plan));
+  if (plan.blame) VERNIER_TRY(CheckSides(plan, plan.blame->reference));
   return CheckAverageOptions(plan.compare);
 }
 

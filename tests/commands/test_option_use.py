@@ -118,6 +118,24 @@ class OptionUse(Case):
         ended = self.vernier("run", "m.onnx", *RUNNERS, "--providers", "CPUExecution")
         self.assertNotIn("did you mean", ended.out)
 
+    def test_what_would_keep_blame_from_its_search(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
+        for words, said in (
+                ([*RUNNERS, "--max-host-mem", "1X"], "--max-host-mem: expected a size > 0"),
+                ([*RUNNERS, "--reference", "nosuch"],
+                 "--reference: there is no runner 'nosuch'; there are 'onnxrt-runner-N0-"),
+                (["--onnxrt"], "blame needs a second side: another runner, or saved outputs"),
+                ([*RUNNERS, "--onnxrt"], "but there are 3 sides"),
+                (["--onnxrt", "--load-outputs", "gold.json"],
+                 "blame against saved outputs needs the inputs that they were made from")):
+            ended = self.vernier("run", "m.onnx", *words, "--blame")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"[!] {said}" if not said.startswith("but") else said, ended.err)
+            self.assertNotIn("Activating and starting inference", ended.out)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--openvino", "--blame", "--reference",
+                             "openvino")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
     def test_called_as_polygraphy_it_says_nothing(self):
         for words in (["--save-external-data", "w"], ["--save-engine", "e"], ["--fp16"],
                       ["--xla"], ["--freeze-graph"], ["--opset", "13"],
