@@ -152,7 +152,8 @@ struct OutputRecord {
   std::optional<double> mean_absolute_error;  ///< of the iteration with the largest mean
   std::optional<double> required_absolute;    ///< the tolerance that would have been enough
   std::optional<double> required_relative;
-  int64_t elements = 0;       ///< of one iteration; 0 where none could be compared
+  int64_t elements = 0;       ///< of the largest iteration; 0 where none could be compared
+  bool uneven = false;        ///< iterations differ in their number of elements
   int64_t mismatches = 0;     ///< elements out of tolerance, in the worst iteration
   int64_t not_finite = 0;     ///< NaN and infinite values on either side, in the worst iteration
   double allowed_share = 0;   ///< of elements that may be out of tolerance

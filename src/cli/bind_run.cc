@@ -133,7 +133,13 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   VERNIER_TRY(BindShapes(args, plan, inputs, logger));
   VERNIER_TRY(BindDims(args, plan, logger));
   VERNIER_TRY(ParseValueRanges(inputs.range_words).status());
-  if (inputs.load_paths.empty() && !inputs.script.given()) return {};
+  if (inputs.load_paths.empty() && !inputs.script.given()) {
+    if (inputs.iterations == 0 && !plan.lenient) {
+      logger.Warning(std::string(args.Flag("iterations")) +
+                     " 0: nothing is run, so nothing is compared and no output is saved");
+    }
+    return {};
+  }
   for (const std::string_view dest : {"seed", "val_range", "iterations"}) {
     if (!args.Has(dest)) continue;
     logger.Warning("Argument: '" + std::string(args.Flag(dest)) +
@@ -316,6 +322,7 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
 
 Status CheckRun(const RunPlan& plan) {
   VERNIER_TRY(CheckAverageFlags(plan.compare));
+  VERNIER_TRY(CheckLabels(plan));
   return ValidatePlan(plan);
 }
 

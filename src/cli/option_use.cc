@@ -63,6 +63,13 @@ bool Saves(const OptionRow& row) {
   return row.dest.starts_with("save_") || row.dest == "external_data_path";
 }
 
+// Whatever was computed would be gone.
+Status CheckPlace(const GivenOption& given) {
+  const bool saves = given.row->dest.starts_with("save_");  // a bare external file has a default
+  if (!saves || given.values.empty() || !given.values.front().empty()) return {};
+  return InvalidArgument(std::string(given.flag) + ": expected a place to save at, got ''");
+}
+
 bool IsRunner(const OptionTable& table, std::string_view need) {
   const FlagEntry* entry = table.Find(need.substr(0, need.find(' ')));
   return need == kAnyRunner || (entry != nullptr && entry->row->action == OptionAction::kRunner);
@@ -118,7 +125,10 @@ Status CheckRange(const GivenOption& given) {
 
 Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, RunnersGiven runners) {
   VERNIER_TRY(CheckRepeatedWords(args));
-  for (const GivenOption& given : args.given()) VERNIER_TRY(CheckRange(given));
+  for (const GivenOption& given : args.given()) {
+    VERNIER_TRY(CheckRange(given));
+    VERNIER_TRY(CheckPlace(given));
+  }
   return CheckNeeds(table, args, runners);
 }
 

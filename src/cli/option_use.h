@@ -16,8 +16,9 @@ enum class RunnersGiven : uint8_t { kAllInWords, kElsewhereToo };
 
 /// kInvalidArgument, naming flag and word, for what would not be used as it was given: an option
 /// without the one that it needs (OptionRow::needs) where it is one of ours or saves something, a
-/// word that another one puts out of force (CheckRepeatedWords), and a number beyond the largest
-/// double. Polygraphy takes all of these without a word: leave it out where the run is lenient.
+/// word that another one puts out of force (CheckRepeatedWords), a number beyond the largest
+/// double, and an empty name for what is to be saved. Polygraphy takes all of these without a word:
+/// leave it out where the run is lenient.
 Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args,
                       RunnersGiven runners = RunnersGiven::kAllInWords);
 

@@ -1,6 +1,7 @@
 #include "cli/saved_sides.h"
 
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,17 @@ void AddSavedSide(const std::string& word, RunPlan& plan) {
   SavedSide side = SplitSavedSide(word);
   plan.load_outputs.push_back(std::move(side.path));
   plan.load_labels.push_back(std::move(side.label));
+}
+
+Status CheckLabels(const RunPlan& plan) {
+  std::set<std::string> taken;
+  for (const RunnerPlan& runner : plan.runners) taken.insert(runner.name);
+  for (const std::string& label : plan.load_labels) {
+    if (label.empty() || taken.insert(label).second) continue;
+    return InvalidArgument("the label '" + label +
+                           "' is used twice: which side is meant would not be known");
+  }
+  return {};
 }
 
 }  // namespace vernier

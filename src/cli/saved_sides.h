@@ -4,6 +4,7 @@
 #include <string>
 
 #include "vernier/run_plan.h"
+#include "vernier/status.h"
 
 namespace vernier {
 
@@ -17,5 +18,8 @@ SavedSide SplitSavedSide(const std::string& word);
 
 /// Adds what the word names to plan.load_outputs and plan.load_labels.
 void AddSavedSide(const std::string& word, RunPlan& plan);
+
+/// kInvalidArgument where two loaded files, or a file and a runner, have one label.
+Status CheckLabels(const RunPlan& plan);
 
 }  // namespace vernier

@@ -189,6 +189,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("iterations_without_numbers", output.without_numbers);
   field.Derived("passed", output.compared > 0 && output.passed == output.compared);
   field("elements", output.elements);
+  field("elements_differ", output.uneven);
   field("mismatches", output.mismatches);
   field("tolerances_checked", output.tolerances_checked);
   field.If(output.allowed_share > 0, "allowed_mismatch_share", output.allowed_share);

@@ -1,11 +1,10 @@
 #include "report/junit.h"
 
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "record/runner_name.h"
+#include "record/side_names.h"
 #include "report/run_summary.h"
 #include "report/text_escape.h"
 #include "report/verdict_text.h"
@@ -59,6 +58,9 @@ TestSuite RunnerSuite(const RunRecord& record) {
       test.result = CaseResult::kError;
       test.message = FirstLine(runner.failure);
       test.text = runner.failure;
+    } else if (!record.error.empty() && runner.framework_version.empty()) {
+      test.result = CaseResult::kSkipped;
+      test.message = "never opened: " + FirstLine(record.error);
     }
     suite.cases.push_back(std::move(test));
     for (const auto& [name, why] : runner.skipped_outputs) {
@@ -105,19 +107,14 @@ TestCase OutputCase(const PairRecord& pair, const OutputRecord& output) {
   return test;
 }
 
-// A side without a label is called by the time of its run: a file by its own name, then.
-std::string SideName(const std::string& name, const std::string& file) {
-  return file.empty() || WithoutTime(name) == name ? name : file;
-}
-
-TestSuite PairSuite(const PairRecord& pair) {
-  const std::string first = SideName(pair.first, pair.first_file);
-  const std::string second = SideName(pair.second, pair.second_file);
-  TestSuite suite{first + " vs. " + second + (pair.by_layer ? ", layer by layer" : ""), {}};
+// `error` is why the run was given up, or empty.
+TestSuite PairSuite(const PairRecord& pair, const std::string& error) {
+  TestSuite suite{pair.first + " vs. " + pair.second + (pair.by_layer ? ", layer by layer" : ""),
+                  {}};
   for (const OutputRecord& output : pair.outputs) suite.cases.push_back(OutputCase(pair, output));
   for (const auto& [names, why] :
-       {std::pair(&pair.only_in_first, "only in " + first),
-        std::pair(&pair.only_in_second, "only in " + second),
+       {std::pair(&pair.only_in_first, "only in " + pair.first),
+        std::pair(&pair.only_in_second, "only in " + pair.second),
         std::pair(&pair.without_verdict, std::string("no verdict")),
         std::pair(&pair.dropped, std::string("dropped by post-processing"))}) {
     for (const std::string& name : *names) {
@@ -125,7 +122,7 @@ TestSuite PairSuite(const PairRecord& pair) {
     }
   }
   if (pair.outputs.empty()) {
-    suite.cases.push_back({"comparison", CaseResult::kError, "nothing was compared", "", 0});
+    suite.cases.push_back({"comparison", CaseResult::kError, "nothing was compared", error, 0});
   }
   return suite;
 }
@@ -168,7 +165,8 @@ TestSuite RunSuite(const RunRecord& record) {
   if (record.exit_code != 0) {
     whole.result =
         verdict.outcome == Outcome::kMismatched ? CaseResult::kFailure : CaseResult::kError;
-    whole.message = verdict.sentence;
+    const bool incomplete = verdict.outcome == Outcome::kIncomplete;
+    whole.message = (incomplete ? "INCOMPLETE: " : "") + verdict.sentence;
     whole.text = !record.error.empty() ? record.error : FormatAdvice(record);
   }
   suite.cases.push_back(std::move(whole));
@@ -186,50 +184,9 @@ std::string Counts(size_t tests, size_t failures, size_t errors, size_t skipped)
          Attribute("skipped", std::to_string(skipped));
 }
 
-// Names that stay from run to run, so that test machinery knows a case again.
-class StableNames {
- public:
-  explicit StableNames(const RunRecord& record) {
-    for (const RunnerRecord& runner : record.runners) Add(runner.name);
-    for (const PairRecord& pair : record.pairs) {
-      Add(SideName(pair.first, pair.first_file));
-      Add(SideName(pair.second, pair.second_file));
-    }
-    if (!record.profile) return;
-    for (const ProfilePoint& point : record.profile->points) Add(point.runner);
-  }
-
-  /// `text` with the stable names of the runners that it names.
-  std::string In(std::string text) const {
-    for (const auto& [name, stable] : changed_) {
-      for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
-        text.replace(at, name.size(), stable);
-        at += stable.size();
-      }
-    }
-    return text;
-  }
-
- private:
-  void Add(const std::string& name) {
-    if (!seen_.insert(name).second) return;
-    const std::string plain = WithoutTime(name);
-    std::string stable = plain;
-    // Saved outputs of an earlier run may differ in their time alone.
-    for (int count = 2; !taken_.insert(stable).second; ++count) {
-      stable = plain + " (" + std::to_string(count) + ")";
-    }
-    if (plain != name) changed_.emplace_back(name, std::move(stable));
-  }
-
-  std::set<std::string> seen_, taken_;
-  std::vector<std::pair<std::string, std::string>> changed_;
-};
-
-std::string FormatCase(const TestSuite& suite, const TestCase& test, const StableNames& names) {
+std::string FormatCase(const TestSuite& suite, const TestCase& test) {
   std::string text = "    <testcase" + Attribute("classname", suite.name) +
-                     Attribute("name", names.In(test.name)) +
-                     Attribute("time", FormatG(test.seconds, 6));
+                     Attribute("name", test.name) + Attribute("time", FormatG(test.seconds, 6));
   if (test.result == CaseResult::kPassed && test.text.empty()) return text + "/>\n";
   text += ">\n";
   if (test.result == CaseResult::kPassed) {
@@ -248,23 +205,24 @@ struct Totals {
 };
 
 // The suites of a record; of one of many, with its name before theirs.
-std::string FormatSuites(const RunRecord& record, const std::string& prefix, Totals& totals) {
+std::string FormatSuites(const RunRecord& given, const std::string& prefix, Totals& totals) {
+  // So that test machinery knows a case again.
+  const RunRecord record = WithSideNames(given, NameStyle::kStable);
   std::vector<TestSuite> suites;
   if (!record.runners.empty()) suites.push_back(RunnerSuite(record));
-  for (const PairRecord& pair : record.pairs) suites.push_back(PairSuite(pair));
+  for (const PairRecord& pair : record.pairs) suites.push_back(PairSuite(pair, record.error));
   if (record.profile) suites.push_back(ProfileSuite(*record.profile));
   if (record.blame) suites.push_back(CulpritSuite(*record.blame));
   suites.push_back(RunSuite(record));
-  const StableNames names(record);
   std::string body;
   for (TestSuite& suite : suites) {
-    suite.name = prefix + names.In(suite.name);
+    suite.name = prefix + suite.name;
     const size_t failed = suite.Count(CaseResult::kFailure);
     const size_t broken = suite.Count(CaseResult::kError);
     const size_t left_out = suite.Count(CaseResult::kSkipped);
     body += "  <testsuite" + Attribute("name", suite.name) +
             Counts(suite.cases.size(), failed, broken, left_out) + ">\n";
-    for (const TestCase& test : suite.cases) body += FormatCase(suite, test, names);
+    for (const TestCase& test : suite.cases) body += FormatCase(suite, test);
     body += "  </testsuite>\n";
     totals.tests += suite.cases.size();
     totals.failures += failed;

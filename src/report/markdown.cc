@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "report/run_summary.h"
 #include "report/text_escape.h"
@@ -59,23 +60,61 @@ std::string TimesOverCell(const OutputRecord& output) {
                                                   : FormatG(output.worst_times_tolerance, 3);
 }
 
+// "l2 0.25 (threshold 0.1), psnr 31": of the functions that make one number.
+std::string MetricsCell(const OutputRecord& output) {
+  std::string text;
+  for (const GateRecord& gate : output.figures.gates) {
+    if (!gate.value) continue;
+    text += (text.empty() ? "" : ", ") + gate.function + " " + FormatG(*gate.value, 4);
+    if (gate.threshold) text += " (threshold " + FormatG(*gate.threshold, 4) + ")";
+  }
+  return text;
+}
+
+std::string ErrorOf(const OutputRecord& output) {
+  return output.max_absolute_error ? FormatError(*output.max_absolute_error, output, 4) : "";
+}
+
+struct OutputColumn {
+  const char* title;
+  const char* rule;
+  std::string (*cell)(const Ranked& ranked);
+};
+
+// Those that hold something in one row at least are shown.
+constexpr OutputColumn kOutputColumns[] = {
+    {"times over tolerance", "---:", [](const Ranked& r) { return TimesOverCell(*r.output); }},
+    {"max abs", "---:", [](const Ranked& r) { return ErrorOf(*r.output); }},
+    {"max rel", "---:", [](const Ranked& r) { return ErrorCell(r.output->max_relative_error); }},
+    {"metrics", "---", [](const Ranked& r) { return MetricsCell(*r.output); }},
+};
+
 std::string OutputTable(const RunRecord& record) {
   const std::vector<Ranked> ranked = RankOutputs(record);
   if (ranked.empty()) return "";
+  const std::span<const Ranked> shown =
+      std::span(ranked).first(std::min(kShownRows, ranked.size()));
   const bool several = record.pairs.size() > 1;
-  std::string text = "| output | verdict | times over tolerance | max abs | max rel |" +
-                     std::string(several ? " runners |" : "") + "\n|---|---|---:|---:|---:|" +
-                     (several ? "---|" : "") + "\n";
-  for (size_t i = 0; i < std::min(kShownRows, ranked.size()); ++i) {
-    const OutputRecord& output = *ranked[i].output;
-    const std::string verdict(OutputVerdict(output));
-    text +=
-        "|" + Cell(output.name) + (verdict == "failed" ? " **failed** |" : Cell(verdict)) +
-        Cell(TimesOverCell(output)) +
-        Cell(output.max_absolute_error ? FormatError(*output.max_absolute_error, output, 4) : "") +
-        Cell(ErrorCell(output.max_relative_error));
-    if (several) text += Cell(ranked[i].pair->first + " vs. " + ranked[i].pair->second);
-    text += "\n";
+  std::string titles = "| output | verdict |";
+  std::string rules = "\n|---|---|";
+  std::vector<std::string> rows;
+  for (const Ranked& row : shown) {
+    const std::string verdict(OutputVerdict(*row.output));
+    rows.push_back("|" + Cell(row.output->name) +
+                   (verdict == "failed" ? " **failed** |" : Cell(verdict)));
+  }
+  for (const OutputColumn& column : kOutputColumns) {
+    const auto filled = [&](const Ranked& row) { return !column.cell(row).empty(); };
+    if (std::ranges::none_of(shown, filled)) continue;
+    titles += std::string(" ") + column.title + " |";
+    rules += std::string(column.rule) + "|";
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] += Cell(column.cell(shown[i]));
+  }
+  std::string text =
+      titles + (several ? " runners |" : "") + rules + (several ? "---|" : "") + "\n";
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (several) rows[i] += Cell(shown[i].pair->first + " vs. " + shown[i].pair->second);
+    text += rows[i] + "\n";
   }
   if (ranked.size() > kShownRows) {
     text += "\nand " + std::to_string(ranked.size() - kShownRows) + " more outputs.\n";

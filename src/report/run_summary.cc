@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "record/coverage.h"
+#include "record/side_names.h"
 #include "report/findings_text.h"
 #include "report/text_table.h"
 #include "report/threshold_advice.h"
@@ -190,7 +191,9 @@ std::string FormatCoverage(const PairRecord& pair) {
   std::string text = "compared " + SomeOf(count.outputs, total, "output") + " in " +
                      SomeOf(pair.compared_iterations, pair.expected_iterations, "iteration");
   if (count.elements > 0) {
-    text += ", " + Counted(count.elements, "element") +
+    const bool uneven =
+        std::ranges::any_of(pair.outputs, [](const OutputRecord& output) { return output.uneven; });
+    text += (uneven ? ", up to " : ", ") + Counted(count.elements, "element") +
             (pair.compared_iterations > 1 ? " in each" : "");
   }
   if (!pair.only_in_first.empty()) {
@@ -331,7 +334,8 @@ std::string VerdictOf(const PairRecord& pair, bool averaged) {
 
 }  // namespace
 
-std::string FormatRunSummary(const RunRecord& record, const SummaryOptions& options) {
+std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& options) {
+  const RunRecord record = WithSideNames(given, NameStyle::kShort);
   std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
                      FormatFindings(record, options.all_outputs);
   for (const PairRecord& pair : record.pairs) {

@@ -107,6 +107,12 @@ TEST(FormatCoverage, CountsOutputsIterationsAndElements) {
             "compared 2 outputs in 3 iterations, 20 elements in each");
 }
 
+TEST(FormatCoverage, IterationsThatDifferInSize) {
+  PairRecord pair = ComparedPair();
+  pair.outputs[0].uneven = true;
+  EXPECT_EQ(FormatCoverage(pair), "compared 2 outputs in 3 iterations, up to 20 elements in each");
+}
+
 TEST(FormatCoverage, OneOfEachIsSingular) {
   PairRecord pair = ComparedPair();
   pair.outputs.pop_back();

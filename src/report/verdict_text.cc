@@ -162,6 +162,9 @@ std::string WhatElseWentWrong(const RunRecord& record) {
   const bool retyped = std::any_of(record.pairs.begin(), record.pairs.end(),
                                    [](const PairRecord& pair) { return pair.retyped; });
   if (retyped) return "types of outputs differ";
+  const bool incomplete = std::any_of(record.pairs.begin(), record.pairs.end(),
+                                      [](const PairRecord& pair) { return pair.incomplete; });
+  if (incomplete) return "less could be compared than was asked for";
   if (!record.faults.empty()) return "less was done than asked for";
   return "the run ended with exit code " + std::to_string(record.exit_code);
 }

@@ -150,7 +150,9 @@ void PairRecorder::AddOutput(const OutputComparison& output) {
   if (HasNoNumbers(output)) {
     ++found->without_numbers;
   } else {
-    found->elements = std::max(found->elements, output.a.element_count());
+    const int64_t elements = output.a.element_count();
+    found->uneven |= found->elements > 0 && found->elements != elements;
+    found->elements = std::max(found->elements, elements);
   }
   for (const FunctionResult& function : output.functions) {
     const auto* simple = std::get_if<SimpleResult>(&function.data);

@@ -4,6 +4,8 @@ not be used, backends that are not there; and names that stay from run to run.""
 import unittest
 from xml.etree import ElementTree
 
+import numpy as np
+
 from program import Case
 
 RUNNERS = ["--onnxrt", "--onnxrt"]
@@ -144,6 +146,22 @@ class OptionUse(Case):
             self.assertEqual(ended.code, 0, (words, ended.out, ended.err))
             self.assertNotIn("an effect only with", ended.out)
 
+    def test_places_without_a_name(self):
+        for flag in ("--save-outputs", "--save-inputs", "--save-record", "--save-onnx"):
+            self.assertIn(f"{flag}: expected a place to save at, got ''",
+                          self.refused("run", "m.onnx", "--onnxrt", flag, ""))
+
+    def test_no_iteration(self):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "0", "--save-outputs", "o")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --iterations 0: nothing is run, so nothing is compared and no output is "
+                      "saved", ended.out)
+        self.assertEqual(self.vernier("run", "m.onnx", *RUNNERS, "--iterations", "0").code, 4)
+        for words in (["--iterations", "0"], ["--iters", "0"]):
+            ended = self.lenient("run", "m.onnx", *RUNNERS, *words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertNotIn("nothing is run", ended.out)
+
     def test_numbers_beyond_all_numbers(self):
         for words in (["--atol", "1e400"], ["--rtol", "y:-1e999"], ["--val-range", "[0,1e400]"],
                       ["--compare", "psnr", "--psnr-threshold", "1e309"], ["--timeout", "1e400"]):
@@ -242,8 +260,10 @@ class Names(Case):
         return names[0], ended
 
     def test_a_loaded_file_is_called_by_its_name(self):
-        names, _ = self.suites("run", "m.onnx", "--onnxrt", "--load-outputs", "gold.json")
+        names, ended = self.suites("run", "m.onnx", "--onnxrt", "--load-outputs", "gold.json")
         self.assertEqual(names, ["runners", "onnxrt-runner-N0 vs. gold.json", "run"])
+        self.assertIn("\nonnxrt vs. gold.json: PASSED, compared", ended.out)
+        self.assertRegex(ended.out, r"\n  onnxrt +onnxruntime ")
         self.path("older").mkdir()
         self.path("older/gold.json").write_bytes(self.path("gold.json").read_bytes())
         names, _ = self.suites("compare", "gold.json", "older/gold.json")
@@ -253,6 +273,25 @@ class Names(Case):
         self.vernier("run", "m.onnx", *RUNNERS, "--save-outputs", "two.json")
         names, _ = self.suites("compare", "two.json")
         self.assertEqual(names[0], "two.json: onnxrt-runner-N0 vs. two.json: onnxrt-runner-N1")
+
+    def test_sides_of_one_name_are_told_apart(self):
+        for file in ("a.json", "b.json"):
+            self.save_runs(file, [("r", [{"y": np.ones(n, np.float32)} for n in (3, 4)])])
+        names, ended = self.suites("compare", "a.json", "b.json")
+        self.assertEqual(names, ["r (a.json) vs. r (b.json)", "run"])
+        self.assertIn("\nr (a.json) vs. r (b.json): PASSED, compared 1 output in 2 iterations, up to "
+                      "4 elements in each\n", ended.out)
+        self.assertIn("the label 'a' is used twice",
+                      self.vernier("compare", "a=a.json", "a=b.json").err)
+
+    def test_an_incomplete_run_is_called_so(self):
+        self.save_runs("a.json", [("a", [{"y": np.ones(3, np.float32), "z": np.ones(3)}])])
+        self.save_runs("b.json", [("b", [{"y": np.ones(3, np.float32)}])])
+        ended = self.vernier("compare", "a.json", "b.json", "--report", "r.xml")
+        self.assertEqual(ended.code, 4)
+        verdict = ElementTree.parse(self.path("r.xml")).find(".//testcase[@name='verdict']/error")
+        self.assertEqual(verdict.get("message"), "INCOMPLETE: The output matches, but less could be "
+                                                 "compared than was asked for.")
 
     def test_a_label(self):
         names, ended = self.suites("run", "m.onnx", "--runner", "new=onnxrt", "--load-outputs",

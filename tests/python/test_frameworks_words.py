@@ -30,7 +30,7 @@ class FrameworksWords(ScriptCase):
                     """)
                 done = self.vernier("m.onnx", "--onnxrt", "--model-runner", "model.py")
                 self.assertEqual(done.code, 6, str(done))
-                self.assertRegex(done.out + done.err, "model-N0-.*: FAILED, .*model.py:infer: "
+                self.assertRegex(done.out + done.err, "model: FAILED, .*model.py:infer: "
                                  "RuntimeError: " + re.escape(cause))
 
     def test_of_openvinos_plug_in_too(self):

@@ -33,7 +33,7 @@ class Programs(ScriptCase):
     def test_a_python_script_that_reads_its_standard_input(self):
         self.write("twin.py", TWIN)
         done = self.agrees("twin.py")
-        self.assertRegex(done.out, r"twin-N0-\S+ +python")
+        self.assertRegex(done.out, r"twin +python")
 
     def test_a_shell_script(self):
         # Plain lists: their type is that of the model's outputs.
@@ -124,7 +124,7 @@ class Programs(ScriptCase):
                 self.program(f"#!/bin/sh\ncat > /dev/null\n{answer}\n")
                 done = self.vernier("m.onnx", "--onnxrt", "--model-runner", "./prog")
                 self.assert_fails(done, 6, words)
-                self.assertRegex(done.out, r"onnxrt-runner-N0-\S+ +onnxruntime")
+                self.assertRegex(done.out, r"onnxrt +onnxruntime")
 
     def test_one_that_does_not_end_is_ended(self):
         self.program("""

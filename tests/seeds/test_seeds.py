@@ -161,7 +161,7 @@ class Seeds(unittest.TestCase):
         others = 1 + len(torch)
         self.assertEqual(len(done.criticals), others, done)
         if "--onnxrt" in words:
-            self.assertRegex(done.out, r"onnxrt-runner-N0\S+\s+onnxruntime [\d.]+ +CPU +float32 .* [mu]s")
+            self.assertRegex(done.out, r"onnxrt(-runner-N0)?\s+onnxruntime [\d.]+ +CPU +float32 .* [mu]s")
             self.assert_saved(done, words)
 
     def test_with_openvino_in_its_place_the_runners_agree(self):

@@ -47,7 +47,7 @@ class Script(TorchCase):
     def test_the_plug_in_is_preferred_where_it_fits(self):
         done = self.passes("net.pt", "--torch", *SHAPES, "-v")
         self.assertEqual("the plug-in is not used" in done.out, not PLUGIN, str(done))
-        self.assertRegex(done.out, r"pytorch-runner-N0-\S+ +torch \d+\.\d+\S* +CPU +float32")
+        self.assertRegex(done.out, r"pytorch +torch \d+\.\d+\S* +CPU +float32")
 
     def test_what_the_plug_in_cannot_run_python_does(self):
         words = ("dict.pt", "--torch", "--input-shapes", "x:[2]", "-v")

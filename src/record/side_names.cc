@@ -1,0 +1,140 @@
+#include "record/side_names.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "record/runner_name.h"
+
+namespace vernier {
+namespace {
+
+struct NamedSide {
+  std::string name, file;  // as the record has them
+  std::string shown;
+
+  bool timed() const { return WithoutTime(name) != name; }
+};
+
+// "onnxrt" of "onnxrt-runner-N0".
+std::string StemOf(std::string_view plain) {
+  constexpr std::string_view kRunner = "-runner";
+  plain = plain.substr(0, plain.rfind("-N"));
+  if (plain.ends_with(kRunner)) plain.remove_suffix(kRunner.size());
+  return std::string(plain);
+}
+
+class SideNames {
+ public:
+  SideNames(const RunRecord& record, NameStyle style) {
+    for (const RunnerRecord& runner : record.runners) Add(runner.name, "");
+    for (const PairRecord& pair : record.pairs) {
+      Add(pair.first, pair.first_file);
+      Add(pair.second, pair.second_file);
+    }
+    if (record.profile) {
+      for (const ProfileRunner& runner : record.profile->runners) Add(runner.name, "");
+      for (const ProfilePoint& point : record.profile->points) Add(point.runner, "");
+    }
+    NameFiles();
+    NumberTheRest();
+    if (style == NameStyle::kShort) Shorten();
+  }
+
+  std::string Of(const std::string& name, const std::string& file) const {
+    const auto at = Find(name, file);
+    return at == sides_.end() ? name : at->shown;
+  }
+
+  // `text` with the names of the runners that it names.
+  std::string In(std::string text) const {
+    for (const NamedSide& side : sides_) {
+      if (!side.timed() || side.shown == side.name) continue;
+      for (size_t at = text.find(side.name); at != std::string::npos;
+           at = text.find(side.name, at)) {
+        text.replace(at, side.name.size(), side.shown);
+        at += side.shown.size();
+      }
+    }
+    return text;
+  }
+
+ private:
+  std::vector<NamedSide>::const_iterator Find(const std::string& name,
+                                              const std::string& file) const {
+    return std::ranges::find_if(
+        sides_, [&](const NamedSide& side) { return side.name == name && side.file == file; });
+  }
+
+  void Add(const std::string& name, const std::string& file) {
+    if (Find(name, file) != sides_.end()) return;
+    NamedSide side{name, file, WithoutTime(name)};
+    if (side.timed() && !file.empty()) side.shown = file;
+    sides_.push_back(std::move(side));
+  }
+
+  size_t CountShown(const std::string& text) const {
+    return static_cast<size_t>(
+        std::ranges::count_if(sides_, [&](const NamedSide& side) { return side.shown == text; }));
+  }
+
+  void NameFiles() {
+    std::vector<NamedSide*> shared;
+    for (NamedSide& side : sides_) {
+      const bool by_name = !side.file.empty() && side.shown != side.file;
+      if (by_name && CountShown(side.shown) > 1) shared.push_back(&side);
+    }
+    for (NamedSide* side : shared) side->shown += " (" + side->file + ")";
+  }
+
+  // Saved outputs of earlier runs, in records that do not tell of files.
+  void NumberTheRest() {
+    std::set<std::string> taken;
+    for (NamedSide& side : sides_) {
+      const std::string plain = side.shown;
+      for (int count = 2; !taken.insert(side.shown).second; ++count) {
+        side.shown = plain + " (" + std::to_string(count) + ")";
+      }
+    }
+  }
+
+  void Shorten() {
+    const std::vector<NamedSide> all = sides_;
+    for (NamedSide& side : sides_) {
+      if (!side.timed() || side.shown != WithoutTime(side.name)) continue;
+      const std::string stem = StemOf(side.shown);
+      const bool unique = std::ranges::none_of(all, [&](const NamedSide& other) {
+        const bool itself = other.name == side.name && other.file == side.file;
+        return !itself &&
+               (other.shown == stem || (other.timed() && StemOf(WithoutTime(other.name)) == stem));
+      });
+      if (unique && !stem.empty()) side.shown = stem;
+    }
+  }
+
+  std::vector<NamedSide> sides_;
+};
+
+}  // namespace
+
+RunRecord WithSideNames(RunRecord record, NameStyle style) {
+  const SideNames names(record, style);
+  for (RunnerRecord& runner : record.runners) runner.name = names.Of(runner.name, "");
+  for (PairRecord& pair : record.pairs) {
+    pair.first = names.Of(pair.first, pair.first_file);
+    pair.second = names.Of(pair.second, pair.second_file);
+  }
+  if (record.profile) {
+    for (ProfileRunner& runner : record.profile->runners) runner.name = names.Of(runner.name, "");
+    for (ProfilePoint& point : record.profile->points) point.runner = names.Of(point.runner, "");
+  }
+  for (std::vector<std::string>* lines : {&record.notes, &record.faults}) {
+    for (std::string& line : *lines) line = names.In(std::move(line));
+  }
+  return record;
+}
+
+}  // namespace vernier

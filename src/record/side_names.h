@@ -1,0 +1,22 @@
+// How the sides of a run are called where people and pipelines read of them.
+#pragma once
+
+#include <cstdint>
+
+#include "record/run_record.h"
+
+namespace vernier {
+
+enum class NameStyle : uint8_t {
+  kStable,  ///< "onnxrt-runner-N0", the same for each run of a command
+  kShort,   ///< "onnxrt" where no other side would be called so, else as above
+};
+
+/// The record with other names for its runners and for the sides of its pairs: unnamed runners
+/// without the time of the run, loaded sides by the name of their file where that time was their
+/// name. Of several sides with one name, those from files have the file's behind it: "r (a.json)";
+/// what is the same even then is numbered: "r (2)". Names that people gave stay. Notes and faults
+/// follow; messages of runners do not.
+RunRecord WithSideNames(RunRecord record, NameStyle style);
+
+}  // namespace vernier
