@@ -8,7 +8,7 @@
 #include "record/side_names.h"
 #include "report/findings_text.h"
 #include "report/text_table.h"
-#include "report/threshold_advice.h"
+#include "report/tolerance_advice.h"
 #include "report/verdict_text.h"
 #include "util/counted.h"
 #include "util/first_line.h"
@@ -257,38 +257,26 @@ bool IsOnnx(const RunnerRecord* runner) {
 // Empty: nothing would name the layer.
 std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second) {
   if (IsOnnx(first) && IsOnnx(second)) {
-    return "to find the layer: add --blame; ";
+    return "to find the layer: add --blame";
   }
   const bool one_saved = (first == nullptr) != (second == nullptr);
   if (!one_saved || !(IsOnnx(first) || IsOnnx(second))) return "";
   return "to find the layer: `vernier blame` with outputs that were saved with --onnx-outputs '*' "
-         "and their inputs; ";
+         "and their inputs";
 }
 
-// Rounded up to two digits.
-std::string EnoughTolerance(double required) {
-  const double unit = std::pow(10.0, std::floor(std::log10(required)) - 1);
-  return FormatG(std::ceil(required / unit) * unit, 2);
+bool HasFailedOutput(const PairRecord& pair) {
+  return std::ranges::any_of(pair.outputs, HasFailed);
 }
 
-// The words behind --atol and --rtol that would have let everything pass; empty: there are none.
-std::string EnoughTolerances(const PairRecord& pair) {
-  double largest = 0;
-  bool has_bars = false;
-  std::string by_name;
-  for (const OutputRecord& output : pair.outputs) {
-    // Other functions than `simple` have no tolerance that would be enough.
-    if (!HasFailed(output) || !output.required_absolute || !output.required_relative) continue;
-    const double required = std::min(*output.required_absolute, *output.required_relative);
-    if (!(required > 0)) continue;
-    if (!std::isfinite(required)) return "";
-    largest = std::max(largest, required);
-    has_bars |= output.bar.has_value();
-    by_name += " " + QuoteForShell(output.name + ":" + EnoughTolerance(required));
-  }
-  if (largest == 0) return "";
-  // Beside --tolerance auto only tolerances of single outputs are taken.
-  return has_bars ? by_name : " " + EnoughTolerance(largest);
+// "reason: a computes in float32, b in float16", where both say it and differ.
+std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* second) {
+  if (first == nullptr || second == nullptr) return "";
+  // Scripts need not say what they compute in.
+  const bool told = !first->precision.empty() && !second->precision.empty();
+  if (!told || first->precision == second->precision) return "";
+  return Line("reason: " + first->name + " computes in " + first->precision + ", " + second->name +
+              " in " + second->precision);
 }
 
 }  // namespace
@@ -305,24 +293,16 @@ std::string FormatAdvice(const RunRecord& record) {
           (record.runners.empty() ? ""
                                   : "; find where they start: add --onnx-outputs '*' --validate"));
     }
-    const std::string enough = EnoughTolerances(pair);
-    if (enough.empty()) continue;
-    const RunnerRecord* first = FindRunner(record, pair.first);
-    const RunnerRecord* second = FindRunner(record, pair.second);
-    const std::string next = LayerAdvice(first, second) + "to accept this difference: add --atol" +
-                             enough + " --rtol" + enough + ThresholdAdvice(record);
-    // Scripts need not say what they compute in.
-    const bool told = first != nullptr && second != nullptr && !first->precision.empty() &&
-                      !second->precision.empty();
-    if (told && first->precision != second->precision) {
-      return Line("reason: " + first->name + " computes in " + first->precision + ", " +
-                  second->name + " in " + second->precision) +
-             Line("next: " + next);
-    }
-    return Line("next: " + next);
   }
-  const std::string thresholds = ThresholdAdvice(record);
-  return thresholds.empty() ? "" : "next: to accept this difference: add" + thresholds + "\n";
+  const auto pair = std::ranges::find_if(record.pairs, HasFailedOutput);
+  if (pair == record.pairs.end()) return "";
+  const RunnerRecord* first = FindRunner(record, pair->first);
+  const RunnerRecord* second = FindRunner(record, pair->second);
+  std::string next = LayerAdvice(first, second);
+  if (const std::string options = AdviceToAccept(record); !options.empty()) {
+    next += (next.empty() ? "" : "; ") + ("to accept this difference: add" + options);
+  }
+  return PrecisionReason(first, second) + (next.empty() ? "" : Line("next: " + next));
 }
 
 namespace {

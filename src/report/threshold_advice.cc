@@ -26,13 +26,6 @@ constexpr ThresholdFlag kFlags[] = {
     {"perceptual_metrics", "--lpips-threshold", false},
 };
 
-std::string Rounded(double value, bool at_least) {
-  if (value == 0) return "0";
-  const double unit = std::pow(10.0, std::floor(std::log10(std::fabs(value))) - 1);
-  const double steps = value / unit;
-  return FormatG((at_least ? std::floor(steps) : std::ceil(steps)) * unit, 2);
-}
-
 }  // namespace
 
 std::string ThresholdAdvice(const RunRecord& record) {
@@ -51,9 +44,28 @@ std::string ThresholdAdvice(const RunRecord& record) {
         }
       }
     }
-    if (worst) text += " " + std::string(known.flag) + " " + Rounded(*worst, known.at_least);
+    if (worst) text += " " + std::string(known.flag) + " " + RoundedToPass(*worst, known.at_least);
   }
   return text;
+}
+
+bool HasThreshold(const GateRecord& gate) {
+  return gate.value && std::isfinite(*gate.value) &&
+         std::ranges::any_of(
+             kFlags, [&](const ThresholdFlag& known) { return known.function == gate.function; });
+}
+
+std::string RoundedToPass(double value, bool at_least) {
+  if (value == 0) return "0";
+  const double unit = std::pow(10.0, std::floor(std::log10(std::fabs(value))) - 1);
+  constexpr int kAllDigits = 17;
+  if (!std::isnormal(unit)) return FormatG(value, kAllDigits);
+  const double steps = at_least ? std::floor(value / unit) : std::ceil(value / unit);
+  const std::string text = FormatG(steps * unit, 2);
+  // The number as written may lie on the other side of the value by a rounding error.
+  const double written = ParseDouble(text).value_or(value);
+  if (at_least ? written <= value : written >= value) return text;
+  return FormatG((at_least ? steps - 1 : steps + 1) * unit, 2);
 }
 
 }  // namespace vernier

@@ -12,4 +12,10 @@ namespace vernier {
 /// two digits, to the side that lets pass.
 std::string ThresholdAdvice(const RunRecord& record);
 
+/// Is there such an option for the function, with a value that can be written?
+bool HasThreshold(const GateRecord& gate);
+
+/// A finite number with two digits, no less than `value`; with `at_least` no more than it.
+std::string RoundedToPass(double value, bool at_least);
+
 }  // namespace vernier

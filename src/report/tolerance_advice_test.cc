@@ -1,0 +1,59 @@
+#include "report/tolerance_advice.h"
+
+#include <gtest/gtest.h>
+
+namespace vernier {
+namespace {
+
+OutputRecord Failing(const std::string& name, double absolute, double relative) {
+  OutputRecord output;
+  output.name = output.other_name = name;
+  output.compared = 1;
+  output.required_absolute = absolute;
+  output.required_relative = relative;
+  output.figures.gates = {{"simple", "failed", "", std::nullopt, std::nullopt}};
+  return output;
+}
+
+RunRecord RecordWith(std::initializer_list<OutputRecord> outputs) {
+  RunRecord record;
+  record.pairs.resize(1);
+  record.pairs[0].outputs = outputs;
+  return record;
+}
+
+TEST(AdviceToAccept, IsEnoughAsItIsWritten) {
+  // 3e-19 - 1e-19 lies above the number that "2e-19" stands for.
+  EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 2.0000000000000002e-19, 2)})),
+            " --atol 2.1e-19 --rtol 2.1e-19");
+  EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 0.5, 0.25)})), " --atol 0.25 --rtol 0.25");
+}
+
+TEST(AdviceToAccept, IntegersNeedAnInteger) {
+  OutputRecord ids = Failing("ids", 1, 8.6736e-19);
+  ids.dtype = ids.other_dtype = "int64";
+  EXPECT_EQ(AdviceToAccept(RecordWith({ids})), " --atol 1");
+  EXPECT_EQ(AdviceToAccept(RecordWith({ids, Failing("y", 0.5, 0.25)})),
+            " --atol ids:1 y:0.25 --rtol y:0.25");
+}
+
+TEST(AdviceToAccept, OnlyWhatFailed) {
+  OutputRecord output = Failing("y", 0.5, 0.25);
+  output.figures.gates = {{"simple", "passed", "", std::nullopt, std::nullopt},
+                          {"l2", "failed", "", 0.5, 0.1}};
+  EXPECT_EQ(AdviceToAccept(RecordWith({output})), " --l2-threshold 0.5");
+}
+
+TEST(AdviceToAccept, NothingWhereItWouldNotBeEnough) {
+  OutputRecord shapes = Failing("z", 0, 0);
+  shapes.required_absolute = shapes.required_relative = std::nullopt;
+  shapes.without_numbers = 1;
+  EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 0.5, 0.25), shapes})), "");
+  OutputRecord indices = Failing("z", 0.5, 0.25);
+  indices.figures.gates.push_back({"indices", "failed", "", std::nullopt, std::nullopt});
+  EXPECT_EQ(AdviceToAccept(RecordWith({indices})), "");
+  EXPECT_EQ(AdviceToAccept(RunRecord()), "");
+}
+
+}  // namespace
+}  // namespace vernier
