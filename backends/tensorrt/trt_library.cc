@@ -52,6 +52,7 @@ Result<Library> Library::Load(std::string_view named) {
     return library;
   }
   if (!misfit.ok()) return misfit;
+  if (!named.empty() && failures.empty()) return sdk::NotAtPlace(search, named);
   return Unavailable(
       "TensorRT was not found; install it with `pip install tensorrt`, or name its "
       "library with --trt-lib or $TENSORRT_ROOT" +

@@ -87,9 +87,7 @@ Result<TorchLibrary> FindTorch(std::string_view option) {
       files.insert(files.end(), found.begin(), found.end());
     }
   }
-  if (files.empty() && !option.empty()) {
-    return Unavailable("PyTorch is not at '" + std::string(option) + "' (--torch-lib)");
-  }
+  if (files.empty() && !option.empty()) return sdk::NotAtPlace(search, option);
   if (files.empty()) {
     return Unavailable("PyTorch was not found; install it with `" + search.install_hint +
                        "`, or name its library with --torch-lib or $TORCH_ROOT");

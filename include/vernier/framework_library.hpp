@@ -156,6 +156,19 @@ inline std::vector<std::string> LibraryCandidates(const LibrarySearch& search,
   return files;
 }
 
+/// kUnavailable: nothing of the framework is at the place that an option names. Where that place is
+/// a Python environment, --python may have named it.
+inline Status NotAtPlace(const LibrarySearch& search, std::string_view option_value) {
+  const std::string place(option_value);
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::path(place) / "bin" / "python3", error)) {
+    return Unavailable(search.framework + " is not at '" + place +
+                       "', the environment of a Python (" + "--python or " + search.option +
+                       "); `" + search.install_hint + "` there adds it");
+  }
+  return Unavailable(search.framework + " is not at '" + place + "' (" + search.option + ")");
+}
+
 /// Opens the first candidate that loads. kUnavailable says what was tried and how to install it.
 inline Result<LoadedLibrary> LoadFrameworkLibrary(const LibrarySearch& search,
                                                   std::string_view option_value) {
@@ -166,10 +179,7 @@ inline Result<LoadedLibrary> LoadFrameworkLibrary(const LibrarySearch& search,
     }
     failures += std::string("; ") + ::dlerror();
   }
-  if (!option_value.empty() && failures.empty()) {
-    return Unavailable(search.framework + " is not at '" + std::string(option_value) + "' (" +
-                       search.option + ")");
-  }
+  if (!option_value.empty() && failures.empty()) return NotAtPlace(search, option_value);
   return Unavailable(search.framework + " was not found; install it with `" + search.install_hint +
                      "`, or name its library with " + search.option + " or $" +
                      search.root_variable + failures);

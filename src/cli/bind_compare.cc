@@ -72,6 +72,15 @@ Status BindToleranceRules(const ParsedArgs& args, CompareOptions& options) {
     }
   }
   if (args.Has("noise_floor") && !out.fallback) out.fallback = ToleranceRule::kAuto;
+  const bool measured = out.fallback == ToleranceRule::kAuto ||
+                        std::ranges::any_of(out.entries, [](const auto& entry) {
+                          return entry.second == ToleranceRule::kAuto;
+                        });
+  if (args.Has("noise_floor") && !measured) {
+    return InvalidArgument(
+        "--noise-floor measures error bounds for --tolerance auto, and --tolerance fixed has none: "
+        "give one of the two");
+  }
   if (out.fallback != ToleranceRule::kAuto) return {};
   for (const auto& [flag, table] :
        {std::pair("--atol", &options.atol), {"--rtol", &options.rtol}}) {
@@ -155,12 +164,15 @@ Status BindFunctions(const ParsedArgs& args, CompareOptions& options) {
   return {};
 }
 
-Status BindPostprocess(const ParsedArgs& args, RunPlan& plan) {
+Status BindPostprocess(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   for (const std::string& word : args.List("postprocess")) {
     const bool keyed = word.find(':') != std::string::npos;
     const KeyedWord split = keyed ? SplitAtLast(word) : KeyedWord{"", word};
     VERNIER_ASSIGN_OR_RETURN(const TopK top, ParseTopK(split.value));
     if (split.key.empty()) {
+      if (top.k == 0 && !plan.lenient) {
+        logger.Warning("--postprocess " + word + " leaves outputs as they are");
+      }
       plan.postprocess.fallback = top;
     } else {
       plan.postprocess.entries.emplace_back(split.key, top);
@@ -286,7 +298,7 @@ Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   options.lenient = plan.lenient;
   plan.validate = args.Has("validate");
   WarnOfUnusedThresholds(args, options, logger);
-  return BindPostprocess(args, plan);
+  return BindPostprocess(args, plan, logger);
 }
 
 }  // namespace vernier

@@ -53,18 +53,24 @@ class JsonFeeds final : public FeedReader::Source {
   std::vector<JsonValue> feeds_;
 };
 
+// Of JSON that the peer's tools did not write: what is wanted instead.
+constexpr std::string_view kFeedHint =
+    ": a file of inputs is a list of objects, one for each iteration, with an array for each "
+    "input's name";
+
 Status JsonFeeds::Add(JsonValue value) {
   const Result<std::string> type = PeerTypeOf(value);
   if (!type.ok()) return document_->Annotate(type.status());
-  const std::string found =
-      "byte " + std::to_string(value.offset()) + ": " + DescribeDecoded(value);
+  const std::string what =
+      value.is(JsonKind::kObject) ? DescribeDecoded(value) : std::string(value.KindName());
+  const std::string found = "byte " + std::to_string(value.offset()) + ": " + what;
   if (*type == "RunResults") return NotAFeed(document_->path(), found, kMergeHint);
   // The peer takes one saved iteration, which is a map of names to arrays, for a feed.
   std::optional<JsonValue> feed = value;
   if (*type == "IterationResult") feed = value.Find("outputs");
   const bool other_type = !type->empty() && *type != "IterationResult";
   if (!feed || !feed->is(JsonKind::kObject) || other_type)
-    return NotAFeed(document_->path(), found, "");
+    return NotAFeed(document_->path(), found, kFeedHint);
   feeds_.push_back(*feed);
   return {};
 }

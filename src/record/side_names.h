@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

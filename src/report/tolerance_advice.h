@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "record/run_record.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 

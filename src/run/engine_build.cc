@@ -1,5 +1,6 @@
 #include "run/engine_build.h"
 
+#include "inputs/dim_sizes.h"
 #include "run/calibration_feeds.h"
 #include "run/engine_report.h"
 #include "run/live_runner.h"
@@ -46,6 +47,10 @@ Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>
   }
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
                            ModelSource::Prepare(plan.runners.front().model, logger));
+  // No feed is made that would refuse a dimension that the model does not have.
+  if (const std::vector<TensorInfo>& inputs = model->request().inputs; !inputs.empty()) {
+    VERNIER_TRY(CompleteShapes({}, inputs, {.given = plan.inputs.dims}).status());
+  }
   VERNIER_ASSIGN_OR_RETURN(const CalibrationFeeds feeds,
                            CalibrationFeeds::Make(plan, plan.runners.front(), *model,
                                                   {scripts.feeds(), scripts.draws()}, logger));

@@ -146,6 +146,24 @@ class OptionUse(Case):
             self.assertEqual(ended.code, 0, (words, ended.out, ended.err))
             self.assertNotIn("an effect only with", ended.out)
 
+    def test_words_that_do_nothing(self):
+        self.assertIn("--noise-floor measures error bounds for --tolerance auto",
+                      self.refused("run", "m.onnx", *RUNNERS, "--noise-floor", "--tolerance", "fixed"))
+        ended = self.vernier("run", "m.onnx", *RUNNERS, "--noise-floor", "--tolerance", "y:auto",
+                             "fixed")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for words, times in ((["top-0"], 1), (["top-2", "y:top-0"], 0)):
+            ended = self.vernier("run", "m.onnx", *RUNNERS, "--postprocess", *words)
+            self.assertEqual(ended.out.count("--postprocess top-0 leaves outputs as they are"), times)
+
+    def test_a_file_of_inputs_that_is_none(self):
+        for text, what in (("[1, 2, 3]", "a number"), ("[[1, 2]]", "a list"), ("true", "true")):
+            self.path("i.json").write_text(text)
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "i.json")
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn(f": {what} cannot be recognized as a feed_dict: a file of inputs is a list "
+                          "of objects, one for each iteration", ended.err)
+
     def test_places_without_a_name(self):
         for flag in ("--save-outputs", "--save-inputs", "--save-record", "--save-onnx"):
             self.assertIn(f"{flag}: expected a place to save at, got ''",

@@ -241,7 +241,7 @@ class Advice(Case):
 
     def test_markdown_has_the_columns_that_say_something(self):
         self.advised({"y": np.ones(3)}, {"y": np.ones(3) * 2}, "--compare", "l2", "--report", "r.md")
-        said = self.path("r.md").read_text()
+        said = self.path("r.md").read_text().replace("\\", "")
         self.assertIn("| output | verdict | metrics |\n|---|---|---|\n", said)
         self.assertRegex(said, r"\| y \| \*\*failed\*\* \| l2 1\.732 \(threshold 1e-0?5\) \|")
 

@@ -95,7 +95,7 @@ class Missing(FaultTest):
         saved = self.folder / "saved.json"
         ended = self.run_with("trt --trt-lib /nosuch", "--save-outputs", saved)
         self.assertEqual(ended.code, 5, ended)
-        self.assert_failed_line(ended, "TensorRT was not found")
+        self.assert_failed_line(ended, "TensorRT is not at '/nosuch'")
         self.assertEqual(self.saved_iterations(saved)["good"], 1)
         self.assertIn("Passed: 1/1 iterations", ended.out)
 

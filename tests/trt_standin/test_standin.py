@@ -179,6 +179,8 @@ class Options(StandIn):
             with self.subTest(option):
                 printed, _ = self.vernier(f"run conv.onnx --trt {option}", code=code)
                 self.assertIn(words, printed)
+        printed, _ = self.vernier("convert conv.onnx -o conv.engine --dim nosuch=3", code=3)
+        self.assertIn("--dim: the model leaves no dimension 'nosuch' free", printed)
 
     def test_a_node_without_a_layer_is_named(self):
         from onnx import TensorProto
