@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "record/side_names.h"
 #include "report/text_table.h"
 #include "report/verdict_text.h"
 #include "util/number_text.h"
@@ -67,8 +68,9 @@ std::string LayerLines(const ProfilePoint& point, size_t most) {
 
 }  // namespace
 
-std::string FormatProfile(const RunRecord& record, size_t layers) {
-  if (!record.profile || record.profile->points.empty()) return "";
+std::string FormatProfile(const RunRecord& given, size_t layers) {
+  if (!given.profile || given.profile->points.empty()) return "";
+  const RunRecord record = WithSideNames(given, NameStyle::kShort);
   const ProfileRecord& profile = *record.profile;
   std::vector<TextRow> rows = {{"shapes", "runner", "median", "noise", "mean", "std dev", "min",
                                 "p90", "p95", "p99", "max", "per second", "first", "memory",

@@ -8,6 +8,6 @@
 namespace vernier {
 
 /// The table, how many of the longest layers were asked for, and notes. Empty without a profile.
-std::string FormatProfile(const RunRecord& record, size_t layers);
+std::string FormatProfile(const RunRecord& given, size_t layers);
 
 }  // namespace vernier

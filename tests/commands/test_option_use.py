@@ -292,6 +292,12 @@ class Names(Case):
         names, _ = self.suites("compare", "two.json")
         self.assertEqual(names[0], "two.json: onnxrt-runner-N0 vs. two.json: onnxrt-runner-N1")
 
+    def test_a_profile_names_runners_as_a_run_does(self):
+        ended = self.vernier("profile", "m.onnx", "--onnxrt", "--duration", "0.01",
+                             "--no-layer-times")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertRegex(ended.out, r"\n  x:\[2,3\]  onnxrt  +\d")
+
     def test_sides_of_one_name_are_told_apart(self):
         for file in ("a.json", "b.json"):
             self.save_runs(file, [("r", [{"y": np.ones(n, np.float32)} for n in (3, 4)])])
