@@ -152,8 +152,9 @@ void PassMarks(const std::vector<std::string>& words, RunnerPlan& runner) {
 std::string UnknownRunnerOption(const OptionTable& table, const std::string& word) {
   const std::string text = "'" + word + "' is not an option of a runner";
   const std::optional<std::string> near = SuggestFlag(table, word);
-  if (!near) return text;
-  const OptionRow& row = *table.Find(*near)->row;
+  const FlagEntry* entry = near ? table.Find(*near) : nullptr;
+  if (entry == nullptr) return text;
+  const OptionRow& row = *entry->row;
   if (row.action == OptionAction::kRunner) {
     return text + "; its backend is the first word, as in x='" + std::string(row.constant) + "'";
   }

@@ -89,7 +89,7 @@ struct WrongFeed {
 TEST(FeedReader, SaysWhatIsWrong) {
   TemporaryFolder folder;
   const WrongFeed cases[] = {
-      {"[{}, 3]", "byte 5: a number cannot be recognized as a feed_dict: a file of inputs is a list"},
+      {"[{}, 3]", "byte 5: a number cannot be recognized as a feed_dict: a file of inputs is"},
       {R"({"lst": [], "polygraphy_class": "RunResults"})", "`data merge`"},
       {R"([{"lst": [], "__polygraphy_encoded_RunResults": "polygraphy_serialized_json_type"}])",
        "`data merge`"},

@@ -134,8 +134,8 @@ class OptionUse(Case):
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             self.assertIn(f"[!] {said}" if not said.startswith("but") else said, ended.err)
             self.assertNotIn("Activating and starting inference", ended.out)
-        ended = self.vernier("run", "m.onnx", "--onnxrt", "--openvino", "--blame", "--reference",
-                             "openvino")
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt", "--blame",
+                             "--reference", "onnxrt")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_called_as_polygraphy_it_says_nothing(self):
