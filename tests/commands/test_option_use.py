@@ -300,7 +300,7 @@ class Names(Case):
 
     def test_sides_of_one_name_are_told_apart(self):
         for file in ("a.json", "b.json"):
-            self.save_runs(file, [("r", [{"y": np.ones(n, np.float32)} for n in (3, 4)])])
+            self.save_runs(file, [("r", [{"y": np.arange(n, dtype=np.float32)} for n in (3, 4)])])
         names, ended = self.suites("compare", "a.json", "b.json")
         self.assertEqual(names, ["r (a.json) vs. r (b.json)", "run"])
         self.assertIn("\nr (a.json) vs. r (b.json): PASSED, compared 1 output in 2 iterations, up to "
@@ -309,8 +309,8 @@ class Names(Case):
                       self.vernier("compare", "a=a.json", "a=b.json").err)
 
     def test_an_incomplete_run_is_called_so(self):
-        self.save_runs("a.json", [("a", [{"y": np.ones(3, np.float32), "z": np.ones(3)}])])
-        self.save_runs("b.json", [("b", [{"y": np.ones(3, np.float32)}])])
+        self.save_runs("a.json", [("a", [{"y": np.arange(3.0), "z": np.arange(3.0)}])])
+        self.save_runs("b.json", [("b", [{"y": np.arange(3.0)}])])
         ended = self.vernier("compare", "a.json", "b.json", "--report", "r.xml")
         self.assertEqual(ended.code, 4)
         verdict = ElementTree.parse(self.path("r.xml")).find(".//testcase[@name='verdict']/error")
