@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "record/runner_name.h"
+
 namespace vernier {
 namespace {
 
@@ -44,10 +46,8 @@ Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& l
   }
   size_t first = RankOf(plan.runners[1]) < RankOf(plan.runners[0]) ? 1 : 0;
   if (!reference.empty()) {
-    const auto named = std::find_if(plan.runners.begin(), plan.runners.end(), [&](const auto& r) {
-      return r.name == reference || r.name.starts_with(reference + "-N") ||
-             r.name.starts_with(reference + "-runner-N");
-    });
+    const auto named = std::find_if(plan.runners.begin(), plan.runners.end(),
+                                    [&](const auto& r) { return IsCalled(r.name, reference); });
     if (named == plan.runners.end()) {
       return InvalidArgument("--reference: there is no runner '" + reference + "'; there are '" +
                              plan.runners[0].name + "' and '" + plan.runners[1].name + "'");

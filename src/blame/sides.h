@@ -18,11 +18,10 @@ struct Sides {
   size_t candidate = 0;
 };
 
-/// `reference` is a label (--reference), a runner's name up to its number or up to "-runner"
-/// ("onnxrt"), or empty: then the first present of saved outputs,
-/// onnxref, onnxrt, openvino, torch, tf, trt; ties go to the first given. kInvalidArgument when
-/// there are not exactly two sides, when no runner has this label, or when the candidate would be
-/// saved.
+/// `reference` is a label (--reference) or another word for a runner (IsCalled), of which the first
+/// is meant; or empty: then the first present of saved outputs, onnxref, onnxrt, openvino, torch,
+/// tf, trt; ties go to the first given. kInvalidArgument when there are not exactly two sides, when
+/// no runner has this label, or when the candidate would be saved.
 Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& loaded,
                           const std::string& reference);
 

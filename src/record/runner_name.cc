@@ -39,4 +39,10 @@ std::string WithoutTime(const std::string& name) {
   return name;
 }
 
+bool IsCalled(const std::string& name, const std::string& word) {
+  const std::string plain = WithoutTime(name);
+  return name == word || plain == word || plain.starts_with(word + "-N") ||
+         plain.starts_with(word + "-runner-N");
+}
+
 }  // namespace vernier

@@ -10,4 +10,8 @@ namespace vernier {
 /// they are, a time in them or not.
 std::string WithoutTime(const std::string& name);
 
+/// Does `word` stand for the runner `name`: by the name itself, without its time, without its
+/// number too, or as the kind alone ("onnxrt")? Several runners may be meant by one word.
+bool IsCalled(const std::string& name, const std::string& word);
+
 }  // namespace vernier

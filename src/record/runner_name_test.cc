@@ -19,5 +19,17 @@ TEST(WithoutTime, OtherNamesStay) {
   }
 }
 
+TEST(IsCalled, ByWhatPeopleSeeOfAName) {
+  const std::string name = "onnxrt-runner-N0-11/21/26-18:16:51";
+  for (const char* word : {"onnxrt", "onnxrt-runner", "onnxrt-runner-N0"}) {
+    EXPECT_TRUE(IsCalled(name, word)) << word;
+  }
+  EXPECT_TRUE(IsCalled(name, name));
+  for (const char* word : {"onnx", "onnxrt-runner-N1", "runner", "N0"}) {
+    EXPECT_FALSE(IsCalled(name, word)) << word;
+  }
+  EXPECT_TRUE(IsCalled("mine", "mine"));
+}
+
 }  // namespace
 }  // namespace vernier

@@ -6,6 +6,7 @@
 
 #include "compare/comparator.h"
 #include "compare/postprocess.h"
+#include "record/runner_name.h"
 #include "run/script_comparison.h"
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -34,6 +35,10 @@ std::vector<std::string> Union(std::vector<std::string> names,
 Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  const auto called = [&](const std::string& other) { return IsCalled(other, name); };
+  if (std::ranges::count_if(names, called) == 1) {
+    return static_cast<size_t>(std::ranges::find_if(names, called) - names.begin());
+  }
   std::string known;
   for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
   return InvalidArgument("--pairs: there is no runner '" + name + "'; there are: " + known);

@@ -298,6 +298,15 @@ class Names(Case):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertRegex(ended.out, r"\n  x:\[2,3\]  onnxrt  +\d")
 
+    def test_pairs_by_the_names_that_tables_show(self):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt", "--pairs",
+                             "b:onnxrt")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("\nb vs. onnxrt: PASSED", ended.out)
+        ended = self.vernier("run", "m.onnx", *RUNNERS, "--pairs", "onnxrt:onnxrt")
+        self.assertEqual(ended.code, 2, ended.out)
+        self.assertIn("--pairs: there is no runner 'onnxrt'", ended.err)
+
     def test_sides_of_one_name_are_told_apart(self):
         for file in ("a.json", "b.json"):
             self.save_runs(file, [("r", [{"y": np.arange(n, dtype=np.float32)} for n in (3, 4)])])
