@@ -193,6 +193,7 @@ std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   if (!record.error.empty()) return text + "Not finished: " + record.error + "\n";
   if (!record.culprits.empty()) return text;
+  if (!record.within_bounds.empty()) return text + VisibleLine(record.within_bounds) + "\n";
   const std::string_view idle = CoverageOf(record).shows_nothing()
                                     ? ", but that shows nothing: every tensor holds one value only"
                                     : "";

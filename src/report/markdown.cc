@@ -93,6 +93,9 @@ std::string CulpritList(const RunRecord& record) {
             ", total error " + FormatG(culprit.total_error, 3) +
             " times the bar: " + EscapeMarkdown(Short(culprit.why)) + "\n";
   }
+  if (!record.blame->within_bounds.empty()) {
+    text += EscapeMarkdown(record.blame->within_bounds) + "\n";
+  }
   return text + (text.empty() ? "" : "\n");
 }
 
