@@ -4,25 +4,30 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 
+#include "blame/memory_plan.h"
 #include "blame/tensor_run.h"
 #include "cli/bind_model.h"
 #include "cli/commands/interruption.h"
 #include "cli/debug/mask_flow.h"
 #include "inputs/cast_tensor.h"
 #include "util/first_line.h"
+#include "util/thread_pool.h"
 
 namespace vernier {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// So many tensors are in memory at once, of each of the two models.
-constexpr size_t kEvidenceBatch = 64;
+// Each batch costs a session and an inference of both models. Its tensors are held four times at
+// the worst moment: by the framework and here, those in float16 along with them.
+constexpr uint64_t kMostBatchBytes = uint64_t{1} << 30;
+constexpr uint64_t kBatchCopies = 4;
 
 constexpr double kLargestHalf = 65504, kSmallestHalf = 0x1p-24;
 
@@ -87,24 +92,21 @@ double RelativeError(const Tensor& exact, const Tensor& half) {
   return largest == 0 ? 0 : error / largest;
 }
 
-// The largest magnitude of finite values; 0 for other types.
-double LargestOf(const Tensor& exact) {
-  if (exact.dtype() != DType::kFloat32) return 0;
-  double largest = 0;
-  for (const float x : exact.As<float>()) {
-    if (std::isfinite(x)) largest = std::max(largest, std::abs(double{x}));
-  }
-  return largest;
-}
+// Of a tensor's finite values; 0 for other types than float32.
+struct Reach {
+  double largest = 0;  // magnitude
+  double highest = 0;  // with its sign
+};
 
-// The largest of finite values, with its sign; 0 for other types.
-double HighestOf(const Tensor& exact) {
-  if (exact.dtype() != DType::kFloat32) return 0;
-  double highest = -kInfinity;
+Reach ReachOf(const Tensor& exact) {
+  if (exact.dtype() != DType::kFloat32) return {};
+  Reach reach{0, -kInfinity};
   for (const float x : exact.As<float>()) {
-    if (std::isfinite(x)) highest = std::max(highest, double{x});
+    if (!std::isfinite(x)) continue;
+    reach.largest = std::max(reach.largest, std::abs(double{x}));
+    reach.highest = std::max(reach.highest, double{x});
   }
-  return highest;
+  return reach;
 }
 
 // Does each row along the last axis have a value above what float16 has? A Softmax of such a row
@@ -132,9 +134,10 @@ class Evidence {
   Evidence(const EditableModel& model, RunPlan exact, RunPlan half, Logger& log)
       : graph_(model.now().graph()),
         masks_(model.now()),
-        exact_(std::move(exact)),
-        half_(std::move(half)),
-        log_(log) {
+        exact_plan_(std::move(exact)),
+        half_plan_(std::move(half)),
+        exact_(exact_plan_, WatchSignals(), log),
+        half_(half_plan_, WatchSignals(), log) {
     for (const OnnxNode& node : graph_.nodes) {
       if (node.op_type != "Softmax" || graph_.Inputs(node).empty()) continue;
       int64_t axis = -1;
@@ -154,21 +157,12 @@ class Evidence {
         if (!name.empty()) names.emplace_back(name);
       }
     }
-    for (size_t begin = 0; begin < names.size(); begin += kEvidenceBatch) {
-      const auto at = names.begin() + static_cast<std::ptrdiff_t>(begin);
-      const std::vector<std::string> some(
-          at, at + static_cast<std::ptrdiff_t>(std::min(kEvidenceBatch, names.size() - begin)));
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap exact,
-                               RunForTensors(exact_, some, WatchSignals(), log_));
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap half,
-                               RunForTensors(half_, some, WatchSignals(), log_));
-      for (const NamedTensor& tensor : exact) {
-        const Tensor* other = Find(half, tensor.name);
-        if (other != nullptr) errors_[tensor.name] = RelativeError(tensor.tensor, *other);
-        largest_[tensor.name] = LargestOf(tensor.tensor);
-        highest_[tensor.name] = HighestOf(tensor.tensor);
-        NoteRows(tensor);
-      }
+    const uint64_t bytes = std::min(kMostBatchBytes, HalfOfFreeMemory() / kBatchCopies);
+    VERNIER_ASSIGN_OR_RETURN(const auto batches, exact_.Split(names, bytes));
+    for (const std::vector<std::string>& batch : batches) {
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap exact, exact_.Run(batch));
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap half, half_.Run(batch));
+      Note(exact, half);
     }
     return {};
   }
@@ -210,6 +204,22 @@ class Evidence {
   }
 
  private:
+  void Note(const TensorMap& exact, const TensorMap& half) {
+    std::vector<Reach> reaches(exact.size());
+    std::vector<std::optional<double>> errors(exact.size());
+    threads_.Run(exact.size(), [&](size_t i, size_t) {
+      const Tensor* other = Find(half, exact[i].name);
+      if (other != nullptr) errors[i] = RelativeError(exact[i].tensor, *other);
+      reaches[i] = ReachOf(exact[i].tensor);
+    });
+    for (size_t i = 0; i < exact.size(); ++i) {
+      if (errors[i]) errors_[exact[i].name] = *errors[i];
+      largest_[exact[i].name] = reaches[i].largest;
+      highest_[exact[i].name] = reaches[i].highest;
+      NoteRows(exact[i]);
+    }
+  }
+
   void NoteRows(const NamedTensor& tensor) {
     const auto axis = axes_.find(tensor.name);
     if (axis == axes_.end()) return;
@@ -253,8 +263,9 @@ class Evidence {
 
   const OnnxGraph& graph_;
   MaskFlow masks_;
-  RunPlan exact_, half_;
-  Logger& log_;
+  const RunPlan exact_plan_, half_plan_;
+  TensorRun exact_, half_;
+  ThreadPool threads_;
   std::unordered_map<std::string, double> errors_;
   std::unordered_map<std::string, double> largest_, highest_;  // of the exact values
   std::unordered_map<std::string, int64_t> axes_;              // of what a Softmax reads
