@@ -15,7 +15,9 @@
 #include "cli/bind_model.h"
 #include "cli/commands/interruption.h"
 #include "cli/debug/mask_flow.h"
+#include "compare/comparison.h"
 #include "inputs/cast_tensor.h"
+#include "kernels/element_blocks.h"
 #include "util/first_line.h"
 #include "util/thread_pool.h"
 
@@ -75,38 +77,42 @@ size_t RuleOf(const OnnxNode& node) {
   return static_cast<size_t>(found - std::begin(kSensitive));
 }
 
-// How far the second tensor is from the first, relative to the first's largest magnitude. 0 for
-// what cannot be held against each other.
-double RelativeError(const Tensor& exact, const Tensor& half) {
-  const Result<Tensor> a = CastTensor(exact, DType::kFloat32);
-  const Result<Tensor> b = CastTensor(half, DType::kFloat32);
-  if (!a.ok() || !b.ok() || a->element_count() != b->element_count()) return 0;
-  const std::span<const float> x = a->As<float>(), y = b->As<float>();
-  double largest = 0, error = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (!std::isfinite(x[i])) continue;
-    if (!std::isfinite(y[i])) return kInfinity;
-    largest = std::max(largest, std::abs(double{x[i]}));
-    error = std::max(error, std::abs(double{y[i]} - double{x[i]}));
-  }
-  return largest == 0 ? 0 : error / largest;
-}
+// Of the finite values of a tensor, and how far others are from them. The largest magnitude is 0
+// and the highest value -infinity where there are none; the error is infinite where a finite value
+// became none.
+struct ValueReach {
+  double largest = 0, highest = -kInfinity, error = 0;
 
-// Of a tensor's finite values; 0 for other types than float32.
-struct Reach {
-  double largest = 0;  // magnitude
-  double highest = 0;  // with its sign
+  double relative_error() const {
+    if (std::isinf(error)) return error;
+    return largest == 0 ? 0 : error / largest;
+  }
 };
 
-Reach ReachOf(const Tensor& exact) {
-  if (exact.dtype() != DType::kFloat32) return {};
-  Reach reach{0, -kInfinity};
-  for (const float x : exact.As<float>()) {
-    if (!std::isfinite(x)) continue;
-    reach.largest = std::max(reach.largest, std::abs(double{x}));
-    reach.highest = std::max(reach.highest, double{x});
+bool AreComparable(const Tensor& exact, const Tensor& half) {
+  return CanCast(exact.dtype(), DType::kFloat32) && CanCast(half.dtype(), DType::kFloat32) &&
+         exact.element_count() == half.element_count();
+}
+
+// Both are comparable.
+ValueReach MeasureReach(const Tensor& exact, const Tensor& half) {
+  const ElementSpan ours = Elements(exact), theirs = Elements(half);
+  std::vector<float> a(kBlockSize), b(kBlockSize);
+  float largest = 0, highest = -std::numeric_limits<float>::infinity();
+  double error = 0;
+  for (int64_t start = 0; start < ours.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, ours.count - start));
+    const float* x = LoadBlock(ours, start, n, a.data());
+    const float* y = LoadBlock(theirs, start, n, b.data());
+    for (size_t i = 0; i < n; ++i) {
+      if (!std::isfinite(x[i])) continue;
+      largest = std::max(largest, std::abs(x[i]));
+      highest = std::max(highest, x[i]);
+      const double away = std::abs(double{y[i]} - double{x[i]});
+      error = std::max(error, std::isfinite(away) ? away : kInfinity);
+    }
   }
-  return reach;
+  return {largest, highest, error};
 }
 
 // Does each row along the last axis have a value above what float16 has? A Softmax of such a row
@@ -205,17 +211,19 @@ class Evidence {
 
  private:
   void Note(const TensorMap& exact, const TensorMap& half) {
-    std::vector<Reach> reaches(exact.size());
-    std::vector<std::optional<double>> errors(exact.size());
+    std::vector<const Tensor*> others;
+    for (const NamedTensor& tensor : exact) others.push_back(Find(half, tensor.name));
+    std::vector<ValueReach> reaches(exact.size());
     threads_.Run(exact.size(), [&](size_t i, size_t) {
-      const Tensor* other = Find(half, exact[i].name);
-      if (other != nullptr) errors[i] = RelativeError(exact[i].tensor, *other);
-      reaches[i] = ReachOf(exact[i].tensor);
+      const Tensor& ours = exact[i].tensor;
+      const bool comparable = others[i] != nullptr && AreComparable(ours, *others[i]);
+      reaches[i] = MeasureReach(ours, comparable ? *others[i] : ours);
     });
     for (size_t i = 0; i < exact.size(); ++i) {
-      if (errors[i]) errors_[exact[i].name] = *errors[i];
-      largest_[exact[i].name] = reaches[i].largest;
-      highest_[exact[i].name] = reaches[i].highest;
+      if (others[i] != nullptr) errors_[exact[i].name] = reaches[i].relative_error();
+      const bool float32 = exact[i].tensor.dtype() == DType::kFloat32;
+      largest_[exact[i].name] = float32 ? reaches[i].largest : 0;
+      highest_[exact[i].name] = float32 ? reaches[i].highest : 0;
       NoteRows(exact[i]);
     }
   }
