@@ -85,10 +85,10 @@ std::string Ranking(const BlameRecord& record, bool all_layers) {
   for (const BlameLayerRecord& layer : record.layers) layers.push_back(&layer);
   const bool together = std::any_of(layers.begin(), layers.end(),
                                     [](const auto* layer) { return Together(*layer) > 0; });
-  std::string title = "Layers in topological order, errors in multiples of their bars:\n";
+  std::string title = "Layers in topological order, errors in multiples of their error bounds:\n";
   if (!all_layers) {
     title = "Layers by own error" + std::string(together ? " or that of their fusion" : "") +
-            ", in multiples of their bars:\n";
+            ", in multiples of their error bounds:\n";
     std::stable_sort(layers.begin(), layers.end(),
                      [](const auto* a, const auto* b) { return Worst(*a) > Worst(*b); });
     if (layers.size() > kShownLayers) layers.resize(kShownLayers);
