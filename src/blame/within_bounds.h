@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "record/blame_record.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 
