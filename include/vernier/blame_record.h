@@ -151,8 +151,10 @@ struct BlameRecord {
   int64_t iterations = 0;        ///< of which each layer has its worst; 0: not known
   int64_t batches = 0;
   uint64_t planned_bytes = 0;  ///< the most that all processes were expected to hold
-  std::string error;           ///< why it was given up; empty: it was not
-  std::string resume_key;      ///< equal for commands that find the same
+  /// Where the run before failed its tolerance and there are no culprits: one sentence on that.
+  std::string within_bounds;
+  std::string error;       ///< why it was given up; empty: it was not
+  std::string resume_key;  ///< equal for commands that find the same
   std::vector<std::string> notes;
   std::vector<std::pair<std::string, double>> timing;  ///< what took how many seconds
   double seconds = 0;

@@ -1,5 +1,6 @@
 #include "blame/blame_feeds.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,20 @@ Result<std::vector<TensorMap>> CollectFeeds(const RunPlan& plan, std::span<const
   }
   if (feeds.empty()) return InvalidArgument("there are no inputs to run the model with");
   return feeds;
+}
+
+std::vector<InputDims> DimsOfLargest(const std::vector<TensorMap>& feeds) {
+  const auto bytes = [](const TensorMap& feed) {
+    size_t sum = 0;
+    for (const NamedTensor& input : feed) sum += input.tensor.bytes().size();
+    return sum;
+  };
+  const auto largest =
+      std::max_element(feeds.begin(), feeds.end(),
+                       [&](const auto& a, const auto& b) { return bytes(a) < bytes(b); });
+  std::vector<InputDims> dims;
+  for (const NamedTensor& input : *largest) dims.push_back({input.name, input.tensor.dims()});
+  return dims;
 }
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "model/onnx_shapes.h"
 #include "run/worker_pool.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -17,5 +18,8 @@ namespace vernier {
 /// the errors of RunScripts::Open and FeedStream.
 Result<std::vector<TensorMap>> CollectFeeds(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                             WorkerPool& pool, Logger& logger);
+
+/// Of the feed with the most bytes; there is at least one.
+std::vector<InputDims> DimsOfLargest(const std::vector<TensorMap>& feeds);
 
 }  // namespace vernier

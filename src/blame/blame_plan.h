@@ -1,6 +1,7 @@
 // What `blame` is asked to do: the plan of a run, and how to search.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "vernier/run_plan.h"
@@ -12,6 +13,9 @@ struct BlamePlan : BlameOptions {
   RunPlan run;
   bool charts = false;           ///< of every tensor, for a page
   std::vector<TensorMap> feeds;  ///< instead of those that the run's plan asks for; empty: those
+  /// What a run before found out of its tolerance, for a sentence: "output 'y' is 3 times over the
+  /// tolerance of the run"; empty: nothing, or there was no run.
+  std::string failed = {};
 };
 
 }  // namespace vernier

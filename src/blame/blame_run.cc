@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "blame/blame_feeds.h"
 #include "blame/blame_graph.h"
 #include "blame/branch_search.h"
 #include "blame/bundle.h"
@@ -25,6 +26,7 @@
 #include "blame/sides.h"
 #include "blame/tensor_pairs.h"
 #include "blame/verdicts.h"
+#include "blame/within_bounds.h"
 #include "core/version.h"
 #include "run/loaded_runs.h"
 #include "util/counted.h"
@@ -213,7 +215,7 @@ class Investigation {
 
   void SaveBundle() {
     if (outcome_.record.culprits.empty()) {
-      logger_.Info("--bundle: nothing is to blame, so there is nothing to hand over");
+      logger_.Info("--bundle: no layer is to blame, so there is nothing to hand over");
       if (HasBundle(plan_.bundle)) {
         logger_.Warning("--bundle: '" + plan_.bundle + "' still holds what another search found");
       }
@@ -295,20 +297,6 @@ class Investigation {
     return {};
   }
 
-  std::vector<InputDims> LargestFeed() const {
-    const auto bytes = [](const TensorMap& feed) {
-      size_t sum = 0;
-      for (const NamedTensor& input : feed) sum += input.tensor.bytes().size();
-      return sum;
-    };
-    const auto largest =
-        std::max_element(feeds().begin(), feeds().end(),
-                         [&](const auto& a, const auto& b) { return bytes(a) < bytes(b); });
-    std::vector<InputDims> dims;
-    for (const NamedTensor& input : *largest) dims.push_back({input.name, input.tensor.dims()});
-    return dims;
-  }
-
   bool IsKnown(uint32_t target) const {
     const auto outputs = graph_->graph().Outputs(graph_->graph().nodes[target]);
     return std::any_of(outputs.begin(), outputs.end(),
@@ -318,7 +306,7 @@ class Investigation {
   Status RunBatches() {
     const MemoryPlan memory = PlanSessions();
     std::vector<ProbeBatch> batches = PlanBatches(
-        *graph_, visible_, LargestFeed(),
+        *graph_, visible_, DimsOfLargest(feeds()),
         {memory.host_bytes, plan_.max_gpu_bytes, memory.held_bytes}, plain_->fused_away());
     SayWhatIsHeld(memory, batches);
     BlameScene scene = MakeScene();
@@ -409,13 +397,13 @@ class Investigation {
       return ProbeSide(plan, "a body", pool_, quiet_, clock_).RunOnce(outputs, feed);
     };
     SearchBranches(scene, outcome_.record);
+    if (IsUnexplained()) bodies_ = SearchBodiesWithinBounds(scene, outcome_.record);
   }
 
-  void SayThatBodiesAreNotSearched() {
-    for (BlameCulprit& culprit : outcome_.record.culprits) {
-      if (!HasBody(culprit.op_type)) continue;
-      culprit.why += "; its body is not searched against saved outputs";
-    }
+  // The run before failed its tolerance, and no layer is to blame for it.
+  bool IsUnexplained() const {
+    const BlameRecord& record = outcome_.record;
+    return !plan_.failed.empty() && record.culprits.empty() && record.error.empty();
   }
 
   void NoteFusedAway() {
@@ -445,12 +433,20 @@ class Investigation {
     }
     if (CoverageOf(record).elements == 0 && record.error.empty()) GiveUp(WhyNothingWasCompared());
     Accuse(graph_ ? graph_->OutputNames() : std::vector<std::string>(), record);
-    if (!record.culprits.empty()) outcome_.faults.mismatch = true;
     if (!reference_ && graph_) {
       DoubtInputs([this](std::string_view name) { return graph_->IsInput(name); }, record);
     }
     if (reference_ && plain_) FollowBranches();
-    if (!reference_) SayThatBodiesAreNotSearched();
+    if (!reference_) bodies_ = SayThatBodiesAreNotSearched(record);
+    if (graph_ && record.culprits.empty()) {
+      std::string note = DescribeCondition(*graph_, record);
+      if (!note.empty()) record.notes.push_back(std::move(note));
+    }
+    if (IsUnexplained()) {
+      const bool by_bounds = plan_.run.compare.tolerance.fallback == ToleranceRule::kAuto;
+      record.within_bounds = DescribeWithinBounds(plan_.failed, bodies_, by_bounds, record);
+    }
+    if (!record.culprits.empty()) outcome_.faults.mismatch = true;
     record.timing.emplace_back("runtimes", clock_.seconds());
   }
 
@@ -476,6 +472,7 @@ class Investigation {
   std::vector<UnexposedTensor> unexposed_;
   std::unordered_set<std::string> known_;  // tensors of a search that was interrupted
   size_t all_layers_ = 0;                  // that are to be looked at
+  std::string bodies_;                     // what is known of those of layers within their bounds
 };
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <unordered_set>
 
 #include "blame/body_rounds.h"
 #include "blame/outer_tensors.h"
+#include "blame/within_bounds.h"
 #include "model/onnx_branch.h"
 #include "model/onnx_order.h"
 #include "util/atomic_file.h"
@@ -22,6 +24,9 @@ namespace fs = std::filesystem;
 // these.
 constexpr size_t kMostRounds = 8;
 constexpr std::string_view kBody = "body";
+
+// Each takes as long as a model of its own, and without a culprit nothing says which to begin with.
+constexpr size_t kMostBodiesWithinBounds = 4;
 
 // How the inputs of a body that is cut out are declared.
 enum class BodySizes { kAsFed, kFree };
@@ -45,12 +50,16 @@ class Search {
     return again.ok() ? again : found;
   }
 
+  /// After Run: "in the body of 'loop' ...", the layer there that errs most; empty: none errs.
+  const std::string& largest() const { return largest_; }
+
  private:
   Result<std::vector<BlameCulprit>> SearchBody(BodySizes sizes) {
     VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
     BlamePlan plan;
     plan.run = scene_.plan->run;
     plan.run.load_outputs.clear();
+    plan.failed = scene_.plan->failed;
     plan.max_host_bytes = scene_.plan->max_host_bytes;
     plan.max_gpu_bytes = scene_.plan->max_gpu_bytes;
     RunnerPlan& reference = plan.run.runners[scene_.reference_runner];
@@ -66,11 +75,12 @@ class Search {
     const BlameRecord found = scene_.investigate(plan);
     // What was not looked at is not innocent.
     if (!found.error.empty()) return NotFound(found.error);
+    const std::string where =
+        "in the " + branch_ + " of '" + scene_.candidate->NodeName(theirs_) + "'";
+    largest_ = LargestOwnError(found.layers);
+    if (!largest_.empty()) largest_ = where + " it is " + largest_;
     std::vector<BlameCulprit> culprits = found.culprits;
-    for (BlameCulprit& culprit : culprits) {
-      culprit.why =
-          "in the " + branch_ + " of '" + scene_.candidate->NodeName(theirs_) + "': " + culprit.why;
-    }
+    for (BlameCulprit& culprit : culprits) culprit.why = where + ": " + culprit.why;
     return culprits;
   }
 
@@ -215,6 +225,7 @@ class Search {
   TensorMap inputs_;                  // of the first round
   TensorMap captured_;                // those of them that stay the same
   std::unordered_set<std::string> read_;
+  std::string largest_;
 };
 
 // Empty: something within is to blame.
@@ -225,17 +236,37 @@ std::string WhyNotWithin(const Result<std::vector<BlameCulprit>>& inner, std::st
   return "; within its body nothing is to blame" + (op == "If" ? std::string() : rounds);
 }
 
-// The candidate's nodes with bodies that are to blame by themselves or as part of a group.
+// The candidate's nodes with bodies that are to blame by themselves, as part of a group, or as one
+// with the nodes that the candidate's runtime fuses them with.
 std::vector<uint32_t> NodesWithBodies(const BlameGraph& graph, const BlameLayerRecord& layer) {
   std::vector<uint32_t> nodes;
   for (const uint32_t index : graph.order()) {
     if (!HasBody(graph.graph().nodes[index].op_type)) continue;
     const std::string name = graph.NodeName(index);
-    const bool of_group =
-        std::find(layer.group.begin(), layer.group.end(), name) != layer.group.end();
-    if (of_group || name == layer.node) nodes.push_back(index);
+    const auto has = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (has(layer.group) || has(layer.fused) || name == layer.node) nodes.push_back(index);
   }
   return nodes;
+}
+
+// The node that holds culprits, while as a whole it is within its error bound.
+BlameCulprit Around(const BlameLayerRecord& layer) {
+  BlameCulprit culprit{layer.node,
+                       layer.op_type,
+                       {},
+                       layer.total_error,
+                       layer.own_error,
+                       "it holds the node above; as a whole it is within its "
+                       "error bound, which is wide for a node with a body"};
+  for (const BlameTensorRecord& tensor : layer.outputs) culprit.outputs.push_back(tensor.name);
+  return culprit;
+}
+
+// Makes an error from the reference's tensors, or one whose maker is not known.
+bool ErrsByItself(const BlameLayerRecord& layer) {
+  return layer.own_error.value_or(layer.total_error) > 0;
 }
 
 }  // namespace
@@ -244,19 +275,59 @@ bool HasBody(std::string_view op) { return op == "If" || op == "Loop" || op == "
 
 void SearchBranches(const BranchScene& scene, BlameRecord& record) {
   std::vector<BlameCulprit> all;
+  std::map<uint32_t, Result<std::vector<BlameCulprit>>> searched;
   for (BlameCulprit& culprit : record.culprits) {
     const auto layer = std::find_if(record.layers.begin(), record.layers.end(),
                                     [&](const auto& one) { return one.node == culprit.node; });
     if (layer != record.layers.end()) {
       for (const uint32_t node : NodesWithBodies(*scene.candidate, *layer)) {
-        Result<std::vector<BlameCulprit>> inner = Search(scene, layer->iteration, node).Run();
+        // Several layers may be computed as one with it.
+        const bool first = !searched.contains(node);
+        if (first) searched.emplace(node, Search(scene, layer->iteration, node).Run());
+        const Result<std::vector<BlameCulprit>>& inner = searched.at(node);
         culprit.why += WhyNotWithin(inner, scene.candidate->graph().nodes[node].op_type);
-        if (inner.ok()) all.insert(all.end(), inner->begin(), inner->end());
+        if (first && inner.ok()) all.insert(all.end(), inner->begin(), inner->end());
       }
     }
     all.push_back(std::move(culprit));
   }
   record.culprits = std::move(all);
+}
+
+std::string SearchBodiesWithinBounds(const BranchScene& scene, BlameRecord& record) {
+  std::string told;
+  size_t searched = 0;
+  for (const BlameLayerRecord& layer : record.layers) {
+    if (!ErrsByItself(layer)) continue;
+    for (const uint32_t node : NodesWithBodies(*scene.candidate, layer)) {
+      const std::string name = "'" + scene.candidate->NodeName(node) + "'";
+      if (searched++ == kMostBodiesWithinBounds) {
+        return told + "; bodies from " + name + " on were not searched";
+      }
+      Search search(scene, layer.iteration, node);
+      const Result<std::vector<BlameCulprit>> inner = search.Run();
+      if (!inner.ok()) {
+        told += "; the body of " + name + " was not searched: " + inner.status().message();
+      } else if (inner->empty()) {
+        if (!search.largest().empty()) told += "; " + search.largest();
+      } else {
+        record.culprits.insert(record.culprits.end(), inner->begin(), inner->end());
+        record.culprits.push_back(Around(layer));
+      }
+    }
+  }
+  return record.culprits.empty() ? told : std::string();
+}
+
+std::string SayThatBodiesAreNotSearched(BlameRecord& record) {
+  for (BlameCulprit& culprit : record.culprits) {
+    if (HasBody(culprit.op_type)) {
+      culprit.why += "; its body is not searched against saved outputs";
+    }
+  }
+  const bool any = std::any_of(record.layers.begin(), record.layers.end(),
+                               [](const auto& layer) { return HasBody(layer.op_type); });
+  return any ? "; bodies are not searched against saved outputs" : "";
 }
 
 }  // namespace vernier

@@ -43,4 +43,15 @@ bool HasBody(std::string_view op);
 /// Where nothing was found there, or a body cannot be followed, the node's own `why` says so.
 void SearchBranches(const BranchScene& scene, BlameRecord& record);
 
+/// Where no layer exceeds its error bound: the bound of a node with bodies is wide, and may hide
+/// what a single node within does. The bodies of the first few such nodes that err by themselves
+/// are searched; culprits within, and the node around them, become those of `record`. Returns what
+/// else was found of them, for a sentence: "; in the body of 'loop' ..."; empty: no body was
+/// searched, or one holds a culprit.
+std::string SearchBodiesWithinBounds(const BranchScene& scene, BlameRecord& record);
+
+/// Against saved outputs: the `why` of culprits with bodies says so. Returns it for a sentence as
+/// above, where a layer has a body.
+std::string SayThatBodiesAreNotSearched(BlameRecord& record);
+
 }  // namespace vernier

@@ -147,7 +147,8 @@ Status SearchDisturbance(const BlameGraph& graph, const std::vector<std::string>
   VERNIER_ASSIGN_OR_RETURN(const bool found, search.FindSmallest(probes));
   if (!found) {
     record.finding = "Probing changed the result: without probes the outputs are " +
-                     FormatG(record.plain_error, 3) + " times their bar, with all of them " +
+                     FormatG(record.plain_error, 3) +
+                     " times their error bound, with all of them " +
                      FormatG(record.probed_error, 3) +
                      ". No small set of tensors was found that makes the difference.";
     return {};
@@ -157,7 +158,7 @@ Status SearchDisturbance(const BlameGraph& graph, const std::vector<std::string>
   record.region = search.Region();
   const std::string what = List(record.probes);
   record.finding = "Probing changed the result: without probes the outputs are " +
-                   FormatG(record.plain_error, 3) + " times their bar, with " + what +
+                   FormatG(record.plain_error, 3) + " times their error bound, with " + what +
                    " exposed they " + (cures ? "pass" : "fail") + ". The fault is in how " +
                    List(record.region) + " work together.";
   return {};
@@ -166,12 +167,12 @@ Status SearchDisturbance(const BlameGraph& graph, const std::vector<std::string>
 void DescribeMovement(DisturbanceRecord& record) {
   if (!record.changed) {
     record.finding = record.moved > 0 ? "Probes moved the outputs by " + FormatG(record.moved, 3) +
-                                            " times their bar: not more than rounding."
+                                            " times their error bound: not more than rounding."
                                       : "Probes did not change the outputs.";
     return;
   }
   record.finding = "Probing changed the result: the outputs moved by " + FormatG(record.moved, 3) +
-                   " times their bar (" + FormatG(record.plain_error, 3) +
+                   " times their error bound (" + FormatG(record.plain_error, 3) +
                    " times over without probes, " + FormatG(record.probed_error, 3) +
                    " with them). The layers' errors are those of the probed model.";
 }

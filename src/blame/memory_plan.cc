@@ -15,6 +15,8 @@ constexpr uint64_t kEnoughSessions = 8;
 // The reference's, the candidate's with and without what it fuses, and two of islands.
 constexpr uint64_t kKeptSessions = 5;
 
+}  // namespace
+
 uint64_t HalfOfFreeMemory() {
   std::ifstream info("/proc/meminfo");
   std::string key, unit;
@@ -23,8 +25,6 @@ uint64_t HalfOfFreeMemory() {
   }
   return uint64_t{4} << 30;
 }
-
-}  // namespace
 
 MemoryPlan PlanMemory(const HeldMemory& held, uint64_t limit, size_t feeds, size_t sides) {
   // A session reads an edited copy of the model, which is made from the file's pages.

@@ -22,6 +22,9 @@ struct MemoryPlan {
   bool side_by_side = false;  ///< sessions of both sides may be open at a time
 };
 
+/// Of what the machine has, in bytes.
+uint64_t HalfOfFreeMemory();
+
 /// `limit` is --max-host-mem; 0: what is held, and half of what the machine has free, but no more
 /// than 4 GiB, or than eight sessions take where that is more. `sides` is
 /// how many may open sessions at a time, one or two. Two do so, and sessions stay open for further

@@ -63,12 +63,15 @@ Status ExplainOutputs(const ConditionScene& scene, BlameRecord& record) {
   if (measurable && !ExplainedByRounding(worst, record)) {
     VERNIER_TRY(MeasureCondition(scene, record));
   }
-  if (!ExplainedByRounding(worst, record)) return {};
-  record.notes.push_back("the outputs differ by " + FormatG(worst, 3) +
-                         " times their bar, which a condition number of " +
-                         FormatG(record.condition, 3) +
-                         " explains: the model amplifies rounding, which is no fault of a layer");
   return {};
+}
+
+std::string DescribeCondition(const BlameGraph& graph, const BlameRecord& record) {
+  const double worst = UnexplainedError(graph, record);
+  if (worst <= 1 || !std::isfinite(worst) || !ExplainedByRounding(worst, record)) return {};
+  return "the outputs differ by " + FormatG(worst, 3) +
+         " times their error bound, which a condition number of " + FormatG(record.condition, 3) +
+         " explains: the model amplifies rounding, which is no fault of a layer";
 }
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 #include "blame/blame_graph.h"
 #include "blame/error_easing.h"
@@ -22,7 +23,10 @@ struct ConditionScene {
 
 /// Where outputs are over their bars though no layer makes an error, fills `record.condition`: from
 /// the layers, or from how far the candidate's outputs move when each input moves by one rounding
-/// step. A note says so if that explains them. Errors of running; kCancelled.
+/// step. Errors of running; kCancelled.
 Status ExplainOutputs(const ConditionScene& scene, BlameRecord& record);
+
+/// A sentence where `record.condition` explains what the outputs differ by; else empty.
+std::string DescribeCondition(const BlameGraph& graph, const BlameRecord& record);
 
 }  // namespace vernier

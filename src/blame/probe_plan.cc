@@ -1,10 +1,9 @@
 #include "blame/probe_plan.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "blame/fused_tensors.h"
-#include "model/onnx_infer.h"
+#include "blame/tensor_sizes.h"
 
 namespace vernier {
 namespace {
@@ -15,42 +14,6 @@ constexpr uint64_t kHostCopies = 7;
 constexpr uint64_t kDeviceCopies = 2;
 // The candidate's, in its own memory and in ours.
 constexpr uint64_t kOutputCopies = 2;
-constexpr uint64_t kUnknownBytes = uint64_t{1} << 20;
-
-class Sizes {
- public:
-  Sizes(const BlameGraph& graph, std::span<const InputDims> feed) : shapes_(graph.model(), feed) {
-    std::vector<std::string_view> names;
-    for (const uint32_t node : graph.order()) {
-      shapes_.Visit(graph.graph(), graph.graph().nodes[node]);
-      for (const std::string_view name : graph.graph().Outputs(graph.graph().nodes[node])) {
-        if (!name.empty()) names.push_back(name);
-      }
-    }
-    const std::vector<InferredType> types = InferTypes(graph.model(), names);
-    for (size_t i = 0; i < names.size(); ++i) {
-      const auto dtype = DTypeFromOnnx(types[i].onnx_type).value_or(DType::kFloat32);
-      const Dims* dims = shapes_.Find(names[i]);
-      if (dims == nullptr) continue;
-      const std::optional<int64_t> count = ElementCount(*dims);
-      const auto bytes = count ? ByteSize(dtype, static_cast<uint64_t>(*count)) : std::nullopt;
-      if (!bytes) continue;
-      known_[names[i]] = *bytes;
-      largest_ = std::max(largest_, *bytes);
-    }
-  }
-
-  uint64_t Of(std::string_view name) const {
-    const auto found = known_.find(name);
-    if (found != known_.end()) return found->second;
-    return largest_ > 0 ? largest_ : kUnknownBytes;
-  }
-
- private:
-  ShapeTracker shapes_;
-  std::unordered_map<std::string_view, uint64_t> known_;
-  uint64_t largest_ = 0;
-};
 
 // For each target the tensors that it is looked at with: what it reads and makes.
 std::vector<std::vector<std::string_view>> TensorsAround(const BlameGraph& graph,
@@ -87,7 +50,7 @@ uint64_t MostOfOneBatch(const ProbeLimits& limits) {
 std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visible,
                                     std::span<const InputDims> feed, ProbeLimits limits,
                                     const NameSet& fused_away) {
-  const Sizes sizes(graph, feed);
+  const TensorSizes sizes(graph, feed);
   const std::vector<uint32_t> targets = graph.Targets(visible);
   const auto tensors = TensorsAround(graph, targets, visible, fused_away);
   NameSet held;

@@ -1,44 +1,81 @@
 #include "blame/tensor_run.h"
 
 #include <algorithm>
-#include <memory>
 
-#include "blame/blame_graph.h"
-#include "blame/probe_side.h"
-#include "blame/quiet_logger.h"
+#include "blame/blame_feeds.h"
+#include "blame/tensor_sizes.h"
 #include "run/scripted_feeds.h"
-#include "run/worker_pool.h"
 
 namespace vernier {
 
-Result<TensorMap> RunForTensors(const RunPlan& plan, const std::vector<std::string>& names,
-                                const std::atomic<int>& interrupted, Logger& logger) {
-  QuietLogger quiet(logger);
-  RuntimeClock clock;
-  WorkerPool pool(plan.execution, interrupted, quiet);
-  ProbeSide side(plan.runners.front(), "", pool, quiet, clock);
-  side.Start();
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const OnnxModel> model, side.ReadModel());
-  VERNIER_ASSIGN_OR_RETURN(const BlameGraph graph, BlameGraph::Make(model));
+TensorRun::TensorRun(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger)
+    : plan_(plan),
+      logger_(logger),
+      quiet_(logger),
+      pool_(plan.execution, interrupted, quiet_),
+      side_(plan.runners.front(), "", pool_, quiet_, clock_) {}
+
+Status TensorRun::Prepare() {
+  if (graph_) return {};
+  side_.Start();
+  VERNIER_ASSIGN_OR_RETURN(model_, side_.ReadModel());
+  VERNIER_ASSIGN_OR_RETURN(BlameGraph graph, BlameGraph::Make(model_));
+  graph_.emplace(std::move(graph));
+  return {};
+}
+
+Status TensorRun::MakeFeed(const std::vector<TensorInfo>& inputs) {
+  if (feed_) return {};
+  VERNIER_ASSIGN_OR_RETURN(feed_, OpenFirstFeed(plan_, inputs, pool_, logger_));
+  return {};
+}
+
+Result<TensorMap> TensorRun::Run(const std::vector<std::string>& names) {
+  VERNIER_TRY(Prepare());
   std::vector<std::string> made;
   for (const std::string& name : names) {
     const bool there = std::find(made.begin(), made.end(), name) != made.end();
-    if (graph.IsMade(name) && !there) made.push_back(name);
+    if (graph_->IsMade(name) && !there) made.push_back(name);
   }
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
-                           made.empty() ? side.OpenPlain() : side.OpenMarked(made));
-  const std::vector<TensorInfo> inputs =
-      session->inputs_unknown() ? model->RequiredInputs() : session->session().inputs;
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, OpenFirstFeed(plan, inputs, pool, logger));
   TensorMap tensors;
-  if (!made.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(tensors, side.Infer(*session, feed));
+  if (!made.empty() || !feed_) {
+    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
+                             made.empty() ? side_.OpenPlain() : side_.OpenMarked(made));
+    VERNIER_TRY(
+        MakeFeed(session->inputs_unknown() ? model_->RequiredInputs() : session->session().inputs));
+    if (!made.empty()) {
+      VERNIER_ASSIGN_OR_RETURN(tensors, side_.Infer(*session, *feed_));
+    }
+    ProbeSide::Close(session);
   }
-  ProbeSide::Close(session);
-  for (const NamedTensor& fed : feed) {
+  for (const NamedTensor& fed : *feed_) {
     if (std::find(names.begin(), names.end(), fed.name) != names.end()) tensors.push_back(fed);
   }
   return tensors;
+}
+
+Result<std::vector<std::vector<std::string>>> TensorRun::Split(
+    const std::vector<std::string>& names, uint64_t bytes) {
+  VERNIER_TRY(Prepare());
+  VERNIER_TRY(MakeFeed(model_->RequiredInputs()));
+  const TensorSizes sizes(*graph_, DimsOfLargest({*feed_}));
+  std::vector<std::vector<std::string>> parts;
+  uint64_t sum = 0;
+  for (const std::string& name : names) {
+    const uint64_t size = graph_->IsMade(name) ? sizes.Of(name) : 0;  // inputs are there anyway
+    if (parts.empty() || sum + size > bytes) {
+      parts.emplace_back();
+      sum = 0;
+    }
+    parts.back().push_back(name);
+    sum += size;
+  }
+  return parts;
+}
+
+Result<TensorMap> RunForTensors(const RunPlan& plan, const std::vector<std::string>& names,
+                                const std::atomic<int>& interrupted, Logger& logger) {
+  return TensorRun(plan, interrupted, logger).Run(names);
 }
 
 }  // namespace vernier

@@ -27,7 +27,8 @@ bool IsShort(const std::string& dtype) {
 }
 
 std::string Times(double value) {
-  return std::isinf(value) ? "infinitely far over the bar" : FormatG(value, 3) + " times the bar";
+  return std::isinf(value) ? "infinitely far over the error bound"
+                           : FormatG(value, 3) + " times the error bound";
 }
 
 std::string NamesOf(const std::vector<std::string>& nodes) {
@@ -187,7 +188,7 @@ class Court {
                !ExplainedByRounding(record_.output_error, record_)) {
       AddAlone(record_.first_divergence,
                "no single layer makes the error of the outputs (" + Times(record_.output_error) +
-                   "): rounding grows on the way; here it is first over the bar");
+                   "): rounding grows on the way; here it first exceeds its error bound");
     } else if (record_.disturbance.measured && record_.disturbance.plain_error > CertainBar() &&
                !ExplainedByRounding(record_.disturbance.plain_error, record_)) {
       BlameReferenceProbes();

@@ -257,6 +257,7 @@ void ReadSummary(const Json& json, BlameRecord& record) {
   record.output_error = NumberFrom(json.at("output_error"));
   if (json.contains("condition")) record.condition = NumberFrom(json.at("condition"));
   if (json.contains("quantises_alone")) record.quantises_alone = json.at("quantises_alone");
+  if (json.contains("within_bounds")) record.within_bounds = TextFrom(json.at("within_bounds"));
   record.compared = json.value("compared", int64_t{0});
   record.iterations = json.value("iterations", int64_t{0});
   record.command = TextFrom(json.at("command"));
@@ -297,6 +298,7 @@ std::string ToJson(const BlameRecord& record) {
   json["output_error"] = Number(record.output_error);
   json["condition"] = Number(record.condition);
   json["quantises_alone"] = record.quantises_alone;
+  json["within_bounds"] = Text(record.within_bounds);
   json["compared"] = record.compared;
   json["iterations"] = record.iterations;
   json["command"] = record.command;

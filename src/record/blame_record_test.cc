@@ -20,6 +20,7 @@ BlameRecord Example() {
   record.disturbance.shown_at = 2;
   record.disturbance.shown_by = {"p", "q"};
   record.resume_key = "key";
+  record.within_bounds = "No layer by itself exceeds its error bound, but ...";
   NonFiniteRecord first;
   first.output = "y";
   first.operands.push_back({"x", {}});

@@ -85,10 +85,10 @@ std::string Ranking(const BlameRecord& record, bool all_layers) {
   for (const BlameLayerRecord& layer : record.layers) layers.push_back(&layer);
   const bool together = std::any_of(layers.begin(), layers.end(),
                                     [](const auto* layer) { return Together(*layer) > 0; });
-  std::string title = "Layers in topological order, errors in multiples of their bars:\n";
+  std::string title = "Layers in topological order, errors in multiples of their error bounds:\n";
   if (!all_layers) {
     title = "Layers by own error" + std::string(together ? " or that of their fusion" : "") +
-            ", in multiples of their bars:\n";
+            ", in multiples of their error bounds:\n";
     std::stable_sort(layers.begin(), layers.end(),
                      [](const auto* a, const auto* b) { return Worst(*a) > Worst(*b); });
     if (layers.size() > kShownLayers) layers.resize(kShownLayers);
@@ -193,6 +193,7 @@ std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   if (!record.error.empty()) return text + "Not finished: " + record.error + "\n";
   if (!record.culprits.empty()) return text;
+  if (!record.within_bounds.empty()) return text + VisibleLine(record.within_bounds) + "\n";
   const std::string_view idle = CoverageOf(record).shows_nothing()
                                     ? ", but that shows nothing: every tensor holds one value only"
                                     : "";

@@ -130,7 +130,10 @@ std::string CulpritList(const RunRecord& record) {
             EscapeMarkdown(culprit.op_type) + "), own error " +
             (culprit.own_error ? FormatG(*culprit.own_error, 3) : std::string("not measured")) +
             ", total error " + FormatG(culprit.total_error, 3) +
-            " times the bar: " + EscapeMarkdown(Short(culprit.why)) + "\n";
+            " times its error bound: " + EscapeMarkdown(Short(culprit.why)) + "\n";
+  }
+  if (!record.blame->within_bounds.empty()) {
+    text += EscapeMarkdown(record.blame->within_bounds) + "\n";
   }
   return text + (text.empty() ? "" : "\n");
 }

@@ -111,6 +111,9 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
   const BlameCoverage coverage = CoverageOf(blame);
   const bool empty = !blame.layers.empty() && coverage.elements == 0;
   if (blame.compared == 0 || empty) return {Outcome::kIncomplete, "Nothing was compared."};
+  if (blame.culprits.empty() && !blame.within_bounds.empty()) {
+    return {Outcome::kMismatched, "No layer by itself exceeds its error bound."};
+  }
   if (blame.culprits.empty()) {
     return {Outcome::kMatched, coverage.shows_nothing()
                                    ? "Nothing is to blame, but that shows nothing."

@@ -45,6 +45,20 @@ TEST(DecideVerdict, BlameThatComparedNothingFindsNobodyInnocent) {
   EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kMatched);
 }
 
+TEST(DecideVerdict, BlameWithinErrorBoundsIsNoAcquittalOfARunThatFailed) {
+  OutputRecord output;
+  output.name = "y";
+  output.compared = 1;
+  RunRecord record = OnePair(output);
+  auto blame = std::make_shared<BlameRecord>();
+  blame->compared = 1;
+  blame->within_bounds = "No layer by itself exceeds its error bound, but ...";
+  record.blame = blame;
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kMismatched);
+  EXPECT_EQ(DecideVerdict(record).sentence,
+            "The output does not match. No layer by itself exceeds its error bound.");
+}
+
 // A saved record may hold anything.
 TEST(DecideVerdict, AProfileWithoutRunnersHasAVerdict) {
   RunRecord record;

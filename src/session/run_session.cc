@@ -1,13 +1,16 @@
 #include "session/run_session.h"
 
+#include <cmath>
 #include <memory>
 #include <utility>
 
 #include "core/version.h"
 #include "report/report_files.h"
 #include "report/run_reporter.h"
+#include "report/run_summary.h"
 #include "run/model_graph.h"
 #include "util/atomic_file.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -75,11 +78,41 @@ void WriteReports(const SavePlan& plan, const RunRecord& record, Logger& logger,
   }
 }
 
+std::string ToleranceOf(const CompareOptions& compare, const std::string& output) {
+  if (HasAutoTolerance(compare, output)) return " (auto)";
+  return " (rel=" + FormatG(compare.rtol.Lookup(output, kDefaultTolerance), 5) +
+         ", abs=" + FormatG(compare.atol.Lookup(output, kDefaultTolerance), 5) + ")";
+}
+
+// The output that is furthest out of the run's tolerance, for a sentence of blame; empty: all
+// match.
+std::string FurthestOut(const RunRecord& record, const CompareOptions& compare) {
+  const OutputRecord* worst = nullptr;
+  for (const PairRecord& pair : record.pairs) {
+    if (pair.average_passed.value_or(false)) continue;  // which is judged in place of iterations
+    for (const OutputRecord& output : pair.outputs) {
+      if (!pair.average_passed && !HasFailed(output)) continue;
+      const double times = output.worst_times_tolerance;
+      if (worst == nullptr || times > worst->worst_times_tolerance) worst = &output;
+    }
+  }
+  if (worst == nullptr) return "";
+  const std::string name = "output '" + worst->name + "'";
+  if (!worst->tolerances_checked || worst->mismatches == 0) {
+    return name + " fails the comparison of the run";
+  }
+  const double times = worst->worst_times_tolerance;
+  return name + " is " +
+         (std::isinf(times) ? std::string("infinitely far") : FormatG(times, 3) + " times") +
+         " over the tolerance of the run" + ToleranceOf(compare, worst->name);
+}
+
 void BlameAfterwards(const RunPlan& run, const SessionContext& context, RunOutcome& outcome) {
   BlamePlan plan{*run.blame, run, {}, {}};
   // Reports cover both, and are written last.
   plan.run.save.reports.clear();
   plan.charts = run.save.WantsPage();
+  plan.failed = FurthestOut(outcome.record, run.compare);
   BlameOutcome blame = CarryOutBlame(plan, context);
   if (!blame.record.layers.empty()) {
     outcome.record.blame = std::make_shared<const BlameRecord>(std::move(blame.record));

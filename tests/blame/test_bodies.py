@@ -1,7 +1,9 @@
 """Faults within the bodies of Loop and Scan."""
 
+import json
 import subprocess
 import unittest
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -133,6 +135,31 @@ def counted(path, activation):
                                  body=body)], "last", {})
 
 
+def deep(path, gain):
+    """An If whose body is deep: the error bound of the whole is far wider than that of its last
+    node."""
+    wide, layers = 512, 6
+    random = np.random.default_rng(3)
+    arrays = {f"w{i}": (random.normal(size=(wide, wide)) / wide ** 0.5).astype(np.float32)
+              for i in range(layers)}
+    nodes = [helper.make_node("MatMul", [f"p{i - 1}" if i else "t", f"w{i}"], [f"p{i}"],
+                              name=f"inner_matmul{i}") for i in range(layers)]
+    nodes.append(helper.make_node("Mul", [f"p{layers - 1}", "gain"], ["then"], name="inner_gain"))
+    bodies = {"then_branch": helper.make_graph(nodes, "then_branch", [], [value("then", None)]),
+              "else_branch": helper.make_graph(
+                  [helper.make_node("Identity", ["t"], ["else"], name="inner_identity")],
+                  "else_branch", [], [value("else", None)])}
+    graph = helper.make_graph(
+        [helper.make_node("Tanh", ["x"], ["t"], name="before"),
+         helper.make_node("Greater", ["top", "zero"], ["yes"], name="choice"),
+         helper.make_node("If", ["yes"], ["y"], name="the_if", **bodies)],
+        "deep", [value("x", [4, wide]), value("top", [])], [value("y", None)],
+        [numpy_helper.from_array(np.asarray(array, np.float32), name)
+         for name, array in {**arrays, "gain": gain, "zero": 0}.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
 class Bodies(Case):
     def search(self, candidate="onnxrt"):
         ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
@@ -199,6 +226,42 @@ class Bodies(Case):
         (culprit,) = found["culprits"]
         self.assertEqual(culprit["node"], "the_loop")
         self.assertIn("its body is not searched against saved outputs", culprit["why"])
+
+    def run_and_blame(self, *words):
+        ended = subprocess.run(
+            [VERNIER, "run", "good.onnx", "--runner", "gold=onnxrt good.onnx", "--runner",
+             "new=onnxrt bad.onnx", "--blame", "--save-blame", "blame.json", *words],
+            capture_output=True, text=True)
+        return ended, json.loads(Path("blame.json").read_text())
+
+    def test_a_fault_that_the_bound_of_the_whole_hides(self):
+        deep("good.onnx", 1)
+        deep("bad.onnx", 1.00004)
+        self.assertEqual(self.search(), [])
+        ended, found = self.run_and_blame()
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertEqual([culprit["node"] for culprit in found["culprits"]],
+                         ["inner_gain", "the_if"])
+        self.assertIn("in the then_branch of 'the_if'", found["culprits"][0]["why"])
+        self.assertIn("as a whole it is within its error bound", found["culprits"][1]["why"])
+        self.assertNotIn("no fault of a layer", ended.stdout)
+
+    def test_a_run_that_failed_is_not_told_that_nothing_is_to_blame(self):
+        deep("good.onnx", 1)
+        deep("bad.onnx", 1 + 2 ** -23)  # one rounding step: no node is wrong
+        ended, found = self.run_and_blame("--atol", "1e-9", "--rtol", "1e-9")
+        self.assertEqual((ended.returncode, found["culprits"]), (1, []), ended.stderr)
+        self.assertNotIn("Nothing is to blame", ended.stdout)
+        for part in ("No layer by itself exceeds its error bound, but output 'y' is ",
+                     " times over the tolerance of the run (rel=1e-09, abs=1e-09)",
+                     "times its error bound, of 'the_if' (If)",
+                     "; in the then_branch of 'the_if' it is ", "of 'inner_gain' (Mul)",
+                     "--tolerance auto"):
+            self.assertIn(part, found["within_bounds"])
+        self.assertIn(found["within_bounds"], ended.stdout)
+        ended, found = self.run_and_blame("--tolerance", "auto")
+        self.assertEqual((ended.returncode, found["within_bounds"]), (0, None), ended.stderr)
+        self.assertIn("Nothing is to blame", ended.stdout)
 
     def test_no_fault(self):
         for make in (loop, scan):

@@ -168,6 +168,11 @@ class Precision(Case):
         self.assertIn("operators alone decide where to begin", ended.out)
         self.assertEqual(self.kept(ended), {"f0add", "f0subtract"})
 
+    def test_evidence_takes_one_session_of_each_model(self):
+        made = model(chain("n", "x", "y", 150), [value("x", (4, 8))], [value("y", (4, 8))])
+        ended = self.search(made, "-v")
+        self.assertEqual(ended.out.count("Creating ONNX-Runtime Inference Session"), 2, ended.out)
+
     def test_everything_needs_float32(self):
         # The check passes with every node in float32 alone.
         check = ("import sys, onnx; open('calls.txt', 'a').write('x'); "

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import networks
+import numpy
 import onnx
 
 VERNIER = os.environ["VERNIER"]
@@ -133,6 +134,30 @@ class BodiesTest(unittest.TestCase):
                     self.assertEqual(first["node"], guilty[0].name)
                     self.assertIn("in the then_branch of", first["why"])
                     self.assertNotIn("searched", " ".join(c["why"] for c in found["culprits"]))
+
+    def test_what_the_bound_of_the_whole_hides(self):
+        network, = named_within("silero_vad")
+        place = "then_branch__Inline_0__/encoder/1/reparam_conv/Conv"
+        bad, saved = self.folder / "bad.onnx", self.folder / "blame.json"
+        # Within the bound of the If; above it, but explained by how ill-conditioned it is.
+        for factor in (1.0001, 1.003):
+            with self.subTest(factor=factor):
+                model = onnx.load(network.path)
+                nodes = list(nodes_within(model.graph))
+                guilty, = (node for node in nodes if node.name.endswith(place))
+                maker, = (node for node in nodes if guilty.input[1] in node.output)
+                weight = maker.attribute[0].t
+                scaled = onnx.numpy_helper.to_array(weight) * numpy.float32(factor)
+                weight.CopyFrom(onnx.numpy_helper.from_array(scaled, weight.name))
+                onnx.save(model, bad)
+                ended = subprocess.run(
+                    [VERNIER, "run", network.path, "--runner", "gold=onnxrt", "--runner",
+                     f"new=onnxrt '{bad}'", "--blame", "--reference", "gold", *network.words,
+                     "--save-blame", saved, "-qq"], capture_output=True, text=True, timeout=300,
+                    check=False)
+                self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+                found = json.loads(saved.read_text(encoding="utf-8"))
+                self.assertEqual(found["culprits"][0]["node"], guilty.name, found["culprits"])
 
     def test_an_if_runs_alone(self):
         network, = named_within("silero_vad")

@@ -4,25 +4,32 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 
+#include "blame/memory_plan.h"
 #include "blame/tensor_run.h"
 #include "cli/bind_model.h"
 #include "cli/commands/interruption.h"
 #include "cli/debug/mask_flow.h"
+#include "compare/comparison.h"
 #include "inputs/cast_tensor.h"
+#include "kernels/element_blocks.h"
 #include "util/first_line.h"
+#include "util/thread_pool.h"
 
 namespace vernier {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// So many tensors are in memory at once, of each of the two models.
-constexpr size_t kEvidenceBatch = 64;
+// Each batch costs a session and an inference of both models. Its tensors are held four times at
+// the worst moment: by the framework and here, those in float16 along with them.
+constexpr uint64_t kMostBatchBytes = uint64_t{1} << 30;
+constexpr uint64_t kBatchCopies = 4;
 
 constexpr double kLargestHalf = 65504, kSmallestHalf = 0x1p-24;
 
@@ -70,41 +77,42 @@ size_t RuleOf(const OnnxNode& node) {
   return static_cast<size_t>(found - std::begin(kSensitive));
 }
 
-// How far the second tensor is from the first, relative to the first's largest magnitude. 0 for
-// what cannot be held against each other.
-double RelativeError(const Tensor& exact, const Tensor& half) {
-  const Result<Tensor> a = CastTensor(exact, DType::kFloat32);
-  const Result<Tensor> b = CastTensor(half, DType::kFloat32);
-  if (!a.ok() || !b.ok() || a->element_count() != b->element_count()) return 0;
-  const std::span<const float> x = a->As<float>(), y = b->As<float>();
-  double largest = 0, error = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (!std::isfinite(x[i])) continue;
-    if (!std::isfinite(y[i])) return kInfinity;
-    largest = std::max(largest, std::abs(double{x[i]}));
-    error = std::max(error, std::abs(double{y[i]} - double{x[i]}));
+// Of the finite values of a tensor, and how far others are from them. The largest magnitude is 0
+// and the highest value -infinity where there are none; the error is infinite where a finite value
+// became none.
+struct ValueReach {
+  double largest = 0, highest = -kInfinity, error = 0;
+
+  double relative_error() const {
+    if (std::isinf(error)) return error;
+    return largest == 0 ? 0 : error / largest;
   }
-  return largest == 0 ? 0 : error / largest;
+};
+
+bool AreComparable(const Tensor& exact, const Tensor& half) {
+  return CanCast(exact.dtype(), DType::kFloat32) && CanCast(half.dtype(), DType::kFloat32) &&
+         exact.element_count() == half.element_count();
 }
 
-// The largest magnitude of finite values; 0 for other types.
-double LargestOf(const Tensor& exact) {
-  if (exact.dtype() != DType::kFloat32) return 0;
-  double largest = 0;
-  for (const float x : exact.As<float>()) {
-    if (std::isfinite(x)) largest = std::max(largest, std::abs(double{x}));
+// Both are comparable.
+ValueReach MeasureReach(const Tensor& exact, const Tensor& half) {
+  const ElementSpan ours = Elements(exact), theirs = Elements(half);
+  std::vector<float> a(kBlockSize), b(kBlockSize);
+  float largest = 0, highest = -std::numeric_limits<float>::infinity();
+  double error = 0;
+  for (int64_t start = 0; start < ours.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, ours.count - start));
+    const float* x = LoadBlock(ours, start, n, a.data());
+    const float* y = LoadBlock(theirs, start, n, b.data());
+    for (size_t i = 0; i < n; ++i) {
+      if (!std::isfinite(x[i])) continue;
+      largest = std::max(largest, std::abs(x[i]));
+      highest = std::max(highest, x[i]);
+      const double away = std::abs(double{y[i]} - double{x[i]});
+      error = std::max(error, std::isfinite(away) ? away : kInfinity);
+    }
   }
-  return largest;
-}
-
-// The largest of finite values, with its sign; 0 for other types.
-double HighestOf(const Tensor& exact) {
-  if (exact.dtype() != DType::kFloat32) return 0;
-  double highest = -kInfinity;
-  for (const float x : exact.As<float>()) {
-    if (std::isfinite(x)) highest = std::max(highest, double{x});
-  }
-  return highest;
+  return {largest, highest, error};
 }
 
 // Does each row along the last axis have a value above what float16 has? A Softmax of such a row
@@ -132,9 +140,10 @@ class Evidence {
   Evidence(const EditableModel& model, RunPlan exact, RunPlan half, Logger& log)
       : graph_(model.now().graph()),
         masks_(model.now()),
-        exact_(std::move(exact)),
-        half_(std::move(half)),
-        log_(log) {
+        exact_plan_(std::move(exact)),
+        half_plan_(std::move(half)),
+        exact_(exact_plan_, WatchSignals(), log),
+        half_(half_plan_, WatchSignals(), log) {
     for (const OnnxNode& node : graph_.nodes) {
       if (node.op_type != "Softmax" || graph_.Inputs(node).empty()) continue;
       int64_t axis = -1;
@@ -154,21 +163,12 @@ class Evidence {
         if (!name.empty()) names.emplace_back(name);
       }
     }
-    for (size_t begin = 0; begin < names.size(); begin += kEvidenceBatch) {
-      const auto at = names.begin() + static_cast<std::ptrdiff_t>(begin);
-      const std::vector<std::string> some(
-          at, at + static_cast<std::ptrdiff_t>(std::min(kEvidenceBatch, names.size() - begin)));
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap exact,
-                               RunForTensors(exact_, some, WatchSignals(), log_));
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap half,
-                               RunForTensors(half_, some, WatchSignals(), log_));
-      for (const NamedTensor& tensor : exact) {
-        const Tensor* other = Find(half, tensor.name);
-        if (other != nullptr) errors_[tensor.name] = RelativeError(tensor.tensor, *other);
-        largest_[tensor.name] = LargestOf(tensor.tensor);
-        highest_[tensor.name] = HighestOf(tensor.tensor);
-        NoteRows(tensor);
-      }
+    const uint64_t bytes = std::min(kMostBatchBytes, HalfOfFreeMemory() / kBatchCopies);
+    VERNIER_ASSIGN_OR_RETURN(const auto batches, exact_.Split(names, bytes));
+    for (const std::vector<std::string>& batch : batches) {
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap exact, exact_.Run(batch));
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap half, half_.Run(batch));
+      Note(exact, half);
     }
     return {};
   }
@@ -210,6 +210,24 @@ class Evidence {
   }
 
  private:
+  void Note(const TensorMap& exact, const TensorMap& half) {
+    std::vector<const Tensor*> others;
+    for (const NamedTensor& tensor : exact) others.push_back(Find(half, tensor.name));
+    std::vector<ValueReach> reaches(exact.size());
+    threads_.Run(exact.size(), [&](size_t i, size_t) {
+      const Tensor& ours = exact[i].tensor;
+      const bool comparable = others[i] != nullptr && AreComparable(ours, *others[i]);
+      reaches[i] = MeasureReach(ours, comparable ? *others[i] : ours);
+    });
+    for (size_t i = 0; i < exact.size(); ++i) {
+      if (others[i] != nullptr) errors_[exact[i].name] = reaches[i].relative_error();
+      const bool float32 = exact[i].tensor.dtype() == DType::kFloat32;
+      largest_[exact[i].name] = float32 ? reaches[i].largest : 0;
+      highest_[exact[i].name] = float32 ? reaches[i].highest : 0;
+      NoteRows(exact[i]);
+    }
+  }
+
   void NoteRows(const NamedTensor& tensor) {
     const auto axis = axes_.find(tensor.name);
     if (axis == axes_.end()) return;
@@ -253,8 +271,9 @@ class Evidence {
 
   const OnnxGraph& graph_;
   MaskFlow masks_;
-  RunPlan exact_, half_;
-  Logger& log_;
+  const RunPlan exact_plan_, half_plan_;
+  TensorRun exact_, half_;
+  ThreadPool threads_;
   std::unordered_map<std::string, double> errors_;
   std::unordered_map<std::string, double> largest_, highest_;  // of the exact values
   std::unordered_map<std::string, int64_t> axes_;              // of what a Softmax reads

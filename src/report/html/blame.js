@@ -5,7 +5,9 @@ function blameSection() {
   if (!blame) return null;
   const culprits = blame.culprits || [];
   const section = make('section', {id: 'blame', 'aria-labelledby': 'blame-title'},
-      make('h2', {id: 'blame-title'}, culprits.length ? 'To blame' : 'Nothing is to blame'));
+      make('h2', {id: 'blame-title'}, culprits.length ? 'To blame'
+          : blame.withinBounds ? 'No layer exceeds its error bound' : 'Nothing is to blame'));
+  if (blame.withinBounds) section.append(make('p', {}, blame.withinBounds));
   section.append(make('p', {class: 'hint'}, `${shortName(blame.candidate)} against ${shortName(blame.reference)}; errors ` +
       'are in multiples of what faultless runners may differ by. The own error is what a node makes ' +
       'of right inputs, the total error includes what it inherited.'));

@@ -49,6 +49,7 @@ void AddBlame(PageJson& page, const BlameRecord& blame) {
   page.Text("reference", blame.reference);
   page.Text("candidate", blame.candidate);
   page.Text("firstDivergence", blame.first_divergence);
+  page.Text("withinBounds", blame.within_bounds);
   page.Integer("compared", blame.compared);
   page.Number("outputError", blame.output_error);
   page.Objects("culprits", blame.culprits, [&](const BlameCulprit& culprit) {

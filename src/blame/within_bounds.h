@@ -1,0 +1,21 @@
+// What is said of layers where a run failed its tolerance, but none exceeds its error bound.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "vernier/blame_record.h"
+
+namespace vernier {
+
+/// The layer with the largest error that it makes itself, alone or as it is fused, relative to its
+/// error bound: "0.62 times its error bound, of 'c1' (Conv)". Empty: none is known to make one.
+std::string LargestOwnError(std::span<const BlameLayerRecord> layers);
+
+/// One sentence: no layer is to blame, although the run `failed` ("output 'y' is 3 times over the
+/// tolerance of the run"), which layer errs most, what is known of `bodies` ("; in the body of
+/// ...", or empty), and what to do. `by_bounds`: the run's tolerance is --tolerance auto already.
+std::string DescribeWithinBounds(const std::string& failed, const std::string& bodies,
+                                 bool by_bounds, const BlameRecord& record);
+
+}  // namespace vernier
