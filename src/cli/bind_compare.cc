@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compare/metric_traits.h"
+#include "compare/metric_table.h"
 #include "compare/postprocess.h"
 #include "util/cast_grammar.h"
 #include "util/close_matches.h"
@@ -273,9 +273,10 @@ Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   VERNIER_TRY(BindErrorStats(WordsOf(args, "check_error_stat"), options.check_error_stat));
   VERNIER_TRY(BindNumbers(WordsOf(args, "error_quantile"), kShare, options.error_quantile));
   VERNIER_TRY(BindIndexTolerance(WordsOf(args, "index_tolerance"), options.index_tolerance));
-  for (const MetricTraits& metric : AllMetrics()) {
-    const NumberRule& rule = metric.higher_is_better ? kAnyNumber : kTolerance;
-    VERNIER_TRY(BindNumbers(WordsOf(args, metric.table), rule, options.*metric.threshold));
+  for (const MetricRow* metric : MetricsByOrigin()) {
+    const NumberRule& rule = metric->higher_is_better ? kAnyNumber : kTolerance;
+    VERNIER_TRY(
+        BindNumbers(WordsOf(args, metric->threshold), rule, options.thresholds[metric->function]));
   }
   VERNIER_TRY(BindMismatchShare(args, options));
   VERNIER_TRY(BindWorst(args, options));

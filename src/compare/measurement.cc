@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "compare/metric_table.h"
+
 namespace vernier {
 namespace {
 
@@ -52,17 +54,9 @@ MeasureRequest Lacking(const MeasureRequest& wanted, const MeasureRequest& have)
 
 // What a device cannot know, or would have to be asked for again, needs the bytes.
 bool NeedsOnlyTallies(CompareFunction function) {
-  switch (function) {
-    case CompareFunction::kSimple:
-    case CompareFunction::kL2:
-    case CompareFunction::kCosineSimilarity:
-    case CompareFunction::kPsnr:
-    case CompareFunction::kSnr:
-    case CompareFunction::kRmse:
-      return true;
-    default:
-      return false;
-  }
+  const MetricRow* const metric = FindMetric(function);
+  return metric != nullptr ? metric->needs == MetricNeeds::kProducts
+                           : function == CompareFunction::kSimple;
 }
 
 bool AsksForSomething(const MeasureRequest& request) {
@@ -175,26 +169,13 @@ void PairMeasurement::SetRule() {
 void PairMeasurement::AskForMetrics() {
   const bool strings = a_.dtype() == DType::kString;
   for (const CompareFunction function : options_.functions) {
-    switch (function) {
-      case CompareFunction::kL2:
-      case CompareFunction::kCosineSimilarity:
-      case CompareFunction::kPsnr:
-      case CompareFunction::kSnr:
-      case CompareFunction::kRmse:
-        request_.products = !strings;
-        break;
-      case CompareFunction::kUlp:
-        request_.ulp = true;
-        // Between integers the distance is the difference.
-        if (IsInteger(a_.dtype())) Raise(request_.differences, StatisticsLevel::kMoments);
-        break;
-      case CompareFunction::kSimple:
-      case CompareFunction::kIndices:
-      case CompareFunction::kKlDivergence:
-      case CompareFunction::kPerceptual:
-      case CompareFunction::kScript:
-        break;
-    }
+    const MetricRow* const metric = FindMetric(function);
+    if (metric == nullptr) continue;
+    if (metric->needs == MetricNeeds::kProducts) request_.products = !strings;
+    if (metric->needs != MetricNeeds::kUlp) continue;
+    request_.ulp = true;
+    // Between integers the distance is the difference.
+    if (IsInteger(a_.dtype())) Raise(request_.differences, StatisticsLevel::kMoments);
   }
 }
 

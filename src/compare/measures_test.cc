@@ -27,11 +27,11 @@ double ValueOf(const FunctionResult& result) { return std::get<MetricResult>(res
 
 TEST(Rmse, IsTheRootOfTheMeanSquare) {
   CompareOptions options = WithFunction(CompareFunction::kRmse);
-  options.rmse_threshold.fallback = 2.5;
+  options.thresholds[CompareFunction::kRmse].fallback = 2.5;
   const FunctionResult result = Judge(Floats({0, 1, 2, 3}), Floats({5, 1, 2, 3}), options);
   EXPECT_DOUBLE_EQ(ValueOf(result), 2.5);
   EXPECT_EQ(result.verdict, Verdict::kMatched);  // equal to the threshold
-  options.rmse_threshold.entries = {{"y", 2.4}};
+  options.thresholds[CompareFunction::kRmse].entries = {{"y", 2.4}};
   EXPECT_EQ(Judge(Floats({0, 1, 2, 3}), Floats({5, 1, 2, 3}), options).verdict,
             Verdict::kMismatched);
 }
