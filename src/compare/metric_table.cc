@@ -67,6 +67,17 @@ Result<double> KlDivergence(const MetricInput& pair) {
       "sums above 0, as a softmax gives");
 }
 
+bool OfEveryPair(const MetricInput&) { return true; }
+
+// A logarithm an element is spent only on what the statistics say could be distributions.
+bool CouldBeDistributions(const MetricInput& pair) {
+  const auto could_be = [](const Tensor& tensor, const ValueStatistics& side) {
+    return Kind(tensor.dtype()) == DTypeKind::kFloat && side.min >= 0 && side.nan_count == 0 &&
+           side.infinite_count == 0 && side.max > 0;
+  };
+  return could_be(pair.a, pair.measures->a) && could_be(pair.b, pair.measures->b);
+}
+
 constexpr MetricRow kMetricTable[] = {
     {.function = CompareFunction::kL2,
      .name = "l2",
@@ -74,6 +85,9 @@ constexpr MetricRow kMetricTable[] = {
      .label = "L2 Norm",
      .field = "l2_norm",
      .value = L2,
+     .recorded = OfEveryPair,
+     .brief = "L2",
+     .title = "L2 norm, RMSE",
      .flag = "--l2-threshold",
      .alias = "--l2-tolerance",
      .threshold = "l2_threshold",
@@ -86,6 +100,9 @@ constexpr MetricRow kMetricTable[] = {
      .label = "RMSE",
      .field = "rmse",
      .value = Rmse,
+     .recorded = OfEveryPair,
+     .brief = "RMSE",
+     .title = "L2 norm, RMSE",
      .flag = "--rmse-threshold",
      .threshold = "rmse_threshold",
      .builtin = "1e-5",
@@ -97,6 +114,10 @@ constexpr MetricRow kMetricTable[] = {
      .field = "cosine_similarity",
      .higher_is_better = true,
      .value = Cosine,
+     .recorded = OfEveryPair,
+     .brief = "cosine similarity",
+     .title = "cosine similarity",
+     .digits = 7,
      .flag = "--cosine-similarity-threshold",
      .threshold = "cosine_similarity_threshold",
      .builtin = "0.997",
@@ -111,6 +132,9 @@ constexpr MetricRow kMetricTable[] = {
      .unit = " dB",
      .higher_is_better = true,
      .value = Psnr,
+     .recorded = OfEveryPair,
+     .brief = "PSNR",
+     .title = "PSNR, SNR",
      .flag = "--psnr-threshold",
      .alias = "--psnr-tolerance",
      .threshold = "psnr_threshold",
@@ -127,6 +151,9 @@ constexpr MetricRow kMetricTable[] = {
      .unit = " dB",
      .higher_is_better = true,
      .value = Snr,
+     .recorded = OfEveryPair,
+     .brief = "SNR",
+     .title = "PSNR, SNR",
      .flag = "--snr-threshold",
      .alias = "--snr-tolerance",
      .threshold = "snr_threshold",
@@ -167,6 +194,9 @@ constexpr MetricRow kMetricTable[] = {
      .unit = " nats",
      .needs = MetricNeeds::kElements,
      .value = KlDivergence,
+     .recorded = CouldBeDistributions,
+     .brief = "KL divergence",
+     .title = "KL divergence",
      .flag = "--kl-divergence-threshold",
      .threshold = "kl_divergence_threshold",
      .builtin = "1e-3",

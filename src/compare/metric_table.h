@@ -46,6 +46,14 @@ struct MetricRow {
   /// the metric does not apply to the pair or cannot be computed on this machine.
   Result<double> (*value)(const MetricInput& pair) = nullptr;
 
+  // In records, which show most metrics of an output although nobody asked for them.
+  /// Is this pair one of whose the value is recorded? `measures` is never null, but the sides'
+  /// statistics in it may be missing. Null: of none.
+  bool (*recorded)(const MetricInput& pair) = nullptr;
+  std::string_view brief = "";  ///< in the line of distances in tables: "L2"
+  std::string_view title = "";  ///< on a page; neighbours with one title share a line there
+  int digits = 0;               ///< how many are shown; 0: as of most numbers
+
   // The option that sets its threshold.
   std::string_view flag;        ///< "--l2-threshold"
   std::string_view alias = "";  ///< "--l2-tolerance"
