@@ -4,7 +4,6 @@
 
 #include "compare/indices.h"
 #include "compare/measurement.h"
-#include "compare/metric_table.h"
 #include "compare/metrics.h"
 #include "compare/simple.h"
 #include "compare/vacuous.h"
@@ -77,9 +76,9 @@ class PairInProgress {
     } else if (measurement_.aligned() && WantsMeasures(measurement_.detail())) {
       measurement_.Measure();
     }
+    if (measurement_.measures()) ComputeRecordedMetrics();
     comparison_.measures = std::move(measurement_.measures());
     comparison_.measured = measurement_.measured();
-    ComputeRecordedMetrics();
     const std::string all_nan = comparison_.measures ? VacuousBecause(*comparison_.measures) : "";
     if (!all_nan.empty()) comparison_.vacuous = all_nan;
     return std::move(comparison_);
@@ -91,10 +90,9 @@ class PairInProgress {
   }
 
   void ComputeRecordedMetrics() {
-    if (!comparison_.measures) return;
-    const MetricInput pair{comparison_.a, comparison_.aligned_b, &*comparison_.measures};
+    const MetricInput pair = measurement_.Input();
     for (const MetricRow& row : MetricTable()) {
-      const bool wanted = row.needs == MetricNeeds::kProducts ? comparison_.measured.products
+      const bool wanted = row.needs == MetricNeeds::kProducts ? measurement_.measured().products
                                                               : measurement_.detail().distances;
       if (!wanted || row.recorded == nullptr || !row.recorded(pair)) continue;
       const Result<double> value = row.value(pair);

@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "compare/metric_table.h"
-
 namespace vernier {
 namespace {
 
@@ -239,6 +237,15 @@ const PairMeasures* PairMeasurement::Measure() {
   }
   measures_ = *std::move(measures);
   return &*measures_;
+}
+
+MetricInput PairMeasurement::Input() const {
+  const DeviceMeasure* const device = detail_.device;
+  return {.a = a_,
+          .b = b_,
+          .measures = measures_ ? &*measures_ : nullptr,
+          .perceptual = detail_.perceptual,
+          .bytes_here = device == nullptr || (!device->Holds(a_) && !device->Holds(b_))};
 }
 
 void PairMeasurement::MeasureMismatch() {

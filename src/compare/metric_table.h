@@ -29,16 +29,16 @@ struct MetricInput {
   const Tensor& b;                          ///< in A's shape
   const PairMeasures* measures;             ///< with what the row needs; null only for kElements
   PerceptualMeasure* perceptual = nullptr;  ///< null: there is none here
+  bool bytes_here = true;  ///< else they are on a device, as they may be unless needs is kElements
 };
 
 struct MetricRow {
   CompareFunction function = CompareFunction::kL2;
-  std::string_view name;  ///< in --compare and in records: "l2"
-  std::string_view group =
-      "";                      ///< what --compare calls it together with others: "distance_metrics"
-  std::string_view label;      ///< in log lines: "L2 Norm"
-  std::string_view field;      ///< in files of metrics and verdicts: "l2_norm"
-  std::string_view unit = "";  ///< behind a value: " dB"
+  std::string_view name;        ///< in --compare and in records: "l2"
+  std::string_view group = "";  ///< that --compare calls it with: "distance_metrics"
+  std::string_view label;       ///< in log lines: "L2 Norm"
+  std::string_view field;       ///< in files of metrics and verdicts: "l2_norm"
+  std::string_view unit = "";   ///< behind a value: " dB"
   bool higher_is_better = false;
 
   MetricNeeds needs = MetricNeeds::kProducts;

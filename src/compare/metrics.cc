@@ -1,21 +1,16 @@
 #include "compare/metrics.h"
 
-#include "compare/metric_table.h"
-
 namespace vernier {
 namespace {
 
 Result<double> ComputeMetric(const MetricRow& metric, PairMeasurement& pair) {
-  const PairMeasures* measures = nullptr;
-  if (metric.needs != MetricNeeds::kElements) {
-    measures = pair.Measure();
-    if (measures == nullptr) return pair.status();
-  }
+  const bool measured = metric.needs == MetricNeeds::kElements || pair.Measure() != nullptr;
+  if (!measured) return pair.status();
   if (metric.needs == MetricNeeds::kProducts && pair.a().dtype() == DType::kString) {
     return InvalidArgument("strings have no " + std::string(metric.label) +
                            "; --compare simple says whether they are equal");
   }
-  return metric.value({pair.a(), pair.b(), measures, pair.detail().perceptual});
+  return metric.value(pair.Input());
 }
 
 }  // namespace
