@@ -46,6 +46,7 @@ enum class CompareFunction : uint8_t {
   // src/compare/metric_table.cc.
   kL2,
   kRmse,
+  kRelativeL2,
   kCosineSimilarity,
   kPsnr,
   kSnr,

@@ -36,6 +36,34 @@ TEST(Rmse, IsTheRootOfTheMeanSquare) {
             Verdict::kMismatched);
 }
 
+TEST(RelativeL2, DividesByTheNormOfTheLaterSide) {
+  const CompareOptions options = WithFunction(CompareFunction::kRelativeL2);
+  EXPECT_DOUBLE_EQ(ValueOf(Judge(Floats({3, 4}), Floats({3, 0}), options)), 4.0 / 3);
+  EXPECT_DOUBLE_EQ(ValueOf(Judge(Floats({3, 0}), Floats({3, 4}), options)), 0.8);
+  EXPECT_EQ(Judge(Floats({1000, 0}), Floats({1001, 0}), options).verdict, Verdict::kMatched);
+  EXPECT_EQ(Judge(Floats({1, 0}), Floats({1.01f, 0}), options).verdict, Verdict::kMismatched);
+}
+
+// Not even where squares are too large or too small for float64.
+TEST(RelativeL2, HoldsAtEveryScale) {
+  const CompareOptions options = WithFunction(CompareFunction::kRelativeL2);
+  for (const double scale : {1e-200, 1.0, 1e200}) {
+    const auto doubles = [&](double x, double y) {
+      return TensorForTest<double>(DType::kFloat64, {2}, {x * scale, y * scale});
+    };
+    EXPECT_NEAR(ValueOf(Judge(doubles(3, 4), doubles(3, 0), options)), 4.0 / 3, 1e-12) << scale;
+  }
+}
+
+TEST(RelativeL2, OfZeros) {
+  const CompareOptions options = WithFunction(CompareFunction::kRelativeL2);
+  EXPECT_EQ(ValueOf(Judge(Floats({0, 0}), Floats({0, -0.f}), options)), 0);
+  const FunctionResult against_zeros = Judge(Floats({0, 1}), Floats({0, 0}), options);
+  EXPECT_EQ(ValueOf(against_zeros), kInfinity);
+  EXPECT_EQ(against_zeros.verdict, Verdict::kMismatched);
+  EXPECT_TRUE(std::isnan(ValueOf(Judge(Floats({kNan, 1}), Floats({kNan, 1}), options))));
+}
+
 TEST(Ulp, CountsRepresentableNumbers) {
   const CompareOptions options = WithFunction(CompareFunction::kUlp);
   const float next = std::nextafter(1.f, 2.f);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -18,6 +19,27 @@ PairMetrics MetricsOf(const MetricInput& pair) {
 
 Result<double> L2(const MetricInput& pair) { return MetricsOf(pair).l2; }
 Result<double> Rmse(const MetricInput& pair) { return MetricsOf(pair).rmse; }
+
+// Below this, squares of float64 lose digits or vanish; those of smaller types never get there.
+constexpr double kLeastSquare = 1e-280;
+
+// The sums share their scale. No difference is 0, between zeros too.
+Result<double> RelativeL2(const MetricInput& pair) {
+  ProductSums sums = pair.measures->products;
+  const bool wide = std::max(BitsOf(pair.a.dtype()), BitsOf(pair.b.dtype())) >= 64;
+  if (wide && std::max(sums.b_squared, sums.difference_squared) < kLeastSquare) {
+    if (!pair.bytes_here) {
+      return Unavailable(
+          "the relative L2 norm cannot be computed on the device: the squares of such small "
+          "numbers "
+          "vanish; -v compares the outputs here");
+    }
+    sums = ScaledProductSums(Elements(pair.a), Elements(pair.b)).value_or(sums);
+  }
+  if (pair.a.element_count() > 0 && sums.difference_squared == 0) return 0.0;
+  return std::sqrt(sums.difference_squared) / std::sqrt(sums.b_squared);
+}
+
 Result<double> Cosine(const MetricInput& pair) { return MetricsOf(pair).cosine; }
 Result<double> Psnr(const MetricInput& pair) { return MetricsOf(pair).psnr; }
 Result<double> Snr(const MetricInput& pair) { return MetricsOf(pair).snr; }
@@ -107,6 +129,17 @@ constexpr MetricRow kMetricTable[] = {
      .threshold = "rmse_threshold",
      .builtin = "1e-5",
      .help = "Largest root of the mean squared difference."},
+    {.function = CompareFunction::kRelativeL2,
+     .name = "relative_l2",
+     .label = "Relative L2 Norm",
+     .field = "relative_l2",
+     .value = RelativeL2,
+     .recorded = OfEveryPair,
+     .title = "relative L2 norm",
+     .flag = "--relative-l2-threshold",
+     .threshold = "relative_l2_threshold",
+     .builtin = "1e-3",
+     .help = "Largest L2 norm of the difference, divided by that of the later runner's output."},
     {.function = CompareFunction::kCosineSimilarity,
      .name = "cosine_similarity",
      .group = "distance_metrics",
