@@ -2,6 +2,8 @@
 // and library users fill the same struct.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,15 +42,36 @@ enum class ToleranceRule : uint8_t {
 enum class CompareFunction : uint8_t {
   kSimple,
   kIndices,
+  // The metrics: functions that reduce an output to one number. Their rows, in this order, are in
+  // src/compare/metric_table.cc.
   kL2,
+  kRmse,
+  kRelativeL2,
   kCosineSimilarity,
   kPsnr,
   kSnr,
-  kRmse,
+  kPerceptual,
   kUlp,
   kKlDivergence,
-  kPerceptual,
   kScript,  ///< --compare-func-script: alone, and not by CompareIteration
+};
+
+/// The place of a metric among the metrics; at least kMetricCount for what is none.
+constexpr size_t MetricIndex(CompareFunction function) {
+  return static_cast<size_t>(function) - static_cast<size_t>(CompareFunction::kL2);
+}
+inline constexpr size_t kMetricCount = MetricIndex(CompareFunction::kScript);
+
+/// One T for each metric.
+template <typename T>
+class PerMetric {
+ public:
+  /// `metric` must be one.
+  T& operator[](CompareFunction metric) { return values_[MetricIndex(metric)]; }
+  const T& operator[](CompareFunction metric) const { return values_[MetricIndex(metric)]; }
+
+ private:
+  std::array<T, kMetricCount> values_{};
 };
 
 /// "elemwise", "max", ...: the spelling of --check-error-stat.
@@ -64,14 +87,6 @@ std::string_view CompareFunctionLabel(CompareFunction function);
 
 inline constexpr double kDefaultTolerance = 1e-5;
 inline constexpr double kDefaultErrorQuantile = 0.99;
-inline constexpr double kDefaultL2Threshold = 1e-5;
-inline constexpr double kDefaultCosineThreshold = 0.997;
-inline constexpr double kDefaultPsnrThreshold = 30.0;
-inline constexpr double kDefaultSnrThreshold = 20.0;
-inline constexpr double kDefaultRmseThreshold = 1e-5;
-inline constexpr double kDefaultUlpThreshold = 4;
-inline constexpr double kDefaultKlThreshold = 1e-3;
-inline constexpr double kDefaultLpipsThreshold = 0.1;
 inline constexpr double kDefaultMismatchExcess = 10;
 
 struct CompareOptions {
@@ -101,14 +116,10 @@ struct CompareOptions {
   /// `indices`: how far apart equal values may be, in positions.
   PerOutput<int64_t> index_tolerance;
 
-  PerOutput<double> l2_threshold;
-  PerOutput<double> cosine_threshold;
-  PerOutput<double> psnr_threshold;  ///< decibels
-  PerOutput<double> snr_threshold;   ///< decibels
-  PerOutput<double> rmse_threshold;
-  PerOutput<double> ulp_threshold;  ///< of the largest distance, in representable numbers
-  PerOutput<double> kl_threshold;   ///< nats
-  PerOutput<double> lpips_threshold;
+  /// Of the metrics, each in its unit (PSNR and SNR in decibels, ULP in representable numbers, the
+  /// KL divergence in nats): the least value that passes of those where more is better, the largest
+  /// of the others. Without an entry and a fallback, the default that --help shows.
+  PerMetric<PerOutput<double>> thresholds;
 
   /// So many of the worst elements are reported where an output does not match.
   int64_t worst_elements = 5;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vernier/chart_record.h"
+#include "vernier/compare_options.h"
 #include "vernier/graph_record.h"
 #include "vernier/profile_record.h"
 #include "vernier/status.h"
@@ -87,10 +88,10 @@ struct SideRecord {
 
 /// Distances between the two sides, where they were measured. None of them decides anything.
 struct DistanceRecord {
-  double l2 = 0, rmse = 0, cosine_similarity = 0;
-  double psnr = 0, snr = 0;             ///< decibels
-  std::optional<double> kl_divergence;  ///< nats; where both sides could be distributions
-  std::optional<uint64_t> max_ulp;      ///< where both sides have the same floating type
+  /// Of the metrics that records show, where they apply: the KL divergence of what could be
+  /// distributions, say. Older records lack metrics that came later.
+  PerMetric<std::optional<double>> values;
+  std::optional<uint64_t> max_ulp;  ///< where both sides have the same floating type
   std::vector<int64_t> max_ulp_index;
   int64_t ulp_different = 0;  ///< elements at a distance
 };

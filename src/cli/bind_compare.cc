@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compare/metric_traits.h"
+#include "compare/metric_table.h"
 #include "compare/postprocess.h"
 #include "util/cast_grammar.h"
 #include "util/close_matches.h"
@@ -145,21 +145,23 @@ void AddFunction(CompareFunction function, std::vector<CompareFunction>& functio
   }
 }
 
+// What a word of --compare stands for: a function, or the metrics of a group; empty: it is neither.
+std::vector<CompareFunction> FunctionsNamed(std::string_view word) {
+  if (const auto function = CompareFunctionFromName(word)) return {*function};
+  std::vector<CompareFunction> functions;
+  for (const MetricRow& metric : MetricTable()) {
+    if (!metric.group.empty() && metric.group == word) functions.push_back(metric.function);
+  }
+  return functions;
+}
+
 Status BindFunctions(const ParsedArgs& args, CompareOptions& options) {
   if (!args.Has("compare")) return {};
   options.functions.clear();
   for (const std::string& word : args.List("compare")) {
-    if (word == "distance_metrics") {
-      AddFunction(CompareFunction::kL2, options.functions);
-      AddFunction(CompareFunction::kCosineSimilarity, options.functions);
-    } else if (word == "quality_metrics") {
-      AddFunction(CompareFunction::kPsnr, options.functions);
-      AddFunction(CompareFunction::kSnr, options.functions);
-    } else if (const auto function = CompareFunctionFromName(word)) {
-      AddFunction(*function, options.functions);
-    } else {
-      return InvalidArgument("--compare: there is no function '" + word + "'");
-    }
+    const std::vector<CompareFunction> named = FunctionsNamed(word);
+    if (named.empty()) return InvalidArgument("--compare: there is no function '" + word + "'");
+    for (const CompareFunction function : named) AddFunction(function, options.functions);
   }
   return {};
 }
@@ -204,34 +206,32 @@ std::string NameOf(const ParsedArgs& args, std::string_view dest) {
 
 struct FunctionFlags {
   CompareFunction function;
-  std::string_view names;  // the peer's list of choices that use the flags
+  std::vector<std::string> names;  // choices of --compare, any of which uses the flags
   std::vector<std::string_view> dests;
 };
 
-// A threshold of a function that does not run would be ignored in silence.
-void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& options, Logger& logger) {
-  const FunctionFlags table[] = {
+std::vector<FunctionFlags> FlagsOfFunctions() {
+  std::vector<FunctionFlags> all = {
       {CompareFunction::kSimple,
-       "['simple']",
+       {"simple"},
        {"check_error_stat", "tolerance", "noise_floor", "rtol", "atol", "error_quantile",
         "infinities_compare_equal", "max_mismatch_share", "max_mismatch_excess"}},
-      {CompareFunction::kIndices, "['indices']", {"index_tolerance"}},
-      {CompareFunction::kL2, "['l2', 'distance_metrics']", {"l2_threshold"}},
-      {CompareFunction::kCosineSimilarity,
-       "['cosine_similarity', 'distance_metrics']",
-       {"cosine_similarity_threshold"}},
-      {CompareFunction::kPsnr, "['psnr', 'quality_metrics']", {"psnr_threshold"}},
-      {CompareFunction::kSnr, "['snr', 'quality_metrics']", {"snr_threshold"}},
-      {CompareFunction::kPerceptual, "['perceptual_metrics']", {"lpips_threshold"}},
-      {CompareFunction::kRmse, "['rmse']", {"rmse_threshold"}},
-      {CompareFunction::kUlp, "['ulp']", {"ulp_threshold"}},
-      {CompareFunction::kKlDivergence, "['kl_divergence']", {"kl_divergence_threshold"}},
-  };
+      {CompareFunction::kIndices, {"indices"}, {"index_tolerance"}}};
+  for (const MetricRow* metric : MetricsByOrigin()) {
+    FunctionFlags& row = all.emplace_back(
+        FunctionFlags{metric->function, {std::string(metric->name)}, {metric->threshold}});
+    if (!metric->group.empty()) row.names.emplace_back(metric->group);
+  }
+  return all;
+}
+
+// A threshold of a function that does not run would be ignored in silence.
+void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& options, Logger& logger) {
   const std::span<const std::string> given = args.List("compare");
   const std::vector<std::string> selected =
       given.empty() ? std::vector<std::string>{"simple"}
                     : std::vector<std::string>(given.begin(), given.end());
-  for (const FunctionFlags& row : table) {
+  for (const FunctionFlags& row : FlagsOfFunctions()) {
     const auto& functions = options.functions;
     const bool runs =
         std::find(functions.begin(), functions.end(), row.function) != functions.end();
@@ -239,7 +239,7 @@ void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& option
     for (const std::string_view dest : row.dests) {
       if (!args.Has(dest)) continue;
       logger.Warning("Option: " + NameOf(args, dest) +
-                     " is only valid for comparison function(s): " + std::string(row.names) +
+                     " is only valid for comparison function(s): " + FormatPythonList(row.names) +
                      ". The selected comparison functions are: " + FormatPythonList(selected) +
                      ", so this option will be ignored.");
     }
@@ -285,9 +285,10 @@ Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   VERNIER_TRY(BindErrorStats(WordsOf(args, "check_error_stat"), options.check_error_stat));
   VERNIER_TRY(BindNumbers(WordsOf(args, "error_quantile"), kShare, options.error_quantile));
   VERNIER_TRY(BindIndexTolerance(WordsOf(args, "index_tolerance"), options.index_tolerance));
-  for (const MetricTraits& metric : AllMetrics()) {
-    const NumberRule& rule = metric.higher_is_better ? kAnyNumber : kTolerance;
-    VERNIER_TRY(BindNumbers(WordsOf(args, metric.table), rule, options.*metric.threshold));
+  for (const MetricRow* metric : MetricsByOrigin()) {
+    const NumberRule& rule = metric->higher_is_better ? kAnyNumber : kTolerance;
+    VERNIER_TRY(
+        BindNumbers(WordsOf(args, metric->threshold), rule, options.thresholds[metric->function]));
   }
   VERNIER_TRY(BindMismatchShare(args, options));
   VERNIER_TRY(BindWorst(args, options));

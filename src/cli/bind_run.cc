@@ -43,11 +43,8 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
     const bool idle = row.standing == Standing::kLater || row.standing == Standing::kRefused;
-    // Runners are told of when they cannot be opened, and an unselected function's threshold
-    // already was.
-    const bool told_elsewhere =
-        row.action == OptionAction::kRunner || row.dest == "lpips_threshold";
-    if (!idle || told_elsewhere ||
+    // Runners are reported when they cannot be opened.
+    if (!idle || row.action == OptionAction::kRunner ||
         std::find(warned.begin(), warned.end(), row.dest) != warned.end()) {
       continue;
     }

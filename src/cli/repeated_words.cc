@@ -6,18 +6,17 @@
 #include <string>
 #include <string_view>
 
+#include "compare/metric_table.h"
 #include "util/cast_grammar.h"
 
 namespace vernier {
 namespace {
 
-// Lists of [NAME:]VALUE with one value for a name. Several shapes are used in turn, and several
-// error statistics must all hold.
+// Lists of [NAME:]VALUE with one value for a name, beside the metrics' thresholds. Several shapes
+// are used in turn, and several error statistics must all hold.
 constexpr auto kOneValueEach = std::to_array<std::string_view>(
     {"atol", "rtol", "tolerance", "error_quantile", "max_mismatch_share", "max_mismatch_excess",
-     "index_tolerance", "l2_threshold", "cosine_similarity_threshold", "psnr_threshold",
-     "snr_threshold", "lpips_threshold", "rmse_threshold", "ulp_threshold",
-     "kl_divergence_threshold", "postprocess", "val_range"});
+     "index_tolerance", "postprocess", "val_range"});
 
 bool IsList(const OptionRow& row) {
   return row.action == OptionAction::kStore &&
@@ -50,7 +49,10 @@ Status CheckKeys(const GivenOption& option) {
 }  // namespace
 
 bool TakesOneValueEach(const OptionRow& row) {
-  return std::find(kOneValueEach.begin(), kOneValueEach.end(), row.dest) != kOneValueEach.end();
+  const std::span<const MetricRow> metrics = MetricTable();
+  return std::find(kOneValueEach.begin(), kOneValueEach.end(), row.dest) != kOneValueEach.end() ||
+         std::any_of(metrics.begin(), metrics.end(),
+                     [&](const MetricRow& metric) { return metric.threshold == row.dest; });
 }
 
 Status CheckRepeatedWords(const ParsedArgs& args) {

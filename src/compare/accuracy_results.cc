@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compare/metric_traits.h"
+#include "compare/metric_table.h"
 #include "compare/simple.h"
 #include "compare/tally.h"
 
@@ -310,7 +310,7 @@ Result<Reevaluation> Reevaluate(AccuracyResults saved, const CompareOptions& opt
 
 std::string MetricFieldList(std::optional<CompareFunction> function) {
   if (!function) return "[]";
-  if (const MetricTraits* metric = FindMetric(*function)) {
+  if (const MetricRow* metric = FindMetric(*function)) {
     return "['" + std::string(metric->field) + "']";
   }
   std::string text = "[";

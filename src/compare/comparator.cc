@@ -76,9 +76,9 @@ class PairInProgress {
     } else if (measurement_.aligned() && WantsMeasures(measurement_.detail())) {
       measurement_.Measure();
     }
+    if (measurement_.measures()) ComputeRecordedMetrics();
     comparison_.measures = std::move(measurement_.measures());
     comparison_.measured = measurement_.measured();
-    if (measurement_.detail().distances) MeasureKlDivergence();
     const std::string all_nan = comparison_.measures ? VacuousBecause(*comparison_.measures) : "";
     if (!all_nan.empty()) comparison_.vacuous = all_nan;
     return std::move(comparison_);
@@ -89,18 +89,15 @@ class PairInProgress {
     return detail.distances || detail.sides != StatisticsLevel::kNone || detail.output_statistics;
   }
 
-  // A logarithm an element: only of what the sides' statistics say could be a distribution.
-  void MeasureKlDivergence() {
-    const auto may_apply = [](const Tensor& tensor, const ValueStatistics& side) {
-      return Kind(tensor.dtype()) == DTypeKind::kFloat && side.min >= 0 && side.nan_count == 0 &&
-             side.infinite_count == 0 && side.max > 0;
-    };
-    const bool known = comparison_.measures && comparison_.measured.sides != StatisticsLevel::kNone;
-    if (!known || !may_apply(comparison_.a, comparison_.measures->a)) return;
-    if (!may_apply(comparison_.aligned_b, comparison_.measures->b)) return;
-    const Result<Divergence> divergence =
-        MeasureDivergence(Elements(comparison_.a), Elements(comparison_.aligned_b));
-    if (divergence.ok() && divergence->applies) comparison_.kl_divergence = divergence->a_from_b;
+  void ComputeRecordedMetrics() {
+    const MetricInput pair = measurement_.Input();
+    for (const MetricRow& row : MetricTable()) {
+      const bool wanted = row.needs == MetricNeeds::kProducts ? measurement_.measured().products
+                                                              : measurement_.detail().distances;
+      if (!wanted || row.recorded == nullptr || !row.recorded(pair)) continue;
+      const Result<double> value = row.value(pair);
+      if (value.ok()) comparison_.metrics[row.function] = *value;
+    }
   }
 
   const NamedTensor& b_;

@@ -3,30 +3,22 @@
 #include <algorithm>
 #include <array>
 
+#include "compare/metric_table.h"
+
 namespace vernier {
 namespace {
 
 constexpr std::array<std::string_view, 5> kStatNames = {"elemwise", "max", "mean", "median",
                                                         "quantile"};
 
-struct FunctionRow {
+// The functions that are no metrics.
+struct OtherFunction {
+  CompareFunction function;
   std::string_view name;
-  std::string_view label;
 };
-// Indexed by the enum's value.
-constexpr std::array<FunctionRow, 11> kFunctions = {{
-    {"simple", "simple"},
-    {"indices", "indices"},
-    {"l2", "L2 Norm"},
-    {"cosine_similarity", "Cosine Similarity"},
-    {"psnr", "PSNR"},
-    {"snr", "SNR"},
-    {"rmse", "RMSE"},
-    {"ulp", "Largest ULP Distance"},
-    {"kl_divergence", "KL Divergence"},
-    {"perceptual_metrics", "LPIPS"},
-    {"script", "script"},
-}};
+constexpr OtherFunction kOtherFunctions[] = {{CompareFunction::kSimple, "simple"},
+                                             {CompareFunction::kIndices, "indices"},
+                                             {CompareFunction::kScript, "script"}};
 
 bool HasElemwise(const std::vector<ErrorStat>& stats) {
   return stats.empty() ||
@@ -45,16 +37,24 @@ std::optional<ErrorStat> ErrorStatFromName(std::string_view name) {
 }
 
 std::string_view CompareFunctionName(CompareFunction function) {
-  return kFunctions[static_cast<size_t>(function)].name;
+  if (const MetricRow* metric = FindMetric(function)) return metric->name;
+  for (const OtherFunction& other : kOtherFunctions) {
+    if (other.function == function) return other.name;
+  }
+  return "";
 }
 
 std::string_view CompareFunctionLabel(CompareFunction function) {
-  return kFunctions[static_cast<size_t>(function)].label;
+  const MetricRow* const metric = FindMetric(function);
+  return metric != nullptr ? metric->label : CompareFunctionName(function);
 }
 
 std::optional<CompareFunction> CompareFunctionFromName(std::string_view name) {
-  for (size_t i = 0; i < kFunctions.size(); ++i) {
-    if (kFunctions[i].name == name) return static_cast<CompareFunction>(i);
+  for (const MetricRow& metric : MetricTable()) {
+    if (metric.name == name) return metric.function;
+  }
+  for (const OtherFunction& other : kOtherFunctions) {
+    if (other.name == name) return other.function;
   }
   return std::nullopt;
 }

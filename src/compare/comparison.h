@@ -122,8 +122,9 @@ struct OutputComparison {
   /// which parts are filled.
   std::optional<PairMeasures> measures;
   MeasureRequest measured;
-  /// Only where distances were asked for, and it applies.
-  std::optional<double> kl_divergence;
+  /// Of the metrics that records show (MetricRow::recorded): those that follow from `measures`, and
+  /// the others where distances were asked for; as far as they apply.
+  PerMetric<std::optional<double>> metrics;
   /// Why agreement of the two shows nothing; empty: it does. Also of outputs that do not agree.
   std::string vacuous;
 

@@ -52,17 +52,9 @@ MeasureRequest Lacking(const MeasureRequest& wanted, const MeasureRequest& have)
 
 // What a device cannot know, or would have to be asked for again, needs the bytes.
 bool NeedsOnlyTallies(CompareFunction function) {
-  switch (function) {
-    case CompareFunction::kSimple:
-    case CompareFunction::kL2:
-    case CompareFunction::kCosineSimilarity:
-    case CompareFunction::kPsnr:
-    case CompareFunction::kSnr:
-    case CompareFunction::kRmse:
-      return true;
-    default:
-      return false;
-  }
+  const MetricRow* const metric = FindMetric(function);
+  return metric != nullptr ? metric->needs == MetricNeeds::kProducts
+                           : function == CompareFunction::kSimple;
 }
 
 bool AsksForSomething(const MeasureRequest& request) {
@@ -175,26 +167,13 @@ void PairMeasurement::SetRule() {
 void PairMeasurement::AskForMetrics() {
   const bool strings = a_.dtype() == DType::kString;
   for (const CompareFunction function : options_.functions) {
-    switch (function) {
-      case CompareFunction::kL2:
-      case CompareFunction::kCosineSimilarity:
-      case CompareFunction::kPsnr:
-      case CompareFunction::kSnr:
-      case CompareFunction::kRmse:
-        request_.products = !strings;
-        break;
-      case CompareFunction::kUlp:
-        request_.ulp = true;
-        // Between integers the distance is the difference.
-        if (IsInteger(a_.dtype())) Raise(request_.differences, StatisticsLevel::kMoments);
-        break;
-      case CompareFunction::kSimple:
-      case CompareFunction::kIndices:
-      case CompareFunction::kKlDivergence:
-      case CompareFunction::kPerceptual:
-      case CompareFunction::kScript:
-        break;
-    }
+    const MetricRow* const metric = FindMetric(function);
+    if (metric == nullptr) continue;
+    if (metric->needs == MetricNeeds::kProducts) request_.products = !strings;
+    if (metric->needs != MetricNeeds::kUlp) continue;
+    request_.ulp = true;
+    // Between integers the distance is the difference.
+    if (IsInteger(a_.dtype())) Raise(request_.differences, StatisticsLevel::kMoments);
   }
 }
 
@@ -258,6 +237,15 @@ const PairMeasures* PairMeasurement::Measure() {
   }
   measures_ = *std::move(measures);
   return &*measures_;
+}
+
+MetricInput PairMeasurement::Input() const {
+  const DeviceMeasure* const device = detail_.device;
+  return {.a = a_,
+          .b = b_,
+          .measures = measures_ ? &*measures_ : nullptr,
+          .perceptual = detail_.perceptual,
+          .bytes_here = device == nullptr || (!device->Holds(a_) && !device->Holds(b_))};
 }
 
 void PairMeasurement::MeasureMismatch() {

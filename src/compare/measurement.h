@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/metric_table.h"
 #include "kernels/pair_measures.h"
 
 namespace vernier {
@@ -63,6 +64,9 @@ class PairMeasurement {
   /// must be aligned. nullptr when the types cannot be compared: then status() says why.
   const PairMeasures* Measure();
   const Status& status() const { return status_; }
+
+  /// What metrics are computed from; without measures before the first Measure().
+  MetricInput Input() const;
 
   /// Adds what is told of outputs that do not match: the worst elements, all distances, extrema and
   /// the sides' own statistics. One more pass, for what is not there.

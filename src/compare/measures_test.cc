@@ -27,13 +27,41 @@ double ValueOf(const FunctionResult& result) { return std::get<MetricResult>(res
 
 TEST(Rmse, IsTheRootOfTheMeanSquare) {
   CompareOptions options = WithFunction(CompareFunction::kRmse);
-  options.rmse_threshold.fallback = 2.5;
+  options.thresholds[CompareFunction::kRmse].fallback = 2.5;
   const FunctionResult result = Judge(Floats({0, 1, 2, 3}), Floats({5, 1, 2, 3}), options);
   EXPECT_DOUBLE_EQ(ValueOf(result), 2.5);
   EXPECT_EQ(result.verdict, Verdict::kMatched);  // equal to the threshold
-  options.rmse_threshold.entries = {{"y", 2.4}};
+  options.thresholds[CompareFunction::kRmse].entries = {{"y", 2.4}};
   EXPECT_EQ(Judge(Floats({0, 1, 2, 3}), Floats({5, 1, 2, 3}), options).verdict,
             Verdict::kMismatched);
+}
+
+TEST(RelativeL2, DividesByTheNormOfTheLaterSide) {
+  const CompareOptions options = WithFunction(CompareFunction::kRelativeL2);
+  EXPECT_DOUBLE_EQ(ValueOf(Judge(Floats({3, 4}), Floats({3, 0}), options)), 4.0 / 3);
+  EXPECT_DOUBLE_EQ(ValueOf(Judge(Floats({3, 0}), Floats({3, 4}), options)), 0.8);
+  EXPECT_EQ(Judge(Floats({1000, 0}), Floats({1001, 0}), options).verdict, Verdict::kMatched);
+  EXPECT_EQ(Judge(Floats({1, 0}), Floats({1.01f, 0}), options).verdict, Verdict::kMismatched);
+}
+
+// Not even where squares are too large or too small for float64.
+TEST(RelativeL2, HoldsAtEveryScale) {
+  const CompareOptions options = WithFunction(CompareFunction::kRelativeL2);
+  for (const double scale : {1e-200, 1.0, 1e200}) {
+    const auto doubles = [&](double x, double y) {
+      return TensorForTest<double>(DType::kFloat64, {2}, {x * scale, y * scale});
+    };
+    EXPECT_NEAR(ValueOf(Judge(doubles(3, 4), doubles(3, 0), options)), 4.0 / 3, 1e-12) << scale;
+  }
+}
+
+TEST(RelativeL2, OfZeros) {
+  const CompareOptions options = WithFunction(CompareFunction::kRelativeL2);
+  EXPECT_EQ(ValueOf(Judge(Floats({0, 0}), Floats({0, -0.f}), options)), 0);
+  const FunctionResult against_zeros = Judge(Floats({0, 1}), Floats({0, 0}), options);
+  EXPECT_EQ(ValueOf(against_zeros), kInfinity);
+  EXPECT_EQ(against_zeros.verdict, Verdict::kMismatched);
+  EXPECT_TRUE(std::isnan(ValueOf(Judge(Floats({kNan, 1}), Floats({kNan, 1}), options))));
 }
 
 TEST(Ulp, CountsRepresentableNumbers) {

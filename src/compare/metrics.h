@@ -1,4 +1,5 @@
-// The comparison functions that reduce an output to one number: see compare/metric_traits.h.
+// The verdicts of the comparison functions that reduce an output to one number: see
+// compare/metric_table.h.
 #pragma once
 
 #include "compare/comparison.h"
@@ -9,8 +10,8 @@ namespace vernier {
 /// Judges a pair whose shapes are aligned. Differences of small floats are float32 operations as
 /// the peer's; everything else, sums included, is float64, so that integers do not overflow. PSNR
 /// and SNR take A as the signal, the KL divergence as the distribution that is expected. Empty
-/// tensors: l2 and ulp 0, cosine 1, the rest NaN. Strings fail. A measure that does not apply to
-/// the pair, or is not to be had, is kNotVerified with the reason.
+/// tensors: l2 and ulp 0, cosine 1, the rest NaN. Strings fail. A metric that does not apply to the
+/// pair, or cannot be computed here, is kNotVerified with the reason.
 FunctionResult JudgeMetric(CompareFunction function, PairMeasurement& pair);
 
 }  // namespace vernier

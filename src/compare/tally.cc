@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "compare/accuracy_results.h"
-#include "compare/metric_traits.h"
+#include "compare/metric_table.h"
 #include "compare/simple.h"
 
 namespace vernier {

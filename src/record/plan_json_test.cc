@@ -36,6 +36,8 @@ RunPlan Unusual() {
   plan.compare.functions = {CompareFunction::kL2, CompareFunction::kUlp};
   plan.compare.rtol.fallback = 1e-3;
   plan.compare.rtol.entries = {{"out", std::numeric_limits<double>::infinity()}};
+  plan.compare.thresholds[CompareFunction::kKlDivergence].fallback = 0.25;
+  plan.compare.thresholds[CompareFunction::kUlp].entries = {{"out", 7}};
   plan.compare.check_error_stat.entries = {{"out", {ErrorStat::kMax, ErrorStat::kMean}}};
   plan.compare.tolerance.fallback = ToleranceRule::kAuto;
   plan.postprocess.entries = {{"scores", {5, 1}}};
@@ -61,6 +63,9 @@ TEST(PlanJson, WhatIsWrittenComesBack) {
   EXPECT_TRUE(plan->runners[1].model.save_one_file);
   EXPECT_EQ(plan->compare.rtol.Lookup("out", 0), std::numeric_limits<double>::infinity());
   EXPECT_EQ(plan->compare.functions.back(), CompareFunction::kUlp);
+  EXPECT_THAT(text, HasSubstr("\"kl_divergence_threshold\": {"));
+  EXPECT_EQ(plan->compare.thresholds[CompareFunction::kKlDivergence].fallback, 0.25);
+  EXPECT_EQ(plan->compare.thresholds[CompareFunction::kUlp].Lookup("out", 0), 7);
   EXPECT_EQ(plan->compare.check_error_stat.Lookup("out", {}).size(), 2U);
   EXPECT_EQ(plan->blame->max_host_bytes, std::numeric_limits<uint64_t>::max());
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "compare/metric_table.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
@@ -165,14 +166,9 @@ void ListPlan(Fields& field, PartOfPlan<CompareOptions> auto& compare) {
   field("max_mismatch_share", compare.max_mismatch_share);
   field("max_mismatch_excess", compare.max_mismatch_excess);
   field("index_tolerance", compare.index_tolerance);
-  field("l2_threshold", compare.l2_threshold);
-  field("cosine_threshold", compare.cosine_threshold);
-  field("psnr_threshold", compare.psnr_threshold);
-  field("snr_threshold", compare.snr_threshold);
-  field("rmse_threshold", compare.rmse_threshold);
-  field("ulp_threshold", compare.ulp_threshold);
-  field("kl_threshold", compare.kl_threshold);
-  field("lpips_threshold", compare.lpips_threshold);
+  for (const MetricRow& metric : MetricTable()) {
+    field(metric.threshold.data(), compare.thresholds[metric.function]);
+  }
   field("worst_elements", compare.worst_elements);
   field("no_shape_check", compare.no_shape_check);
   field("fail_fast", compare.fail_fast);

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "compare/metric_table.h"
 #include "core/test_values.h"
 #include "vernier/run_record.h"
 
@@ -11,6 +12,17 @@ namespace {
 
 using testing::HasSubstr;
 
+DistanceRecord Distances() {
+  DistanceRecord distances{{}, 7, {1, 0}, 3};
+  double value = 0.125;
+  for (const MetricRow& metric : MetricTable()) {
+    if (metric.recorded != nullptr) distances.values[metric.function] = value *= 2;
+  }
+  distances.values[CompareFunction::kPsnr] = kInfinity;
+  distances.values[CompareFunction::kSnr] = -kInfinity;
+  return distances;
+}
+
 OutputFigures Figures() {
   OutputFigures figures;
   figures.iteration = 2;
@@ -18,7 +30,7 @@ OutputFigures Figures() {
   figures.gates = {{"l2", "failed", "far", 0.5, std::nullopt}};
   figures.first = SideRecord{"float32", -1, 2, 0.5, 0.25, 1, 2, std::vector<int64_t>{0, 1}, {}};
   figures.second = SideRecord{"float16", -3, kInfinity, 1, 2, 0, 1, {}, std::vector<int64_t>{1, 2}};
-  figures.distances = DistanceRecord{1, 2, 0.5, kInfinity, -kInfinity, 0.125, 7, {1, 0}, 3};
+  figures.distances = Distances();
   figures.worst = {{{1, 2}, 1, 2, {}, {}, 1, 0.5, 4}, {{0, 0}, 0, 0, "a", "b", 1, 1, kInfinity}};
   figures.suggestion = "transpose it";
   ChartRecord charts;
@@ -117,6 +129,19 @@ TEST(ReadRecord, EverythingComesBack) {
   const Result<RunRecord> read = ReadRecord(text, "r.json");
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(ToJson(*read), text);
+}
+
+// The keys stay as they are, and a record that lacks one is read.
+TEST(ReadRecord, MetricsHaveTheirNames) {
+  const std::string text = R"({"schema_version": 1, "pairs": [{"outputs": [{"worst_iteration": {
+      "distances": {"l2": 0.5, "snr": "inf", "kl_divergence": null}}}]}]})";
+  const Result<RunRecord> read = ReadRecord(text, "r.json");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const auto& values = read->pairs[0].outputs[0].figures.distances->values;
+  EXPECT_EQ(values[CompareFunction::kL2], 0.5);
+  EXPECT_EQ(values[CompareFunction::kSnr], kInfinity);
+  EXPECT_EQ(values[CompareFunction::kKlDivergence], std::nullopt);
+  EXPECT_EQ(values[CompareFunction::kRmse], std::nullopt);
 }
 
 TEST(ReadRecord, WhatIsAbsentHasItsDefault) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "compare/metric_table.h"
 #include "record/coverage.h"
 #include "vernier/run_record.h"
 
@@ -93,12 +94,10 @@ void ListFields(Fields& field, Some<SideRecord> auto& side) {
 
 template <typename Fields>
 void ListFields(Fields& field, Some<DistanceRecord> auto& distances) {
-  field("l2", distances.l2);
-  field("rmse", distances.rmse);
-  field("cosine_similarity", distances.cosine_similarity);
-  field("psnr", distances.psnr);
-  field("snr", distances.snr);
-  field("kl_divergence", distances.kl_divergence);
+  for (const MetricRow& metric : MetricTable()) {
+    if (metric.recorded == nullptr) continue;
+    field(std::string(metric.name).c_str(), distances.values[metric.function]);
+  }
   field("max_ulp", distances.max_ulp);
   field.If(distances.max_ulp.has_value(), "max_ulp_index", distances.max_ulp_index);
   field.If(distances.max_ulp.has_value(), "ulp_different", distances.ulp_different);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "compare/metric_traits.h"
+#include "compare/metric_table.h"
 #include "io/byte_sink.h"
 #include "io/json_writer.h"
 #include "io/peer_document.h"
@@ -18,25 +18,11 @@ constexpr std::string_view kClass = "polygraphy_class";
 constexpr std::string_view kOurMeasures = "vernier_measures";
 constexpr std::string_view kSimpleResult = "OutputCompareResult";
 
-// The peer's classes of single measures.
-struct MetricClass {
-  CompareFunction function;
-  std::string_view result;
-  std::string_view threshold;
-};
+// Has Polygraphy a class for the numbers of this metric?
+bool HasClass(const MetricRow* metric) { return metric != nullptr && !metric->is_ours(); }
 
-constexpr MetricClass kMetricClasses[] = {
-    {CompareFunction::kL2, "L2Result", "L2Threshold"},
-    {CompareFunction::kCosineSimilarity, "CosineSimilarityResult", "CosineSimilarityThreshold"},
-    {CompareFunction::kPsnr, "PsnrResult", "PsnrThreshold"},
-    {CompareFunction::kSnr, "SnrResult", "SnrThreshold"},
-    {CompareFunction::kPerceptual, "PerceptualMetricsResult", "LpipsThreshold"},
-};
-
-const MetricClass* ClassOf(CompareFunction function) {
-  const auto found = std::find_if(std::begin(kMetricClasses), std::end(kMetricClasses),
-                                  [&](const MetricClass& m) { return m.function == function; });
-  return found == std::end(kMetricClasses) ? nullptr : found;
+std::string ResultClassOf(const MetricRow& metric) {
+  return std::string(metric.polygraphy) + "Result";
 }
 
 struct StatField {
@@ -95,15 +81,15 @@ void WriteSimple(JsonWriter& json, const SavedSimple& simple) {
   json.EndObject();
 }
 
-void WriteMetric(JsonWriter& json, const MetricClass& names, const SavedMetric& metric) {
+void WriteMetric(JsonWriter& json, const MetricRow& row, const SavedMetric& metric) {
   json.BeginObject();
-  WriteNumber(json, FindMetric(metric.function)->field, metric.value);
+  WriteNumber(json, row.field, metric.value);
   json.Key("thresholds");
   json.BeginObject();
   WriteNumber(json, "threshold", metric.threshold);
-  WriteClass(json, names.threshold);
+  WriteClass(json, row.polygraphy_threshold);
   json.EndObject();
-  WriteClass(json, names.result);
+  WriteClass(json, ResultClassOf(row));
   json.EndObject();
 }
 
@@ -116,9 +102,9 @@ void WriteResult(JsonWriter& json, const SavedResult& result) {
     return;
   }
   const auto* metric = std::get_if<SavedMetric>(&result);
-  const MetricClass* names = metric == nullptr ? nullptr : ClassOf(metric->function);
-  // To the peer, a perceptual distance that is missing is a pass.
-  if (names != nullptr && metric->value) return WriteMetric(json, *names, *metric);
+  const MetricRow* const row = metric == nullptr ? nullptr : FindMetric(metric->function);
+  // To Polygraphy, a perceptual distance that is missing is a pass.
+  if (HasClass(row) && metric->value) return WriteMetric(json, *row, *metric);
   json.Bool(Passed(result));
 }
 
@@ -175,8 +161,8 @@ void WriteFunction(JsonWriter& json, const SavedFunction& function) {
   json.Key("aggregation");
   json.String(function.averaged ? "average" : "per_sample");
   const std::optional<CompareFunction> measured = function.function();
-  const bool ours = measured && FindMetric(*measured) != nullptr && ClassOf(*measured) == nullptr;
-  if (ours) WriteOurMeasures(json, function, *measured);
+  const MetricRow* const metric = measured ? FindMetric(*measured) : nullptr;
+  if (metric != nullptr && metric->is_ours()) WriteOurMeasures(json, function, *measured);
   WriteClass(json, "AccuracyResult");
   json.EndObject();
 }
@@ -244,12 +230,11 @@ Result<SavedResult> ReadResult(const JsonValue& value) {
   if (!class_name) return Bad(value, "the result of a comparison");
   const std::string name = class_name->Text();
   if (name == kSimpleResult) return ReadSimple(value);
-  for (const MetricClass& names : kMetricClasses) {
-    if (names.result != name) continue;
+  for (const MetricRow& row : MetricTable()) {
+    if (row.is_ours() || ResultClassOf(row) != name) continue;
     SavedMetric metric;
-    metric.function = names.function;
-    VERNIER_ASSIGN_OR_RETURN(metric.value,
-                             OptionalNumber(value, FindMetric(names.function)->field));
+    metric.function = row.function;
+    VERNIER_ASSIGN_OR_RETURN(metric.value, OptionalNumber(value, row.field));
     VERNIER_ASSIGN_OR_RETURN(const JsonValue thresholds, Member(value, "thresholds"));
     VERNIER_ASSIGN_OR_RETURN(metric.threshold, Number(thresholds, "threshold"));
     return SavedResult(metric);

@@ -1,8 +1,8 @@
 // The peer's file of measures and verdicts (AccuracyResults, as JSON), which
 // --save-accuracy-results writes and `check accuracy` reads.
 //
-// Measures that the peer does not have (rmse, ulp, kl_divergence) are bare verdicts to it; their
-// values stand in a sibling key of the function's results, "vernier_measures":
+// Metrics that Polygraphy does not have are bare verdicts to it; their values stand in a sibling
+// key of the function's results, "vernier_measures":
 //   {"function": "rmse", "lst": [[{"output": {"value": 1e-3, "threshold": 1e-5}}]]}
 // by pair and iteration, as in "lst".
 #pragma once

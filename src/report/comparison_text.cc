@@ -6,7 +6,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "compare/metric_traits.h"
+#include "compare/metric_table.h"
 #include "report/array_text.h"
 #include "report/numpy_text.h"
 #include "report/verdict_lines.h"
@@ -49,7 +49,7 @@ std::string FormatMetricLine(CompareFunction function, double value, double thre
     threshold_text = FormatG(threshold, digits);
     if (value == threshold || value_text != threshold_text) break;
   }
-  const MetricTraits& metric = *FindMetric(function);
+  const MetricRow& metric = *FindMetric(function);
   const std::string unit(metric.unit);
   return std::string(CompareFunctionLabel(function)) + ": " + value_text + unit + " (" +
          (metric.higher_is_better ? "min required" : "tolerance") + ": " + threshold_text + unit +
@@ -179,8 +179,8 @@ void ComparisonReporter::UnknownNames(CompareFunction function,
                     ".\nNote: items requested were: " + as_set(*known) +
                     ", but all items are: " + as_set(keys));
   };
-  if (const MetricTraits* metric = FindMetric(function)) {
-    check(options_.*metric->threshold, metric->table);
+  if (const MetricRow* metric = FindMetric(function)) {
+    check(options_.thresholds[function], metric->threshold);
   } else if (function == CompareFunction::kSimple) {
     check(options_.rtol, "rtol");
     check(options_.atol, "atol");

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "compare/metric_table.h"
 #include "record/coverage.h"
 #include "report/run_summary.h"
 #include "util/number_text.h"
@@ -81,15 +82,22 @@ std::vector<std::string> WorstLines(const OutputFigures& figures) {
 }
 
 std::string DistanceLine(const DistanceRecord& distances) {
-  if (std::isnan(distances.l2)) return "L2, RMSE, cosine similarity, PSNR and SNR are NaN";
-  std::string line = "L2 " + FormatG(distances.l2, 5) + ", RMSE " + FormatG(distances.rmse, 5) +
-                     ", cosine similarity " + FormatG(distances.cosine_similarity, 7) + ", PSNR " +
-                     FormatG(distances.psnr, 5) + " dB, SNR " + FormatG(distances.snr, 5) + " dB";
-  if (distances.kl_divergence) {
-    line += ", KL divergence " + FormatG(*distances.kl_divergence, 5) + " nats";
+  std::string line;
+  std::vector<std::string> names;
+  for (const MetricRow& metric : MetricTable()) {
+    const std::optional<double>& value = distances.values[metric.function];
+    if (metric.brief.empty() || !value) continue;
+    names.emplace_back(metric.brief);
+    line += (line.empty() ? "" : ", ") + names.back() + " " +
+            FormatG(*value, metric.digits > 0 ? metric.digits : 5) + std::string(metric.unit);
+  }
+  // One NaN makes all sums NaN.
+  if (std::isnan(distances.values[CompareFunction::kL2].value_or(0))) {
+    return JoinWords(names, " and ") + " are NaN";
   }
   if (distances.max_ulp) {
-    line += ", at most " + std::to_string(*distances.max_ulp) + " ULP";
+    line +=
+        (line.empty() ? "at most " : ", at most ") + std::to_string(*distances.max_ulp) + " ULP";
     if (*distances.max_ulp > 0) line += " (at " + FormatDims(distances.max_ulp_index) + ")";
   }
   return line;

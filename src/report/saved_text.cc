@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compare/comparator.h"
-#include "compare/metric_traits.h"
+#include "compare/metric_table.h"
 #include "report/array_text.h"
 #include "util/number_text.h"
 
@@ -46,7 +46,7 @@ using Measures = std::vector<std::pair<std::string, std::optional<double>>>;
 Measures MeasuresOf(const SavedResult& result) {
   Measures measures;
   if (const auto* metric = std::get_if<SavedMetric>(&result)) {
-    const MetricTraits* traits = FindMetric(metric->function);
+    const MetricRow* traits = FindMetric(metric->function);
     measures.emplace_back(traits == nullptr ? "value" : std::string(traits->field), metric->value);
   }
   if (const auto* simple = std::get_if<SavedSimple>(&result)) {

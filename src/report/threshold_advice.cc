@@ -3,56 +3,48 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string_view>
 
+#include "compare/metric_table.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
-struct ThresholdFlag {
-  std::string_view function;
-  std::string_view flag;
-  bool at_least;  // the value must reach the threshold, not stay below it
-};
-constexpr ThresholdFlag kFlags[] = {
-    {"l2", "--l2-threshold", false},
-    {"cosine_similarity", "--cosine-similarity-threshold", true},
-    {"psnr", "--psnr-threshold", true},
-    {"snr", "--snr-threshold", true},
-    {"rmse", "--rmse-threshold", false},
-    {"ulp", "--ulp-threshold", false},
-    {"kl_divergence", "--kl-divergence-threshold", false},
-    {"perceptual_metrics", "--lpips-threshold", false},
-};
+// The worst value that failed, of all outputs.
+std::optional<double> WorstFailure(const MetricRow& metric, const RunRecord& record) {
+  std::optional<double> worst;
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      for (const GateRecord& gate : output.figures.gates) {
+        const bool failed = gate.function == metric.name && gate.verdict == "failed";
+        if (!failed || !gate.value || !std::isfinite(*gate.value)) continue;
+        const double value = *gate.value;
+        worst = !worst                    ? value
+                : metric.higher_is_better ? std::min(*worst, value)
+                                          : std::max(*worst, value);
+      }
+    }
+  }
+  return worst;
+}
 
 }  // namespace
 
 std::string ThresholdAdvice(const RunRecord& record) {
   std::string text;
-  for (const ThresholdFlag& known : kFlags) {
-    std::optional<double> worst;
-    for (const PairRecord& pair : record.pairs) {
-      for (const OutputRecord& output : pair.outputs) {
-        for (const GateRecord& gate : output.figures.gates) {
-          const bool failed = gate.function == known.function && gate.verdict == "failed";
-          if (!failed || !gate.value || !std::isfinite(*gate.value)) continue;
-          const double value = *gate.value;
-          worst = !worst           ? value
-                  : known.at_least ? std::min(*worst, value)
-                                   : std::max(*worst, value);
-        }
-      }
-    }
-    if (worst) text += " " + std::string(known.flag) + " " + RoundedToPass(*worst, known.at_least);
+  for (const MetricRow* metric : MetricsByOrigin()) {
+    const std::optional<double> worst = WorstFailure(*metric, record);
+    if (!worst) continue;
+    text += " " + std::string(metric->flag) + " " + RoundedToPass(*worst, metric->higher_is_better);
   }
   return text;
 }
 
 bool HasThreshold(const GateRecord& gate) {
   return gate.value && std::isfinite(*gate.value) &&
-         std::ranges::any_of(
-             kFlags, [&](const ThresholdFlag& known) { return known.function == gate.function; });
+         std::ranges::any_of(MetricsByOrigin(), [&](const MetricRow* metric) {
+           return metric->name == gate.function;
+         });
 }
 
 std::string RoundedToPass(double value, bool at_least) {

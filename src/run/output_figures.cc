@@ -69,14 +69,8 @@ SideRecord MakeSide(const ValueStatistics& statistics, const Tensor& tensor, con
 
 DistanceRecord MakeDistances(const OutputComparison& output) {
   const PairMeasures& measures = *output.measures;
-  const PairMetrics metrics = MakePairMetrics(measures.products, measures.difference.count);
   DistanceRecord distances;
-  distances.l2 = metrics.l2;
-  distances.rmse = metrics.rmse;
-  distances.cosine_similarity = metrics.cosine;
-  distances.psnr = metrics.psnr;
-  distances.snr = metrics.snr;
-  distances.kl_divergence = output.kl_divergence;
+  distances.values = output.metrics;
   if (output.measured.ulp && measures.ulp.applies && measures.ulp.measured > 0) {
     distances.max_ulp = measures.ulp.max;
     distances.ulp_different = measures.ulp.different;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "compare/metric_traits.h"
+#include "compare/metric_table.h"
 #include "util/close_matches.h"
 
 namespace vernier {
@@ -28,8 +28,8 @@ Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& out
   AddNames("--index-tolerance", compare.index_tolerance, named);
   AddNames("--max-mismatch-share", compare.max_mismatch_share, named);
   AddNames("--max-mismatch-excess", compare.max_mismatch_excess, named);
-  for (const MetricTraits& metric : AllMetrics()) {
-    AddNames(metric.flag, compare.*metric.threshold, named);
+  for (const MetricRow* metric : MetricsByOrigin()) {
+    AddNames(metric->flag, compare.thresholds[metric->function], named);
   }
   AddNames("--postprocess", plan.postprocess, named);
   const std::vector<std::string_view> known(outputs.begin(), outputs.end());

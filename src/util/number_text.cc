@@ -29,6 +29,15 @@ bool DropUnderscores(std::string_view text, std::string& out) {
 
 }  // namespace
 
+std::string JoinWords(std::span<const std::string> words, std::string_view last) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? ", " : last;
+    text += words[i];
+  }
+  return text;
+}
+
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
   while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);

@@ -34,6 +34,9 @@ std::string QuotePython(std::string_view text);
 /// Python's repr of a list of strings: "['a', 'b']".
 std::string FormatPythonList(std::span<const std::string> items);
 
+/// "a, b and c", with " and " as `last`.
+std::string JoinWords(std::span<const std::string> words, std::string_view last);
+
 std::string_view Trim(std::string_view text);
 std::string ToLower(std::string_view text);
 

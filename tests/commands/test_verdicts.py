@@ -143,6 +143,37 @@ class Overflow(Verdicts):
             self.says("L2 Norm: 6e+38 (tolerance: 1e+39) | PASSED")
 
 
+class RelativeNorms(Verdicts):
+    RAMP = {"y": np.arange(1, 5, dtype=np.float32)}
+    NEAR = {"y": RAMP["y"] * np.float32(1.01)}
+    WANT = float(np.linalg.norm((NEAR["y"] - RAMP["y"]).astype(float)) /
+                 np.linalg.norm(NEAR["y"].astype(float)))
+
+    def test_a_threshold_by_output(self):
+        record = self.compare(self.RAMP, self.NEAR, "--compare", "relative_l2", code=1)
+        self.says(f"Relative L2 Norm: {self.WANT:.5g} (tolerance: 0.001) | FAILED",
+                  "--relative-l2-threshold 0.01")
+        figures = record["pairs"][0]["outputs"][0]["worst_iteration"]
+        self.assertEqual(figures["gates"][0]["function"], "relative_l2")
+        for value in (figures["gates"][0]["value"], figures["distances"]["relative_l2"]):
+            self.assertAlmostEqual(value, self.WANT, places=8)
+        self.compare(self.RAMP, self.NEAR, "--compare", "relative_l2", "--relative-l2-threshold",
+                     "y:0.01", "1e-6", code=0)
+
+    def test_it_is_saved_and_judged_again(self):
+        self.compare(self.RAMP, self.NEAR, "--compare", "relative_l2", "--save-accuracy-results",
+                     "acc.json", code=1)
+        for threshold, code in (("0.01", 0), ("0.009", 1)):
+            ended = self.vernier("check", "accuracy", "acc.json", "--compare", "relative_l2",
+                                 "--relative-l2-threshold", threshold)
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+
+    def test_its_threshold_alone_is_ignored_with_a_warning(self):
+        self.compare(self.RAMP, self.RAMP, "--relative-l2-threshold", "1", code=0)
+        self.says("--relative-l2-threshold is only valid for comparison function(s): "
+                  "['relative_l2']")
+
+
 class Words(Verdicts):
     RAMP = np.arange(3, dtype=np.float32)
 

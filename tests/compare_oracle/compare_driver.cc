@@ -143,10 +143,10 @@ struct Case {
     if (key == "atol") SetPerOutput(options.atol, value, ToDouble);
     if (key == "quantile") SetPerOutput(options.error_quantile, value, ToDouble);
     if (key == "stat") SetPerOutput(options.check_error_stat, value, ToStats);
-    if (key == "l2") SetPerOutput(options.l2_threshold, value, ToDouble);
-    if (key == "cosine") SetPerOutput(options.cosine_threshold, value, ToDouble);
-    if (key == "psnr") SetPerOutput(options.psnr_threshold, value, ToDouble);
-    if (key == "snr") SetPerOutput(options.snr_threshold, value, ToDouble);
+    const std::string metric = key == "cosine" ? "cosine_similarity" : key;
+    if (metric == "l2" || metric == "cosine_similarity" || metric == "psnr" || metric == "snr") {
+      SetPerOutput(options.thresholds[*CompareFunctionFromName(metric)], value, ToDouble);
+    }
     if (key == "topk") {
       SetPerOutput(topk, value, [](const std::string& text) { return *ParseTopK(text); });
     }

@@ -144,6 +144,8 @@ class MeasuresTest(unittest.TestCase):
                 square = float(np.sum(absolute.ravel() ** 2))
                 self.close(got["l2"], math.sqrt(square))
                 self.close(got["rmse"], math.sqrt(square / a.size))
+                relative = math.sqrt(square) / np.linalg.norm(wide_b) if square != 0 else 0.0
+                self.close(got["relative_l2"], float(relative))
                 cosine = wide_a @ wide_b / (np.linalg.norm(wide_a) * np.linalg.norm(wide_b))
                 if not math.isnan(cosine):
                     self.close(got["cosine_similarity"], min(1.0, float(cosine)), 1e-12)

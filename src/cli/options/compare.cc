@@ -1,24 +1,66 @@
 #include "cli/options/groups.h"
+#include "compare/metric_table.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
 constexpr std::string_view kPictures =
     "No matplotlib is needed; equal elements and large tensors can be drawn: see pictures.md.";
-constexpr std::string_view kFunctions[] = {"simple",
-                                           "indices",
-                                           "l2",
-                                           "cosine_similarity",
-                                           "distance_metrics",
-                                           "psnr",
-                                           "snr",
-                                           "quality_metrics",
-                                           "perceptual_metrics",
-                                           "rmse",
-                                           "ulp",
-                                           "kl_divergence"};
 
-constexpr OptionRow kComparison[] = {
+// What --compare takes: a group of metrics stands behind the last of them, ours are at the end.
+std::vector<std::string_view> CompareChoices() {
+  std::vector<std::string_view> choices = {"simple", "indices"};
+  const std::span<const MetricRow* const> metrics = MetricsByOrigin();
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const std::string_view group = metrics[i]->group;
+    choices.push_back(metrics[i]->name);
+    const bool last = i + 1 == metrics.size() || metrics[i + 1]->group != group;
+    if (!group.empty() && last) choices.push_back(group);
+  }
+  return choices;
+}
+
+std::vector<std::string> OwnMetrics() {
+  std::vector<std::string> names;
+  for (const MetricRow* metric : MetricsByOrigin()) {
+    if (metric->is_ours()) names.emplace_back(metric->name);
+  }
+  return names;
+}
+
+// "distance_metrics (l2 and cosine_similarity)"; of anything but a group, the choice itself.
+std::string DescribeChoice(std::string_view choice) {
+  std::vector<std::string> members;
+  for (const MetricRow& metric : MetricTable()) {
+    if (metric.group == choice) members.emplace_back(metric.name);
+  }
+  const std::string text(choice);
+  return members.empty() ? text : text + " (" + JoinWords(members, " and ") + ")";
+}
+
+OptionRow CompareRow() {
+  static const std::vector<std::string_view> choices = CompareChoices();
+  static const std::vector<std::string> own = OwnMetrics();
+  std::vector<std::string> described;
+  for (const std::string_view choice : choices) described.push_back(DescribeChoice(choice));
+  static const std::string help =
+      "How to compare: " + JoinWords(described, " or ") + ". All that are named must pass.";
+  static const std::string note =
+      JoinWords(own, " and ") + " are ours. A measure that cannot be made has not passed.";
+  return {.flags = {"--compare", "--compare-func"},
+          .dest = "compare",
+          .arity = Arity::kPlus,
+          .choices = choices,
+          .own_choices = own.size(),
+          .fallback = "simple",
+          .metavar = "FUNCTION",
+          .help = help,
+          .standing = Standing::kBetter,
+          .note = note};
+}
+
+constexpr OptionRow kConduct[] = {
     {.flags = {"--no-shape-check"},
      .dest = "no_shape_check",
      .help = "Reshape or transpose outputs whose shapes differ instead of failing."},
@@ -34,18 +76,9 @@ constexpr OptionRow kComparison[] = {
      .standing = Standing::kBetter,
      .note = "Outputs wait in a file, not in memory; chosen by itself when a device runs out of"
              " memory."},
-    {.flags = {"--compare", "--compare-func"},
-     .dest = "compare",
-     .arity = Arity::kPlus,
-     .choices = kFunctions,
-     .own_choices = 3,
-     .fallback = "simple",
-     .metavar = "FUNCTION",
-     .help = "How to compare: simple, indices, l2, cosine_similarity, distance_metrics (l2 and"
-             " cosine_similarity), psnr, snr, quality_metrics (psnr and snr), perceptual_metrics,"
-             " rmse, ulp or kl_divergence. All that are named must pass.",
-     .standing = Standing::kBetter,
-     .note = "rmse, ulp and kl_divergence are ours. A measure that cannot be made has not passed."},
+};
+
+constexpr OptionRow kSidesAndScope[] = {
     {.flags = {"--compare-func-script"},
      .dest = "compare_func_script",
      .arity = Arity::kOne,
@@ -202,68 +235,41 @@ constexpr OptionRow kIndices[] = {
      .help = "How many places an index may have moved."},
 };
 
-constexpr OptionRow kMeasures[] = {
-    {.flags = {"--l2-threshold", "--l2-tolerance"},
-     .dest = "l2_threshold",
-     .arity = Arity::kPlus,
-     .fallback = "1e-5",
-     .metavar = "[OUTPUT:]X",
-     .help = "Largest L2 norm of the difference."},
-    {.flags = {"--cosine-similarity-threshold"},
-     .dest = "cosine_similarity_threshold",
-     .arity = Arity::kPlus,
-     .fallback = "0.997",
-     .metavar = "[OUTPUT:]X",
-     .help = "Smallest cosine similarity."},
-    {.flags = {"--psnr-threshold", "--psnr-tolerance"},
-     .dest = "psnr_threshold",
-     .arity = Arity::kPlus,
-     .fallback = "30",
-     .metavar = "[OUTPUT:]DB",
-     .help = "Smallest peak signal-to-noise ratio, in decibels."},
-    {.flags = {"--snr-threshold", "--snr-tolerance"},
-     .dest = "snr_threshold",
-     .arity = Arity::kPlus,
-     .fallback = "20",
-     .metavar = "[OUTPUT:]DB",
-     .help = "Smallest signal-to-noise ratio, in decibels."},
-    {.flags = {"--lpips-threshold", "--lpips-tolerance"},
-     .dest = "lpips_threshold",
-     .arity = Arity::kPlus,
-     .fallback = "0.1",
-     .metavar = "[OUTPUT:]X",
-     .help = "Largest perceptual distance (LPIPS)."},
-    {.flags = {"--rmse-threshold"},
-     .dest = "rmse_threshold",
-     .arity = Arity::kPlus,
-     .fallback = "1e-5",
-     .metavar = "[OUTPUT:]X",
-     .help = "Largest root of the mean squared difference.",
-     .origin = Origin::kOurs},
-    {.flags = {"--ulp-threshold"},
-     .dest = "ulp_threshold",
-     .arity = Arity::kPlus,
-     .fallback = "4",
-     .metavar = "[OUTPUT:]N",
-     .help = "Largest distance of two elements, in representable numbers (ULP).",
-     .origin = Origin::kOurs},
-    {.flags = {"--kl-divergence-threshold"},
-     .dest = "kl_divergence_threshold",
-     .arity = Arity::kPlus,
-     .fallback = "1e-3",
-     .metavar = "[OUTPUT:]X",
-     .help = "Largest Kullback-Leibler divergence of the earlier runner from the later one, in"
-             " nats.",
-     .origin = Origin::kOurs},
-};
+std::span<const OptionRow> ComparisonRows() {
+  static const std::vector<OptionRow> all = [] {
+    std::vector<OptionRow> rows(std::begin(kConduct), std::end(kConduct));
+    rows.push_back(CompareRow());
+    rows.insert(rows.end(), std::begin(kSidesAndScope), std::end(kSidesAndScope));
+    return rows;
+  }();
+  return all;
+}
+
+std::span<const OptionRow> ThresholdRows() {
+  static const std::vector<OptionRow> all = [] {
+    std::vector<OptionRow> rows;
+    for (const MetricRow* metric : MetricsByOrigin()) {
+      rows.push_back({.flags = {metric->flag, metric->alias},
+                      .dest = metric->threshold,
+                      .arity = Arity::kPlus,
+                      .fallback = metric->builtin,
+                      .metavar = metric->metavar,
+                      .help = metric->help,
+                      .origin = metric->is_ours() ? Origin::kOurs : Origin::kPeer});
+    }
+    return rows;
+  }();
+  return all;
+}
 
 }  // namespace
 
 std::vector<OptionGroup> CompareGroup() {
-  return {{"Comparison", "what is compared, and what counts as a failure", kComparison},
+  return {{"Comparison", "what is compared, and what counts as a failure", ComparisonRows()},
           {"Comparison: simple", "absolute and relative tolerances", kSimple},
           {"Comparison: indices", "comparing top-K indices", kIndices},
-          {"Comparison: other measures", "bars for the functions that give one number", kMeasures}};
+          {"Comparison: other measures", "bars for the functions that give one number",
+           ThresholdRows()}};
 }
 
 }  // namespace vernier

@@ -1,24 +1,15 @@
-#include <algorithm>
-#include <iterator>
-
 #include "cli/script/python_script_writer.h"
+#include "compare/metric_table.h"
 
 namespace vernier {
 namespace {
 
-struct FunctionClass {
-  CompareFunction function;
-  std::string_view name;
-};
-constexpr FunctionClass kClasses[] = {
-    {CompareFunction::kSimple, "SimpleCompareFunc"},
-    {CompareFunction::kIndices, "IndicesCompareFunc"},
-    {CompareFunction::kL2, "L2CompareFunc"},
-    {CompareFunction::kCosineSimilarity, "CosineSimilarityCompareFunc"},
-    {CompareFunction::kPsnr, "PsnrCompareFunc"},
-    {CompareFunction::kSnr, "SnrCompareFunc"},
-    {CompareFunction::kPerceptual, "PerceptualMetricsCompareFunc"},
-};
+// "L2CompareFunc".
+std::string ClassNameOf(CompareFunction function) {
+  if (function == CompareFunction::kSimple) return "SimpleCompareFunc";
+  if (function == CompareFunction::kIndices) return "IndicesCompareFunc";
+  return std::string(FindMetric(function)->polygraphy) + "CompareFunc";
+}
 
 }  // namespace
 
@@ -54,20 +45,8 @@ void PythonScript::FillThreshold(CompareFunction function, PythonCall& call) con
     case CompareFunction::kIndices:
       call.AddGiven("index_tolerance", options.index_tolerance);
       break;
-    case CompareFunction::kL2:
-      call.AddGiven("l2_threshold", options.l2_threshold);
-      break;
-    case CompareFunction::kCosineSimilarity:
-      call.AddGiven("cosine_similarity_threshold", options.cosine_threshold);
-      break;
-    case CompareFunction::kPsnr:
-      call.AddGiven("psnr_threshold", options.psnr_threshold);
-      break;
-    case CompareFunction::kSnr:
-      call.AddGiven("snr_threshold", options.snr_threshold);
-      break;
     default:
-      call.AddGiven("lpips_threshold", options.lpips_threshold);
+      call.AddGiven(FindMetric(function)->threshold, options.thresholds[function]);
       break;
   }
 }
@@ -80,10 +59,7 @@ void PythonScript::Functions() {
   const CompareOptions& options = plan_.compare;
   Title("Comparison Functions");
   for (const CompareFunction function : options.functions) {
-    const auto* known =
-        std::find_if(std::begin(kClasses), std::end(kClasses),
-                     [&](const FunctionClass& c) { return c.function == function; });
-    PythonCall call = Compare(known->name);
+    PythonCall call = Compare(ClassNameOf(function));
     FillThreshold(function, call);
     call.AddIf(options.no_shape_check && function != CompareFunction::kIndices, "check_shapes",
                "False")

@@ -8,6 +8,7 @@
 #include "cli/bind_runners.h"
 #include "cli/own_python.h"
 #include "cli/script/python_script_writer.h"
+#include "compare/metric_table.h"
 #include "core/version.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"
@@ -90,7 +91,8 @@ Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
 // Of several statistics for an output Polygraphy takes the last; here all of them count.
 Status CheckMeasures(const CompareOptions& options) {
   for (const CompareFunction function : options.functions) {
-    if (function < CompareFunction::kRmse || function > CompareFunction::kKlDivergence) continue;
+    const MetricRow* const metric = FindMetric(function);
+    if (metric == nullptr || !metric->is_ours()) continue;
     return RefuseScript("Polygraphy's Python API has nothing like --compare " +
                         std::string(CompareFunctionName(function)));
   }

@@ -93,6 +93,17 @@ function sidesOf(output, pair) {
   return [make('h3', {}, 'Both sides'), plainTable(columns, rows, 'Statistics of both sides')];
 }
 
+// Neighbours with one title share a line.
+function metricsOf(values) {
+  const lines = new Map();
+  for (const {name, title, unit = '', digits} of record.metrics) {
+    if (values[name] === undefined) continue;
+    const text = show(values[name], digits) + unit;
+    lines.set(title, lines.has(title) ? `${lines.get(title)}, ${text}` : text);
+  }
+  return [...lines];
+}
+
 function distancesOf(output) {
   const d = output.dist;
   const need = output.needAbs === undefined || verdictOf(output) !== 'failed' ? undefined
@@ -104,10 +115,7 @@ function distancesOf(output) {
         : `${show(output.bar)} of ${show(output.barScale)}${output.barWhy ? ', ' + output.barWhy : ''}`],
   ];
   if (d) {
-    entries.push(['L2 norm, RMSE', `${show(number(d.l2))}, ${show(number(d.rmse))}`],
-        ['cosine similarity', show(number(d.cos), 7)],
-        ['PSNR, SNR', `${show(number(d.psnr))} dB, ${show(number(d.snr))} dB`],
-        ['KL divergence', d.kl === undefined ? undefined : show(d.kl) + ' nats'],
+    entries.push(...metricsOf(d),
         ['largest distance', d.ulp === undefined ? undefined : d.ulp + ' ULP']);
   }
   const known = entries.filter((entry) => entry[1] !== undefined);

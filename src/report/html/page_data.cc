@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "compare/metric_table.h"
 #include "report/html/blame_data.h"
 #include "report/html/page_json.h"
 #include "report/run_summary.h"
@@ -63,14 +64,26 @@ void AddSide(PageJson& page, const char* key, const std::optional<SideRecord>& s
 
 void AddDistances(PageJson& page, const DistanceRecord& distances) {
   page.BeginObject("dist");
-  page.Number("l2", distances.l2);
-  page.Number("rmse", distances.rmse);
-  page.Number("cos", distances.cosine_similarity, 8);
-  page.Number("psnr", distances.psnr);
-  page.Number("snr", distances.snr);
-  page.Number("kl", distances.kl_divergence);
+  for (const MetricRow& metric : MetricTable()) {
+    page.Number(std::string(metric.name).c_str(), distances.values[metric.function],
+                metric.digits > 0 ? metric.digits + 1 : PageJson::kDigits);
+  }
   if (distances.max_ulp) page.Text("ulp", std::to_string(*distances.max_ulp));
   page.EndObject();
+}
+
+// How the page shows what AddDistances has written: once, not with each output.
+void AddMetrics(PageJson& page) {
+  std::vector<const MetricRow*> shown;
+  for (const MetricRow& metric : MetricTable()) {
+    if (!metric.title.empty()) shown.push_back(&metric);
+  }
+  page.Objects("metrics", shown, [&](const MetricRow* metric) {
+    page.Text("name", metric->name);
+    page.Text("title", metric->title);
+    page.Text("unit", metric->unit);
+    page.Integer("digits", metric->digits);
+  });
 }
 
 void AddElement(PageJson& page, const ElementRecord& element) {
@@ -317,6 +330,7 @@ void AddRecord(PageJson& page, const RunRecord& record) {
   AddOrigin(page, record);
   page.Objects("runners", record.runners,
                [&](const RunnerRecord& runner) { AddRunner(page, runner); });
+  AddMetrics(page);
   const OwnErrors own = OwnErrorsOf(record);
   page.Objects("pairs", record.pairs, [&](const PairRecord& pair) { AddPair(page, pair, own); });
   if (record.graph) GraphData(page).Add(*record.graph);
