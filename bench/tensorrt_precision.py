@@ -94,7 +94,7 @@ def timed(words, folder, log):
 
 def answer(printed):
     """What a tool found, and after how many checks."""
-    kept = re.findall(r"keep these (\d+ of \d+ nodes)|running the (\w+ \d+ layer\(s\))", printed)
+    kept = re.findall(r"keep (?:these|this) (\d+ of \d+ nodes)|running the (\w+ \d+ layer\(s\))", printed)
     checks = len(re.findall(r"(?:PASSED|FAILED) \| Iteration", printed))
     return f"{''.join(kept[-1]) if kept else 'no answer'}, {checks} checks"
 

@@ -12,7 +12,7 @@ from rows import Row, Section
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLANTED = "Softsign"  # the operator that make_models.py plants
 # How each of the tools says that one node is left.
-ONE_LEFT = {"peer": "---- 1 Node(s) ----", "ours": f"1 of 400 nodes still fail: {PLANTED}"}
+ONE_LEFT = {"peer": "---- 1 Node(s) ----", "ours": f"1 of 400 nodes still fails: {PLANTED}"}
 
 
 def with_graphsurgeon(setting):
@@ -98,7 +98,7 @@ def precision(setting):
         ours = measure.run([setting.vernier, "debug", "precision", str(model), *words,
                             "--iter-artifact", str(part), "--save-debug-replay",
                             str(folder / "replay.json"), "--check", "sh", "-c", check], setting.env,
-                           setting.folder / "precision.log", ("PASSED", f"these 1 of {layers} nodes"))
+                           setting.folder / "precision.log", ("PASSED", f"this 1 of {layers} nodes"))
         count = ours.output.count("RUNNING | Iteration")
         rows.append((" ".join(words) or "by operators", count))
     peers = {"bisect": found[0], "bisect, reverse": found[1], "linear": found[2]}
