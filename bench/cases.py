@@ -208,8 +208,9 @@ def saving(setting):
         rows.append(_not_run(GOAL_ITERATIONS, "needs 28 GB of disk: --full"))
     return Section("5. Saving and loading many iterations",
                    "`run mebibyte.onnx --onnxrt --onnxrt --iterations N --save-outputs "
-                   "saved.json`, then `run --load-outputs saved.json`: two runners, outputs of 1 MiB, one run "
-                   "each. The goal is for 10,000 iterations, and no fewer can meet it.", rows)
+                   "saved.json`, then `run --load-outputs saved.json`: two runners, outputs "
+                   "of 1 MiB, one run each. The goal is for 10,000 iterations, and no fewer "
+                   "can meet it.", rows)
 
 
 def _compile_files(setting):
@@ -362,9 +363,11 @@ def limits(setting):
                             f"{peer / 1e6:.2f} M pairs/s",
                             f"{ours / 1e6:.2f} M pairs/s", f"{ours / peer:.1f}×"))
     return Section(title,
-                   f"The kernels alone, without the tool: {mebipairs} Mi pairs (float64 and int32: "
-                   "half as many; layer: 50,176; small: 40), best of several. The other column is a "
-                   "loop over NumPy's functions for the same statistics of float32, and not "
+                   f"The kernels alone, without the tool: {mebipairs} "
+                   "Mi pairs (float64 and int32: half as many; "
+                   "layer: 50,176; small: 40), best of several. The "
+                   "other column is a loop over NumPy's functions "
+                   "for the same statistics of float32, and not "
                    "Polygraphy, which also logs them.", rows, against="NumPy loop")
 
 

@@ -13,11 +13,12 @@ SCRIPT = pathlib.Path(__file__).with_name("python_package.py")
 IMPORT_MS, SHARE = 30, 5  # goals: milliseconds, per cent over the command
 TITLE = "13. The Python package"
 NOTE = ("The wheel of the build in an environment of its own. `import vernier` as often as other "
-        "commands; and two arrays of 1 GiB of float32 (with `--quick` 256 MiB): `vernier compare a.npz "
-        "b.npz` and a Python script that calls `vernier.compare` of the same files, both from the start "
-        "of the process to its end, in turns, with the log at the same level: these have the goal. The "
-        "figures of a call alone, in a Python that has started and imported, are less work than the "
-        "command does, with arrays in memory less still; they stand here without a ratio.")
+        "commands; and two arrays of 1 GiB of float32 (with `--quick` 256 MiB): `vernier compare "
+        "a.npz b.npz` and a Python script that calls `vernier.compare` of the same files, both "
+        "from the start of the process to its end, in turns, with the log at the same level: "
+        "these have the goal. The figures of a call alone, in a Python that has started and "
+        "imported, are less work than the command does, with arrays in memory less still; they "
+        "stand here without a ratio.")
 
 
 def _environment(setting):

@@ -45,7 +45,8 @@ def parse_options():
     parser.add_argument("--build-dir", default=ROOT / "build/release", type=pathlib.Path)
     parser.add_argument("--peer", default=ROOT / ".deps/peer", type=pathlib.Path)
     parser.add_argument("--elements", default=20_000_000, type=int)
-    parser.add_argument("--rounds", default=9, type=int, help="the best of so many counts, for both tools")
+    parser.add_argument("--rounds", default=9, type=int,
+                        help="the best of so many counts, for both tools")
     parser.add_argument("--threads", default=len(os.sched_getaffinity(0)), type=int)
     parser.add_argument("--largest", type=int,
                         help="where the curve ends (default: what half the free memory holds, at "
@@ -90,8 +91,8 @@ def met(ratio, goal):
     return "met" if ratio >= goal else "missed"
 
 
-# What does less than Polygraphy's comparison, or has other values to compare: no ratio, but for the one
-# that has a goal.
+# What does less than Polygraphy's comparison, or has other values to compare: no ratio, but for the
+# one that has a goal.
 UNLIKE = {"no_ranks": "no ranks (less work: Polygraphy has them)",
           "verdict": "verdict (less work: no statistics)",
           "verdict_of_many_mismatches": "verdict of many mismatches (other values)",
@@ -118,7 +119,8 @@ def float32_table(values, peer):
             goal, judged = "≥ 60 % of reading", met(share, 0.6)
         text = UNLIKE.get(name, name.replace("_", " "))
         times = f"{ratio:.0f}" if name in goals or name not in UNLIKE else "–"
-        yield f"| {text} | {values[name]:.2f} ms | {times} | {100 * share:.0f} % | {goal} | {judged} |"
+        yield (f"| {text} | {values[name]:.2f} ms | {times} | {100 * share:.0f} % | {goal} | "
+               f"{judged} |")
 
 
 def types_table(values):

@@ -5,13 +5,13 @@
 
 Convolutions with a Relu each, of which two have to stay float32: one makes values of 10^5, the next one
 brings them back. Those of conv16 and conv8 are alike, so that TensorRT times few kernels; those of
-varied8 all differ, as those of most networks do. Both tools get the model, golden outputs of 16 inputs
-by ONNX Runtime, and the same tolerance, and run in turns. TensorRT has to be where both find it
+varied8 all differ, as those of most networks do. Both tools get the model, golden outputs of 16
+inputs by ONNX Runtime, and the same tolerance, and run in turns. TensorRT has to be where both find it
 (LD_LIBRARY_PATH), this Python needs NumPy and onnx.
 
-The goal is held against the same check for both: a command that runs the engine, in vernier (`vernier`)
-or in Polygraphy (`polygraphy`). `own` lets each tool use its own, ours in its process and Polygraphy's as
-a new one each time: unlike work, without a verdict. Prints rows for BY_HAND.md.
+The goal is held against the same check for both: a command that runs the engine, in vernier
+(`vernier`) or in Polygraphy (`polygraphy`). `own` lets each tool use its own, ours in its process and
+Polygraphy's as a new one each time: unlike work, without a verdict. Prints rows for BY_HAND.md.
 """
 
 import argparse
@@ -32,7 +32,8 @@ TOLERANCE = ["--atol", "1e-1", "--rtol", "1e-1"]
 BUILD = ["--fp16", "--precision-constraints", "obey", "--tactic-sources"]
 SAVED = ["--load-inputs", "in.json", "--load-outputs", "gold.json"]
 ENGINE = ["run", "polygraphy_debug.engine", "--trt", *SAVED, *TOLERANCE]
-# Model: convolutions, the one that makes large values, channels that each has more than the one before.
+# Model: convolutions, the one that makes large values, channels that each has more than the one
+# before.
 MODELS = {"conv16": (16, 9, 0), "conv8": (8, 4, 0), "varied8": (8, 4, 8)}
 CHECKS = {"vernier": "`vernier run` of the engine as the check of both",
           "polygraphy": "`polygraphy run` of the engine as the check of both",
@@ -94,7 +95,8 @@ def timed(words, folder, log):
 
 def answer(printed):
     """What a tool found, and after how many checks."""
-    kept = re.findall(r"keep (?:these|this) (\d+ of \d+ nodes)|running the (\w+ \d+ layer\(s\))", printed)
+    kept = re.findall(r"keep (?:these|this) (\d+ of \d+ nodes)|running the (\w+ \d+ layer\(s\))",
+                      printed)
     checks = len(re.findall(r"(?:PASSED|FAILED) \| Iteration", printed))
     return f"{''.join(kept[-1]) if kept else 'no answer'}, {checks} checks"
 
@@ -116,8 +118,8 @@ def measure(name, words, rounds, folder):
     peer, ours = (statistics.mean(seconds[tool]) for tool in ("peer", "vernier"))
     show = lambda tool: " and ".join(f"{s:.1f}" for s in seconds[tool]) + f" s ({found[tool]})"
     verdict = "|" if check == "own" else f"≤ 1/3 | {'met' if ours <= peer / 3 else 'missed'}"
-    return (f"| {made}, {CHECKS[check]} | {show('peer')} | {show('vernier')} | 1/{peer / ours:.1f} | "
-            f"{verdict} |")
+    return (f"| {made}, {CHECKS[check]} | {show('peer')} | {show('vernier')} | "
+            f"1/{peer / ours:.1f} | {verdict} |")
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How often `--tolerance auto` is right: faultless networks have to pass, faulty ones to fail.
 
-    bench/tolerance_proof.py --vernier build/release/bin/vernier [--networks 300] [--first-seed 3000]
+    bench/tolerance_proof.py --vernier PROGRAM [--networks 300] [--first-seed 3000]
 
 Needs a Python with numpy, onnx, ml_dtypes and onnxruntime (scripts/setup.sh --tests makes one:
 .deps/peer/bin/python) and the onnxruntime and openvino backends. Takes about a second a network,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What Polygraphy itself makes of the models of test_check_lint and test_surgeon, which hold ours against
-lint_peer.json and surgeon_peer.json.
+"""What Polygraphy itself makes of the models of test_check_lint and test_surgeon, which hold ours
+against lint_peer.json and surgeon_peer.json.
 
     recordings.py POLYGRAPHY [--update]
 

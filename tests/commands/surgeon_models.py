@@ -1,7 +1,7 @@
 """Models for test_surgeon.py, and what Polygraphy's surgeon made of them (surgeon_peer.json).
 
-Polygraphy's surgeon needs onnx_graphsurgeon, which these tests do without: what it does is recorded by
-recordings.py, which scripts/deep.sh asks whether it is still so.
+Polygraphy's surgeon needs onnx_graphsurgeon, which these tests do without: what it does is recorded
+by recordings.py, which scripts/deep.sh asks whether it is still so.
 """
 
 import hashlib

@@ -49,9 +49,9 @@ check_now() {
   [[ $verdict == ok ]] || tail -n 12 "$log" | cut -c 1-300
 }
 
-# What a precision may cost, as the share of noise in the output: 10 bits of significand (float16, TF32)
-# keep errors of a product below 0.1 %, so 40 dB (1 %) leaves room for cancellation alone; 8 bits with
-# calibrated ranges below 5 %, so 20 dB (10 %). A wrong or missing layer is near 0 dB.
+# What a precision may cost, as the share of noise in the output: 10 bits of significand (float16,
+# TF32) keep errors of a product below 0.1 %, so 40 dB (1 %) leaves room for cancellation alone; 8
+# bits with calibrated ranges below 5 %, so 20 dB (10 %). A wrong or missing layer is near 0 dB.
 half=(--compare snr --snr-threshold 40)
 coarse=(--compare snr --snr-threshold 20)
 

@@ -154,7 +154,8 @@ class Seeds(unittest.TestCase):
 
     def check_missing_tensorrt(self, done, words):
         self.assertEqual(done.exit, 5, done)
-        missing = [line for line in done.criticals if re.search("trt-runner.*(tensorrt|NVIDIA GPU)", line)]
+        missing = [line for line in done.criticals
+                   if re.search("trt-runner.*(tensorrt|NVIDIA GPU)", line)]
         self.assertEqual(len(missing), 1, done)
         # The founding documents' own runner needs torch, which is not here.
         torch = [line for line in done.criticals if "needs the Python module 'torch'" in line]
