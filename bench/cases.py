@@ -205,7 +205,7 @@ def saving(setting):
                 row.goal = row.verdict = ""
             rows.append(row)
     if GOAL_ITERATIONS not in counts:
-        rows.append(_not_run(GOAL_ITERATIONS, "needs 28 GB of disk: --full"))
+        rows.append(_not_run(GOAL_ITERATIONS, "takes --full and 28 GB of disk"))
     return Section("5. Saving and loading many iterations",
                    "`run mebibyte.onnx --onnxrt --onnxrt --iterations N --save-outputs "
                    "saved.json`, then `run --load-outputs saved.json`: two runners, outputs "
@@ -363,11 +363,9 @@ def limits(setting):
                             f"{peer / 1e6:.2f} M pairs/s",
                             f"{ours / 1e6:.2f} M pairs/s", f"{ours / peer:.1f}×"))
     return Section(title,
-                   f"The kernels alone, without the tool: {mebipairs} "
-                   "Mi pairs (float64 and int32: half as many; "
-                   "layer: 50,176; small: 40), best of several. The "
-                   "other column is a loop over NumPy's functions "
-                   "for the same statistics of float32, and not "
+                   f"The kernels alone, without the tool: {mebipairs} Mi pairs (float64 and int32: "
+                   "half as many; layer: 50,176; small: 40), best of several. The other column is "
+                   "a loop over NumPy's functions for the same statistics of float32, and not "
                    "Polygraphy, which also logs them.", rows, against="NumPy loop")
 
 

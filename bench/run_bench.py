@@ -36,8 +36,8 @@ def parse_options():
     parser.add_argument("--build-dir", default=ROOT / "build/release", type=pathlib.Path,
                         help="build folder whose libraries the case of the limits links")
     parser.add_argument("--all", action="store_true",
-                        help="write RESULTS.md and KERNELS.md anew: every case, --full, from a checkout "
-                             "without changes")
+                        help="write RESULTS.md and KERNELS.md anew: every case, --full, from a "
+                             "checkout without changes")
     parser.add_argument("--quick", action="store_true", help="fewer and smaller runs")
     parser.add_argument("--full", action="store_true",
                         help="also save 10,000 iterations: 28 GB of disk, minutes")
