@@ -149,10 +149,10 @@ def main():
     finally:
         if options.work_dir is None:
             shutil.rmtree(folder, ignore_errors=True)
+    if options.all:  # before a file of the checkout is written, so that it names a clean one, too
+        failed = bench_kernels(options) or failed
     if options.output:
         options.output.write_text("\n".join(report) + "\n", encoding="utf-8")
-    if options.all:
-        failed = bench_kernels(options) or failed
     return 1 if failed else 0
 
 
