@@ -51,12 +51,16 @@ def blame(setting):
     found = json.loads(saved.read_text())
     inside = found["timing_seconds"]["runtimes"]
     rows += [Row("10,000 layers, whole", "–", f"{found['seconds']:.1f} s"),
-             _goal("10,000 layers, outside the runtimes", f"{found['seconds'] - inside:.1f} s",
-                   "≤ 60 s", found["seconds"] - inside <= 60)]
+             _goal("10,000 layers, outside the runtimes, at least",
+                   f"{found['seconds'] - inside:.1f} s", "≤ 60 s",
+                   found["seconds"] - inside <= 60)]
     return Section("11. Which layer is to blame",
-                   "`blame resnet50.onnx --onnxrt --openvino`, a network of that size with random "
-                   "weights, and a chain of 10,000 small layers. The peer has no such command. "
-                   "What the runtimes take themselves is to load, to compile and to infer.", rows)
+                   "`blame resnet50.onnx --onnxrt --openvino`, a network of that size with "
+                   "random weights, and a chain of 10,000 small layers. The peer has no "
+                   "such command. What the runtimes take themselves is to load, to compile "
+                   "and to infer, by blame's own clock. What blame does while one of them "
+                   "is busy counts as theirs, so that the time outside of them is a lower "
+                   "bound.", rows)
 
 
 def report(setting):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import resource
 import select
 import statistics
 import subprocess
@@ -23,7 +24,7 @@ class CommandFailed(Exception):
     """The command did not do the work, so its time means nothing."""
 
 
-def _children(pid):
+def children(pid):
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
@@ -38,11 +39,16 @@ def _children(pid):
     return found
 
 
+def without_core_dumps():
+    """For a child that is made to die: the kernel writes no dump of it first."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 def _tree(pid):
     """The process and its descendants. One that loses its parent drops out of sight."""
     processes = [pid]
     for process in processes:
-        processes += _children(process)
+        processes += children(process)
     return processes
 
 

@@ -10,7 +10,7 @@ class Row:
     ours: str
     ratio: str = ""
     goal: str = ""
-    verdict: str = ""  # "met", "missed", "open", or nothing where no goal is set
+    verdict: str = ""  # "met", "missed", "not run", or nothing where no goal is set
 
 
 @dataclasses.dataclass

@@ -2,26 +2,29 @@
 """Measures vernier against Polygraphy 0.53.6, in turns, on this machine. See README.md."""
 
 import argparse
-import datetime
 import hashlib
 import os
 import pathlib
-import platform
 import shutil
 import subprocess
 import sys
 import tempfile
 
 import cases
+import fault_cases
 import framework_cases
-import measure
+import machine
 import model_cases
 import python_cases
 import tool_cases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CASES = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES,
-         **tool_cases.CASES, **model_cases.CASES}
+_MADE = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES, **tool_cases.CASES,
+         **model_cases.CASES, **fault_cases.CASES}
+# By the number of their section.
+CASES = {name: _MADE[name] for name in (
+    "start", "iterations", "tensors", "load", "save", "limits", "external", "files", "workers",
+    "frameworks", "blame", "report", "python", "debug", "precision", "models", "deaths")}
 
 
 def parse_options():
@@ -32,6 +35,9 @@ def parse_options():
                         help="virtual environment with Polygraphy 0.53.6, onnx and onnxruntime")
     parser.add_argument("--build-dir", default=ROOT / "build/release", type=pathlib.Path,
                         help="build folder whose libraries the case of the limits links")
+    parser.add_argument("--all", action="store_true",
+                        help="write RESULTS.md and KERNELS.md anew: every case, --full, from a "
+                             "checkout without changes")
     parser.add_argument("--quick", action="store_true", help="fewer and smaller runs")
     parser.add_argument("--full", action="store_true",
                         help="also save 10,000 iterations: 28 GB of disk, minutes")
@@ -41,17 +47,16 @@ def parse_options():
     parser.add_argument("--work-dir", type=pathlib.Path,
                         help="where models and results go (default: a temporary folder, removed)")
     parser.add_argument("--output", type=pathlib.Path, help="write the report to this file as well")
-    return parser.parse_args()
-
-
-def first_line(path, key):
-    try:
-        for line in pathlib.Path(path).read_text(encoding="ascii", errors="replace").splitlines():
-            if line.startswith(key):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return "unknown"
+    options = parser.parse_args()
+    if options.all:
+        if options.case or options.quick:
+            parser.error("--all runs every case, and not quickly")
+        if machine.checkout().endswith(("-dirty", "unknown")):
+            parser.error(f"--all names the checkout that it measures, and {ROOT} has changes: "
+                         "commit them first")
+        options.full = True
+        options.output = options.output or ROOT / "bench/RESULTS.md"
+    return options
 
 
 def peer_versions(python):
@@ -62,32 +67,14 @@ def peer_versions(python):
                           text=True).stdout.strip()
 
 
-def source_state():
-    """The checkout beside the bench; the program that is measured may be older."""
-    state = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
-                           capture_output=True, text=True, check=False)
-    return state.stdout.strip() or "unknown"
-
-
-def describe_machine(setting):
-    memory = int(first_line("/proc/meminfo", "MemTotal").split()[0]) >> 20
-    flags = first_line("/proc/cpuinfo", "flags").split()
-    vectors = [flag for flag in ("avx2", "avx512f", "amx_tile") if flag in flags]
+def describe(setting):
     backends = subprocess.run([setting.vernier, "backends"], env=setting.env, capture_output=True,
                               text=True, check=True).stdout
     found = ", ".join(" ".join(word for word in line.split() if not word.startswith("/"))
                       for line in backends.splitlines() if "not usable" not in line)
-    return [f"Date: {datetime.date.today().isoformat()}",
-            f"Processor: {first_line('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores, "
-            f"{' '.join(vectors)}",
-            f"Memory: {memory} GiB",
-            f"System: {platform.freedesktop_os_release()['PRETTY_NAME']}, Linux "
-            f"{platform.release()}",
-            f"Load average at the start: {' '.join(f'{load:.2f}' for load in os.getloadavg())}",
-            f"vernier: {found}; program's SHA-256 "
-            f"{hashlib.sha256(pathlib.Path(setting.vernier).read_bytes()).hexdigest()[:16]}, "
-            f"checkout {source_state()}",
-            f"Peer: Python {peer_versions(setting.peer_python)}"]
+    digest = hashlib.sha256(pathlib.Path(setting.vernier).read_bytes()).hexdigest()[:16]
+    return [*machine.facts(), f"vernier: {found}; program's SHA-256 {digest}",
+            f"Polygraphy: Python {peer_versions(setting.peer_python)}"]
 
 
 def as_markdown(section):
@@ -109,8 +96,9 @@ def make_models(setting, names):
 
 def bench(setting, names, say):
     make_models(setting, names)
-    say("# Results of the bench\n")
-    for line in describe_machine(setting):
+    say("# Results of the bench\n\nWritten by `bench/run_bench.py`, whole and in one go. "
+        "[BY_HAND.md](BY_HAND.md) has what was measured\nby hand, on machines with a GPU.\n")
+    for line in describe(setting):
         say(f"- {line}")
     say("\nMedians, with the smallest and the largest of the runs in brackets. A ratio is vernier's "
         "figure\nover Polygraphy's. \"All processes\" is the largest sum of resident sets seen, in "
@@ -119,11 +107,19 @@ def bench(setting, names, say):
     for name in names:
         try:
             say(as_markdown(CASES[name](setting)))
-        except (measure.CommandFailed, subprocess.CalledProcessError) as error:
+        except Exception as error:  # one case must not hide the others
             failed = True
-            say(f"## {name}: failed\n\n```\n{error}\n```\n")
-    say(f"Load average at the end: {' '.join(f'{load:.2f}' for load in os.getloadavg())}")
+            say(f"## `{name}`: not run\n\n```\n{type(error).__name__}: {error}\n```\n")
+    for name in [name for name in CASES if name not in names]:
+        say(f"Not run: `{name}`.")
+    say(f"Load average at the end: {machine.load()}")
     return failed
+
+
+def bench_kernels(options):
+    return subprocess.run([sys.executable, str(ROOT / "bench/run_kernels.py"), "--build-dir",
+                           str(options.build_dir), "--peer", str(options.peer), "--output",
+                           str(ROOT / "bench/KERNELS.md")], check=False).returncode != 0
 
 
 def main():
@@ -153,6 +149,8 @@ def main():
     finally:
         if options.work_dir is None:
             shutil.rmtree(folder, ignore_errors=True)
+    if options.all:  # before a file of the checkout is written, so that it names a clean one, too
+        failed = bench_kernels(options) or failed
     if options.output:
         options.output.write_text("\n".join(report) + "\n", encoding="utf-8")
     return 1 if failed else 0

@@ -48,6 +48,12 @@ planted_faults() {
     --first-seed "$first"
 }
 
+# What Polygraphy said when it was recorded, and what it says now.
+recordings() {
+  PYTHONPATH=$(echo "$PWD"/.deps/graphsurgeon/lib/python3*/site-packages) \
+    .deps/peer/bin/python -B tests/commands/recordings.py "$PWD/.deps/peer/bin/polygraphy"
+}
+
 packages() {
   local suite
   scripts/packages.sh || return
@@ -61,7 +67,7 @@ scale() {
 }
 
 mkdir -p "$work"
-scripts/setup.sh --tests
+scripts/deps.sh --tests --with graphsurgeon
 # After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
@@ -75,6 +81,7 @@ stage "cut models with sanitizers" cut_models || status=$?
 stage "backend tests of ONNX with OpenVINO" backend_tests openvino || status=$?
 stage "backend tests of ONNX with its reference" backend_tests onnxref || status=$?
 stage "planted faults" planted_faults || status=$?
+stage "recordings of Polygraphy" recordings || status=$?
 stage scale scale || status=$?
 stage "pip install ." scripts/pip-install.sh "$work/pip" || status=$?
 if [[ $(id -u) == 0 ]] && command -v debootstrap >/dev/null; then

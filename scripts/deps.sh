@@ -21,7 +21,7 @@ readonly sets='
 tensorflow|wheels|scripts/python-tensorflow.txt|1.6 GB|--tf: TensorFlow, Keras and tf2onnx, in .deps/tensorflow
 torch|debian|scripts/apt-torch.txt|600 MB|--torch: PyTorch of the distribution, installed by apt
 wheel|wheelhouse|scripts/python-wheel.txt|60 MB|the Python package: what builds it, and its tests, in .deps/wheel
-graphsurgeon|wheels|scripts/python-graphsurgeon.txt|20 MB|plugin and multi-device: ONNX-GraphSurgeon and PyYAML for their tests, in .deps/graphsurgeon
+graphsurgeon|wheels|scripts/python-graphsurgeon.txt|110 MB|tests against Polygraphy: ONNX-GraphSurgeon, PyYAML, Matplotlib and onnxconverter-common, in .deps/graphsurgeon
 tensorrt-headers|headers|-|2 MB|--trt: headers of TensorRT, from the public repository of NVIDIA, in .deps/tensorrt-headers
 lint|wheels|scripts/python-lint.txt|60 MB|style of the sources: clang-format 14, ruff, shellcheck and codespell, in .deps/lint
 package|wheels|scripts/python-package.txt|2 MB|packages: auditwheel, for wheels, in .deps/package

@@ -85,8 +85,14 @@ oracle(io DRIVER io_driver VARIABLE IO_DRIVER
 # The whole program. Backends are loaded when it runs, so they have to be built by then.
 set(vernier $<TARGET_FILE:vernier>)
 set(work ${PROJECT_BINARY_DIR}/differential)
+# Packages that Polygraphy has beside its own in some tests: scripts/deps.sh --with graphsurgeon.
+# Without them the rows of the table that ask for them fail.
+file(GLOB graphsurgeon ${PROJECT_SOURCE_DIR}/.deps/graphsurgeon/lib/python3*/site-packages)
+set(VERNIER_GRAPHSURGEON "${graphsurgeon}" CACHE PATH
+  "Folder with onnx_graphsurgeon, yaml and matplotlib for the peer's Python")
 peer_test(differential
   COMMAND differential/run_differential.py --vernier ${vernier} --peer ${peer} --work ${work}
+    --packages "${VERNIER_GRAPHSURGEON}"
   LABELS oracle
   SECONDS 1500
   PROCESSORS 2)

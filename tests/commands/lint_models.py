@@ -1,10 +1,7 @@
 """Models for the linter's tests: a faultless one, and for each rule one that breaks it alone."""
 
 import json
-import pathlib
 import subprocess
-import sys
-import tempfile
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -336,11 +333,3 @@ def record(program, folder):
             told[name]["entries"] = [[entry["level"], entry["source"], entry.get("nodes", [])]
                                      for entry in said["lint_entries"]]
     return told
-
-
-if __name__ == "__main__":
-    # lint_models.py POLYGRAPHY: records lint_peer.json.
-    with tempfile.TemporaryDirectory() as scratch:
-        told = record(sys.argv[1], pathlib.Path(scratch))
-    lines = [f" {json.dumps(name)}: {json.dumps(said)}" for name, said in told.items()]
-    (pathlib.Path(__file__).parent / "lint_peer.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")

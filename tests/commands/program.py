@@ -49,6 +49,7 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
+        self.variables = {}
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
@@ -57,7 +58,17 @@ class Case(unittest.TestCase):
     def start(self, program, words):
         return Ended(subprocess.run([str(program), *map(str, words)], cwd=self.folder, text=True,
                                     capture_output=True, timeout=120,
-                                    env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}))
+                                    env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1",
+                                         **self.variables}))
+
+    def hide_packages(self, *modules):
+        """From now on no Python of these programs finds the modules, whether they are installed or
+        not."""
+        folder = self.path("hidden")
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(
+            f"import sys\nsys.modules.update(dict.fromkeys({modules}))\n", encoding="utf-8")
+        self.variables = {"PYTHONPATH": str(folder)}
 
     def vernier(self, *words):
         return self.start(VERNIER, words)

@@ -1,17 +1,11 @@
 """Models for test_surgeon.py, and what Polygraphy's surgeon made of them (surgeon_peer.json).
 
-Polygraphy's surgeon needs onnx_graphsurgeon, which is no dependency of it: what it does is recorded,
-once for each release, by
-
-    PYTHONPATH=FOLDER_WITH_ONNX_GRAPHSURGEON python surgeon_models.py POLYGRAPHY [CASE...]
+Polygraphy's surgeon needs onnx_graphsurgeon, which these tests do without: what it does is recorded
+by recordings.py, which scripts/deep.sh asks whether it is still so.
 """
 
 import hashlib
-import json
-import pathlib
 import subprocess
-import sys
-import tempfile
 
 import numpy as np
 import onnx
@@ -212,21 +206,11 @@ def describe(path):
     }
 
 
-def record(polygraphy, folder, names):
+def record(polygraphy, folder):
     told = {}
-    for name in names:
-        make, words = CASES[name]
+    for name, (make, words) in CASES.items():
         onnx.save(make(), str(folder / "m.onnx"))
         subprocess.run([polygraphy, "surgeon", words[0], "m.onnx", *words[1:], "-o", "o.onnx"],
                        cwd=folder, check=True, capture_output=True)
         told[name] = describe(folder / "o.onnx")
     return told
-
-
-if __name__ == "__main__":
-    recorded = pathlib.Path(__file__).parent / "surgeon_peer.json"
-    said = json.loads(recorded.read_text()) if len(sys.argv) > 2 else {}
-    with tempfile.TemporaryDirectory() as scratch:
-        said |= record(sys.argv[1], pathlib.Path(scratch), sys.argv[2:] or CASES)
-    lines = [f" {json.dumps(name)}: {json.dumps(said[name])}" for name in CASES]
-    recorded.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -12,7 +12,7 @@ import lint_models
 from lint_models import BESIDE, BROKEN, all_models, model, node, value, weight
 from program import Case
 
-# What Polygraphy said of the same models, recorded by lint_models.py.
+# What Polygraphy said of the same models, recorded by recordings.py.
 PEER = json.loads((pathlib.Path(__file__).parent / "lint_peer.json").read_text())
 
 # Models of which the exit code or the failing nodes differ on purpose.

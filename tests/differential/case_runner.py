@@ -36,6 +36,9 @@ class Case:
     exit: int = None
     peer_exit: int = None
     every_line: bool = False
+    more_files: bool = False
+    unchanged_here: bool = False
+    packages: bool = False
     reason: str = ""
     pending: str = ""
     needs: str = ""
@@ -79,7 +82,7 @@ def file_digest(path):
 class Workshop:
     """Makes run folders under one work folder and runs the peer in them, or finds that it did."""
 
-    def __init__(self, work, peer_python):
+    def __init__(self, work, peer_python, packages=None):
         self.work = pathlib.Path(work).resolve()
         # One process at a time: a second one would take folders away under the first one's feet.
         self.work.mkdir(parents=True, exist_ok=True)
@@ -91,6 +94,7 @@ class Workshop:
         self.peer = [str(python), str(python.parent / "polygraphy")]
         self.peer_packages = sorted(path.name for path in python.parent.parent.glob(
             "lib/python*/site-packages/*.dist-info"))
+        self.packages = packages  # a folder of packages beside the peer's, for rows that ask for it
         self.digests = {}
         self.locks = collections.defaultdict(threading.Lock)
 
@@ -151,7 +155,16 @@ class Workshop:
 
     def identity(self, case):
         given = {name: self.digest(path) for name, path in self.provided(case).items()}
-        return self.key(case.setup, case.env, given)
+        more = [sorted(path.name for path in self.packages.glob("*.dist-info"))] * case.packages
+        return self.key(case.setup, case.env, given, *more)
+
+    def environment(self, case):
+        """What the row sets: its `env`, and the place of the packages that it asks for."""
+        if not case.packages:
+            return case.env
+        # Matplotlib keeps a cache, which is none of what a run leaves in its folder.
+        return {"PYTHONPATH": str(self.packages), "MPLCONFIGDIR": str(self.work / "matplotlib"),
+                **case.env}
 
     def cached(self, key, make):
         """Run `make(folder)` in a new folder unless a finished one with this key exists."""
@@ -184,7 +197,8 @@ class Workshop:
         """A folder with the provided files and what the set-up commands left, by the peer."""
         def make(folder):
             self.populate(folder, case)
-            return [self.execute(self.peer, step, folder, case.env) for step in case.setup]
+            environment = self.environment(case)
+            return [self.execute(self.peer, step, folder, environment) for step in case.setup]
         results, folder = self.cached("setup-" + self.identity(case), make)
         for step, result in zip(case.setup, results):
             if result["exit"] not in (0, 1) or "Traceback" in result["stderr"]:
@@ -196,8 +210,9 @@ class Workshop:
         source = self.prepared(case)
         shutil.copytree(source, folder, symlinks=True)
         before = {str(p.relative_to(folder)) for p in folder.rglob("*")}
-        results = [self.execute(program, step, folder, case.env) for step in run_steps]
-        results += [self.execute(self.peer, step, folder, case.env) for step in case.then]
+        environment = self.environment(case)
+        results = [self.execute(program, step, folder, environment) for step in run_steps]
+        results += [self.execute(self.peer, step, folder, environment) for step in case.then]
         after = {str(p.relative_to(folder)) for p in folder.rglob("*")}
         return {"steps": results, "new_files": sorted(after - before)}
 
@@ -206,10 +221,11 @@ class Workshop:
         key = self.key(self.identity(case), steps, case.then)
         return self.cached(key, lambda folder: self.run_in(folder, case, self.peer, steps))
 
-    def run_ours(self, case, program):
-        folder = self.work / "ours" / case.name
+    def run_ours(self, case, program, run_steps=None):
+        folder = self.work / "ours" / (case.name if run_steps is None else f"{case.name}-without")
         shutil.rmtree(folder, ignore_errors=True)
-        return self.run_in(folder, case, [str(program)], case.run), folder
+        steps = case.run if run_steps is None else run_steps
+        return self.run_in(folder, case, [str(program)], steps), folder
 
     def paths_of(self, folder):
         site = str(pathlib.Path(self.peer[0]).parent.parent)

@@ -212,6 +212,17 @@ def write_models(folder):
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [300_000])])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, str(folder.path / "declared_shape.onnx"))
+    # Both of the operators of Polygraphy's reference that compute something.
+    floats = lambda name, values: onnx.numpy_helper.from_array(np.array(values, FLOAT), name)
+    graph = helper.make_graph(
+        [helper.make_node("InstanceNormalization", ["x", "scale", "shift"], ["n"], epsilon=1e-3),
+         helper.make_node("MeanVarianceNormalization", ["n"], ["y"], axes=[0, 2, 3])], "normalized",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3, 4, 5])],
+        [helper.make_tensor_value_info("n", TensorProto.FLOAT, [2, 3, 4, 5]),
+         helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3, 4, 5])],
+        [floats("scale", [1, 2, 0.5]), floats("shift", [0, -1, 3])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    onnx.save(model, str(folder.path / "normalized.onnx"))
 
 
 def write_scripts(folder):

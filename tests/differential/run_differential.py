@@ -56,7 +56,7 @@ class Outcome:
 class Suite:
     def __init__(self, options):
         self.options = options
-        self.shop = Workshop(options.work, options.peer)
+        self.shop = Workshop(options.work, options.peer, options.packages)
         self.programs = self.make_programs()
 
     def make_programs(self):
@@ -70,6 +70,9 @@ class Suite:
 
     def judge(self, case):
         outcome = Outcome(case)
+        if case.packages and not self.shop.packages:
+            outcome.problems.append("no --packages: scripts/deps.sh --with graphsurgeon gets them")
+            return outcome
         try:
             if case.relation == "native":
                 self.judge_native(case, outcome)
@@ -141,7 +144,9 @@ class Suite:
             self.check_patterns(case, result["steps"][len(case.run) - 1], folder, outcome)
             for a, b in zip(theirs, ours):
                 outcome.problems += step_differences(a, b, case.every_line)
-            if peer["new_files"] != result["new_files"]:
+            new_here = [name for name in result["new_files"]
+                        if not case.more_files or name in peer["new_files"]]
+            if peer["new_files"] != new_here:
                 outcome.problems.append(f"new files {peer['new_files']} at the peer, "
                                         f"{result['new_files']} here")
             outcome.problems += file_differences(case.saved, peer_folder, folder)
@@ -150,16 +155,21 @@ class Suite:
             outcome.diff = unified(theirs, ours)
 
     def judge_effects(self, case, outcome):
-        """Each flag that the case is there for must change what the peer does."""
+        """Each flag that the case is there for must change what either program does."""
         if not case.effect:
             return
-        whole = self.signature(*self.shop.run_peer(case))
-        for flag in case.effect:
-            steps = [without_flag(step, flag) for step in case.run]
-            if steps == case.run:
-                outcome.problems.append(f"effect: {flag} does not occur")
-            elif self.signature(*self.shop.run_peer(case, steps)) == whole:
-                outcome.problems.append(f"effect: without {flag} the peer does the same")
+        sides = {"the peer": lambda *steps: self.shop.run_peer(case, *steps)}
+        if case.relation == "same" and not (case.unchanged_here or self.options.self_check):
+            sides["vernier"] = lambda *steps: self.shop.run_ours(case, self.programs["lenient"],
+                                                                 *steps)
+        for side, run in sides.items():
+            whole = self.signature(*run())
+            for flag in case.effect:
+                steps = [without_flag(step, flag) for step in case.run]
+                if steps == case.run:
+                    outcome.problems.append(f"effect: {flag} does not occur")
+                elif self.signature(*run(steps)) == whole:
+                    outcome.problems.append(f"effect: without {flag} {side} does the same")
         outcome.effects = str(len(case.effect))
 
     def signature(self, result, folder):
@@ -171,9 +181,7 @@ class Suite:
                                          if not line.startswith("usage:")]))
         for name in result["new_files"]:
             for path in files_under(folder / name):
-                held = content(path)
-                parts.append((str(path.relative_to(folder)),
-                              path.stat().st_size if held == "model" else repr(held)))
+                parts.append((str(path.relative_to(folder)), repr(content(path))))
         return parts
 
 
@@ -261,11 +269,15 @@ def parse_options():
     parser.add_argument("--vernier", help="the program under test")
     parser.add_argument("--peer", required=True, help="a Python that has polygraphy and onnx")
     parser.add_argument("--work", required=True, help="folder for models, runs and cached results")
+    parser.add_argument("--packages", type=pathlib.Path,
+                        help="folder of packages for those rows in which the peer has more of them")
     parser.add_argument("--filter", default="", help="regular expression on case names")
     parser.add_argument("--light", action="store_true", help="also the cases with full-size nets")
     parser.add_argument("--self-check", action="store_true",
                         help="the peer on both sides: is the table itself right?")
     options = parser.parse_args()
+    if options.packages and not (options.packages / "matplotlib").is_dir():
+        options.packages = None
     if options.self_check:
         options.vernier = str(pathlib.Path(options.peer).parent / "polygraphy")
     if not options.vernier or not pathlib.Path(options.vernier).exists():

@@ -1,8 +1,5 @@
 # Commands that need ONNX-GraphSurgeon, against Polygraphy's, where scripts/deps.sh --with
 # graphsurgeon has put it.
-file(GLOB graphsurgeon ${PROJECT_SOURCE_DIR}/.deps/graphsurgeon/lib/python3*/site-packages)
-set(VERNIER_GRAPHSURGEON "${graphsurgeon}" CACHE PATH
-  "Folder with onnx_graphsurgeon and yaml for the peer's Python")
 if(NOT EXISTS "${VERNIER_GRAPHSURGEON}/onnx_graphsurgeon")
   message(STATUS "no ONNX-GraphSurgeon (scripts/deps.sh --with graphsurgeon): the tests of plugin, \
 multi-device and inspect capability against Polygraphy are left out.")

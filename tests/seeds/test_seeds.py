@@ -44,8 +44,9 @@ LOADED = {
 
 class Done:
     def __init__(self, words, folder):
+        # Where there is TensorRT there is no GPU for it.
         done = subprocess.run([VERNIER, *words], cwd=folder, capture_output=True, text=True,
-                              timeout=120)
+                              timeout=120, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
         self.exit, self.out, self.err = done.returncode, done.stdout, done.stderr
         self.folder = folder
         self.criticals = [line for line in self.err.splitlines() if line.startswith("[!]")]
@@ -128,9 +129,9 @@ class Seeds(unittest.TestCase):
                 refusal = not_yet(words)
                 if words[0] == "convert":
                     self.assertEqual(done.exit, 5, done)
-                    # Without the plug-in, or with it and without the library.
+                    # Without the plug-in, or with it and without the library, or with both.
                     self.assertRegex("\n".join(done.criticals),
-                                     "no backend 'tensorrt'|TensorRT was not found")
+                                     "no backend 'tensorrt'|TensorRT was not found|an NVIDIA GPU")
                 elif refusal:
                     self.assertEqual(done.exit, 5, done)
                     self.assertRegex("\n".join(done.criticals), refusal)
@@ -153,7 +154,8 @@ class Seeds(unittest.TestCase):
 
     def check_missing_tensorrt(self, done, words):
         self.assertEqual(done.exit, 5, done)
-        missing = [line for line in done.criticals if re.search("trt-runner.*tensorrt", line)]
+        missing = [line for line in done.criticals
+                   if re.search("trt-runner.*(tensorrt|NVIDIA GPU)", line)]
         self.assertEqual(len(missing), 1, done)
         # The founding documents' own runner needs torch, which is not here.
         torch = [line for line in done.criticals if "needs the Python module 'torch'" in line]

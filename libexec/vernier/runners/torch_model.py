@@ -1,5 +1,5 @@
-"""--torch: TorchScript, torch.export and AOTInductor models, and pickled modules with --allow-pickle,
-by the user's own torch.
+"""--torch: TorchScript and torch.export models, and pickled modules with --allow-pickle, by the user's
+own torch. AOTInductor packages as well, untried: docs/pytorch.md says why.
 
 What a file is, is told by the names of its members; without --allow-pickle nothing is unpickled.
 """
@@ -14,7 +14,7 @@ from vernier_worker import wire
 # Before torch is imported: no part of it may unpickle more than tensors behind our back.
 FORCED = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
 
-MADE_BY = "write one with torch.jit.save, torch.export.save or torch._inductor.aoti_compile_and_package"
+MADE_BY = "write one with torch.jit.save or torch.export.save"
 
 
 def kind_of(path):

@@ -19,7 +19,7 @@ constexpr KnownPart kBackends[] = {
 #else
      "tensorflow"},
 #endif
-    {"torch", "--torch: TorchScript, torch.export and AOTInductor models", "torch"},
+    {"torch", "--torch: TorchScript and torch.export models", "torch"},
     {"tensorrt", "--trt: ONNX models and engines under TensorRT, on an NVIDIA GPU", "tensorrt"},
 };
 

@@ -52,8 +52,8 @@ constexpr OptionRow kRunners[] = {
      .dest = "runners",
      .action = OptionAction::kRunner,
      .constant = "torch",
-     .help = "Add a PyTorch runner: TorchScript, torch.export and AOTInductor models, and pickled"
-             " modules with --allow-pickle.",
+     .help = "Add a PyTorch runner: TorchScript and torch.export models, and pickled modules with"
+             " --allow-pickle.",
      .origin = Origin::kOurs},
     {.flags = {"--torch-lib"},
      .dest = "torch_lib",
