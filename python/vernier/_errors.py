@@ -92,6 +92,11 @@ def make(code, message):
     return _CLASSES.get(code, InternalError)(_in_python(message))
 
 
+def of_failure(failure):
+    """The exception of a Failure of the Python worker's modules."""
+    return make(failure.code, failure.message)
+
+
 def of_exit(code, message):
     """The exception of an exit code."""
     return _OF_EXIT.get(code, InternalError)(_in_python(message))

@@ -11,7 +11,7 @@ import importlib
 import sys
 import types
 
-from .logger import G_LOGGER  # noqa: F401  # sets the log up as Polygraphy does
+from vernier._polygraphy.logger import G_LOGGER  # noqa: F401  # sets the log up as Polygraphy does
 
 _PLACES = {
     "backend.base": ("BaseLoader", "BaseRunner"),
@@ -28,7 +28,8 @@ _PLACES = {
     "backend.trt": ("BytesFromEngine", "Calibrator", "CreateConfig", "CreateNetwork",
                     "EngineBytesFromNetwork", "EngineFromBytes", "EngineFromNetwork",
                     "EngineFromPath", "LoadPlugins", "ModifyNetworkOutputs",
-                    "NetworkFromOnnxBytes", "NetworkFromOnnxPath", "PostprocessNetwork", "Profile",
+                    "NetworkFromOnnxBytes", "NetworkFromOnnxPath", "PostprocessConfig",
+                    "PostprocessNetwork", "Profile",
                     "SaveEngine", "SetLayerPrecisions", "SetTensorDatatypes", "SetTensorFormats",
                     "TrtRunner", "bytes_from_engine", "create_config", "create_network",
                     "engine_bytes_from_network", "engine_from_bytes", "engine_from_network",
@@ -36,7 +37,7 @@ _PLACES = {
                     "network_from_onnx_bytes", "network_from_onnx_path", "postprocess_network",
                     "save_engine", "set_layer_precisions", "set_tensor_datatypes",
                     "set_tensor_formats"),
-    "common": ("TensorMetadata",),
+    "common": ("BoundedShape", "TensorMetadata"),
     "comparator": ("AccuracyResult", "AccuracyResults", "BaseCompareFunc", "BasePostprocessFunc",
                    "Comparator", "CompareFunc", "CompareResult", "CosineSimilarityCompareFunc",
                    "CosineSimilarityResult", "CosineSimilarityThreshold", "DataLoader",
@@ -48,15 +49,22 @@ _PLACES = {
                    "SimpleThreshold", "SnrCompareFunc", "SnrResult", "SnrThreshold",
                    "StreamingDataLoader", "Threshold", "TopKPostprocessFunc"),
     "constants": ("DEFAULT_SEED", "DEFAULT_SHAPE_VALUE", "MARK_ALL", "TAB"),
+    "datatype": ("DataType",),
     "exception": ("DataTypeConversionException", "PolygraphyException",
                   "PolygraphyInternalException"),
     "func": ("constantmethod", "extend"),
     "json": ("from_json", "load_json", "save_json", "to_json"),
     "logger": ("G_LOGGER", "LogMode"),
-    "mod": ("export", "import_from_script", "lazy_import"),
+    "mod": ("export", "has_mod", "import_from_script", "lazy_import"),
 }
 __all__ = sorted(name for names in _PLACES.values() for name in names)
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
+
+
+# Modules that are those of the shared package (libexec/vernier/shim/polygraphy) as they are.
+for _name in ("common", "constants", "datatype", "exception", "func", "json", "logger", "mod", "util"):
+    globals()[_name] = sys.modules[f"{__name__}.{_name}"] = importlib.import_module(
+        f"vernier._polygraphy.{_name}")
 
 
 # Files of Polygraphy's modules, which scripts import from, too. Each is the module here.
@@ -69,11 +77,13 @@ _FILES = {
     "backend.trt": ("calibrator", "config", "loader", "profile", "runner"),
     "common": ("struct",),
     "comparator": ("comparator", "compare", "data_loader", "postprocess", "struct"),
+    "datatype": ("datatype",),
     "exception": ("exception",),
     "func": ("func",),
     "json": ("serde",),
     "logger": ("logger",),
     "mod": ("exporter", "importer"),
+    "util": ("util",),
 }
 
 

@@ -1,10 +1,10 @@
 """Values with a meaning."""
 
-from polygraphy import exception
+from . import exception
 
 MARK_ALL = "mark-all"
 DEFAULT_SEED = 1
 DEFAULT_SHAPE_VALUE = 1
 TAB = " " * 4
 
-__getattr__ = exception.missing("constants")
+__getattr__ = exception.missing(__name__)

@@ -9,11 +9,10 @@ import tempfile
 import vernier
 from vernier import InvalidArgument, _commands
 from vernier._errors import SaveError
+from vernier._polygraphy.backend.common import call
+from vernier._polygraphy.backend.trt import in_python
+from vernier._polygraphy.backend.trt.networks import CreateConfig, LoadPlugins, Network
 from vernier._words import words
-
-from . import _trt_in_python as in_python
-from ._trt_networks import CreateConfig, LoadPlugins, Network
-from .common import call
 
 
 class Engine:

@@ -1,9 +1,9 @@
 """OnnxrtRunner."""
 
 import vernier
+from vernier._polygraphy.backend.common import at_once, call
 
 from .base import FrameworkRunner
-from .common import at_once, call
 
 
 class SessionFromOnnx:

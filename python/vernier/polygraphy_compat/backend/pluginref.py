@@ -1,8 +1,8 @@
 """PluginRefRunner."""
 
 import vernier
+from vernier._polygraphy.backend.onnx import GsFromOnnx
 
-from ._onnx_changes import GsFromOnnx
 from .base import FrameworkRunner
 
 

@@ -1,9 +1,6 @@
-"""What measures of an output are held against: Polygraphy's classes, and their JSON.
+"""What metrics of an output are compared with: Polygraphy's classes, and their JSON."""
 
-The wheel installs this file with vernier.polygraphy_compat, too.
-"""
-
-from . import exception  # of comparator/__init__.py, or of the package itself in the wheel
+from .. import encoding, errors
 
 STATISTICS = ("max", "mean", "median", "quantile")
 DIGITS = range(5, 18)  # to tell two numbers apart
@@ -40,11 +37,11 @@ class SimpleThreshold(Threshold):
         if statistic not in STATISTICS:
             why = (", which looks at each element: statistics cannot tell whether it passes"
                    if statistic == "elemwise" else "")
-            raise exception.invalid(f"check_error_stat: expected one of {', '.join(STATISTICS)}, "
+            raise errors.InvalidArgument(f"check_error_stat: expected one of {', '.join(STATISTICS)}, "
                                     f"got '{statistic}'{why}")
         errors = [metric_values.get(f"{statistic}_{kind}diff") for kind in ("abs", "rel")]
         if None in errors:
-            raise exception.invalid(f"check_error_stat: there is no {statistic} among the measures")
+            raise errors.InvalidArgument(f"check_error_stat: there is no {statistic} among the measures")
         return bool(errors[0] <= self.atol or errors[1] <= self.rtol)  # NaN is within nothing
 
     def _encode(self):
@@ -116,8 +113,8 @@ CLASSES = {known.__name__: known for known in (
 def _as_json(threshold, *names):
     kind = type(threshold).__name__
     if CLASSES.get(kind) is not type(threshold):
-        raise exception.invalid(f"a {kind} cannot be saved as JSON: nothing would read it")
-    return {**{name: getattr(threshold, name) for name in names}, "polygraphy_class": kind}
+        raise errors.InvalidArgument(f"a {kind} cannot be saved as JSON: nothing would read it")
+    return {**{name: getattr(threshold, name) for name in names}, encoding.CLASS: kind}
 
 
 def decoder_of(known):

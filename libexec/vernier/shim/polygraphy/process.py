@@ -1,19 +1,52 @@
-"""Two iterations, compared by the program that this stand-in belongs to."""
+"""The program in a process of its own: commands, and the comparison of two iterations."""
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import zipfile
 from urllib.parse import quote
 
-from polygraphy import exception, vernier_program
-from polygraphy.comparator import verdicts
+from . import errors
 
 _DONE = (0, 1, 4)  # exit codes with which there are verdicts: docs/exit-codes.md
 # On a disk the time to make answers safe, and to take files away, would be the most of a call.
 _SHARED_MEMORY = "/dev/shm"
 _INDENT = "    "  # of what a comparison function logs, below its iteration
+
+
+def run(words):
+    """Runs the program to its end; where that was no success, what it said is an exception."""
+    done = start(words)
+    if done.returncode != 0:
+        raise failure_of(done)
+
+
+def start(words):
+    """How the program ended, with what it printed."""
+    return subprocess.run([_program(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False)
+
+
+def failure_of(done):
+    """The exception of what the program said when it failed."""
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    said = [line[4:] for line in lines if line.startswith("[!]")] or lines[-1:]
+    return errors.of_exit(done.returncode, said[0] if said else "")
+
+
+def _program():
+    """Who started this worker; the Python package, which is no program, has one in its folder."""
+    try:
+        parent = os.readlink(f"/proc/{os.getppid()}/exe")
+    except OSError:
+        parent = ""
+    if os.path.basename(parent) == "vernier":
+        return parent
+    # bin/ beside libexec/vernier/shim/polygraphy.
+    here = os.path.dirname(os.path.abspath(__file__))
+    return os.path.normpath(os.path.join(here, *[os.pardir] * 4, "bin", "vernier"))
 
 
 def _folder(*results):
@@ -40,7 +73,7 @@ def _save(folder, index, result):
         for name, array in result.items():
             array = np.asarray(array)
             if array.dtype.hasobject:
-                raise exception.PolygraphyException(
+                raise errors.InvalidArgument(
                     f"output '{name}' is an array of Python objects, which cannot be compared")
             member = f"{_part(path)}/{0:010}/{_part(name)}.npy"
             with archive.open(member, "w", force_zip64=True) as file:
@@ -63,7 +96,7 @@ def _words(options):
             continue
         for text in values:
             if text.startswith("-"):
-                raise exception.PolygraphyException(
+                raise errors.InvalidArgument(
                     f"{name}: '{text}' begins with '-', and would be taken for an option")
         words += [flag, *values]
     return words
@@ -86,16 +119,17 @@ def _relay(lines, folder, names):
 
 
 def compare(a, b, functions, options):
-    """Pairs of an output's record and its measures, of `vernier compare`."""
+    """Of two IterationResults: the record of each output, and Polygraphy's object of all metrics, which
+    is {} where nothing was compared. The work is that of `vernier compare`."""
     with _folder(a, b) as folder:
         measured, record = os.path.join(folder, "m.json"), os.path.join(folder, "r.json")
         paths = [_save(folder, 0, a), _save(folder, 1, b)]
         words = ["compare", *paths, "--lenient", "--compare", *functions,
                  "--save-accuracy-results", measured, "--save-record", record, "--python",
                  sys.executable, *_words(options)]
-        done = vernier_program.run(words)
+        done = start(words)
         if done.returncode not in _DONE or not os.path.exists(record):
-            vernier_program.fail(done)
+            raise failure_of(done)
         names = {}
         for path, side in zip(paths, (a, b)):
             names[path] = names[path[:-len(".npz")]] = str(side.runner_name)
@@ -105,5 +139,5 @@ def compare(a, b, functions, options):
         measures = {}
         if os.path.exists(measured):
             with open(measured, encoding="utf-8") as file:
-                measures = verdicts.measures_of(json.load(file))
-    return [(output, measures.get(output["name"], {})) for output in outputs]
+                measures = json.load(file)
+    return outputs, measures

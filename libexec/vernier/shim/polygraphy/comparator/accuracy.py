@@ -3,10 +3,8 @@
 from collections import OrderedDict
 from collections.abc import MutableMapping, MutableSequence
 
-from vernier import InvalidArgument, Malformed
-from vernier._json import decoders, from_json, to_json
-
-from . import verdicts  # of libexec/vernier/shim/polygraphy/comparator, installed here
+from .. import encoding, errors
+from . import verdicts
 
 PER_SAMPLE, AVERAGE = "per_sample", "average"
 
@@ -52,7 +50,7 @@ class AccuracyResult(MutableMapping):
 
     def _iterations(self, pair):
         if pair is None and not len(self):
-            raise InvalidArgument("there are no runners in this result, and no iterations")
+            raise errors.InvalidArgument("there are no runners in this result, and no iterations")
         return self[next(iter(self)) if pair is None else pair]
 
     def stats(self, runner_pair=None):
@@ -102,13 +100,13 @@ class AccuracyResult(MutableMapping):
 
     def _encode(self):
         return {"lst": [[list(pair), iterations] for pair, iterations in self.items()],
-                "aggregation": self.aggregation, "polygraphy_class": "AccuracyResult"}
+                "aggregation": self.aggregation, encoding.CLASS: "AccuracyResult"}
 
 
 def _average(name, results):
     if not all(_measured(result) and not getattr(result, "_unmeasured", False)
                for result in results):
-        raise InvalidArgument(f"output '{name}' was not measured in every iteration (a function "
+        raise errors.InvalidArgument(f"output '{name}' was not measured in every iteration (a function "
                               "gave a bare verdict, or shapes differ): there is no average")
     averages = {}
     for field in results[0].metric_fields():
@@ -122,19 +120,19 @@ def _threshold_for(name, thresholds, verdict):
     if hasattr(thresholds, "get"):
         thresholds = thresholds.get(name, thresholds.get(""))
     if thresholds is None:
-        raise InvalidArgument(f"thresholds: there is none for output '{name}'")
+        raise errors.InvalidArgument(f"thresholds: there is none for output '{name}'")
     missing = set(_fields_of(thresholds))
     if _measured(verdict) and not getattr(verdict, "_unmeasured", False):
         missing -= set(verdict.metric_fields())
     if missing:
-        raise InvalidArgument(f"output '{name}' has no measure {', '.join(sorted(missing))} that "
+        raise errors.InvalidArgument(f"output '{name}' has no measure {', '.join(sorted(missing))} that "
                               f"a {type(thresholds).__name__} could be held against")
     return thresholds
 
 
 def _fields_of(threshold):
     if isinstance(threshold, type) or not hasattr(threshold, "metric_fields"):
-        raise InvalidArgument("thresholds: expected one such as L2Threshold(0.5), or a mapping of "
+        raise errors.InvalidArgument("thresholds: expected one such as L2Threshold(0.5), or a mapping of "
                               f"output names to those, got {threshold!r}")
     return threshold.metric_fields()
 
@@ -190,40 +188,32 @@ class AccuracyResults(MutableSequence):
             fields = _fields_of(next(iter(one.values()), one) if hasattr(one, "values") else one)
             result = next((r for r in left if r.metric_fields() == fields), None)
             if result is None:
-                raise InvalidArgument(f"thresholds: no result measures {', '.join(fields)}")
+                raise errors.InvalidArgument(f"thresholds: no result measures {', '.join(fields)}")
             left = [other for other in left if other is not result]
             kept.append(result.reevaluate(one, aggregation))
         self.lst = kept
         return self
 
     def _encode(self):
-        return {"lst": self.lst, "polygraphy_class": "AccuracyResults"}
+        return {"lst": self.lst, encoding.CLASS: "AccuracyResults"}
 
     def to_json(self):
         """The text of Polygraphy's JSON."""
-        return to_json(self)
+        return encoding.to_json(self)
 
     def save(self, dest):
         """To a path or an open file."""
-        from .json import save_json
-        save_json(self, dest)
+        encoding.write(dest, self.to_json())
 
     @staticmethod
     def from_json(src):
         """Of such a text."""
-        return _checked(from_json(src))
+        return encoding.checked(encoding.from_json(src), AccuracyResults, "AccuracyResults")
 
     @staticmethod
     def load(src):
         """Of a path or an open file: of these functions, of Polygraphy or of the program."""
-        from .json import load_json
-        return _checked(load_json(src))
-
-
-def _checked(made):
-    if not isinstance(made, AccuracyResults):
-        raise Malformed(f"the JSON holds a {type(made).__name__}, not AccuracyResults")
-    return made
+        return AccuracyResults.from_json(encoding.read(src))
 
 
 def _result(found):
@@ -232,5 +222,5 @@ def _result(found):
                            for pair, iterations in found["lst"]], found["aggregation"])
 
 
-decoders.update(verdicts.DECODERS, AccuracyResult=_result,
-                AccuracyResults=lambda found: AccuracyResults(found["lst"]))
+encoding.decoders.update(verdicts.DECODERS, AccuracyResult=_result,
+                         AccuracyResults=lambda found: AccuracyResults(found["lst"]))

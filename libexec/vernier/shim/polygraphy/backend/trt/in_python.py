@@ -10,10 +10,11 @@ import os
 import sys
 import types
 
-from vernier import Unavailable
-from vernier.__main__ import program
-from vernier._errors import make
+from ... import errors
 
+# Of libexec/vernier/shim/polygraphy/backend/trt.
+_LIBEXEC = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                         *[os.pardir] * 4))
 _kept = []  # what TensorRT holds on to without owning it
 
 
@@ -23,10 +24,9 @@ def _own():
     try:
         trt = importlib.import_module("tensorrt")
     except ImportError as error:
-        raise Unavailable("a network or configuration that Python works on needs TensorRT's own "
+        raise errors.Unavailable("a network or configuration that Python works on needs TensorRT's own "
                           f"Python module: {error}") from error
-    libexec = os.path.join(os.path.dirname(os.path.dirname(program())), "libexec", "vernier")
-    folders = [libexec, os.path.join(libexec, "runners")]
+    folders = [_LIBEXEC, os.path.join(_LIBEXEC, "runners")]
     sys.path[:0] = folders
     try:
         names = ("trt_config", "trt_network", "trt_options", "tensorrt_model")
@@ -44,7 +44,7 @@ def _runner():
     try:
         yield own
     except own.wire.Failure as failure:
-        raise make(failure.code, failure.message) from failure
+        raise errors.of_failure(failure) from failure
 
 
 def create_network(settings):

@@ -3,15 +3,42 @@
 import os
 import tempfile
 
-from vernier import InvalidArgument, Unimplemented, _commands
-from vernier._words import words
-
+from .. import errors, host
+from ..logger import G_LOGGER
 from .common import call
+
+_LARGEST = 2 << 30  # of one protocol buffer
+
+
+class OnnxFromPath:
+    """A model by its path; vernier's runners take the path and never load it."""
+
+    def __init__(self, path, external_data_dir=None, ignore_external_data=None):
+        self.path = path
+        self.options = {}  # as vernier's runners have them
+        if external_data_dir is not None:
+            self.options["external_data_dir"] = external_data_dir
+        if ignore_external_data:
+            self.options["ignore_external_data"] = True
+
+    def __call__(self):
+        import onnx
+        from onnx import external_data_helper
+        model = onnx.load(call(self.path), load_external_data=not self.options)
+        folder = self.options.get("external_data_dir")
+        if folder is not None and "ignore_external_data" not in self.options:
+            external_data_helper.load_external_data_for_model(model, folder)
+        return model
 
 
 def _is_graph(model):
     """Of ONNX-GraphSurgeon, which takes any attribute that is asked for as an operator."""
     return type(model).__module__.startswith("onnx_graphsurgeon")
+
+
+def _save(model, path):
+    import onnx
+    onnx.save(model, path, save_as_external_data=model.ByteSize() >= _LARGEST)
 
 
 class Changed:
@@ -33,7 +60,7 @@ class Changed:
             folder = tempfile.TemporaryDirectory(prefix="vernier-")
             made = os.path.join(folder.name, "changed.onnx")
             command, more = self._words()
-            _commands.run([*command, self._given(folder.name), "-o", made, *more])
+            host.run([*command, self._given(folder.name), "-o", made, *more])
             self._folder = folder
         return os.path.join(self._folder.name, "changed.onnx")
 
@@ -50,8 +77,11 @@ class Changed:
             import onnx_graphsurgeon
             model, self._gives_graph = onnx_graphsurgeon.export_onnx(model), True
         path = os.path.join(folder, "given.onnx")
-        with open(path, "wb") as file:
-            file.write(model if isinstance(model, bytes) else model.SerializeToString())
+        if isinstance(model, bytes):
+            with open(path, "wb") as file:
+                file.write(model)
+        else:
+            _save(model, path)
         return path
 
     def __call__(self):
@@ -64,16 +94,15 @@ class Changed:
 
 
 class InferShapes(Changed):
-    """A model with types and shapes of its tensors, of onnx; what cannot be inferred is left out
-    unless error_ok=False. Runners take the model as it is: they infer shapes themselves.
-
-    ONNX Runtime's tool, which allow_onnxruntime would allow, is not asked, and no model is saved to
-    disk on the way: onnx says so of one that is too large for its memory format."""
+    """A model with the types and shapes that ONNX Runtime's symbolic tool infers, else onnx; as it was,
+    and a warning, where neither can, unless error_ok=False. Runners take the model as it is: they infer
+    shapes themselves."""
 
     def __init__(self, model, error_ok=None, external_data_dir=None,
                  save_to_disk_threshold_bytes=None, allow_onnxruntime=None):
         super().__init__(model)
         self.error_ok = error_ok is not False
+        self.symbolic = allow_onnxruntime is not False
         if external_data_dir is not None:
             self.options["external_data_dir"] = external_data_dir
 
@@ -87,17 +116,44 @@ class InferShapes(Changed):
         return self.model.path
 
     def __call__(self):
-        import onnx
         model = self.model
         if isinstance(model, (str, os.PathLike)):
-            from .onnx import OnnxFromPath
             model = OnnxFromPath(model, self.options.get("external_data_dir"))
         model = call(model)
+        if isinstance(model, (str, os.PathLike)):
+            model = OnnxFromPath(model, self.options.get("external_data_dir"))()
         try:
-            return onnx.shape_inference.infer_shapes(model, strict_mode=not self.error_ok,
-                                                     data_prop=True)
-        except onnx.shape_inference.InferenceError as error:
-            raise InvalidArgument(f"InferShapes: {error}") from error
+            return self._symbolic(model) or self._plain(model)
+        except Exception as error:  # of any kind: it is about the model
+            if isinstance(error, ImportError):
+                raise
+            if not self.error_ok:
+                raise errors.InvalidArgument(f"InferShapes: {error}") from error
+            G_LOGGER.warning(f"ONNX shape inference exited with an error:\n{error}")
+            return model
+
+    def _symbolic(self, model):
+        """None where there is no such tool, or it cannot."""
+        if not self.symbolic:
+            return None
+        try:
+            from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
+            return SymbolicShapeInference.infer_shapes(model, auto_merge=True,
+                                                       guess_output_rank=True)
+        except Exception as error:
+            G_LOGGER.extra_verbose(f"Error while using ONNX Runtime's shape inference: {error}")
+            return None
+
+    def _plain(self, model):
+        import onnx
+        words = {"strict_mode": not self.error_ok, "data_prop": True}
+        if model.ByteSize() < _LARGEST:
+            return onnx.shape_inference.infer_shapes(model, **words)
+        with tempfile.TemporaryDirectory(prefix="vernier-") as folder:
+            before, after = (os.path.join(folder, name) for name in ("model.onnx", "new.onnx"))
+            _save(model, before)
+            onnx.shape_inference.infer_shapes_path(before, after, **words)
+            return onnx.load(after)
 
 
 class FoldConstants(Changed):
@@ -105,19 +161,21 @@ class FoldConstants(Changed):
                  fold_shapes=None, copy=None, error_ok=None, size_threshold=None,
                  allow_onnxruntime_shape_inference=None):
         if error_ok is False:
-            raise Unimplemented("FoldConstants: error_ok: vernier leaves what cannot be folded as "
+            raise errors.Unimplemented("FoldConstants: error_ok: vernier leaves what cannot be folded as "
                                 "it is")
         if allow_onnxruntime_shape_inference is False and do_shape_inference is not False:
-            raise Unimplemented("FoldConstants: allow_onnxruntime_shape_inference: vernier has no "
+            raise errors.Unimplemented("FoldConstants: allow_onnxruntime_shape_inference: vernier has no "
                                 "choice of what infers shapes between passes")
         super().__init__(model)
-        self.settings = {"fold_constants": True, "num_passes": num_passes,
-                         "partitioning": partitioning, "fold_size_threshold": size_threshold,
-                         "no_fold_shapes": fold_shapes is False,
-                         "no_per_pass_shape_inference": do_shape_inference is False}
+        self.words = ["--fold-constants"]
+        for flag, value in (("--num-passes", num_passes), ("--partitioning", partitioning),
+                            ("--fold-size-threshold", size_threshold)):
+            self.words += [] if value is None else [flag, str(value)]
+        self.words += ["--no-fold-shapes"] if fold_shapes is False else []
+        self.words += ["--no-per-pass-shape-inference"] if do_shape_inference is False else []
 
     def _words(self):
-        return ["surgeon", "sanitize"], words("surgeon sanitize", self.settings)
+        return ["surgeon", "sanitize"], self.words
 
 
 class SetUpperBound(Changed):

@@ -4,11 +4,11 @@ Python module where a script wants its objects."""
 import copy
 import os
 
-import vernier
-
-from ..constants import MARK_ALL
-from . import _trt_in_python as in_python
-from .common import call
+from ... import errors, exception
+from ...constants import MARK_ALL
+from ...results import save_inputs
+from ..common import call
+from . import in_python
 
 # Arguments of CreateConfig that are options of the program.
 SWITCHES = ("tf32", "fp16", "int8", "bf16", "fp8", "refittable", "strip_plan", "restricted",
@@ -31,9 +31,11 @@ def options_of(who, settings, known):
     """The program's options of Polygraphy's arguments."""
     options = {}
     for name, value in settings.items():
+        if value is None:
+            continue
         if name not in known:
-            raise vernier.Unimplemented(f"{who}: vernier has no '{name}'")
-        if value is not None and value is not False:
+            raise errors.Unimplemented(f"{who}: vernier has no '{name}'")
+        if value is not False:
             options[known[name]] = _plain(value)
     return options
 
@@ -66,7 +68,7 @@ class Calibrator:
     def __init__(self, data_loader, cache=None, BaseClass=None,  # noqa: N803  # Polygraphy's name
                  batch_size=None, quantile=None, regression_cutoff=None, algo=None):
         if algo is not None:
-            raise vernier.Unimplemented("Calibrator: algo: TensorRT's class has one of its own")
+            raise errors.Unimplemented("Calibrator: algo: TensorRT's class has one of its own")
         self.data_loader = data_loader
         self.options = {"calibration_cache": cache, "quantile": quantile,
                         "calibration_base_class": getattr(BaseClass, "__name__", BaseClass),
@@ -79,8 +81,8 @@ class Calibrator:
             return False
         feeds = list(call(self.data_loader))
         if not feeds:
-            raise vernier.InvalidArgument("Calibrator: data_loader has no feeds to calibrate with")
-        vernier.save_inputs(feeds, path)
+            raise errors.InvalidArgument("Calibrator: data_loader has no feeds to calibrate with")
+        save_inputs(feeds, path)
         return True
 
 
@@ -89,11 +91,11 @@ class CreateConfig:
 
     def __init__(self, profiles=None, memory_pool_limits=None, calibrator=None, **settings):
         if calibrator is not None and not isinstance(calibrator, Calibrator):
-            raise vernier.Unimplemented("CreateConfig: calibrator: expected a Calibrator of this "
+            raise errors.Unimplemented("CreateConfig: calibrator: expected a Calibrator of this "
                                         "package: TensorRT's own are not taken")
         self.calibrator, self.profiles = calibrator, list(profiles or ())
         if len(self.profiles) > 1 and not all(self.profiles):
-            raise vernier.Unimplemented("CreateConfig: profiles: one of several is empty: add its "
+            raise errors.Unimplemented("CreateConfig: profiles: one of several is empty: add its "
                                         "shapes, as vernier cannot leave them to the network")
         known = {name: name for name in SWITCHES + VALUES}
         self.settings = options_of("CreateConfig", settings, known)
@@ -119,6 +121,18 @@ def create_config(builder=None, network=None, **settings):
     """TensorRT's own object where the builder and the network are."""
     config = CreateConfig(**settings)
     return config if builder is None or isinstance(builder, Network) else config(builder, network)
+
+
+class PostprocessConfig:
+    """A configuration that a function of Python has changed."""
+
+    def __init__(self, config, func):
+        self.config, self.func = config, func
+
+    def __call__(self, builder, network):
+        config = self.config(builder, network) if callable(self.config) else self.config
+        self.func(builder=builder, network=network, config=config)
+        return config
 
 
 class Network:
@@ -259,3 +273,24 @@ class LoadPlugins:
         for path in self.plugins:
             ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
         return call(self.obj) if isinstance(self.obj, Network) else made
+
+
+def _described(loader):
+    """Polygraphy's function of a loader that describes a network."""
+    def function(*args, **settings):
+        return loader(*args, **settings)
+    return function
+
+
+create_network = _described(CreateNetwork)
+network_from_onnx_bytes = _described(NetworkFromOnnxBytes)
+network_from_onnx_path = _described(NetworkFromOnnxPath)
+modify_network_outputs = _described(ModifyNetworkOutputs)
+postprocess_network = _described(PostprocessNetwork)
+set_layer_precisions = _described(SetLayerPrecisions)
+set_tensor_datatypes = _described(SetTensorDatatypes)
+set_tensor_formats = _described(SetTensorFormats)
+
+
+def load_plugins(plugins=None, obj=None):
+    return LoadPlugins(plugins, obj)()
