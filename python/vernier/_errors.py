@@ -75,7 +75,7 @@ _FLAG = re.compile(rf"(?:\bargument )?(?<![\w-])({_NAME})(?:/{_NAME}|/-\w+)*(:?)
 
 def _in_python(message):
     """The program's sentence with keywords for flags: what a call of Python has to say."""
-    from ._words import keyword_of
+    from ._keywords import keyword_of
 
     def keyword(found):
         name, has_value = keyword_of(found[1])

@@ -14,6 +14,10 @@ from vernier._polygraphy.backend.trt import in_python
 from vernier._polygraphy.backend.trt.networks import CreateConfig, LoadPlugins, Network
 from vernier._words import words
 
+__all__ = ["BytesFromEngine", "EngineBytesFromNetwork", "EngineFromBytes", "EngineFromNetwork",
+           "EngineFromPath", "SaveEngine", "bytes_from_engine", "engine_bytes_from_network",
+           "engine_from_bytes", "engine_from_network", "engine_from_path", "save_engine"]
+
 
 class Engine:
     """What can be opened; called, it gives itself."""

@@ -6,17 +6,11 @@ from vernier._polygraphy.backend.common import call
 from vernier._polygraphy.backend.trt import *  # noqa: F401,F403
 from vernier._polygraphy.backend.trt.networks import options_of
 
-from ._trt_engines import (BytesFromEngine, EngineBytesFromNetwork, EngineFromBytes,
-                           EngineFromNetwork, EngineFromPath, SaveEngine, bytes_from_engine,
-                           engine_bytes_from_network, engine_from_bytes, engine_from_network,
-                           engine_from_path, save_engine)
+from . import _trt_engines as engines
+from ._trt_engines import *  # noqa: F401,F403
 from .base import FrameworkRunner
 
-__all__ = sorted([
-    *networks.__all__, "BytesFromEngine", "EngineBytesFromNetwork", "EngineFromBytes",
-    "EngineFromNetwork", "EngineFromPath", "SaveEngine", "TrtRunner", "bytes_from_engine",
-    "engine_bytes_from_network", "engine_from_bytes", "engine_from_network", "engine_from_path",
-    "save_engine"])
+__all__ = sorted([*networks.__all__, *engines.__all__, "TrtRunner"])
 
 RUNNER = {"optimization_profile": "optimization_profile",
           "allocation_strategy": "allocation_strategy",

@@ -37,12 +37,12 @@ class SimpleThreshold(Threshold):
         if statistic not in STATISTICS:
             why = (", which looks at each element: statistics cannot tell whether it passes"
                    if statistic == "elemwise" else "")
-            raise errors.InvalidArgument(f"check_error_stat: expected one of {', '.join(STATISTICS)}, "
-                                    f"got '{statistic}'{why}")
-        errors = [metric_values.get(f"{statistic}_{kind}diff") for kind in ("abs", "rel")]
-        if None in errors:
+            raise errors.InvalidArgument(
+                f"check_error_stat: expected one of {', '.join(STATISTICS)}, got '{statistic}'{why}")
+        found = [metric_values.get(f"{statistic}_{kind}diff") for kind in ("abs", "rel")]
+        if None in found:
             raise errors.InvalidArgument(f"check_error_stat: there is no {statistic} among the measures")
-        return bool(errors[0] <= self.atol or errors[1] <= self.rtol)  # NaN is within nothing
+        return bool(found[0] <= self.atol or found[1] <= self.rtol)  # NaN is within nothing
 
     def _encode(self):
         return _as_json(self, "check_error_stat", "atol", "rtol")

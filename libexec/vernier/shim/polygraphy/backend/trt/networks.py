@@ -4,7 +4,7 @@ Python module where a script wants its objects."""
 import copy
 import os
 
-from ... import errors, exception
+from ... import errors
 from ...constants import MARK_ALL
 from ...results import save_inputs
 from ..common import call
