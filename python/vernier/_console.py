@@ -7,7 +7,7 @@ from ._logging import LOWEST, logger
 
 
 class LoggingSink(logging.Handler):
-    """Writes with `printer`, in Polygraphy's layout, unless the program has set logging up itself."""
+    """Writes in the layout of `printer`, unless the program has set logging up itself."""
 
     def __init__(self, printer):
         super().__init__()

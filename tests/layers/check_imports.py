@@ -4,8 +4,8 @@
 Usage: check_imports.py [ROOT]
 
 Imports within functions count, too: they hide a circle, they do not undo it. The package `vernier`
-itself has none, as it looks its names up when they are asked for. Prints each circle with FILE:LINE of
-its imports, and each import of a module that no file of the source tree is; exits 1 if there is one.
+itself has none, as it looks its names up when they are asked for. Prints each circle with FILE:LINE
+of its imports, and each import of a module that the source tree lacks; exits 1 if there is one.
 """
 
 import ast

@@ -62,7 +62,8 @@ _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
 
 # Modules that are those of the shared package (libexec/vernier/shim/polygraphy) as they are.
-for _name in ("common", "constants", "datatype", "exception", "func", "json", "logger", "mod", "util"):
+for _name in ("common", "constants", "datatype", "exception", "func", "json", "logger", "mod",
+              "util"):
     globals()[_name] = sys.modules[f"{__name__}.{_name}"] = importlib.import_module(
         f"vernier._polygraphy.{_name}")
 

@@ -64,8 +64,9 @@ def _decode(pairs):
     if kind is None:
         return found
     if kind not in decoders:
-        raise errors.Malformed(f"the JSON holds a {kind}, which vernier does not know: 'pip install "
-                               "polygraphy' brings the real Polygraphy")
+        raise errors.Malformed(
+            f"the JSON holds a {kind}, which vernier does not know: 'pip install "
+            "polygraphy' brings the real Polygraphy")
     return decoders[kind](found)
 
 

@@ -7,8 +7,11 @@ from . import errors, exception
 
 
 def extend(before):
-    """A decorator: the function is called with what `before` returns, behind `before`'s own arguments
-    where it has room for them. What it returns counts, unless that is None."""
+    """A decorator: the function is called with what `before` returns.
+
+    Where it has room for them, `before`'s own arguments come first. What the function returns
+    counts, unless that is None: then it is what `before` returned.
+    """
     def decorate(function):
         names = list(inspect.signature(function).parameters)
 
@@ -24,8 +27,8 @@ def extend(before):
                 returned = function(*args, **kwargs, **dict(zip(names[-len(results):], results)))
             else:
                 raise errors.InvalidArgument(
-                    f"Function: {function.__name__} accepts {len(names)} parameter(s), but needs to "
-                    f"accept {len(results)} parameter(s) from: "
+                    f"Function: {function.__name__} accepts {len(names)} parameter(s), but needs "
+                    f"to accept {len(results)} parameter(s) from: "
                     f"{getattr(before, '__name__', before)} instead.")
             return made if returned is None else returned
         return extended

@@ -1,11 +1,16 @@
 """What this package stands on: the program in a process of its own, and files of JSON.
 
-vernier's Python package puts its own module in the place of this one (python/vernier/_host.py), which
+vernier's Python package puts its own module in the place of this one (python/vernier/_host.py). It
 has the same names over the libraries: tensors that NumPy need not know, files of every format that
 are read an iteration at a time, comparisons in the process itself, and Python's logging.
 """
 
-from .process import compare, run  # noqa: F401
+from . import process
+
+# run(words) runs the program to its end; where that was no success, what it said is an exception.
+# compare(a, b, functions, options) gives of two IterationResults the record of each output, and
+# Polygraphy's object of all metrics, which is {} where nothing was compared.
+run, compare = process.run, process.compare
 
 TENSORS = ()  # classes of values that array_of() has to change
 

@@ -10,8 +10,8 @@ CUSTOM = "custom_runner"  # Polygraphy's name of what has none
 class IterationResult(MutableMapping):
     """What one runner computed for one feed: names of outputs to arrays, in their order.
 
-    Arrays that came from a runner or from a .npz or .safetensors file share its memory and cannot be
-    written to; those of JSON can.
+    Arrays that came from a runner or from a .npz or .safetensors file share its memory and cannot
+    be written to; those of JSON can.
     """
 
     def __init__(self, outputs=None, runtime=None, runner_name=None):
@@ -66,7 +66,8 @@ class IterationResult(MutableMapping):
     def __getitem__(self, name):
         self._load()
         if name not in self._outputs:
-            raise errors.NotFound(f"there is no output '{name}'; there are: {', '.join(self._outputs)}")
+            raise errors.NotFound(
+                f"there is no output '{name}'; there are: {', '.join(self._outputs)}")
         value = self._outputs[name]
         if isinstance(value, host.TENSORS):
             value = host.array_of(value)

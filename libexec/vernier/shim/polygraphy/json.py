@@ -47,7 +47,7 @@ def load_json(src, description=None):
 
 
 def _feeds_of(src):
-    """Feeds, read by the host's reader; None where it has none, or the list is of something else."""
+    """Feeds, by the host's reader; None where it has none, or the list is of something else."""
     try:
         if host.open_results(os.fsdecode(src), True) is None:
             return None

@@ -1,5 +1,7 @@
-"""G_LOGGER: lines with Polygraphy's letters. Where they go is the host's: in a worker standard output,
-whose lines vernier puts into its own log by their letters."""
+"""G_LOGGER: lines with Polygraphy's letters, to where the host has them go.
+
+In a worker that is standard output, whose lines vernier puts into its own log by their letters.
+"""
 
 import contextlib
 import enum

@@ -91,14 +91,16 @@ def snake_case(name):
 
 def _function_of(loader, name):
     if not (inspect.isclass(loader) and hasattr(loader, "call_impl")):
-        raise errors.InvalidArgument(f"export: funcify: {loader.__name__} is no class of a BaseLoader")
+        raise errors.InvalidArgument(
+            f"export: funcify: {loader.__name__} is no class of a BaseLoader")
     making, calling = (list(inspect.signature(method).parameters.values())[1:]
                        for method in (loader.__init__, loader.call_impl))
     try:
         signature = inspect.Signature(sorted(map(_by_place, making + calling), key=_rank))
     except ValueError as error:
-        raise errors.InvalidArgument(f"export: funcify: __init__ and call_impl of {loader.__name__} do "
-                              f"not go together: {error}") from error
+        raise errors.InvalidArgument(
+            f"export: funcify: __init__ and call_impl of {loader.__name__} do "
+            f"not go together: {error}") from error
 
     def function(*values, **named):
         bound = signature.bind(*values, **named)

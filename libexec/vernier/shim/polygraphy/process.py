@@ -119,8 +119,7 @@ def _relay(lines, folder, names):
 
 
 def compare(a, b, functions, options):
-    """Of two IterationResults: the record of each output, and Polygraphy's object of all metrics, which
-    is {} where nothing was compared. The work is that of `vernier compare`."""
+    """As host.compare(), by `vernier compare`."""
     with _folder(a, b) as folder:
         measured, record = os.path.join(folder, "m.json"), os.path.join(folder, "r.json")
         paths = [_save(folder, 0, a), _save(folder, 1, b)]

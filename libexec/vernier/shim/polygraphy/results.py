@@ -26,8 +26,8 @@ class RunResults:
         """A file or folder of saved outputs, in any of vernier's formats.
 
         Files in .npz and .safetensors are mapped, and must not change while arrays of them live;
-        JSON is read an iteration at a time, when it is asked for, and its arrays can be changed. An open
-        file is read at once, and has to be JSON.
+        JSON is read an iteration at a time, when it is asked for, and its arrays can be changed. An
+        open file is read at once, and has to be JSON.
         """
         reader = None if hasattr(path, "read") else host.open_results(os.fsdecode(path))
         if reader is None:
@@ -123,8 +123,9 @@ class RunResults:
         """Makes a runner of a list of mappings of names to arrays."""
         name = runner_name if runner_name is not None else CUSTOM
         if hasattr(out_list, "items"):
-            raise errors.InvalidArgument("out_list: expected a list of mappings, one for each iteration, got "
-                                  "one mapping")
+            raise errors.InvalidArgument(
+                "out_list: expected a list of mappings, one for each iteration, got "
+                "one mapping")
         self[name] = [IterationResult(out, runtime, name) for out in out_list]
 
     def split(self):
@@ -144,7 +145,8 @@ class RunResults:
         paths = [path] if isinstance(path, (str, os.PathLike)) else path
         for one in paths:
             if not allow_dirs and os.path.isdir(one):
-                raise errors.InvalidArgument(f"'{os.fspath(one)}' is a folder, and allow_dirs is False")
+                raise errors.InvalidArgument(
+                    f"'{os.fspath(one)}' is a folder, and allow_dirs is False")
             yield from cls.load(one)._fresh_ones()
 
     @staticmethod

@@ -13,14 +13,17 @@ def _check_inputs(feed_dict, metadata):
     for words, names in (("The following inputs were not found in input data", wanted - given),
                          ("Extra inputs in input data", given - wanted)):
         if names:
-            raise errors.InvalidArgument(f"{words}: {names}.\nNote: inputs requested were: {wanted}, but "
-                                  f"all inputs are: {given}")
+            raise errors.InvalidArgument(
+                f"{words}: {names}.\nNote: inputs requested were: {wanted}, but "
+                f"all inputs are: {given}")
     for name, value in feed_dict.items():
         dtype, shape = metadata[name]
         given = getattr(value, "dtype", None)
-        if type(value).__module__.split(".")[0] == "numpy" and has_one_type(dtype) and given != dtype:
-            raise errors.InvalidArgument(f"Input tensor: {name} | Received unexpected dtype: {given}.\n"
-                                  f"Note: Expected type: {dtype}")
+        is_numpy = type(value).__module__.split(".")[0] == "numpy"
+        if is_numpy and has_one_type(dtype) and given != dtype:
+            raise errors.InvalidArgument(
+                f"Input tensor: {name} | Received unexpected dtype: {given}.\n"
+                f"Note: Expected type: {dtype}")
         dims = getattr(value, "shape", None)
         if dims is not None and not _fits(dims, shape):
             raise errors.InvalidArgument(f"Input tensor: {name} | Received incompatible shape: "
@@ -81,7 +84,8 @@ class BaseRunner:
 
     def infer(self, feed_dict, check_inputs=True, *args, **kwargs):
         if not self.is_active:
-            raise errors.InvalidArgument(f"{self.name} | must be activated prior to calling infer()")
+            raise errors.InvalidArgument(
+                f"{self.name} | must be activated prior to calling infer()")
         if check_inputs:
             _check_inputs(feed_dict, self.get_input_metadata())
         self.inference_time = None

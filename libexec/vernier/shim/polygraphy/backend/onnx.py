@@ -90,7 +90,8 @@ class SaveOnnx:
                 self._save(model, os.path.join(made, os.path.basename(file)))
                 _move(made, file)
         except OSError as error:  # some of onnx's have a text alone
-            raise errors.SaveError(f"'{self.file}' cannot be written: {error.strerror or error}") from error
+            raise errors.SaveError(
+                f"'{self.file}' cannot be written: {error.strerror or error}") from error
         return model
 
     def _check_place(self, model):
@@ -99,13 +100,15 @@ class SaveOnnx:
         if place is None:
             return
         if os.path.isabs(place) or ".." in place.split("/"):
-            raise errors.InvalidArgument(f"external_data_path: expected a path within the model's folder, got "
-                                  f"'{place}'")
+            raise errors.InvalidArgument(
+                f"external_data_path: expected a path within the model's folder, got "
+                f"'{place}'")
         for tensor in model.graph.initializer:
             kept = {entry.key: entry.value for entry in tensor.external_data}.get("location")
             if kept is not None and os.path.normpath(kept) == os.path.normpath(place):
-                raise errors.InvalidArgument(f"external_data_path: '{place}' has weights of this model that "
-                                      f"were not loaded ('{tensor.name}')")
+                raise errors.InvalidArgument(
+                    f"external_data_path: '{place}' has weights of this model that "
+                    f"were not loaded ('{tensor.name}')")
 
     def _save(self, model, path):
         import onnx

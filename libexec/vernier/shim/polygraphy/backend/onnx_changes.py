@@ -94,9 +94,11 @@ class Changed:
 
 
 class InferShapes(Changed):
-    """A model with the types and shapes that ONNX Runtime's symbolic tool infers, else onnx; as it was,
-    and a warning, where neither can, unless error_ok=False. Runners take the model as it is: they infer
-    shapes themselves."""
+    """A model with the types and shapes that ONNX Runtime's symbolic tool infers, or else onnx.
+
+    Where neither can, it is the model as it was, and a warning, unless error_ok=False. Runners take
+    the model as it is: they infer shapes themselves.
+    """
 
     def __init__(self, model, error_ok=None, external_data_dir=None,
                  save_to_disk_threshold_bytes=None, allow_onnxruntime=None):
@@ -161,11 +163,13 @@ class FoldConstants(Changed):
                  fold_shapes=None, copy=None, error_ok=None, size_threshold=None,
                  allow_onnxruntime_shape_inference=None):
         if error_ok is False:
-            raise errors.Unimplemented("FoldConstants: error_ok: vernier leaves what cannot be folded as "
-                                "it is")
+            raise errors.Unimplemented(
+                "FoldConstants: error_ok: vernier leaves what cannot be folded as "
+                "it is")
         if allow_onnxruntime_shape_inference is False and do_shape_inference is not False:
-            raise errors.Unimplemented("FoldConstants: allow_onnxruntime_shape_inference: vernier has no "
-                                "choice of what infers shapes between passes")
+            raise errors.Unimplemented(
+                "FoldConstants: allow_onnxruntime_shape_inference: vernier has no "
+                "choice of what infers shapes between passes")
         super().__init__(model)
         self.words = ["--fold-constants"]
         for flag, value in (("--num-passes", num_passes), ("--partitioning", partitioning),

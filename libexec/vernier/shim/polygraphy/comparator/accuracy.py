@@ -106,8 +106,9 @@ class AccuracyResult(MutableMapping):
 def _average(name, results):
     if not all(_measured(result) and not getattr(result, "_unmeasured", False)
                for result in results):
-        raise errors.InvalidArgument(f"output '{name}' was not measured in every iteration (a function "
-                              "gave a bare verdict, or shapes differ): there is no average")
+        raise errors.InvalidArgument(
+            f"output '{name}' was not measured in every iteration (a function "
+            "gave a bare verdict, or shapes differ): there is no average")
     averages = {}
     for field in results[0].metric_fields():
         values = [getattr(result, field) for result in results]
@@ -125,15 +126,17 @@ def _threshold_for(name, thresholds, verdict):
     if _measured(verdict) and not getattr(verdict, "_unmeasured", False):
         missing -= set(verdict.metric_fields())
     if missing:
-        raise errors.InvalidArgument(f"output '{name}' has no measure {', '.join(sorted(missing))} that "
-                              f"a {type(thresholds).__name__} could be held against")
+        raise errors.InvalidArgument(
+            f"output '{name}' has no measure {', '.join(sorted(missing))} that "
+            f"a {type(thresholds).__name__} could be held against")
     return thresholds
 
 
 def _fields_of(threshold):
     if isinstance(threshold, type) or not hasattr(threshold, "metric_fields"):
-        raise errors.InvalidArgument("thresholds: expected one such as L2Threshold(0.5), or a mapping of "
-                              f"output names to those, got {threshold!r}")
+        raise errors.InvalidArgument(
+            "thresholds: expected one such as L2Threshold(0.5), or a mapping of "
+            f"output names to those, got {threshold!r}")
     return threshold.metric_fields()
 
 

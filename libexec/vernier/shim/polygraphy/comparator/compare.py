@@ -111,7 +111,7 @@ def _measures_of(saved):
 
 
 def _of_output(value, name, default):
-    """An option's value for one output: one for all, or by name; the empty name is for the others."""
+    """An option's value for one output: one for all, or by name, where "" is for the others."""
     if hasattr(value, "get"):
         value = value.get(name, value.get("", None))
     return default if value is None else value

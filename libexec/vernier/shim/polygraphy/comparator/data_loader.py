@@ -33,7 +33,10 @@ def _pair(given, default):
 
 
 class DataLoader:
-    """Feeds that are drawn when they are asked for, by index, once it is known which inputs there are.
+    """Feeds that are drawn when they are asked for, by index.
+
+    In a run of vernier.polygraphy_compat the program draws them. Anywhere else they can be iterated
+    and indexed once there is metadata, given or set as `input_metadata`.
 
     `input_metadata` of the constructor is the user's, by names of inputs or patterns of them; the
     attribute of that name is the model's.
@@ -139,8 +142,9 @@ class DataLoader:
 
     def check_range(self, given):
         if isinstance(given, (tuple, list)) and len(given) != 2:
-            raise errors.InvalidArgument("val_range: expected the smallest and the largest value, got "
-                                         f"{given!r}")
+            raise errors.InvalidArgument(
+                "val_range: expected the smallest and the largest value, got "
+                f"{given!r}")
 
     def _once(self, text):
         if text not in self._told:

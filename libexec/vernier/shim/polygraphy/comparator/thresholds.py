@@ -24,7 +24,7 @@ class Threshold:
 
 
 class SimpleThreshold(Threshold):
-    """One statistic of the errors: its absolute or its relative value has to be within tolerance."""
+    """One statistic of the errors: its absolute or relative value has to be within tolerance."""
 
     METRIC_FIELDS = [f"{statistic}_{kind}diff" for statistic in STATISTICS
                      for kind in ("abs", "rel")]
@@ -38,10 +38,12 @@ class SimpleThreshold(Threshold):
             why = (", which looks at each element: statistics cannot tell whether it passes"
                    if statistic == "elemwise" else "")
             raise errors.InvalidArgument(
-                f"check_error_stat: expected one of {', '.join(STATISTICS)}, got '{statistic}'{why}")
+                f"check_error_stat: expected one of {', '.join(STATISTICS)}, got "
+                f"'{statistic}'{why}")
         found = [metric_values.get(f"{statistic}_{kind}diff") for kind in ("abs", "rel")]
         if None in found:
-            raise errors.InvalidArgument(f"check_error_stat: there is no {statistic} among the measures")
+            raise errors.InvalidArgument(
+                f"check_error_stat: there is no {statistic} among the measures")
         return bool(found[0] <= self.atol or found[1] <= self.rtol)  # NaN is within nothing
 
     def _encode(self):

@@ -42,8 +42,9 @@ class CompareResult:
         if self._told is not None:
             return self._told
         if self.thresholds is None:
-            raise errors.InvalidArgument(f"a {type(self).__name__} without thresholds is neither a match "
-                                    "nor a mismatch")
+            raise errors.InvalidArgument(
+                f"a {type(self).__name__} without thresholds is neither a match "
+                "nor a mismatch")
         return self.thresholds.passed(self.metric_values())
 
     def set_thresholds(self, thresholds):

@@ -24,8 +24,9 @@ def _own():
     try:
         trt = importlib.import_module("tensorrt")
     except ImportError as error:
-        raise errors.Unavailable("a network or configuration that Python works on needs TensorRT's own "
-                          f"Python module: {error}") from error
+        raise errors.Unavailable(
+            "a network or configuration that Python works on needs TensorRT's own "
+            f"Python module: {error}") from error
     folders = [_LIBEXEC, os.path.join(_LIBEXEC, "runners")]
     sys.path[:0] = folders
     try:
@@ -54,14 +55,16 @@ def create_network(settings):
         own.trt.init_libnvinfer_plugins(logger, "")
         builder = own.trt.Builder(logger)
         _kept.append(logger)
-        return builder, own.trt_network.create(own.trt, builder, own.trt_options.of_keywords(**settings))
+        options = own.trt_options.of_keywords(**settings)
+        return builder, own.trt_network.create(own.trt, builder, options)
 
 
 def parse(model, settings):
     """Builder, network and parser of an ONNX file, or of its bytes."""
     builder, network = create_network(settings)
     with _runner() as own:
-        content, path = (model, "the model") if isinstance(model, bytes) else (None, os.fspath(model))
+        is_bytes = isinstance(model, bytes)
+        content, path = (model, "the model") if is_bytes else (None, os.fspath(model))
         parser = own.trt_network.parse(own.trt, network, _kept[-1], path, content,
                                        own.trt_options.of_keywords(**settings))
         return builder, network, parser

@@ -6,7 +6,6 @@ import os
 
 from ... import errors
 from ...constants import MARK_ALL
-from ...results import save_inputs
 from ..common import call
 from . import in_python
 
@@ -58,39 +57,11 @@ class Profile(dict):
         return self
 
 
-class Calibrator:
-    """Feeds to calibrate int8 with, and the file that keeps what was found out.
-
-    The program calibrates with them; TensorRT's own Python interface cannot take this object.
-    batch_size is for networks with an implicit batch, which there are none of: it says nothing.
-    """
-
-    def __init__(self, data_loader, cache=None, BaseClass=None,  # noqa: N803  # Polygraphy's name
-                 batch_size=None, quantile=None, regression_cutoff=None, algo=None):
-        if algo is not None:
-            raise errors.Unimplemented("Calibrator: algo: TensorRT's class has one of its own")
-        self.data_loader = data_loader
-        self.options = {"calibration_cache": cache, "quantile": quantile,
-                        "calibration_base_class": getattr(BaseClass, "__name__", BaseClass),
-                        "regression_cutoff": regression_cutoff}
-
-    def save_feeds(self, path):
-        """Writes the feeds, unless the cache makes them needless; is there a file?"""
-        cache = self.options["calibration_cache"]
-        if cache is not None and os.path.exists(cache) and os.path.getsize(cache) > 0:
-            return False
-        feeds = list(call(self.data_loader))
-        if not feeds:
-            raise errors.InvalidArgument("Calibrator: data_loader has no feeds to calibrate with")
-        save_inputs(feeds, path)
-        return True
-
-
 class CreateConfig:
     """How an engine is built. What vernier has no option for is refused by its name."""
 
     def __init__(self, profiles=None, memory_pool_limits=None, calibrator=None, **settings):
-        if calibrator is not None and not isinstance(calibrator, Calibrator):
+        if calibrator is not None and not hasattr(calibrator, "save_feeds"):
             raise errors.Unimplemented("CreateConfig: calibrator: expected a Calibrator of this "
                                         "package: TensorRT's own are not taken")
         self.calibrator, self.profiles = calibrator, list(profiles or ())
