@@ -1,7 +1,6 @@
 """Lines of Polygraphy's logger in Python's logger "vernier", and from there on standard output."""
 
 import logging
-import sys
 
 from ._logging import LOWEST, logger
 
@@ -32,7 +31,4 @@ class LoggingSink(logging.Handler):
 
     def emit(self, record):
         line = self.printer.line(record.levelno, record.getMessage(), record.created)
-        self.printer.to_file(line)
-        if not self.printer.silent and not logging.getLogger().handlers:
-            print(line, file=sys.stderr if record.levelno >= logging.CRITICAL else sys.stdout,
-                  flush=True)
+        self.printer.show(record.levelno, line, on_console=not logging.getLogger().handlers)

@@ -56,7 +56,7 @@ def compare(a, b, functions, options):
         if os.path.exists(path):  # else nothing was compared
             with open(path, encoding="utf-8") as file:
                 measures = json.load(file)
-    return [output for _, _, output in record.outputs()], measures
+    return [output for _, _, output in record.outputs()], measures, ()  # it has been logged
 
 
 def _folder():

@@ -9,8 +9,8 @@ Frameworks run in processes of their own, and files are those of vernier and Pol
 
 import importlib
 import sys
-import types
 
+from vernier._polygraphy import submodules
 from vernier._polygraphy.logger import G_LOGGER  # noqa: F401  # sets the log up as Polygraphy does
 
 _PLACES = {
@@ -68,44 +68,7 @@ for _name in ("common", "constants", "datatype", "exception", "func", "json", "l
         f"vernier._polygraphy.{_name}")
 
 
-# Files of Polygraphy's modules, which scripts import from, too. Each is the module here.
-_FILES = {
-    "backend.base": ("loader", "runner"),
-    "backend.common": ("loader",),
-    "backend.onnx": ("loader",),
-    "backend.onnxrt": ("loader", "runner"),
-    "backend.pluginref": ("runner",),
-    "backend.trt": ("calibrator", "config", "loader", "profile", "runner"),
-    "common": ("struct",),
-    "comparator": ("comparator", "compare", "data_loader", "postprocess", "struct"),
-    "datatype": ("datatype",),
-    "exception": ("exception",),
-    "func": ("func",),
-    "json": ("serde",),
-    "logger": ("logger",),
-    "mod": ("exporter", "importer"),
-    "util": ("util",),
-}
-
-
-class _File(types.ModuleType):
-    """A file of a module: what the module has."""
-
-    def __init__(self, module, file):
-        super().__init__(f"{module}.{file}")
-        self.__package__ = module
-
-    def __getattr__(self, name):
-        if name.startswith("__") and name != "__all__":
-            raise AttributeError(name)
-        return getattr(importlib.import_module(self.__package__), name)
-
-
-# Imports of a module below another one look here before they ask for a folder.
-for _module, _files in _FILES.items():
-    for _file in _files:
-        _place = _File(f"{__name__}.{_module}", _file)
-        sys.modules.setdefault(_place.__name__, _place)
+submodules.register(__name__, __path__[0])
 
 
 def __getattr__(name):

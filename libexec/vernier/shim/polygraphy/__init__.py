@@ -6,7 +6,8 @@ CompareFunc, DataLoader, TensorMetadata, save_json and load_json, G_LOGGER; and 
 interpreter has it. For more, install Polygraphy itself.
 """
 
-from . import exception, mod  # noqa: F401
+from . import exception, mod, submodules  # noqa: F401
 
 __version__ = "0.53.6"
 IS_VERNIER_STAND_IN = True
+submodules.register(__name__, __path__[0])

@@ -14,8 +14,14 @@ class Malformed(PolygraphyException, ValueError):
     """A file or a text that cannot be read."""
 
 
+class NotFound(PolygraphyException, KeyError):
+    """A name that results do not have."""
+
+    __str__ = Exception.__str__  # KeyError would quote the sentence
+
+
 Error, InternalError = PolygraphyException, PolygraphyInternalException
-InvalidArgument = NotFound = SaveError = Unavailable = Unimplemented = PolygraphyException
+InvalidArgument = SaveError = Unavailable = Unimplemented = PolygraphyException
 
 
 def of_exit(code, message):

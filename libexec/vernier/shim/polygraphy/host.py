@@ -8,8 +8,9 @@ are read an iteration at a time, comparisons in the process itself, and Python's
 from . import process
 
 # run(words) runs the program to its end; where that was no success, what it said is an exception.
-# compare(a, b, functions, options) gives of two IterationResults the record of each output, and
-# Polygraphy's object of all metrics, which is {} where nothing was compared.
+# compare(a, b, functions, options) gives of two IterationResults the record of each output,
+# Polygraphy's object of all metrics, which is {} where nothing was compared, and what is to be
+# logged: pairs of a letter and a message.
 run, compare = process.run, process.compare
 
 TENSORS = ()  # classes of values that array_of() has to change

@@ -13,6 +13,9 @@ from . import errors, exception, host
 INDENT = " " * 4
 
 
+SEVERITIES = {"U": -20, "S": -10, "X": 0, "V": 10, "I": 20, "W": 30, "E": 40, "!": 50}
+
+
 class LogMode(enum.IntEnum):
     """How often a message is logged."""
 
@@ -28,9 +31,7 @@ class Severity(int):
 
 
 class Printer:
-    """Writes lines in Polygraphy's layout to standard output, and to a file where there is one."""
-
-    LETTERS = ((50, "!"), (40, "E"), (30, "W"), (20, "I"), (10, "V"), (0, "X"), (-10, "S"))
+    """Writes lines in Polygraphy's layout, to a file, too, where there is one."""
 
     def __init__(self):
         self.severity = -20  # whoever reads the lines selects
@@ -41,21 +42,21 @@ class Printer:
         return severity >= self.severity
 
     def write(self, severity, text):
-        line = self.line(severity, text, time.time())
-        self.to_file(line)
-        if not self.silent:
-            print(line)
-            sys.stdout.flush()
+        self.show(severity, self.line(severity, text, time.time()))
+
+    def show(self, severity, line, on_console=True):
+        """A whole line, on the console unless that is not wanted, and in the file."""
+        if self._file is not None:
+            print(line, file=self._file, flush=True)
+        if on_console and not self.silent:
+            print(line, file=sys.stderr if severity >= Logger.CRITICAL else sys.stdout, flush=True)
 
     def line(self, severity, text, seconds):
-        letter = next((letter for least, letter in self.LETTERS if severity >= least), "U")
+        letter = next((letter for letter, least in reversed(SEVERITIES.items())
+                       if severity >= least), "U")
         return ((f"[{letter}] " if self.letter else "")
                 + (f"({time.strftime('%X', time.localtime(seconds))}) " if self.timestamp else "")
                 + text.replace("\n", "\n" + INDENT))
-
-    def to_file(self, line):
-        if self._file is not None:
-            print(line, file=self._file, flush=True)
 
     def open(self, path):
         try:

@@ -102,11 +102,11 @@ def _words(options):
     return words
 
 
-def _relay(lines, folder, names):
-    """What the comparison of the iteration logged, as if it were this function's."""
-    inside = False
+def _log_of(lines, folder, names):
+    """What the comparison of the iteration logged: Polygraphy's letters, and messages."""
+    messages, inside = [], False
     for line in lines:
-        level, text = line[:4], line[4:]  # of lines that go on, blanks
+        letter, text = line[1:2], line[4:]  # of lines that go on, blanks
         if not text.startswith(_INDENT):
             inside = text.startswith("Iteration:")
         elif text.startswith(_INDENT + folder):
@@ -114,12 +114,16 @@ def _relay(lines, folder, names):
         elif inside:
             for path, name in names.items():
                 text = text.replace(path, name)
-            print(level + text[len(_INDENT):])
-    sys.stdout.flush()
+            text = text[len(_INDENT):]
+            if letter.strip():
+                messages.append([letter, text])
+            else:
+                messages[-1][1] += "\n" + text
+    return messages
 
 
 def compare(a, b, functions, options):
-    """As host.compare(), by `vernier compare`."""
+    """As host.compare() says, by `vernier compare`."""
     with _folder(a, b) as folder:
         measured, record = os.path.join(folder, "m.json"), os.path.join(folder, "r.json")
         paths = [_save(folder, 0, a), _save(folder, 1, b)]
@@ -132,11 +136,11 @@ def compare(a, b, functions, options):
         names = {}
         for path, side in zip(paths, (a, b)):
             names[path] = names[path[:-len(".npz")]] = str(side.runner_name)
-        _relay(done.stdout.splitlines(), folder, names)
+        log = _log_of(done.stdout.splitlines(), folder, names)
         with open(record, encoding="utf-8") as file:
             outputs = [output for pair in json.load(file)["pairs"] for output in pair["outputs"]]
         measures = {}
         if os.path.exists(measured):
             with open(measured, encoding="utf-8") as file:
                 measures = json.load(file)
-    return outputs, measures
+    return outputs, measures, log

@@ -15,8 +15,9 @@ from vernier._polygraphy.backend.trt.networks import CreateConfig, LoadPlugins, 
 from vernier._words import words
 
 __all__ = ["BytesFromEngine", "Calibrator", "EngineBytesFromNetwork", "EngineFromBytes",
-           "EngineFromNetwork", "EngineFromPath", "SaveEngine", "bytes_from_engine", "engine_bytes_from_network",
-           "engine_from_bytes", "engine_from_network", "engine_from_path", "save_engine"]
+           "EngineFromNetwork", "EngineFromPath", "SaveEngine", "bytes_from_engine",
+           "engine_bytes_from_network", "engine_from_bytes", "engine_from_network",
+           "engine_from_path", "save_engine"]
 
 
 class Engine:

@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from .. import errors, exception, host
 from ..iterations import IterationResult
-from ..logger import G_LOGGER
+from ..logger import G_LOGGER, SEVERITIES
 from .thresholds import (CosineSimilarityThreshold, L2Threshold, LpipsThreshold, PsnrThreshold,
                          SimpleThreshold, SnrThreshold, Threshold)
 from .verdicts import (CompareResult, CosineSimilarityResult, DistanceMetricsResult, L2Result,
@@ -79,7 +79,9 @@ class Function(BaseCompareFunc):
 
     def _compared(self, a, b):
         verdicts = OrderedDict()
-        outputs, saved = host.compare(a, b, self.functions, self.options)
+        outputs, saved, log = host.compare(a, b, self.functions, self.options)
+        for letter, text in log:
+            G_LOGGER.log(text, SEVERITIES[letter])
         measures = _measures_of(saved)
         for output in outputs:
             name = output["name"]
