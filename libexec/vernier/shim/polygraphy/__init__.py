@@ -1,9 +1,9 @@
-"""A stand-in for Polygraphy, for scripts that import its types where it is not installed.
+"""Polygraphy's Python API without what runs a framework: our one implementation of it.
 
-It has what data loaders, comparison and post-processing functions use: IterationResult, RunResults,
-CompareFunc, DataLoader, TensorMetadata, save_json and load_json, G_LOGGER; and what scripts of
-`vernier template` use of TensorRT. Other names are those of vernier's Python package, where the
-interpreter has it. For more, install Polygraphy itself.
+Scripts in workers import it as `polygraphy` where Polygraphy is not installed: then names that it
+lacks are those of vernier's Python package, where the interpreter has that. The package itself loads
+these files as vernier._polygraphy, with its own `host` and `errors` (docs/architecture.md).
+Imports are relative for that reason, and none but these two know which of both it is.
 """
 
 from . import exception, mod, submodules  # noqa: F401

@@ -83,4 +83,5 @@ class TensorMetadata(OrderedDict):
         return "{" + ",\n ".join(f"{name} {meta}".strip() for name, meta in self.items()) + "}"
 
 
+__all__ = ["BoundedShape", "MetadataTuple", "TensorMetadata"]
 __getattr__ = exception.missing(__name__)

@@ -37,4 +37,5 @@ class DataType(metaclass=_Types):
             f"vernier knows no types of {target_module}")
 
 
+__all__ = ["DataType"]
 __getattr__ = exception.missing(__name__)

@@ -40,4 +40,5 @@ def missing(module):
     return getattribute
 
 
+__all__ = ["DataTypeConversionException", "PolygraphyException", "PolygraphyInternalException"]
 __getattr__ = missing(__name__)

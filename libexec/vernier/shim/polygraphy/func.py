@@ -40,4 +40,5 @@ def constantmethod(function):
     return function
 
 
+__all__ = ["constantmethod", "extend"]
 __getattr__ = exception.missing(__name__)

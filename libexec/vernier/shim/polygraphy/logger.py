@@ -152,4 +152,5 @@ class Logger:
 
 G_LOGGER = Logger()
 
+__all__ = ["G_LOGGER", "LogMode", "Logger"]
 __getattr__ = exception.missing(__name__)

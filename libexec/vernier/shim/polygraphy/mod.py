@@ -142,4 +142,5 @@ def _arguments(parameters, values):
     return places, named
 
 
+__all__ = ["export", "has_mod", "import_from_script", "lazy_import"]
 __getattr__ = exception.missing(__name__)

@@ -7,6 +7,8 @@ from vernier._polygraphy.backend.base import BaseLoader, BaseRunner, has_one_typ
 from vernier._polygraphy.backend.common import call
 from vernier._polygraphy.common import TensorMetadata
 
+__all__ = ["BaseLoader", "BaseRunner"]
+
 
 def numpy_type(name):
     """NumPy's type of a name of vernier's; of texts, whose types differ in length, any of them."""

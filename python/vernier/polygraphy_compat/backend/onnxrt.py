@@ -5,6 +5,8 @@ from vernier._polygraphy.backend.common import at_once, call
 
 from .base import FrameworkRunner
 
+__all__ = ["OnnxrtRunner", "SessionFromOnnx", "session_from_onnx"]
+
 
 class SessionFromOnnx:
     """What OnnxrtRunner opens: a model (a path, its bytes, or a loader of them) and providers.

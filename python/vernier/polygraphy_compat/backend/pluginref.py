@@ -5,6 +5,8 @@ from vernier._polygraphy.backend.onnx import GsFromOnnx
 
 from .base import FrameworkRunner
 
+__all__ = ["PluginRefRunner"]
+
 
 class PluginRefRunner(FrameworkRunner):
     """TensorRT's plugins by their definitions; the graph is a model, or a loader of one."""

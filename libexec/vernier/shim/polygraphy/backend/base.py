@@ -121,4 +121,5 @@ class BaseRunner:
         self.deactivate()
 
 
+__all__ = ["BaseLoader", "BaseRunner"]
 __getattr__ = exception.missing(__name__)

@@ -69,4 +69,6 @@ def save_bytes(obj, path):
     return SaveBytes(obj, path)()
 
 
+__all__ = ["BytesFromPath", "InvokeFromScript", "SaveBytes", "bytes_from_path",
+           "invoke_from_script", "save_bytes"]
 __getattr__ = exception.missing(__name__)
