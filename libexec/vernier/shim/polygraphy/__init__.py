@@ -1,9 +1,9 @@
 """Polygraphy's Python API without what runs a framework: our one implementation of it.
 
-Scripts in workers import it as `polygraphy` where Polygraphy is not installed: then names that it
-lacks are those of vernier's Python package, where the interpreter has that. The package itself loads
-these files as vernier._polygraphy, with its own `host` and `errors` (docs/architecture.md).
-Imports are relative for that reason, and none but these two know which of both it is.
+Scripts in workers import it as `polygraphy` where Polygraphy is not installed. Names that it lacks
+are then those of vernier's Python package, where the interpreter has that. The package itself loads
+these files as vernier._polygraphy, with its own `host` and `errors` (docs/architecture.md); imports within
+are relative for that reason.
 """
 
 from . import exception, mod, submodules  # noqa: F401
