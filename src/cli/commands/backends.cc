@@ -6,6 +6,7 @@
 #include "cli/commands/backend_probe.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
+#include "cli/option_sets.h"
 
 namespace vernier {
 namespace {
@@ -41,10 +42,8 @@ bool Contains(std::span<const std::string> names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-}  // namespace
-
 int BackendsCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("backends"), words, invocation);
+  const CommandStart start = StartCommand(kBackendsCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   std::vector<std::string> dirs;
   for (const std::span<const std::string> more : start.args.Occurrences("backend_dir")) {
@@ -90,5 +89,22 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
   }
   return complete ? 0 : 5;
 }
+
+}  // namespace
+
+constexpr CommandSpec kBackendsCommand = {
+    .name = "backends",
+    .section = CommandSection::kInstallation,
+    .operands = "[name ...] [options ...]",
+    .summary = "list the frameworks that were found, or why they cannot be used",
+    .about =
+        "List the backends of this installation, the framework that each found, or why it"
+        " cannot be used.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), BackendListGroup(), BackendPlaceOptions()});
+        },
+    .run = BackendsCommand,
+};
 
 }  // namespace vernier

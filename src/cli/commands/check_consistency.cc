@@ -8,6 +8,7 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/consistency_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/option_sets.h"
 #include "core/version.h"
 #include "util/atomic_file.h"
 
@@ -242,8 +243,10 @@ Result<ConsistencyOutcome> TryConsistency(const ConsistencyPlan& plan, const Inv
   return outcome;
 }
 
+namespace {
+
 int CheckConsistencyCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("check consistency"), words, invocation);
+  const CommandStart start = StartCommand(kCheckConsistencyCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   const Result<ConsistencyPlan> plan = BindConsistency(start.args, invocation, log);
@@ -256,5 +259,28 @@ int CheckConsistencyCommand(std::span<const std::string> words, const Invocation
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, elapsed.count(), outcome->faults, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kCheckConsistencyCommand = {
+    .name = "check consistency",
+    .section = CommandSection::kCompare,
+    .operands = "[model_file] [runners ...] [options ...]",
+    .summary = "try what must hold of a runner by itself, without a reference",
+    .about =
+        "Run a model again and again in circumstances that must not matter: repeated, in"
+        " another process, rows of a batch equal, reordered or alone, other shapes, thread"
+        " counts, optimisation levels and contents of unused memory. A property that is"
+        " broken is exit code 1, with the smallest case that breaks it. The bar is that of"
+        " --tolerance auto unless tolerances are given.",
+    .options =
+        [] {
+          return OptionTable(
+              {RunnerAndInputOptions(), ConsistencyCheckGroup(),
+               Only(CompareGroup(), {"rtol", "atol", "tolerance", "strict", "lenient"}),
+               AnyWorkerOptions(), Only(ReportGroup(), {"save_record"})});
+        },
+    .run = CheckConsistencyCommand,
+};
 
 }  // namespace vernier

@@ -15,9 +15,9 @@ namespace {
 // The pages that scripts/update-docs.sh writes, one a line: a name and the words that print it.
 std::string ListPages() {
   std::string text = "cli.md reference\ncoming-from-polygraphy.md polygraphy\n";
-  for (const CommandEntry& command : CommandTable()) {
+  for (const CommandSpec& command : CommandTable()) {
     if (command.options == nullptr) continue;
-    text += "man/" + ManPageFile(command.subject) + " man " + std::string(command.name) + "\n";
+    text += "man/" + ManPageFile(command) + " man " + std::string(command.name) + "\n";
   }
   return text;
 }
@@ -29,12 +29,10 @@ std::string MakePage(std::span<const std::string> words) {
   if (words.size() == 1 && kind == "polygraphy") return FormatPeerComparison(RunOptionTable());
   if (words.size() < 2 || kind != "man") return "";
   const std::string name = words[1] + (words.size() > 2 ? " " + words[2] : "");
-  const CommandEntry* command = FindCommand(name);
+  const CommandSpec* command = FindCommand(name);
   if (command == nullptr || command->options == nullptr) return "";
-  return FormatManPage(command->options(), command->subject, kVersion, "");
+  return FormatManPage(command->options(), *command, kVersion, "");
 }
-
-}  // namespace
 
 int CompletionCommand(std::span<const std::string> words, const Invocation&) {
   const std::optional<Shell> shell = words.size() == 1 ? ShellFromName(words[0]) : std::nullopt;
@@ -55,5 +53,18 @@ int OptionDocsCommand(std::span<const std::string> words, const Invocation&) {
   std::fputs(text.c_str(), stdout);
   return 0;
 }
+
+}  // namespace
+
+constexpr CommandSpec kCompletionCommand = {
+    .name = "completion",
+    .section = CommandSection::kInstallation,
+    .operands = "bash|zsh|fish",
+    .summary = "print a completion script for a shell",
+    .about = "Print a completion script for bash, zsh or fish.",
+    .run = CompletionCommand,
+};
+
+constexpr CommandSpec kOptionDocsCommand = {.name = "option-docs", .run = OptionDocsCommand};
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/constant_worker.h"
 #include "cli/commands/surgery.h"
+#include "cli/option_sets.h"
 #include "surgeon/node_insertion.h"
 
 namespace vernier {
@@ -39,10 +40,28 @@ Status Insert(const ParsedArgs& args, ConsoleLog& log) {
   return surgery.Save(args, log);
 }
 
+int SurgeonInsertCommand(std::span<const std::string> words, const Invocation& invocation) {
+  return RunModelTool(kSurgeonInsertCommand, Insert, false, words, invocation);
+}
+
 }  // namespace
 
-int SurgeonInsertCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool("surgeon insert", Insert, false, words, invocation);
-}
+constexpr CommandSpec kSurgeonInsertCommand = {
+    .name = "surgeon insert",
+    .section = CommandSection::kModels,
+    .operands = "model_file --inputs NAME ... --outputs NAME ... --op OP -o FILE [options ...]",
+    .summary = "put a node into an ONNX model, in the place of what is between tensors",
+    .about =
+        "Write the model with a new node that reads and makes tensors of the model. What made"
+        " its outputs before, and all that nobody needs any more, is gone. A tensor that is"
+        " input and output at once gets the node behind it: who read the tensor then reads"
+        " what the node makes.",
+    .options =
+        [] {
+          return OptionTable(
+              {SurgeonOptions(InsertGroup()), OnnxShapeInferenceGroup(), AnyWorkerOptions()});
+        },
+    .run = SurgeonInsertCommand,
+};
 
 }  // namespace vernier

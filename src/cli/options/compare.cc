@@ -264,12 +264,25 @@ std::span<const OptionRow> ThresholdRows() {
 
 }  // namespace
 
+OptionGroup ComparisonGroup() {
+  return {"Comparison", "what is compared, and what counts as a failure", ComparisonRows()};
+}
+
+OptionGroup CompareSimpleGroup() {
+  return {"Comparison: simple", "absolute and relative tolerances", kSimple};
+}
+
+OptionGroup CompareIndicesGroup() {
+  return {"Comparison: indices", "comparing top-K indices", kIndices};
+}
+
+OptionGroup CompareMetricsGroup() {
+  return {"Comparison: other measures", "bars for the functions that give one number",
+          ThresholdRows()};
+}
+
 std::vector<OptionGroup> CompareGroup() {
-  return {{"Comparison", "what is compared, and what counts as a failure", ComparisonRows()},
-          {"Comparison: simple", "absolute and relative tolerances", kSimple},
-          {"Comparison: indices", "comparing top-K indices", kIndices},
-          {"Comparison: other measures", "bars for the functions that give one number",
-           ThresholdRows()}};
+  return {ComparisonGroup(), CompareSimpleGroup(), CompareIndicesGroup(), CompareMetricsGroup()};
 }
 
 }  // namespace vernier

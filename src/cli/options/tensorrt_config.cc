@@ -143,12 +143,6 @@ constexpr OptionRow kConfig[] = {
      .arity = Arity::kPlus,
      .metavar = "POOL:BYTES",
      .help = "Memory pool limits, for example workspace:1G; K, M and G are powers of 1024."},
-    {.flags = {"--workspace"},
-     .dest = "workspace",
-     .arity = Arity::kOne,
-     .metavar = "BYTES",
-     .help = "Short for --pool-limit workspace:BYTES.",
-     .origin = Origin::kOurs},
     {.flags = {"--preview-features"},
      .dest = "preview_features",
      .arity = Arity::kStar,
@@ -206,10 +200,25 @@ constexpr OptionRow kConfig[] = {
      .origin = Origin::kOurs},
 };
 
+constexpr OptionRow kShortForms[] = {
+    {.flags = {"--workspace"},
+     .dest = "workspace",
+     .arity = Arity::kOne,
+     .metavar = "BYTES",
+     .help = "Short for --pool-limit workspace:BYTES.",
+     .origin = Origin::kOurs},
+};
+
 }  // namespace
 
 OptionGroup TensorRtConfigGroup() {
   return {"TensorRT builder configuration", "how TensorRT builds an engine", kConfig, "--trt"};
+}
+
+OptionGroup TensorRtShortFormGroup() {
+  OptionGroup group = TensorRtConfigGroup();
+  group.rows = kShortForms;
+  return group;
 }
 
 }  // namespace vernier

@@ -117,12 +117,26 @@ constexpr OptionRow kEngine[] = {
 
 }  // namespace
 
+OptionGroup TensorRtPluginGroup() {
+  return {"TensorRT plugins", "TensorRT plugin libraries", kPlugins, "--trt"};
+}
+
+OptionGroup TensorRtParserGroup() {
+  return {"TensorRT ONNX parser", "TensorRT's ONNX parser", kParser, "--trt"};
+}
+
+OptionGroup TensorRtNetworkGroup() {
+  return {"TensorRT network", "outputs, types and scripts of a TensorRT network", kNetwork,
+          "--trt"};
+}
+
+OptionGroup TensorRtEngineGroup() {
+  return {"TensorRT engine", "saving and loading TensorRT engines", kEngine, "--trt"};
+}
+
 std::vector<OptionGroup> TensorRtLoadGroup() {
-  return {
-      {"TensorRT plugins", "TensorRT plugin libraries", kPlugins, "--trt"},
-      {"TensorRT ONNX parser", "TensorRT's ONNX parser", kParser, "--trt"},
-      {"TensorRT network", "outputs, types and scripts of a TensorRT network", kNetwork, "--trt"},
-      {"TensorRT engine", "saving and loading TensorRT engines", kEngine, "--trt"}};
+  return {TensorRtPluginGroup(), TensorRtParserGroup(), TensorRtNetworkGroup(),
+          TensorRtEngineGroup()};
 }
 
 }  // namespace vernier
