@@ -3,6 +3,8 @@
 #include <array>
 #include <map>
 
+#include "cli/help_text.h"
+
 namespace vernier {
 namespace {
 

@@ -98,8 +98,8 @@ constexpr CommandSpec kBackendsCommand = {
     .operands = "[name ...] [options ...]",
     .summary = "list the frameworks that were found, or why they cannot be used",
     .about =
-        "List the backends of this installation, the framework that each found, or why it"
-        " cannot be used.",
+        "List the backends of this installation with the framework that each one found, or the"
+        " reason why it cannot be used.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), BackendListGroup(), BackendPlaceOptions()});

@@ -282,12 +282,12 @@ constexpr CommandSpec kBatchCommand = {
     .name = "batch",
     .section = CommandSection::kCompare,
     .operands = "model [model ...] [options ...] -- RUN OPTIONS",
-    .summary = "run many models with the same options, and sum them up in one table",
+    .summary = "run many models with the same options and summarize the results in one table",
     .about =
-        "Run each model as vernier run MODEL RUN OPTIONS would, in a process of its own: what"
-        " one of them does to its process is never the end of the others. What a run saves gets"
-        " the model's stem in its name (out.json becomes STEM-out.json, a folder DIR becomes"
-        " DIR/STEM), or has it where {stem} is. The exit code is that of the worst run.",
+        "Run each model as vernier run MODEL RUN OPTIONS would, in a process of its own, so that a"
+        " crash of one run does not end the others. Each file that a run saves gets the model's"
+        " stem in its name (out.json becomes STEM-out.json, a folder DIR becomes DIR/STEM); {stem}"
+        " in a path says where else the stem goes. The exit code is that of the worst run.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), BatchGroup(), LoggingGroup()});

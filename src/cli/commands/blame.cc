@@ -54,10 +54,10 @@ constexpr CommandSpec kBlameCommand = {
     .operands = "[model_file] [runners ...] [options ...]",
     .summary = "find the layer that makes two runners differ",
     .about =
-        "Run a model with two runners, or one against saved outputs, and compare every tensor"
-        " on the way. Each layer is also run alone by the candidate on the reference's"
-        " tensors, so that an error made there is told from one that was inherited. Exit"
-        " code 0 only when nothing is to blame.",
+        "Run a model with two runners, or with one against saved outputs, and compare every"
+        " intermediate tensor. The candidate also runs each layer alone on the reference's tensors,"
+        " which separates errors that a layer introduces from errors that it inherits. Exit code 0"
+        " means that no layer is to blame.",
     .options =
         [] {
           return OptionTable(

@@ -185,12 +185,12 @@ constexpr CommandSpec kCheckAccuracyCommand = {
     .name = "check accuracy",
     .section = CommandSection::kCompare,
     .operands = "path [options ...]",
-    .summary = "hold saved measures against other thresholds",
+    .summary = "re-check saved metrics against new thresholds",
     .about =
-        "Judge the measures that --save-accuracy-results saved by the thresholds given here,"
-        " without running or comparing again. simple needs --check-error-stat max, mean,"
-        " median or quantile: verdicts on single elements cannot be made again. Other saved"
-        " measures are ignored; that nothing was checked is exit code 4.",
+        "Check the metrics that --save-accuracy-results saved against the thresholds given here,"
+        " without running or comparing again. simple needs --check-error-stat max, mean, median or"
+        " quantile, because single elements are not saved and cannot be checked again. Other saved"
+        " metrics are ignored. If nothing could be checked, the exit code is 4.",
     .options =
         [] {
           return OptionTable(

@@ -266,12 +266,12 @@ constexpr CommandSpec kCheckConsistencyCommand = {
     .name = "check consistency",
     .section = CommandSection::kCompare,
     .operands = "[model_file] [runners ...] [options ...]",
-    .summary = "try what must hold of a runner by itself, without a reference",
+    .summary = "check a single runner for self-consistency, without a reference",
     .about =
-        "Run a model again and again in circumstances that must not matter: repeated, in"
-        " another process, rows of a batch equal, reordered or alone, other shapes, thread"
-        " counts, optimisation levels and contents of unused memory. A property that is"
-        " broken is exit code 1, with the smallest case that breaks it. The bar is that of"
+        "Run a model repeatedly under conditions that must not change its outputs: repeated runs,"
+        " another process, batch rows that are equal, reordered or alone, other shapes, thread"
+        " counts, optimization levels and contents of uninitialized memory. A violated property"
+        " gives exit code 1 and the smallest case that violates it. The error bound is that of"
         " --tolerance auto unless tolerances are given.",
     .options =
         [] {

@@ -233,12 +233,12 @@ constexpr CommandSpec kCheckExtremesCommand = {
     .name = "check extremes",
     .section = CommandSection::kCompare,
     .operands = "[model_file] [runners ...] [options ...]",
-    .summary = "show what runners make of denormals, zeros, large values, NaN and infinity",
+    .summary = "show how runners handle denormals, zeros, large values, NaN and infinity",
     .about =
-        "Put sets of extreme values into the float inputs, run every runner on each, and"
-        " tell in a table what came out: NaN, infinities, denormals, zeros, and where one"
-        " runner is finite and the first is not. That they differ in what is finite is exit"
-        " code 1; that one flushes denormals to zero, or gives other finite values, is told.",
+        "Put sets of extreme values into the float inputs, run every runner on each set, and show"
+        " the results in a table: NaN, infinities, denormals, zeros, and where one runner is finite"
+        " and the first is not. A difference in which elements are finite gives exit code 1;"
+        " flushing denormals to zero, or other finite values, is only reported.",
     .options =
         [] {
           return OptionTable({RunnerAndInputOptions(), ExtremesCheckGroup(), AnyWorkerOptions(),

@@ -240,12 +240,12 @@ constexpr CommandSpec kCheckLintCommand = {
     .name = "check lint",
     .section = CommandSection::kModels,
     .operands = "model_file [runners ...] [options ...]",
-    .summary = "find the faults of an ONNX model by itself, each by a rule with a name",
+    .summary = "check an ONNX model for faults, each reported under a named rule",
     .about =
         "Check names, order, operators, types, shapes and weights of an ONNX model without a"
-        " framework, then let a runner run it: ONNX Runtime where it is installed, or those"
-        " that are named. Where the model does not run as a whole, its nodes are run one by"
-        " one. An exception is exit code 1.",
+        " framework, then let a runner run it: ONNX Runtime where it is installed, or the runners"
+        " given. If the model does not run as a whole, its nodes are run one by one. Any exception"
+        " gives exit code 1.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), LintCheckGroup(), LoneRunnerOptions(),

@@ -33,11 +33,11 @@ constexpr CommandSpec kCompareCommand = {
     .operands = "file [file ...] [options ...]",
     .summary = "compare saved outputs, without a model or a framework",
     .about =
-        "Compare what files hold, as vernier run --load-outputs does: each file, or each"
-        " runner in it, is one side, and neighbours are compared. Files and folders of"
-        " Polygraphy's JSON, .npz, .npy, .safetensors and ONNX test data may meet; saved"
-        " inputs may be compared too. One iteration at a time is in memory. Put the files"
-        " first: an option that takes several values takes all words up to the next option.",
+        "Compare the contents of files, as vernier run --load-outputs does: each file, or each"
+        " runner in a file, is one side, and neighbours are compared. Polygraphy's JSON, .npz,"
+        " .npy, .safetensors and ONNX test data can be mixed; saved inputs can be compared too."
+        " Only one iteration is in memory at a time. Put the files first: an option that takes"
+        " several values takes all words up to the next option.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), ComparedFilesGroup(), LoggingGroup(),

@@ -157,13 +157,12 @@ constexpr CommandSpec kConvertCommand = {
     .name = "convert",
     .section = CommandSection::kModels,
     .operands = "model_file -o FILE [options ...]",
-    .summary = "write a model in another form: edited, in float16, with external weights",
+    .summary = "convert a model: other outputs, float16, external weights, or an engine",
     .about =
-        "Write an ONNX model with other outputs, inferred shapes, float16 in place of"
-        " float32, or its weights in another place. Weights are not loaded: a model of any"
-        " size can be converted. TensorFlow models are converted by the tf2onnx of your"
-        " Python. Or build a TensorRT engine. What is written follows from the extension of"
-        " FILE.",
+        "Write an ONNX model with other outputs, inferred shapes, float16 instead of float32, or"
+        " its weights in another place. Weights are not loaded, so models of any size can be"
+        " converted. TensorFlow models are converted by tf2onnx in your Python. A TensorRT engine"
+        " can be built, too. The extension of FILE decides what is written.",
     .options =
         [] {
           return OptionTable(

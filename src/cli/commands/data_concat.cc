@@ -144,10 +144,10 @@ constexpr CommandSpec kDataConcatCommand = {
     .name = "data concat",
     .section = CommandSection::kData,
     .operands = "paths ... -o FILE [options ...]",
-    .summary = "append the iterations of saved files to each other",
+    .summary = "concatenate the iterations of saved files",
     .about =
-        "Write one file with the iterations of several, in their order: either all saved"
-        " inputs or all saved outputs. Outputs are joined by the names of their runners.",
+        "Write one file with the iterations of several, in order. The files must all hold inputs"
+        " or all hold outputs. Outputs are matched by the names of their runners.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});

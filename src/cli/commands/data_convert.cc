@@ -188,8 +188,9 @@ constexpr CommandSpec kDataConvertCommand = {
     .name = "data convert",
     .section = CommandSection::kData,
     .operands = "path -o PATH [options ...]",
-    .summary = "write saved inputs or outputs in another format",
-    .about = "Write what a file holds in another format, one iteration in memory at a time.",
+    .summary = "convert saved inputs or outputs to another format",
+    .about =
+        "Write the contents of a file in another format, with one iteration in memory at a time.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataConvertGroup()});

@@ -110,11 +110,11 @@ constexpr CommandSpec kDataMergeCommand = {
     .older_name = "data to-input",  // in older releases of Polygraphy
     .section = CommandSection::kData,
     .operands = "paths ... -o FILE [options ...]",
-    .summary = "join saved inputs and outputs to one file of inputs",
+    .summary = "merge saved inputs and outputs into one file of inputs",
     .about =
-        "Write a file for --load-inputs whose iterations hold the tensors of all files'"
-        " iterations of the same number. Outputs should be of one runner; where a name"
-        " occurs twice, the later file wins, with a warning. to-input is its older name.",
+        "Write a file for --load-inputs in which each iteration holds the tensors that all files"
+        " have for that iteration. Outputs should come from one runner; if a name occurs twice, the"
+        " later file wins, with a warning. to-input is its older name.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});

@@ -100,11 +100,11 @@ constexpr CommandSpec kDataRecoverCommand = {
     .name = "data recover",
     .section = CommandSection::kData,
     .operands = "path [-o PATH] [options ...]",
-    .summary = "make a whole file of what a killed run had saved",
+    .summary = "recover the outputs or inputs that an interrupted run had saved",
     .about =
-        "A run with --save-outputs or --save-inputs NAME collects in NAME.partial and"
-        " replaces NAME at its end. When it was killed, or the disk was full, this makes a file"
-        " of every iteration that was finished, and removes the folder.",
+        "A run with --save-outputs or --save-inputs NAME collects its data in NAME.partial and"
+        " replaces NAME when it ends. If the run was killed or the disk was full, this command"
+        " makes a file of all completed iterations and removes the folder.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataRecoverGroup()});

@@ -164,10 +164,10 @@ constexpr CommandSpec kDataShowCommand = {
     .name = "data show",
     .section = CommandSection::kData,
     .operands = "path [options ...]",
-    .summary = "say what a file of saved inputs or outputs holds",
+    .summary = "show the contents of a file of saved inputs or outputs",
     .about =
-        "List runners, iterations and the names, types and shapes of the tensors; with -v"
-        " their statistics too.",
+        "List runners, iterations and the names, types and shapes of the tensors; with -v also"
+        " their statistics.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataShowGroup()});
@@ -179,10 +179,10 @@ constexpr CommandSpec kInspectDataCommand = {
     .name = "inspect data",
     .section = CommandSection::kData,
     .operands = "path [options ...]",
-    .summary = "say what a file of saved inputs or outputs holds, with statistics",
+    .summary = "show the contents of a file of saved inputs or outputs, with statistics",
     .about =
-        "List runners, iterations and the names, types, shapes and statistics of the tensors,"
-        " as vernier data show -v does.",
+        "List runners, iterations and the names, types, shapes and statistics of the tensors, as"
+        " vernier data show -v does.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataShowGroup()});

@@ -275,12 +275,12 @@ constexpr CommandSpec kDebugPrecisionCommand = {
     .name = "debug precision",
     .section = CommandSection::kCause,
     .operands = "model_file [-o FILE] [options ...] --check COMMAND ... | -- RUN OPTIONS",
-    .summary = "find the nodes of an ONNX model that need float32 in a float16 model",
+    .summary = "find the nodes of an ONNX model that must stay float32 in a float16 model",
     .about =
-        "Write the model in float16 with casts around some nodes, and check it, until no node"
-        " can be left out of those that stay float32. The types are in the model itself, so"
-        " this holds for every framework and every TensorRT. With RUN OPTIONS the check is"
-        " vernier run: what the unchanged model computes with them is the reference.",
+        "Write the model in float16 with casts around some nodes and check it, until none of the"
+        " nodes left in float32 can be lowered. The types are stored in the model itself, so the"
+        " result applies to every framework and every TensorRT version. With RUN OPTIONS the check"
+        " is vernier run, and the reference is what the unchanged model computes with them.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ModelAndShapeOptions(),

@@ -216,13 +216,12 @@ constexpr CommandSpec kDebugReduceCommand = {
     .name = "debug reduce",
     .section = CommandSection::kCause,
     .operands = "model_file -o FILE [options ...] --check COMMAND ... | -- RUN OPTIONS",
-    .summary = "find the fewest nodes of an ONNX model that still fail a check",
+    .summary = "reduce an ONNX model to the fewest nodes that still fail a check",
     .about =
-        "Write ever smaller parts of a failing model and check each, until no node can be left"
-        " out any more without the check passing. The command reads polygraphy_debug.onnx, for"
-        " example --check ./builds.sh polygraphy_debug.onnx. With RUN OPTIONS, such as --"
-        " --onnxrt --openvino, the check is vernier run. A session that was cut off is taken"
-        " up by --load-debug-replay.",
+        "Write ever smaller parts of a failing model and check each, until removing any further"
+        " node makes the check pass. The command reads polygraphy_debug.onnx, for example --check"
+        " ./builds.sh polygraphy_debug.onnx. With RUN OPTIONS, such as -- --onnxrt --openvino, the"
+        " check is vernier run. --load-debug-replay resumes an interrupted session.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(),

@@ -111,11 +111,11 @@ constexpr CommandSpec kDebugBuildCommand = {
     .name = "debug build",
     .section = CommandSection::kTensorRt,
     .operands = "model_file --until WHEN [options ...] --check COMMAND ...",
-    .summary = "build a TensorRT engine again and again, and check each",
+    .summary = "build a TensorRT engine repeatedly and check each build",
     .about =
-        "For engines that are good sometimes: build polygraphy_debug.engine, check it, and move"
-        " files such as its tactic replay (--save-tactics FILE --artifacts FILE) into folders"
-        " of good and bad ones, which vernier inspect diff-tactics compares.",
+        "For engines that fail only sometimes: build polygraphy_debug.engine, check it, and sort"
+        " files such as its tactic replay (--save-tactics FILE --artifacts FILE) into folders of"
+        " good and bad ones, which vernier inspect diff-tactics compares.",
     .options =
         [] {
           return OptionTable(
@@ -133,10 +133,10 @@ constexpr CommandSpec kDebugRepeatCommand = {
     .name = "debug repeat",
     .section = CommandSection::kCause,
     .operands = "--until WHEN [options ...] --check COMMAND ...",
-    .summary = "run a check again and again, and sort what it makes into good and bad",
+    .summary = "run a check repeatedly and sort the files it makes into good and bad",
     .about =
-        "For faults that come and go: run a command until it was good, bad, or often enough,"
-        " and move the files that it made into folders.",
+        "For intermittent faults: run a command until it has passed, failed, or run often enough,"
+        " and sort the files that it made into folders.",
     .options =
         [] {
           return OptionTable(

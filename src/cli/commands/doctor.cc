@@ -101,12 +101,12 @@ constexpr CommandSpec kDoctorCommand = {
     .name = "doctor",
     .section = CommandSection::kInstallation,
     .operands = "[options ...]",
-    .summary = "tell what is installed, found and usable, and how to get the rest",
+    .summary = "show what is installed, found and usable, and how to get the rest",
     .about =
-        "Look at every backend and its framework, the Python interpreter and its packages,"
-        " the GPU, memory and temporary space. What is missing is told with what it would"
-        " enable and the command that gets it. Exit code 0 when models can be run here and"
-        " all of --require can be used, else 5.",
+        "Check every backend and its framework, the Python interpreter and its packages, the GPU,"
+        " memory and temporary space. For each missing part, show what it would enable and the"
+        " command that installs it. The exit code is 0 if models can be run here and everything in"
+        " --require is usable, else 5.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), DoctorGroup(), BackendPlaceOptions()});

@@ -358,11 +358,11 @@ constexpr CommandSpec kInspectModelCommand = {
     .name = "inspect model",
     .section = CommandSection::kModels,
     .operands = "model_file [options ...]",
-    .summary = "show the graph of an ONNX model, or a TensorRT engine",
+    .summary = "show the graph of an ONNX model or the layers of a TensorRT engine",
     .about =
-        "List inputs, outputs, initializers and nodes. Weights are read only where --show"
-        " weights asks for them. An engine is loaded, on a GPU, and shows its profiles and"
-        " layers, as far as it was built to.",
+        "List inputs, outputs, initializers and nodes. Weights are read only if --show weights"
+        " asks for them. An engine is loaded on a GPU; its profiles and layers are shown in as much"
+        " detail as it was built with.",
     .options =
         [] {
           return OptionTable(

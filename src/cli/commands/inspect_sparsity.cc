@@ -83,10 +83,10 @@ constexpr CommandSpec kInspectSparsityCommand = {
     .name = "inspect sparsity",
     .section = CommandSection::kModels,
     .operands = "model_file [options ...]",
-    .summary = "say which weights of an ONNX model are 2:4 sparse",
+    .summary = "show which weights of an ONNX model are 2:4 sparse",
     .about =
-        "Tell of each weight of Conv, Gemm and MatMul that could be 2:4 sparse whether it is."
-        " That is information: the exit code is 0 either way.",
+        "Report for each weight of Conv, Gemm and MatMul that could be 2:4 sparse whether it is."
+        " This is informational: the exit code is 0 either way.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(),

@@ -95,7 +95,7 @@ constexpr CommandSpec kInspectTacticsCommand = {
     .name = "inspect tactics",
     .section = CommandSection::kTensorRt,
     .operands = "tactic_replay [options ...]",
-    .summary = "show the algorithms in a tactic replay of TensorRT",
+    .summary = "show the algorithms in a TensorRT tactic replay",
     .about = "List the algorithm that TensorRT chose for each layer, as --save-tactics saved it.",
     .options =
         [] {
@@ -109,10 +109,10 @@ constexpr CommandSpec kInspectDiffTacticsCommand = {
     .name = "inspect diff-tactics",
     .section = CommandSection::kTensorRt,
     .operands = "[options ...]",
-    .summary = "find algorithms that only bad engines of TensorRT used",
+    .summary = "find algorithms that only bad TensorRT engines used",
     .about =
-        "Hold the tactic replays of engines that were good against those of engines that were"
-        " bad, and list the algorithms that only the bad ones used, layer by layer.",
+        "Compare the tactic replays of good engines with those of bad engines, and list layer by"
+        " layer the algorithms that only the bad ones used.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), DiffTacticsGroup(), DocumentGroup(), LoggingGroup()});

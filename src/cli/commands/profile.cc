@@ -84,12 +84,12 @@ constexpr CommandSpec kProfileCommand = {
     .name = "profile",
     .section = CommandSection::kCompare,
     .operands = "[model_file] [runners ...] [options ...]",
-    .summary = "measure how fast runners are, one at a time",
+    .summary = "measure the speed of runners, one at a time",
     .about =
-        "Measure the latency of each runner with the others closed, over a grid of input"
-        " shapes: percentiles, throughput, memory, the times of layers where the framework"
-        " has them, and the noise. Outputs are compared with those of the first runner, so"
-        " that what is faster but wrong is seen.",
+        "Measure the latency of each runner while the others are closed, over a grid of input"
+        " shapes: percentiles, throughput, memory, layer times where the framework provides them,"
+        " and the noise. Outputs are compared with those of the first runner, which reveals a"
+        " runner that is faster but wrong.",
     .options =
         [] {
           return OptionTable(

@@ -157,12 +157,11 @@ constexpr CommandSpec kInspectCapabilityCommand = {
     .name = "inspect capability",
     .section = CommandSection::kTensorRt,
     .operands = "model_file [options ...]",
-    .summary = "tell which parts of an ONNX model TensorRT takes",
+    .summary = "show which parts of an ONNX model TensorRT supports",
     .about =
-        "Let TensorRT's ONNX parser read a model, and list what it does not take"
-        " and why; with --with-partitioning the parts that it takes and those"
-        " that it does not are saved as models. Needs the Python package"
-        " tensorrt; without it the exit code is 5.",
+        "Read a model with TensorRT's ONNX parser, and list what it does not support and why; with"
+        " --with-partitioning the supported and the unsupported parts are saved as models. Needs"
+        " the Python package tensorrt; without it the exit code is 5.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(), CapabilityGroup(),
@@ -176,11 +175,10 @@ constexpr CommandSpec kShardHintsCommand = {
     .name = "template shard-hints",
     .section = CommandSection::kTensorRt,
     .operands = "model_file -o FILE.json [options ...]",
-    .summary = "find where a model can be cut for several devices",
+    .summary = "find where a model can be sharded across devices",
     .about =
-        "Find attention layers, and the inputs and outputs that hang on them, and"
-        " write hints for multi-device shard, as Polygraphy does. Needs the"
-        " Python package onnx-graphsurgeon.",
+        "Find attention layers and the inputs and outputs that depend on them, and write hints for"
+        " multi-device shard, as Polygraphy does. Needs the Python package onnx-graphsurgeon.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(), TemplateGroup(),
@@ -194,10 +192,10 @@ constexpr CommandSpec kPluginListCommand = {
     .name = "plugin list",
     .section = CommandSection::kTensorRt,
     .operands = "model_file --plugin-dir DIR [options ...]",
-    .summary = "tell how often the patterns of plug-ins occur in a model",
+    .summary = "count the subgraphs of a model that plug-ins could replace",
     .about =
-        "Count the subgraphs that plug-ins could replace, by the pattern.py of"
-        " each. Needs the Python package onnx-graphsurgeon, as the patterns do.",
+        "Count the subgraphs that plug-ins could replace, as the pattern.py of each plug-in"
+        " describes them. Needs the Python package onnx-graphsurgeon, as the patterns do.",
     .options =
         [] {
           return OptionTable({PluginModelOptions(), PluginPatternGroup(), PythonWorkerOptions()});
@@ -209,11 +207,10 @@ constexpr CommandSpec kPluginMatchCommand = {
     .name = "plugin match",
     .section = CommandSection::kTensorRt,
     .operands = "model_file --plugin-dir DIR [options ...]",
-    .summary = "write which subgraphs plug-ins could replace",
+    .summary = "write a list of the subgraphs that plug-ins could replace",
     .about =
-        "Write the subgraphs that plug-ins could replace, with their inputs,"
-        " outputs and attributes, to config.yaml. Needs the Python packages"
-        " onnx-graphsurgeon and PyYAML.",
+        "Write the subgraphs that plug-ins could replace, with their inputs, outputs and"
+        " attributes, to config.yaml. Needs the Python packages onnx-graphsurgeon and PyYAML.",
     .options =
         [] {
           return OptionTable({PluginModelOptions(), PluginPatternGroup(),
@@ -226,11 +223,10 @@ constexpr CommandSpec kPluginReplaceCommand = {
     .name = "plugin replace",
     .section = CommandSection::kTensorRt,
     .operands = "model_file --plugin-dir DIR [options ...]",
-    .summary = "replace subgraphs by plug-ins",
+    .summary = "replace subgraphs of a model with plug-ins",
     .about =
-        "Replace each subgraph that config.yaml lists by one node, or as the"
-        " plug-in's own replace_with_plugin does. Needs the Python packages"
-        " onnx-graphsurgeon and PyYAML.",
+        "Replace each subgraph that config.yaml lists with one node, or as the plug-in's own"
+        " replace_with_plugin does. Needs the Python packages onnx-graphsurgeon and PyYAML.",
     .options =
         [] {
           return OptionTable({PluginModelOptions(), Only(PluginPatternGroup(), {"plugin_dir"}),
@@ -243,11 +239,11 @@ constexpr CommandSpec kPluginAutotuneCommand = {
     .name = "plugin autotune",
     .section = CommandSection::kTensorRt,
     .operands = "model_file --plugin-dir DIR -o FILE [options ...]",
-    .summary = "find the replacements by plug-ins that make TensorRT fastest",
+    .summary = "find the plug-in replacements that make TensorRT fastest",
     .about =
-        "Build engines with subgraphs replaced by plug-ins, measure them, and"
-        " write the fastest model. Needs an NVIDIA GPU and the Python packages"
-        " tensorrt, onnx-graphsurgeon and PyYAML.",
+        "Build engines with subgraphs replaced by plug-ins, time them, and write the fastest"
+        " model. Needs an NVIDIA GPU and the Python packages tensorrt, onnx-graphsurgeon and"
+        " PyYAML.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), Only(ModelGroup(), {"model_file"}),
@@ -261,11 +257,11 @@ constexpr CommandSpec kMultiDeviceShardCommand = {
     .name = "multi-device shard",
     .section = CommandSection::kTensorRt,
     .operands = "model_file -o FILE (-s HINTS | --one-shot) [options ...]",
-    .summary = "cut a model for several devices",
+    .summary = "shard a model across devices",
     .about =
-        "Put DistCollective nodes of TensorRT around attention layers, inputs and"
-        " outputs, or with --parallelism TP write a model for each rank with its"
-        " part of the weights. Needs the Python package onnx-graphsurgeon.",
+        "Insert TensorRT's DistCollective nodes around attention layers, inputs and outputs, or"
+        " with --parallelism TP write one model for each rank with its part of the weights. Needs"
+        " the Python package onnx-graphsurgeon.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(),

@@ -50,10 +50,10 @@ constexpr CommandSpec kReportCommand = {
     .name = "report",
     .section = CommandSection::kCompare,
     .operands = "record -o FILE [options ...]",
-    .summary = "make reports of a saved record, without running anything",
+    .summary = "write reports from a saved record, without running anything",
     .about =
-        "Make the reports that --report makes from what --save-record saved. The record of a"
-        " run with --report FILE.html, or any record, holds all that the page shows.",
+        "Write the reports that --report writes, from what --save-record saved. Any record holds"
+        " everything that the HTML page shows.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ReportFileGroup()});

@@ -44,11 +44,11 @@ constexpr CommandSpec kRunCommand = {
     .name = "run",
     .section = CommandSection::kCompare,
     .operands = "[model_file] [runners ...] [options ...]",
-    .summary = "run a model under several frameworks and compare what they compute",
+    .summary = "run a model under several frameworks and compare their outputs",
     .about =
-        "Run a model with one or more runners on the same inputs and compare their"
-        " outputs. Runners run and are compared in the order in which they are given."
-        " Any unambiguous beginning of a long option is enough.",
+        "Run a model with one or more runners on the same inputs and compare their outputs."
+        " Runners run and are compared in the order in which they are given. Long options may be"
+        " abbreviated as long as they stay unambiguous.",
     .options = RunOptionTable,
     .run = RunCommand,
 };

@@ -139,11 +139,11 @@ constexpr CommandSpec kSurgeonExtractCommand = {
     .name = "surgeon extract",
     .section = CommandSection::kModels,
     .operands = "model_file -o FILE [options ...]",
-    .summary = "cut a part out of an ONNX model",
+    .summary = "extract a subgraph of an ONNX model",
     .about =
-        "Write the part of a model between tensors as a model of its own, with its weights,"
+        "Write the part of a model between given tensors as a model of its own, with its weights,"
         " operator sets, functions and the bodies of If, Loop and Scan. Weights are not read;"
-        " external data may stay external (--save-external-data).",
+        " external data can stay external (--save-external-data).",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(), ExtractGroup(),

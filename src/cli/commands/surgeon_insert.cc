@@ -50,12 +50,12 @@ constexpr CommandSpec kSurgeonInsertCommand = {
     .name = "surgeon insert",
     .section = CommandSection::kModels,
     .operands = "model_file --inputs NAME ... --outputs NAME ... --op OP -o FILE [options ...]",
-    .summary = "put a node into an ONNX model, in the place of what is between tensors",
+    .summary = "insert a node into an ONNX model, replacing the subgraph between two tensors",
     .about =
-        "Write the model with a new node that reads and makes tensors of the model. What made"
-        " its outputs before, and all that nobody needs any more, is gone. A tensor that is"
-        " input and output at once gets the node behind it: who read the tensor then reads"
-        " what the node makes.",
+        "Write the model with a new node that reads and produces tensors of the model. The nodes"
+        " that produced its outputs before are removed, as is everything that is no longer needed."
+        " If a tensor is both input and output, the node is inserted after it: consumers of the"
+        " tensor then read the node's output.",
     .options =
         [] {
           return OptionTable(

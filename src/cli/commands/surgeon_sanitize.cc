@@ -241,12 +241,12 @@ constexpr CommandSpec kSurgeonSanitizeCommand = {
     .name = "surgeon sanitize",
     .section = CommandSection::kModels,
     .operands = "model_file -o FILE [options ...]",
-    .summary = "clean an ONNX model up: outputs, shapes, constants, order, unused parts",
+    .summary = "clean up an ONNX model: outputs, shapes, constants, node order, unused parts",
     .about =
-        "Write the model with other outputs, other shapes of its inputs, in order, without what"
-        " is unused, and with everything computed that does not depend on inputs. Weights are"
-        " not loaded; constants are computed by ONNX Runtime in a process of its own. Shapes"
-        " are inferred by the onnx package of --python, else by rules that know fixed sizes.",
+        "Write the model with other outputs or input shapes, sorted nodes, unused parts removed,"
+        " and everything folded that does not depend on inputs. Weights are not loaded; ONNX"
+        " Runtime computes constants in a process of its own. Shapes are inferred by the onnx"
+        " package of --python, or else by built-in rules for fixed sizes.",
     .options =
         [] {
           return OptionTable({SurgeonOptions(SanitizeGroup()), ConstantFoldingGroup(),

@@ -171,10 +171,10 @@ constexpr CommandSpec kSurgeonPruneCommand = {
     .name = "surgeon prune",
     .section = CommandSection::kModels,
     .operands = "model_file -o FILE [options ...]",
-    .summary = "make the weights of an ONNX model 2:4 sparse, to try sparsity out",
+    .summary = "make the weights of an ONNX model 2:4 sparse, to try sparse kernels",
     .about =
-        "Set the two of smallest magnitude of every four weights of Conv, Gemm and MatMul to"
-        " zero. That is for trying out sparse kernels: the model's accuracy is lost.",
+        "Set the two values of smallest magnitude of every four weights of Conv, Gemm and MatMul"
+        " to zero. This is for trying sparse kernels: the model loses its accuracy.",
     .options = [] { return OptionTable({SurgeonOptions({})}); },
     .run = SurgeonPruneCommand,
 };
@@ -183,10 +183,10 @@ constexpr CommandSpec kSurgeonWeightReconstructCommand = {
     .name = "surgeon weight-reconstruct",
     .section = CommandSection::kModels,
     .operands = "model_file -o FILE [options ...]",
-    .summary = "fill the weights that weight-strip took out with stand-ins",
+    .summary = "fill the weights that weight-strip removed with random values",
     .about =
-        "Put random values, the same each time, where weight-strip emptied initializers; those"
-        " that were 2:4 sparse are sparse again.",
+        "Fill the initializers that weight-strip emptied with random values, the same each time;"
+        " those that were 2:4 sparse become sparse again.",
     .options = [] { return OptionTable({SurgeonOptions({})}); },
     .run = SurgeonWeightReconstructCommand,
 };
@@ -195,10 +195,10 @@ constexpr CommandSpec kSurgeonWeightStripCommand = {
     .name = "surgeon weight-strip",
     .section = CommandSection::kModels,
     .operands = "model_file -o FILE [options ...]",
-    .summary = "write an ONNX model without its weights, for engines that are refitted",
+    .summary = "write an ONNX model without its weights, for refittable engines",
     .about =
         "Empty the weights of Conv, ConvTranspose, Gemm, MatMul, Gather, Slice and of operators"
-        " that ONNX does not have, and mark them for TensorRT. Fold constants first.",
+        " outside the ONNX standard, and mark them for TensorRT. Fold constants first.",
     .options = [] { return OptionTable({SurgeonOptions(WeightStripGroup())}); },
     .run = SurgeonWeightStripCommand,
 };

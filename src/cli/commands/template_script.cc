@@ -86,11 +86,11 @@ constexpr CommandSpec kTemplateNetworkCommand = {
     .name = "template trt-network",
     .section = CommandSection::kTensorRt,
     .operands = "[model_file] -o FILE [options ...]",
-    .summary = "write a Python script that makes a TensorRT network",
+    .summary = "write a Python script template that defines a TensorRT network",
     .about =
-        "Write a script with a function load_network to be filled in, which"
-        " begins with a model or with an empty network. It runs here and in"
-        " Polygraphy, as model_file or --trt-network-postprocess-script.",
+        "Write a script with a function load_network to fill in, which starts from a model or from"
+        " an empty network. It works here and in Polygraphy, as model_file or as"
+        " --trt-network-postprocess-script.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(), TemplateGroup(),
@@ -104,11 +104,10 @@ constexpr CommandSpec kTemplateConfigCommand = {
     .name = "template trt-config",
     .section = CommandSection::kTensorRt,
     .operands = "[model_file] -o FILE [options ...]",
-    .summary = "write a Python script that makes a TensorRT builder configuration",
+    .summary = "write a Python script template that creates a TensorRT builder configuration",
     .about =
-        "Write a script with a function load_config to be filled in, which begins"
-        " with the options given. It is for --trt-config-script, here and in"
-        " Polygraphy.",
+        "Write a script with a function load_config to fill in, which starts from the options"
+        " given. It works as --trt-config-script, here and in Polygraphy.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(),
@@ -122,10 +121,10 @@ constexpr CommandSpec kTemplateGraphCommand = {
     .name = "template onnx-gs",
     .section = CommandSection::kModels,
     .operands = "model_file -o FILE [options ...]",
-    .summary = "write a Python script that edits an ONNX model",
+    .summary = "write a Python script template that edits an ONNX model",
     .about =
-        "Write a script that loads a model with ONNX-GraphSurgeon, with a place"
-        " for edits, and saves it as MODEL_updated.onnx.",
+        "Write a script that loads a model with ONNX-GraphSurgeon, has a place for edits, and"
+        " saves the result as MODEL_updated.onnx.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(),
