@@ -21,7 +21,7 @@ enum class CommandSection : uint8_t {
   kTensorRt,
   kData,
   kInstallation,
-  kInternal,  ///< what the program starts itself, and scripts/update-docs.sh: listed nowhere
+  kInternal,  ///< what the program starts itself, and what builds and scripts use: listed nowhere
 };
 
 /// One command: everything that the program knows about it. Its file in commands/ defines it as
