@@ -18,6 +18,7 @@
   COMMAND(kDataConcatCommand) \
   COMMAND(kDataMergeCommand) \
   COMMAND(kDataConvertCommand) \
+  COMMAND(kDataSelectCommand) \
   COMMAND(kDataShowCommand) \
   COMMAND(kDataRecoverCommand) \
   COMMAND(kDebugBuildCommand) \
