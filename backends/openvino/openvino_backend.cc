@@ -10,6 +10,7 @@ class OpenVinoBackend {
  public:
   static constexpr std::string_view kName = "openvino";
   static constexpr std::string_view kVersion = "1";
+  static constexpr uint32_t kReferenceRank = 30;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
@@ -18,10 +19,13 @@ class OpenVinoBackend {
         sdk::OptionRow("precision", "word", "f32",
                        "inference precision: f32, f16, bf16, or default for OpenVINO's own choice"),
         sdk::OptionRow("threads", "int", "",
-                       "threads of an inference; default: OpenVINO's own choice"),
+                       "threads of an inference; default: OpenVINO's own choice",
+                       {.neutral = "1 2"}),
         sdk::OptionRow("layer_times", "path", "",
-                       "measure each layer, and write the times there when the session ends"),
-        sdk::OptionRow("layer_names", "path", "", "write there which nodes each kernel computes"),
+                       "measure each layer, and write the times there when the session ends",
+                       {.role = VN_ROLE_LAYER_TIMES}),
+        sdk::OptionRow("layer_names", "path", "", "write there which nodes each kernel computes",
+                       {.role = VN_ROLE_LAYER_NAMES}),
         sdk::OptionRow("feed_shapes", "word", "",
                        "sizes of inputs that a model is compiled for which is refused without; "
                        "default: those of the first feed"),

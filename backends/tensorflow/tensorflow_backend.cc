@@ -12,14 +12,17 @@ class TensorFlowBackend {
  public:
   static constexpr std::string_view kName = "tensorflow";
   static constexpr std::string_view kVersion = "1";
+  static constexpr uint32_t kReferenceRank = 50;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
         sdk::OptionRow("lib", "path", "", "library to load"),
         sdk::OptionRow("xla", "switch", "", "compile graphs with XLA"),
         sdk::OptionRow("threads", "int", "",
-                       "threads within and across operations; default: TensorFlow's choice"),
-        sdk::OptionRow("graph_optimization", "word", "", "on or off; default on"),
+                       "threads within and across operations; default: TensorFlow's choice",
+                       {.neutral = "1 2"}),
+        sdk::OptionRow("graph_optimization", "word", "on", "whether Grappler rewrites the graph",
+                       {.values = "on off", .neutral = "off"}),
         sdk::OptionRow("model_type", "word", "", "frozen or ckpt, where the path does not tell"),
         sdk::OptionRow("ckpt", "name", "", "checkpoint in the folder, without an extension"),
         sdk::OptionRow("signature", "name", "",
@@ -34,6 +37,12 @@ class TensorFlowBackend {
         sdk::OptionRow("allow_growth", "switch", "", "take GPU memory as it is needed"),
     };
     return kOptions;
+  }
+
+  // Kernels without oneDNN.
+  static std::span<const std::string_view> NeutralEnvironments() {
+    static constexpr std::string_view kSettings[] = {"TF_ENABLE_ONEDNN_OPTS=0"};
+    return kSettings;
   }
 
   static Result<std::unique_ptr<TensorFlowBackend>> Create(const sdk::Host& host,

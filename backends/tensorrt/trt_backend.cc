@@ -10,6 +10,7 @@ class TensorRtBackend {
  public:
   static constexpr std::string_view kName = "tensorrt";
   static constexpr std::string_view kVersion = "1";
+  static constexpr uint32_t kReferenceRank = 60;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
@@ -17,6 +18,8 @@ class TensorRtBackend {
         sdk::OptionRow("keep_builder", "bool", "0", "one builder for all builds, made beforehand"),
         sdk::OptionRow("engine_report", "path", "",
                        "file for what the engine says of itself, as JSON"),
+        sdk::OptionRow("layer_names", "path", "", "write there which nodes each layer computes",
+                       {.role = VN_ROLE_LAYER_NODES}),
     };
     return kOptions;
   }
