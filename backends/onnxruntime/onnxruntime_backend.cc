@@ -106,6 +106,8 @@ class OnnxRuntimeBackend {
              .neutral = "ORT_DISABLE_ALL ORT_ENABLE_BASIC ORT_ENABLE_EXTENDED"}),
         sdk::OptionRow("optimized_model", "path", "", "where to save the graph as it was rewritten",
                        {.role = VN_ROLE_OPTIMIZED_MODEL}),
+        sdk::OptionRow("alone", "switch", "", "let idle threads wait busily, as by default",
+                       {.role = VN_ROLE_ALONE}),
         sdk::OptionRow("layer_times", "path", "",
                        "measure each layer, and write the times there when the session ends",
                        {.role = VN_ROLE_LAYER_TIMES}),

@@ -113,21 +113,24 @@ typedef struct vn_model {
   size_t output_count;
 } vn_model;
 
-/* What the host may use an option of `open` for. Its value is a path, where the session leaves a
- * text file by the time it is closed: one line a layer, with its seconds for one inference, its
- * type and its name, separated by tabs. The host copes with a missing file. */
+/* What the host may use an option of `open` for. Of the roles that end in a file, the value is a
+ * path, and the session has written the file by the time it is closed; the host copes with a
+ * missing one. A file of layers is text, one line a layer: its seconds for one inference, its type
+ * and its name, separated by tabs. */
 enum {
   VN_ROLE_NONE = 0,
-  /* How long each layer takes, by `vernier profile`. The session may run more slowly. */
+  /* A file of layers: how long each takes, for `vernier profile`. The session may be slower. */
   VN_ROLE_LAYER_TIMES = 1,
-  /* Which nodes of the model each layer computes, by `vernier blame`; seconds may be 0. The name
-   * lists nodes, "conv1 + relu1", or has only the first or the last of them. */
+  /* A file of layers: which nodes of the model each computes, for `vernier blame`; seconds may be
+   * 0. The name lists nodes, "conv1 + relu1", or has only the first or the last of them. */
   VN_ROLE_LAYER_NAMES = 2,
   /* The same, where every name lists all nodes of its layer. */
   VN_ROLE_LAYER_NODES = 3,
-  /* The other way to answer `vernier blame`: the file is the model as the framework rewrote it, as
+  /* The other way to answer `vernier blame`: a file with the model as the framework rewrote it, as
    * ONNX. */
-  VN_ROLE_OPTIMIZED_MODEL = 4
+  VN_ROLE_OPTIMIZED_MODEL = 4,
+  /* The value is "1": no other runner computes meanwhile, so threads need not make way for it. */
+  VN_ROLE_ALONE = 5
 };
 
 typedef struct vn_option_info {

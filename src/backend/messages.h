@@ -60,6 +60,7 @@ enum class OptionRole : uint32_t {
   kLayerNames = 2,
   kLayerNodes = 3,
   kOptimizedModel = 4,
+  kAlone = 5,
 };
 
 /// An option that a plug-in understands, as it describes it itself.

@@ -55,6 +55,20 @@ void ProbeSide::Start() {
   if (Result<std::shared_ptr<Worker>> worker = pool_.Get(plan_); worker.ok()) worker_ = *worker;
 }
 
+uint32_t ProbeSide::ReferenceRank() {
+  if (worker_ == nullptr) return 0;
+  const RuntimeClock::Running running(clock_);
+  const Result<BackendInfo> info = worker_->AwaitLoad();
+  return info.ok() ? info->reference_rank : 0;
+}
+
+std::vector<uint32_t> ReferenceRanks(std::deque<ProbeSide>& sides) {
+  for (ProbeSide& side : sides) side.Start();
+  std::vector<uint32_t> ranks;
+  for (ProbeSide& side : sides) ranks.push_back(side.ReferenceRank());
+  return ranks;
+}
+
 Result<std::shared_ptr<const ModelSource>> ProbeSide::Prepare(const ModelPlan& plan) {
   return ModelSource::Prepare(plan, logger_, [this] { return pool_.GetForScripts(); });
 }

@@ -1,6 +1,7 @@
 // One runner that is opened again and again: with other tensors marked, or with other models.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <future>
 #include <memory>
@@ -52,6 +53,10 @@ class ProbeSide {
   /// Starts the worker, which loads its framework in the meantime. It stays for all sessions, until
   /// one fails.
   void Start();
+
+  /// How close its backend is to the definition of operators: BackendInfo::reference_rank. To be
+  /// asked after Start(); waits for the framework. 0 for one that does not load.
+  uint32_t ReferenceRank();
 
   /// The graph that blame follows. kInvalidArgument for a model that is not ONNX.
   Result<std::shared_ptr<const OnnxModel>> ReadModel() const;
@@ -108,6 +113,9 @@ class ProbeSide {
   std::shared_ptr<Worker> worker_;
   uint64_t next_session_ = 0;
 };
+
+/// Of each side, in order; all are started, and load their frameworks at the same time.
+std::vector<uint32_t> ReferenceRanks(std::deque<ProbeSide>& sides);
 
 /// Open sessions are opened once for all feeds; each holds the model's weights.
 enum class AfterUse { kKeepOpen, kClose };

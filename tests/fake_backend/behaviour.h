@@ -14,9 +14,16 @@
 //   lie=KIND          see fake_backend.cc
 //   ahead=MS          asks for the inputs of the next run, until they are here or so much time has
 //                     gone by, says so, and fails if they are told twice or that run has others
-//   noise=X           sessions with options, which then may be any, give float32 outputs that are
-//                     off by the share X, up and down by turns; off=Y: those without, from the
-//                     second on
+//   noise=X           sessions with options give float32 outputs that are off by the share X, up
+//                     and down by turns; off=Y: those without, from the second on
+//
+// What it says of itself, from $VERNIER_FAKE alone; nothing of it otherwise:
+//   rank=N            its rank as a reference
+//   neutral=1         the option `order` with the neutral values 2 and 1, and an environment
+//                     FAKE_ORDER=2; also with `noise`
+//   layers=1          the options `layer_times` and `layer_names`: sessions write files of two
+//                     layers
+//   alone=1           the option `alone`, which it says on standard error to have been given
 //
 //   stage=query|create|open|signature|info|run|close|destroy    where; default run
 //   iteration=K       only in this run of a session, counted from 0; default: every run
