@@ -55,17 +55,17 @@ void ProbeSide::Start() {
   if (Result<std::shared_ptr<Worker>> worker = pool_.Get(plan_); worker.ok()) worker_ = *worker;
 }
 
-uint32_t ProbeSide::ReferenceRank() {
-  if (worker_ == nullptr) return 0;
+BackendInfo ProbeSide::Backend() {
+  if (worker_ == nullptr) return {};
   const RuntimeClock::Running running(clock_);
-  const Result<BackendInfo> info = worker_->AwaitLoad();
-  return info.ok() ? info->reference_rank : 0;
+  Result<BackendInfo> info = worker_->AwaitLoad();
+  return info.ok() ? *std::move(info) : BackendInfo();
 }
 
 std::vector<uint32_t> ReferenceRanks(std::deque<ProbeSide>& sides) {
   for (ProbeSide& side : sides) side.Start();
   std::vector<uint32_t> ranks;
-  for (ProbeSide& side : sides) ranks.push_back(side.ReferenceRank());
+  for (ProbeSide& side : sides) ranks.push_back(side.Backend().reference_rank);
   return ranks;
 }
 

@@ -54,9 +54,9 @@ class ProbeSide {
   /// one fails.
   void Start();
 
-  /// How close its backend is to the definition of operators: BackendInfo::reference_rank. To be
-  /// asked after Start(); waits for the framework. 0 for one that does not load.
-  uint32_t ReferenceRank();
+  /// What its backend can do. Waits for the framework that Start() loads; empty where it does not
+  /// load, which shows when a session is opened.
+  BackendInfo Backend();
 
   /// The graph that blame follows. kInvalidArgument for a model that is not ONNX.
   Result<std::shared_ptr<const OnnxModel>> ReadModel() const;
@@ -114,7 +114,8 @@ class ProbeSide {
   uint64_t next_session_ = 0;
 };
 
-/// Of each side, in order; all are started, and load their frameworks at the same time.
+/// BackendInfo::reference_rank of each side; all are started, and load their frameworks at the same
+/// time.
 std::vector<uint32_t> ReferenceRanks(std::deque<ProbeSide>& sides);
 
 /// Open sessions are opened once for all feeds; each holds the model's weights.

@@ -48,6 +48,13 @@ Status CheckPluginOptions(const RunnerPlan& plan, const BackendInfo& backend) {
   return {};
 }
 
+// What is wanted of a backend that can, by the option that it has for that.
+void AddForRole(const BackendInfo& backend, OptionRole role, const std::string& value,
+                OptionList& options) {
+  const BackendOption* const option = backend.OptionFor(role);
+  if (option != nullptr && !value.empty()) options.emplace_back(option->name, value);
+}
+
 // Lists of numbers in a program's JSON have no type of their own.
 void AddOutputTypes(std::span<const TensorInfo> outputs, OptionList& options) {
   for (const TensorInfo& output : outputs) {
@@ -81,6 +88,8 @@ Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more)
   request.session = session_id_;
   request.options = plan_.session_options;
   CompleteProfiles(plan_, request.inputs, found_dims_, request.options);
+  AddForRole(backend_, OptionRole::kAlone, plan_.alone ? "1" : "", request.options);
+  AddForRole(backend_, OptionRole::kLayerTimes, plan_.layer_times, request.options);
   request.options.insert(request.options.end(), more.begin(), more.end());
   if (plan_.backend == "python") AddOutputTypes(model.declared_outputs(), request.options);
   const bool asked_elsewhere = std::any_of(

@@ -23,7 +23,7 @@
 //                     FAKE_ORDER=2; also with `noise`
 //   layers=1          the options `layer_times` and `layer_names`: sessions write files of two
 //                     layers
-//   alone=1           the option `alone`, which it says on standard error to have been given
+//   alone=1           the option `alone`; a session that is given it logs that
 //
 //   stage=query|create|open|signature|info|run|close|destroy    where; default run
 //   iteration=K       only in this run of a session, counted from 0; default: every run

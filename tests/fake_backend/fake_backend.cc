@@ -274,6 +274,7 @@ vn_status* Open(vn_backend* backend, const vn_model* model, const vn_option* opt
     if (!IsOption(backend->behaviour, View(option.key))) return UnknownOption(host, option);
     other_settings |= IsNeutral(View(option.key));
     WriteLayers(View(option.key), View(option.value));
+    if (View(option.key) == "alone") host->log(host->self, 20, Str("nobody else computes"));
   }
   auto* session = new vn_session(backend, number);
   session->model = View(model->path);
