@@ -92,8 +92,8 @@ class OnnxRuntimeBackend {
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
         sdk::OptionRow("lib", "path", "", "library to load"),
-        sdk::OptionRow("log", "word", "stderr",
-                       "where its warnings go: stderr or host, which is vernier's own log"),
+        sdk::OptionRow("log", "word", "stderr", "where its warnings go; host is vernier's own log",
+                       {.values = "stderr host"}),
         sdk::OptionRow("providers", "list", "cpu", "execution providers in order of priority"),
         sdk::OptionRow("intra_op_threads", "int", "",
                        "threads within an operator; default: the CPUs of this process",

@@ -73,10 +73,13 @@ struct PassedOn {
   static constexpr std::string_view kVersion = "1";
 
   static vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
+    static const vn_option_info kOptions[] = {
+        sdk::OptionRow("lib", "path", "", "PyTorch's libtorch.so, or a folder that holds it"),
+        sdk::OptionRow("output_names", "name", "", "names for the outputs in order, repeated"),
+    };
     const sdk::Host host(sdk::internal::QueriedHost<PassedOn>());
-    if (index > 0) return host.NewStatus(NotFound("no more options"));
-    sdk::FillOption(
-        sdk::OptionRow("lib", "path", "", "PyTorch's libtorch.so, or a folder that holds it"), out);
+    if (index >= std::size(kOptions)) return host.NewStatus(NotFound("no more options"));
+    sdk::FillOption(kOptions[index], out);
     return nullptr;
   }
 

@@ -32,18 +32,37 @@ void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& 
   }
 }
 
+std::string Listed(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+Status CheckPluginOption(const RunnerPlan& plan, const std::string& name,
+                         const BackendInfo& backend) {
+  const std::string flag = "--" + plan.backend + "." + name;
+  std::vector<std::string> known;
+  const BackendOption* option = nullptr;
+  for (const BackendOption& has : backend.options) {
+    if (has.name == name) option = &has;
+    known.push_back(has.name);
+  }
+  if (option == nullptr) {
+    return InvalidArgument(flag + ": the backend has no such option; " +
+                           (known.empty() ? "it has none" : "it has: " + Listed(known)));
+  }
+  const std::vector<std::string>& values = option->values;
+  for (const auto& [key, value] : plan.session_options) {
+    if (key != name || values.empty()) continue;
+    if (std::find(values.begin(), values.end(), value) != values.end()) continue;
+    return InvalidArgument(flag + ": expected one of " + Listed(values) + ", got '" + value + "'");
+  }
+  return {};
+}
+
 Status CheckPluginOptions(const RunnerPlan& plan, const BackendInfo& backend) {
-  for (const std::string& option : plan.plugin_options) {
-    std::string known;
-    bool found = false;
-    for (const BackendOption& has : backend.options) {
-      found |= has.name == option;
-      known += (known.empty() ? "" : ", ") + has.name;
-    }
-    if (found) continue;
-    return InvalidArgument("--" + plan.backend + "." + option +
-                           ": the backend has no such option; " +
-                           (known.empty() ? "it has none" : "it has: " + known));
+  for (const std::string& name : plan.plugin_options) {
+    VERNIER_TRY(CheckPluginOption(plan, name, backend));
   }
   return {};
 }

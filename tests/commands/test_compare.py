@@ -215,6 +215,7 @@ class Backends(Case):
         self.assertEqual(len(ended.out.splitlines()), 1)
         ended = self.vernier("backends", "onnxruntime", "-v")
         self.assertRegex(ended.out, r"\n +providers +list +execution providers")
+        self.assertIn("One of ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ", ended.out)
         self.assertIn("Default: ORT_ENABLE_ALL.", ended.out)
 
     def test_a_name_that_does_not_exist(self):

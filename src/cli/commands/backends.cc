@@ -12,10 +12,14 @@ namespace {
 
 void PrintOptions(const std::vector<BackendOption>& options) {
   for (const BackendOption& option : options) {
-    const std::string fallback =
-        option.default_value.empty() ? "" : " Default: " + option.default_value + ".";
+    std::string more;
+    for (const std::string& value : option.values) {
+      more += (more.empty() ? " One of " : ", ") + value;
+    }
+    if (!more.empty()) more += ".";
+    if (!option.default_value.empty()) more += " Default: " + option.default_value + ".";
     std::printf("    %-26s %-6s %s.%s\n", option.name.c_str(), option.type.c_str(),
-                option.help.c_str(), fallback.c_str());
+                option.help.c_str(), more.c_str());
   }
 }
 
