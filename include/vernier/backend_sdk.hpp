@@ -7,10 +7,9 @@
 //   static Result<std::unique_ptr<MyBackend>> Create(const sdk::Host&, sdk::Options);
 //   std::string_view framework_version() const, framework_path() const;
 //   Result<std::unique_ptr<sdk::Session>> Open(const vn_model&, sdk::Options);
-// and may have:
-//   static constexpr uint32_t kReferenceRank;                       //
-//   vn_backend_api.reference_rank static std::span<const std::string_view> NeutralEnvironments();
-//   // .neutral_environment_at
+// and may have, where it has something to declare (see vn_backend_api):
+//   static constexpr uint32_t kReferenceRank;
+//   static std::span<const std::string_view> NeutralEnvironments();
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // How a plug-in hands over the times or the names of single layers: in a file that the host names
-// with the option of that role (VN_ROLE_LAYER_TIMES and the two below it in backend_abi.h), one line
-// a layer: seconds, type and name with tabs between them. Only frameworks that know their layers
-// need it.
+// with the option of that role (VN_ROLE_LAYER_TIMES and the two below it in backend_abi.h), one
+// line a layer: seconds, type and name with tabs between them. Only frameworks that know their
+// layers need it.
 #pragma once
 
 #include <cstdio>

@@ -203,7 +203,8 @@ def set_calibrator(trt, network, config, options):
 def refuse_what_the_plugin_does(options):
     for key in PLUGIN_ONLY:
         if options.on(key):
-            refuse(f"{flag_of(key)} is not offered where TensorRT runs in Python", wire.UNIMPLEMENTED)
+            refuse(f"{flag_of(key)} is not offered where TensorRT runs in Python",
+                   wire.UNIMPLEMENTED)
 
 
 def make(trt, builder, network, options):
