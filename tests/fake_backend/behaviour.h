@@ -17,6 +17,12 @@
 //   noise=X           sessions with options give float32 outputs that are off by the share X, up
 //                     and down by turns; off=Y: those without, from the second on
 //
+//   stage=query|create|open|signature|info|run|close|destroy    where; default run
+//   iteration=K       only in this run of a session, counted from 0; default: every run
+//   session=N         only in the session that was opened as the N-th, counted from 0
+//   model=TEXT        only in sessions of models with TEXT in their path
+//   note=PATH         appends "stage monotonic-nanoseconds" to PATH just before it happens
+//
 // What it says of itself, from $VERNIER_FAKE alone; nothing of it otherwise:
 //   rank=N            its rank as a reference
 //   neutral=1         the option `order` with the neutral values 2 and 1, and an environment
@@ -24,12 +30,6 @@
 //   layers=1          the options `layer_times` and `layer_names`: sessions write files of two
 //                     layers
 //   alone=1           the option `alone`; a session that is given it logs that
-//
-//   stage=query|create|open|signature|info|run|close|destroy    where; default run
-//   iteration=K       only in this run of a session, counted from 0; default: every run
-//   session=N         only in the session that was opened as the N-th, counted from 0
-//   model=TEXT        only in sessions of models with TEXT in their path
-//   note=PATH         appends "stage monotonic-nanoseconds" to PATH just before it happens
 //
 // The lies, at stage run unless said otherwise:
 //   short, huge, no_data    byte_size too small, a tebibyte, or right without data
