@@ -107,7 +107,7 @@ class OnnxRuntimeBackend {
         sdk::OptionRow("optimized_model", "path", "", "where to save the graph as it was rewritten",
                        {.role = VN_ROLE_OPTIMIZED_MODEL}),
         sdk::OptionRow("alone", "switch", "", "let idle threads wait busily, as by default",
-                       {.role = VN_ROLE_ALONE}),
+                       {.values = "1", .role = VN_ROLE_ALONE}),
         sdk::OptionRow("layer_times", "path", "",
                        "measure each layer, and write the times there when the session ends",
                        {.role = VN_ROLE_LAYER_TIMES}),

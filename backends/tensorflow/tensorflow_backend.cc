@@ -17,7 +17,7 @@ class TensorFlowBackend {
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
         sdk::OptionRow("lib", "path", "", "library to load"),
-        sdk::OptionRow("xla", "switch", "", "compile graphs with XLA"),
+        sdk::OptionRow("xla", "switch", "", "compile graphs with XLA", {.values = "1"}),
         sdk::OptionRow("threads", "int", "",
                        "threads within and across operations; default: TensorFlow's choice",
                        {.neutral = "1 2"}),
@@ -28,13 +28,15 @@ class TensorFlowBackend {
         sdk::OptionRow("signature", "name", "",
                        "signature of a SavedModel; default serving_default"),
         sdk::OptionRow("outputs", "name", "", "tensors to hand out, repeated; * for all"),
-        sdk::OptionRow("freeze_graph", "switch", "", "constants in place of variables"),
+        sdk::OptionRow("freeze_graph", "switch", "", "constants in place of variables",
+                       {.values = "1"}),
         sdk::OptionRow("save_pb", "path", "", "where the graph is saved"),
         sdk::OptionRow("save_tensorboard", "folder", "", "where events for TensorBoard are saved"),
         sdk::OptionRow("save_timeline", "folder", "", "where traces of inferences are saved"),
         sdk::OptionRow("gpu_memory_fraction", "float", "",
                        "share of GPU memory, 0 to 1; default 0.9"),
-        sdk::OptionRow("allow_growth", "switch", "", "take GPU memory as it is needed"),
+        sdk::OptionRow("allow_growth", "switch", "", "take GPU memory as it is needed",
+                       {.values = "1"}),
     };
     return kOptions;
   }
