@@ -1,7 +1,6 @@
 // Scripts to be filled in by hand: TensorRT networks, builder configurations, graph edits.
 #include "cli/script/python_templates.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -56,12 +55,10 @@ std::string Members(std::string_view enumeration, std::span<const std::string> w
 
 // TensorRT's enumerations have the names of the options: "TacticSource" of "tactic_sources".
 std::string EnumerationOf(std::string_view dest, bool is_list) {
-  if (is_list) dest.remove_suffix(1);
   std::string name;
-  bool starts = true;
-  for (const char c : dest) {
-    if (c != '_') name += starts ? static_cast<char>(c - 'a' + 'A') : c;
-    starts = c == '_';
+  for (size_t i = 0; i < dest.size() - (is_list ? 1 : 0); ++i) {
+    const bool starts = i == 0 || dest[i - 1] == '_';
+    if (dest[i] != '_') name += starts ? static_cast<char>(dest[i] - 'a' + 'A') : dest[i];
   }
   return name;
 }
@@ -79,11 +76,9 @@ std::string KeywordValue(const ParsedArgs& args, const OptionRow& row) {
 
 void Add(const ParsedArgs& args, std::span<const std::string_view> dests, PythonCall& call) {
   for (const std::string_view dest : dests) {
-    const auto& given = args.given();
-    const auto found = std::find_if(given.begin(), given.end(), [&](const GivenOption& option) {
-      return option.row->dest == dest;
-    });
-    if (found != given.end()) call.Add(dest, KeywordValue(args, *found->row));
+    const OptionRow* row = nullptr;
+    for (const GivenOption& given : args.given()) row = given.row->dest == dest ? given.row : row;
+    if (row != nullptr) call.Add(dest, KeywordValue(args, *row));
   }
 }
 
