@@ -101,7 +101,7 @@ class Tables:
         return total
 
     def print(self, dtypes: list[str]) -> None:
-        print("\n| dtype | longest sum | faultless outputs that pass |\n|---|---|---|")
+        print("\n| dtype | longest sum | correct outputs that pass |\n|---|---|---|")
         for dtype in dtypes:
             print(f"| {dtype} | {self.longest[dtype]} | {self.passed[dtype]} |")
         print(f"| all | {max(self.longest.values())} | {self.total(self.passed)} |")

@@ -55,6 +55,7 @@ endif()
 
 include(${VERNIER_CMAKE_DIR}/FindTorchLibrary.cmake)
 
+# A backend whose folder looks for what it needs is added here, and nowhere else.
 set(VERNIER_ENABLED_BACKENDS identity pluginref)
 foreach(backend ONNXRUNTIME OPENVINO TENSORFLOW TENSORRT TORCH)
   string(TOLOWER ${backend} name)

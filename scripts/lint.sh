@@ -66,7 +66,9 @@ spelling() {
     xargs "$tools/codespell"
 }
 
-includes() { python3 -B tests/layers/check_includes.py; }
+includes() {
+  python3 -B tests/layers/check_includes.py && python3 -B tests/layers/check_imports.py
+}
 
 subjects() {
   local long

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes the pages that come from the option table anew: docs/cli.md, docs/coming-from-polygraphy.md
-# and the manual pages in docs/man/.
+# Makes the pages that come from the option table anew: docs/cli.md and
+# docs/coming-from-polygraphy.md. The manual pages are no part of the source: the build writes them
+# to share/man/man1 of its folder.
 #
 # Usage: scripts/update-docs.sh [--check] [VERNIER]
 #
@@ -30,14 +31,12 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 stale=0
 
-# page FILE WORDS...: `vernier option-docs WORDS` belongs into docs/FILE.
+# page FILE WORD: `vernier option-docs WORD` belongs into docs/FILE.
 page() {
-  mkdir -p "$(dirname "$made/$1")"
-  "$vernier" option-docs "${@:2}" >"$made/$1"
+  "$vernier" option-docs "$2" >"$made/$1"
   if $check; then
     diff --unified --new-file "docs/$1" "$made/$1" || stale=1
   elif ! cmp --silent "$made/$1" "docs/$1"; then
-    mkdir -p "$(dirname "docs/$1")"
     # Not mv: the temporary folder's files are private.
     cat "$made/$1" >"docs/$1"
     echo "docs/$1: updated"
@@ -45,9 +44,8 @@ page() {
 }
 
 "$vernier" option-docs list >"$made/list"
-while read -r file words; do
-  # Unquoted: a command of two words is two words.
-  page "$file" $words
+while read -r file word; do
+  page "$file" "$word"
 done <"$made/list"
 if ((stale)); then echo "out of date: run scripts/update-docs.sh" >&2; fi
 exit "$stale"

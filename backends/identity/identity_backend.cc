@@ -86,7 +86,7 @@ class IdentityBackend {
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
-        sdk::OptionRow("device", "word", "cpu", "where outputs lie: cpu or cuda"),
+        sdk::OptionRow("device", "word", "cpu", "where outputs lie", {.values = "cpu cuda"}),
     };
     return kOptions;
   }

@@ -87,23 +87,30 @@ class OnnxRuntimeBackend {
  public:
   static constexpr std::string_view kName = "onnxruntime";
   static constexpr std::string_view kVersion = "1";
+  static constexpr uint32_t kReferenceRank = 20;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
         sdk::OptionRow("lib", "path", "", "library to load"),
-        sdk::OptionRow("log", "word", "stderr",
-                       "where its warnings go: stderr or host, which is vernier's own log"),
+        sdk::OptionRow("log", "word", "stderr", "where its warnings go; host is vernier's own log",
+                       {.values = "stderr host"}),
         sdk::OptionRow("providers", "list", "cpu", "execution providers in order of priority"),
-        sdk::OptionRow("graph_optimization_level", "word", "ORT_ENABLE_ALL",
-                       "how much the graph is rewritten"),
-        sdk::OptionRow("optimized_model", "path", "",
-                       "where to save the graph as it was rewritten"),
         sdk::OptionRow("intra_op_threads", "int", "",
-                       "threads within an operator; default: the CPUs of this process"),
+                       "threads within an operator; default: the CPUs of this process",
+                       {.neutral = "1 2"}),
         sdk::OptionRow("inter_op_threads", "int", "",
                        "threads across operators; default: the CPUs of this process"),
+        sdk::OptionRow(
+            "graph_optimization_level", "word", "ORT_ENABLE_ALL", "how much the graph is rewritten",
+            {.values = "ORT_DISABLE_ALL ORT_ENABLE_BASIC ORT_ENABLE_EXTENDED ORT_ENABLE_ALL",
+             .neutral = "ORT_DISABLE_ALL ORT_ENABLE_BASIC ORT_ENABLE_EXTENDED"}),
+        sdk::OptionRow("optimized_model", "path", "", "where to save the graph as it was rewritten",
+                       {.role = VN_ROLE_OPTIMIZED_MODEL}),
+        sdk::OptionRow("alone", "switch", "", "let idle threads wait busily, as by default",
+                       {.values = "1", .role = VN_ROLE_ALONE}),
         sdk::OptionRow("layer_times", "path", "",
-                       "measure each layer, and write the times there when the session ends"),
+                       "measure each layer, and write the times there when the session ends",
+                       {.role = VN_ROLE_LAYER_TIMES}),
     };
     return kOptions;
   }

@@ -10,18 +10,23 @@ class OpenVinoBackend {
  public:
   static constexpr std::string_view kName = "openvino";
   static constexpr std::string_view kVersion = "1";
+  static constexpr uint32_t kReferenceRank = 30;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
         sdk::OptionRow("lib", "path", "", "library to load"),
         sdk::OptionRow("device", "word", "CPU", "device to compile for"),
         sdk::OptionRow("precision", "word", "f32",
-                       "inference precision: f32, f16, bf16, or default for OpenVINO's own choice"),
+                       "inference precision; default is OpenVINO's own choice",
+                       {.values = "f32 f16 bf16 default"}),
         sdk::OptionRow("threads", "int", "",
-                       "threads of an inference; default: OpenVINO's own choice"),
+                       "threads of an inference; default: OpenVINO's own choice",
+                       {.neutral = "1 2"}),
         sdk::OptionRow("layer_times", "path", "",
-                       "measure each layer, and write the times there when the session ends"),
-        sdk::OptionRow("layer_names", "path", "", "write there which nodes each kernel computes"),
+                       "measure each layer, and write the times there when the session ends",
+                       {.role = VN_ROLE_LAYER_TIMES}),
+        sdk::OptionRow("layer_names", "path", "", "write there which nodes each kernel computes",
+                       {.role = VN_ROLE_LAYER_NAMES}),
         sdk::OptionRow("feed_shapes", "word", "",
                        "sizes of inputs that a model is compiled for which is refused without; "
                        "default: those of the first feed"),

@@ -12,28 +12,39 @@ class TensorFlowBackend {
  public:
   static constexpr std::string_view kName = "tensorflow";
   static constexpr std::string_view kVersion = "1";
+  static constexpr uint32_t kReferenceRank = 50;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {
         sdk::OptionRow("lib", "path", "", "library to load"),
-        sdk::OptionRow("xla", "switch", "", "compile graphs with XLA"),
+        sdk::OptionRow("xla", "switch", "", "compile graphs with XLA", {.values = "1"}),
         sdk::OptionRow("threads", "int", "",
-                       "threads within and across operations; default: TensorFlow's choice"),
-        sdk::OptionRow("graph_optimization", "word", "", "on or off; default on"),
+                       "threads within and across operations; default: TensorFlow's choice",
+                       {.neutral = "1 2"}),
+        sdk::OptionRow("graph_optimization", "word", "on", "whether Grappler rewrites the graph",
+                       {.values = "on off", .neutral = "off"}),
         sdk::OptionRow("model_type", "word", "", "frozen or ckpt, where the path does not tell"),
         sdk::OptionRow("ckpt", "name", "", "checkpoint in the folder, without an extension"),
         sdk::OptionRow("signature", "name", "",
                        "signature of a SavedModel; default serving_default"),
         sdk::OptionRow("outputs", "name", "", "tensors to hand out, repeated; * for all"),
-        sdk::OptionRow("freeze_graph", "switch", "", "constants in place of variables"),
+        sdk::OptionRow("freeze_graph", "switch", "", "constants in place of variables",
+                       {.values = "1"}),
         sdk::OptionRow("save_pb", "path", "", "where the graph is saved"),
         sdk::OptionRow("save_tensorboard", "folder", "", "where events for TensorBoard are saved"),
         sdk::OptionRow("save_timeline", "folder", "", "where traces of inferences are saved"),
         sdk::OptionRow("gpu_memory_fraction", "float", "",
                        "share of GPU memory, 0 to 1; default 0.9"),
-        sdk::OptionRow("allow_growth", "switch", "", "take GPU memory as it is needed"),
+        sdk::OptionRow("allow_growth", "switch", "", "take GPU memory as it is needed",
+                       {.values = "1"}),
     };
     return kOptions;
+  }
+
+  // Kernels without oneDNN.
+  static std::span<const std::string_view> NeutralEnvironments() {
+    static constexpr std::string_view kSettings[] = {"TF_ENABLE_ONEDNN_OPTS=0"};
+    return kSettings;
   }
 
   static Result<std::unique_ptr<TensorFlowBackend>> Create(const sdk::Host& host,

@@ -6,7 +6,7 @@
 
 #include "builder_flags.h"
 #include "engine_files.h"
-#include "option_gates.h"
+#include "option_list.h"
 #include "option_words.h"
 #include "profiles.h"
 #include "tactic_sources.h"

@@ -13,11 +13,15 @@ struct FlagRow {
   std::string_view key;
   std::string_view option;
   std::string_view name;
+  std::string_view help;
   std::optional<int32_t> flag;  ///< nothing: not in this release
 };
 
-#define VERNIER_TRT_FLAG(key, option, name) \
-  FlagRow { key, option, #name, VERNIER_TRT_ENUMERATOR(nvinfer1::BuilderFlag, k##name) }
+#define VERNIER_TRT_FLAG(key, option, name)                    \
+  FlagRow {                                                    \
+    key, option, #name, "builder flag " #name,                 \
+        VERNIER_TRT_ENUMERATOR(nvinfer1::BuilderFlag, k##name) \
+  }
 /// In the order in which Polygraphy sets them.
 inline constexpr FlagRow kBuilderFlags[] = {
     VERNIER_TRT_FLAG("restricted", "--trt-safety-restricted", SAFETY_SCOPE),

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "option_gates.h"
+#include "option_list.h"
 #include "option_words.h"
 
 namespace vernier::trt {

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "option_gates.h"
+#include "option_list.h"
 #include "option_words.h"
 #include "trt_version.h"
 #include "trt_words.h"

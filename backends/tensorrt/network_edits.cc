@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "option_gates.h"
+#include "option_list.h"
 #include "option_words.h"
 #include "trt_words.h"
 

@@ -1,5 +1,6 @@
 // TensorRT, opened at run time. One plug-in for each major version of its headers, from one source:
 // its interface is C++ vtables, which differ between majors (see trt_version.h).
+#include "option_list.h"
 #include "trt_session.h"
 #include "vernier/backend_sdk.hpp"
 
@@ -10,16 +11,9 @@ class TensorRtBackend {
  public:
   static constexpr std::string_view kName = "tensorrt";
   static constexpr std::string_view kVersion = "1";
+  static constexpr uint32_t kReferenceRank = 60;
 
-  static std::span<const vn_option_info> OptionTable() {
-    static const vn_option_info kOptions[] = {
-        sdk::OptionRow("lib", "path", "", "library to load"),
-        sdk::OptionRow("keep_builder", "bool", "0", "one builder for all builds, made beforehand"),
-        sdk::OptionRow("engine_report", "path", "",
-                       "file for what the engine says of itself, as JSON"),
-    };
-    return kOptions;
-  }
+  static std::span<const vn_option_info> OptionTable() { return trt::OptionTable(); }
 
   static Result<std::unique_ptr<TensorRtBackend>> Create(const sdk::Host& host,
                                                          sdk::Options options) {

@@ -9,7 +9,7 @@
 #include "engine_files.h"
 #include "engine_report.h"
 #include "layer_precisions.h"
-#include "option_gates.h"
+#include "option_list.h"
 #include "option_words.h"
 #include "plan_version.h"
 #include "session_output.h"

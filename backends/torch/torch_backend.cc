@@ -4,6 +4,7 @@
 // one is a plug-in too: its table does the work, and this one passes calls on.
 #include <dlfcn.h>
 
+#include <iterator>
 #include <memory>
 
 #include "torch_library.h"
@@ -72,9 +73,13 @@ struct PassedOn {
   static constexpr std::string_view kVersion = "1";
 
   static vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
+    static const vn_option_info kOptions[] = {
+        sdk::OptionRow("lib", "path", "", "PyTorch's libtorch.so, or a folder that holds it"),
+        sdk::OptionRow("output_names", "name", "", "names for the outputs in order, repeated"),
+    };
     const sdk::Host host(sdk::internal::QueriedHost<PassedOn>());
-    if (index > 0) return host.NewStatus(NotFound("no more options"));
-    *out = sdk::OptionRow("lib", "path", "", "PyTorch's libtorch.so, or a folder that holds it");
+    if (index >= std::size(kOptions)) return host.NewStatus(NotFound("no more options"));
+    sdk::FillOption(kOptions[index], out);
     return nullptr;
   }
 
@@ -130,6 +135,21 @@ struct PassedOn {
                         vn_tensor** outputs, size_t capacity, size_t* out_count,
                         vn_run_stats* stats) noexcept {
     return Of(s).api->run(Of(s).inner, inputs, input_count, outputs, capacity, out_count, stats);
+  }
+
+  static uint32_t ReferenceRank(vn_backend*) noexcept { return 40; }
+
+  // The last: kernels without the vector instructions of this machine.
+  static vn_status* NeutralEnvironmentAt(vn_backend*, size_t index, vn_str* out) noexcept {
+    static constexpr std::string_view kSettings[] = {
+        "OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1",
+        "OMP_NUM_THREADS=2 MKL_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2",
+        "ATEN_CPU_CAPABILITY=default",
+    };
+    const sdk::Host host(sdk::internal::QueriedHost<PassedOn>());
+    if (index >= std::size(kSettings)) return host.NewStatus(NotFound("no more environments"));
+    *out = sdk::Str(kSettings[index]);
+    return nullptr;
   }
 };
 

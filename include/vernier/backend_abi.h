@@ -11,6 +11,7 @@
  *    they were asked of.
  *  - Calls on one session are serial; sessions are independent. The host never unloads a plug-in.
  *  - `*_at(index)` lists end with a NOT_FOUND status.
+ *  - A member is required unless its comment says that it is optional.
  */
 #ifndef VERNIER_BACKEND_ABI_H_
 #define VERNIER_BACKEND_ABI_H_
@@ -26,9 +27,10 @@ extern "C" {
 #endif
 
 #define VN_ABI_MAJOR 1u
-/* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. 1.3: it
-   tells the next inputs. */
-#define VN_ABI_MINOR 3u
+/* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. 1.3: it offers
+   the next inputs. 1.4: backends describe what they can do: roles and values of options, neutral
+   settings, and their rank as a reference. */
+#define VN_ABI_MINOR 4u
 
 typedef struct vn_status vn_status;   /* NULL is success */
 typedef struct vn_backend vn_backend; /* plug-in owned */
@@ -111,9 +113,36 @@ typedef struct vn_model {
   size_t output_count;
 } vn_model;
 
+/* What the host may use an option of `open` for. Of the roles that end in a file, the value is a
+ * path, and the session has written the file by the time it is closed; the host copes with a
+ * missing one. A file of layers is text, one line a layer: its seconds for one inference, its type
+ * and its name, separated by tabs. */
+enum {
+  VN_ROLE_NONE = 0,
+  /* A file of layers: how long each takes, for `vernier profile`. The session may be slower. */
+  VN_ROLE_LAYER_TIMES = 1,
+  /* A file of layers: which nodes of the model each computes, for `vernier blame`; seconds may be
+   * 0. The name lists nodes, "conv1 + relu1", or has only the first or the last of them. */
+  VN_ROLE_LAYER_NAMES = 2,
+  /* The same, where every name lists all nodes of its layer. */
+  VN_ROLE_LAYER_NODES = 3,
+  /* The other way to answer `vernier blame`: a file with the model as the framework rewrote it, as
+   * ONNX. */
+  VN_ROLE_OPTIMIZED_MODEL = 4,
+  /* The value is "1": no other runner computes meanwhile, so threads need not make way for it. */
+  VN_ROLE_ALONE = 5
+};
+
 typedef struct vn_option_info {
-  uint32_t struct_size;
+  uint32_t struct_size; /* the room that the caller has; then what the plug-in filled of it */
   vn_str name, type, default_value, help;
+
+  /* All values that the option takes, separated by spaces; empty: any of its type. Since 1.4. */
+  vn_str values;
+  /* Values that change how a session computes (the order of sums, which kernels run) but not what,
+   * separated by spaces, the one that changes most first; empty: none. Since 1.4. */
+  vn_str neutral;
+  uint32_t role; /* VN_ROLE_*; the host ignores those that it does not know. Since 1.4. */
 } vn_option_info;
 
 typedef struct vn_session_info {
@@ -138,18 +167,19 @@ typedef struct vn_host {
   /* During `run`: memory for one output of so many bytes, aligned to 64 and not cleared, which
    * saves the host a copy. The output that is made there begins at its start. NULL: use your own.
    * It is the host's again when `run` returns: it must not be touched any more. During `open`: the
-   * same, for outputs of the first run whose size is known by then. Since 1.2. Star. */
+   * same, for outputs of the first run whose size is known by then. Optional (may be NULL).
+   * Since 1.2. */
   void* (*output_memory)(void* self, size_t byte_size)VN_NOEXCEPT;
 
   /* During `run`, when the inference goes on by itself: the inputs of this session's next `run`, if
    * they are here already, so that they can be on their way to a device before that. If there is a
    * next `run`, it has just these. The tensors are valid until this `run` returns, their data until
-   * the next one does. NULL: they are not here, or were told before; what is not here yet may be
-   * asked for again. Since 1.3. Star. */
+   * the next one does. NULL: they are not here, or were given before; what is not here yet may be
+   * asked for again. Optional (may be NULL). Since 1.3. */
   const vn_tensor* const* (*next_inputs)(void* self, size_t* count)VN_NOEXCEPT;
 } vn_host;
 
-/* What a plug-in offers the host. Members marked with a star may be NULL. */
+/* What a plug-in offers the host. */
 typedef struct vn_backend_api {
   uint32_t struct_size, abi_major, abi_minor;
   vn_str name, version;
@@ -169,9 +199,10 @@ typedef struct vn_backend_api {
   void (*close)(vn_session*) VN_NOEXCEPT;
 
   vn_status* (*signature)(vn_session*, int32_t is_output, size_t index, vn_tensor* out)VN_NOEXCEPT;
-  vn_status* (*info)(vn_session*, vn_session_info* out)VN_NOEXCEPT; /* star */
+  /* Optional (may be NULL). */
+  vn_status* (*info)(vn_session*, vn_session_info* out)VN_NOEXCEPT;
 
-  /* Asked-for outputs that the framework could not expose, with the reason in `note`. Star. */
+  /* Requested outputs that the framework could not expose, and why. Optional (may be NULL). */
   vn_status* (*not_exposed_at)(vn_session*, size_t index, vn_str* name, vn_str* why)VN_NOEXCEPT;
 
   /* One inference. Inputs are read-only and stay the host's. The plug-in stores pointers to its
@@ -179,6 +210,17 @@ typedef struct vn_backend_api {
   vn_status* (*run)(vn_session*, const vn_tensor* const* inputs, size_t input_count,
                     vn_tensor** outputs, size_t capacity, size_t* out_count,
                     vn_run_stats* stats)VN_NOEXCEPT;
+
+  /* How close the backend is to the definition of its operators: of two runners, `vernier blame`
+   * takes the one with the lower rank as the reference. 0 means unknown, and comes last. Ranks of
+   * vernier's own: onnxref 10, onnxruntime 20, openvino 30, torch 40, tensorflow 50, tensorrt 60.
+   * Optional (may be NULL, as 0). Since 1.4. */
+  uint32_t (*reference_rank)(vn_backend*) VN_NOEXCEPT;
+
+  /* Environment variables of the process, set before the framework loads, that are as neutral as
+   * vn_option_info.neutral: each item is one setting, "NAME=value" or several of them separated by
+   * spaces. Optional (may be NULL). Since 1.4. */
+  vn_status* (*neutral_environment_at)(vn_backend*, size_t index, vn_str* out)VN_NOEXCEPT;
 } vn_backend_api;
 
 #define VN_QUERY_SYMBOL "vn_backend_query"

@@ -1,8 +1,8 @@
-// NVIDIA's driver, opened at run time: no CUDA header to build with, no CUDA library to link. For
-// the program's GPU kernels and for plug-ins whose outputs lie on a CUDA device. Header-only.
+// NVIDIA's driver, opened at run time: building needs no CUDA header, and nothing is linked. For
+// the program's GPU kernels and for plug-ins whose outputs are on a CUDA device. Header-only.
 //
-// Only the primary context of a device is used, which every CUDA runtime in the process shares, so
-// that pointers of a framework are valid here and the other way round.
+// Only the primary context of a device is used. Every CUDA runtime in the process shares it, so
+// pointers of a framework are valid here, and the other way round.
 #pragma once
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 
 #include "vernier/status.h"
 
-// The types behind the driver's handles, by the names that CUDA's own headers have for them.
+// The types behind the driver's handles, with the names of CUDA's own headers.
 struct CUctx_st;
 struct CUmod_st;
 struct CUfunc_st;
@@ -25,7 +25,7 @@ struct CUevent_st;
 
 namespace vernier::cuda {
 
-// The driver's types, as its binary interface has them.
+// The driver's types, as in its binary interface.
 using Code = int;  ///< CUresult
 using DeviceNumber = int;
 using DevicePointer = uint64_t;
@@ -37,7 +37,7 @@ using Event = ::CUevent_st*;
 
 inline constexpr char kDriverLibrary[] = "libcuda.so.1";
 
-/// CUdevice_attribute, CUjit_option and flags that are used here.
+/// The values of CUdevice_attribute, CUjit_option and flags that vernier uses.
 enum Attribute : int {
   kMultiprocessors = 16,
   kComputeMajor = 75,
@@ -48,11 +48,12 @@ enum FunctionAttribute : int { kMaxDynamicSharedBytes = 8 };
 enum JitOption : int { kJitErrorLog = 5, kJitErrorLogBytes = 6 };
 enum StreamFlags : unsigned { kStreamNonBlocking = 1 };
 enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
-/// What EventQuery answers while the stream has not come to the event.
+/// EventQuery returns this while the stream has not reached the event.
 inline constexpr Code kNotReady = 600;
 
-/// The functions by the driver's names without their prefix. Copies refer to the same library,
-/// which stays open for the life of the process.
+/// The driver's functions, named without their prefix `cu`. They return 0 for success and may be
+/// called from any thread; those on streams and memory need a CurrentContext on that thread.
+/// Copies refer to the same library, which stays open for the life of the process.
 struct Driver {
   Code (*Init)(unsigned flags);
   Code (*GetErrorName)(Code, const char** out);
@@ -97,7 +98,8 @@ struct Driver {
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                        Stream, void** arguments, void** extra);
 
-  /// Opens `library` and starts the driver. kUnavailable says why CUDA cannot be used here.
+  /// Opens `library` and initialises the driver. kUnavailable, with the reason, if the library or
+  /// one of its functions is missing, or if the driver sees no device.
   static Result<Driver> Load(const char* library = kDriverLibrary);
 
   /// Success, or kBackend: "CUDA: <doing>: out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
@@ -198,10 +200,12 @@ inline Result<Driver> Driver::Load(const char* library) {
   return driver;
 }
 
-/// A device's primary context, retained as long as this lives. Move-only.
+/// A device's primary context, retained for the lifetime of this object. Move-only. Const functions
+/// may be called from any thread.
 class PrimaryContext {
  public:
-  /// kInvalidArgument for a number that no device has.
+  /// `ordinal` counts devices from 0. kInvalidArgument if there is no such device; kBackend if the
+  /// driver fails.
   static Result<PrimaryContext> Retain(const Driver& driver, int ordinal) {
     int devices = 0;
     VERNIER_TRY(driver.Check(driver.DeviceGetCount(&devices), "counting devices"));
@@ -231,12 +235,12 @@ class PrimaryContext {
   int ordinal() const { return ordinal_; }
   Context context() const { return context_; }
 
-  /// The device's name, as "NVIDIA H200".
+  /// The device's name, such as "NVIDIA H200"; "unknown" if the driver does not answer.
   std::string name() const {
     char text[256] = {};
     return driver_.DeviceGetName(text, sizeof(text), device_) == 0 ? text : "unknown";
   }
-  /// 0 when the driver does not know the attribute.
+  /// 0 if the driver does not know the attribute.
   int attribute(Attribute which) const {
     int value = 0;
     return driver_.DeviceGetAttribute(&value, which, device_) == 0 ? value : 0;
@@ -252,7 +256,9 @@ class PrimaryContext {
   Context context_;
 };
 
-/// Makes a context current for this thread until the end of the scope; what was current returns.
+/// Makes a context current on this thread until the end of the scope, then restores the previous
+/// one. Check status(): if it is an error, no context was made current. `context` must outlive
+/// this.
 class CurrentContext {
  public:
   explicit CurrentContext(const PrimaryContext& context)
@@ -271,10 +277,11 @@ class CurrentContext {
   Code code_;
 };
 
-/// Memory of a device. Keeps the context alive.
+/// Memory on a device; keeps the context alive. May be released on any thread. The contents are
+/// not initialised.
 class DeviceMemory {
  public:
-  /// kBackend when there is not enough. Zero bytes give a null pointer.
+  /// kBackend if there is not enough memory. Zero bytes give a null pointer.
   static Result<std::shared_ptr<DeviceMemory>> Allocate(
       std::shared_ptr<const PrimaryContext> context, size_t bytes) {
     DevicePointer pointer = 0;

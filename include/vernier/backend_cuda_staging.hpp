@@ -1,6 +1,6 @@
-// Copies between ordinary host memory and a CUDA device at the speed of the bus: in pieces, through
-// page-locked memory, which several threads fill or empty while the device copies. The driver's own
-// way for ordinary memory does the same with one thread, one piece after the other. Header-only.
+// Copies between pageable host memory and a CUDA device at the speed of the bus. The copies go in
+// pieces through page-locked memory, which several threads fill or empty while the device copies.
+// For pageable memory the driver does the same with a single thread, piece by piece. Header-only.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,13 @@
 
 namespace vernier::cuda {
 
-/// Not thread-safe. Its page-locked memory, kLanes * 2 pieces, is taken when it is first needed.
+/// Not thread-safe: one copy at a time. The page-locked memory, kLanes * 2 pieces (32 MiB), is
+/// allocated on first use; if that fails, the driver copies.
 class StagedCopies {
  public:
-  static constexpr size_t kPiece = size_t{2} << 20;
-  static constexpr size_t kLanes = 8;
-  /// Fewer bytes are left to the driver.
+  static constexpr size_t kPiece = size_t{2} << 20;  ///< bytes
+  static constexpr size_t kLanes = 8;                ///< threads at most
+  /// In bytes. The driver makes smaller copies.
   static constexpr size_t kWorthStaging = size_t{256} << 10;
 
   explicit StagedCopies(std::shared_ptr<const PrimaryContext> context)
@@ -32,8 +33,9 @@ class StagedCopies {
   StagedCopies(const StagedCopies&) = delete;
   StagedCopies& operator=(const StagedCopies&) = delete;
 
-  /// Ordered on the stream. Host memory of kWorthStaging bytes or more has been read when this
-  /// returns; less must stay until the stream has come past.
+  /// Copies `bytes` bytes, ordered on `stream`. On return, host memory of kWorthStaging bytes or
+  /// more has been read; smaller blocks must stay valid until the stream has passed this point.
+  /// kBackend if the driver fails; the contents of the device memory are then undefined.
   Status ToDevice(DevicePointer to, const void* from, size_t bytes, Stream stream) {
     if (bytes == 0) return {};
     if (bytes < kWorthStaging || !Prepare()) {
@@ -54,7 +56,8 @@ class StagedCopies {
     });
   }
 
-  /// After what is on the stream already. All bytes are there when this returns.
+  /// Copies after everything that is already on `stream`. On return, all bytes have arrived.
+  /// kBackend if the driver fails; the contents of the host memory are then undefined.
   Status ToHost(void* to, DevicePointer from, size_t bytes, Stream stream) {
     if (bytes == 0) return {};
     if (bytes < kWorthStaging || !Prepare()) {
@@ -73,7 +76,7 @@ class StagedCopies {
             kToHost));
         return Mark(slot, stream);
       };
-      // One piece is on its way while the other is emptied.
+      // One piece is in flight while the other is emptied.
       VERNIER_TRY(order(lane * kPiece, 0));
       for (size_t at = lane * kPiece, turn = 0; at < bytes; at += step, ++turn) {
         VERNIER_TRY(order(at + step, turn + 1));
@@ -91,7 +94,7 @@ class StagedCopies {
 
   struct Slot {
     std::byte* memory = nullptr;
-    Event event = nullptr;  ///< the last copy from or to the memory
+    Event event = nullptr;  ///< marks the last copy from or to the memory
   };
 
   const Driver& driver() const { return context_->driver(); }
@@ -102,7 +105,7 @@ class StagedCopies {
     return driver().Check(driver().EventRecord(slot.event, stream), "marking a copy");
   }
 
-  // False: there is no page-locked memory to be had, and the driver must do.
+  // False: no page-locked memory is available, and the driver must copy.
   bool Prepare() {
     if (memory_ != nullptr || failed_) return memory_ != nullptr;
     const CurrentContext current(*context_);
@@ -127,7 +130,7 @@ class StagedCopies {
     (void)driver().MemFreeHost(std::exchange(memory_, nullptr));
   }
 
-  // A lane for each of several threads, or the only one here.
+  // Runs one lane on each of several threads, or a single one on this thread.
   template <typename Lane>
   Status InLanes(size_t bytes, const Lane& lane) const {
     const size_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -147,7 +150,7 @@ class StagedCopies {
       try {
         threads.emplace_back(work, i);
       } catch (const std::system_error&) {
-        // No more threads to be had: the rest is done here.
+        // No more threads are available: this thread runs the remaining lanes.
         break;
       }
       ++own;

@@ -1,4 +1,4 @@
-// vernier::DType to and from the (code, bits) pair of the plug-in boundary.
+// Converts vernier::DType to and from the (code, bits) pair of the plug-in boundary.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 
 namespace vernier {
 
+/// One element type on both sides. `bits` is the size of an element, 0 for strings.
 struct AbiDType {
   DType dtype;
   uint8_t code;
@@ -41,6 +42,7 @@ inline constexpr std::array<AbiDType, kDTypeCount - 1> kAbiDTypes = {{
     {DType::kFloat4E2M1, VN_DTYPE_FLOAT4_E2M1FN, 4},
 }};
 
+/// kUndefined, and a number that is no DType, give VN_DTYPE_SKIPPED with 0 bits.
 constexpr AbiDType ToAbi(DType dtype) {
   for (const AbiDType& row : kAbiDTypes) {
     if (row.dtype == dtype) return row;
@@ -48,6 +50,7 @@ constexpr AbiDType ToAbi(DType dtype) {
   return {DType::kUndefined, VN_DTYPE_SKIPPED, 0};
 }
 
+/// nullopt for a pair that stands for none of vernier's types.
 constexpr std::optional<DType> FromAbi(uint8_t code, uint8_t bits) {
   for (const AbiDType& row : kAbiDTypes) {
     if (row.code == code && row.bits == bits) return row.dtype;

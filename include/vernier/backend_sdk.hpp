@@ -7,6 +7,9 @@
 //   static Result<std::unique_ptr<MyBackend>> Create(const sdk::Host&, sdk::Options);
 //   std::string_view framework_version() const, framework_path() const;
 //   Result<std::unique_ptr<sdk::Session>> Open(const vn_model&, sdk::Options);
+// and may have, where it has something to declare (see vn_backend_api):
+//   static constexpr uint32_t kReferenceRank;
+//   static std::span<const std::string_view> NeutralEnvironments();
 #pragma once
 
 #include <algorithm>
@@ -19,21 +22,10 @@
 
 #include "vernier/backend_abi.h"
 #include "vernier/backend_dtype.h"
+#include "vernier/backend_options.hpp"
 #include "vernier/status.h"
 
 namespace vernier::sdk {
-
-inline std::string_view View(vn_str text) {
-  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
-}
-inline vn_str Str(std::string_view text) { return {text.data(), text.size()}; }
-
-/// A row of a backend's OptionTable(): `type` is a word for what it takes (path, int, word, list),
-/// `fallback` what holds where the option is not given, empty for nothing. All must be literals.
-inline vn_option_info OptionRow(std::string_view name, std::string_view type,
-                                std::string_view fallback, std::string_view help) {
-  return {sizeof(vn_option_info), Str(name), Str(type), Str(fallback), Str(help)};
-}
 
 /// What the host offers: logging, and whether the user has interrupted the run.
 class Host {
@@ -74,32 +66,6 @@ class Host {
 
  private:
   const vn_host* host_;
-};
-
-/// Options by key; the last occurrence wins. Values are borrowed from the host for the call.
-class Options {
- public:
-  Options(const vn_option* options, size_t count) : options_(options, count) {}
-
-  std::string_view Get(std::string_view key, std::string_view fallback = {}) const {
-    std::string_view value = fallback;
-    for (const vn_option& option : options_) {
-      if (View(option.key) == key) value = View(option.value);
-    }
-    return value;
-  }
-
-  /// All values of a key, in order.
-  std::vector<std::string> GetAll(std::string_view key) const {
-    std::vector<std::string> values;
-    for (const vn_option& option : options_) {
-      if (View(option.key) == key) values.emplace_back(View(option.value));
-    }
-    return values;
-  }
-
- private:
-  std::span<const vn_option> options_;
 };
 
 /// Declaration of one input or output. `rank_known` false leaves the shape open, kUndefined the
@@ -255,6 +221,8 @@ const vn_backend_api* AnswerQuery(const vn_host* host) {
     api.info = &Slots::Info;
     api.not_exposed_at = &Slots::NotExposedAt;
     api.run = &Slots::Run;
+    api.reference_rank = &Slots::ReferenceRank;
+    api.neutral_environment_at = &Slots::NeutralEnvironmentAt;
     return api;
   }();
   return &kApi;
@@ -274,7 +242,24 @@ struct Exporter {
     return Guard(Host(QueriedHost<Exporter>()), [&]() -> Status {
       const std::span<const vn_option_info> table = Backend::OptionTable();
       if (index >= table.size()) return NotFound("no more options");
-      *out = table[index];
+      FillOption(table[index], out);
+      return {};
+    });
+  }
+
+  static uint32_t ReferenceRank(vn_backend*) noexcept {
+    if constexpr (requires { Backend::kReferenceRank; }) return Backend::kReferenceRank;
+    return 0;
+  }
+
+  static vn_status* NeutralEnvironmentAt(vn_backend* b, size_t index, vn_str* out) noexcept {
+    return Guard(*Of(b).host, [&]() -> Status {
+      std::span<const std::string_view> list;
+      if constexpr (requires { Backend::NeutralEnvironments(); }) {
+        list = Backend::NeutralEnvironments();
+      }
+      if (index >= list.size()) return NotFound("no more environments");
+      *out = Str(list[index]);
       return {};
     });
   }

@@ -1,5 +1,5 @@
-// How the outputs of two runners are judged. A plain aggregate: the command line, the plan file
-// and library users fill the same struct.
+// How the outputs of two runners are judged. A plain aggregate: the command line, the run file and
+// library users fill the same struct. A value equal to its threshold passes; NaN never does.
 #pragma once
 
 #include <array>
@@ -15,13 +15,14 @@
 
 namespace vernier {
 
-/// A value that may differ per output: entries by exact name, a fallback for all other names.
+/// A value that may differ for each output: entries by exact name, a fallback for all other names.
+/// Empty entries and no fallback mean that nothing was given.
 template <typename T>
 struct PerOutput {
   std::optional<T> fallback;
   std::vector<std::pair<std::string, T>> entries;
 
-  /// The entry of that name (the last one given wins), else the fallback, else `builtin`.
+  /// The entry of that name (the last one wins), else the fallback, else `builtin`.
   T Lookup(std::string_view name, T builtin) const {
     for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
       if (it->first == name) return it->second;
@@ -30,13 +31,13 @@ struct PerOutput {
   }
 };
 
-/// The statistic of the differences that `simple` holds against the tolerances.
+/// The statistic of the differences that `simple` compares with the tolerances.
 enum class ErrorStat : uint8_t { kElemwise, kMax, kMean, kMedian, kQuantile };
 
 /// Where the tolerances of `simple` come from.
 enum class ToleranceRule : uint8_t {
   kFixed,  ///< atol and rtol
-  kAuto,   ///< the errors that faultless runners can have; see docs/tolerance.md
+  kAuto,   ///< error bounds derived from the arithmetic; see docs/tolerance.md
 };
 
 enum class CompareFunction : uint8_t {
@@ -74,7 +75,8 @@ class PerMetric {
   std::array<T, kMetricCount> values_{};
 };
 
-/// "elemwise", "max", ...: the spelling of --check-error-stat.
+/// "elemwise", "max", ...: the spelling of --check-error-stat. The inverse gives nullopt for an
+/// unknown name.
 std::string_view ErrorStatName(ErrorStat stat);
 std::optional<ErrorStat> ErrorStatFromName(std::string_view name);
 
@@ -90,30 +92,31 @@ inline constexpr double kDefaultErrorQuantile = 0.99;
 inline constexpr double kDefaultMismatchExcess = 10;
 
 struct CompareOptions {
-  /// Run in this order on every pair of outputs; all must pass.
+  /// Applied in this order to every pair of outputs; all must pass.
   std::vector<CompareFunction> functions = {CompareFunction::kSimple};
 
-  /// `simple`: an element (or statistic) is in tolerance when its absolute difference is <= atol
-  /// or its relative difference, against the later runner, is <= rtol. Names are the first
-  /// runner's.
+  /// `simple`: an element (or statistic) is within tolerance if its absolute difference is <= atol
+  /// or its difference relative to the later runner is <= rtol. Both >= 0; kDefaultTolerance if not
+  /// given. Names are those of the earlier runner's outputs, here and below.
   PerOutput<double> rtol;
   PerOutput<double> atol;
   /// kAuto has no effect on outputs for which atol or rtol has an entry or a fallback.
   PerOutput<ToleranceRule> tolerance;
-  /// Several statistics must all be in tolerance. An empty list means elemwise.
+  /// All of several statistics must be within tolerance. An empty list means elemwise.
   PerOutput<std::vector<ErrorStat>> check_error_stat;
-  /// Within [0, 1]; looked at only where the quantile statistic is checked.
+  /// Within [0, 1]; used only if the quantile statistic is checked.
   PerOutput<double> error_quantile;
   /// Infinities of the same sign match instead of differing by NaN.
   bool infinities_compare_equal = false;
 
   /// `simple`: the share of elements, within [0, 1], that may be out of tolerance, as long as none
-  /// of them differs by NaN or exceeds its nearer tolerance more than max_mismatch_excess times.
-  /// Outputs without a share allow none. With another statistic to check, both must hold.
+  /// of them is NaN on either side or exceeds its nearer tolerance by more than a factor of
+  /// max_mismatch_excess. Outputs without a share allow none. It applies in addition to other
+  /// statistics.
   PerOutput<double> max_mismatch_share;
   PerOutput<double> max_mismatch_excess;
 
-  /// `indices`: how far apart equal values may be, in positions.
+  /// `indices`: by how many positions an equal value may have moved; >= 0.
   PerOutput<int64_t> index_tolerance;
 
   /// Of the metrics, each in its unit (PSNR and SNR in decibels, ULP in representable numbers, the
@@ -121,7 +124,7 @@ struct CompareOptions {
   /// of the others. Without an entry and a fallback, the default that --help shows.
   PerMetric<PerOutput<double>> thresholds;
 
-  /// So many of the worst elements are reported where an output does not match.
+  /// How many of the worst elements are reported for an output that does not match; >= 0.
   int64_t worst_elements = 5;
 
   /// Transposes or reshapes the later runner's output to the earlier one's shape.
@@ -130,11 +133,12 @@ struct CompareOptions {
   bool fail_fast = false;
   /// Judges each output by its metrics' mean over the iterations.
   bool check_average = false;
-  /// Pairs outputs by the peer's loose rules and tolerates one-sided outputs.
+  /// Pairs outputs by Polygraphy's loose rules and tolerates one-sided outputs.
   bool lenient = false;
 };
 
-/// Whether the output of that name is judged by what faultless runners can differ by.
+/// Whether the error bounds of ToleranceRule::kAuto apply to the output of that name: not if atol
+/// or rtol has a value for it.
 bool HasAutoTolerance(const CompareOptions& options, std::string_view name);
 
 /// One `--postprocess` entry: an output is replaced by the indices of its largest values.
@@ -143,8 +147,8 @@ struct TopK {
   int64_t axis = -1;  ///< negative counts from the last axis
 };
 
-/// kInvalidArgument when check_average is combined with something that has no average: fail_fast,
-/// `indices`, or `simple` with the elemwise statistic.
+/// kInvalidArgument if check_average is combined with something that has no average: fail_fast,
+/// `indices`, a mismatch share, or `simple` with the elemwise statistic.
 Status CheckAverageOptions(const CompareOptions& options);
 
 }  // namespace vernier

@@ -1,4 +1,4 @@
-// A size by the name of a dimension.
+// A size for a named dimension, as `--dim NAME=SIZE` gives it.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,12 @@
 
 namespace vernier {
 
-/// A size for the dimensions that a model leaves free under one name, or for the one that
-/// "INPUT[AXIS]" means.
+/// A size for all free dimensions of a model with one name, or for the single one that
+/// "INPUT[AXIS]" addresses (AXIS counts from 0). If that dimension has a name, the size applies to
+/// the name.
 struct DimSize {
   std::string dimension;
-  int64_t size = 0;
+  int64_t size = 0;  ///< in elements, >= 0
 
   bool operator==(const DimSize&) const = default;
 };

@@ -1,5 +1,6 @@
-// Element types. The numbers are those of ONNX's TensorProto.DataType (onnx-ml.proto), so that the
-// ONNX reader needs no table. Header-only: plug-ins use it without linking anything.
+// Element types. The numbers are those of ONNX's TensorProto.DataType (onnx-ml.proto), so the ONNX
+// reader needs no table. Header-only: plug-ins use it without linking anything. All functions are
+// constexpr; their argument must be an enumerator of DType.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ enum class DType : uint8_t {
 };
 inline constexpr int kDTypeCount = 24;
 
-/// What a value of the type is, as far as arithmetic is concerned.
+/// The kind of arithmetic for a type. kNone for kUndefined.
 enum class DTypeKind : uint8_t {
   kNone,
   kFloat,
@@ -80,7 +81,7 @@ constexpr const DTypeRow& Row(DType dtype) { return kDTypeRows[static_cast<size_
 /// kUndefined is "undefined".
 constexpr std::string_view DTypeName(DType dtype) { return internal::Row(dtype).name; }
 
-/// The inverse of DTypeName. nullopt for an unknown name.
+/// The inverse of DTypeName(). nullopt for any other name, "undefined" included.
 constexpr std::optional<DType> DTypeFromName(std::string_view name) {
   for (size_t i = 1; i < internal::kDTypeRows.size(); ++i) {
     if (internal::kDTypeRows[i].name == name) return static_cast<DType>(i);
@@ -88,7 +89,8 @@ constexpr std::optional<DType> DTypeFromName(std::string_view name) {
   return std::nullopt;
 }
 
-/// A DType from an ONNX data type number. nullopt if it is not one of the types above.
+/// The DType of an ONNX data type number. nullopt if it is none of the types above, and for 0
+/// (undefined).
 constexpr std::optional<DType> DTypeFromOnnx(int64_t number) {
   if (number <= 0 || number >= kDTypeCount) return std::nullopt;
   return static_cast<DType>(number);
@@ -99,8 +101,9 @@ constexpr DTypeKind Kind(DType dtype) { return internal::Row(dtype).kind; }
 /// Bits of one element: 4 for the packed types, 0 for strings and kUndefined.
 constexpr int BitsOf(DType dtype) { return internal::Row(dtype).bits; }
 
-/// Bytes of `count` elements stored densely: 4-bit types pack two to a byte, first element in the
-/// low nibble, as ONNX's raw_data. nullopt when the size overflows or the type has no fixed size.
+/// Bytes of `count` elements stored densely. 4-bit types pack two elements into a byte, the first
+/// one in the low nibble, as in ONNX's raw_data; an odd count leaves the last high nibble unused.
+/// nullopt if the size overflows or the type has no fixed size (strings, kUndefined).
 constexpr std::optional<uint64_t> ByteSize(DType dtype, uint64_t count) {
   const auto bits = static_cast<uint64_t>(BitsOf(dtype));
   if (bits == 0) return std::nullopt;

@@ -1,4 +1,6 @@
-// Finds a framework's shared library where people have it. For plug-ins; header-only.
+// Finds a framework's shared library in the places where people install it. For plug-ins;
+// header-only. Starts no process and runs no Python. Thread-safe as long as nobody changes the
+// environment.
 #pragma once
 
 #include <dlfcn.h>
@@ -15,7 +17,7 @@
 
 namespace vernier::sdk {
 
-/// Where a framework's library may be.
+/// Where to look for a framework's library.
 struct LibrarySearch {
   std::string framework;                  ///< "ONNX Runtime", for messages
   std::string install_hint;               ///< "pip install onnxruntime"
@@ -27,6 +29,7 @@ struct LibrarySearch {
   std::vector<std::string> system_names;  ///< for the dynamic linker: "libonnxruntime.so.1"
 };
 
+/// `handle` is dlopen's and is not closed: frameworks do not survive being unloaded.
 struct LoadedLibrary {
   void* handle = nullptr;
   std::string path;
@@ -111,8 +114,8 @@ inline std::vector<std::filesystem::path> SitePackages() {
   return folders;
 }
 
-/// Where a library may lie when people name a place: the place itself, an install prefix, a Python
-/// environment, its site-packages, or the wheel's folder in there.
+/// The folders to search below a place that the user named: the place itself, an install prefix, a
+/// Python environment, its site-packages, or the wheel's folder in there. They need not exist.
 inline std::vector<std::filesystem::path> FoldersOfRoot(const LibrarySearch& search,
                                                         const std::filesystem::path& root) {
   namespace fs = std::filesystem;
@@ -169,7 +172,8 @@ inline Status NotAtPlace(const LibrarySearch& search, std::string_view option_va
   return Unavailable(search.framework + " is not at '" + place + "' (" + search.option + ")");
 }
 
-/// Opens the first candidate that loads. kUnavailable says what was tried and how to install it.
+/// Opens the first candidate that loads. kUnavailable, with what was tried and how to install the
+/// framework, if none does.
 inline Result<LoadedLibrary> LoadFrameworkLibrary(const LibrarySearch& search,
                                                   std::string_view option_value) {
   std::string failures;

@@ -1,6 +1,7 @@
-// How a plug-in hands over the times of single layers: in a file that the host names with the
-// session option `layer_times`, one line a layer: seconds, type and name with tabs between them.
-// Only frameworks that measure layers need it.
+// How a plug-in hands over the times or the names of single layers: in a file that the host names
+// with the option of that role (VN_ROLE_LAYER_TIMES and the two below it in backend_abi.h), one
+// line a layer: seconds, type and name with tabs between them. Only frameworks that know their
+// layers need it.
 #pragma once
 
 #include <cstdio>
@@ -10,9 +11,9 @@
 namespace vernier::sdk {
 
 struct LayerTime {
-  std::string name;
+  std::string name;    ///< for names: the nodes that it computes
   std::string type;    ///< what the framework calls the operation
-  double seconds = 0;  ///< mean of an inference
+  double seconds = 0;  ///< mean of an inference; 0 where names are asked for
 };
 
 /// A file that cannot be written is left out: times are no reason for a session to fail, and the

@@ -56,6 +56,10 @@ struct RunnerPlan {
   std::vector<std::string> plugin_options;
   RunnerPlace place = RunnerPlace::kAuto;
   ModelPlan model;
+  // Asked of backends that say that they can (roles of options in backend_abi.h); others go on as
+  // they do without. Set by `vernier profile` for its own sessions; no part of a run's file.
+  bool alone = false;       ///< no other runner computes meanwhile
+  std::string layer_times;  ///< file for the times of single layers; empty: they are not measured
   // For profiles of TensorRT, which are to take what feeds will have.
   std::vector<DimSize> dims;  ///< --dim
   bool equal_names = true;    ///< dimensions of one name have one size

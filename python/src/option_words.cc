@@ -18,7 +18,7 @@ namespace {
 using RowTuple = std::tuple<std::string, std::vector<std::string>, int, int, std::string>;
 
 std::vector<RowTuple> OptionRows(const std::string& command) {
-  const CommandEntry* entry = FindCommand(command);
+  const CommandSpec* entry = FindCommand(command);
   if (entry == nullptr || entry->options == nullptr) {
     throw StatusError{InvalidArgument("there is no command '" + command + "' with options")};
   }
@@ -36,7 +36,7 @@ std::vector<RowTuple> OptionRows(const std::string& command) {
 }  // namespace
 
 Result<Words> ParseWords(const std::string& command, std::vector<std::string> words) {
-  const CommandEntry* entry = FindCommand(command);
+  const CommandSpec* entry = FindCommand(command);
   if (entry == nullptr || entry->options == nullptr) {
     return InvalidArgument("there is no command '" + command + "' with options");
   }

@@ -53,10 +53,11 @@ def wanted_files(asked):
     plugins = {name for name in below(asked.build / "lib/vernier/backends",
                                       "vernier/_program/lib/vernier/backends", "*.so")
                if not re.search("tensorrt|torch|_fake|_fault", name)}
-    return ({"vernier/_native.abi3.so", "vernier/_program/bin/vernier"} | plugins
+    return ({"vernier/_native.abi3.so", "vernier/_program/bin/vernier",
+             "share/man/man1/vernier-run.1"} | plugins
             | below(asked.source / "python/vernier", "vernier", "*")
             | below(asked.source / "libexec/vernier", "vernier/_program/libexec/vernier", "*")
-            | below(asked.source / "docs/man", "share/man/man1", "*.1"))
+            | below(asked.build / "share/man/man1", "share/man/man1", "*.1"))
 
 
 def refuse_other_builds(asked):

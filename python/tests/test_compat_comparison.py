@@ -300,7 +300,7 @@ def test_changed_models(tmp_path):
                 print(runner.infer(feed)["y"].tolist())
         """, tmp_path)
     assert printed[:4] == ["['Relu', 'Add'] ['Relu', 'Add']"] * 4
-    assert printed[4:] == ["[('c', 1), ('r', 2)]", "True", "['Add', 'Add'] ['r']", "True",
+    assert printed[4:] == ["[('c', 1), ('r', 2), ('y', 2)]", "True", "['Add', 'Add'] ['r']", "True",
                            *[str([[5.0] * 3] * 2)] * 3]
 
 

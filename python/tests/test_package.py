@@ -59,3 +59,25 @@ def test_unknown_name():
         assert "no_such_thing" in str(error)
     else:
         raise AssertionError("no error")
+
+
+def test_the_source_tree_is_the_package(tmp_path):
+    """All modules import from there as they are; only the compiled one comes from elsewhere."""
+    source = pathlib.Path(__file__).parents[1]
+    native, = FOLDER.glob("_native*")
+    (tmp_path / native.name).symlink_to(native)
+    names = [".".join(path.relative_to(source).with_suffix("").parts)
+             for path in sorted((source / "vernier").rglob("*.py"))]
+    names = [name.removesuffix(".__init__") for name in names if "__main__" not in name]
+    done = run("-B", "-c", f"""
+import importlib, sys
+sys.path.insert(0, {str(source)!r})
+import vernier
+vernier.__path__.append({str(tmp_path)!r})
+for name in {names}:
+    importlib.import_module(name)
+print(vernier.__file__, *sys.modules["vernier._polygraphy"].__path__)
+""")
+    assert done.returncode == 0, done.stderr
+    shim = source.parent / "libexec" / "vernier" / "shim" / "polygraphy"
+    assert done.stdout.split() == [str(source / "vernier" / "__init__.py"), str(shim)]

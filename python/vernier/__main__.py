@@ -3,10 +3,7 @@
 import os
 import sys
 
-
-def program():
-    """The path of the executable."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "_program", "bin", "vernier")
+from vernier._places import program
 
 
 def environment():

@@ -12,6 +12,8 @@ import socket
 import sys
 import threading
 
+from . import _places
+
 PACKAGE = "vernier._worker"
 _numbers = itertools.count()
 
@@ -20,8 +22,7 @@ def worker():
     """The package of the Python worker, which the wheel carries with the program."""
     if PACKAGE in sys.modules:
         return sys.modules[PACKAGE]
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_program", "libexec",
-                          "vernier", "vernier_worker")
+    folder = os.path.join(_places.libexec(), "vernier_worker")
     spec = importlib.util.spec_from_file_location(
         PACKAGE, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
     module = importlib.util.module_from_spec(spec)

@@ -2,8 +2,9 @@
 
 import subprocess
 
-from .__main__ import environment, program
+from .__main__ import environment
 from ._errors import of_exit
+from ._places import program
 
 
 def run(words):

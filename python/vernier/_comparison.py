@@ -6,7 +6,7 @@ from ._copies import Copies
 from ._errors import InvalidArgument
 from ._logging import logger, sink
 from ._record import Record
-from ._results import IterationResult, Iterations, RunResults, _as_iteration, load_results
+from ._results import IterationResult, Iterations, RunResults, as_iteration, load_results
 from ._words import words
 
 NAMES = ("a", "b", "c", "d", "e", "f", "g", "h")
@@ -50,7 +50,7 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
     for value in (a, b, *more):
         if isinstance(value, RunResults):
             value.check_intact()
-    results = RunResults((label, [_as_iteration(its[i]) for i in range(len(its))]
+    results = RunResults((label, [as_iteration(its[i]) for i in range(len(its))]
                           if not isinstance(its, Iterations) else its)
                          for (_, its), label in zip(sides, labels))
     return Record(text, code, results)

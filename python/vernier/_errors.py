@@ -75,7 +75,7 @@ _FLAG = re.compile(rf"(?:\bargument )?(?<![\w-])({_NAME})(?:/{_NAME}|/-\w+)*(:?)
 
 def _in_python(message):
     """The program's sentence with keywords for flags: what a call of Python has to say."""
-    from ._words import keyword_of
+    from ._keywords import keyword_of
 
     def keyword(found):
         name, has_value = keyword_of(found[1])
@@ -90,6 +90,11 @@ def make(code, message):
     if code == _CANCELLED:
         return KeyboardInterrupt(message)
     return _CLASSES.get(code, InternalError)(_in_python(message))
+
+
+def of_failure(failure):
+    """The exception of a Failure of the Python worker's modules."""
+    return make(failure.code, failure.message)
 
 
 def of_exit(code, message):

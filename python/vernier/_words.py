@@ -1,59 +1,13 @@
 """Keywords of Python to words of a command line: the option rows of the program say how."""
 
 import difflib
-import functools
 import os
 import re
 
-from . import _native
 from ._errors import InvalidArgument
+from ._keywords import APPEND, COUNT, NONE, ONE, OPTIONAL, PLUS, STAR, keywords, spelled
 
-NONE, ONE, OPTIONAL, STAR, PLUS = range(5)  # Arity in src/cli/option_table.h
-STORE, APPEND, COUNT, RUNNER, HELP = range(5)  # OptionAction
-
-# Options that the program has and calls have not, and what does the same.
-_LOG = "the log is Python's logger 'vernier': set its level and handlers"
-_PROGRAM = "only the program does that: `python -m vernier`"
-_BLAME = "vernier.blame does that"
-ELSEWHERE = {
-    **dict.fromkeys(("verbose", "quiet", "verbosity", "silent", "log_format", "log_file"), _LOG),
-    **dict.fromkeys(("resume_run", "gen_script"), _PROGRAM),
-}
 _NEGATIVE = re.compile(r"-\d+|-\d*\.\d+|-")  # words that the parser takes for values
-# After a run; of vernier.blame they are options.
-OF_BLAME = frozenset(("blame", "save_blame", "bundle", "max_host_mem", "max_gpu_mem"))
-
-
-@functools.lru_cache(maxsize=None)
-def keywords(command):
-    """Every keyword of a command with its row: the names of flags with underscores, and dests."""
-    found = {}
-    for dest, flags, arity, action, _ in _native.option_rows(command):
-        if not flags or action in (RUNNER, HELP):
-            continue
-        elsewhere = _BLAME if command == "run" and dest in OF_BLAME else ELSEWHERE.get(dest)
-        row = (flags[0], arity, action, elsewhere)
-        for flag in flags:
-            if flag.startswith("--"):
-                found[flag[2:].replace("-", "_")] = row
-        found.setdefault(dest, row)
-    return found
-
-
-# Commands that functions of the package stand for.
-_COMMANDS = ("run", "compare", "blame", "profile", "check consistency", "check extremes",
-             "check lint")
-
-
-@functools.lru_cache(maxsize=None)
-def keyword_of(flag):
-    """The keyword of a flag and whether it takes a value; None where no function takes it."""
-    name = _keyword(flag)
-    for command in _COMMANDS:
-        row = keywords(command).get(name)
-        if row is not None and row[3] is None:
-            return name, row[1] != NONE
-    return None, False
 
 
 def _text(value):
@@ -96,7 +50,7 @@ def words(command, options):
         if flag == "--dim" and isinstance(value, dict):
             value = [f"{name}={_text(size)}" for name, size in value.items()]
         if elsewhere:
-            raise InvalidArgument(f"{_keyword(flag)}: {elsewhere}")
+            raise InvalidArgument(f"{spelled(flag)}: {elsewhere}")
         out += _row_words(row, value)
     return out
 
@@ -117,19 +71,15 @@ def _row_words(row, value):
     if value is True and arity in (NONE, OPTIONAL, STAR):
         return [flag]
     if arity == NONE:
-        raise InvalidArgument(f"{_keyword(flag)}: expected True or False, got {value!r}")
+        raise InvalidArgument(f"{spelled(flag)}: expected True or False, got {value!r}")
     if action == APPEND:
         return [word for entry in _occurrences(arity, value) for word in _joined(flag, entry)]
     values = _values(value)
     if arity in (ONE, OPTIONAL) and len(values) != 1:
-        raise InvalidArgument(f"{_keyword(flag)}: expected one value, got {value!r}")
+        raise InvalidArgument(f"{spelled(flag)}: expected one value, got {value!r}")
     if arity in (ONE, OPTIONAL):
         return [f"{flag}={values[0]}"]
     return _joined(flag, values)
-
-
-def _keyword(flag):
-    return flag.lstrip("-").replace("-", "_")
 
 
 def _joined(flag, values):
@@ -138,6 +88,6 @@ def _joined(flag, values):
         return [f"{flag}={values[0]}"]
     for value in values:
         if value.startswith("-") and not _NEGATIVE.fullmatch(value):
-            raise InvalidArgument(f"{_keyword(flag)}: '{value}' begins with a dash, and such a value "
+            raise InvalidArgument(f"{spelled(flag)}: '{value}' begins with a dash, and such a value "
                                   f"has to be the only one; got {len(values)}")
     return [flag, *values]

@@ -1,5 +1,7 @@
 #include "backend/messages.h"
 
+#include <algorithm>
+
 namespace vernier {
 namespace {
 
@@ -18,6 +20,17 @@ OptionList DecodeOptions(MessageReader& in) {
     value = in.Text();
   }
   return options;
+}
+
+void EncodeTexts(std::span<const std::string> texts, MessageWriter& out) {
+  out.Number<uint64_t>(texts.size());
+  for (const std::string& text : texts) out.Text(text);
+}
+
+std::vector<std::string> DecodeTexts(MessageReader& in) {
+  std::vector<std::string> texts(in.Count(sizeof(uint64_t)));
+  for (std::string& text : texts) text = in.Text();
+  return texts;
 }
 
 }  // namespace
@@ -54,15 +67,13 @@ std::vector<TensorInfo> DecodeInfos(MessageReader& in) {
 }
 
 void LoadRequest::Encode(MessageWriter& out) const {
-  out.Number<uint64_t>(plugin_paths.size());
-  for (const std::string& path : plugin_paths) out.Text(path);
+  EncodeTexts(plugin_paths, out);
   EncodeOptions(options, out);
 }
 
 LoadRequest LoadRequest::Decode(MessageReader& in) {
   LoadRequest request;
-  request.plugin_paths.resize(in.Count(sizeof(uint64_t)));
-  for (std::string& path : request.plugin_paths) path = in.Text();
+  request.plugin_paths = DecodeTexts(in);
   request.options = DecodeOptions(in);
   return request;
 }
@@ -77,7 +88,12 @@ void BackendInfo::Encode(MessageWriter& out) const {
          {&option.name, &option.type, &option.default_value, &option.help}) {
       out.Text(*text);
     }
+    EncodeTexts(option.values, out);
+    EncodeTexts(option.neutral, out);
+    out.Number(static_cast<uint32_t>(option.role));
   }
+  out.Number(reference_rank);
+  EncodeTexts(neutral_environments, out);
 }
 
 BackendInfo BackendInfo::Decode(MessageReader& in) {
@@ -86,13 +102,25 @@ BackendInfo BackendInfo::Decode(MessageReader& in) {
        {&info.name, &info.plugin_version, &info.framework_version, &info.framework_path}) {
     *text = in.Text();
   }
-  info.options.resize(in.Count(4 * sizeof(uint64_t)));
+  constexpr size_t kLeastOption = 6 * sizeof(uint64_t) + sizeof(uint32_t);
+  info.options.resize(in.Count(kLeastOption));
   for (BackendOption& option : info.options) {
     for (std::string* text : {&option.name, &option.type, &option.default_value, &option.help}) {
       *text = in.Text();
     }
+    option.values = DecodeTexts(in);
+    option.neutral = DecodeTexts(in);
+    option.role = static_cast<OptionRole>(in.Number<uint32_t>());
   }
+  info.reference_rank = in.Number<uint32_t>();
+  info.neutral_environments = DecodeTexts(in);
   return info;
+}
+
+const BackendOption* BackendInfo::OptionFor(OptionRole role) const {
+  const auto found = std::find_if(options.begin(), options.end(),
+                                  [&](const BackendOption& option) { return option.role == role; });
+  return found == options.end() ? nullptr : &*found;
 }
 
 void OpenRequest::Encode(MessageWriter& out) const {
@@ -101,8 +129,7 @@ void OpenRequest::Encode(MessageWriter& out) const {
   out.Number(model_bytes);
   out.Text(external_data_dir);
   EncodeInfos(inputs, out);
-  out.Number<uint64_t>(outputs.size());
-  for (const std::string& name : outputs) out.Text(name);
+  EncodeTexts(outputs, out);
   EncodeOptions(options, out);
 }
 
@@ -113,8 +140,7 @@ OpenRequest OpenRequest::Decode(MessageReader& in) {
   request.model_bytes = in.Number<uint64_t>();
   request.external_data_dir = in.Text();
   request.inputs = DecodeInfos(in);
-  request.outputs.resize(in.Count(sizeof(uint64_t)));
-  for (std::string& name : request.outputs) name = in.Text();
+  request.outputs = DecodeTexts(in);
   request.options = DecodeOptions(in);
   return request;
 }

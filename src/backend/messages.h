@@ -53,17 +53,39 @@ struct LoadRequest {
   static LoadRequest Decode(MessageReader& in);
 };
 
+/// What this program may use an option of a plug-in's sessions for: VN_ROLE_* of backend_abi.h.
+enum class OptionRole : uint32_t {
+  kNone = 0,
+  kLayerTimes = 1,
+  kLayerNames = 2,
+  kLayerNodes = 3,
+  kOptimizedModel = 4,
+  kAlone = 5,
+};
+
 /// An option that a plug-in understands, as it describes it itself.
 struct BackendOption {
   std::string name, type, default_value, help;
+  std::vector<std::string> values = {};   ///< all that it takes; empty: any of its type
+  std::vector<std::string> neutral = {};  ///< those that change how is computed, not what
+  OptionRole role = OptionRole::kNone;    ///< may be one that this program does not know
 };
 
+/// A framework that a worker has loaded, and what its backend can do. What a plug-in of an older
+/// interface, which cannot say so, has is empty.
 struct BackendInfo {
   std::string name;
   std::string plugin_version;
   std::string framework_version;
   std::string framework_path;
   std::vector<BackendOption> options = {};
+  /// How close it is to the definition of operators: 1 is closest, 0 is unknown.
+  uint32_t reference_rank = 0;
+  /// Variables of its process, "NAME=value NAME=value", that change how is computed, not what.
+  std::vector<std::string> neutral_environments = {};
+
+  /// The first option with this role; null: there is none.
+  const BackendOption* OptionFor(OptionRole role) const;
 
   void Encode(MessageWriter& out) const;
   static BackendInfo Decode(MessageReader& in);

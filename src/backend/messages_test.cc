@@ -64,8 +64,12 @@ TEST(Messages, LoadRequestComesBack) {
 }
 
 TEST(Messages, BackendInfoComesBack) {
-  const BackendInfo info{
+  BackendInfo info{
       "name", "1", "1.31.1", "/lib/x.so", {{"device", "word", "CPU", "where it runs"}}};
+  info.options.push_back(
+      {"level", "word", "", "", {"0", "1", "2"}, {"0"}, OptionRole::kLayerTimes});
+  info.reference_rank = 30;
+  info.neutral_environments = {"A=1 B=2", "C=3"};
   const std::vector<std::byte> bytes = Encoded(info);
   MessageReader reader(bytes);
   const BackendInfo decoded = BackendInfo::Decode(reader);
@@ -74,11 +78,19 @@ TEST(Messages, BackendInfoComesBack) {
   EXPECT_EQ(decoded.plugin_version, "1");
   EXPECT_EQ(decoded.framework_version, "1.31.1");
   EXPECT_EQ(decoded.framework_path, "/lib/x.so");
-  ASSERT_EQ(decoded.options.size(), 1u);
+  ASSERT_EQ(decoded.options.size(), 2u);
   EXPECT_EQ(decoded.options[0].name, "device");
   EXPECT_EQ(decoded.options[0].type, "word");
   EXPECT_EQ(decoded.options[0].default_value, "CPU");
   EXPECT_EQ(decoded.options[0].help, "where it runs");
+  EXPECT_TRUE(decoded.options[0].values.empty());
+  EXPECT_TRUE(decoded.options[0].neutral.empty());
+  EXPECT_EQ(decoded.options[1].values, info.options[1].values);
+  EXPECT_EQ(decoded.options[1].neutral, info.options[1].neutral);
+  EXPECT_EQ(decoded.reference_rank, 30u);
+  EXPECT_EQ(decoded.neutral_environments, info.neutral_environments);
+  EXPECT_EQ(decoded.OptionFor(OptionRole::kLayerTimes), &decoded.options[1]);
+  EXPECT_EQ(decoded.OptionFor(OptionRole::kLayerNames), nullptr);
 }
 
 TEST(Messages, OpenRequestComesBack) {

@@ -3,13 +3,13 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "backend/abi_tensors.h"
 #include "util/framework_words.h"
-#include "util/page_work.h"
 #include "vernier/backend_dtype.h"
 
 // The status that the host makes for a plug-in. Complete only here: a plug-in sees a pointer.
@@ -33,53 +33,6 @@ vn_status* NewStatus(void*, int32_t code, vn_str message) noexcept {
   return new vn_status{{known ? said : StatusCode::kBackend, WithoutSourcePlaces(View(message))}};
 }
 
-void Log(void* self, int32_t severity, vn_str message) noexcept {
-  static_cast<PluginHost*>(self)->log(severity, View(message));
-}
-
-// Below this, making and mapping pages costs more than copying what a framework had in memory that
-// it uses again and again.
-constexpr size_t kWorthPlacing = size_t{1} << 20;
-
-// The same before the first run: it also pays to have a thread of its own for the pages.
-constexpr size_t kWorthPlacingAhead = size_t{32} << 20;
-
-void* OutputMemory(void* self, size_t size) noexcept {
-  PluginHost& host = *static_cast<PluginHost*>(self);
-  const bool opening = host.stage == PluginHost::Stage::kOpening;
-  if (!opening && host.stage != PluginHost::Stage::kRunning) return nullptr;
-  if (size < (opening ? kWorthPlacingAhead : kWorthPlacing) && !host.fill) return nullptr;
-  if (host.outputs == nullptr) {
-    Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::Create();
-    if (!memory.ok()) return nullptr;
-    host.outputs = *std::move(memory);
-  }
-  using Pages = SharedMemory::Pages;
-  const Result<std::span<std::byte>> bytes =
-      host.outputs->Allocate(size, opening ? Pages::kToBeMade : Pages::kMade);
-  if (!bytes.ok()) return nullptr;
-  if (opening) host.ahead.push_back(*bytes);
-  ++host.placed;
-  if (host.fill) std::memset(bytes->data(), *host.fill, bytes->size());
-  return bytes->data();
-}
-
-const vn_tensor* const* NextInputs(void* self, size_t* count) noexcept {
-  PluginHost& host = *static_cast<PluginHost*>(self);
-  *count = 0;
-  if (host.stage != PluginHost::Stage::kRunning || !host.next_feed) return nullptr;
-  const TensorMap* const feed = host.next_feed();
-  if (feed == nullptr) return nullptr;
-  host.next_feed = nullptr;
-  host.next_inputs = std::make_shared<AbiTensors>();
-  for (const NamedTensor& input : *feed) host.next_inputs->Add(input);
-  *count = host.next_inputs->pointers().size();
-  return host.next_inputs->pointers().data();
-}
-
-// The parent ends a run by killing the worker, so there is nothing to ask while it lives.
-int32_t NotCancelled(void*) noexcept { return 0; }
-
 // A table without one of these is no backend.
 bool HasEverySlot(const vn_backend_api& api) {
   return VN_HAS(&api, vn_backend_api, option_at) && VN_HAS(&api, vn_backend_api, create) &&
@@ -100,6 +53,13 @@ std::vector<vn_option> ToAbiOptions(const OptionList& options) {
 constexpr uint32_t kMaxRank = 1024;
 // A list that has not ended by then never will.
 constexpr size_t kMaxListed = 1'000'000;
+// The same of what a plug-in says of itself, of which the rest is left out.
+constexpr size_t kMostDescribed = 1000;
+
+std::vector<std::string> SplitAtSpaces(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  return std::vector<std::string>(std::istream_iterator<std::string>(stream), {});
+}
 
 Status BadTensor(const vn_tensor& t, std::string_view what) {
   return BackendError("the backend's tensor '" + std::string(View(t.name)) + "' " +
@@ -328,20 +288,6 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
   return outcome;
 }
 
-OutputsAhead::OutputsAhead(PluginHost& host) : memory_(std::exchange(host.outputs, nullptr)) {
-  std::vector<std::span<std::byte>> places = std::exchange(host.ahead, {});
-  if (places.empty()) return;
-  // Where no thread can be had, Take() makes them.
-  pages_ = std::async([places = std::move(places)] {
-    for (const std::span<std::byte> place : places) MakePages(place);
-  });
-}
-
-std::shared_ptr<SharedMemory> OutputsAhead::Take() {
-  if (pages_.valid()) pages_.get();
-  return std::exchange(memory_, nullptr);
-}
-
 Plugin::Plugin(PluginLog log)
     : reached_{.log = std::move(log),
                .outputs = nullptr,
@@ -350,8 +296,7 @@ Plugin::Plugin(PluginLog log)
                .lent = {},
                .next_feed = {},
                .next_inputs = {}} {
-  host_ = {sizeof(vn_host), VN_ABI_MAJOR,  VN_ABI_MINOR, &reached_, &NewStatus, &Log,
-           &NotCancelled,   &OutputMemory, &NextInputs};
+  host_ = TableOf(reached_, &NewStatus);
 }
 
 Plugin::~Plugin() {
@@ -405,22 +350,40 @@ Result<std::unique_ptr<Plugin>> Plugin::LoadOne(const std::string& path, const O
 }
 
 BackendInfo Plugin::info() const {
-  return {std::string(View(api_->name)), std::string(View(api_->version)),
-          std::string(View(api_->framework_version(backend_))),
-          std::string(View(api_->framework_path(backend_))), options()};
+  BackendInfo info{std::string(View(api_->name)), std::string(View(api_->version)),
+                   std::string(View(api_->framework_version(backend_))),
+                   std::string(View(api_->framework_path(backend_))), Options()};
+  if (VN_HAS(api_, vn_backend_api, reference_rank)) {
+    info.reference_rank = api_->reference_rank(backend_);
+  }
+  info.neutral_environments = NeutralEnvironments();
+  return info;
 }
 
-std::vector<BackendOption> Plugin::options() const {
-  constexpr size_t kMostOptions = 1000;  // a list that never ends is the plug-in's mistake
+std::vector<BackendOption> Plugin::Options() const {
   std::vector<BackendOption> options;
-  for (size_t i = 0; i < kMostOptions; ++i) {
+  while (options.size() < kMostDescribed) {
+    // What a plug-in of an older interface does not fill stays empty.
     vn_option_info info{};
     info.struct_size = sizeof(info);
-    if (!Take(api_->option_at(i, &info)).ok()) break;
+    if (!Take(api_->option_at(options.size(), &info)).ok()) break;
     options.push_back({std::string(View(info.name)), std::string(View(info.type)),
-                       std::string(View(info.default_value)), std::string(View(info.help))});
+                       std::string(View(info.default_value)), std::string(View(info.help)),
+                       SplitAtSpaces(View(info.values)), SplitAtSpaces(View(info.neutral)),
+                       static_cast<OptionRole>(info.role)});
   }
   return options;
+}
+
+std::vector<std::string> Plugin::NeutralEnvironments() const {
+  std::vector<std::string> environments;
+  if (!VN_HAS(api_, vn_backend_api, neutral_environment_at)) return environments;
+  while (environments.size() < kMostDescribed) {
+    vn_str variables{};
+    if (!Take(api_->neutral_environment_at(backend_, environments.size(), &variables)).ok()) break;
+    environments.emplace_back(View(variables));
+  }
+  return environments;
 }
 
 Result<std::unique_ptr<PluginSession>> Plugin::Open(const OpenRequest& request,

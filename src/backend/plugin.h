@@ -2,8 +2,6 @@
 // backend_abi.h.
 #pragma once
 
-#include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,50 +10,12 @@
 #include <vector>
 
 #include "backend/device_tensors.h"
-#include "backend/lent_memory.h"
 #include "backend/messages.h"
-#include "util/shared_memory.h"
+#include "backend/plugin_host.h"
 #include "vernier/backend_abi.h"
 #include "vernier/status.h"
 
 namespace vernier {
-
-using PluginLog = std::function<void(int severity, std::string_view text)>;
-
-/// The feed of a session's next run, if it has arrived; null if not. It stays until that run ends.
-using NextFeed = std::function<const TensorMap*()>;
-
-class AbiTensors;
-
-/// What a plug-in's calls of the host reach.
-struct PluginHost {
-  enum class Stage { kOther, kOpening, kRunning };
-
-  PluginLog log;
-  Stage stage = Stage::kOther;              ///< opening and running may want memory for outputs
-  std::shared_ptr<SharedMemory> outputs;    ///< what it has got; null until it asks
-  std::vector<std::span<std::byte>> ahead;  ///< of that, places whose pages are to be made
-  std::optional<uint8_t> fill;              ///< what it holds; then it is there for any output
-  uint64_t placed = 0;                      ///< how often it was given since this was cleared
-  LentMemory lent;     ///< for outputs that the plug-in has in memory of its own
-  NextFeed next_feed;  ///< while it runs
-  std::shared_ptr<AbiTensors> next_inputs;  ///< what it was told of that
-};
-
-/// Memory for outputs of a session's first run. Its pages are made beside what comes before that.
-class OutputsAhead {
- public:
-  OutputsAhead() = default;
-  /// Takes what the plug-in got while it opened the session.
-  explicit OutputsAhead(PluginHost& host);
-
-  /// The memory, once all pages are there; null where there is none, and from the second call on.
-  std::shared_ptr<SharedMemory> Take();
-
- private:
-  std::shared_ptr<SharedMemory> memory_;
-  std::future<void> pages_;  // after the memory, which it writes to
-};
 
 /// One session of a plug-in.
 class PluginSession {
@@ -126,15 +86,14 @@ class Plugin {
   /// The reader of outputs has done with the memory of that number (TensorBlock::lent).
   void TakeBack(uint64_t number) { reached_.lent.TakeBack(number); }
 
-  /// The options that the plug-in says it understands.
-  std::vector<BackendOption> options() const;
-
   /// `bytes` is the edited model, empty to read the path; it must outlive the session.
   Result<std::unique_ptr<PluginSession>> Open(const OpenRequest& request,
                                               std::span<const std::byte> bytes);
 
  private:
   explicit Plugin(PluginLog log);
+  std::vector<BackendOption> Options() const;
+  std::vector<std::string> NeutralEnvironments() const;
   static Result<std::unique_ptr<Plugin>> LoadOne(const std::string& path, const OptionList& options,
                                                  PluginLog log);
 

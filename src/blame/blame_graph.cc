@@ -68,6 +68,16 @@ std::vector<std::string> BlameGraph::OutputNames() const {
   return names;
 }
 
+std::vector<std::string> BlameGraph::InOrder(const NameSet& names) const {
+  std::vector<std::string> sorted;
+  for (const uint32_t index : order_) {
+    for (const std::string_view name : graph().Outputs(graph().nodes[index])) {
+      if (names.contains(name)) sorted.emplace_back(name);
+    }
+  }
+  return sorted;
+}
+
 std::vector<uint32_t> BlameGraph::Targets(const NameSet& visible) const {
   std::vector<uint32_t> targets;
   for (const uint32_t index : order_) {

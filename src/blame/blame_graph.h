@@ -48,6 +48,9 @@ class BlameGraph {
   /// The graph's outputs, without what it hands on of its inputs and weights.
   std::vector<std::string> OutputNames() const;
 
+  /// Those of `names` that nodes make, in the order of the nodes.
+  std::vector<std::string> InOrder(const NameSet& names) const;
+
   /// One island for each of `targets`, nodes with a visible output: the node itself and those
   /// before it up to visible tensors, inputs of the graph and initializers. Constant tensors are
   /// visible only if `disputed` has them.

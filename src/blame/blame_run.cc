@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -113,14 +114,19 @@ class Investigation {
     VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedRuns::Open(plan_.run, LoadRule::kOutputs));
     std::vector<std::string> names;
     for (const LoadedRuns::Run& run : loaded_->runs()) names.push_back(run.name);
-    VERNIER_ASSIGN_OR_RETURN(sides_, ChooseSides(plan_.run, names, plan_.reference));
+    std::deque<ProbeSide> runners;
+    for (const RunnerPlan& runner : plan_.run.runners) {
+      runners.emplace_back(runner, "", pool_, quiet_, clock_);
+    }
+    VERNIER_ASSIGN_OR_RETURN(sides_, ChooseSides(plan_.run, names, plan_.reference,
+                                                 [&] { return ReferenceRanks(runners); }));
     const RunnerPlan& candidate = plan_.run.runners[sides_.candidate];
-    candidate_.emplace(candidate, "", pool_, quiet_, clock_);
+    candidate_.emplace(std::move(runners[sides_.candidate]));
     alone_.emplace(candidate, "layers alone", pool_, quiet_, clock_);
     outcome_.record.candidate = candidate.name;
     outcome_.record.model = candidate.model.path;
     if (sides_.reference) {
-      reference_.emplace(plan_.run.runners[*sides_.reference], "", pool_, quiet_, clock_);
+      reference_.emplace(std::move(runners[*sides_.reference]));
       outcome_.record.reference = reference_->plan().name;
       return {};
     }
@@ -354,13 +360,9 @@ class Investigation {
     }
     logger_.Start("Probing changed the result: searching for the probes that do it");
     // Of the batch that showed it: all tensors at once may be too many.
-    const NameSet disturbing(record.shown_by.begin(), record.shown_by.end());
-    std::vector<std::string> probes;
-    for (const uint32_t node : graph_->order()) {
-      for (const std::string_view name : graph_->graph().Outputs(graph_->graph().nodes[node])) {
-        if (visible_.contains(name) && disturbing.contains(name)) probes.emplace_back(name);
-      }
-    }
+    NameSet disturbing(record.shown_by.begin(), record.shown_by.end());
+    std::erase_if(disturbing, [this](std::string_view name) { return !visible_.contains(name); });
+    const std::vector<std::string> probes = graph_->InOrder(disturbing);
     // On the iteration that showed the difference.
     const auto at = static_cast<size_t>(*record.shown_at);
     const ExposedScene scene{&*candidate_, &plain_->outputs(), &feeds()[at], at,
@@ -406,14 +408,6 @@ class Investigation {
     return !plan_.failed.empty() && record.culprits.empty() && record.error.empty();
   }
 
-  void NoteFusedAway() {
-    for (const uint32_t node : graph_->order()) {
-      for (const std::string_view name : graph_->graph().Outputs(graph_->graph().nodes[node])) {
-        if (plain_->fused_away().contains(name)) outcome_.record.fused_away.emplace_back(name);
-      }
-    }
-  }
-
   // Silence must not read as a pass.
   std::string WhyNothingWasCompared() const {
     if (outcome_.record.compared > 0) return "nothing was compared: no tensor has an element";
@@ -427,7 +421,7 @@ class Investigation {
   void Conclude() {
     BlameRecord& record = outcome_.record;
     record.unexposed = unexposed_;
-    if (plain_) NoteFusedAway();
+    if (plain_) record.fused_away = graph_->InOrder(plain_->fused_away());
     for (const BlameLayerRecord& layer : record.layers) {
       record.compared += static_cast<int64_t>(layer.outputs.size());
     }

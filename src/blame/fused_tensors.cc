@@ -345,40 +345,40 @@ std::vector<LayerIsland> FindFusedIslands(const BlameGraph& graph, std::span<con
 }
 
 struct FusionQuestion::Way {
-  std::string_view backend;
-  std::string_view option;  ///< of the session: a path
+  OptionRole role;
   uint64_t largest_model;
   NameSet (*read)(const std::string& path, const BlameGraph& graph);
 };
 
-std::optional<FusionQuestion> FusionQuestion::Make(std::string_view backend,
+std::optional<FusionQuestion> FusionQuestion::Make(const BackendInfo& backend,
                                                    const OnnxModel& model) {
   static constexpr Way kWays[] = {
-      {"onnxruntime", "optimized_model", kLargestSaved,
+      {OptionRole::kOptimizedModel, kLargestSaved,
        [](const std::string& path, const BlameGraph& graph) {
          const Result<OnnxModel> optimised = OnnxModel::Open(path);
          return optimised.ok() ? FusedAwayIn(*optimised, graph) : NameSet();
        }},
-      {"openvino", "layer_names", UINT64_MAX,
+      {OptionRole::kLayerNames, UINT64_MAX,
        [](const std::string& path, const BlameGraph& graph) {
          return FusedAwayByKernels(ReadLayerTimes(path), graph);
        }},
-      {"tensorrt", "layer_names", UINT64_MAX,
+      {OptionRole::kLayerNodes, UINT64_MAX,
        [](const std::string& path, const BlameGraph& graph) {
          return FusedAwayByLists(ReadLayerTimes(path), graph);
        }},
   };
   for (const Way& way : kWays) {
-    if (way.backend != backend || BytesOf(model) > way.largest_model) continue;
+    const BackendOption* const option = backend.OptionFor(way.role);
+    if (option == nullptr || BytesOf(model) > way.largest_model) continue;
     Result<ScratchFolder> folder = ScratchFolder::Create();
-    if (folder.ok()) return FusionQuestion(way, *std::move(folder));
+    if (folder.ok()) return FusionQuestion(way, option->name, *std::move(folder));
   }
   return std::nullopt;
 }
 
 std::string FusionQuestion::path() const { return folder_.path() + "/fusions"; }
 
-OptionList FusionQuestion::options() const { return {{std::string(way_->option), path()}}; }
+OptionList FusionQuestion::options() const { return {{option_, path()}}; }
 
 NameSet FusionQuestion::FusedAway(const BlameGraph& graph) const {
   return way_->read(path(), graph);

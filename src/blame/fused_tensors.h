@@ -37,9 +37,9 @@ std::vector<LayerIsland> FindFusedIslands(const BlameGraph& graph, std::span<con
 /// A session that is asked, while it is opened, how it fuses the graph.
 class FusionQuestion {
  public:
-  /// nullopt: this backend does not tell, the model is too large for its way of telling, or there
-  /// is no folder for the answer.
-  static std::optional<FusionQuestion> Make(std::string_view backend, const OnnxModel& model);
+  /// nullopt: the backend has no option that answers it (VN_ROLE_LAYER_NAMES and the two below it
+  /// in backend_abi.h), the model is too large for that, or there is no folder for the answer.
+  static std::optional<FusionQuestion> Make(const BackendInfo& backend, const OnnxModel& model);
 
   /// For the session.
   OptionList options() const;
@@ -49,10 +49,12 @@ class FusionQuestion {
 
  private:
   struct Way;
-  FusionQuestion(const Way& way, ScratchFolder folder) : way_(&way), folder_(std::move(folder)) {}
+  FusionQuestion(const Way& way, std::string option, ScratchFolder folder)
+      : way_(&way), option_(std::move(option)), folder_(std::move(folder)) {}
   std::string path() const;
 
   const Way* way_;
+  std::string option_;  // of the session; its value is a path
   ScratchFolder folder_;
 };
 

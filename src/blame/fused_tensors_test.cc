@@ -153,10 +153,14 @@ TEST(FusedAwayByLists, NamesOfAllNodes) {
 
 TEST(FusionQuestion, OnlyForRuntimesThatTell) {
   const BlameGraph graph = Network();
-  EXPECT_FALSE(FusionQuestion::Make("identity", graph.model()));
-  const auto question = FusionQuestion::Make("onnxruntime", graph.model());
+  BackendInfo backend;
+  backend.options = {{"layer_times", "path", "", "", {}, {}, OptionRole::kLayerTimes}};
+  EXPECT_FALSE(FusionQuestion::Make(backend, graph.model()));
+  backend.options.push_back({"nodes", "path", "", "", {}, {}, OptionRole::kLayerNodes});
+  const auto question = FusionQuestion::Make(backend, graph.model());
   ASSERT_TRUE(question);
   ASSERT_EQ(question->options().size(), 1U);
+  EXPECT_EQ(question->options()[0].first, "nodes");
   // Nothing was written: nothing is known.
   EXPECT_THAT(question->FusedAway(graph), IsEmpty());
 }

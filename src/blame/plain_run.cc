@@ -67,7 +67,7 @@ Status PlainRun::TakeReference(SessionAhead& ahead) {
 // Asked how it fuses the graph, if it can tell: a session more would be a compile more.
 Status PlainRun::OpenCandidate() {
   ProbeSide& candidate = *scene_.candidate;
-  fusion_ = FusionQuestion::Make(candidate.plan().backend, scene_.graph->model());
+  fusion_ = FusionQuestion::Make(candidate.Backend(), scene_.graph->model());
   if (fusion_) {
     Result<std::unique_ptr<LiveRunner>> told = candidate.OpenPlain(fusion_->options());
     if (told.ok()) {

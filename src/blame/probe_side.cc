@@ -55,6 +55,20 @@ void ProbeSide::Start() {
   if (Result<std::shared_ptr<Worker>> worker = pool_.Get(plan_); worker.ok()) worker_ = *worker;
 }
 
+BackendInfo ProbeSide::Backend() {
+  if (worker_ == nullptr) return {};
+  const RuntimeClock::Running running(clock_);
+  Result<BackendInfo> info = worker_->AwaitLoad();
+  return info.ok() ? *std::move(info) : BackendInfo();
+}
+
+std::vector<uint32_t> ReferenceRanks(std::deque<ProbeSide>& sides) {
+  for (ProbeSide& side : sides) side.Start();
+  std::vector<uint32_t> ranks;
+  for (ProbeSide& side : sides) ranks.push_back(side.Backend().reference_rank);
+  return ranks;
+}
+
 Result<std::shared_ptr<const ModelSource>> ProbeSide::Prepare(const ModelPlan& plan) {
   return ModelSource::Prepare(plan, logger_, [this] { return pool_.GetForScripts(); });
 }

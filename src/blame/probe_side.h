@@ -1,6 +1,7 @@
 // One runner that is opened again and again: with other tensors marked, or with other models.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <future>
 #include <memory>
@@ -52,6 +53,10 @@ class ProbeSide {
   /// Starts the worker, which loads its framework in the meantime. It stays for all sessions, until
   /// one fails.
   void Start();
+
+  /// What its backend can do. Waits for the framework that Start() loads; empty where it does not
+  /// load, which shows when a session is opened.
+  BackendInfo Backend();
 
   /// The graph that blame follows. kInvalidArgument for a model that is not ONNX.
   Result<std::shared_ptr<const OnnxModel>> ReadModel() const;
@@ -108,6 +113,10 @@ class ProbeSide {
   std::shared_ptr<Worker> worker_;
   uint64_t next_session_ = 0;
 };
+
+/// BackendInfo::reference_rank of each side; all are started, and load their frameworks at the same
+/// time.
+std::vector<uint32_t> ReferenceRanks(std::deque<ProbeSide>& sides);
 
 /// Open sessions are opened once for all feeds; each holds the model's weights.
 enum class AfterUse { kKeepOpen, kClose };

@@ -1,19 +1,18 @@
 #include "blame/sides.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "record/runner_name.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::string_view kBestFirst[] = {"onnxref", "onnxruntime", "openvino",
-                                           "torch",   "tensorflow",  "tensorrt"};
-
-size_t RankOf(const RunnerPlan& runner) {
-  const auto* found = std::find(std::begin(kBestFirst), std::end(kBestFirst), runner.backend);
-  return static_cast<size_t>(found - std::begin(kBestFirst));
+// The runner that is closer to the definition of operators, of two.
+size_t FirstByRank(const RunPlan& plan, const RanksOfRunners& ranks) {
+  if (plan.runners[0].backend == plan.runners[1].backend) return 0;
+  const std::vector<uint32_t> found = ranks();
+  // 0, which is unknown, becomes the last of all.
+  return found[1] - 1 < found[0] - 1 ? 1 : 0;
 }
 
 Status CheckCount(size_t runners, size_t loaded) {
@@ -33,7 +32,7 @@ Status CheckCount(size_t runners, size_t loaded) {
 }  // namespace
 
 Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& loaded,
-                          const std::string& reference) {
+                          const std::string& reference, const RanksOfRunners& ranks) {
   VERNIER_TRY(CheckCount(plan.runners.size(), loaded.size()));
   if (!loaded.empty()) {
     if (!reference.empty() && reference != loaded.front()) {
@@ -44,21 +43,25 @@ Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& l
     }
     return Sides{std::nullopt, 0, 0};
   }
-  size_t first = RankOf(plan.runners[1]) < RankOf(plan.runners[0]) ? 1 : 0;
-  if (!reference.empty()) {
-    const auto named = std::find_if(plan.runners.begin(), plan.runners.end(),
-                                    [&](const auto& r) { return IsCalled(r.name, reference); });
-    if (named == plan.runners.end()) {
-      return InvalidArgument("--reference: there is no runner '" + reference + "'; there are '" +
-                             plan.runners[0].name + "' and '" + plan.runners[1].name + "'");
-    }
-    first = static_cast<size_t>(named - plan.runners.begin());
+  if (reference.empty()) {
+    const size_t first = FirstByRank(plan, ranks);
+    return Sides{first, 0, 1 - first};
   }
+  const auto named = std::find_if(plan.runners.begin(), plan.runners.end(),
+                                  [&](const auto& r) { return IsCalled(r.name, reference); });
+  if (named == plan.runners.end()) {
+    return InvalidArgument("--reference: there is no runner '" + reference + "'; there are '" +
+                           plan.runners[0].name + "' and '" + plan.runners[1].name + "'");
+  }
+  const auto first = static_cast<size_t>(named - plan.runners.begin());
   return Sides{first, 0, 1 - first};
 }
 
 Status CheckSides(const RunPlan& plan, const std::string& reference) {
-  if (plan.load_outputs.empty()) return ChooseSides(plan, {}, reference).status();
+  if (plan.load_outputs.empty()) {
+    // Which of the two it would be is not known yet, and does not matter.
+    return ChooseSides(plan, {}, reference, [] { return std::vector<uint32_t>(2); }).status();
+  }
   VERNIER_TRY(CheckCount(plan.runners.size(), plan.load_outputs.size()));
   if (!plan.inputs.load_paths.empty() || plan.inputs.script.given()) return {};
   return InvalidArgument(

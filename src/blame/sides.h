@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,12 +20,16 @@ struct Sides {
   size_t candidate = 0;
 };
 
+/// BackendInfo::reference_rank of each runner of a plan, in its order.
+using RanksOfRunners = std::function<std::vector<uint32_t>()>;
+
 /// `reference` is a label (--reference) or another word for a runner (IsCalled), of which the first
-/// is meant; or empty: then the first present of saved outputs, onnxref, onnxrt, openvino, torch,
-/// tf, trt; ties go to the first given. kInvalidArgument when there are not exactly two sides, when
-/// no runner has this label, or when the candidate would be saved.
+/// is meant; or empty: then it is saved outputs, or the runner whose backend has the lower rank; 0
+/// comes last, and ties go to the first given. `ranks` is asked where that decides.
+/// kInvalidArgument when there are not exactly two sides, when no runner has this label, or when
+/// the candidate would be saved.
 Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& loaded,
-                          const std::string& reference);
+                          const std::string& reference, const RanksOfRunners& ranks);
 
 /// What of that can be said before a file is loaded, each of which stands for one side at least;
 /// and that saved outputs come with the inputs that they were made from. kInvalidArgument.

@@ -22,36 +22,53 @@ RunPlan PlanOf(std::initializer_list<const char*> backends) {
   return plan;
 }
 
-TEST(ChooseSides, TheCandidateIsTheOneFurtherFromTheDefinition) {
-  EXPECT_EQ(ChooseSides(PlanOf({"tensorrt", "onnxruntime"}), {}, "")->candidate, 0U);
-  EXPECT_EQ(ChooseSides(PlanOf({"onnxruntime", "openvino"}), {}, "")->candidate, 1U);
-  EXPECT_EQ(ChooseSides(PlanOf({"openvino", "onnxref"}), {}, "")->candidate, 0U);
-  EXPECT_EQ(ChooseSides(PlanOf({"python", "openvino"}), {}, "")->candidate, 0U);
+RanksOfRunners Ranks(uint32_t first, uint32_t second) {
+  return [=] { return std::vector<uint32_t>{first, second}; };
 }
 
-TEST(ChooseSides, TheFirstGivenOfAKindIsTheReference) {
-  EXPECT_EQ(ChooseSides(PlanOf({"openvino", "openvino"}), {}, "")->candidate, 1U);
+// Where ranks must not be asked for.
+std::vector<uint32_t> Unasked() {
+  ADD_FAILURE() << "ranks were asked for";
+  return {0, 0};
+}
+
+TEST(ChooseSides, TheCandidateIsTheOneFurtherFromTheDefinition) {
+  const RunPlan plan = PlanOf({"a", "b"});
+  EXPECT_EQ(ChooseSides(plan, {}, "", Ranks(60, 20))->candidate, 0U);
+  EXPECT_EQ(ChooseSides(plan, {}, "", Ranks(20, 30))->candidate, 1U);
+}
+
+TEST(ChooseSides, WhoDoesNotSayIsTheCandidate) {
+  const RunPlan plan = PlanOf({"a", "b"});
+  EXPECT_EQ(ChooseSides(plan, {}, "", Ranks(0, 1000))->candidate, 0U);
+  EXPECT_EQ(ChooseSides(plan, {}, "", Ranks(1000, 0))->candidate, 1U);
+}
+
+TEST(ChooseSides, OfEqualsTheFirstGivenIsTheReference) {
+  EXPECT_EQ(ChooseSides(PlanOf({"openvino", "openvino"}), {}, "", Unasked)->candidate, 1U);
+  EXPECT_EQ(ChooseSides(PlanOf({"a", "b"}), {}, "", Ranks(30, 30))->candidate, 1U);
+  EXPECT_EQ(ChooseSides(PlanOf({"a", "b"}), {}, "", Ranks(0, 0))->candidate, 1U);
 }
 
 TEST(ChooseSides, ALabelWins) {
-  const auto sides = ChooseSides(PlanOf({"onnxruntime", "openvino"}), {}, "openvino1");
+  const auto sides = ChooseSides(PlanOf({"onnxruntime", "openvino"}), {}, "openvino1", Unasked);
   ASSERT_TRUE(sides.ok());
   EXPECT_EQ(sides->reference, 1U);
   EXPECT_EQ(sides->candidate, 0U);
-  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime", "openvino"}), {}, "nosuch").ok());
+  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime", "openvino"}), {}, "nosuch", Unasked).ok());
 }
 
 TEST(ChooseSides, SavedOutputsAreTheReference) {
-  const auto sides = ChooseSides(PlanOf({"onnxruntime"}), {"gold"}, "");
+  const auto sides = ChooseSides(PlanOf({"onnxruntime"}), {"gold"}, "", Unasked);
   ASSERT_TRUE(sides.ok());
   EXPECT_FALSE(sides->reference);
-  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime"}), {"gold"}, "onnxruntime0").ok());
+  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime"}), {"gold"}, "onnxruntime0", Unasked).ok());
 }
 
 TEST(ChooseSides, NeedsExactlyTwoSides) {
-  EXPECT_FALSE(ChooseSides(PlanOf({}), {"a", "b"}, "").ok());
-  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime"}), {}, "").ok());
-  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime", "openvino", "torch"}), {}, "").ok());
+  EXPECT_FALSE(ChooseSides(PlanOf({}), {"a", "b"}, "", Unasked).ok());
+  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime"}), {}, "", Unasked).ok());
+  EXPECT_FALSE(ChooseSides(PlanOf({"onnxruntime", "openvino", "torch"}), {}, "", Unasked).ok());
 }
 
 Tensor Floats(std::vector<float> values) {

@@ -113,25 +113,22 @@ PropertyRecord ShapeSweep(Subject& subject) {
 }
 
 // Thread counts, optimisation levels and kinds of kernels, each by itself.
-std::vector<std::pair<std::string, Circumstances>> SettingsToTry(std::string_view backend) {
+std::vector<std::pair<std::string, Circumstances>> SettingsToTry(const BackendInfo& backend) {
   std::vector<std::pair<std::string, Circumstances>> settings;
-  for (const NeutralSetting& setting : NeutralSettings()) {
-    if (setting.backend != backend) continue;
-    const std::string key(setting.key), value(setting.value);
+  for (const auto& [key, value] : NeutralSettings(backend)) {
     settings.emplace_back(key + "=" + value, Circumstances{.settings = {{key, value}}});
   }
-  for (const NeutralEnvironment& environment : NeutralEnvironments()) {
-    if (environment.backend != backend) continue;
-    std::istringstream words{std::string(environment.variables)};
+  for (const std::string& variables : backend.neutral_environments) {
+    std::istringstream words{variables};
     Circumstances circumstances;
     circumstances.environment.assign(std::istream_iterator<std::string>(words), {});
-    settings.emplace_back(environment.variables, std::move(circumstances));
+    settings.emplace_back(variables, std::move(circumstances));
   }
   return settings;
 }
 
 PropertyRecord OtherSettings(Subject& subject) {
-  const auto settings = SettingsToTry(subject.plan.backend);
+  const auto settings = SettingsToTry(subject.probe->runner().backend());
   if (settings.empty()) {
     return NotApplicable("no thread counts or optimisation levels of '" + subject.plan.backend +
                          "' can be set from here");

@@ -2,74 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
+#include "cli/options/groups.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 
 namespace vernier {
 namespace {
 
-// Handed to the plug-in as they are.
-constexpr std::string_view kPassedOn[] = {
-    "tf32",
-    "fp16",
-    "bf16",
-    "fp8",
-    "int8",
-    "precision_constraints",
-    "sparse_weights",
-    "version_compatible",
-    "exclude_lean_runtime",
-    "load_timing_cache",
-    "save_timing_cache",
-    "error_on_timing_cache_miss",
-    "disable_compilation_cache",
-    "tactic_sources",
-    "restricted",
-    "refittable",
-    "strip_plan",
-    "use_dla",
-    "allow_gpu_fallback",
-    "memory_pool_limit",
-    "workspace",
-    "preview_features",
-    "builder_optimization_level",
-    "hardware_compatibility_level",
-    "max_aux_streams",
-    "quantization_flags",
-    "profiling_verbosity",
-    "weight_streaming",
-    "runtime_platform",
-    "direct_io",
-    "tiling_optimization_level",
-    "plugins",
-    "onnx_flags",
-    "plugin_instancenorm",
-    "trt_outputs",
-    "trt_exclude_outputs",
-    "trt_outputs_by_type",
-    "layer_precisions",
-    "tensor_dtypes",
-    "all_tensor_dtypes",
-    "strongly_typed",
-    "save_engine",
-    "optimization_profile",
-    "allow_engine_code",
-    "save_tactics",
-    "load_tactics",
-    "enable_uint8_asymmetric_quantization_dla",
-    "tensor_formats",
-    "all_tensor_formats",
-    "load_runtime",
-    "weight_streaming_budget",
-    "allocation_strategy",
-    "decomposable_attentions",
-    "mark_debug",
-    "mark_unfused_tensors_as_debug_tensors",
-    "cuda_graphs",
-    "dla_workspace_allocation_strategy",
-    "engine_capability",
-};
+// Of the options in TensorRT's groups, those that this program looks at itself. All others are
+// handed to the plug-in as they are.
+constexpr std::string_view kOwnDests[] = {"fp32", "timing_cache", "trt_lib"};
 
 constexpr std::string_view kProfileDests[] = {"trt_min_shapes", "trt_opt_shapes", "trt_max_shapes"};
 
@@ -84,9 +28,29 @@ constexpr std::string_view kScripts[] = {
 constexpr std::string_view kCalibration[] = {"calibration_cache", "calibration_base_class",
                                              "quantile", "regression_cutoff"};
 
+// A row of TensorRT's groups, or the one of them that only convert has.
+bool IsInTensorRtGroup(std::string_view dest) {
+  static const std::set<std::string_view> dests = [] {
+    std::vector<OptionGroup> groups = TensorRtLoadGroup();
+    groups.push_back(TensorRtConfigGroup());
+    groups.push_back(TensorRtRunGroup());
+    std::set<std::string_view> found = {"engine_capability"};
+    for (const OptionGroup& group : groups) {
+      for (const OptionRow& row : group.rows) found.insert(row.dest);
+    }
+    return found;
+  }();
+  return dests.contains(dest);
+}
+
 template <size_t N>
 bool Contains(const std::string_view (&dests)[N], std::string_view dest) {
   return std::find(std::begin(dests), std::end(dests), dest) != std::end(dests);
+}
+
+bool IsForTensorRt(std::string_view dest) {
+  return IsInTensorRtGroup(dest) && !Contains(kOwnDests, dest) && !Contains(kProfileDests, dest) &&
+         !Contains(kScripts, dest) && !Contains(kCalibration, dest);
 }
 
 std::string JoinLines(std::span<const std::string> words) {
@@ -233,10 +197,7 @@ void ServeTensorRtInPython(RunnerPlan& runner) {
   runner.session_options.emplace_back("script", "builtin:tensorrt");
 }
 
-bool IsTensorRtDest(std::string_view dest) {
-  return Contains(kPassedOn, dest) || Contains(kProfileDests, dest) || Contains(kScripts, dest) ||
-         Contains(kCalibration, dest) || dest == "timing_cache" || dest == "trt_lib";
-}
+bool IsTensorRtDest(std::string_view dest) { return IsInTensorRtGroup(dest) && dest != "fp32"; }
 
 void BindTensorRtModel(ModelType type, const std::string& extra, RunnerPlan& runner) {
   runner.session_options.emplace_back("model_type", ModelTypeName(type));
@@ -250,7 +211,7 @@ Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
     const bool calibration = args.Has("int8") && Contains(kCalibration, given.row->dest);
     const bool script = Contains(kScripts, given.row->dest);
     if (script) runner.place = RunnerPlace::kPython;
-    if (!calibration && !script && !Contains(kPassedOn, given.row->dest)) continue;
+    if (!calibration && !script && !IsForTensorRt(given.row->dest)) continue;
     const bool is_switch = given.row->arity == Arity::kNone;
     runner.session_options.emplace_back(given.row->dest, is_switch ? "1" : JoinLines(given.values));
   }

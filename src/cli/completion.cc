@@ -29,35 +29,35 @@ std::string JoinFlags(const OptionTable& table) {
 }
 
 /// The first words of all commands, each once.
-std::vector<std::string_view> FirstWords(std::span<const CommandEntry> commands) {
+std::vector<std::string_view> FirstWords(std::span<const CommandSpec> commands) {
   std::vector<std::string_view> words;
-  for (const CommandEntry& command : commands) {
+  for (const CommandSpec& command : commands) {
     const std::string_view word = command.Group();
     if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
   }
   return words;
 }
 
-bool HasSecondWord(const CommandEntry& command) { return command.Group() != command.name; }
+bool HasSecondWord(const CommandSpec& command) { return command.Group() != command.name; }
 
-std::string_view LastWord(const CommandEntry& command) {
+std::string_view LastWord(const CommandSpec& command) {
   return command.name.substr(command.name.rfind(' ') + 1);
 }
 
 /// The commands that begin with this word and have a second one.
-std::vector<CommandEntry> GroupOf(std::span<const CommandEntry> commands, std::string_view word) {
-  std::vector<CommandEntry> group;
-  for (const CommandEntry& command : commands) {
+std::vector<CommandSpec> GroupOf(std::span<const CommandSpec> commands, std::string_view word) {
+  std::vector<CommandSpec> group;
+  for (const CommandSpec& command : commands) {
     if (HasSecondWord(command) && command.Group() == word) group.push_back(command);
   }
   return group;
 }
 
 /// What is said about a first word: the command's summary, or the names behind it.
-std::string AboutWord(std::span<const CommandEntry> commands, std::string_view word) {
+std::string AboutWord(std::span<const CommandSpec> commands, std::string_view word) {
   std::string names;
-  for (const CommandEntry& command : commands) {
-    if (command.name == word) return std::string(command.subject.summary);
+  for (const CommandSpec& command : commands) {
+    if (command.name == word) return std::string(command.summary);
     if (command.Group() != word) continue;
     names += (names.empty() ? "" : ", ") + std::string(LastWord(command));
   }
@@ -99,11 +99,11 @@ std::string BashChoices(const OptionTable& table, std::string_view indent) {
 }
 
 /// Joins the two words of a command into one, and completes the second.
-std::string BashGroups(std::span<const CommandEntry> commands) {
+std::string BashGroups(std::span<const CommandSpec> commands) {
   std::string text;
   for (const std::string_view word : FirstWords(commands)) {
     std::vector<std::string_view> names;
-    for (const CommandEntry& command : GroupOf(commands, word)) names.push_back(LastWord(command));
+    for (const CommandSpec& command : GroupOf(commands, word)) names.push_back(LastWord(command));
     if (names.empty()) continue;
     text += "    " + std::string(word) +
             ")\n      if [ \"$COMP_CWORD\" -eq 2 ]; then COMPREPLY=($(compgen -W \"" +
@@ -113,7 +113,7 @@ std::string BashGroups(std::span<const CommandEntry> commands) {
   return text.empty() ? "" : "  case $command in\n" + text + "  esac\n";
 }
 
-std::string FormatBash(std::string_view program, std::span<const CommandEntry> commands) {
+std::string FormatBash(std::string_view program, std::span<const CommandSpec> commands) {
   const std::string function = FunctionName(program);
   std::string text = "# bash completion for " + std::string(program) + "\n" + function +
                      "() {\n"
@@ -126,7 +126,7 @@ std::string FormatBash(std::string_view program, std::span<const CommandEntry> c
                      "    return\n"
                      "  fi\n" +
                      BashGroups(commands) + "  case $command in\n";
-  for (const CommandEntry& command : commands) {
+  for (const CommandSpec& command : commands) {
     if (command.options == nullptr) continue;
     const OptionTable table = command.options();
     text += "    \"" + std::string(command.name) + "\")\n";
@@ -191,12 +191,12 @@ std::string ZshList(const std::vector<std::pair<std::string, std::string>>& name
 }
 
 /// Joins the two words of a command into one, and completes the second.
-std::string ZshGroups(std::span<const CommandEntry> commands) {
+std::string ZshGroups(std::span<const CommandSpec> commands) {
   std::string text;
   for (const std::string_view word : FirstWords(commands)) {
     std::vector<std::pair<std::string, std::string>> names;
-    for (const CommandEntry& command : GroupOf(commands, word)) {
-      names.emplace_back(LastWord(command), command.subject.summary);
+    for (const CommandSpec& command : GroupOf(commands, word)) {
+      names.emplace_back(LastWord(command), command.summary);
     }
     if (names.empty()) continue;
     text += "    " + std::string(word) + ")\n      if (( CURRENT == 2 )); then\n" +
@@ -207,7 +207,7 @@ std::string ZshGroups(std::span<const CommandEntry> commands) {
   return text.empty() ? "" : "  case $command in\n" + text + "  esac\n";
 }
 
-std::string FormatZsh(std::string_view program, std::span<const CommandEntry> commands) {
+std::string FormatZsh(std::string_view program, std::span<const CommandSpec> commands) {
   const std::string function = FunctionName(program);
   std::vector<std::pair<std::string, std::string>> names;
   for (const std::string_view word : FirstWords(commands)) {
@@ -222,7 +222,7 @@ std::string FormatZsh(std::string_view program, std::span<const CommandEntry> co
                      "  shift words\n"
                      "  (( CURRENT-- ))\n" +
                      ZshGroups(commands) + "  case $command in\n";
-  for (const CommandEntry& command : commands) {
+  for (const CommandSpec& command : commands) {
     if (command.options == nullptr) continue;
     text += "    \"" + std::string(command.name) + "\")\n      _arguments \\\n";
     const OptionTable table = command.options();
@@ -250,25 +250,25 @@ std::string FishRow(const OptionRow& row, const std::string& prefix) {
 }
 
 /// The condition under which a command's words are completed.
-std::string FishSeen(const CommandEntry& command) {
+std::string FishSeen(const CommandSpec& command) {
   const std::string seen = "__fish_seen_subcommand_from ";
   std::string condition = seen + std::string(command.Group());
   if (HasSecondWord(command)) condition += "; and " + seen + std::string(LastWord(command));
   return " -n '" + condition + "'";
 }
 
-std::string FormatFish(std::string_view program, std::span<const CommandEntry> commands) {
+std::string FormatFish(std::string_view program, std::span<const CommandSpec> commands) {
   const std::string complete = "complete -c " + std::string(program);
   std::string text = "# fish completion for " + std::string(program) + "\n";
   for (const std::string_view word : FirstWords(commands)) {
     text += complete + " -n __fish_use_subcommand -f -a " + std::string(word) + " -d " +
             Quote(AboutWord(commands, word), Shell::kFish) + "\n";
   }
-  for (const CommandEntry& command : commands) {
+  for (const CommandSpec& command : commands) {
     if (HasSecondWord(command)) {
       text += complete + " -n '__fish_seen_subcommand_from " + std::string(command.Group()) +
               "' -f -a " + std::string(LastWord(command)) + " -d " +
-              Quote(command.subject.summary, Shell::kFish) + "\n";
+              Quote(command.summary, Shell::kFish) + "\n";
     }
     if (command.options == nullptr) continue;
     const OptionTable table = command.options();
@@ -289,7 +289,7 @@ std::optional<Shell> ShellFromName(std::string_view name) {
 }
 
 std::string FormatCompletion(Shell shell, std::string_view program,
-                             std::span<const CommandEntry> commands) {
+                             std::span<const CommandSpec> commands) {
   switch (shell) {
     case Shell::kBash:
       return FormatBash(program, commands);

@@ -19,6 +19,6 @@ std::optional<Shell> ShellFromName(std::string_view name);
 /// A script that completes `program`'s commands, their flags, the choices of flags that have some,
 /// and file names elsewhere.
 std::string FormatCompletion(Shell shell, std::string_view program,
-                             std::span<const CommandEntry> commands);
+                             std::span<const CommandSpec> commands);
 
 }  // namespace vernier

@@ -72,21 +72,21 @@ std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_vie
   return LikeliestOf(near, word);
 }
 
-std::string ExplainElsewhere(const CommandEntry& command, std::string_view word) {
+std::string ExplainElsewhere(const CommandSpec& command, std::string_view word) {
   word = UsualName(word.substr(0, word.find('=')));
   if (!word.starts_with("--") || command.options().Find(word) != nullptr) return "";
-  const auto has = [&](const CommandEntry& other) {
+  const auto has = [&](const CommandSpec& other) {
     return other.options != nullptr && other.name != command.name &&
            other.options().Find(word) != nullptr;
   };
-  const CommandEntry& run = *FindCommand("run");
-  const bool hands_on = command.subject.operands.find("-- RUN OPTIONS") != std::string_view::npos;
+  const CommandSpec& run = *FindCommand("run");
+  const bool hands_on = command.operands.find("-- RUN OPTIONS") != std::string_view::npos;
   if (hands_on && has(run)) {
     return std::string(word) + " is an option of run: it goes behind --, as in vernier " +
            std::string(command.name) + " ... -- " + std::string(word);
   }
   if (has(run)) return "vernier run has " + std::string(word) + ".";
-  const std::span<const CommandEntry> all = CommandTable();
+  const std::span<const CommandSpec> all = CommandTable();
   const auto at = std::find_if(all.begin(), all.end(), has);
   if (at == all.end()) return "";
   return "vernier " + std::string(at->name) + " has " + std::string(word) + ".";

@@ -17,7 +17,7 @@ std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_vie
 
 /// Which other command has the flag `word`: "vernier run has --blame."; of one whose operands end
 /// in RUN OPTIONS, that the flag goes behind --. Empty where none has it.
-std::string ExplainElsewhere(const CommandEntry& command, std::string_view word);
+std::string ExplainElsewhere(const CommandSpec& command, std::string_view word);
 
 /// Why `word`, which is no flag, was left over: the flag before it in `words` takes no value, or
 /// no further one. Empty where that is not the reason.

@@ -86,9 +86,9 @@ std::string WrapText(std::string_view text, size_t indent, size_t width) {
   return wrapped + line + "\n";
 }
 
-std::string FormatHelp(const OptionTable& table, const HelpSubject& subject, size_t width) {
-  std::string text = "usage: " + std::string(subject.command) + " " +
-                     std::string(subject.operands) + "\n\n" + WrapText(subject.about, 0, width);
+std::string FormatHelp(const OptionTable& table, const CommandSpec& command, size_t width) {
+  std::string text = "usage: " + command.FullName() + " " + std::string(command.operands) + "\n\n" +
+                     WrapText(command.about, 0, width);
   for (const CommandGroup& group : table.groups()) {
     text += "\n" + std::string(group.title) + ":\n";
     text += WrapText("Options for " + std::string(group.about) + ".", 2, width) + "\n";
@@ -97,9 +97,9 @@ std::string FormatHelp(const OptionTable& table, const HelpSubject& subject, siz
   return text;
 }
 
-std::string FormatUsageError(const HelpSubject& subject, std::string_view error) {
-  const std::string command(subject.command);
-  return "usage: " + command + " " + std::string(subject.operands) + "\n" + command +
+std::string FormatUsageError(const CommandSpec& command, std::string_view error) {
+  const std::string name = command.FullName();
+  return "usage: " + name + " " + std::string(command.operands) + "\n" + name +
          ": error: " + std::string(error) + "\n";
 }
 

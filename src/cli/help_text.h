@@ -6,17 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 
 namespace vernier {
-
-/// What a help page is about: "vernier run", its operands, one line and one paragraph.
-struct HelpSubject {
-  std::string_view command;       ///< "vernier run"
-  std::string_view operands;      ///< "[model_file] [runners ...] [options ...]"
-  std::string_view summary = {};  ///< one line for the manual page's name section
-  std::string_view about;
-};
 
 /// Width from the value of COLUMNS (may be null), within 60 to 200; 100 when it says nothing.
 size_t HelpWidth(const char* columns);
@@ -28,11 +21,11 @@ std::string FormatSynopsis(const OptionRow& row);
 /// OptionTable::NeedsOf) and, where it is so, that it does nothing yet.
 std::string FormatRowHelp(const OptionRow& row, std::span<const std::string_view> needs = {});
 
-/// The text of --help.
-std::string FormatHelp(const OptionTable& table, const HelpSubject& subject, size_t width);
+/// The text of --help of a command with these options.
+std::string FormatHelp(const OptionTable& table, const CommandSpec& command, size_t width);
 
 /// The two lines that go to stderr with exit code 2.
-std::string FormatUsageError(const HelpSubject& subject, std::string_view error);
+std::string FormatUsageError(const CommandSpec& command, std::string_view error);
 
 /// `text` broken at blanks so that no line is longer than `width`, every line after `indent`
 /// blanks. Words longer than a line stay whole.

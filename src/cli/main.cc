@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <clocale>
@@ -22,70 +21,14 @@
 #include <vector>
 
 #include "cli/batch/child_run.h"
+#include "cli/bind_run.h"
 #include "cli/command_table.h"
-#include "cli/commands/commands.h"
 #include "cli/group_words.h"
 #include "core/version.h"
 #include "run/exit_code.h"
 
 namespace vernier {
 namespace {
-
-struct NamedCommand {
-  std::string_view name;  // one word or two
-  Command* run;
-};
-
-constexpr NamedCommand kCommandFunctions[] = {
-    {"run", RunCommand},
-    {"blame", BlameCommand},
-    {"batch", BatchCommand},
-    {"compare", CompareCommand},
-    {"convert", ConvertCommand},
-    {"check accuracy", CheckAccuracyCommand},
-    {"check consistency", CheckConsistencyCommand},
-    {"check extremes", CheckExtremesCommand},
-    {"check lint", CheckLintCommand},
-    {"data concat", DataConcatCommand},
-    {"data merge", DataMergeCommand},
-    {"data to-input", DataMergeCommand},  // its name in older releases of the peer
-    {"data convert", DataConvertCommand},
-    {"data show", DataShowCommand},
-    {"data recover", DataRecoverCommand},
-    {"debug build", DebugBuildCommand},
-    {"debug precision", DebugPrecisionCommand},
-    {"debug reduce", DebugReduceCommand},
-    {"debug repeat", DebugRepeatCommand},
-    {"inspect data", InspectDataCommand},
-    {"inspect model", InspectModelCommand},
-    {"inspect sparsity", InspectSparsityCommand},
-    {"inspect tactics", InspectTacticsCommand},
-    {"inspect diff-tactics", InspectDiffTacticsCommand},
-    {"surgeon extract", SurgeonExtractCommand},
-    {"surgeon insert", SurgeonInsertCommand},
-    {"surgeon prune", SurgeonPruneCommand},
-    {"surgeon sanitize", SurgeonSanitizeCommand},
-    {"surgeon weight-reconstruct", SurgeonWeightReconstructCommand},
-    {"surgeon weight-strip", SurgeonWeightStripCommand},
-    {"profile", ProfileCommand},
-    {"report", ReportCommand},
-    {"backends", BackendsCommand},
-    {"inspect capability", InspectCapabilityCommand},
-    {"multi-device shard", MultiDeviceShardCommand},
-    {"plugin autotune", PluginAutotuneCommand},
-    {"plugin list", PluginListCommand},
-    {"plugin match", PluginMatchCommand},
-    {"plugin replace", PluginReplaceCommand},
-    {"template onnx-gs", TemplateGraphCommand},
-    {"template shard-hints", ShardHintsCommand},
-    {"template trt-config", TemplateConfigCommand},
-    {"template trt-network", TemplateNetworkCommand},
-    {"doctor", DoctorCommand},
-    {"gpu-probe", GpuProbeCommand},
-    {"completion", CompletionCommand},
-    {"option-docs", OptionDocsCommand},
-    {"worker", WorkerCommand},
-};
 
 std::string Join(std::span<char* const> words) {
   std::string text;
@@ -97,65 +40,36 @@ bool CalledAsPeer(std::string_view program) {
   return program.substr(program.rfind('/') + 1) == "polygraphy";
 }
 
-std::string Usage(std::string_view group) {
-  const bool all = group.empty();
-  std::string text = "usage: vernier " + std::string(group) + (all ? "" : " ") + "COMMAND ...\n\n";
-  if (all) {
-    text +=
-        "Does a neural network compute the same thing under two frameworks, precisions, devices or"
-        "\nreleases?\n\n";
-  }
-  text += "commands:\n" + FormatCommandList(group) + "\nvernier COMMAND --help explains a command.";
-  return text + (all ? " Every Polygraphy `run` command line works here; a\n"
-                       "link named `polygraphy` to this program also answers as leniently as it "
-                       "does.\n"
-                     : "\n");
-}
-
 bool AsksForHelp(std::string_view word) {
   return word == "--help" || word == "-h" || word == "help";
 }
 
-bool IsGroup(std::string_view word) {
-  const std::span<const CommandEntry> all = CommandTable();
-  return std::any_of(all.begin(), all.end(), [&](const CommandEntry& entry) {
-    return entry.Group() == word && entry.name != word;
-  });
-}
-
-const NamedCommand* Find(std::string_view name) {
-  const auto* at = std::find_if(std::begin(kCommandFunctions), std::end(kCommandFunctions),
-                                [&](const NamedCommand& command) { return command.name == name; });
-  return at == std::end(kCommandFunctions) ? nullptr : at;
-}
-
-int Start(const NamedCommand& command, std::span<const std::string> rest,
+int Start(const CommandSpec& command, std::span<const std::string> rest,
           const Invocation& invocation) {
-  const CommandEntry* entry = FindCommand(command.name);
   // Commands with options explain themselves.
-  if (entry != nullptr && entry->options == nullptr && !rest.empty() && AsksForHelp(rest[0])) {
-    std::printf("usage: vernier %s %s\n\n%s\n", std::string(entry->name).c_str(),
-                std::string(entry->subject.operands).c_str(),
-                std::string(entry->subject.about).c_str());
+  const bool plain = command.options == nullptr && command.section != CommandSection::kInternal;
+  if (plain && !rest.empty() && AsksForHelp(rest[0])) {
+    std::printf("usage: %s %s\n\n%s\n", command.FullName().c_str(),
+                std::string(command.operands).c_str(), std::string(command.about).c_str());
     return 0;
   }
   return command.run(rest, invocation);
 }
 
-// No such command: a group without its second word, or a mistake.
-int RefuseUnknown(std::span<const std::string> words, const Invocation& invocation) {
-  const std::string first = words.empty() ? "" : words[0];
-  const std::string two = words.size() > 1 ? first + " " + words[1] : first;
-  const bool group = IsGroup(first);
-  const std::string asked = group ? (words.size() > 1 ? words[1] : "") : first;
-  if (AsksForHelp(asked)) {
-    std::fputs(Usage(group ? first : "").c_str(), stdout);
+// No such command: no word at all, a group without its second word, or a mistake.
+int RefuseUnknown(std::span<const std::string> words) {
+  const bool in_group = !words.empty() && IsCommandGroup(words[0]);
+  const size_t known = in_group ? 1 : 0;
+  const std::string help = in_group ? FormatGroupHelp(words[0]) : FormatProgramHelp();
+  if (words.size() == known) {
+    std::fputs(help.c_str(), stderr);
+    return 2;
+  }
+  if (AsksForHelp(words[known])) {
+    std::fputs(help.c_str(), stdout);
     return 0;
   }
-  if (!asked.empty()) {
-    std::fprintf(stderr, "vernier: there is no command '%s'\n\n", (group ? two : first).c_str());
-  }
-  std::fputs(Usage(group ? first : "").c_str(), stderr);
+  std::fputs(DescribeUnknownCommand(words).c_str(), stderr);
   return 2;
 }
 
@@ -226,16 +140,16 @@ int RunWords(std::vector<std::string> words, const Invocation& invocation) {
     words.erase(words.begin());
     words.emplace_back("--help");
   }
-  words =
-      CommandFirst(std::move(words), [](std::string_view name) { return Find(name) != nullptr; });
+  words = CommandFirst(std::move(words),
+                       [](std::string_view name) { return FindCommand(name) != nullptr; });
   for (size_t length : {size_t{2}, size_t{1}}) {
     if (words.size() < length) continue;
     const std::string name = length == 2 ? words[0] + " " + words[1] : words[0];
-    if (const NamedCommand* command = Find(name)) {
+    if (const CommandSpec* command = FindCommand(name)) {
       return Start(*command, std::span(words).subspan(length), invocation);
     }
   }
-  return RefuseUnknown(words, invocation);
+  return RefuseUnknown(words);
 }
 
 // A reader that had enough, as in `| head`.

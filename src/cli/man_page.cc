@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cli/help_text.h"
+
 namespace vernier {
 namespace {
 
@@ -52,15 +54,16 @@ std::string Dashed(std::string_view command) {
 
 }  // namespace
 
-std::string ManPageFile(const HelpSubject& subject) { return Dashed(subject.command) + ".1"; }
+std::string ManPageFile(const CommandSpec& command) { return Dashed(command.FullName()) + ".1"; }
 
-std::string FormatManPage(const OptionTable& table, const HelpSubject& subject,
+std::string FormatManPage(const OptionTable& table, const CommandSpec& command,
                           std::string_view version, std::string_view date) {
-  std::string page = ".TH \"" + Escape(HeaderName(subject.command)) + "\" \"1\" \"" +
+  std::string page = ".TH \"" + Escape(HeaderName(command.FullName())) + "\" \"1\" \"" +
                      std::string(date) + "\" \"" + Escape(version) + "\" \"User Commands\"\n";
-  page += ".SH NAME\n" + Escape(Dashed(subject.command)) + " \\- " + Escape(subject.summary) + "\n";
-  page += ".SH SYNOPSIS\n.B " + Escape(subject.command) + "\n" + Escape(subject.operands) + "\n";
-  page += ".SH DESCRIPTION\n" + Escape(subject.about) + "\n.SH OPTIONS\n";
+  page +=
+      ".SH NAME\n" + Escape(Dashed(command.FullName())) + " \\- " + Escape(command.summary) + "\n";
+  page += ".SH SYNOPSIS\n.B " + Escape(command.FullName()) + "\n" + Escape(command.operands) + "\n";
+  page += ".SH DESCRIPTION\n" + Escape(command.about) + "\n.SH OPTIONS\n";
   for (const CommandGroup& group : table.groups()) {
     page += ".SS \"" + Escape(group.title) + "\"\n";
     for (const OptionRow* row : group.rows) {

@@ -4,17 +4,17 @@
 #include <string>
 #include <string_view>
 
-#include "cli/help_text.h"
+#include "cli/command_table.h"
 #include "cli/option_table.h"
 
 namespace vernier {
 
 /// roff source for section 1. `version` and `date` ("2026-03-01") go into the footer; an empty date
 /// keeps the page reproducible.
-std::string FormatManPage(const OptionTable& table, const HelpSubject& subject,
+std::string FormatManPage(const OptionTable& table, const CommandSpec& command,
                           std::string_view version, std::string_view date);
 
 /// "vernier-data-concat.1": the file of a command's page.
-std::string ManPageFile(const HelpSubject& subject);
+std::string ManPageFile(const CommandSpec& command);
 
 }  // namespace vernier

@@ -3,6 +3,8 @@
 #include <array>
 #include <map>
 
+#include "cli/help_text.h"
+
 namespace vernier {
 namespace {
 
@@ -47,9 +49,9 @@ std::string CountLine(const OptionTable& table) {
   return line;
 }
 
-std::string CommandHeader(const HelpSubject& subject) {
-  return "\n## " + Code(subject.command) + "\n\n```text\n" + std::string(subject.command) + " " +
-         std::string(subject.operands) + "\n```\n\n" + std::string(subject.about) + "\n";
+std::string CommandHeader(const CommandSpec& command) {
+  return "\n## " + Code(command.FullName()) + "\n\n```text\n" + command.FullName() + " " +
+         std::string(command.operands) + "\n```\n\n" + std::string(command.about) + "\n";
 }
 
 // The rows of a group that no earlier command explained; the others go to `elsewhere`, by command.
@@ -89,25 +91,25 @@ std::string_view StandingName(Standing standing) {
   return "";
 }
 
-std::string FormatReference(std::span<const CommandEntry> commands) {
+std::string FormatReference(std::span<const CommandSpec> commands) {
   std::string text =
       "<!-- Made from the option table; do not edit. -->\n# Commands\n\n"
       "| command | what it does |\n|---|---|\n";
-  for (const CommandEntry& command : commands) {
-    text += "| " + Code(command.subject.command) + " | " + Cell(command.subject.summary) + " |\n";
+  for (const CommandSpec& command : commands) {
+    text += "| " + Code(command.FullName()) + " | " + Cell(command.summary) + " |\n";
   }
   std::map<const OptionRow*, std::string_view> explained;
-  for (const CommandEntry& command : commands) {
-    text += CommandHeader(command.subject);
+  for (const CommandSpec& command : commands) {
+    text += CommandHeader(command);
     if (command.options == nullptr) continue;
     std::map<std::string_view, std::string> elsewhere;
     const OptionTable table = command.options();
     for (const CommandGroup& group : table.groups()) {
       text += GroupTable(table, group, explained, elsewhere);
-      for (const OptionRow* row : group.rows) explained.emplace(row, command.subject.command);
+      for (const OptionRow* row : group.rows) explained.emplace(row, command.name);
     }
     for (const auto& [where, flags] : elsewhere) {
-      text += "\nAs for " + Code(where) + ": " + flags + ".\n";
+      text += "\nAs for " + Code("vernier " + std::string(where)) + ": " + flags + ".\n";
     }
   }
   return text;

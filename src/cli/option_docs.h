@@ -12,7 +12,7 @@ namespace vernier {
 
 /// docs/cli.md: a list of the commands, then every command with its options, one table per group.
 /// An option that an earlier command explained is only named.
-std::string FormatReference(std::span<const CommandEntry> commands);
+std::string FormatReference(std::span<const CommandSpec> commands);
 
 /// Every flag of the peer as same, better, refused or later, then the flags that it does not have.
 std::string FormatPeerComparison(const OptionTable& table);

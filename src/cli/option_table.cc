@@ -1,10 +1,19 @@
 #include "cli/option_table.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "cli/options/groups.h"
 
 namespace vernier {
+namespace {
+
+bool HasDest(const OptionGroup& group, std::string_view dest) {
+  return std::any_of(group.rows.begin(), group.rows.end(),
+                     [&](const OptionRow& row) { return row.dest == dest; });
+}
+
+}  // namespace
 
 std::vector<std::string_view> OptionRow::AllFlags() const {
   std::vector<std::string_view> all;
@@ -48,19 +57,43 @@ CommandGroup Only(const OptionGroup& group, std::initializer_list<std::string_vi
   std::erase_if(some.rows, [&](const OptionRow* row) {
     return std::find(dests.begin(), dests.end(), row->dest) == dests.end();
   });
+  std::copy_if(dests.begin(), dests.end(), std::back_inserter(some.unknown),
+               [&](std::string_view dest) { return !HasDest(group, dest); });
   return some;
 }
 
-CommandGroup Without(const OptionGroup& group, std::initializer_list<std::string_view> dests) {
-  CommandGroup some(group);
-  std::erase_if(some.rows, [&](const OptionRow* row) {
-    return std::find(dests.begin(), dests.end(), row->dest) != dests.end();
-  });
+std::vector<CommandGroup> Only(const std::vector<OptionGroup>& groups,
+                               std::initializer_list<std::string_view> dests) {
+  std::vector<CommandGroup> some;
+  for (const OptionGroup& group : groups) {
+    some.push_back(Only(group, dests));
+    std::erase_if(some.back().unknown, [&](std::string_view dest) {
+      return std::any_of(groups.begin(), groups.end(),
+                         [&](const OptionGroup& other) { return HasDest(other, dest); });
+    });
+  }
   return some;
 }
 
-OptionTable::OptionTable(std::vector<CommandGroup> groups) : groups_(std::move(groups)) {
-  std::erase_if(groups_, [](const CommandGroup& group) { return group.rows.empty(); });
+std::vector<CommandGroup> Together(std::initializer_list<OptionSet> sets) {
+  std::vector<CommandGroup> groups;
+  for (const OptionSet& set : sets) {
+    groups.insert(groups.end(), set.groups.begin(), set.groups.end());
+  }
+  return groups;
+}
+
+OptionTable::OptionTable(std::vector<CommandGroup> groups) {
+  for (CommandGroup& group : groups) {
+    unknown_.insert(unknown_.end(), group.unknown.begin(), group.unknown.end());
+    if (group.rows.empty()) continue;
+    if (groups_.empty() || groups_.back().title != group.title) {
+      groups_.push_back(std::move(group));
+    } else {
+      std::vector<const OptionRow*>& rows = groups_.back().rows;
+      rows.insert(rows.end(), group.rows.begin(), group.rows.end());
+    }
+  }
   for (const CommandGroup& group : groups_) {
     for (const OptionRow* row : group.rows) {
       rows_.push_back(row);
@@ -109,31 +142,32 @@ std::string_view OptionTable::RunnerOf(const OptionRow& row) const {
 }
 
 OptionTable RunOptionTable() {
-  // The peer's order of registration: it decides the order of names in "could match ..." messages.
-  std::vector<CommandGroup> groups = {GeneralGroup(), LoggingGroup(), RunnerGroup(), ModelGroup()};
-  const auto add = [&groups](const std::vector<OptionGroup>& more) {
-    groups.insert(groups.end(), more.begin(), more.end());
-  };
-  add(TensorFlowGroup());
-  groups.push_back(OnnxSaveGroup());
-  groups.push_back(OnnxShapeInferenceGroup());
-  groups.push_back(OnnxLoadGroup());
-  groups.push_back(OnnxRuntimeGroup());
-  groups.push_back(OpenVinoGroup());
-  groups.push_back(TensorRtConfigGroup());
-  add(TensorRtLoadGroup());
-  groups.push_back(TensorRtRunGroup());
-  groups.push_back(DataLoaderGroup());
-  groups.push_back(ComparatorRunGroup());
-  groups.push_back(PostprocessGroup());
-  add(CompareGroup());
-  groups.push_back(WorkerGroup());
-  groups.push_back(ReportGroup());
-  groups.push_back(RunAndBlameGroup());
-  groups.push_back(BlameGroup());
-  groups.push_back(RunFileGroup());
-  groups.push_back(ScriptGroup());
-  return OptionTable(std::move(groups));
+  // Polygraphy's order of registration: it decides the order of names in "could match ..."
+  // messages.
+  return OptionTable({GeneralGroup(),
+                      LoggingGroup(),
+                      RunnerGroup(),
+                      ModelGroup(),
+                      TensorFlowGroup(),
+                      OnnxSaveGroup(),
+                      OnnxShapeInferenceGroup(),
+                      OnnxLoadGroup(),
+                      OnnxRuntimeGroup(),
+                      OpenVinoGroup(),
+                      TensorRtConfigGroup(),
+                      TensorRtShortFormGroup(),
+                      TensorRtLoadGroup(),
+                      TensorRtRunGroup(),
+                      DataLoaderGroup(),
+                      ComparatorRunGroup(),
+                      PostprocessGroup(),
+                      CompareGroup(),
+                      WorkerGroup(),
+                      ReportGroup(),
+                      RunAndBlameGroup(),
+                      BlameGroup(),
+                      RunFileGroup(),
+                      ScriptGroup()});
 }
 
 }  // namespace vernier

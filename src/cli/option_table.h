@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace vernier {
@@ -73,20 +74,37 @@ struct OptionGroup {
   std::string_view runner = {};  ///< the flag of the runner that the rows are for: "--trt"
 };
 
-/// The rows of one group that a command takes. Made from a whole group, or by Only and Without.
+/// The rows of one group that a command takes: all of them, or those that Only names.
 struct CommandGroup {
   CommandGroup(const OptionGroup& group);  // NOLINT: whole groups are the rule
 
   std::string_view title;
   std::string_view about;
   std::vector<const OptionRow*> rows;
-  std::string_view runner;  ///< see OptionGroup
+  std::string_view runner;                     ///< see OptionGroup
+  std::vector<std::string_view> unknown = {};  ///< dests that Only named and the group lacks
 };
 
-/// The rows with these dests, or all others. A dest that the group lacks is a mistake in the
-/// caller, and is ignored.
+/// The rows with these dests, in the group's order. A dest that the group lacks is a mistake in the
+/// caller: it gets into `unknown`, which a test over all commands finds empty.
 CommandGroup Only(const OptionGroup& group, std::initializer_list<std::string_view> dests);
-CommandGroup Without(const OptionGroup& group, std::initializer_list<std::string_view> dests);
+/// The same of several groups; a dest is unknown where none of them has it.
+std::vector<CommandGroup> Only(const std::vector<OptionGroup>& groups,
+                               std::initializer_list<std::string_view> dests);
+
+/// What a command's options are listed from: one group or several.
+struct OptionSet {
+  OptionSet(const OptionGroup& group) : groups{group} {}       // NOLINT: see CommandGroup
+  OptionSet(CommandGroup group) : groups{std::move(group)} {}  // NOLINT
+  OptionSet(std::vector<CommandGroup> several) : groups(std::move(several)) {}  // NOLINT
+  OptionSet(const std::vector<OptionGroup>& several)                            // NOLINT
+      : groups(several.begin(), several.end()) {}
+
+  std::vector<CommandGroup> groups;
+};
+
+/// The groups of all sets, one set after the other.
+std::vector<CommandGroup> Together(std::initializer_list<OptionSet> sets);
 
 /// A flag name and the row that it belongs to.
 struct FlagEntry {
@@ -98,8 +116,9 @@ struct FlagEntry {
 /// constants.
 class OptionTable {
  public:
-  /// A group without rows is left out.
+  /// A group without rows is left out; neighbours with the same title become one group.
   explicit OptionTable(std::vector<CommandGroup> groups);
+  explicit OptionTable(std::initializer_list<OptionSet> sets) : OptionTable(Together(sets)) {}
 
   const std::vector<CommandGroup>& groups() const { return groups_; }
   const std::vector<const OptionRow*>& rows() const { return rows_; }
@@ -115,6 +134,8 @@ class OptionTable {
   std::vector<std::string_view> NeedsOf(const OptionRow& row) const;
   /// The flag of the runner that the row is for, where this command has it; else empty.
   std::string_view RunnerOf(const OptionRow& row) const;
+  /// Dests that Only did not find: mistakes in the command's list. See Only.
+  const std::vector<std::string_view>& unknown() const { return unknown_; }
   /// True when a flag looks like a negative number ("-1"), which changes how "-5" is read.
   bool HasNegativeNumberFlags() const { return has_negative_number_flags_; }
 
@@ -124,6 +145,7 @@ class OptionTable {
   std::vector<const OptionRow*> positionals_;
   std::vector<FlagEntry> flags_;
   std::vector<FlagEntry> sorted_;
+  std::vector<std::string_view> unknown_;
   bool has_negative_number_flags_ = false;
 };
 

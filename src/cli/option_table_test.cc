@@ -4,6 +4,10 @@
 
 #include <fstream>
 #include <set>
+#include <string>
+#include <vector>
+
+#include "cli/command_table.h"
 
 namespace vernier {
 namespace {
@@ -134,6 +138,71 @@ TEST(RunOptionTable, ExcludesOnlyDestsThatExist) {
       EXPECT_TRUE(dest.empty() || table.FindDest(dest) != nullptr) << dest;
     }
   }
+}
+
+TEST(Only, KeepsTheGroupsOrderAndReportsWhatTheGroupLacks) {
+  constexpr OptionRow kFew[] = {{.dest = "a"}, {.dest = "b"}, {.dest = "c"}};
+  const OptionGroup group{"Few", "few", kFew};
+  const CommandGroup some = Only(group, {"c", "a", "typo"});
+  ASSERT_EQ(some.rows.size(), 2u);
+  EXPECT_EQ(some.rows[0]->dest, "a");
+  EXPECT_EQ(some.rows[1]->dest, "c");
+  EXPECT_EQ(OptionTable({some}).unknown(), std::vector<std::string_view>{"typo"});
+}
+
+TEST(OptionTable, PutsNeighboursWithOneTitleUnderOneHeading) {
+  constexpr OptionRow kFirst[] = {{.dest = "a"}}, kSecond[] = {{.dest = "b"}};
+  const OptionTable table(
+      {OptionGroup{"Same", "both", kFirst}, OptionGroup{"Same", "both", kSecond}});
+  ASSERT_EQ(table.groups().size(), 1u);
+  EXPECT_EQ(table.groups()[0].rows.size(), 2u);
+}
+
+// A name that no group has would silently leave an option out of a command.
+TEST(EveryCommand, NamesOnlyOptionsThatExistAndEachFlagOnce) {
+  for (const CommandSpec& command : CommandTable()) {
+    if (command.options == nullptr) continue;
+    const OptionTable table = command.options();
+    for (const std::string_view dest : table.unknown())
+      ADD_FAILURE() << command.name << ": " << dest;
+    std::set<std::string_view> seen;
+    for (const FlagEntry& entry : table.flags()) {
+      EXPECT_TRUE(seen.insert(entry.flag).second) << command.name << ": " << entry.flag;
+    }
+  }
+}
+
+TEST(EveryCommand, IsListedInASectionAndFoundByItsName) {
+  std::set<std::string_view> names;
+  for (const CommandSpec& command : CommandTable()) {
+    EXPECT_TRUE(names.insert(command.name).second) << command.name;
+    EXPECT_EQ(FindCommand(command.name)->run, command.run) << command.name;
+    EXPECT_NE(FormatProgramHelp().find("  " + std::string(command.name) + " "), std::string::npos);
+    EXPECT_FALSE(command.operands.empty()) << command.name;
+    EXPECT_FALSE(command.about.empty()) << command.name;
+    ASSERT_FALSE(command.summary.empty()) << command.name;
+    EXPECT_NE(command.summary.back(), '.') << command.name;
+  }
+  EXPECT_EQ(FindCommand("data to-input")->name, "data merge");
+  EXPECT_NE(FindCommand("worker"), nullptr);
+  EXPECT_EQ(FindCommand(""), nullptr);
+}
+
+TEST(UnknownCommand, AnswersInTwoLinesWithTheNearestNames) {
+  const auto describe = [](std::vector<std::string> words) {
+    return DescribeUnknownCommand(words);
+  };
+  EXPECT_EQ(describe({"comprae", "a.json"}),
+            "vernier: there is no command 'comprae'; did you mean 'compare'?\n"
+            "`vernier --help` lists the commands.\n");
+  EXPECT_TRUE(describe({"lint", "m.onnx"}).find("did you mean 'check lint'?") != std::string::npos);
+  EXPECT_TRUE(describe({"m.onnx"}).find("did you mean 'run m.onnx'?") != std::string::npos);
+  EXPECT_EQ(describe({"zzz"}),
+            "vernier: there is no command 'zzz'\n`vernier --help` lists the commands.\n");
+  EXPECT_EQ(describe({"debug", "reduec"}),
+            "vernier: there is no command 'debug reduec'; did you mean 'debug reduce'?\n"
+            "`vernier debug` has build, precision, reduce, repeat; `vernier debug --help` explains"
+            " them.\n");
 }
 
 TEST(LooksLikeNegativeNumber, FollowsArgparse) {

@@ -24,7 +24,7 @@ bool Holds(std::string_view text, std::string_view part) {
 TEST(HelpText, ShowsEveryFlagWithinTheWidth) {
   const OptionTable table = RunOptionTable();
   for (const size_t width : {60u, 100u, 140u}) {
-    const std::string help = FormatHelp(table, FindCommand("run")->subject, width);
+    const std::string help = FormatHelp(table, *FindCommand("run"), width);
     for (const OptionRow* row : table.rows()) {
       EXPECT_TRUE(Holds(help, "\n  " + FormatSynopsis(*row))) << row->dest;
     }
@@ -53,7 +53,7 @@ TEST(HelpText, WrapsAtBlanks) {
 }
 
 TEST(HelpText, ReportsUsageErrorsInTwoLines) {
-  EXPECT_EQ(FormatUsageError(FindCommand("run")->subject, "argument --seed: no"),
+  EXPECT_EQ(FormatUsageError(*FindCommand("run"), "argument --seed: no"),
             "usage: vernier run [model_file] [runners ...] [options ...]\n"
             "vernier run: error: argument --seed: no\n");
 }
@@ -123,8 +123,7 @@ TEST(Completion, CompletesInBash) {
 
 TEST(ManPage, HoldsEveryRowAndEscapesDashes) {
   const OptionTable table = RunOptionTable();
-  const std::string page =
-      FormatManPage(table, FindCommand("run")->subject, "vernier 1", "2026-01-01");
+  const std::string page = FormatManPage(table, *FindCommand("run"), "vernier 1", "2026-01-01");
   EXPECT_TRUE(page.starts_with(".TH \"VERNIER\\-RUN\" \"1\" \"2026-01-01\""));
   EXPECT_TRUE(Holds(page, ".B \\-\\-rtol, \\-\\-rel\\-tol [OUTPUT:]X ...\n"));
   size_t entries = 0;
@@ -153,13 +152,13 @@ TEST(OptionDocs, PutEveryPeerFlagIntoOneClass) {
 // A misspelt flag in OptionRow::needs would mean that nothing is needed.
 TEST(OptionNeeds, NameFlagsThatSomeCommandHas) {
   std::set<std::string> flags = {std::string(kAnyRunner)};
-  for (const CommandEntry& command : CommandTable()) {
+  for (const CommandSpec& command : CommandTable()) {
     if (command.options == nullptr) continue;
     const OptionTable table = command.options();
     for (const FlagEntry& entry : table.flags()) flags.insert(std::string(entry.flag));
   }
   size_t needs = 0;
-  for (const CommandEntry& command : CommandTable()) {
+  for (const CommandSpec& command : CommandTable()) {
     if (command.options == nullptr) continue;
     const OptionTable table = command.options();
     for (const OptionRow* row : table.rows()) {
@@ -181,7 +180,7 @@ TEST(OptionNeeds, NameFlagsThatSomeCommandHas) {
 // A row stands in a table once, where the first command has it; later commands name its flag.
 TEST(OptionDocs, ReferenceHoldsEveryRowOfEveryCommandOnce) {
   std::set<std::string> synopses;
-  for (const CommandEntry& command : CommandTable()) {
+  for (const CommandSpec& command : CommandTable()) {
     if (command.options == nullptr) continue;
     const OptionTable table = command.options();
     for (const OptionRow* row : table.rows()) {

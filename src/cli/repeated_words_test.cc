@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_options.h"
-
 namespace vernier {
 namespace {
 

@@ -14,13 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMeasuring[] = {"onnxruntime", "openvino"};
-
 }  // namespace
-
-bool HasLayerTimes(std::string_view backend) {
-  return std::find(std::begin(kMeasuring), std::end(kMeasuring), backend) != std::end(kMeasuring);
-}
 
 Result<LayerTimesFile> LayerTimesFile::Create() {
   std::error_code error;

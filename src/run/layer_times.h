@@ -10,9 +10,6 @@
 
 namespace vernier {
 
-/// Whether the backend understands the session option `layer_times`.
-bool HasLayerTimes(std::string_view backend);
-
 /// What a plug-in wrote: longest first; empty when nothing was. Lines that make no sense are left
 /// out.
 std::vector<LayerTime> ReadLayerTimes(const std::string& path);

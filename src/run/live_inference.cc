@@ -64,7 +64,7 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
 
 Status LiveInference::OpenNoise() {
   logger_.Start("Measuring the noise of " + live_[0].name() + " with other settings");
-  VERNIER_ASSIGN_OR_RETURN(noise_, NoiseFloor::Create(plan_.runners[0]));
+  VERNIER_ASSIGN_OR_RETURN(noise_, NoiseFloor::Create(plan_.runners[0], live_[0].backend()));
   return live_.OpenTwin(*noise_);
 }
 

@@ -32,20 +32,46 @@ void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& 
   }
 }
 
-Status CheckPluginOptions(const RunnerPlan& plan, const BackendInfo& backend) {
-  for (const std::string& option : plan.plugin_options) {
-    std::string known;
-    bool found = false;
-    for (const BackendOption& has : backend.options) {
-      found |= has.name == option;
-      known += (known.empty() ? "" : ", ") + has.name;
-    }
-    if (found) continue;
-    return InvalidArgument("--" + plan.backend + "." + option +
-                           ": the backend has no such option; " +
-                           (known.empty() ? "it has none" : "it has: " + known));
+std::string Listed(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+Status CheckPluginOption(const RunnerPlan& plan, const std::string& name,
+                         const BackendInfo& backend) {
+  const std::string flag = "--" + plan.backend + "." + name;
+  std::vector<std::string> known;
+  const BackendOption* option = nullptr;
+  for (const BackendOption& has : backend.options) {
+    if (has.name == name) option = &has;
+    known.push_back(has.name);
+  }
+  if (option == nullptr) {
+    return InvalidArgument(flag + ": the backend has no such option; " +
+                           (known.empty() ? "it has none" : "it has: " + Listed(known)));
+  }
+  const std::vector<std::string>& values = option->values;
+  for (const auto& [key, value] : plan.session_options) {
+    if (key != name || values.empty()) continue;
+    if (std::find(values.begin(), values.end(), value) != values.end()) continue;
+    return InvalidArgument(flag + ": expected one of " + Listed(values) + ", got '" + value + "'");
   }
   return {};
+}
+
+Status CheckPluginOptions(const RunnerPlan& plan, const BackendInfo& backend) {
+  for (const std::string& name : plan.plugin_options) {
+    VERNIER_TRY(CheckPluginOption(plan, name, backend));
+  }
+  return {};
+}
+
+// What is wanted of a backend that can, by the option that it has for that.
+void AddForRole(const BackendInfo& backend, OptionRole role, const std::string& value,
+                OptionList& options) {
+  const BackendOption* const option = backend.OptionFor(role);
+  if (option != nullptr && !value.empty()) options.emplace_back(option->name, value);
 }
 
 // Lists of numbers in a program's JSON have no type of their own.
@@ -81,6 +107,8 @@ Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more)
   request.session = session_id_;
   request.options = plan_.session_options;
   CompleteProfiles(plan_, request.inputs, found_dims_, request.options);
+  AddForRole(backend_, OptionRole::kAlone, plan_.alone ? "1" : "", request.options);
+  AddForRole(backend_, OptionRole::kLayerTimes, plan_.layer_times, request.options);
   request.options.insert(request.options.end(), more.begin(), more.end());
   if (plan_.backend == "python") AddOutputTypes(model.declared_outputs(), request.options);
   const bool asked_elsewhere = std::any_of(

@@ -1,7 +1,7 @@
 #include "run/noise_floor.h"
 
 #include <set>
-#include <string_view>
+#include <string>
 
 #include "compare/error_bar.h"
 #include "run/neutral_settings.h"
@@ -14,20 +14,21 @@ constexpr uint64_t kSession = 1'000'000;
 
 }  // namespace
 
-Result<std::unique_ptr<NoiseFloor>> NoiseFloor::Create(const RunnerPlan& reference) {
+Result<std::unique_ptr<NoiseFloor>> NoiseFloor::Create(const RunnerPlan& reference,
+                                                       const BackendInfo& backend) {
   RunnerPlan plan = reference;
   plan.name += ", other settings";
   plan.model.save_path.clear();
   plan.model.print_summary = false;
-  std::set<std::string_view> changed;
-  for (const NeutralSetting& setting : NeutralSettings()) {
-    if (setting.backend != plan.backend || !changed.insert(setting.key).second) continue;
-    ReplaceSetting(plan, setting.key, setting.value);
+  std::set<std::string> changed;
+  for (const auto& [key, value] : NeutralSettings(backend)) {
+    if (changed.insert(key).second) ReplaceSetting(plan, key, value);
   }
   if (changed.empty()) {
     return InvalidArgument("--noise-floor: no settings are known that '" + reference.backend +
-                           "' could be measured with; put an ONNX Runtime, OpenVINO or TensorFlow "
-                           "runner first, or use --tolerance auto alone");
+                           "' could be measured with: its plug-in declares none; put an ONNX "
+                           "Runtime, OpenVINO or TensorFlow runner first, or use --tolerance auto "
+                           "alone");
   }
   return std::unique_ptr<NoiseFloor>(new NoiseFloor(std::move(plan)));
 }

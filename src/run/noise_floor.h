@@ -16,10 +16,11 @@ namespace vernier {
 
 class NoiseFloor {
  public:
-  /// The runner with its neutral settings (neutral_settings.h): one thread, without graph
-  /// optimisations, as far as its backend has such options. kInvalidArgument, naming the backend,
-  /// for one that has none.
-  static Result<std::unique_ptr<NoiseFloor>> Create(const RunnerPlan& reference);
+  /// The runner with the neutral settings that its backend declares (neutral_settings.h): one
+  /// thread, without graph optimisations, and the like. kInvalidArgument, naming the backend, for
+  /// one that declares none.
+  static Result<std::unique_ptr<NoiseFloor>> Create(const RunnerPlan& reference,
+                                                    const BackendInfo& backend);
 
   const RunnerPlan& plan() const { return plan_; }
 

@@ -93,6 +93,7 @@ class Profile {
   Status MeasureRunner(size_t index) {
     const RunnerPlan& runner = plan_.runners[index];
     std::unique_ptr<OpenRunner> open;
+    bool has_layers = false;
     for (size_t set = 0; set < sets_.size(); ++set) {
       VERNIER_TRY(CheckInterrupted());
       ProfilePoint point;
@@ -101,6 +102,7 @@ class Profile {
       if (open == nullptr) {
         VERNIER_ASSIGN_OR_RETURN(open, Open(runner));
         if (set == 0) Describe(runner, *open->live);
+        has_layers |= (*open->live)[0].backend().OptionFor(OptionRole::kLayerTimes) != nullptr;
       }
       VERNIER_TRY(MeasurePoint(index, set, *open->live, point));
       const bool alive = (*open->live)[0].alive();
@@ -109,7 +111,7 @@ class Profile {
       if (options_.keep) options_.keep(outcome_.record);
     }
     if (open != nullptr) Close(open);
-    return options_.layers ? MeasureLayers(runner) : Status();
+    return options_.layers ? MeasureLayers(runner, has_layers) : Status();
   }
 
   Result<std::unique_ptr<OpenRunner>> Open(const RunnerPlan& runner) {
@@ -118,7 +120,7 @@ class Profile {
     open->plan.runners = {runner};
     open->plan.inputs.found_dims = sets_.front().found;
     // No other runner wants the processor, so a framework's threads may wait as they do by default.
-    open->plan.runners[0].session_options.emplace_back("alone", "1");
+    open->plan.runners[0].alone = true;
     open->live = std::make_unique<LiveRuns>(open->plan, interrupted_, logger_);
     open->live->StartOne(0);
     VERNIER_TRY(open->live->Open(0));
@@ -295,10 +297,10 @@ class Profile {
   }
 
   // In sessions of their own: measuring layers makes inferences slower.
-  Status MeasureLayers(const RunnerPlan& runner) {
+  Status MeasureLayers(const RunnerPlan& runner, bool has_layers) {
     for (ProfilePoint& point : profile().points) {
       if (point.runner != runner.name || !point.failure.empty()) continue;
-      if (!HasLayerTimes(runner.backend)) {
+      if (!has_layers) {
         point.layers_missing = "vernier cannot get them from " + runner.backend;
         continue;
       }
@@ -327,7 +329,7 @@ class Profile {
     const auto start = Clock::now();
     VERNIER_ASSIGN_OR_RETURN(const LayerTimesFile file, LayerTimesFile::Create());
     RunnerPlan measured = runner;
-    measured.session_options.emplace_back("layer_times", file.path());
+    measured.layer_times = file.path();
     VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<OpenRunner> open, Open(measured));
     const size_t set = SetOf(point);
     int64_t inferences = 0;

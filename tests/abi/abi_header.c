@@ -23,6 +23,14 @@ SLOT(vn_model, external_data_dir, 40);
 SLOT(vn_model, inputs, 56);
 SLOT(vn_model, outputs, 72);
 
+SLOT(vn_option_info, name, 8);
+SLOT(vn_option_info, type, 24);
+SLOT(vn_option_info, default_value, 40);
+SLOT(vn_option_info, help, 56);
+SLOT(vn_option_info, values, 72);
+SLOT(vn_option_info, neutral, 88);
+SLOT(vn_option_info, role, 104);
+
 SLOT(vn_host, self, 16);
 SLOT(vn_host, status_new, 24);
 SLOT(vn_host, log, 32);
@@ -43,5 +51,7 @@ SLOT(vn_backend_api, signature, 104);
 SLOT(vn_backend_api, info, 112);
 SLOT(vn_backend_api, not_exposed_at, 120);
 SLOT(vn_backend_api, run, 128);
+SLOT(vn_backend_api, reference_rank, 136);
+SLOT(vn_backend_api, neutral_environment_at, 144);
 
 int main(void) { return VN_ABI_MAJOR == 1u ? 0 : 1; }

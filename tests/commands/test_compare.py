@@ -197,8 +197,28 @@ class Commands(Case):
             for words in ([group], [group, "nosuch"]):
                 ended = self.vernier(*words)
                 self.assertEqual(ended.code, 2, words)
-                self.assertIn(f"{group} {command}", ended.err)
+                self.assertIn(command, ended.err)
                 self.assertEqual("no command" in ended.err, len(words) == 2)
+                if len(words) == 2:
+                    self.assertEqual(len(ended.err.splitlines()), 2, ended.err)
+
+    def test_an_unknown_command_answers_in_two_lines(self):
+        for words, near in ((["comprae"], "'compare'"),
+                            (["extract", "m.onnx"], "'surgeon extract'"),
+                            (["inspect", "modle"], "'inspect model'"),
+                            (["m.onnx", "--onnxrt"], "'run m.onnx'")):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 2, words)
+            self.assertEqual(len(ended.err.splitlines()), 2, ended.err)
+            self.assertIn(f"did you mean {near}?", ended.err)
+
+    def test_help_lists_the_commands_by_section_with_three_examples(self):
+        ended = self.vernier("--help")
+        for section in ("Compare", "Find the cause", "Models", "TensorRT", "Saved data",
+                        "This installation"):
+            self.assertIn(f"\n{section}:\n", ended.out)
+        self.assertEqual(ended.out.split("\nExamples:\n")[1].split("\n\n")[0].count("\n"), 2)
+        self.assertNotIn("option-docs", ended.out)
 
     def test_help(self):
         for words in (["--help"], ["compare", "--help"], ["help", "compare"], ["backends", "-h"],
@@ -215,6 +235,7 @@ class Backends(Case):
         self.assertEqual(len(ended.out.splitlines()), 1)
         ended = self.vernier("backends", "onnxruntime", "-v")
         self.assertRegex(ended.out, r"\n +providers +list +execution providers")
+        self.assertIn("One of ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ", ended.out)
         self.assertIn("Default: ORT_ENABLE_ALL.", ended.out)
 
     def test_a_name_that_does_not_exist(self):

@@ -17,7 +17,7 @@ class PluginOptions(Case):
         self.assertEqual(self.run_with("--identity", "--identity.device=cpu").code, 0)
         ended = self.run_with("--identity", "--identity.device=moon")
         self.assertNotEqual(ended.code, 0)
-        self.assertIn("expected cpu or cuda, got 'moon'", ended.err)
+        self.assertIn("--identity.device: expected one of cpu, cuda, got 'moon'", ended.err)
 
     def test_by_the_word_of_the_runner_or_the_name_of_the_plugin(self):
         for name in ("onnxrt", "onnxruntime"):

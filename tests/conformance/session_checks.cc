@@ -28,6 +28,37 @@ Status DescribesItself(BackendUnderTest& backend) {
   return {};
 }
 
+// Neutral settings and roles of options: what is declared must be accepted, and must not change
+// what comes out.
+Status DeclaresWhatItCan(BackendUnderTest& backend) {
+  VERNIER_ASSIGN_OR_RETURN(const BackendInfo info, backend.Load());
+  const std::string file = (std::filesystem::temp_directory_path() /
+                            ("vernier-conformance-" + std::to_string(::getpid())))
+                               .string();
+  OptionList declared;
+  for (const BackendOption& option : info.options) {
+    for (const std::string& value : option.neutral) {
+      const std::vector<std::string>& all = option.values;
+      if (!all.empty() && std::find(all.begin(), all.end(), value) == all.end()) {
+        return Failed("'" + value + "' is neutral, but is no value of '" + option.name + "'");
+      }
+      declared.emplace_back(option.name, value);
+    }
+    if (option.role == OptionRole::kNone) continue;
+    declared.emplace_back(option.name, option.role == OptionRole::kAlone ? "1" : file);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, TrickyFeed(TwoInputs()));
+  for (const auto& option : declared) {
+    VERNIER_ASSIGN_OR_RETURN(
+        const OpenModel model,
+        backend.OpenBytes(backend.ModelBytes(TwoInputs()), TwoInputs(), {option}));
+    VERNIER_TRY(backend.ExpectEcho(model, feed).Annotate(option.first + "=" + option.second));
+    VERNIER_TRY(backend.Close(model));
+  }
+  std::filesystem::remove(file);
+  return backend.ExpectAlive();
+}
+
 Status OpenCloseTwice(BackendUnderTest& backend) {
   for (int i = 0; i < 2; ++i) {
     VERNIER_ASSIGN_OR_RETURN(const OpenModel model, backend.Open(TwoInputs()));
@@ -188,6 +219,7 @@ Status MemoryStaysFlat(BackendUnderTest& backend) {
 void AddSessionChecks(std::vector<Check>& checks) {
   const Check all[] = {
       {"session/describes_itself", &DescribesItself},
+      {"session/declares_what_it_can", &DeclaresWhatItCan},
       {"session/open_close_twice", &OpenCloseTwice},
       {"session/close_without_run", &CloseWithoutRun},
       {"session/two_at_once", &TwoAtOnce},

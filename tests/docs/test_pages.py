@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "docs/site"))
@@ -72,14 +73,29 @@ class Pages(unittest.TestCase):
                     with self.subTest(page=name, line=block.line):
                         compile("\n".join(block.lines), f"{name}:{block.line}", "exec")
 
+    @staticmethod
+    def commands():
+        listing = subprocess.run([os.environ["VERNIER"], "option-docs", "commands"],
+                                 capture_output=True, text=True, check=True).stdout
+        return listing.splitlines()
+
+    def test_the_program_writes_a_manual_page_for_every_command(self):
+        if "VERNIER" not in os.environ:
+            self.skipTest("VERNIER is not set")
+        with tempfile.TemporaryDirectory() as folder:
+            man = pathlib.Path(folder) / "share/man1"
+            subprocess.run([os.environ["VERNIER"], "option-docs", "man", man], check=True)
+            names = {f"vernier-{command.replace(' ', '-')}.1" for command in self.commands()}
+            self.assertGreater(len(names), 40)
+            self.assertEqual({page.name for page in man.iterdir()}, names)
+            self.assertTrue((man / "vernier-run.1").read_text().startswith('.TH "VERNIER\\-RUN" '))
+
     def test_every_command_has_a_page(self):
         if "VERNIER" not in os.environ:
             self.skipTest("VERNIER is not set")
-        listing = subprocess.run([os.environ["VERNIER"], "option-docs", "list"],
-                                 capture_output=True, text=True, check=True).stdout
         missing = []
-        for words in (line.split()[2:] for line in listing.splitlines() if " man " in line):
-            page = f"docs/commands/{'-'.join(words)}.md"
+        for command in self.commands():
+            page = f"docs/commands/{command.replace(' ', '-')}.md"
             if page not in self.pages:
                 missing.append(page)
         self.assertEqual(missing, [], "each command has a page that shows it at work")

@@ -1,30 +1,6 @@
 // A backend that misbehaves when told to (behaviour.h) and echoes its inputs otherwise. Written
 // against the tables of backend_abi.h directly, so that every slot is used and every rule can be
 // broken; a real backend uses backend_sdk.hpp.
-//
-// The lies, at stage run unless said otherwise:
-//   short, huge, no_data    byte_size too small, a tebibyte, or right without data
-//   dtype, unknown_dtype, lanes, device    another type than declared, or none that exists
-//   rank, no_shape, negative, overflow     impossible shapes
-//   strings                 a string tensor whose offsets point outside
-//   nan                     every float is NaN (in form an honest answer)
-//   more, fewer, none, null, renamed, twice    not the outputs of the signature
-//   skipped                 hands over no tensor but the reason (honest)
-//   write_input             writes into its input
-//   three                   fails where the first dimension is 3
-// float32 outputs that are wrong in some circumstances:
-//   wrong, process          by 1, and by a number of the process
-//   rows, batch             every row by its place, and the first element by the number of rows
-//   misaligned              where an input does not begin at a multiple of `align` (64)
-//   unwritten               the last element is never written; it is made in the host's memory
-//   uninitialised           by what fresh memory holds
-//   own                     small outputs are not made in the host's memory (honest)
-//   own_unwritten           the same, and larger ones are `unwritten`
-//   bad_code                a status with a code that does not exist
-// at stage query: null_table, other_major, null_slot, short_table
-// at stage create: no_backend; at stage open: no_session
-// at stage signature: endless, rank, no_shape
-// at stage info: endless (outputs that were not exposed never end)
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -37,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "abilities.h"
 #include "behaviour.h"
 #include "vernier/backend_abi.h"
 #include "wrong_outputs.h"
@@ -198,11 +175,22 @@ void TellTensorLie(std::string_view lie, OwnedTensor& owned) {
 const vn_host* queried_host = nullptr;  // option_at has no other way to a host
 
 vn_status* OptionAt(size_t index, vn_option_info* out) noexcept {
-  if (index > 0) return NewStatus(queried_host, VN_NOT_FOUND, "no more options");
-  out->name = Str("behaviour");
-  out->type = Str("words");
-  out->default_value = Str("");
-  out->help = Str("what to do wrong, and where");
+  const Behaviour behaviour(FromEnvironment());
+  if (behaviour.LieAt({.stage = "query"}) == "old_table") {
+    out->struct_size = offsetof(vn_option_info, values);
+  }
+  if (DescribeOption(behaviour, index, out)) return nullptr;
+  return NewStatus(queried_host, VN_NOT_FOUND, "no more options");
+}
+
+uint32_t ReferenceRank(vn_backend*) noexcept {
+  return static_cast<uint32_t>(Behaviour(FromEnvironment()).Number("rank", 0));
+}
+
+vn_status* NeutralEnvironmentAt(vn_backend*, size_t index, vn_str* out) noexcept {
+  const std::string_view variables = NeutralEnvironment(Behaviour(FromEnvironment()), index);
+  if (variables.empty()) return NewStatus(queried_host, VN_NOT_FOUND, "no more environments");
+  *out = Str(variables);
   return nullptr;
 }
 
@@ -257,11 +245,16 @@ vn_status* Open(vn_backend* backend, const vn_model* model, const vn_option* opt
   const Place place{.stage = "open", .session = number, .model = View(model->path)};
   if (vn_status* status = Act(host, backend->behaviour, place)) return status;
   if (backend->behaviour.LieAt(place) == "no_session") return nullptr;
-  const bool noisy = !backend->behaviour.Get("noise").empty();
-  if (count > 0 && !noisy) return UnknownOption(host, options[0]);
+  bool other_settings = HasNeutralEnvironment();
+  for (const vn_option& option : std::span(options, count)) {
+    if (!IsOption(backend->behaviour, View(option.key))) return UnknownOption(host, option);
+    other_settings |= IsNeutral(View(option.key));
+    WriteLayers(View(option.key), View(option.value));
+    if (View(option.key) == "alone") host->log(host->self, 20, Str("nobody else computes"));
+  }
   auto* session = new vn_session(backend, number);
   session->model = View(model->path);
-  session->error = ErrorOf(*backend, count > 0, number);
+  session->error = ErrorOf(*backend, other_settings, number);
   for (const vn_tensor* input : std::span(model->inputs, model->input_count)) {
     session->names.emplace_back(View(input->name));
     const size_t rank = input->rank == VN_RANK_UNKNOWN ? 0 : input->rank;
@@ -405,6 +398,10 @@ vn_backend_api MakeTable(std::string_view lie) {
   api.struct_size = lie == "short_table" ? offsetof(vn_backend_api, open) : sizeof(api);
   api.abi_major = lie == "other_major" ? VN_ABI_MAJOR + 1 : VN_ABI_MAJOR;
   api.abi_minor = VN_ABI_MINOR;
+  if (lie == "old_table") {
+    api.struct_size = offsetof(vn_backend_api, reference_rank);
+    api.abi_minor = 3;
+  }
   api.name = Str("fake");
   api.version = Str("1");
   api.option_at = &OptionAt;
@@ -418,6 +415,8 @@ vn_backend_api MakeTable(std::string_view lie) {
   api.info = &Info;
   api.not_exposed_at = &NotExposedAt;
   api.run = lie == "null_slot" ? nullptr : &Run;
+  api.reference_rank = &ReferenceRank;
+  api.neutral_environment_at = &NeutralEnvironmentAt;
   return api;
 }
 

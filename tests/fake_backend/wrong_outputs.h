@@ -16,7 +16,7 @@ struct Echoed {
   int64_t align = 64;      ///< what the lie `misaligned` wants
 };
 
-/// Copies the input, but for what the lie is about; see fake_backend.cc.
+/// Copies the input, but for what the lie is about; see behaviour.h.
 void CopyOrLie(std::string_view lie, const Echoed& echoed);
 
 }  // namespace fake

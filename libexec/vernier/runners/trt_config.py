@@ -6,36 +6,24 @@ import os
 from vernier_worker import wire
 
 from trt_network import call, layers_of, major, user_function
-from trt_options import mask, member, missing, refuse, split_named
+from trt_options import flag_of, mask, member, missing, refuse, split_named
 
-# Option's key, its flag, and the builder flag, in Polygraphy's order.
-FLAGS = [("restricted", "--trt-safety-restricted", "SAFETY_SCOPE"),
-         ("refittable", "--refittable", "REFIT"), ("strip_plan", "--strip-plan", "STRIP_PLAN"),
-         ("direct_io", "--direct-io", "DIRECT_IO"),
-         ("sparse_weights", "--sparse-weights", "SPARSE_WEIGHTS"),
-         ("version_compatible", "--version-compatible", "VERSION_COMPATIBLE"),
-         ("exclude_lean_runtime", "--exclude-lean-runtime", "EXCLUDE_LEAN_RUNTIME"),
-         ("error_on_timing_cache_miss", "--error-on-timing-cache-miss",
-          "ERROR_ON_TIMING_CACHE_MISS"),
-         ("disable_compilation_cache", "--disable-compilation-cache", "DISABLE_COMPILATION_CACHE"),
-         ("weight_streaming", "--weight-streaming", "WEIGHT_STREAMING"), ("tf32", "--tf32", "TF32"),
-         ("fp16", "--fp16", "FP16"), ("bf16", "--bf16", "BF16"), ("fp8", "--fp8", "FP8"),
-         ("int8", "--int8", "INT8")]
-NUMBERS = [("builder_optimization_level", "--builder-optimization-level"),
-           ("max_aux_streams", "--max-aux-streams")]
-WORDS = [("engine_capability", "--engine-capability", "EngineCapability"),
-         ("hardware_compatibility_level", "--hardware-compatibility-level",
-          "HardwareCompatibilityLevel"),
-         ("runtime_platform", "--runtime-platform", "RuntimePlatform"),
-         ("tiling_optimization_level", "--tiling-optimization-level", "TilingOptimizationLevel")]
+# Option's key and the builder flag, in Polygraphy's order.
+FLAGS = [("restricted", "SAFETY_SCOPE"), ("refittable", "REFIT"),
+         *((key, key.upper()) for key in (
+             "strip_plan", "direct_io", "sparse_weights", "version_compatible",
+             "exclude_lean_runtime", "error_on_timing_cache_miss", "disable_compilation_cache",
+             "weight_streaming", "tf32", "fp16", "bf16", "fp8", "int8"))]
+NUMBERS = ["builder_optimization_level", "max_aux_streams"]
+# Each is a member of the enumeration of its name: EngineCapability.
+WORDS = ["engine_capability", "hardware_compatibility_level", "runtime_platform",
+         "tiling_optimization_level"]
 # Of TensorRT 8, for CUDA 11 and for CUDA 12; a library that is there may be an empty one.
 SOURCE_LIBRARIES = [("CUBLAS", "libcublas.so.11", "libcublas.so.12", "cublasCreate_v2"),
                     ("CUBLAS_LT", "libcublasLt.so.11", "libcublasLt.so.12", "cublasLtCreate"),
                     ("CUDNN", "libcudnn.so.8", "libcudnn.so.8", "cudnnCreate")]
 # What the plug-in alone does.
-PLUGIN_ONLY = {"save_tactics": "--save-tactics", "load_tactics": "--load-tactics",
-               "use_dla": "--use-dla", "weight_streaming_budget": "--weight-streaming-budget",
-               "cuda_graphs": "--cuda-graphs"}
+PLUGIN_ONLY = ["save_tactics", "load_tactics", "use_dla", "weight_streaming_budget", "cuda_graphs"]
 
 
 def bytes_of(text, option):
@@ -98,11 +86,11 @@ def set_flags(trt, config, options):
     if constraint != "none":
         config.set_flag(member(trt, "BuilderFlag", constraint + "_PRECISION_CONSTRAINTS",
                                "--precision-constraints"))
-    for key, option, name in FLAGS:
+    for key, name in FLAGS:
         flag = getattr(trt.BuilderFlag, name, None)
         if options.on(key):
             if flag is None:
-                missing(option, trt)
+                missing(flag_of(key), trt)
             config.set_flag(flag)
         elif key == "tf32" and flag is not None:
             config.clear_flag(flag)  # TensorRT's default is on, Polygraphy's off
@@ -157,14 +145,15 @@ def set_values(trt, config, options):
     flags = options.words("quantization_flags")
     if flags is not None:
         config.quantization_flags = mask(trt, "QuantizationFlag", flags, "--quantization-flags")
-    for key, option in NUMBERS:
+    for key in NUMBERS:
         if options.on(key):
             if not hasattr(config, key):
-                missing(option, trt)
-            setattr(config, key, options.number(key, option))
-    for key, option, enumeration in WORDS:
+                missing(flag_of(key), trt)
+            setattr(config, key, options.number(key, flag_of(key)))
+    for key in WORDS:
         if options.on(key):
-            setattr(config, key, member(trt, enumeration, options.value(key), option))
+            enumeration = key.title().replace("_", "")
+            setattr(config, key, member(trt, enumeration, options.value(key), flag_of(key)))
 
 
 def set_timing_cache(config, options):
@@ -212,9 +201,10 @@ def set_calibrator(trt, network, config, options):
 
 
 def refuse_what_the_plugin_does(options):
-    for key, option in PLUGIN_ONLY.items():
+    for key in PLUGIN_ONLY:
         if options.on(key):
-            refuse(f"{option} is not offered where TensorRT runs in Python", wire.UNIMPLEMENTED)
+            refuse(f"{flag_of(key)} is not offered where TensorRT runs in Python",
+                   wire.UNIMPLEMENTED)
 
 
 def make(trt, builder, network, options):

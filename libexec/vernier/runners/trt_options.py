@@ -9,6 +9,11 @@ def refuse(text, code=wire.INVALID):
     raise wire.Failure(code, text)
 
 
+def flag_of(key):
+    """The flag of the command line for an option that the host hands over under this key."""
+    return "--trt-safety-restricted" if key == "restricted" else "--" + key.replace("_", "-")
+
+
 class Options:
     """By key all occurrences; the words of one are lines of a text. A switch has the value "1"."""
 

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-from . import console, results, scripts, wire
+from . import abilities, console, results, scripts, wire
 
 VERSION = "1"
 
@@ -123,7 +123,7 @@ class Server:
             version += f" numpy {numpy.__version__}"
         for text in ("python", VERSION, version, sys.executable):
             out.text(text)
-        out.u64(0)  # options of its own
+        abilities.describe(options.get("module"), out)
 
     def open(self, reader, memory, out):
         from . import runner

@@ -23,6 +23,7 @@ MAGIC = 0x31524E56
 HEADER = struct.Struct("=IIQ")
 _U8 = struct.Struct("=B")
 _I32 = struct.Struct("=i")
+_U32 = struct.Struct("=I")
 _U64 = struct.Struct("=Q")
 _I64 = struct.Struct("=q")
 _F64 = struct.Struct("=d")
@@ -54,6 +55,9 @@ class Writer:
 
     def i32(self, value):
         self.parts.append(_I32.pack(value))
+
+    def u32(self, value):
+        self.parts.append(_U32.pack(value))
 
     def u64(self, value):
         self.parts.append(_U64.pack(value))

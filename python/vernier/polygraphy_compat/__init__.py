@@ -9,102 +9,29 @@ Frameworks run in processes of their own, and files are those of vernier and Pol
 
 import importlib
 import sys
-import types
 
-from .logger import G_LOGGER  # noqa: F401  # sets the log up as Polygraphy does
+from vernier._polygraphy import submodules
 
-_PLACES = {
-    "backend.base": ("BaseLoader", "BaseRunner"),
-    "backend.common": ("BytesFromPath", "InvokeFromScript", "SaveBytes", "bytes_from_path",
-                       "invoke_from_script", "save_bytes"),
-    "backend.onnx": ("BytesFromOnnx", "ConvertToFp16", "ExtractSubgraph", "FoldConstants",
-                     "GsFromOnnx", "InferShapes", "ModifyOutputs", "OnnxFromBytes", "OnnxFromPath",
-                     "SaveOnnx", "SetUpperBound", "bytes_from_onnx", "convert_to_fp16",
-                     "extract_subgraph", "fold_constants", "gs_from_onnx", "infer_shapes",
-                     "modify_outputs", "onnx_from_bytes", "onnx_from_path", "save_onnx",
-                     "set_upper_bound"),
-    "backend.onnxrt": ("OnnxrtRunner", "SessionFromOnnx", "session_from_onnx"),
-    "backend.pluginref": ("PluginRefRunner",),
-    "backend.trt": ("BytesFromEngine", "Calibrator", "CreateConfig", "CreateNetwork",
-                    "EngineBytesFromNetwork", "EngineFromBytes", "EngineFromNetwork",
-                    "EngineFromPath", "LoadPlugins", "ModifyNetworkOutputs",
-                    "NetworkFromOnnxBytes", "NetworkFromOnnxPath", "PostprocessNetwork", "Profile",
-                    "SaveEngine", "SetLayerPrecisions", "SetTensorDatatypes", "SetTensorFormats",
-                    "TrtRunner", "bytes_from_engine", "create_config", "create_network",
-                    "engine_bytes_from_network", "engine_from_bytes", "engine_from_network",
-                    "engine_from_path", "load_plugins", "modify_network_outputs",
-                    "network_from_onnx_bytes", "network_from_onnx_path", "postprocess_network",
-                    "save_engine", "set_layer_precisions", "set_tensor_datatypes",
-                    "set_tensor_formats"),
-    "common": ("TensorMetadata",),
-    "comparator": ("AccuracyResult", "AccuracyResults", "BaseCompareFunc", "BasePostprocessFunc",
-                   "Comparator", "CompareFunc", "CompareResult", "CosineSimilarityCompareFunc",
-                   "CosineSimilarityResult", "CosineSimilarityThreshold", "DataLoader",
-                   "DistanceMetricsResult", "IndicesCompareFunc", "IterationResult",
-                   "L2CompareFunc", "L2Result", "L2Threshold", "LpipsThreshold",
-                   "OutputCompareResult", "PerceptualMetricsCompareFunc",
-                   "PerceptualMetricsResult", "PostprocessFunc", "PsnrCompareFunc", "PsnrResult",
-                   "PsnrThreshold", "QualityMetricsResult", "RunResults", "SimpleCompareFunc",
-                   "SimpleThreshold", "SnrCompareFunc", "SnrResult", "SnrThreshold",
-                   "StreamingDataLoader", "Threshold", "TopKPostprocessFunc"),
-    "constants": ("DEFAULT_SEED", "DEFAULT_SHAPE_VALUE", "MARK_ALL", "TAB"),
-    "exception": ("DataTypeConversionException", "PolygraphyException",
-                  "PolygraphyInternalException"),
-    "func": ("constantmethod", "extend"),
-    "json": ("from_json", "load_json", "save_json", "to_json"),
-    "logger": ("G_LOGGER", "LogMode"),
-    "mod": ("export", "import_from_script", "lazy_import"),
-}
-__all__ = sorted(name for names in _PLACES.values() for name in names)
-_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+# Modules that are those of the shared package (libexec/vernier/shim/polygraphy) as they are, and
+# modules here that add what runs a framework.
+_SHARED = ("common", "constants", "datatype", "exception", "func", "json", "logger", "mod", "util")
+_OWN = ("backend.base", "backend.common", "backend.onnx", "backend.onnxrt", "backend.pluginref",
+        "backend.trt", "comparator")
 
+for _name in _SHARED:  # the logger sets the log up as Polygraphy does
+    globals()[_name] = sys.modules[f"{__name__}.{_name}"] = importlib.import_module(
+        f"vernier._polygraphy.{_name}")
+submodules.register(__name__, __path__[0])
 
-# Files of Polygraphy's modules, which scripts import from, too. Each is the module here.
-_FILES = {
-    "backend.base": ("loader", "runner"),
-    "backend.common": ("loader",),
-    "backend.onnx": ("loader",),
-    "backend.onnxrt": ("loader", "runner"),
-    "backend.pluginref": ("runner",),
-    "backend.trt": ("calibrator", "config", "loader", "profile", "runner"),
-    "common": ("struct",),
-    "comparator": ("comparator", "compare", "data_loader", "postprocess", "struct"),
-    "exception": ("exception",),
-    "func": ("func",),
-    "json": ("serde",),
-    "logger": ("logger",),
-    "mod": ("exporter", "importer"),
-}
-
-
-class _File(types.ModuleType):
-    """A file of a module: what the module has."""
-
-    def __init__(self, module, file):
-        super().__init__(f"{module}.{file}")
-        self.__package__ = module
-
-    def __getattr__(self, name):
-        if name.startswith("__") and name != "__all__":
-            raise AttributeError(name)
-        return getattr(importlib.import_module(self.__package__), name)
-
-
-# Imports of a module below another one look here before they ask for a folder.
-for _module, _files in _FILES.items():
-    for _file in _files:
-        _place = _File(f"{__name__}.{_module}", _file)
-        sys.modules.setdefault(_place.__name__, _place)
+__all__ = []
+for _name in (*_SHARED, *_OWN):
+    _module = importlib.import_module(f"{__name__}.{_name}")
+    for _one in getattr(_module, "__all__", ()):
+        globals()[_one] = getattr(_module, _one)
+        __all__.append(_one)
+__all__.sort()
 
 
 def __getattr__(name):
-    if name not in _MODULES:
-        raise AttributeError(f"vernier.polygraphy_compat has no '{name}': polygraphy itself, or "
-                             "vernier's own functions, may have it")
-    value = getattr(importlib.import_module("." + _MODULES[name], __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__():
-    return sorted([*globals(), *__all__])
+    raise AttributeError(f"vernier.polygraphy_compat has no '{name}': polygraphy itself, or "
+                         "vernier's own functions, may have it")

@@ -4,14 +4,14 @@ import contextlib
 import itertools
 import os
 
-from vernier import InvalidArgument, _native
+from vernier import InvalidArgument, _host
 from vernier._logging import logger
-from vernier._results import IterationResult, RunResults, _fresh
+from vernier._polygraphy.common import TensorMetadata
+from vernier._polygraphy.logger import G_LOGGER
+from vernier._results import IterationResult, RunResults, fresh
 from vernier._runners import Runner
 
 from .backend.base import FrameworkRunner, has_one_type, numpy_type
-from .common import TensorMetadata
-from .logger import G_LOGGER
 
 
 def name_of(runner):
@@ -125,11 +125,10 @@ class _Saved:
 class _SavedInputs(_Saved):
     def __init__(self, path):
         super().__init__(path)
-        self.writer = _native.create_feeds(self.path) if path is not None else None
+        self.writer = _host.create_feeds(self.path) if path is not None else None
 
     def write(self, feed):
-        from vernier._arrays import to_pairs
-        self.writer.append(to_pairs(feed, f"inputs[{self.count}]"))
+        self.writer.append(feed)
 
     def close(self):
         if self.writer is not None and (self.count or self.at_end):
@@ -153,7 +152,7 @@ class _SavedBlobs(_Saved):
 class _SavedOutputs(_Saved):
     def __init__(self, path, names):
         super().__init__(path)
-        self.writer = _native.create_results(self.path, names) if path is not None else None
+        self.writer = _host.create_results(self.path, names) if path is not None else None
 
     def write(self, single):
         for run, (_, (iteration,)) in enumerate(single.items()):
@@ -201,7 +200,7 @@ def side_by_side(run_results):
 
 def _of_runner(name, iterations):
     for index in range(len(iterations)):
-        yield RunResults([(name, [_fresh(iterations, index)])])
+        yield RunResults([(name, [fresh(iterations, index)])])
 
 
 def _checked(single, index):

@@ -6,109 +6,36 @@ from collections import OrderedDict
 import vernier
 from vernier import InvalidArgument
 from vernier._logging import logger
-from vernier._results import IterationResult, RunResults
+from vernier._polygraphy import comparator as shared
+from vernier._polygraphy.comparator import *  # noqa: F401,F403
+from vernier._polygraphy.comparator import (AccuracyResult, AccuracyResults, DataLoader,
+                                            RunResults, SimpleCompareFunc)
+from vernier._polygraphy.comparator.accuracy import AVERAGE, PER_SAMPLE
+from vernier._polygraphy.logger import G_LOGGER
 
 from . import _streams
-from ._accuracy import AVERAGE, PER_SAMPLE, AccuracyResult, AccuracyResults
-from ._compare_funcs import (BaseCompareFunc, CompareFunc, CompareResult,
-                             CosineSimilarityCompareFunc, CosineSimilarityResult,
-                             CosineSimilarityThreshold, DistanceMetricsCompareFunc,
-                             DistanceMetricsResult, IndicesCompareFunc, L2CompareFunc, L2Result,
-                             L2Threshold, LpipsThreshold, OutputCompareResult,
-                             PerceptualMetricsCompareFunc, PerceptualMetricsResult,
-                             PsnrCompareFunc, PsnrResult, PsnrThreshold,
-                             QualityMetricsCompareFunc, QualityMetricsResult, SimpleCompareFunc,
-                             SimpleThreshold, SnrCompareFunc, SnrResult, SnrThreshold, Threshold)
 from .backend.base import FrameworkRunner
-from .logger import G_LOGGER
-from .random_inputs import RandomInputs  # of libexec/vernier/shim/polygraphy/comparator
 
-__all__ = ["AccuracyResult", "AccuracyResults", "BaseCompareFunc", "BasePostprocessFunc",
-           "Comparator", "CompareFunc", "CompareResult", "CosineSimilarityCompareFunc",
-           "CosineSimilarityResult", "CosineSimilarityThreshold", "DataLoader",
-           "DistanceMetricsCompareFunc", "DistanceMetricsResult", "IndicesCompareFunc",
-           "IterationResult", "L2CompareFunc", "L2Result", "L2Threshold", "LpipsThreshold",
-           "OutputCompareResult", "PerceptualMetricsCompareFunc", "PerceptualMetricsResult",
-           "PostprocessFunc", "PsnrCompareFunc", "PsnrResult", "PsnrThreshold",
-           "QualityMetricsCompareFunc", "QualityMetricsResult", "RunResults",
-           "SimpleCompareFunc", "SimpleThreshold", "SnrCompareFunc", "SnrResult", "SnrThreshold",
-           "StreamingDataLoader", "Threshold", "TopKPostprocessFunc"]
+__all__ = sorted([*shared.__all__, "Comparator"])
 
 
-class DataLoader(RandomInputs):
-    """Random feeds of the same numbers as Polygraphy's.
-
-    In a run the program draws them. Once it has metadata, given or set as `input_metadata`, it can
-    be iterated and indexed.
-    """
-
-    def options(self):
-        options = {"seed": self.seed, "iterations": self.iterations,
-                   "data_loader_backend_module": self.data_loader_backend_module}
-        if self.val_range is not None:
-            ranges = self.val_range if hasattr(self.val_range, "items") else {"": self.val_range}
-            for pair in ranges.values():
-                self.check_range(pair)
-            options["val_range"] = {name: list(pair) for name, pair in ranges.items()}
-        shapes = []
-        for name, (_, shape) in self.user_input_metadata.items():
-            if shape is not None:
-                shape = getattr(shape, "min", None) or getattr(shape, "max", None) or shape
-                shapes.append(f"{name}:{list(shape)}")
-        if shapes:
-            options["input_shapes"] = shapes
-        return options
-
-    def warn(self, text):
-        from .logger import G_LOGGER
-        G_LOGGER.warning(text)
-
-    def fail(self, text):
-        raise InvalidArgument(text)
-
-
-class StreamingDataLoader:
-    """Feeds that were saved, an iteration at a time: of one path or several."""
-
-    def __init__(self, paths, allow_dirs=True):
-        self.paths, self.allow_dirs = paths, allow_dirs
-
-    def __iter__(self):
-        paths = [self.paths] if isinstance(self.paths, (str, os.PathLike)) else self.paths
-        for path in paths:
-            if not self.allow_dirs and os.path.isdir(path):
-                raise InvalidArgument(f"'{os.fspath(path)}' is a folder, and allow_dirs is False")
-            for feed in vernier.load_inputs(path):
-                yield OrderedDict(feed)
-
-
-class BasePostprocessFunc:
-    """A base for functions of one's own, which take an IterationResult and return one."""
-
-    def __call__(self, iter_result):
-        raise NotImplementedError
-
-
-class TopKPostprocessFunc(BasePostprocessFunc):
-    """Outputs become the indices of their largest values: k, (k, axis), or those by output name."""
-
-    def __init__(self, k=None):
-        k = 10 if k is None else k
-        self.k = k if hasattr(k, "items") else {"": k}
-
-    def __call__(self, iter_result):
-        words = []
-        for name, value in self.k.items():
-            count, axis = value if isinstance(value, (tuple, list)) else (value, None)
-            words.append((f"{name}:" if name else "") + f"top-{count}"
-                         + ("" if axis is None else f",axis={axis}"))
-        from vernier import _native
-        pairs = _native.postprocess(["--postprocess", *words], iter_result._tensors())
-        return IterationResult(dict(pairs), iter_result.runtime, iter_result.runner_name)
-
-
-class PostprocessFunc:
-    top_k = TopKPostprocessFunc
+def _options_of(loader):
+    """What the program needs to draw the feeds of a DataLoader itself."""
+    options = {"seed": loader.seed, "iterations": loader.iterations,
+               "data_loader_backend_module": loader.data_loader_backend_module}
+    if loader.val_range is not None:
+        ranges = loader.val_range if hasattr(loader.val_range, "items") else {"": loader.val_range}
+        for pair in ranges.values():
+            loader.check_range(pair)
+        options["val_range"] = {name: list(pair) for name, pair in ranges.items()}
+    shapes = []
+    for name, (_, shape) in loader.user_input_metadata.items():
+        if shape is not None:
+            shape = getattr(shape, "min", None) or getattr(shape, "max", None) or shape
+            shapes.append(f"{name}:{list(shape)}")
+    if shapes:
+        options["input_shapes"] = shapes
+    return options
 
 
 def _runner_for_run(runner):
@@ -157,7 +84,7 @@ class Comparator:
         if streaming:
             return _streams.run(runners, loader, save_inputs_path, save_outputs_path,
                                 save_input_blob_path)
-        options = loader.options() if isinstance(loader, DataLoader) else {}
+        options = _options_of(loader) if isinstance(loader, DataLoader) else {}
         labelled, names = _labelled(runners)
         repeated = len(set(names.values())) < len(names)
         record = vernier.run(

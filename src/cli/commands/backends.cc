@@ -6,16 +6,21 @@
 #include "cli/commands/backend_probe.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
+#include "cli/option_sets.h"
 
 namespace vernier {
 namespace {
 
 void PrintOptions(const std::vector<BackendOption>& options) {
   for (const BackendOption& option : options) {
-    const std::string fallback =
-        option.default_value.empty() ? "" : " Default: " + option.default_value + ".";
+    std::string more;
+    for (const std::string& value : option.values) {
+      more += (more.empty() ? " One of " : ", ") + value;
+    }
+    if (!more.empty()) more += ".";
+    if (!option.default_value.empty()) more += " Default: " + option.default_value + ".";
     std::printf("    %-26s %-6s %s.%s\n", option.name.c_str(), option.type.c_str(),
-                option.help.c_str(), fallback.c_str());
+                option.help.c_str(), more.c_str());
   }
 }
 
@@ -41,10 +46,8 @@ bool Contains(std::span<const std::string> names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-}  // namespace
-
 int BackendsCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("backends"), words, invocation);
+  const CommandStart start = StartCommand(kBackendsCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   std::vector<std::string> dirs;
   for (const std::span<const std::string> more : start.args.Occurrences("backend_dir")) {
@@ -90,5 +93,22 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
   }
   return complete ? 0 : 5;
 }
+
+}  // namespace
+
+constexpr CommandSpec kBackendsCommand = {
+    .name = "backends",
+    .section = CommandSection::kInstallation,
+    .operands = "[name ...] [options ...]",
+    .summary = "list the frameworks that were found, or why they cannot be used",
+    .about =
+        "List the backends of this installation with the framework that each one found, or the"
+        " reason why it cannot be used.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), BackendListGroup(), BackendPlaceOptions()});
+        },
+    .run = BackendsCommand,
+};
 
 }  // namespace vernier

@@ -16,6 +16,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
+#include "cli/option_sets.h"
 #include "cli/script/shell_command.h"
 #include "report/junit.h"
 #include "report/report_files.h"
@@ -237,14 +238,12 @@ Result<std::optional<ReportFile>> ReportOf(const ParsedArgs& args) {
       std::string(*path) + "'; behind -- it is one for each model");
 }
 
-}  // namespace
-
 int BatchCommand(std::span<const std::string> words, const Invocation& invocation) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> own(words.begin(), end);
   std::vector<std::string> options;
   if (end != words.end()) options.assign(end + 1, words.end());
-  const CommandStart start = StartCommand(*FindCommand("batch"), own, invocation);
+  const CommandStart start = StartCommand(kBatchCommand, own, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   if (options.empty()) {
@@ -276,5 +275,24 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   if (!log.Close()) faults.unsaved = true;
   return ExitCode(faults, invocation.as_peer);
 }
+
+}  // namespace
+
+constexpr CommandSpec kBatchCommand = {
+    .name = "batch",
+    .section = CommandSection::kCompare,
+    .operands = "model [model ...] [options ...] -- RUN OPTIONS",
+    .summary = "run many models with the same options and summarize the results in one table",
+    .about =
+        "Run each model as vernier run MODEL RUN OPTIONS would, in a process of its own, so that a"
+        " crash of one run does not end the others. Each file that a run saves gets the model's"
+        " stem in its name (out.json becomes STEM-out.json, a folder DIR becomes DIR/STEM); {stem}"
+        " in a path says where else the stem goes. The exit code is that of the worst run.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), BatchGroup(), LoggingGroup()});
+        },
+    .run = BatchCommand,
+};
 
 }  // namespace vernier

@@ -6,6 +6,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/option_sets.h"
 
 namespace vernier {
 namespace {
@@ -18,10 +19,8 @@ Result<BlamePlan> Bind(const ParsedArgs& args, const Invocation& invocation, Log
   return plan;
 }
 
-}  // namespace
-
 int BlameCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("blame"), words, invocation);
+  const CommandStart start = StartCommand(kBlameCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   const Result<BlamePlan> plan = Bind(start.args, invocation, log);
@@ -34,8 +33,7 @@ int BlameCommand(std::span<const std::string> words, const Invocation& invocatio
     log.Critical(status.message());
     faults.Add(status);
   } else {
-    SessionContext context =
-        ContextOf(start.args, FindCommand("blame")->options(), invocation, log);
+    SessionContext context = ContextOf(start.args, kBlameCommand.options(), invocation, log);
     context.blamed = [&log](const BlameRecord& blame) { ShowBlame(blame, log); };
     BlameOutcome outcome = CarryOutBlame(*plan, context);
     faults = outcome.faults;
@@ -47,5 +45,32 @@ int BlameCommand(std::span<const std::string> words, const Invocation& invocatio
   if (record.blame) TellWorkflow(record, log);
   return code;
 }
+
+}  // namespace
+
+constexpr CommandSpec kBlameCommand = {
+    .name = "blame",
+    .section = CommandSection::kCause,
+    .operands = "[model_file] [runners ...] [options ...]",
+    .summary = "find the layer that makes two runners differ",
+    .about =
+        "Run a model with two runners, or with one against saved outputs, and compare every"
+        " intermediate tensor. The candidate also runs each layer alone on the reference's tensors,"
+        " which separates errors that a layer introduces from errors that it inherits. Exit code 0"
+        " means that no layer is to blame.",
+    .options =
+        [] {
+          return OptionTable(
+              {GeneralGroup(), LoggingGroup(),
+               Only(RunnerGroup(), {"runners", "torch_lib", "torch_in", "torch_outputs",
+                                    "allow_pickle", "identity_device", "reference"}),
+               ModelGroup(), OnnxLoadGroup(), OnnxRuntimeGroup(), OpenVinoGroup(),
+               TensorRtConfigGroup(), TensorRtShortFormGroup(), TensorRtLoadGroup(),
+               TensorRtRunGroup(), DataLoaderGroup(),
+               Only(ComparisonGroup(), {"load_outputs_paths"}), WorkerGroup(), BlameGroup(),
+               BlameAloneGroup(), Only(ReportGroup(), {"reports"})});
+        },
+    .run = BlameCommand,
+};
 
 }  // namespace vernier

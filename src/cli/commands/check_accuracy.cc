@@ -6,6 +6,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/option_sets.h"
 #include "report/accuracy_file.h"
 #include "report/accuracy_summary.h"
 #include "run/output_names.h"
@@ -165,10 +166,8 @@ class AccuracyCheck {
   RunFaults faults_;
 };
 
-}  // namespace
-
 int CheckAccuracyCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("check accuracy"), words, invocation);
+  const CommandStart start = StartCommand(kCheckAccuracyCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   Result<RunPlan> plan = BindRun(start.args, invocation, log);
@@ -179,5 +178,34 @@ int CheckAccuracyCommand(std::span<const std::string> words, const Invocation& i
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, elapsed.count(), faults, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kCheckAccuracyCommand = {
+    .name = "check accuracy",
+    .section = CommandSection::kCompare,
+    .operands = "path [options ...]",
+    .summary = "re-check saved metrics against new thresholds",
+    .about =
+        "Check the metrics that --save-accuracy-results saved against the thresholds given here,"
+        " without running or comparing again. simple needs --check-error-stat max, mean, median or"
+        " quantile, because single elements are not saved and cannot be checked again. Other saved"
+        " metrics are ignored. If nothing could be checked, the exit code is 4.",
+    .options =
+        [] {
+          return OptionTable(
+              {GeneralGroup(), AccuracyFileGroup(), LoggingGroup(),
+               // Of our own options thresholds alone: the others look at tensors, which are not
+               // saved.
+               Only(ComparisonGroup(), {"no_shape_check", "fail_fast", "check_average", "compare",
+                                        "compare_func_script", "save_accuracy_results_path"}),
+               Only(CompareSimpleGroup(),
+                    {"rtol", "atol", "check_error_stat", "infinities_compare_equal",
+                     "save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
+                     "show_error_metrics_plot", "error_quantile"}),
+               CompareIndicesGroup(), CompareMetricsGroup()});
+        },
+    .run = CheckAccuracyCommand,
+};
 
 }  // namespace vernier

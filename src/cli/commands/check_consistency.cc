@@ -8,6 +8,7 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/consistency_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/option_sets.h"
 #include "core/version.h"
 #include "util/atomic_file.h"
 
@@ -242,8 +243,10 @@ Result<ConsistencyOutcome> TryConsistency(const ConsistencyPlan& plan, const Inv
   return outcome;
 }
 
+namespace {
+
 int CheckConsistencyCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("check consistency"), words, invocation);
+  const CommandStart start = StartCommand(kCheckConsistencyCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   const Result<ConsistencyPlan> plan = BindConsistency(start.args, invocation, log);
@@ -256,5 +259,28 @@ int CheckConsistencyCommand(std::span<const std::string> words, const Invocation
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, elapsed.count(), outcome->faults, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kCheckConsistencyCommand = {
+    .name = "check consistency",
+    .section = CommandSection::kCompare,
+    .operands = "[model_file] [runners ...] [options ...]",
+    .summary = "check a single runner for self-consistency, without a reference",
+    .about =
+        "Run a model repeatedly under conditions that must not change its outputs: repeated runs,"
+        " another process, batch rows that are equal, reordered or alone, other shapes, thread"
+        " counts, optimization levels and contents of uninitialized memory. A violated property"
+        " gives exit code 1 and the smallest case that violates it. The error bound is that of"
+        " --tolerance auto unless tolerances are given.",
+    .options =
+        [] {
+          return OptionTable(
+              {RunnerAndInputOptions(), ConsistencyCheckGroup(),
+               Only(CompareGroup(), {"rtol", "atol", "tolerance", "strict", "lenient"}),
+               AnyWorkerOptions(), Only(ReportGroup(), {"save_record"})});
+        },
+    .run = CheckConsistencyCommand,
+};
 
 }  // namespace vernier

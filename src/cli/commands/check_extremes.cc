@@ -10,6 +10,7 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/extremes_session.h"
 #include "cli/commands/interruption.h"
+#include "cli/option_sets.h"
 #include "core/version.h"
 #include "inputs/shape_grid.h"
 #include "report/text_table.h"
@@ -209,8 +210,10 @@ Result<ExtremesOutcome> TryExtremes(const ExtremesPlan& plan, const Invocation& 
   return ExtremesOutcome{std::move(record), faults};
 }
 
+namespace {
+
 int CheckExtremesCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("check extremes"), words, invocation);
+  const CommandStart start = StartCommand(kCheckExtremesCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   const Result<ExtremesPlan> plan = BindExtremes(start.args, invocation, log);
@@ -223,5 +226,25 @@ int CheckExtremesCommand(std::span<const std::string> words, const Invocation& i
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, elapsed.count(), outcome->faults, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kCheckExtremesCommand = {
+    .name = "check extremes",
+    .section = CommandSection::kCompare,
+    .operands = "[model_file] [runners ...] [options ...]",
+    .summary = "show how runners handle denormals, zeros, large values, NaN and infinity",
+    .about =
+        "Put sets of extreme values into the float inputs, run every runner on each set, and show"
+        " the results in a table: NaN, infinities, denormals, zeros, and where one runner is finite"
+        " and the first is not. A difference in which elements are finite gives exit code 1;"
+        " flushing denormals to zero, or other finite values, is only reported.",
+    .options =
+        [] {
+          return OptionTable({RunnerAndInputOptions(), ExtremesCheckGroup(), AnyWorkerOptions(),
+                              Only(ReportGroup(), {"save_record"})});
+        },
+    .run = CheckExtremesCommand,
+};
 
 }  // namespace vernier

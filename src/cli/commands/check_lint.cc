@@ -15,6 +15,7 @@
 #include "cli/commands/lint_session.h"
 #include "cli/commands/surgery.h"
 #include "cli/file_conflicts.h"
+#include "cli/option_sets.h"
 #include "inputs/shape_grid.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
@@ -213,9 +214,10 @@ Result<LintOutcome> LintAndTell(const LintPlan& plan, const std::atomic<int>& in
   return outcome;
 }
 
+namespace {
+
 int CheckLintCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandEntry& command = *FindCommand("check lint");
-  CommandStart start = StartCommand(command, words, invocation);
+  CommandStart start = StartCommand(kCheckLintCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   if (start.args.Has("list_rules")) {
     PrintRules();
@@ -223,7 +225,7 @@ int CheckLintCommand(std::span<const std::string> words, const Invocation& invoc
   }
   const bool named = !start.args.Runners().empty();
   if (!named && !start.args.Has("no_run")) {
-    start = StartCommand(command, WithDefaultRunner(words), invocation);
+    start = StartCommand(kCheckLintCommand, WithDefaultRunner(words), invocation);
     if (start.exit_code) return *start.exit_code;
   }
   Result<LintPlan> plan = BindLint(start.args, invocation, *start.log);
@@ -231,5 +233,28 @@ int CheckLintCommand(std::span<const std::string> words, const Invocation& invoc
   plan->default_runner = !named;
   return CarryOutLint(*plan, invocation, *start.log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kCheckLintCommand = {
+    .name = "check lint",
+    .section = CommandSection::kModels,
+    .operands = "model_file [runners ...] [options ...]",
+    .summary = "check an ONNX model for faults, each reported under a named rule",
+    .about =
+        "Check names, order, operators, types, shapes and weights of an ONNX model without a"
+        " framework, then let a runner run it: ONNX Runtime where it is installed, or the runners"
+        " given. If the model does not run as a whole, its nodes are run one by one. Any exception"
+        " gives exit code 1.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), LintCheckGroup(), LoneRunnerOptions(),
+                              ModelAndShapeOptions(), LoadedModelOptions(), OnnxRuntimeGroup(),
+                              OpenVinoGroup(), TensorRtConfigGroup(), TensorRtShortFormGroup(),
+                              TensorRtLoadGroup(), TensorRtRunGroup(), DataLoaderGroup(),
+                              AnyWorkerOptions()});
+        },
+    .run = CheckLintCommand,
+};
 
 }  // namespace vernier

@@ -19,12 +19,12 @@ CommandStart End(int exit_code) {
   return start;
 }
 
-CommandStart UsageError(const CommandEntry& command, const std::string& message) {
-  std::fputs(FormatUsageError(command.subject, message).c_str(), stderr);
+CommandStart UsageError(const CommandSpec& command, const std::string& message) {
+  std::fputs(FormatUsageError(command, message).c_str(), stderr);
   return End(2);
 }
 
-CommandStart UnknownOptions(const CommandEntry& command, std::span<const std::string> words,
+CommandStart UnknownOptions(const CommandSpec& command, std::span<const std::string> words,
                             const std::vector<std::string>& unknown, const Invocation& invocation) {
   const OptionTable table = command.options();
   std::fprintf(stdout, "[E] Unrecognized Options: %s\n", FormatPythonList(unknown).c_str());
@@ -48,13 +48,13 @@ void TakeOperands(std::vector<std::string>& unknown, std::vector<std::string>& o
 
 }  // namespace
 
-CommandStart StartCommand(const CommandEntry& command, std::span<const std::string> words,
+CommandStart StartCommand(const CommandSpec& command, std::span<const std::string> words,
                           const Invocation& invocation, std::vector<std::string>* surplus) {
   const OptionTable table = command.options();
   ParseResult parsed = ParseCommandLine(table, words);
   if (parsed.end == ParseEnd::kHelp) {
     const size_t width = HelpWidth(std::getenv("COLUMNS"));
-    std::fputs(FormatHelp(table, command.subject, width).c_str(), stdout);
+    std::fputs(FormatHelp(table, command, width).c_str(), stdout);
     return End(0);
   }
   if (parsed.end == ParseEnd::kUsageError) {

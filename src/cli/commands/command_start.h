@@ -10,6 +10,7 @@
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
 #include "cli/command_table.h"
+#include "cli/help_text.h"
 #include "report/console_log.h"
 
 namespace vernier {
@@ -24,7 +25,7 @@ struct CommandStart {
 /// Parses the words behind the command's name and opens its log. Prints help, usage errors and
 /// unknown options itself. argparse gives a positional the words of one place only; with `surplus`,
 /// words elsewhere that are no options come back there instead of being refused.
-CommandStart StartCommand(const CommandEntry& command, std::span<const std::string> words,
+CommandStart StartCommand(const CommandSpec& command, std::span<const std::string> words,
                           const Invocation& invocation,
                           std::vector<std::string>* surplus = nullptr);
 

@@ -9,6 +9,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/python_tools.h"
 #include "cli/file_conflicts.h"
+#include "cli/option_sets.h"
 #include "model/model_type.h"
 #include "report/waiting_line.h"
 #include "run/engine_build.h"
@@ -144,12 +145,35 @@ Status Convert(const ParsedArgs& args, bool as_peer, ConsoleLog& log) {
   return target == Target::kOnnx ? WriteOnnx(conversion, pool) : ConvertToEngine(conversion);
 }
 
-}  // namespace
-
 int ConvertCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("convert"), words, invocation);
+  const CommandStart start = StartCommand(kConvertCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   return EndCommand(Convert(start.args, invocation.as_peer, *start.log), invocation, *start.log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kConvertCommand = {
+    .name = "convert",
+    .section = CommandSection::kModels,
+    .operands = "model_file -o FILE [options ...]",
+    .summary = "convert a model: other outputs, float16, external weights, or an engine",
+    .about =
+        "Write an ONNX model with other outputs, inferred shapes, float16 instead of float32, or"
+        " its weights in another place. Weights are not loaded, so models of any size can be"
+        " converted. TensorFlow models are converted by tf2onnx in your Python. A TensorRT engine"
+        " can be built, too. The extension of FILE decides what is written.",
+    .options =
+        [] {
+          return OptionTable(
+              {GeneralGroup(), ConvertGroup(), LoggingGroup(),
+               Only(ModelGroup(), {"model_type", "input_shapes", "dims", "onnx_graphsurgeon"}),
+               Only(TensorFlowGroup(),
+                    {"ckpt", "tf_outputs", "tf_signature", "freeze_graph", "opset"}),
+               OnnxShapeInferenceGroup(), OnnxLoadGroup(), SavedModelOptions(), DataLoaderGroup(),
+               EngineOptions()});
+        },
+    .run = ConvertCommand,
+};
 
 }  // namespace vernier

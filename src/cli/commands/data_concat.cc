@@ -6,6 +6,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/data_files.h"
 #include "cli/commands/interruption.h"
+#include "cli/option_sets.h"
 #include "io/feed_writer.h"
 #include "io/results_writer.h"
 
@@ -130,13 +131,28 @@ Status Concatenate(const ParsedArgs& args, const Invocation& invocation, Logger&
   return Concatenation(std::move(sources), log).WriteTo(output);
 }
 
-}  // namespace
-
 int DataConcatCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("data concat"), words, invocation);
+  const CommandStart start = StartCommand(kDataConcatCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   WatchSignals();
   return EndCommand(Concatenate(start.args, invocation, *start.log), invocation, *start.log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kDataConcatCommand = {
+    .name = "data concat",
+    .section = CommandSection::kData,
+    .operands = "paths ... -o FILE [options ...]",
+    .summary = "concatenate the iterations of saved files",
+    .about =
+        "Write one file with the iterations of several, in order. The files must all hold inputs"
+        " or all hold outputs. Outputs are matched by the names of their runners.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});
+        },
+    .run = DataConcatCommand,
+};
 
 }  // namespace vernier

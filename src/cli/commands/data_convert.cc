@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/data_files.h"
 #include "cli/commands/interruption.h"
+#include "cli/option_sets.h"
 #include "io/feed_writer.h"
 #include "io/npy.h"
 #include "io/results_writer.h"
@@ -174,13 +175,27 @@ Status Convert(const ParsedArgs& args, const Invocation& invocation, Logger& log
   return outputs ? WriteOutputs(conversion, format) : WriteFeeds(conversion, format);
 }
 
-}  // namespace
-
 int DataConvertCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("data convert"), words, invocation);
+  const CommandStart start = StartCommand(kDataConvertCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   WatchSignals();
   return EndCommand(Convert(start.args, invocation, *start.log), invocation, *start.log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kDataConvertCommand = {
+    .name = "data convert",
+    .section = CommandSection::kData,
+    .operands = "path -o PATH [options ...]",
+    .summary = "convert saved inputs or outputs to another format",
+    .about =
+        "Write the contents of a file in another format, with one iteration in memory at a time.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), DataConvertGroup()});
+        },
+    .run = DataConvertCommand,
+};
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/data_files.h"
 #include "cli/commands/interruption.h"
+#include "cli/option_sets.h"
 #include "io/feed_writer.h"
 
 namespace vernier {
@@ -95,13 +96,30 @@ Status Merge(const ParsedArgs& args, const Invocation& invocation, Logger& log) 
   return PublishOrDiscard(status, *writer);
 }
 
-}  // namespace
-
 int DataMergeCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("data merge"), words, invocation);
+  const CommandStart start = StartCommand(kDataMergeCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   WatchSignals();
   return EndCommand(Merge(start.args, invocation, *start.log), invocation, *start.log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kDataMergeCommand = {
+    .name = "data merge",
+    .older_name = "data to-input",  // in older releases of Polygraphy
+    .section = CommandSection::kData,
+    .operands = "paths ... -o FILE [options ...]",
+    .summary = "merge saved inputs and outputs into one file of inputs",
+    .about =
+        "Write a file for --load-inputs in which each iteration holds the tensors that all files"
+        " have for that iteration. Outputs should come from one runner; if a name occurs twice, the"
+        " later file wins, with a warning. to-input is its older name.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});
+        },
+    .run = DataMergeCommand,
+};
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
+#include "cli/option_sets.h"
 #include "io/directory_listing.h"
 #include "io/partial_folder.h"
 #include "io/partial_results.h"
@@ -87,12 +88,28 @@ Status Recover(const ParsedArgs& args, Logger& log) {
   return DescribeLoss(recovered);
 }
 
-}  // namespace
-
 int DataRecoverCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("data recover"), words, invocation);
+  const CommandStart start = StartCommand(kDataRecoverCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   return EndCommand(Recover(start.args, *start.log), invocation, *start.log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kDataRecoverCommand = {
+    .name = "data recover",
+    .section = CommandSection::kData,
+    .operands = "path [-o PATH] [options ...]",
+    .summary = "recover the outputs or inputs that an interrupted run had saved",
+    .about =
+        "A run with --save-outputs or --save-inputs NAME collects its data in NAME.partial and"
+        " replaces NAME when it ends. If the run was killed or the disk was full, this command"
+        " makes a file of all completed iterations and removes the folder.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), DataRecoverGroup()});
+        },
+    .run = DataRecoverCommand,
+};
 
 }  // namespace vernier

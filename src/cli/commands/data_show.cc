@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/data_files.h"
 #include "cli/commands/print_document.h"
+#include "cli/option_sets.h"
 #include "io/byte_sink.h"
 #include "io/directory_listing.h"
 #include "report/accuracy_file.h"
@@ -145,18 +146,48 @@ int ShowWith(const CommandStart& start, const Invocation& invocation, bool stati
   return EndCommand(Show(path, *shown, *start.log), invocation, *start.log);
 }
 
-}  // namespace
-
 int DataShowCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("data show"), words, invocation);
+  const CommandStart start = StartCommand(kDataShowCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   return ShowWith(start, invocation, start.args.Count("verbose") > 0, invocation.as_peer);
 }
 
 int InspectDataCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("inspect data"), words, invocation);
+  const CommandStart start = StartCommand(kInspectDataCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   return ShowWith(start, invocation, true, true);
 }
+
+}  // namespace
+
+constexpr CommandSpec kDataShowCommand = {
+    .name = "data show",
+    .section = CommandSection::kData,
+    .operands = "path [options ...]",
+    .summary = "show the contents of a file of saved inputs or outputs",
+    .about =
+        "List runners, iterations and the names, types and shapes of the tensors; with -v also"
+        " their statistics.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), DataShowGroup()});
+        },
+    .run = DataShowCommand,
+};
+
+constexpr CommandSpec kInspectDataCommand = {
+    .name = "inspect data",
+    .section = CommandSection::kData,
+    .operands = "path [options ...]",
+    .summary = "show the contents of a file of saved inputs or outputs, with statistics",
+    .about =
+        "List runners, iterations and the names, types, shapes and statistics of the tensors, as"
+        " vernier data show -v does.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), DataShowGroup()});
+        },
+    .run = InspectDataCommand,
+};
 
 }  // namespace vernier

@@ -16,6 +16,7 @@
 #include "cli/debug/precision_trials.h"
 #include "cli/debug/reference_run.h"
 #include "cli/file_conflicts.h"
+#include "cli/option_sets.h"
 #include "model/onnx_summary.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/mixed_precision.h"
@@ -248,8 +249,6 @@ class PrecisionDebugging {
   NodeSet pinned_;  // in order
 };
 
-}  // namespace
-
 int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& invocation) {
   std::vector<std::string> own(words.begin(), words.end());
   CheckWords check = TakeCheckWords(own);
@@ -267,7 +266,30 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
                              DebugSession::Bind(args, std::move(check), plan, log));
     return PrecisionDebugging(args, surgery.model(), session, log).Run(invocation);
   };
-  return RunModelTool("debug precision", work, true, own, invocation);
+  return RunModelTool(kDebugPrecisionCommand, work, true, own, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kDebugPrecisionCommand = {
+    .name = "debug precision",
+    .section = CommandSection::kCause,
+    .operands = "model_file [-o FILE] [options ...] --check COMMAND ... | -- RUN OPTIONS",
+    .summary = "find the nodes of an ONNX model that must stay float32 in a float16 model",
+    .about =
+        "Write the model in float16 with casts around some nodes and check it, until none of the"
+        " nodes left in float32 can be lowered. The types are stored in the model itself, so the"
+        " result applies to every framework and every TensorRT version. With RUN OPTIONS the check"
+        " is vernier run, and the reference is what the unchanged model computes with them.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), ModelAndShapeOptions(),
+                              DebugPrecisionGroup(), DebugJobGroup(), DebugCheckGroup(),
+                              DebugArtifactGroup(), OneRunInputOptions(),
+                              Only(OnnxRuntimeGroup(), {"onnxrt_lib"}), OnnxShapeInferenceGroup(),
+                              StrictlyLoadedModelOptions(), SavedModelOptions(), EngineOptions()});
+        },
+    .run = DebugPrecisionCommand,
+};
 
 }  // namespace vernier

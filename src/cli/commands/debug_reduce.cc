@@ -10,6 +10,7 @@
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
 #include "cli/file_conflicts.h"
+#include "cli/option_sets.h"
 #include "model/onnx_cut.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
@@ -185,8 +186,6 @@ class Reducing {
   const Fingerprints fingerprints_;
 };
 
-}  // namespace
-
 int DebugReduceCommand(std::span<const std::string> words, const Invocation& invocation) {
   std::vector<std::string> own(words.begin(), words.end());
   CheckWords check = TakeCheckWords(own);
@@ -208,7 +207,31 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
     VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
     return Reducing(args, invocation.as_peer, surgery.model(), session, log).Run();
   };
-  return RunModelTool("debug reduce", work, true, own, invocation);
+  return RunModelTool(kDebugReduceCommand, work, true, own, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kDebugReduceCommand = {
+    .name = "debug reduce",
+    .section = CommandSection::kCause,
+    .operands = "model_file -o FILE [options ...] --check COMMAND ... | -- RUN OPTIONS",
+    .summary = "reduce an ONNX model to the fewest nodes that still fail a check",
+    .about =
+        "Write ever smaller parts of a failing model and check each, until removing any further"
+        " node makes the check pass. The command reads polygraphy_debug.onnx, for example --check"
+        " ./builds.sh polygraphy_debug.onnx. With RUN OPTIONS, such as -- --onnxrt --openvino, the"
+        " check is vernier run. --load-debug-replay resumes an interrupted session.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(),
+                              DebugReduceGroup(), DebugJobGroup(), DebugCheckGroup(),
+                              DebugArtifactGroup(), DefaultShapeInferenceGroup(),
+                              Only(OnnxShapeInferenceGroup(), {"allow_onnxruntime"}),
+                              DrawnOrReadInputOptions(), StrictlyLoadedModelOptions(),
+                              SavedModelOptions(), AnyWorkerOptions()});
+        },
+    .run = DebugReduceCommand,
+};
 
 }  // namespace vernier

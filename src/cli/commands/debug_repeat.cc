@@ -7,6 +7,7 @@
 #include "cli/commands/surgery.h"
 #include "cli/debug/debug_session.h"
 #include "cli/debug/engine_precisions.h"
+#include "cli/option_sets.h"
 #include "model/model_type.h"
 #include "run/engine_build.h"
 #include "util/number_text.h"
@@ -81,8 +82,6 @@ Status Build(const ParsedArgs& args, CheckWords check, ConsoleLog& log) {
   return Iterate(args, session, {.make = make, .may_fail = true}, log);
 }
 
-}  // namespace
-
 int DebugBuildCommand(std::span<const std::string> words, const Invocation& invocation) {
   std::vector<std::string> own(words.begin(), words.end());
   CheckWords check = TakeCheckWords(own);
@@ -90,7 +89,7 @@ int DebugBuildCommand(std::span<const std::string> words, const Invocation& invo
     WatchSignals();
     return Build(args, std::move(check), log);
   };
-  return RunModelTool("debug build", work, true, own, invocation);
+  return RunModelTool(kDebugBuildCommand, work, true, own, invocation);
 }
 
 int DebugRepeatCommand(std::span<const std::string> words, const Invocation& invocation) {
@@ -103,7 +102,47 @@ int DebugRepeatCommand(std::span<const std::string> words, const Invocation& inv
                              DebugSession::Bind(args, std::move(check), {}, log));
     return Iterate(args, session, {}, log);
   };
-  return RunModelTool("debug repeat", work, true, own, invocation);
+  return RunModelTool(kDebugRepeatCommand, work, true, own, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kDebugBuildCommand = {
+    .name = "debug build",
+    .section = CommandSection::kTensorRt,
+    .operands = "model_file --until WHEN [options ...] --check COMMAND ...",
+    .summary = "build a TensorRT engine repeatedly and check each build",
+    .about =
+        "For engines that fail only sometimes: build polygraphy_debug.engine, check it, and sort"
+        " files such as its tactic replay (--save-tactics FILE --artifacts FILE) into folders of"
+        " good and bad ones, which vernier inspect diff-tactics compares.",
+    .options =
+        [] {
+          return OptionTable(
+              {GeneralGroup(), LoggingGroup(), ModelFileOptions(), DebugRepeatGroup(),
+               Only(DebugCheckGroup(),
+                    {"check", "fail_codes", "ignore_fail_codes", "fail_regex", "show_output",
+                     "hide_fail_output", "artifacts", "artifacts_dir", "iteration_info_path"}),
+               DebugArtifactGroup(), OnnxShapeInferenceGroup(), OnnxLoadGroup(), DataLoaderGroup(),
+               EngineOptions()});
+        },
+    .run = DebugBuildCommand,
+};
+
+constexpr CommandSpec kDebugRepeatCommand = {
+    .name = "debug repeat",
+    .section = CommandSection::kCause,
+    .operands = "--until WHEN [options ...] --check COMMAND ...",
+    .summary = "run a check repeatedly and sort the files it makes into good and bad",
+    .about =
+        "For intermittent faults: run a command until it has passed, failed, or run often enough,"
+        " and sort the files that it made into folders.",
+    .options =
+        [] {
+          return OptionTable(
+              {GeneralGroup(), LoggingGroup(), DebugRepeatGroup(), DebugCheckGroup()});
+        },
+    .run = DebugRepeatCommand,
+};
 
 }  // namespace vernier

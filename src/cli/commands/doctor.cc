@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/doctor/doctor_text.h"
 #include "cli/doctor/probe_parts.h"
+#include "cli/option_sets.h"
 #include "core/version.h"
 #include "vernier/backend_cuda.hpp"
 
@@ -46,10 +47,8 @@ void FindFaults(std::span<const std::string> required, DoctorRecord& record) {
   }
 }
 
-}  // namespace
-
 int DoctorCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("doctor"), words, invocation);
+  const CommandStart start = StartCommand(kDoctorCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   std::vector<std::string> dirs;
   for (const std::span<const std::string> more : start.args.Occurrences("backend_dir")) {
@@ -95,5 +94,26 @@ int GpuProbeCommand(std::span<const std::string>, const Invocation&) {
   std::printf("%sCUDA %d.%d\n", text.c_str(), version / 1000, version % 1000 / 10);
   return 0;
 }
+
+}  // namespace
+
+constexpr CommandSpec kDoctorCommand = {
+    .name = "doctor",
+    .section = CommandSection::kInstallation,
+    .operands = "[options ...]",
+    .summary = "show what is installed, found and usable, and how to get the rest",
+    .about =
+        "Check every backend and its framework, the Python interpreter and its packages, the GPU,"
+        " memory and temporary space. For each missing part, show what it would enable and the"
+        " command that installs it. The exit code is 0 if models can be run here and everything in"
+        " --require is usable, else 5.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), DoctorGroup(), BackendPlaceOptions()});
+        },
+    .run = DoctorCommand,
+};
+
+constexpr CommandSpec kGpuProbeCommand = {.name = "gpu-probe", .run = GpuProbeCommand};
 
 }  // namespace vernier

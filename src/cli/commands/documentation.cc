@@ -1,6 +1,7 @@
 // What is generated from the option rows: completion scripts, manual pages, pages of docs/.
 #include <cstdio>
 #include <optional>
+#include <string>
 
 #include "cli/command_table.h"
 #include "cli/commands/commands.h"
@@ -8,33 +9,43 @@
 #include "cli/man_page.h"
 #include "cli/option_docs.h"
 #include "core/version.h"
+#include "util/atomic_file.h"
 
 namespace vernier {
 namespace {
 
-// The pages that scripts/update-docs.sh writes, one a line: a name and the words that print it.
-std::string ListPages() {
-  std::string text = "cli.md reference\ncoming-from-polygraphy.md polygraphy\n";
-  for (const CommandEntry& command : CommandTable()) {
-    if (command.options == nullptr) continue;
-    text += "man/" + ManPageFile(command.subject) + " man " + std::string(command.name) + "\n";
+// The pages that scripts/update-docs.sh writes, one a line: a name and the word that prints it.
+constexpr std::string_view kPages = "cli.md reference\ncoming-from-polygraphy.md polygraphy\n";
+
+// Commands that have a page in docs/commands and a manual page, one a line.
+std::string ListDocumented() {
+  std::string text;
+  for (const CommandSpec& command : CommandTable()) {
+    if (command.options != nullptr) text += std::string(command.name) + "\n";
   }
   return text;
 }
 
-std::string MakePage(std::span<const std::string> words) {
-  const std::string kind = words.empty() ? "" : words[0];
-  if (words.size() == 1 && kind == "list") return ListPages();
-  if (words.size() == 1 && kind == "reference") return FormatReference(CommandTable());
-  if (words.size() == 1 && kind == "polygraphy") return FormatPeerComparison(RunOptionTable());
-  if (words.size() < 2 || kind != "man") return "";
-  const std::string name = words[1] + (words.size() > 2 ? " " + words[2] : "");
-  const CommandEntry* command = FindCommand(name);
-  if (command == nullptr || command->options == nullptr) return "";
-  return FormatManPage(command->options(), command->subject, kVersion, "");
+// The manual: a page for each command, into a folder that is made where it is missing.
+Status WriteManual(const std::string& folder) {
+  VERNIER_TRY(CreateDirectories(folder));
+  for (const CommandSpec& command : CommandTable()) {
+    if (command.options == nullptr) continue;
+    VERNIER_TRY(WriteFileAtomically(folder + "/" + ManPageFile(command),
+                                    FormatManPage(command.options(), command, kVersion, ""),
+                                    Durability::kRenamed));
+  }
+  return {};
 }
 
-}  // namespace
+std::string MakePage(std::span<const std::string> words) {
+  if (words.size() != 1) return "";
+  if (words[0] == "list") return std::string(kPages);
+  if (words[0] == "commands") return ListDocumented();
+  if (words[0] == "reference") return FormatReference(CommandTable());
+  if (words[0] == "polygraphy") return FormatPeerComparison(RunOptionTable());
+  return "";
+}
 
 int CompletionCommand(std::span<const std::string> words, const Invocation&) {
   const std::optional<Shell> shell = words.size() == 1 ? ShellFromName(words[0]) : std::nullopt;
@@ -47,13 +58,32 @@ int CompletionCommand(std::span<const std::string> words, const Invocation&) {
 }
 
 int OptionDocsCommand(std::span<const std::string> words, const Invocation&) {
+  if (words.size() == 2 && words[0] == "man") {
+    const Status written = WriteManual(words[1]);
+    if (!written.ok()) std::fprintf(stderr, "[!] %s\n", written.message().c_str());
+    return written.ok() ? 0 : 7;
+  }
   const std::string text = MakePage(words);
   if (text.empty()) {
-    std::fputs("usage: vernier option-docs list|reference|polygraphy|man COMMAND\n", stderr);
+    std::fputs("usage: vernier option-docs list|commands|reference|polygraphy|man FOLDER\n",
+               stderr);
     return 2;
   }
   std::fputs(text.c_str(), stdout);
   return 0;
 }
+
+}  // namespace
+
+constexpr CommandSpec kCompletionCommand = {
+    .name = "completion",
+    .section = CommandSection::kInstallation,
+    .operands = "bash|zsh|fish",
+    .summary = "print a completion script for a shell",
+    .about = "Print a completion script for bash, zsh or fish.",
+    .run = CompletionCommand,
+};
+
+constexpr CommandSpec kOptionDocsCommand = {.name = "option-docs", .run = OptionDocsCommand};
 
 }  // namespace vernier

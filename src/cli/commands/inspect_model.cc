@@ -5,7 +5,6 @@
 
 #include "cli/bind_run.h"
 #include "cli/bind_tensorrt.h"
-#include "cli/command_options.h"
 #include "cli/commands/activations.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
@@ -15,6 +14,7 @@
 #include "cli/commands/print_document.h"
 #include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
+#include "cli/option_sets.h"
 #include "core/version.h"
 #include "model/model_type.h"
 #include "report/engine_json.h"
@@ -222,7 +222,7 @@ Status SaveVisual(const ParsedArgs& args, const Invocation& invocation, const st
   RunRecord record;
   record.command = invocation.command;
   record.version = kVersion;
-  record.origin = DescribeOrigin(args, InspectOptionTable(), invocation);
+  record.origin = DescribeOrigin(args, kInspectModelCommand.options(), invocation);
   record.graph = FindModelGraph(plan);
   if (!record.graph) return Malformed("'" + path + "' has no graph that can be drawn");
   VERNIER_TRY(WriteReport(*report, record));
@@ -346,12 +346,41 @@ Status Inspect(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
                        "; `vernier convert` makes an ONNX model of TensorFlow's");
 }
 
-}  // namespace
-
 int InspectModelCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("inspect model"), words, invocation);
+  const CommandStart start = StartCommand(kInspectModelCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   return EndCommand(Inspect(start.args, invocation, *start.log), invocation, *start.log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kInspectModelCommand = {
+    .name = "inspect model",
+    .section = CommandSection::kModels,
+    .operands = "model_file [options ...]",
+    .summary = "show the graph of an ONNX model or the layers of a TensorRT engine",
+    .about =
+        "List inputs, outputs, initializers and nodes. Weights are read only if --show weights"
+        " asks for them. An engine is loaded on a GPU; its profiles and layers are shown in as much"
+        " detail as it was built with.",
+    .options =
+        [] {
+          return OptionTable(
+              {GeneralGroup(), LoggingGroup(), ModelAndShapeOptions(), InspectGroup(),
+               OnnxShapeInferenceGroup(), LoadedModelOptions(),
+               Only(ComparisonGroup(), {"load_outputs_paths"}), Only(RunnerGroup(), {"runners"}),
+               OneRunInputOptions(), TensorRtPluginGroup(), TensorRtParserGroup(),
+               Only(TensorRtNetworkGroup(),
+                    {"layer_precisions", "decomposable_attentions", "tensor_dtypes",
+                     "all_tensor_dtypes", "tensor_formats", "all_tensor_formats",
+                     "trt_network_postprocess_script", "strongly_typed", "mark_debug",
+                     "mark_unfused_tensors_as_debug_tensors"}),
+               Only(TensorRtEngineGroup(),
+                    {"save_timing_cache", "load_runtime", "dla_workspace_allocation_strategy"}),
+               Only(TensorFlowRefusedGroup(), {"ckpt", "freeze_graph"}),
+               Only(TensorRtRunGroup(), {"trt_lib", "allow_engine_code"}), AnyWorkerOptions()});
+        },
+    .run = InspectModelCommand,
+};
 
 }  // namespace vernier

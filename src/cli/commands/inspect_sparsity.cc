@@ -6,6 +6,7 @@
 #include "cli/commands/print_document.h"
 #include "cli/commands/sparsity.h"
 #include "cli/commands/surgery.h"
+#include "cli/option_sets.h"
 #include "io/byte_sink.h"
 #include "io/json_writer.h"
 #include "surgeon/sparse_weights.h"
@@ -70,8 +71,28 @@ Result<std::unordered_set<std::string_view>> FindSparseWeights(const EditableMod
   return sparse;
 }
 
+namespace {
+
 int InspectSparsityCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool("inspect sparsity", InspectSparsity, true, words, invocation);
+  return RunModelTool(kInspectSparsityCommand, InspectSparsity, true, words, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kInspectSparsityCommand = {
+    .name = "inspect sparsity",
+    .section = CommandSection::kModels,
+    .operands = "model_file [options ...]",
+    .summary = "show which weights of an ONNX model are 2:4 sparse",
+    .about =
+        "Report for each weight of Conv, Gemm and MatMul that could be 2:4 sparse whether it is."
+        " This is informational: the exit code is 0 either way.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(),
+                              StrictlyLoadedModelOptions(), DocumentGroup()});
+        },
+    .run = InspectSparsityCommand,
+};
 
 }  // namespace vernier

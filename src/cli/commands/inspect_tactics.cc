@@ -4,6 +4,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
+#include "cli/option_sets.h"
 #include "report/engine_json.h"
 #include "report/tactic_replay.h"
 #include "util/no_log.h"
@@ -75,19 +76,48 @@ Status DiffTactics(const ParsedArgs& args, bool as_peer, Logger& log) {
   return Malformed("nothing was compared: both good and bad tactic replays are needed");
 }
 
-}  // namespace
-
 int InspectTacticsCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("inspect tactics"), words, invocation);
+  const CommandStart start = StartCommand(kInspectTacticsCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   return EndCommand(ShowTactics(start.args, *start.log), invocation, *start.log);
 }
 
 int InspectDiffTacticsCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("inspect diff-tactics"), words, invocation);
+  const CommandStart start = StartCommand(kInspectDiffTacticsCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   return EndCommand(DiffTactics(start.args, invocation.as_peer, *start.log), invocation,
                     *start.log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kInspectTacticsCommand = {
+    .name = "inspect tactics",
+    .section = CommandSection::kTensorRt,
+    .operands = "tactic_replay [options ...]",
+    .summary = "show the algorithms in a TensorRT tactic replay",
+    .about = "List the algorithm that TensorRT chose for each layer, as --save-tactics saved it.",
+    .options =
+        [] {
+          return OptionTable(
+              {GeneralGroup(), TacticReplayGroup(), DocumentGroup(), LoggingGroup()});
+        },
+    .run = InspectTacticsCommand,
+};
+
+constexpr CommandSpec kInspectDiffTacticsCommand = {
+    .name = "inspect diff-tactics",
+    .section = CommandSection::kTensorRt,
+    .operands = "[options ...]",
+    .summary = "find algorithms that only bad TensorRT engines used",
+    .about =
+        "Compare the tactic replays of good engines with those of bad engines, and list layer by"
+        " layer the algorithms that only the bad ones used.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), DiffTacticsGroup(), DocumentGroup(), LoggingGroup()});
+        },
+    .run = InspectDiffTacticsCommand,
+};
 
 }  // namespace vernier

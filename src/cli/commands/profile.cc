@@ -6,6 +6,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
+#include "cli/option_sets.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "report/profile_text.h"
@@ -59,21 +60,55 @@ Result<ProfilePlan> BindProfile(const ParsedArgs& args, const Invocation& invoca
   return plan;
 }
 
+namespace {
+
 int ProfileCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandEntry& command = *FindCommand("profile");
-  const CommandStart start = StartCommand(command, words, invocation);
+  const CommandStart start = StartCommand(kProfileCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   const Result<ProfilePlan> plan = BindProfile(start.args, invocation, log);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   log.Start("RUNNING | Command: " + invocation.command);
   const RunOutcome outcome = CarryOutProfile(
-      plan->run, plan->options, ContextOf(start.args, command.options(), invocation, log));
+      plan->run, plan->options, ContextOf(start.args, kProfileCommand.options(), invocation, log));
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
   const size_t layers = log.Enabled(Severity::kVerbose) ? kShownLayers : 0;
   const std::string table = FormatProfile(outcome.record, layers);
   if (!table.empty()) log.Plain(table);
   return CloseLog(log, code, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kProfileCommand = {
+    .name = "profile",
+    .section = CommandSection::kCompare,
+    .operands = "[model_file] [runners ...] [options ...]",
+    .summary = "measure the speed of runners, one at a time",
+    .about =
+        "Measure the latency of each runner while the others are closed, over a grid of input"
+        " shapes: percentiles, throughput, memory, layer times where the framework provides them,"
+        " and the noise. Outputs are compared with those of the first runner, which reveals a"
+        " runner that is faster but wrong.",
+    .options =
+        [] {
+          return OptionTable(
+              {GeneralGroup(), LoggingGroup(), LoneRunnerOptions(), ModelAndShapeOptions(),
+               ProfileOptionRows(), TensorFlowGroup(), OnnxLoadGroup(), OnnxRuntimeGroup(),
+               OpenVinoGroup(), TensorRtConfigGroup(), TensorRtShortFormGroup(),
+               TensorRtLoadGroup(), TensorRtRunGroup(),
+               Only(DataLoaderGroup(),
+                    {"seed", "val_range", "inputs_from_graph", "like", "load_inputs_paths"}),
+               // What needs several iterations, or draws, is left to `run`.
+               Only(ComparisonGroup(),
+                    {"no_shape_check", "compare", "lenient", "strict", "same_type"}),
+               Only(CompareSimpleGroup(),
+                    {"rtol", "atol", "tolerance", "check_error_stat", "infinities_compare_equal",
+                     "error_quantile", "max_mismatch_share", "max_mismatch_excess"}),
+               CompareIndicesGroup(), CompareMetricsGroup(), WorkerGroup(),
+               Only(ReportGroup(), {"reports"})});
+        },
+    .run = ProfileCommand,
+};
 
 }  // namespace vernier

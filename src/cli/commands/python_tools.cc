@@ -12,6 +12,7 @@
 #include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
 #include "cli/file_conflicts.h"
+#include "cli/option_sets.h"
 #include "run/model_source.h"
 #include "run/worker_pool.h"
 #include "util/scratch_folder.h"
@@ -20,9 +21,9 @@ namespace vernier {
 namespace {
 
 struct Tool {
-  const char* command;          ///< "plugin list"
   const char* module;           ///< the file in libexec/vernier/tools
   const char* extra = nullptr;  ///< an option that the command stands for
+  std::string command = {};     ///< "plugin list"
 };
 
 // As vernier_worker/tools.py takes it apart.
@@ -58,7 +59,7 @@ Result<std::string> ChangedModel(const ParsedArgs& args, WorkerPool& pool,
 // What argparse would ask for, where a row cannot.
 Status CheckGiven(const Tool& tool, const ParsedArgs& args) {
   if (!args.Has("model_file")) {
-    return InvalidArgument(std::string(tool.command) + ": no model file was given");
+    return InvalidArgument(tool.command + ": no model file was given");
   }
   // Before Python is asked for what it lacks.
   const std::string model(*args.Value("model_file"));
@@ -97,9 +98,11 @@ Status RunTool(const Tool& tool, const ParsedArgs& args, ConsoleLog& log) {
   return worker->Ask(MessageType::kOpenScript, body, -1, tool.command).status();
 }
 
-int Run(const Tool& tool, std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand(tool.command), words, invocation);
+int Run(const CommandSpec& command, Tool tool, std::span<const std::string> words,
+        const Invocation& invocation) {
+  const CommandStart start = StartCommand(command, words, invocation);
   if (start.exit_code) return *start.exit_code;
+  tool.command = command.name;
   return EndCommand(RunTool(tool, start.args, *start.log), invocation, *start.log);
 }
 
@@ -107,35 +110,166 @@ int Run(const Tool& tool, std::span<const std::string> words, const Invocation& 
 
 Status RunPythonTool(const char* command, const char* module, const ParsedArgs& args,
                      ConsoleLog& log) {
-  return RunTool({command, module}, args, log);
+  return RunTool({.module = module, .command = command}, args, log);
+}
+
+namespace {
+
+// The model of commands about plug-ins, with the inputs that Polygraphy's parser accepts, though
+// nothing is run.
+std::vector<CommandGroup> PluginModelOptions() {
+  return Together({GeneralGroup(), LoggingGroup(),
+                   Only(ModelGroup(), {"model_file", "model_type", "input_shapes"}),
+                   OnnxShapeInferenceGroup(), NewOutputOptions(), ToolInputOptions()});
 }
 
 int InspectCapabilityCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return Run({"inspect capability", "capability"}, words, invocation);
+  return Run(kInspectCapabilityCommand, {"capability"}, words, invocation);
 }
 
 int PluginListCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return Run({"plugin list", "plugin_patterns", "list"}, words, invocation);
+  return Run(kPluginListCommand, {"plugin_patterns", "list"}, words, invocation);
 }
 
 int PluginMatchCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return Run({"plugin match", "plugin_patterns"}, words, invocation);
+  return Run(kPluginMatchCommand, {"plugin_patterns"}, words, invocation);
 }
 
 int PluginReplaceCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return Run({"plugin replace", "plugin_replacement"}, words, invocation);
+  return Run(kPluginReplaceCommand, {"plugin_replacement"}, words, invocation);
 }
 
 int PluginAutotuneCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return Run({"plugin autotune", "plugin_autotune"}, words, invocation);
+  return Run(kPluginAutotuneCommand, {"plugin_autotune"}, words, invocation);
 }
 
 int ShardHintsCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return Run({"template shard-hints", "shard_hints"}, words, invocation);
+  return Run(kShardHintsCommand, {"shard_hints"}, words, invocation);
 }
 
 int MultiDeviceShardCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return Run({"multi-device shard", "sharding"}, words, invocation);
+  return Run(kMultiDeviceShardCommand, {"sharding"}, words, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kInspectCapabilityCommand = {
+    .name = "inspect capability",
+    .section = CommandSection::kTensorRt,
+    .operands = "model_file [options ...]",
+    .summary = "show which parts of an ONNX model TensorRT supports",
+    .about =
+        "Read a model with TensorRT's ONNX parser, and list what it does not support and why; with"
+        " --with-partitioning the supported and the unsupported parts are saved as models. Needs"
+        " the Python package tensorrt; without it the exit code is 5.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(), CapabilityGroup(),
+                              OnnxShapeInferenceGroup(), LoadedModelOptions(),
+                              MarkedOutputOptions(), SavedModelOptions(), PythonWorkerOptions()});
+        },
+    .run = InspectCapabilityCommand,
+};
+
+constexpr CommandSpec kShardHintsCommand = {
+    .name = "template shard-hints",
+    .section = CommandSection::kTensorRt,
+    .operands = "model_file -o FILE.json [options ...]",
+    .summary = "find where a model can be sharded across devices",
+    .about =
+        "Find attention layers and the inputs and outputs that depend on them, and write hints for"
+        " multi-device shard, as Polygraphy does. Needs the Python package onnx-graphsurgeon.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(), TemplateGroup(),
+                              LoadedModelOptions(), MarkedOutputOptions(), ShardHintGroup(),
+                              PythonWorkerOptions()});
+        },
+    .run = ShardHintsCommand,
+};
+
+constexpr CommandSpec kPluginListCommand = {
+    .name = "plugin list",
+    .section = CommandSection::kTensorRt,
+    .operands = "model_file --plugin-dir DIR [options ...]",
+    .summary = "count the subgraphs of a model that plug-ins could replace",
+    .about =
+        "Count the subgraphs that plug-ins could replace, as the pattern.py of each plug-in"
+        " describes them. Needs the Python package onnx-graphsurgeon, as the patterns do.",
+    .options =
+        [] {
+          return OptionTable({PluginModelOptions(), PluginPatternGroup(), PythonWorkerOptions()});
+        },
+    .run = PluginListCommand,
+};
+
+constexpr CommandSpec kPluginMatchCommand = {
+    .name = "plugin match",
+    .section = CommandSection::kTensorRt,
+    .operands = "model_file --plugin-dir DIR [options ...]",
+    .summary = "write a list of the subgraphs that plug-ins could replace",
+    .about =
+        "Write the subgraphs that plug-ins could replace, with their inputs, outputs and"
+        " attributes, to config.yaml. Needs the Python packages onnx-graphsurgeon and PyYAML.",
+    .options =
+        [] {
+          return OptionTable({PluginModelOptions(), PluginPatternGroup(),
+                              Only(PluginFileGroup(), {"output"}), PythonWorkerOptions()});
+        },
+    .run = PluginMatchCommand,
+};
+
+constexpr CommandSpec kPluginReplaceCommand = {
+    .name = "plugin replace",
+    .section = CommandSection::kTensorRt,
+    .operands = "model_file --plugin-dir DIR [options ...]",
+    .summary = "replace subgraphs of a model with plug-ins",
+    .about =
+        "Replace each subgraph that config.yaml lists with one node, or as the plug-in's own"
+        " replace_with_plugin does. Needs the Python packages onnx-graphsurgeon and PyYAML.",
+    .options =
+        [] {
+          return OptionTable({PluginModelOptions(), Only(PluginPatternGroup(), {"plugin_dir"}),
+                              PluginFileGroup(), PythonWorkerOptions()});
+        },
+    .run = PluginReplaceCommand,
+};
+
+constexpr CommandSpec kPluginAutotuneCommand = {
+    .name = "plugin autotune",
+    .section = CommandSection::kTensorRt,
+    .operands = "model_file --plugin-dir DIR -o FILE [options ...]",
+    .summary = "find the plug-in replacements that make TensorRT fastest",
+    .about =
+        "Build engines with subgraphs replaced by plug-ins, time them, and write the fastest"
+        " model. Needs an NVIDIA GPU and the Python packages tensorrt, onnx-graphsurgeon and"
+        " PyYAML.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), Only(ModelGroup(), {"model_file"}),
+                              PluginPatternGroup(), PluginAutotuneGroup(), NewModelGroup(),
+                              SavedModelOptions(), PythonWorkerOptions()});
+        },
+    .run = PluginAutotuneCommand,
+};
+
+constexpr CommandSpec kMultiDeviceShardCommand = {
+    .name = "multi-device shard",
+    .section = CommandSection::kTensorRt,
+    .operands = "model_file -o FILE (-s HINTS | --one-shot) [options ...]",
+    .summary = "shard a model across devices",
+    .about =
+        "Insert TensorRT's DistCollective nodes around attention layers, inputs and outputs, or"
+        " with --parallelism TP write one model for each rank with its part of the weights. Needs"
+        " the Python package onnx-graphsurgeon.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(),
+                              ShardSourceGroup(), ShardHintGroup(), NewModelGroup(),
+                              OnnxShapeInferenceGroup(), LoadedModelOptions(),
+                              MarkedOutputOptions(), SavedModelOptions(), PythonWorkerOptions()});
+        },
+    .run = MultiDeviceShardCommand,
+};
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 // Reports of a saved record.
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
+#include "cli/option_sets.h"
 #include "report/report_files.h"
 #include "util/mapped_file.h"
 
@@ -37,12 +38,27 @@ Status MakeReports(const ParsedArgs& args, Logger& log) {
   return {};
 }
 
-}  // namespace
-
 int ReportCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("report"), words, invocation);
+  const CommandStart start = StartCommand(kReportCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   return EndCommand(MakeReports(start.args, *start.log), invocation, *start.log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kReportCommand = {
+    .name = "report",
+    .section = CommandSection::kCompare,
+    .operands = "record -o FILE [options ...]",
+    .summary = "write reports from a saved record, without running anything",
+    .about =
+        "Write the reports that --report writes, from what --save-record saved. Any record holds"
+        " everything that the HTML page shows.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), ReportFileGroup()});
+        },
+    .run = ReportCommand,
+};
 
 }  // namespace vernier

@@ -14,10 +14,8 @@ Result<RunPlan> Plan(const ParsedArgs& args, const Invocation& invocation, Logge
   return plan;
 }
 
-}  // namespace
-
 int RunCommand(std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand("run"), words, invocation);
+  const CommandStart start = StartCommand(kRunCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   const Result<RunPlan> plan = Plan(start.args, invocation, log);
@@ -36,9 +34,23 @@ int RunCommand(std::span<const std::string> words, const Invocation& invocation)
   if (plan->runners.empty()) {
     log.Warning("No runners have been selected. Inference will not be run!");
   }
-  const SessionContext context =
-      ContextOf(start.args, FindCommand("run")->options(), invocation, log);
+  const SessionContext context = ContextOf(start.args, kRunCommand.options(), invocation, log);
   return CarryOut(*plan, context, invocation, log);
 }
+
+}  // namespace
+
+constexpr CommandSpec kRunCommand = {
+    .name = "run",
+    .section = CommandSection::kCompare,
+    .operands = "[model_file] [runners ...] [options ...]",
+    .summary = "run a model under several frameworks and compare their outputs",
+    .about =
+        "Run a model with one or more runners on the same inputs and compare their outputs."
+        " Runners run and are compared in the order in which they are given. Long options may be"
+        " abbreviated as long as they stay unambiguous.",
+    .options = RunOptionTable,
+    .run = RunCommand,
+};
 
 }  // namespace vernier

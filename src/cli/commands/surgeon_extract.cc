@@ -6,6 +6,7 @@
 #include "cli/commands/extract_shapes.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
+#include "cli/option_sets.h"
 #include "inputs/shape_spec.h"
 #include "model/onnx_cut.h"
 #include "model/onnx_model.h"
@@ -125,13 +126,32 @@ Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
   return SaveOnnx(part, {}, output, options);
 }
 
-}  // namespace
-
 int SurgeonExtractCommand(std::span<const std::string> words, const Invocation& invocation) {
   const auto extract = [&](const ParsedArgs& args, ConsoleLog& log) {
     return Extract(args, invocation, log);
   };
-  return RunModelTool("surgeon extract", extract, true, words, invocation);
+  return RunModelTool(kSurgeonExtractCommand, extract, true, words, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kSurgeonExtractCommand = {
+    .name = "surgeon extract",
+    .section = CommandSection::kModels,
+    .operands = "model_file -o FILE [options ...]",
+    .summary = "extract a subgraph of an ONNX model",
+    .about =
+        "Write the part of a model between given tensors as a model of its own, with its weights,"
+        " operator sets, functions and the bodies of If, Loop and Scan. Weights are not read;"
+        " external data can stay external (--save-external-data).",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(), ExtractGroup(),
+                              NewModelGroup(), OnnxShapeInferenceGroup(), OneRunInputOptions(),
+                              StrictlyLoadedModelOptions(), SavedModelOptions(),
+                              AnyWorkerOptions()});
+        },
+    .run = SurgeonExtractCommand,
+};
 
 }  // namespace vernier

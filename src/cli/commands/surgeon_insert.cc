@@ -2,6 +2,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/constant_worker.h"
 #include "cli/commands/surgery.h"
+#include "cli/option_sets.h"
 #include "surgeon/node_insertion.h"
 
 namespace vernier {
@@ -39,10 +40,28 @@ Status Insert(const ParsedArgs& args, ConsoleLog& log) {
   return surgery.Save(args, log);
 }
 
+int SurgeonInsertCommand(std::span<const std::string> words, const Invocation& invocation) {
+  return RunModelTool(kSurgeonInsertCommand, Insert, false, words, invocation);
+}
+
 }  // namespace
 
-int SurgeonInsertCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool("surgeon insert", Insert, false, words, invocation);
-}
+constexpr CommandSpec kSurgeonInsertCommand = {
+    .name = "surgeon insert",
+    .section = CommandSection::kModels,
+    .operands = "model_file --inputs NAME ... --outputs NAME ... --op OP -o FILE [options ...]",
+    .summary = "insert a node into an ONNX model, replacing the subgraph between two tensors",
+    .about =
+        "Write the model with a new node that reads and produces tensors of the model. The nodes"
+        " that produced its outputs before are removed, as is everything that is no longer needed."
+        " If a tensor is both input and output, the node is inserted after it: consumers of the"
+        " tensor then read the node's output.",
+    .options =
+        [] {
+          return OptionTable(
+              {SurgeonOptions(InsertGroup()), OnnxShapeInferenceGroup(), AnyWorkerOptions()});
+        },
+    .run = SurgeonInsertCommand,
+};
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include "cli/commands/constant_worker.h"
 #include "cli/commands/model_shapes.h"
 #include "cli/commands/surgery.h"
+#include "cli/option_sets.h"
 #include "model/onnx_cut.h"
 #include "model/onnx_edit.h"
 #include "model/onnx_outputs.h"
@@ -227,13 +228,34 @@ Status Sanitize(const ParsedArgs& args, const Invocation& invocation, ConsoleLog
   return surgery.Save(args, log);
 }
 
-}  // namespace
-
 int SurgeonSanitizeCommand(std::span<const std::string> words, const Invocation& invocation) {
   const auto sanitize = [&](const ParsedArgs& args, ConsoleLog& log) {
     return Sanitize(args, invocation, log);
   };
-  return RunModelTool("surgeon sanitize", sanitize, true, words, invocation);
+  return RunModelTool(kSurgeonSanitizeCommand, sanitize, true, words, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kSurgeonSanitizeCommand = {
+    .name = "surgeon sanitize",
+    .section = CommandSection::kModels,
+    .operands = "model_file -o FILE [options ...]",
+    .summary = "clean up an ONNX model: outputs, shapes, constants, node order, unused parts",
+    .about =
+        "Write the model with other outputs or input shapes, sorted nodes, unused parts removed,"
+        " and everything folded that does not depend on inputs. Weights are not loaded; ONNX"
+        " Runtime computes constants in a process of its own. Shapes are inferred by the onnx"
+        " package of --python, or else by built-in rules for fixed sizes.",
+    .options =
+        [] {
+          return OptionTable({SurgeonOptions(SanitizeGroup()), ConstantFoldingGroup(),
+                              DefaultShapeInferenceGroup(),
+                              Only(OnnxShapeInferenceGroup(), {"allow_onnxruntime"}),
+                              DrawnOrReadInputOptions(), Only(OnnxRuntimeGroup(), {"onnxrt_lib"}),
+                              AnyWorkerOptions()});
+        },
+    .run = SurgeonSanitizeCommand,
+};
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/sparsity.h"
 #include "cli/commands/surgery.h"
+#include "cli/option_sets.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/graph_parts.h"
 #include "surgeon/sparse_weights.h"
@@ -151,19 +152,55 @@ Status Reconstruct(const ParsedArgs& args, ConsoleLog& log) {
   return surgery.Save(args, log, AsReplaced(model.now(), made));
 }
 
-}  // namespace
-
 int SurgeonPruneCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool("surgeon prune", Prune, true, words, invocation);
+  return RunModelTool(kSurgeonPruneCommand, Prune, true, words, invocation);
 }
 
 int SurgeonWeightStripCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool("surgeon weight-strip", Strip, true, words, invocation);
+  return RunModelTool(kSurgeonWeightStripCommand, Strip, true, words, invocation);
 }
 
 int SurgeonWeightReconstructCommand(std::span<const std::string> words,
                                     const Invocation& invocation) {
-  return RunModelTool("surgeon weight-reconstruct", Reconstruct, true, words, invocation);
+  return RunModelTool(kSurgeonWeightReconstructCommand, Reconstruct, true, words, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kSurgeonPruneCommand = {
+    .name = "surgeon prune",
+    .section = CommandSection::kModels,
+    .operands = "model_file -o FILE [options ...]",
+    .summary = "make the weights of an ONNX model 2:4 sparse, to try sparse kernels",
+    .about =
+        "Set the two values of smallest magnitude of every four weights of Conv, Gemm and MatMul"
+        " to zero. This is for trying sparse kernels: the model loses its accuracy.",
+    .options = [] { return OptionTable({SurgeonOptions({})}); },
+    .run = SurgeonPruneCommand,
+};
+
+constexpr CommandSpec kSurgeonWeightReconstructCommand = {
+    .name = "surgeon weight-reconstruct",
+    .section = CommandSection::kModels,
+    .operands = "model_file -o FILE [options ...]",
+    .summary = "fill the weights that weight-strip removed with random values",
+    .about =
+        "Fill the initializers that weight-strip emptied with random values, the same each time;"
+        " those that were 2:4 sparse become sparse again.",
+    .options = [] { return OptionTable({SurgeonOptions({})}); },
+    .run = SurgeonWeightReconstructCommand,
+};
+
+constexpr CommandSpec kSurgeonWeightStripCommand = {
+    .name = "surgeon weight-strip",
+    .section = CommandSection::kModels,
+    .operands = "model_file -o FILE [options ...]",
+    .summary = "write an ONNX model without its weights, for refittable engines",
+    .about =
+        "Empty the weights of Conv, ConvTranspose, Gemm, MatMul, Gather, Slice and of operators"
+        " outside the ONNX standard, and mark them for TensorRT. Fold constants first.",
+    .options = [] { return OptionTable({SurgeonOptions(WeightStripGroup())}); },
+    .run = SurgeonWeightStripCommand,
+};
 
 }  // namespace vernier

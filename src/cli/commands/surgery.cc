@@ -109,9 +109,9 @@ void TellUnusedInputs(const ParsedArgs& args, Logger& log) {
   }
 }
 
-int RunModelTool(std::string_view command, const ToolWork& work, bool banners,
+int RunModelTool(const CommandSpec& command, const ToolWork& work, bool banners,
                  std::span<const std::string> words, const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand(command), words, invocation);
+  const CommandStart start = StartCommand(command, words, invocation);
   if (start.exit_code) return *start.exit_code;
   ConsoleLog& log = *start.log;
   if (!banners || WantsDocument(start.args))

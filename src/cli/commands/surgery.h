@@ -55,7 +55,7 @@ void TellUnusedInputs(const ParsedArgs& args, Logger& log);
 /// Runs a surgeon command from its words to its exit code, with the peer's banners if it has them
 /// and no document is asked for.
 using ToolWork = std::function<Status(const ParsedArgs& args, ConsoleLog& log)>;
-int RunModelTool(std::string_view command, const ToolWork& work, bool banners,
+int RunModelTool(const CommandSpec& command, const ToolWork& work, bool banners,
                  std::span<const std::string> words, const Invocation& invocation);
 
 }  // namespace vernier

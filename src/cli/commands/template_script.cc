@@ -6,6 +6,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/file_conflicts.h"
+#include "cli/option_sets.h"
 #include "cli/script/python_templates.h"
 #include "model/model_type.h"
 #include "util/atomic_file.h"
@@ -59,26 +60,78 @@ Status WriteTemplate(PythonTemplate kind, const ParsedArgs& args, const Invocati
   return WriteFileAtomically(path, text);
 }
 
-int RunTemplate(const char* name, PythonTemplate kind, std::span<const std::string> words,
+int RunTemplate(const CommandSpec& command, PythonTemplate kind, std::span<const std::string> words,
                 const Invocation& invocation) {
-  const CommandStart start = StartCommand(*FindCommand(name), words, invocation);
+  const CommandStart start = StartCommand(command, words, invocation);
   if (start.exit_code) return *start.exit_code;
   return EndCommand(WriteTemplate(kind, start.args, invocation, *start.log), invocation,
                     *start.log);
 }
 
-}  // namespace
-
 int TemplateNetworkCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunTemplate("template trt-network", PythonTemplate::kNetwork, words, invocation);
+  return RunTemplate(kTemplateNetworkCommand, PythonTemplate::kNetwork, words, invocation);
 }
 
 int TemplateConfigCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunTemplate("template trt-config", PythonTemplate::kConfig, words, invocation);
+  return RunTemplate(kTemplateConfigCommand, PythonTemplate::kConfig, words, invocation);
 }
 
 int TemplateGraphCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunTemplate("template onnx-gs", PythonTemplate::kGraph, words, invocation);
+  return RunTemplate(kTemplateGraphCommand, PythonTemplate::kGraph, words, invocation);
 }
+
+}  // namespace
+
+constexpr CommandSpec kTemplateNetworkCommand = {
+    .name = "template trt-network",
+    .section = CommandSection::kTensorRt,
+    .operands = "[model_file] -o FILE [options ...]",
+    .summary = "write a Python script template that defines a TensorRT network",
+    .about =
+        "Write a script with a function load_network to fill in, which starts from a model or from"
+        " an empty network. It works here and in Polygraphy, as model_file or as"
+        " --trt-network-postprocess-script.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), ModelFileOptions(), TemplateGroup(),
+                              NewOutputOptions(), TensorRtPluginGroup(), TensorRtParserGroup(),
+                              TensorRtNetworkGroup(), TensorFlowRefusedGroup()});
+        },
+    .run = TemplateNetworkCommand,
+};
+
+constexpr CommandSpec kTemplateConfigCommand = {
+    .name = "template trt-config",
+    .section = CommandSection::kTensorRt,
+    .operands = "[model_file] -o FILE [options ...]",
+    .summary = "write a Python script template that creates a TensorRT builder configuration",
+    .about =
+        "Write a script with a function load_config to fill in, which starts from the options"
+        " given. It works as --trt-config-script, here and in Polygraphy.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(),
+                              Only(ModelGroup(), {"model_file", "model_type", "input_shapes"}),
+                              TemplateGroup(), DrawnOrReadInputOptions(), TensorRtConfigGroup()});
+        },
+    .run = TemplateConfigCommand,
+};
+
+constexpr CommandSpec kTemplateGraphCommand = {
+    .name = "template onnx-gs",
+    .section = CommandSection::kModels,
+    .operands = "model_file -o FILE [options ...]",
+    .summary = "write a Python script template that edits an ONNX model",
+    .about =
+        "Write a script that loads a model with ONNX-GraphSurgeon, has a place for edits, and"
+        " saves the result as MODEL_updated.onnx.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(),
+                              Only(ModelGroup(), {"model_file", "model_type", "input_shapes"}),
+                              TemplateGroup(), OnnxShapeInferenceGroup(), NewOutputOptions()});
+        },
+    .run = TemplateGraphCommand,
+};
 
 }  // namespace vernier

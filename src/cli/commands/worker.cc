@@ -5,6 +5,7 @@
 #include "util/number_text.h"
 
 namespace vernier {
+namespace {
 
 int WorkerCommand(std::span<const std::string> words, const Invocation&) {
   const std::optional<int64_t> fd = words.size() >= 2 ? ParseInt(words[0]) : std::nullopt;
@@ -18,5 +19,9 @@ int WorkerCommand(std::span<const std::string> words, const Invocation&) {
              ? RunWorkerProcess(static_cast<int>(*fd), static_cast<int>(*parent))
              : BecomeWorkerProgram(static_cast<int>(*fd), static_cast<int>(*parent), program);
 }
+
+}  // namespace
+
+constexpr CommandSpec kWorkerCommand = {.name = "worker", .run = WorkerCommand};
 
 }  // namespace vernier

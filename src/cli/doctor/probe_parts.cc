@@ -33,7 +33,7 @@ DoctorPart PartOfPlugin(const BackendFile& file, const Result<BackendInfo>& info
                         const PythonPlace& python) {
   DoctorPart part{.section = "backends", .name = file.name};
   const KnownPart* known = FindPart(KnownBackends(), file.name);
-  if (known != nullptr) part.enables = std::string(known->enables);
+  part.enables = known != nullptr ? std::string(known->enables) : "--runner LABEL=" + file.name;
   if (info.ok()) {
     part.version = info->framework_version;
     part.path = info->framework_path.empty() ? file.path : info->framework_path;

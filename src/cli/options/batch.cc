@@ -16,20 +16,19 @@ constexpr OptionRow kBatch[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "N",
-     .help = "So many models at the same time; 0 for one a processor.",
+     .help = "Number of models to run at the same time; 0 means one per processor.",
      .origin = Origin::kOurs},
     {.flags = {"--log-dir"},
      .dest = "log_dir",
      .arity = Arity::kOne,
      .metavar = "DIR",
-     .help = "Keep what each run printed, in DIR/STEM.log.",
+     .help = "Save the output of each run in DIR/STEM.log.",
      .origin = Origin::kOurs},
     {.flags = {"--report"},
      .dest = "reports",
      .arity = Arity::kOne,
      .metavar = "FILE.xml",
-     .help = "Write one report in JUnit's format for all models together. Behind -- it is one for"
-             " each model.",
+     .help = "Write one JUnit report for all models together. After -- it is one for each model.",
      .origin = Origin::kOurs},
 };
 

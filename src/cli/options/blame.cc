@@ -8,8 +8,8 @@ constexpr OptionRow kBlame[] = {
      .dest = "save_blame",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save what blame found as JSON: culprits, the first value that is not finite, tensors"
-             " that could not be looked at, and every layer.",
+     .help = "Save the findings of blame as JSON: culprits, the first value that is not finite,"
+             " tensors that could not be examined, and every layer.",
      .origin = Origin::kOurs,
      .needs = {"--blame"}},
     {.flags = {"--bundle"},
@@ -17,7 +17,7 @@ constexpr OptionRow kBlame[] = {
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Save the first culprit as a model of its own, with its real inputs, the outputs that"
-             " the reference expects, and repro.sh, which shows the failure.",
+             " the reference expects, and repro.sh, which reproduces the failure.",
      .origin = Origin::kOurs,
      .needs = {"--blame"}},
     {.flags = {"--max-host-mem"},
@@ -25,15 +25,16 @@ constexpr OptionRow kBlame[] = {
      .arity = Arity::kOne,
      .fallback = "half of what is free, at most 4G or what eight sessions take",
      .metavar = "BYTES",
-     .help = "Memory that blame and its runners may hold together, for example 4G; tensors that do"
-             " not fit are looked at in a further pass.",
+     .help =
+         "Memory that blame and its runners may use together, for example 4G; tensors that do not"
+         " fit are examined in a further pass.",
      .origin = Origin::kOurs,
      .needs = {"--blame"}},
     {.flags = {"--max-gpu-mem"},
      .dest = "max_gpu_mem",
      .arity = Arity::kOne,
      .metavar = "BYTES",
-     .help = "The same on the device that the runners compute on.",
+     .help = "The same limit for the device that the runners compute on.",
      .origin = Origin::kOurs,
      .needs = {"--blame"}},
 };
@@ -44,15 +45,16 @@ constexpr OptionRow kBlameAlone[] = {
      .dest = "resume",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Keep what was found in FILE after each batch of tensors; the same command goes on"
-             " from there.",
+     .help =
+         "Save progress to FILE after each batch of tensors; the same command then continues from"
+         " there.",
      .origin = Origin::kOurs},
 };
 
 constexpr OptionRow kRunAndBlame[] = {
     {.flags = {"--blame"},
      .dest = "blame",
-     .help = "Find out which layer is to blame after the run, as vernier blame does.",
+     .help = "After the run, find the layer that is to blame, as vernier blame does.",
      .origin = Origin::kOurs},
 };
 
@@ -61,7 +63,7 @@ constexpr OptionRow kRunAndBlame[] = {
 OptionGroup BlameGroup() { return {"Blame", "finding the layer that is to blame", kBlame}; }
 
 OptionGroup BlameAloneGroup() {
-  return {"Interrupted searches", "going on with a search for the layer", kBlameAlone};
+  return {"Interrupted searches", "resuming a search for the layer", kBlameAlone};
 }
 
 OptionGroup RunAndBlameGroup() {

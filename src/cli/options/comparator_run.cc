@@ -10,7 +10,7 @@ constexpr OptionRow kRun[] = {
      .type = ValueType::kInt,
      .fallback = "0",
      .metavar = "NUM",
-     .help = "Runs of the first input before timing starts, per runner.",
+     .help = "Number of untimed runs of the first input, per runner.",
      .standing = Standing::kBetter,
      .note = "Does not need --sequential-runners."},
     {.flags = {"--warm-up-runs"},
@@ -22,7 +22,7 @@ constexpr OptionRow kRun[] = {
      .origin = Origin::kOurs},
     {.flags = {"--use-subprocess"},
      .dest = "use_subprocess",
-     .help = "Give every runner a process of its own, also runners of the same framework.",
+     .help = "Give every runner a process of its own, even runners of the same framework.",
      .standing = Standing::kBetter,
      .note = "Frameworks always run in workers; does not need --sequential-runners."},
     {.flags = {"--save-inputs", "--save-input-data"},
@@ -30,8 +30,8 @@ constexpr OptionRow kRun[] = {
      .arity = Arity::kOptional,
      .constant = "inputs.json",
      .metavar = "PATH",
-     .help = "Save the inputs: one file (JSON, .npz or .safetensors) when PATH has an extension,"
-             " else a folder with one file per iteration. Without PATH: inputs.json, in"
+     .help = "Save the inputs: as one file (JSON, .npz or .safetensors) if PATH has an extension,"
+             " otherwise as a folder with one file per iteration. Without PATH: inputs.json, in"
              " --output-dir if given.",
      .standing = Standing::kBetter,
      .note = "May be given without a value; .npz and .safetensors too; a file is replaced only by a"
@@ -67,31 +67,34 @@ constexpr OptionRow kRun[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--resume"},
      .dest = "resume_run",
-     .help = "Go on with what an earlier run of the same command had saved with --save-outputs, at"
-             " the first iteration that is missing: also after kill -9, Ctrl-C or a full disk. What"
-             " is there is compared again, but not run again, except for the first and the last"
-             " iteration of each runner, which must come out the same.",
+     .help =
+         "Continue from what an earlier run of the same command saved with --save-outputs, at the"
+         " first missing iteration, even after kill -9, Ctrl-C or a full disk. Saved iterations"
+         " are compared again but not run again, except for the first and the last of each runner,"
+         " which must give the same outputs.",
      .origin = Origin::kOurs,
      .needs = {"--save-outputs", "--save-intermediate-outputs", "--save-all-intermediate-outputs"}},
     {.flags = {"--output-dir"},
      .dest = "output_dir",
      .arity = Arity::kOne,
      .metavar = "DIR",
-     .help = "Folder for what the run saves: record.json, report.html and run.log (unless"
-             " --save-record, --report and --log-file name others), inputs.json and outputs.json"
-             " where --save-inputs and --save-outputs are given, and pictures, reports and results"
-             " that are named without a folder.",
+     .help =
+         "Folder for the results of the run: record.json, report.html and run.log (unless"
+         " --save-record, --report and --log-file name others), inputs.json and outputs.json if"
+         " --save-inputs and --save-outputs are given, and pictures, reports and results that are"
+         " named without a folder.",
      .origin = Origin::kOurs},
     {.flags = {"--save-intermediate-outputs"},
      .dest = "save_intermediate_outputs",
      .arity = Arity::kStar,
      .metavar = "NAME",
-     .help = "Mark these tensors on every runner (all of them when none is named) and save them.",
+     .help = "Mark these tensors as outputs on every runner (all tensors if none is named) and save"
+             " them.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--save-all-intermediate-outputs"},
      .dest = "save_all_intermediate_outputs",
-     .help = "Mark every tensor on every runner, and save them.",
+     .help = "Mark every tensor as an output on every runner, and save them.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
 };

@@ -47,7 +47,7 @@ OptionRow CompareRow() {
   static const std::string help =
       "How to compare: " + JoinWords(described, " or ") + ". All that are named must pass.";
   static const std::string note =
-      JoinWords(own, " and ") + " are ours. A measure that cannot be made has not passed.";
+      JoinWords(own, " and ") + " are ours. A metric that cannot be computed has not passed.";
   return {.flags = {"--compare", "--compare-func"},
           .dest = "compare",
           .arity = Arity::kPlus,
@@ -68,11 +68,10 @@ constexpr OptionRow kConduct[] = {
     {.flags = {"--fail-fast"}, .dest = "fail_fast", .help = "Stop at the first failure."},
     {.flags = {"--check-average"},
      .dest = "check_average",
-     .help = "Judge each measure by its mean over all iterations instead of iteration by"
-             " iteration."},
+     .help = "Judge each metric by its mean over all iterations instead of per iteration."},
     {.flags = {"--sequential-runners"},
      .dest = "sequential_runners",
-     .help = "Run each runner to its end before the next one starts.",
+     .help = "Run each runner to completion before the next one starts.",
      .standing = Standing::kBetter,
      .note = "Outputs wait in a file, not in memory; chosen by itself when a device runs out of"
              " memory."},
@@ -92,37 +91,39 @@ constexpr OptionRow kSidesAndScope[] = {
      .dest = "load_outputs_paths",
      .arity = Arity::kPlus,
      .metavar = "[LABEL=]PATH",
-     .help = "Compare with saved outputs; each file or folder is one more side, with the name that"
-             " LABEL= gives it or that is in the file.",
+     .help = "Compare with saved outputs. Each file or folder adds one side, named by LABEL= or by"
+             " the name in the file.",
      .standing = Standing::kBetter,
      .note = "Read one iteration at a time in every mode; .npz and .safetensors too."},
     {.flags = {"--save-accuracy-results"},
      .dest = "save_accuracy_results_path",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save measures and verdicts, without the tensors, as JSON."},
+     .help = "Save metrics and verdicts as JSON, without the tensors."},
     {.flags = {"--compare-outputs"},
      .dest = "compare_outputs",
      .arity = Arity::kStar,
      .metavar = "PATH",
-     .help = "Compare, which is the default when there are two sides; with files, compare these"
-             " saved outputs.",
+     .help = "Compare, which is the default if there are two sides; with files, compare these saved"
+             " outputs.",
      .origin = Origin::kOurs},
     {.flags = {"--lenient"},
      .dest = "lenient",
-     .help = "Warn, as Polygraphy does, where outputs are missing or inputs had to be bent to fit."
-             " On when the program is called polygraphy.",
+     .help =
+         "Warn instead of failing, as Polygraphy does, if outputs are missing or inputs had to be"
+         " adjusted to fit. Enabled when the program is called polygraphy.",
      .origin = Origin::kOurs},
     {.flags = {"--strict"},
      .dest = "strict",
-     .help = "Also fail when an agreement means nothing: all zero, constant, all NaN or empty"
-             " outputs, one memory on both sides, or a file against itself; and when an output's"
-             " type differs.",
+     .help =
+         "Also fail if an agreement is meaningless: outputs that are all zero, constant, all NaN"
+         " or empty, both sides sharing one memory, or a file compared with itself; and if the"
+         " element types of an output differ.",
      .origin = Origin::kOurs},
     {.flags = {"--same-type"},
      .dest = "same_type",
-     .help = "Also fail when an output has one element type on one side and another on the other."
-             " Without it the last lines report that.",
+     .help = "Also fail if an output has different element types on the two sides. Without this"
+             " option the last lines report it.",
      .origin = Origin::kOurs},
     {.flags = {"--worst"},
      .dest = "worst",
@@ -130,7 +131,7 @@ constexpr OptionRow kSidesAndScope[] = {
      .type = ValueType::kInt,
      .fallback = "5",
      .metavar = "K",
-     .help = "Show the K worst elements of outputs that do not match, with both values.",
+     .help = "Show the K worst elements of each output that does not match, with both values.",
      .origin = Origin::kOurs},
 };
 
@@ -140,7 +141,7 @@ constexpr OptionRow kSimple[] = {
      .arity = Arity::kPlus,
      .fallback = "1e-5",
      .metavar = "[OUTPUT:]X",
-     .help = "Relative tolerance, against the later runner of a pair."},
+     .help = "Relative tolerance, relative to the later runner of a pair."},
     {.flags = {"--atol", "--abs-tol"},
      .dest = "atol",
      .arity = Arity::kPlus,
@@ -152,23 +153,22 @@ constexpr OptionRow kSimple[] = {
      .arity = Arity::kPlus,
      .fallback = "fixed",
      .metavar = "[OUTPUT:]RULE",
-     .help =
-         "Where tolerances come from: fixed (--atol, --rtol), or auto: what faultless runners can"
-         " differ by, from the graph, the length of its sums and the precisions really used."
-         " Outputs that --atol or --rtol names keep those.",
+     .help = "Where tolerances come from: fixed (--atol, --rtol), or auto: the error bound for"
+             " faultless runners, derived from the graph, the length of its sums and the precisions"
+             " that were really used. Outputs named in --atol or --rtol keep those tolerances.",
      .origin = Origin::kOurs},
     {.flags = {"--noise-floor"},
      .dest = "noise_floor",
-     .help = "Implies --tolerance auto, with bars from a measurement: the first runner against"
-             " itself with one thread and without graph optimisations.",
+     .help = "Implies --tolerance auto and measures the error bound: the first runner is compared"
+             " with itself, using one thread and no graph optimizations.",
      .origin = Origin::kOurs},
     {.flags = {"--check-error-stat"},
      .dest = "check_error_stat",
      .arity = Arity::kPlus,
      .fallback = "elemwise",
      .metavar = "[OUTPUT:]STATISTIC",
-     .help = "What must be in tolerance: elemwise, max, mean, median or quantile. Of several named"
-             " for one output, each must be.",
+     .help = "Which statistic must be within tolerance: elemwise, max, mean, median or quantile. If"
+             " several are named for one output, each must be.",
      .standing = Standing::kBetter,
      .note = "All statistics named are checked; Polygraphy keeps only the last."},
     {.flags = {"--infinities-compare-equal"},
@@ -178,24 +178,25 @@ constexpr OptionRow kSimple[] = {
      .dest = "save_heatmaps",
      .arity = Arity::kOne,
      .metavar = "DIR",
-     .help = "Save pictures of where absolute and relative errors lie, as SVG and as PNG.",
+     .help = "Save heat maps of the absolute and relative errors as SVG and PNG.",
      .standing = Standing::kBetter,
      .note = kPictures},
     {.flags = {"--show-heatmaps"},
      .dest = "show_heatmaps",
-     .help = "Open these pictures; without a display, say where they are.",
+     .help = "Open the heat maps; without a display, print their paths.",
      .standing = Standing::kBetter,
      .note = kPictures},
     {.flags = {"--save-error-metrics-plot"},
      .dest = "save_error_metrics_plot",
      .arity = Arity::kOne,
      .metavar = "DIR",
-     .help = "Save plots of errors against the size of the reference values, as PNG and as SVG.",
+     .help =
+         "Save plots of the errors against the magnitude of the reference values, as PNG and SVG.",
      .standing = Standing::kBetter,
      .note = kPictures},
     {.flags = {"--show-error-metrics-plot"},
      .dest = "show_error_metrics_plot",
-     .help = "Open these plots; without a display, say where they are.",
+     .help = "Open the plots; without a display, print their paths.",
      .standing = Standing::kBetter,
      .note = kPictures},
     {.flags = {"--error-quantile"},
@@ -203,7 +204,7 @@ constexpr OptionRow kSimple[] = {
      .arity = Arity::kPlus,
      .fallback = "0.99",
      .metavar = "[OUTPUT:]X",
-     .help = "Quantile that --check-error-stat quantile looks at, 0 to 1.",
+     .help = "Quantile for --check-error-stat quantile, 0 to 1.",
      .standing = Standing::kBetter,
      .note = "A value outside 0 to 1 is refused before anything runs.",
      .needs = {"--check-error-stat quantile"}},
@@ -212,16 +213,17 @@ constexpr OptionRow kSimple[] = {
      .arity = Arity::kPlus,
      .fallback = "0",
      .metavar = "[OUTPUT:]X",
-     .help = "Let this share of an output's elements, 0 to 1, be out of tolerance, but none by NaN"
-             " or by more than --max-mismatch-excess times.",
+     .help =
+         "Allow this fraction (0 to 1) of an output's elements to exceed the tolerance; NaNs, and"
+         " errors over --max-mismatch-excess times the tolerance, still fail.",
      .origin = Origin::kOurs},
     {.flags = {"--max-mismatch-excess"},
      .dest = "max_mismatch_excess",
      .arity = Arity::kPlus,
      .fallback = "10",
      .metavar = "[OUTPUT:]N",
-     .help = "The ceiling under --max-mismatch-share: an element may exceed its nearer tolerance N"
-             " times at most; inf sets no ceiling.",
+     .help = "Largest error that --max-mismatch-share allows, as a multiple of an element's"
+             " tolerance; inf sets no limit.",
      .origin = Origin::kOurs,
      .needs = {"--max-mismatch-share"}},
 };
@@ -232,7 +234,7 @@ constexpr OptionRow kIndices[] = {
      .arity = Arity::kPlus,
      .fallback = "0",
      .metavar = "[OUTPUT:]N",
-     .help = "How many places an index may have moved."},
+     .help = "How many positions an index may have moved."},
 };
 
 std::span<const OptionRow> ComparisonRows() {
@@ -264,12 +266,25 @@ std::span<const OptionRow> ThresholdRows() {
 
 }  // namespace
 
+OptionGroup ComparisonGroup() {
+  return {"Comparison", "what is compared, and what counts as a failure", ComparisonRows()};
+}
+
+OptionGroup CompareSimpleGroup() {
+  return {"Comparison: simple", "absolute and relative tolerances", kSimple};
+}
+
+OptionGroup CompareIndicesGroup() {
+  return {"Comparison: indices", "comparing top-K indices", kIndices};
+}
+
+OptionGroup CompareMetricsGroup() {
+  return {"Comparison: other metrics", "thresholds for metrics that give one number",
+          ThresholdRows()};
+}
+
 std::vector<OptionGroup> CompareGroup() {
-  return {{"Comparison", "what is compared, and what counts as a failure", ComparisonRows()},
-          {"Comparison: simple", "absolute and relative tolerances", kSimple},
-          {"Comparison: indices", "comparing top-K indices", kIndices},
-          {"Comparison: other measures", "bars for the functions that give one number",
-           ThresholdRows()}};
+  return {ComparisonGroup(), CompareSimpleGroup(), CompareIndicesGroup(), CompareMetricsGroup()};
 }
 
 }  // namespace vernier

@@ -10,7 +10,7 @@ constexpr OptionRow kConsistency[] = {
      .type = ValueType::kInt,
      .fallback = "5",
      .metavar = "NUM",
-     .help = "How often repeated-runs feeds the same inputs.",
+     .help = "How many times repeated-runs feeds the same inputs.",
      .origin = Origin::kOurs},
     {.flags = {"--rows"},
      .dest = "rows",
@@ -18,24 +18,26 @@ constexpr OptionRow kConsistency[] = {
      .type = ValueType::kInt,
      .fallback = "8",
      .metavar = "NUM",
-     .help = "Rows of the largest batch that is tried, where inputs are drawn.",
+     .help = "Rows of the largest batch to try, if inputs are generated.",
      .origin = Origin::kOurs},
     {.flags = {"--only"},
      .dest = "only",
      .arity = Arity::kPlus,
      .metavar = "PROPERTY",
-     .help = "Try these properties alone.",
+     .help = "Check only these properties.",
      .origin = Origin::kOurs},
     {.flags = {"--skip"},
      .dest = "skip",
      .arity = Arity::kPlus,
      .metavar = "PROPERTY",
-     .help = "Do not try these properties.",
+     .help = "Do not check these properties.",
      .origin = Origin::kOurs},
 };
 
 }  // namespace
 
-OptionGroup ConsistencyCheckGroup() { return {"Properties", "what is tried", kConsistency}; }
+OptionGroup ConsistencyCheckGroup() {
+  return {"Properties", "which properties are checked", kConsistency};
+}
 
 }  // namespace vernier

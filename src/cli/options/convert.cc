@@ -15,26 +15,27 @@ constexpr OptionRow kConvert[] = {
      .arity = Arity::kOne,
      .required = true,
      .metavar = "FILE",
-     .help = "Where to write the converted model. It appears only once it is whole."},
+     .help = "Where to write the converted model. The file appears only once it is complete."},
     {.flags = {"--convert-to"},
      .dest = "convert_to",
      .arity = Arity::kOne,
      .choices = kTargets,
      .metavar = "FORMAT",
-     .help = "What to write when the extension of FILE does not tell: onnx, trt (an engine) or"
-             " onnx-like-trt-network."},
+     .help =
+         "What to write if the extension of FILE does not determine it: onnx, trt (an engine) or"
+         " onnx-like-trt-network."},
     {.flags = {"--engine-capability"},
      .dest = "engine_capability",
      .arity = Arity::kOne,
      .metavar = "CAPABILITY",
-     .help =
-         "What the engine may use: standard, safety or dla_standalone. Default: TensorRT's own."},
+     .help = "What the engine may use: standard, safety or dla_standalone. Default: TensorRT's own"
+             " default."},
     {.flags = {"--lenient"},
      .dest = "lenient",
      .help =
-         "With --fp-to-fp16: weights beyond 10000 become 10000, as Polygraphy has it, instead of"
-         " those beyond 65504 keeping their nodes in float32. On when the program is called"
-         " polygraphy.",
+         "With --fp-to-fp16: clamp weights beyond 10000 to 10000, as Polygraphy does, instead of"
+         " keeping the nodes of weights beyond 65504 in float32. Enabled when the program is"
+         " called polygraphy.",
      .origin = Origin::kOurs},
 };
 

@@ -18,7 +18,7 @@ constexpr OptionRow kDataFiles[] = {
      .required = true,
      .metavar = "FILE",
      .help = "The file to write: .npz, .safetensors, or JSON under any other name. It appears only"
-             " once it is whole."},
+             " once it is complete."},
 };
 
 constexpr OptionRow kDataConvert[] = {
@@ -32,9 +32,10 @@ constexpr OptionRow kDataConvert[] = {
      .arity = Arity::kOne,
      .required = true,
      .metavar = "PATH",
-     .help = "What to write. Its extension says the format: .npz, .safetensors, .npy (for exactly"
-             " one tensor) or .json; without one it becomes a folder of one JSON file an"
-             " iteration.",
+     .help =
+         "What to write. Its extension determines the format: .npz, .safetensors, .npy (for exactly"
+         " one tensor) or .json; without one it becomes a folder with one JSON file per"
+         " iteration.",
      .origin = Origin::kOurs},
     {.flags = {"--format"},
      .dest = "format",
@@ -42,7 +43,7 @@ constexpr OptionRow kDataConvert[] = {
      .choices = kDataFormats,
      .metavar = "FORMAT",
      .help = "json, npz, npy, safetensors, or pb: a folder of ONNX test data, test_data_set_0 and"
-             " so on. Not needed where the extension tells.",
+             " so on. Not needed if the extension determines it.",
      .origin = Origin::kOurs},
     {.flags = {"--as"},
      .dest = "kind",
@@ -108,7 +109,7 @@ constexpr OptionRow kRecover[] = {
      .arity = Arity::kOne,
      .fallback = "NAME",
      .metavar = "PATH",
-     .help = "Where to save, in the format that the path asks for.",
+     .help = "Where to save; the extension determines the format.",
      .origin = Origin::kOurs},
     {.flags = {"--overwrite"},
      .dest = "overwrite",

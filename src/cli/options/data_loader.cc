@@ -34,22 +34,24 @@ constexpr OptionRow kInputs[] = {
      .choices = kModules,
      .fallback = "numpy",
      .metavar = "MODULE",
-     .help = "Whose random numbers to use: numpy or torch.",
+     .help = "Which module generates random numbers: numpy or torch.",
      .standing = Standing::kBetter,
      .note = "The same numbers for the same torch and seed, drawn by the Python of --python; its"
              " floats are in --val-range too, which Polygraphy leaves out."},
     {.flags = {"--inputs-from-graph"},
      .dest = "inputs_from_graph",
-     .help = "Draw integers from the range that the ONNX graph demands of them: indices, positions,"
-             " lengths, masks, sizes. Each range is told with its reason.",
+     .help =
+         "Draw integers from the range that the ONNX graph requires: indices, positions, lengths,"
+         " masks, sizes. Each range is logged with its reason.",
      .origin = Origin::kOurs,
      .excludes = {"load_inputs_paths", "data_loader_script"}},
     {.flags = {"--like"},
      .dest = "like",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Draw each input like the values of a real sample: any file that --load-inputs reads;"
-             " its first iteration counts.",
+     .help =
+         "Draw each input from the distribution of a real sample: the first iteration of any file"
+         " that --load-inputs reads.",
      .origin = Origin::kOurs,
      .excludes = {"load_inputs_paths", "data_loader_script"}},
     {.flags = {"--load-inputs", "--load-input-data"},

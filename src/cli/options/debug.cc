@@ -8,51 +8,53 @@ constexpr OptionRow kCheck[] = {
      .dest = "check",
      .arity = Arity::kStar,
      .metavar = "WORD",
-     .help = "The command that tells by its exit code whether an iteration is good. It takes all"
-             " words behind it, so it comes last.",
+     .help =
+         "The command whose exit code says whether an iteration is good. It takes all words after"
+         " it, so it must come last.",
      .standing = Standing::kBetter,
-     .note = "Nobody is asked: reduce and precision also take options of vernier run behind --."},
+     .note = "There are no interactive questions: reduce and precision also take options of "
+             "vernier run after --."},
     {.flags = {"--fail-code", "--fail-returncode"},
      .dest = "fail_codes",
      .arity = Arity::kPlus,
      .type = ValueType::kInt,
      .metavar = "CODE",
-     .help = "Only these exit codes are failures.",
+     .help = "Only these exit codes count as failures.",
      .excludes = {"ignore_fail_codes"}},
     {.flags = {"--ignore-fail-code", "--ignore-fail-returncode"},
      .dest = "ignore_fail_codes",
      .arity = Arity::kPlus,
      .type = ValueType::kInt,
      .metavar = "CODE",
-     .help = "These exit codes are no failures.",
+     .help = "These exit codes do not count as failures.",
      .excludes = {"fail_codes"}},
     {.flags = {"--fail-regex"},
      .dest = "fail_regex",
      .arity = Arity::kPlus,
      .metavar = "PATTERN",
-     .help =
-         "A failure is what prints a line that one of these regular expressions matches, whatever"
-         " its exit code; with --fail-code both must hold."},
+     .help = "An iteration fails if the check prints a line that one of these regular expressions"
+             " matches, whatever its exit code; with --fail-code both must apply."},
     {.flags = {"--show-output"},
      .dest = "show_output",
-     .help = "Show what the check prints also where it passes.",
+     .help = "Show the output of the check even if it passes.",
      .excludes = {"hide_fail_output"}},
     {.flags = {"--hide-fail-output"},
      .dest = "hide_fail_output",
-     .help = "Do not show what the check prints.",
+     .help = "Do not show the output of the check.",
      .excludes = {"show_output"}},
     {.flags = {"--artifacts"},
      .dest = "artifacts",
      .arity = Arity::kPlus,
      .metavar = "PATH",
-     .help = "Files that the check makes: they are moved into a folder of good or of bad ones after"
-             " each iteration."},
+     .help =
+         "Files that the check writes: after each iteration they are moved into a folder of good"
+         " or of bad ones."},
     {.flags = {"--art-dir", "--artifacts-dir"},
      .dest = "artifacts_dir",
      .arity = Arity::kOne,
      .fallback = "polygraphy_artifacts",
      .metavar = "DIR",
-     .help = "Where these two folders are.",
+     .help = "Where these two folders are created.",
      .needs = {"--artifacts"}},
     {.flags = {"--iter-info", "--iteration-info"},
      .dest = "iteration_info_path",
@@ -63,15 +65,15 @@ constexpr OptionRow kCheck[] = {
      .dest = "load_debug_replay",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Take up a session that was cut off: do not check what this replay knows."},
+     .help = "Resume an interrupted session: skip the checks whose results are in this replay."},
     {.flags = {"--save-debug-replay"},
      .dest = "save_debug_replay",
      .arity = Arity::kOne,
      .fallback = "polygraphy_debug_replay.json",
      .metavar = "FILE",
      .help =
-         "Write what came out, after each iteration; and, with _skip_current in the name, before"
-         " it, as if it had failed."},
+         "Write the result of each iteration after it ends; and, to a file with _skip_current in"
+         " its name, before it starts, as if it had failed."},
 };
 
 constexpr OptionRow kArtifact[] = {
@@ -84,7 +86,7 @@ constexpr OptionRow kArtifact[] = {
     {.flags = {"--no-remove-intermediate"},
      .dest = "remove_intermediate",
      .turns_off = true,
-     .help = "Leave it there after the iteration."},
+     .help = "Keep it after the iteration."},
 };
 
 constexpr std::string_view kDebugModes[] = {"bisect", "linear"};
@@ -99,33 +101,33 @@ constexpr OptionRow kReduce[] = {
      .dest = "min_good",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "A model near to it in size that passes, if there is one."},
+     .help = "A model of similar size that passes, if there is one."},
     {.flags = {"--mode"},
      .dest = "mode",
      .arity = Arity::kOne,
      .choices = kDebugModes,
      .fallback = "bisect",
      .metavar = "MODE",
-     .help =
-         "bisect: look for the part of the graph that fails, then leave out what is left in ever"
-         " smaller parts; linear: single nodes from the start.",
+     .help = "bisect: find the part of the graph that fails, then remove ever smaller"
+             " parts of it; linear: single nodes from the start.",
      .standing = Standing::kBetter,
      .note = "Both end with a model in which no single node can be left out."},
     {.flags = {"--no-reduce-inputs"},
      .dest = "reduce_inputs",
      .turns_off = true,
-     .help = "Keep the model's own inputs: what a node needs stays with it.",
+     .help = "Keep the model's own inputs: everything that a node needs stays with it.",
      .excludes = {"reduce_outputs"}},
     {.flags = {"--no-reduce-outputs"},
      .dest = "reduce_outputs",
      .turns_off = true,
-     .help = "Keep the model's own outputs: what needs a node stays with it.",
+     .help = "Keep the model's own outputs: everything that needs a node stays with it.",
      .excludes = {"reduce_inputs"}},
     {.flags = {"--model-input-shapes", "--model-inputs"},
      .dest = "input_shapes",
      .arity = Arity::kPlus,
      .metavar = "NAME:SHAPE",
-     .help = "Shapes for the model's inputs, from which those of cut tensors follow."},
+     .help =
+         "Shapes of the model's inputs, from which those of the tensors at the cuts are inferred."},
 };
 
 constexpr std::string_view kDirections[] = {"forward", "reverse"};
@@ -154,9 +156,8 @@ constexpr OptionRow kPrecision[] = {
      .choices = kDirections,
      .fallback = "forward",
      .metavar = "WHERE",
-     .help =
-         "Which of two nodes with the same evidence is tried first: the one nearer to the inputs"
-         " (forward) or to the outputs (reverse)."},
+     .help = "Which of two nodes with equal evidence to try first: the one nearer to the inputs"
+             " (forward) or to the outputs (reverse)."},
     {.flags = {"-p", "--precision"},
      .dest = "precision",
      .arity = Arity::kOne,
@@ -173,7 +174,8 @@ constexpr OptionRow kPrecision[] = {
      .type = ValueType::kInt,
      .fallback = "100",
      .metavar = "N",
-     .help = "End the search after so many checks, with the fewest nodes with which one passed.",
+     .help = "End the search after this number of checks, with the fewest nodes with which one"
+             " passed.",
      .origin = Origin::kOurs},
 };
 
@@ -184,8 +186,8 @@ constexpr OptionRow kJobs[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "N",
-     .help = "Run so many checks at once, each with a file of its own: where the check names"
-             " polygraphy_debug.onnx, the second gets polygraphy_debug.2.onnx and so on.",
+     .help = "Run this number of checks at once, each with a file of its own: if the check names"
+             " polygraphy_debug.onnx, the second gets polygraphy_debug.2.onnx, and so on.",
      .origin = Origin::kOurs},
 };
 
@@ -204,13 +206,11 @@ OptionGroup DebugCheckGroup() { return {"Check", "checking an iteration", kCheck
 
 OptionGroup DebugArtifactGroup() { return {"Iterations", "the file of an iteration", kArtifact}; }
 
-OptionGroup DebugPrecisionGroup() {
-  return {"Precision", "what is looked for and written", kPrecision};
-}
+OptionGroup DebugPrecisionGroup() { return {"Precision", "the search and its result", kPrecision}; }
 
 OptionGroup DebugJobGroup() { return {"Jobs", "checks that run at the same time", kJobs}; }
 
-OptionGroup DebugReduceGroup() { return {"Reduction", "what is made smaller", kReduce}; }
+OptionGroup DebugReduceGroup() { return {"Reduction", "what is reduced", kReduce}; }
 
 OptionGroup DebugRepeatGroup() { return {"Repetition", "how often", kRepeat}; }
 

@@ -12,15 +12,15 @@ constexpr OptionRow kDoctor[] = {
      .choices = kDoctorFormats,
      .fallback = "text",
      .metavar = "FORMAT",
-     .help = "How to print what was found.",
+     .help = "Output format.",
      .origin = Origin::kOurs},
     {.flags = {"--require"},
      .dest = "require",
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help =
-         "Exit with 5 if one of these parts cannot be used: names as doctor prints them, such as"
-         " onnxruntime, numpy or gpu; python/torch is the package where a backend has its name.",
+     .help = "Exit with code 5 if one of these parts cannot be used: names as doctor prints them,"
+             " such as onnxruntime, numpy or gpu. If a backend has the same name as a package,"
+             " python/torch is the package.",
      .origin = Origin::kOurs},
 };
 

@@ -13,21 +13,23 @@ constexpr OptionRow kExtremes[] = {
      .fallback = "denormals zeros large nan inf",
      .metavar = "SET",
      .help =
-         "Which sets of values: denormals, zeros (+0 and -0), large, nan, inf; limits (the smallest"
-         " and the largest value of integer inputs, which models of indices refuse).",
+         "Which sets of values to use: denormals, zeros (+0 and -0), large, nan, inf; limits (the"
+         " smallest and the largest value of integer inputs, which models that take indices"
+         " reject).",
      .origin = Origin::kOurs},
     {.flags = {"--strict"},
      .dest = "strict",
      .help =
-         "Denormals that one runner flushes to zero and another does not are exit code 1 too, and"
-         " so are NaN where another has Inf, Inf of the other sign, finite values that are more "
-         "than"
-         " 1 % apart, and integers, booleans and strings that are not equal.",
+         "Also exit with code 1 if one runner flushes denormals to zero and another does not, if"
+         " one gives NaN where another gives Inf, for Inf of opposite signs, for finite values"
+         " more than 1 % apart, and for integers, booleans and strings that are not equal.",
      .origin = Origin::kOurs},
 };
 
 }  // namespace
 
-OptionGroup ExtremesCheckGroup() { return {"Extreme values", "what is put in", kExtremes}; }
+OptionGroup ExtremesCheckGroup() {
+  return {"Extreme values", "which values the inputs get", kExtremes};
+}
 
 }  // namespace vernier

@@ -19,12 +19,21 @@ OptionGroup OnnxLoadGroup();
 OptionGroup OnnxRuntimeGroup();
 OptionGroup OpenVinoGroup();
 OptionGroup TensorRtConfigGroup();
-std::vector<OptionGroup> TensorRtLoadGroup();
+OptionGroup TensorRtShortFormGroup();  // same heading as TensorRtConfigGroup
+OptionGroup TensorRtPluginGroup();
+OptionGroup TensorRtParserGroup();
+OptionGroup TensorRtNetworkGroup();
+OptionGroup TensorRtEngineGroup();
+std::vector<OptionGroup> TensorRtLoadGroup();  // the four above
 OptionGroup TensorRtRunGroup();
 OptionGroup DataLoaderGroup();
 OptionGroup ComparatorRunGroup();
 OptionGroup PostprocessGroup();
-std::vector<OptionGroup> CompareGroup();
+OptionGroup ComparisonGroup();
+OptionGroup CompareSimpleGroup();
+OptionGroup CompareIndicesGroup();
+OptionGroup CompareMetricsGroup();
+std::vector<OptionGroup> CompareGroup();  // the four above
 OptionGroup WorkerGroup();
 OptionGroup ProfileOptionRows();
 OptionGroup ReportGroup();

@@ -13,35 +13,36 @@ constexpr OptionRow kInspect[] = {
      .arity = Arity::kOne,
      .choices = kDisplayAs,
      .metavar = "FORMAT",
-     .help = "trt: show the network that TensorRT's parser makes of an ONNX model. Needs the Python"
-             " package tensorrt."},
+     .help = "trt: show the network that TensorRT's parser creates from an ONNX model. Needs the"
+             " Python package tensorrt."},
     {.flags = {"--show"},
      .dest = "show",
      .arity = Arity::kPlus,
      .choices = kShown,
      .own_choices = 1,
      .metavar = "WHAT",
-     .help = "layers: each node with its tensors; attrs: with its attributes; weights: values of"
-             " initializers, and of constants among the attributes; stats: the statistics of those."
-             " Of an engine: layers; attrs: with their origins and tactics."},
+     .help =
+         "layers: each node with its tensors; attrs: with its attributes too; weights: values of"
+         " initializers and of constants in attributes; stats: their statistics. For an engine:"
+         " layers; attrs adds origins and tactics."},
     {.flags = {"--layer"},
      .dest = "layer",
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help =
-         "Show only this node, named by itself or by a tensor that it makes, with its attributes,"
-         " the types of its tensors and the statistics of its weights; with a runner or"
-         " --load-outputs, of its tensors' values too.",
+         "Show only this node, named by itself or by a tensor that it produces, with its"
+         " attributes, the types of its tensors and the statistics of its weights; with a runner"
+         " or --load-outputs, also the statistics of its tensors' values.",
      .origin = Origin::kOurs},
     {.flags = {"--list-unbounded-dds"},
      .dest = "list_unbounded_dds",
-     .help = "List the tensors that decide a size by their values and that nothing bounds."},
+     .help = "List tensors whose values determine a size and that have no upper bound."},
     {.flags = {"--combine-tensor-info"},
      .dest = "combine_tensor_info",
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help =
-         "Tell of an engine's layers the smallest, largest and mean value of their tensors, from a"
+         "Add to an engine's layers the smallest, largest and mean value of their tensors, from a"
          " file that --save-outputs wrote (with --mark-unfused-tensors-as-debug-tensors). Needs"
          " --show layers."},
     {.flags = {"--format"},
@@ -55,7 +56,8 @@ constexpr OptionRow kInspect[] = {
      .origin = Origin::kOurs},
     {.flags = {"--visual"},
      .dest = "visual",
-     .help = "Write a page that draws the graph: one file, which opens without a network.",
+     .help = "Write an HTML page that draws the graph: one file, which opens without a network"
+             " connection.",
      .standing = Standing::kBetter,
      .note = "No server is started and nothing is loaded from elsewhere."},
     {.flags = {"--visual-port"},
@@ -71,7 +73,7 @@ constexpr OptionRow kInspect[] = {
      .arity = Arity::kOne,
      .fallback = "STEM.html, in the current folder",
      .metavar = "FILE",
-     .help = "Where that page goes; this alone is enough.",
+     .help = "Path of that page; this option alone is enough.",
      .standing = Standing::kBetter,
      .note = "Needs no --visual."},
 };
@@ -100,17 +102,17 @@ constexpr OptionRow kDiffTactics[] = {
      .arity = Arity::kOne,
      .fallback = "the current one",
      .metavar = "DIR",
-     .help = "A folder with folders good and bad, which hold tactic replays at any depth."},
+     .help = "A folder that contains folders good and bad, with tactic replays at any depth."},
     {.flags = {"--good"},
      .dest = "good",
      .arity = Arity::kOne,
      .metavar = "PATH",
-     .help = "A good tactic replay, or a folder of such, instead of DIR/good."},
+     .help = "A good tactic replay, or a folder of them, instead of DIR/good."},
     {.flags = {"--bad"},
      .dest = "bad",
      .arity = Arity::kOne,
      .metavar = "PATH",
-     .help = "A bad tactic replay, or a folder of such, instead of DIR/bad."},
+     .help = "A bad tactic replay, or a folder of them, instead of DIR/bad."},
 };
 
 }  // namespace
@@ -120,7 +122,7 @@ OptionGroup DocumentGroup() { return {"Output", "how it is shown", kDocument}; }
 OptionGroup TacticReplayGroup() { return {"Tactic replay", "what is shown", kTacticReplay}; }
 
 OptionGroup DiffTacticsGroup() {
-  return {"Tactic replays", "which files are held against each other", kDiffTactics};
+  return {"Tactic replays", "which files are compared", kDiffTactics};
 }
 
 OptionGroup InspectGroup() { return {"Inspection", "what is shown of the model", kInspect}; }

@@ -13,25 +13,27 @@ constexpr OptionRow kLint[] = {
      .dest = "skip",
      .arity = Arity::kPlus,
      .metavar = "RULE",
-     .help = "Do not tell what breaks these rules.",
+     .help = "Do not report violations of these rules.",
      .origin = Origin::kOurs},
     {.flags = {"--strict"},
      .dest = "strict",
-     .help = "A warning is a fault too: exit code 1.",
+     .help = "Treat warnings as faults: exit code 1.",
      .origin = Origin::kOurs},
     {.flags = {"--no-run"},
      .dest = "no_run",
-     .help = "Check by rules alone: no framework is asked.",
+     .help = "Check the rules only, without running the model.",
      .origin = Origin::kOurs,
      .excludes = {"runners"}},
     {.flags = {"--list-rules"},
      .dest = "list_rules",
-     .help = "Print every rule with its level, and end.",
+     .help = "Print every rule with its level, and exit.",
      .origin = Origin::kOurs},
 };
 
 }  // namespace
 
-OptionGroup LintCheckGroup() { return {"Rules", "what is told, and where", kLint}; }
+OptionGroup LintCheckGroup() {
+  return {"Rules", "which rules are checked, and where the report goes", kLint};
+}
 
 }  // namespace vernier

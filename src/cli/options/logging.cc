@@ -9,19 +9,19 @@ constexpr OptionRow kGeneral[] = {
     {.flags = {"-h", "--help"},
      .dest = "help",
      .action = OptionAction::kHelp,
-     .help = "Print this help and end."},
+     .help = "Print this help and exit."},
 };
 
 constexpr OptionRow kLogging[] = {
     {.flags = {"-v", "--verbose"},
      .dest = "verbose",
      .action = OptionAction::kCount,
-     .help = "Say more, also what the frameworks print. Repeat it (-vv, -vvv, -vvvv) for more"
+     .help = "Log more, including what the frameworks print. Repeat it (-vv, -vvv, -vvvv) for more"
              " detail."},
     {.flags = {"-q", "--quiet"},
      .dest = "quiet",
      .action = OptionAction::kCount,
-     .help = "Say less. Repeat it for fewer lines; each -q takes back one -v."},
+     .help = "Log less. Repeat it for fewer lines; each -q undoes one -v."},
     {.flags = {"--verbosity"},
      .dest = "verbosity",
      .arity = Arity::kPlus,
@@ -42,12 +42,12 @@ constexpr OptionRow kLogging[] = {
      .dest = "log_file",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Write every log line to FILE as well. Missing folders are made.",
+     .help = "Also write every log line to FILE. Missing folders are created.",
      .standing = Standing::kBetter,
      .note = "The file is opened once, so the first lines of a run are not lost."},
     {.flags = {"--no-progress"},
      .dest = "no_progress",
-     .help = "No progress line, even when a terminal watches.",
+     .help = "Show no progress line, even on a terminal.",
      .origin = Origin::kOurs},
 };
 

@@ -20,8 +20,8 @@ constexpr OptionRow kModel[] = {
      .choices = kModelTypes,
      .metavar = "TYPE",
      .help =
-         "The model's type, when its name does not tell: frozen, keras, ckpt, onnx, engine, uff,"
-         " trt-network-script or caffe.",
+         "The model's type, if its name does not determine it: frozen, keras, ckpt, onnx, engine,"
+         " uff, trt-network-script or caffe.",
      .standing = Standing::kBetter,
      .note = "The content of a file is looked at too; uff and caffe are read with TensorRT 8."},
     {.flags = {"--input-shapes", "--inputs"},
@@ -30,10 +30,10 @@ constexpr OptionRow kModel[] = {
      .metavar = "NAME:SHAPE",
      .help =
          "Shapes of generated inputs, for example image:[1,3,224,224] ids:[1,16]. Several shapes"
-         " for one input are used in turn, one each iteration: x:[1,3] x:[8,3], or with braces"
-         " x:[{1,8},3]. Braces with the same text change together, others in every combination."
-         " Dimensions that have the same name in the model have one size: inputs that are not named"
-         " here follow those that are.",
+         " for one input are used in turn, one per iteration: x:[1,3] x:[8,3], or with braces"
+         " x:[{1,8},3]. Braces with the same text change together, others are combined in every"
+         " way. Dimensions with the same name in the model have one size: inputs that are not"
+         " named here follow those that are.",
      .standing = Standing::kBetter,
      .note = "Several shapes for one input, also written with braces, make the iterations cycle"
              " through them; inputs that are not named have the same sizes under the same names of"
@@ -44,9 +44,9 @@ constexpr OptionRow kModel[] = {
      .arity = Arity::kPlus,
      .metavar = "NAME=SIZE",
      .help =
-         "Sizes of dimensions that the model leaves free, by their names, in every input that has"
-         " them: sequence=16 batch=2. One without a name is INPUT[AXIS]. The others are 1, or,"
-         " where the model does not run with that, the first size found that it runs with.",
+         "Sizes of dynamic dimensions by name, in every input that has them: sequence=16 batch=2."
+         " A dimension without a name is INPUT[AXIS]. All others are 1 or, if the model does not"
+         " run with that, the first size found that works.",
      .origin = Origin::kOurs},
     {.flags = {"--onnx-graphsurgeon"},
      .dest = "onnx_graphsurgeon",

@@ -8,7 +8,8 @@ constexpr OptionRow kSave[] = {
      .dest = "save_onnx",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save the ONNX model as it is run, with its marked or removed outputs.",
+     .help =
+         "Save the ONNX model in the form in which it runs, with its marked or removed outputs.",
      .standing = Standing::kBetter,
      .note = "Saving does not load the weights, so a model of any size can be saved.",
      .needs = {kAnyRunner}},
@@ -17,8 +18,9 @@ constexpr OptionRow kSave[] = {
      .arity = Arity::kOptional,
      .action = OptionAction::kAppend,
      .metavar = "FILE",
-     .help = "Save weights in a file beside the saved model, by default with a name made from the"
-             " model's.",
+     .help =
+         "Save weights in a file beside the saved model; by default its name is derived from the"
+         " model's.",
      .needs = {"--save-onnx"}},
     {.flags = {"--external-data-size-threshold"},
      .dest = "external_data_size_threshold",

@@ -9,22 +9,21 @@ constexpr OptionRow kOpenVino[] = {
      .arity = Arity::kOne,
      .fallback = "f32",
      .metavar = "TYPE",
-     .help =
-         "Inference precision: f32, f16, bf16, or default for what OpenVINO would choose. With f32 "
-         "it quantises nothing by itself, either.",
+     .help = "Inference precision: f32, f16, bf16, or default for OpenVINO's own choice. With f32,"
+             " OpenVINO does not quantize anything by itself either.",
      .origin = Origin::kOurs},
     {.flags = {"--openvino-device"},
      .dest = "openvino_device",
      .arity = Arity::kOne,
      .fallback = "CPU",
      .metavar = "DEVICE",
-     .help = "Device to compile for, in OpenVINO's words, for example CPU or GPU.1.",
+     .help = "Device to compile for, as OpenVINO names it, for example CPU or GPU.1.",
      .origin = Origin::kOurs},
     {.flags = {"--openvino-lib"},
      .dest = "openvino_lib",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "The OpenVINO library to use, instead of the one found.",
+     .help = "The OpenVINO library to use instead of the one found.",
      .origin = Origin::kOurs},
 };
 

@@ -11,7 +11,7 @@ constexpr OptionRow kPluginPatterns[] = {
      .arity = Arity::kOne,
      .required = true,
      .metavar = "DIR",
-     .help = "The folder of plug-ins: each has a folder with a pattern.py in it."},
+     .help = "The folder of plug-ins; each is a folder that contains a pattern.py."},
     {.flags = {"--include"},
      .dest = "include",
      .arity = Arity::kPlus,
@@ -22,7 +22,7 @@ constexpr OptionRow kPluginPatterns[] = {
      .dest = "exclude",
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help = "Look for all plug-ins but these."},
+     .help = "Look for all plug-ins except these."},
 };
 
 constexpr OptionRow kPluginFiles[] = {
@@ -30,7 +30,7 @@ constexpr OptionRow kPluginFiles[] = {
      .dest = "config",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "What plugin match wrote. Default: config.yaml beside the model."},
+     .help = "The file that plugin match wrote. Default: config.yaml beside the model."},
     {.flags = {"-o", "--output"},
      .dest = "output",
      .arity = Arity::kOne,
@@ -54,14 +54,14 @@ constexpr OptionRow kAutotune[] = {
      .dest = "report",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Write what was measured and chosen, as text."},
+     .help = "Write the measurements and the choice as text."},
     {.flags = {"--autotune-mode"},
      .dest = "autotune_mode",
      .arity = Arity::kOne,
      .choices = kPluginModes,
      .fallback = "greedy",
      .metavar = "MODE",
-     .help = "greedy: one subgraph after the other; exhaustive: all combinations."},
+     .help = "greedy: one subgraph after another; exhaustive: all combinations."},
     {.flags = {"--max-combinations"},
      .dest = "max_combinations",
      .arity = Arity::kOne,
@@ -75,10 +75,10 @@ constexpr OptionRow kAutotune[] = {
      .type = ValueType::kFloat,
      .fallback = "0.1",
      .metavar = "SHARE",
-     .help = "Stop trying combinations when one is faster by this share of the time."},
+     .help = "Stop trying combinations when one is faster by this fraction of the time."},
     {.flags = {"--no-timing-cache"},
      .dest = "no_timing_cache",
-     .help = "Let TensorRT measure its kernels anew for each engine."},
+     .help = "Let TensorRT time its kernels again for each engine."},
     {.flags = {"--timing-cache"},
      .dest = "timing_cache",
      .arity = Arity::kOne,
@@ -89,12 +89,12 @@ constexpr OptionRow kAutotune[] = {
      .arity = Arity::kOptional,
      .constant = "config.yaml",
      .metavar = "FILE",
-     .help = "Write what matched; config.yaml where no file is named."},
+     .help = "Write the matches; to config.yaml if no file is named."},
     {.flags = {"--load-config-yaml"},
      .dest = "load_config_yaml",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Take what matches from this file, without looking."},
+     .help = "Read the matches from this file instead of searching for them."},
     {.flags = {"--skip-autotuning"},
      .dest = "skip_autotuning",
      .help = "Only look for matches: the model is not written."},
@@ -103,7 +103,7 @@ constexpr OptionRow kAutotune[] = {
 }  // namespace
 
 OptionGroup PluginPatternGroup() {
-  return {"Plug-in patterns", "which plug-ins are looked for", kPluginPatterns};
+  return {"Plug-in patterns", "which plug-ins to look for", kPluginPatterns};
 }
 OptionGroup PluginFileGroup() { return {"Files", "the files of matches", kPluginFiles}; }
 OptionGroup PluginAutotuneGroup() {

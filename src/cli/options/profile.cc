@@ -10,14 +10,14 @@ constexpr OptionRow kProfile[] = {
      .type = ValueType::kFloat,
      .fallback = "3",
      .metavar = "SECONDS",
-     .help = "How long to measure each runner with each set of shapes; ten inferences at least.",
+     .help = "How long to measure each runner with each set of shapes; at least ten inferences.",
      .origin = Origin::kOurs},
     {.flags = {"--runs"},
      .dest = "runs",
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "NUM",
-     .help = "Measure so many inferences, however long they take.",
+     .help = "Measure this number of inferences, however long they take.",
      .origin = Origin::kOurs,
      .excludes = {"duration"}},
     {.flags = {"--warm-up", "--warm-up-runs"},
@@ -26,23 +26,23 @@ constexpr OptionRow kProfile[] = {
      .type = ValueType::kInt,
      .fallback = "5",
      .metavar = "NUM",
-     .help = "Inferences before measuring, for each runner and set of shapes; one at least."},
+     .help = "Untimed inferences for each runner and set of shapes; at least one."},
     {.flags = {"--no-layer-times"},
      .dest = "no_layer_times",
-     .help = "Do not open each model once more to measure its layers.",
+     .help = "Skip measuring layers, for which each model is opened once more.",
      .origin = Origin::kOurs},
     {.flags = {"--save-profile", "--save-record"},
      .dest = "save_record",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save what was measured as JSON, which vernier report reads.",
+     .help = "Save the measurements as JSON, which vernier report reads.",
      .origin = Origin::kOurs},
 };
 
 }  // namespace
 
 OptionGroup ProfileOptionRows() {
-  return {"Measuring", "shapes, and how long to measure", kProfile};
+  return {"Measuring", "how long to measure, and what is saved", kProfile};
 }
 
 }  // namespace vernier

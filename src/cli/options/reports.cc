@@ -10,8 +10,8 @@ constexpr OptionRow kReports[] = {
      .action = OptionAction::kAppend,
      .metavar = "FILE",
      .help =
-         "Write a report: FILE.html is a page for people, FILE.xml is JUnit's format, FILE.jsonl"
-         " has a line for each output, FILE.md is for pull requests. May be repeated.",
+         "Write a report: FILE.html is a page for people, FILE.xml is in JUnit's format,"
+         " FILE.jsonl has a line for each output, FILE.md is for pull requests. May be repeated.",
      .origin = Origin::kOurs},
     {.flags = {"--save-record"},
      .dest = "save_record",
@@ -26,14 +26,15 @@ constexpr OptionRow kRunFiles[] = {
      .dest = "run_file",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Carry out the run that FILE describes, which --save-run-file or a program wrote. "
-             "Beside it only options of logging may be given.",
+     .help =
+         "Run what FILE describes, which --save-run-file or a program wrote. Only logging options"
+         " may be given as well.",
      .origin = Origin::kOurs},
     {.flags = {"--save-run-file"},
      .dest = "save_run_file",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save what this command line asks for as JSON, before it is carried out.",
+     .help = "Save the run that this command line describes as JSON, before it starts.",
      .origin = Origin::kOurs},
 };
 
@@ -41,7 +42,7 @@ constexpr OptionRow kReportFiles[] = {
     {.dest = "record",
      .arity = Arity::kOne,
      .metavar = "record",
-     .help = "What --save-record wrote."},
+     .help = "A file that --save-record wrote."},
     {.flags = {"-o", "--report"},
      .dest = "reports",
      .arity = Arity::kOne,

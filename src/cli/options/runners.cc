@@ -18,14 +18,15 @@ constexpr OptionRow kRunners[] = {
      .dest = "runners",
      .action = OptionAction::kRunner,
      .constant = "onnxrt",
-     .help = "Add an ONNX Runtime runner. Each time it is given it adds another one.",
+     .help = "Add an ONNX Runtime runner. May be repeated to add several.",
      .standing = Standing::kBetter,
      .note = "Runs in a process of its own: a crash of the framework is a verdict, not the end."},
     {.flags = {"--pluginref"},
      .dest = "runners",
      .action = OptionAction::kRunner,
      .constant = "pluginref",
-     .help = "Add the CPU reference of TensorRT's plugins, and of operators that they stand for.",
+     .help = "Add the CPU reference implementation of TensorRT's plugins and of the operators that"
+             " they stand for.",
      .standing = Standing::kBetter,
      .note = "More operators, among them EfficientNMS_TRT and BatchedNMS_TRT: docs/pluginref.md."},
     {.flags = {"--trt"},
@@ -45,8 +46,9 @@ constexpr OptionRow kRunners[] = {
      .dest = "runners",
      .action = OptionAction::kRunner,
      .constant = "onnxref",
-     .help = "Add the ONNX reference evaluator (the onnx Python package), the plain and slow"
-             " definition of every operator.",
+     .help =
+         "Add the ONNX reference evaluator (the onnx Python package): the plain, slow definition"
+         " of every operator.",
      .origin = Origin::kOurs},
     {.flags = {"--torch"},
      .dest = "runners",
@@ -59,7 +61,7 @@ constexpr OptionRow kRunners[] = {
      .dest = "torch_lib",
      .arity = Arity::kOne,
      .metavar = "PATH",
-     .help = "PyTorch's libtorch.so, or a folder that holds it, for the TorchScript plug-in.",
+     .help = "PyTorch's libtorch.so, or its folder, for the TorchScript plug-in.",
      .origin = Origin::kOurs,
      .needs = {"--torch"}},
     {.flags = {"--torch-in"},
@@ -68,30 +70,29 @@ constexpr OptionRow kRunners[] = {
      .choices = kTorchPlaces,
      .fallback = "auto",
      .metavar = "PLACE",
-     .help = "Who runs --torch: plugin (TorchScript without Python, by the version of PyTorch that"
-             " vernier was built against), python (the torch of --python), or auto, the plug-in"
-             " where it fits and else Python.",
+     .help = "What runs --torch: plugin (TorchScript without Python, with the PyTorch version that"
+             " vernier was built against), python (the torch package of --python), or auto: the"
+             " plug-in if it fits, otherwise Python.",
      .origin = Origin::kOurs,
      .needs = {"--torch"}},
     {.flags = {"--torch-outputs"},
      .dest = "torch_outputs",
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help = "Names for the outputs of --torch, in their order; TorchScript files have none.",
+     .help = "Names for the outputs of --torch, in order; TorchScript files contain none.",
      .origin = Origin::kOurs,
      .needs = {"--torch"}},
     {.flags = {"--allow-pickle"},
      .dest = "allow_pickle",
-     .help =
-         "Let --torch load pickled modules. A pickle runs whatever code is in it: only for files"
-         " that you trust.",
+     .help = "Let --torch load pickled modules. A pickle can execute arbitrary code: use this only"
+             " for files that you trust.",
      .origin = Origin::kOurs,
      .needs = {"--torch"}},
     {.flags = {"--identity"},
      .dest = "runners",
      .action = OptionAction::kRunner,
      .constant = "identity",
-     .help = "Add a runner that returns its inputs, for trying things out without a framework.",
+     .help = "Add a runner that returns its inputs, to try things out without a framework.",
      .origin = Origin::kOurs},
     {.flags = {"--identity-device"},
      .dest = "identity_device",
@@ -111,9 +112,9 @@ constexpr OptionRow kRunners[] = {
      .metavar = "SCRIPT.py[:FUNCTION]|PROGRAM",
      .help =
          "Add a model in Python as a runner: a script whose load(model_path) returns a function"
-         " of one feed or an object with infer(feed), or that has such an infer itself. Or a"
-         " program, with arguments, that reads one feed as JSON and writes one result as JSON:"
-         " from and to its standard streams, or files where arguments say {input} and {output}.",
+         " of one feed or an object with infer(feed), or that defines infer itself. Or a program,"
+         " with arguments, that reads one feed as JSON and writes one result as JSON, through its"
+         " standard streams, or through files where its arguments contain {input} and {output}.",
      .origin = Origin::kOurs},
     {.flags = {"--runner"},
      .dest = "runners",
@@ -121,9 +122,10 @@ constexpr OptionRow kRunners[] = {
      .action = OptionAction::kRunner,
      .constant = "runner",
      .metavar = "LABEL='BACKEND [MODEL] [OPTIONS]'",
-     .help = "Add a runner with a name, and if need be a model and options of its own, for example"
-             " --runner fp16='trt --fp16'. --python among its options is the interpreter of this"
-             " runner, or of a plug-in the environment whose library it takes.",
+     .help =
+         "Add a runner with a label and, optionally, a model and options of its own, for example"
+         " --runner fp16='trt --fp16'. --python among its options sets the interpreter of this"
+         " runner or, for a plug-in, the environment whose library it loads.",
      .origin = Origin::kOurs},
     {.flags = {"--pairs"},
      .dest = "pairs",
@@ -137,8 +139,8 @@ constexpr OptionRow kRunners[] = {
      .dest = "reference",
      .arity = Arity::kOne,
      .metavar = "LABEL",
-     .help = "The runner that counts as the reference, which blame does not accuse. Tolerances are"
-             " not affected.",
+     .help = "The runner that counts as the reference, which blame never accuses. Does not affect"
+             " tolerances.",
      .origin = Origin::kOurs,
      .needs = {"--blame"}},
 };
@@ -149,31 +151,31 @@ constexpr OptionRow kWorkers[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "SECONDS",
-     .help = "Give up on a runner that needs longer than this for one step.",
+     .help = "Give up on a runner if a single step takes longer than this.",
      .origin = Origin::kOurs},
     {.flags = {"--python"},
      .dest = "python",
      .arity = Arity::kOne,
      .fallback = "that of $VIRTUAL_ENV, else python3 on PATH",
      .metavar = "INTERPRETER",
-     .help = "The Python, 3.9 or newer with NumPy, that runs scripts and models in Python.",
+     .help = "The Python interpreter (3.9 or newer, with NumPy) for scripts and models in Python.",
      .origin = Origin::kOurs},
     {.flags = {"--parallel"},
      .dest = "parallel",
      .help = "Let all runners infer an iteration at the same time, each in a process of its own."
-             " Outputs and verdicts are the same; latencies are those of a busy machine.",
+             " Outputs and verdicts are the same, but latencies are those of a busy machine.",
      .origin = Origin::kOurs},
     {.flags = {"--in-process"},
      .dest = "in_process",
-     .help = "Load the frameworks into this process instead of workers, for debuggers. A crash of"
-             " a framework then ends the whole run.",
+     .help = "Load the frameworks into this process instead of workers, for debugging. A framework"
+             " that crashes then ends the whole run.",
      .origin = Origin::kOurs},
     {.flags = {"--backend-dir"},
      .dest = "backend_dir",
      .arity = Arity::kOne,
      .action = OptionAction::kAppend,
      .metavar = "DIR",
-     .help = "Look for backend plug-ins in DIR first. May be repeated.",
+     .help = "Search DIR for backend plug-ins first. May be repeated.",
      .origin = Origin::kOurs},
 };
 

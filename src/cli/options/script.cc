@@ -8,10 +8,9 @@ constexpr OptionRow kScript[] = {
      .dest = "gen_script",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help =
-         "Write a Python script that does what this command would do, and end; - prints it. It is"
-         " for Polygraphy's API, or for the package vernier where that API lacks something."
-         " FILE.sh becomes a shell script with this command.",
+     .help = "Write a Python script that does what this command would do, and exit; - prints it. It"
+             " uses Polygraphy's API, or the package vernier for what that API lacks. FILE.sh is a"
+             " shell script with this command.",
      .standing = Standing::kBetter,
      .note = "FILE is touched only when there is a script to write; what Polygraphy's API lacks is"
              " written for the package vernier; FILE.sh is for all flags."},

@@ -13,11 +13,11 @@ constexpr OptionRow kSource[] = {
      .dest = "hint_file",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "The hints that template shard-hints wrote. This or --one-shot is needed.",
+     .help = "The hints that template shard-hints wrote. Either this or --one-shot is required.",
      .excludes = {"one_shot"}},
     {.flags = {"--one-shot"},
      .dest = "one_shot",
-     .help = "Find the hints in the model, with the options below."},
+     .help = "Derive the hints from the model, using the options below."},
 };
 
 constexpr OptionRow kHints[] = {
@@ -27,7 +27,7 @@ constexpr OptionRow kHints[] = {
      .choices = kParallelisms,
      .fallback = "CP",
      .metavar = "KIND",
-     .help = "CP: every device has a part of the sequence; TP: a part of the weights."},
+     .help = "CP: every device gets a part of the sequence; TP: a part of the weights."},
     {.flags = {"--root"},
      .dest = "root",
      .arity = Arity::kOne,
@@ -41,13 +41,13 @@ constexpr OptionRow kHints[] = {
      .type = ValueType::kInt,
      .fallback = "0",
      .metavar = "N",
-     .help = "How many GPUs take part; 0 for all."},
+     .help = "Number of GPUs that take part; 0 for all."},
     {.flags = {"--groups"},
      .dest = "groups",
      .arity = Arity::kStar,
      .type = ValueType::kInt,
      .metavar = "INDEX",
-     .help = "Groups of NCCL; all where it is not given."},
+     .help = "NCCL groups; all if not given."},
     {.flags = {"--cp-type"},
      .dest = "cp_type",
      .arity = Arity::kOne,
@@ -59,7 +59,7 @@ constexpr OptionRow kHints[] = {
          " node."},
     {.flags = {"--no-suggest-io"},
      .dest = "no_suggest_io",
-     .help = "Leave out the inputs and outputs that attention layers hang on."},
+     .help = "Leave out the inputs and outputs that depend on attention layers."},
     {.flags = {"--i-idx"},
      .dest = "i_idx",
      .arity = Arity::kOne,
@@ -93,7 +93,7 @@ constexpr OptionRow kHints[] = {
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "N",
-     .help = "The rank of inputs without a shape, where their axis is not the first."},
+     .help = "The rank of inputs without a shape, if their axis is not the first."},
     {.flags = {"--o-rank"},
      .dest = "o_rank",
      .arity = Arity::kOne,
@@ -139,7 +139,9 @@ constexpr OptionRow kHints[] = {
      .type = ValueType::kInt,
      .metavar = "AXIS",
      .help = "The same of V."},
-    {.flags = {"--is-causal"}, .dest = "is_causal", .help = "Fused layers look back only."},
+    {.flags = {"--is-causal"},
+     .dest = "is_causal",
+     .help = "Fused layers attend to earlier positions only."},
     {.flags = {"--nb-rank"},
      .dest = "nb_rank",
      .arity = Arity::kOne,
@@ -151,9 +153,9 @@ constexpr OptionRow kHints[] = {
 
 }  // namespace
 
-OptionGroup ShardSourceGroup() { return {"Hints", "where a model is cut", kSource}; }
+OptionGroup ShardSourceGroup() { return {"Hints", "where the hints come from", kSource}; }
 OptionGroup ShardHintGroup() {
-  return {"Sharding", "how a model is cut for several devices", kHints};
+  return {"Sharding", "how a model is sharded across devices", kHints};
 }
 
 }  // namespace vernier

@@ -21,13 +21,13 @@ constexpr OptionRow kExtract[] = {
      .arity = Arity::kPlus,
      .metavar = "NAME:SHAPE",
      .help =
-         "Shapes of the whole model's inputs, for example x:[1,3,224,224]. The shapes of tensors"
-         " that are auto and that the model does not declare follow from them, operator by"
-         " operator, and where no rule is known from one inference of ONNX Runtime."},
+         "Shapes of the whole model's inputs, for example x:[1,3,224,224]. The shapes of auto"
+         " tensors that the model does not declare are inferred from them, operator by operator,"
+         " and by one inference of ONNX Runtime if no rule is known."},
     {.flags = {"--force-fallback-shape-inference"},
      .dest = "force_fallback_shape_inference",
-     .help = "Find shapes out in that way also where the model declares others, such as symbolic"
-             " ones. Dynamic dimensions become static.",
+     .help = "Infer shapes in this way even if the model declares others, such as symbolic ones."
+             " Dynamic dimensions become static.",
      .excludes = {"do_shape_inference"}},
 };
 
@@ -46,14 +46,14 @@ constexpr OptionRow kSanitize[] = {
      .help = "Remove nodes and weights that contribute to no output."},
     {.flags = {"--toposort"},
      .dest = "toposort",
-     .help = "Bring the nodes into an order in which they can run.",
+     .help = "Sort the nodes topologically, so that they can run in order.",
      .standing = Standing::kBetter,
      .note = "An order that is one already stays."},
     {.flags = {"--override-input-shapes", "--override-inputs"},
      .dest = "input_shapes",
      .arity = Arity::kPlus,
      .metavar = "NAME:SHAPE",
-     .help = "Other shapes for inputs, for example x:[1,3,224,224] or ids:[batch,16]."},
+     .help = "New shapes for inputs, for example x:[1,3,224,224] or ids:[batch,16]."},
     {.flags = {"--outputs"},
      .dest = "onnx_outputs",
      .arity = Arity::kPlus,
@@ -75,9 +75,9 @@ constexpr OptionRow kSanitize[] = {
      .dest = "upper_bounds",
      .arity = Arity::kPlus,
      .metavar = "[TENSOR:]BOUND",
-     .help = "Bound tensors that decide a size by their values, and that nothing bounds yet: Min(T,"
-             " BOUND) takes the place of T. Without a name for all that are not named. For models"
-             " whose constants are folded."},
+     .help = "Bound tensors whose values determine a size and that have no upper bound yet: Min(T,"
+             " BOUND) replaces T. A bound without a name applies to all tensors that are not named."
+             " For models whose constants are folded."},
 };
 
 constexpr std::string_view kPartitions[] = {"basic", "recursive"};
@@ -85,7 +85,8 @@ constexpr std::string_view kPartitions[] = {"basic", "recursive"};
 constexpr OptionRow kFolding[] = {
     {.flags = {"--fold-constants"},
      .dest = "fold_constants",
-     .help = "Compute what does not depend on inputs, by ONNX Runtime, and keep it as weights.",
+     .help = "Compute everything that does not depend on inputs with ONNX Runtime, and store it as"
+             " weights.",
      .standing = Standing::kBetter,
      .note = "Random numbers are not folded, and casts around shape arithmetic stay."},
     {.flags = {"--num-passes", "--num-const-fold-passes"},
@@ -94,18 +95,19 @@ constexpr OptionRow kFolding[] = {
      .type = ValueType::kInt,
      .fallback = "until nothing changes",
      .metavar = "NUM",
-     .help = "How often to fold."},
+     .help = "Number of folding passes."},
     {.flags = {"--partitioning"},
      .dest = "partitioning",
      .arity = Arity::kOne,
      .choices = kPartitions,
      .metavar = "MODE",
-     .help = "When constants cannot be computed together: basic computes each by itself; recursive"
-             " then also what those that failed are computed from."},
+     .help =
+         "If constants cannot be computed together: basic computes each by itself; recursive also"
+         " computes what the failed ones depend on."},
     {.flags = {"--no-fold-shapes"},
      .dest = "fold_shapes",
      .turns_off = true,
-     .help = "Leave Shape nodes alone, even where the shape is known."},
+     .help = "Leave Shape nodes alone, even if the shape is known."},
     {.flags = {"--no-per-pass-shape-inference"},
      .dest = "per_pass_shape_inference",
      .turns_off = true,
@@ -166,7 +168,7 @@ constexpr OptionRow kWeightStrip[] = {
      .dest = "exclude_list",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Keep the values of these initializers: a file with one name a line."},
+     .help = "Keep the values of these initializers: a file with one name per line."},
 };
 
 }  // namespace
@@ -185,8 +187,10 @@ OptionGroup DefaultShapeInferenceGroup() {
 
 OptionGroup InsertGroup() { return {"Inserted node", "the new node", kInsert}; }
 
-OptionGroup WeightStripGroup() { return {"Weight stripping", "which weights go", kWeightStrip}; }
+OptionGroup WeightStripGroup() {
+  return {"Weight stripping", "which weights are removed", kWeightStrip};
+}
 
-OptionGroup ExtractGroup() { return {"Extraction", "cutting a part out of a model", kExtract}; }
+OptionGroup ExtractGroup() { return {"Extraction", "extracting a part of a model", kExtract}; }
 
 }  // namespace vernier

@@ -15,7 +15,7 @@ constexpr OptionRow kTemplate[] = {
 constexpr OptionRow kCapability[] = {
     {.flags = {"--with-partitioning"},
      .dest = "with_partitioning",
-     .help = "Cut the model where TensorRT's parser fails, and save the parts."},
+     .help = "Split the model where TensorRT's parser fails, and save the parts."},
     {.flags = {"-o", "--output"},
      .dest = "output",
      .arity = Arity::kOne,
@@ -33,7 +33,7 @@ constexpr OptionRow kTfTemplate[] = {
      .dest = "ckpt",
      .arity = Arity::kOne,
      .metavar = "NAME",
-     .help = "Of TensorFlow models, which have to be converted to ONNX first: no effect.",
+     .help = "Has no effect: TensorFlow models must be converted to ONNX first.",
      .standing = Standing::kRefused,
      .note = kOnnxFirst},
     {.flags = {"--tf-outputs"},
@@ -61,9 +61,11 @@ constexpr OptionRow kTfTemplate[] = {
 }  // namespace
 
 OptionGroup TensorFlowRefusedGroup() {
-  return {"TensorFlow", "TensorFlow models (not taken here)", kTfTemplate};
+  return {"TensorFlow", "TensorFlow models (not supported here)", kTfTemplate};
 }
 OptionGroup TemplateGroup() { return {"Script", "the file that is written", kTemplate}; }
-OptionGroup CapabilityGroup() { return {"Capability", "what is found out and saved", kCapability}; }
+OptionGroup CapabilityGroup() {
+  return {"Capability", "the parts of the model and where they are saved", kCapability};
+}
 
 }  // namespace vernier

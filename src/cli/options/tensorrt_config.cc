@@ -34,7 +34,8 @@ constexpr OptionRow kConfig[] = {
              " not quantized."},
     {.flags = {"--fp32"},
      .dest = "fp32",
-     .help = "No reduced precision. This is the default; the flag is for loops over precisions.",
+     .help =
+         "Use no reduced precision. This is the default; the flag is for loops over precisions.",
      .origin = Origin::kOurs,
      .excludes = {"fp16", "bf16", "fp8", "int8"}},
     {.flags = {"--precision-constraints"},
@@ -143,12 +144,6 @@ constexpr OptionRow kConfig[] = {
      .arity = Arity::kPlus,
      .metavar = "POOL:BYTES",
      .help = "Memory pool limits, for example workspace:1G; K, M and G are powers of 1024."},
-    {.flags = {"--workspace"},
-     .dest = "workspace",
-     .arity = Arity::kOne,
-     .metavar = "BYTES",
-     .help = "Short for --pool-limit workspace:BYTES.",
-     .origin = Origin::kOurs},
     {.flags = {"--preview-features"},
      .dest = "preview_features",
      .arity = Arity::kStar,
@@ -181,7 +176,7 @@ constexpr OptionRow kConfig[] = {
      .arity = Arity::kOne,
      .fallback = "detailed",
      .metavar = "LEVEL",
-     .help = "How much the engine tells about its layers."},
+     .help = "How much detail the engine reports about its layers."},
     {.flags = {"--weight-streaming"},
      .dest = "weight_streaming",
      .help = "Build an engine that can stream its weights. Needs --strongly-typed."},
@@ -192,7 +187,7 @@ constexpr OptionRow kConfig[] = {
      .help = "Platform that the engine will run on, for example same_as_build."},
     {.flags = {"--direct-io"},
      .dest = "direct_io",
-     .help = "No reformatting at inputs and outputs whose format was set."},
+     .help = "Do not reformat inputs and outputs whose format was set."},
     {.flags = {"--tiling-optimization-level"},
      .dest = "tiling_optimization_level",
      .arity = Arity::kOne,
@@ -206,10 +201,25 @@ constexpr OptionRow kConfig[] = {
      .origin = Origin::kOurs},
 };
 
+constexpr OptionRow kShortForms[] = {
+    {.flags = {"--workspace"},
+     .dest = "workspace",
+     .arity = Arity::kOne,
+     .metavar = "BYTES",
+     .help = "Short for --pool-limit workspace:BYTES.",
+     .origin = Origin::kOurs},
+};
+
 }  // namespace
 
 OptionGroup TensorRtConfigGroup() {
   return {"TensorRT builder configuration", "how TensorRT builds an engine", kConfig, "--trt"};
+}
+
+OptionGroup TensorRtShortFormGroup() {
+  OptionGroup group = TensorRtConfigGroup();
+  group.rows = kShortForms;
+  return group;
 }
 
 }  // namespace vernier

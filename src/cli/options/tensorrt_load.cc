@@ -49,7 +49,7 @@ constexpr OptionRow kNetwork[] = {
      .help = "Precision of single layers, for example conv1:float16. See --precision-constraints."},
     {.flags = {"--decomposable-attentions"},
      .dest = "decomposable_attentions",
-     .help = "Allow attention layers to be taken apart when no fused kernel fits."},
+     .help = "Allow attention layers to be decomposed if no fused kernel fits."},
     {.flags = {"--tensor-dtypes", "--tensor-datatypes"},
      .dest = "tensor_dtypes",
      .arity = Arity::kPlus,
@@ -79,7 +79,7 @@ constexpr OptionRow kNetwork[] = {
          " runs in Python."},
     {.flags = {"--strongly-typed"},
      .dest = "strongly_typed",
-     .help = "Take the types of the network as they are written."},
+     .help = "Use the types of the network exactly as written."},
     {.flags = {"--mark-debug"},
      .dest = "mark_debug",
      .arity = Arity::kPlus,
@@ -117,12 +117,26 @@ constexpr OptionRow kEngine[] = {
 
 }  // namespace
 
+OptionGroup TensorRtPluginGroup() {
+  return {"TensorRT plugins", "TensorRT plugin libraries", kPlugins, "--trt"};
+}
+
+OptionGroup TensorRtParserGroup() {
+  return {"TensorRT ONNX parser", "TensorRT's ONNX parser", kParser, "--trt"};
+}
+
+OptionGroup TensorRtNetworkGroup() {
+  return {"TensorRT network", "outputs, types and scripts of a TensorRT network", kNetwork,
+          "--trt"};
+}
+
+OptionGroup TensorRtEngineGroup() {
+  return {"TensorRT engine", "saving and loading TensorRT engines", kEngine, "--trt"};
+}
+
 std::vector<OptionGroup> TensorRtLoadGroup() {
-  return {
-      {"TensorRT plugins", "TensorRT plugin libraries", kPlugins, "--trt"},
-      {"TensorRT ONNX parser", "TensorRT's ONNX parser", kParser, "--trt"},
-      {"TensorRT network", "outputs, types and scripts of a TensorRT network", kNetwork, "--trt"},
-      {"TensorRT engine", "saving and loading TensorRT engines", kEngine, "--trt"}};
+  return {TensorRtPluginGroup(), TensorRtParserGroup(), TensorRtNetworkGroup(),
+          TensorRtEngineGroup()};
 }
 
 }  // namespace vernier

@@ -31,17 +31,19 @@ constexpr OptionRow kInference[] = {
      .dest = "trt_lib",
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "The TensorRT library (libnvinfer) to use, or its folder, instead of the one found.",
+     .help = "The TensorRT library (libnvinfer), or its folder, to use instead of the one found.",
      .origin = Origin::kOurs},
     {.flags = {"--allow-engine-code"},
      .dest = "allow_engine_code",
-     .help = "Let an engine file run host code that it carries (version-compatible engines do)."
-             " Engines that this run builds need no leave.",
+     .help =
+         "Allow an engine file to run the host code that it contains (version-compatible engines"
+         " do). Engines that this run builds need no permission.",
      .origin = Origin::kOurs},
     {.flags = {"--cuda-graphs"},
      .dest = "cuda_graphs",
-     .help = "Record an engine's inference once as a CUDA graph and launch that, as long as shapes"
-             " stay the same. Saves the time of starting kernels one by one.",
+     .help =
+         "Record an engine's inference once as a CUDA graph and launch that while shapes stay the"
+         " same. Saves the time of launching kernels one by one.",
      .origin = Origin::kOurs},
 };
 

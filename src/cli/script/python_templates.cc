@@ -17,48 +17,33 @@ constexpr char kTrtTemplate[] = "polygraphy.backend.trt";
 constexpr char kTodo[] = "    pass # TODO: Set up the ";
 constexpr char kTodoEnd[] = " here. This function should not return anything.\n";
 
-// How the value of an option is written as the value of a keyword.
-enum class Form : uint8_t { kSwitch, kNumber, kText, kMember, kMembers };
-
-struct Keyword {
-  std::string_view dest;
-  std::string_view keyword;
-  Form form = Form::kSwitch;
-  std::string_view enumeration = {};  // of kMember and kMembers
-};
-
-// In the peer's order; profiles, timing caches, tactics and memory have places of their own in it.
-constexpr Keyword kFirst[] = {{"precision_constraints", "precision_constraints", Form::kText},
-                              {"restricted", "restricted"}};
-constexpr Keyword kSecond[] = {
-    {"sparse_weights", "sparse_weights"},
-    {"tactic_sources", "tactic_sources", Form::kMembers, "TacticSource"}};
-constexpr Keyword kThird[] = {
-    {"refittable", "refittable"},
-    {"strip_plan", "strip_plan"},
-    {"preview_features", "preview_features", Form::kMembers, "PreviewFeature"},
-    {"engine_capability", "engine_capability", Form::kMember, "EngineCapability"},
-    {"direct_io", "direct_io"},
-    {"builder_optimization_level", "builder_optimization_level", Form::kNumber},
-    {"hardware_compatibility_level", "hardware_compatibility_level", Form::kMember,
-     "HardwareCompatibilityLevel"},
-    {"profiling_verbosity", "profiling_verbosity", Form::kMember, "ProfilingVerbosity"},
-    {"max_aux_streams", "max_aux_streams", Form::kNumber},
-    {"version_compatible", "version_compatible"},
-    {"exclude_lean_runtime", "exclude_lean_runtime"},
-    {"quantization_flags", "quantization_flags", Form::kMembers, "QuantizationFlag"},
-    {"error_on_timing_cache_miss", "error_on_timing_cache_miss"},
-    {"disable_compilation_cache", "disable_compilation_cache"},
-    {"weight_streaming", "weight_streaming"},
-    {"runtime_platform", "runtime_platform", Form::kMember, "RuntimePlatform"},
-    {"tiling_optimization_level", "tiling_optimization_level", Form::kMember,
-     "TilingOptimizationLevel"},
-    {"tf32", "tf32"},
-    {"fp16", "fp16"},
-    {"bf16", "bf16"},
-    {"int8", "int8"},
-    {"fp8", "fp8"}};
-constexpr Keyword kLast[] = {{"use_dla", "use_dla"}, {"allow_gpu_fallback", "allow_gpu_fallback"}};
+// Options that are keywords of the same name, in the peer's order; profiles, timing caches, tactics
+// and memory have places of their own in it.
+constexpr std::string_view kFirst[] = {"precision_constraints", "restricted"};
+constexpr std::string_view kSecond[] = {"sparse_weights", "tactic_sources"};
+constexpr std::string_view kThird[] = {"refittable",
+                                       "strip_plan",
+                                       "preview_features",
+                                       "engine_capability",
+                                       "direct_io",
+                                       "builder_optimization_level",
+                                       "hardware_compatibility_level",
+                                       "profiling_verbosity",
+                                       "max_aux_streams",
+                                       "version_compatible",
+                                       "exclude_lean_runtime",
+                                       "quantization_flags",
+                                       "error_on_timing_cache_miss",
+                                       "disable_compilation_cache",
+                                       "weight_streaming",
+                                       "runtime_platform",
+                                       "tiling_optimization_level",
+                                       "tf32",
+                                       "fp16",
+                                       "bf16",
+                                       "int8",
+                                       "fp8"};
+constexpr std::string_view kLast[] = {"use_dla", "allow_gpu_fallback"};
 
 std::string Members(std::string_view enumeration, std::span<const std::string> words) {
   std::string text;
@@ -68,16 +53,32 @@ std::string Members(std::string_view enumeration, std::span<const std::string> w
   return "[" + text + "]";
 }
 
-void Add(const ParsedArgs& args, std::span<const Keyword> keywords, PythonCall& call) {
-  for (const Keyword& row : keywords) {
-    if (!args.Has(row.dest)) continue;
-    const std::string word(args.Value(row.dest).value_or(""));
-    std::string value = "True";
-    if (row.form == Form::kNumber) value = word;
-    if (row.form == Form::kText) value = QuotePython(word);
-    if (row.form == Form::kMember) value = TensorRtMember(row.enumeration, word);
-    if (row.form == Form::kMembers) value = Members(row.enumeration, args.List(row.dest));
-    call.Add(row.keyword, value);
+// TensorRT's enumerations have the names of the options: "TacticSource" of "tactic_sources".
+std::string EnumerationOf(std::string_view dest, bool is_list) {
+  std::string name;
+  for (size_t i = 0; i < dest.size() - (is_list ? 1 : 0); ++i) {
+    const bool starts = i == 0 || dest[i - 1] == '_';
+    if (dest[i] != '_') name += starts ? static_cast<char>(dest[i] - 'a' + 'A') : dest[i];
+  }
+  return name;
+}
+
+// As the option's row has it: a switch, a number, one of some words, or TensorRT's enumerators.
+std::string KeywordValue(const ParsedArgs& args, const OptionRow& row) {
+  if (row.arity == Arity::kNone) return "True";
+  const std::string word(args.Value(row.dest).value_or(""));
+  if (row.type == ValueType::kInt) return word;
+  if (!row.choices.empty()) return QuotePython(word);
+  const bool is_list = row.arity == Arity::kStar;
+  const std::string enumeration = EnumerationOf(row.dest, is_list);
+  return is_list ? Members(enumeration, args.List(row.dest)) : TensorRtMember(enumeration, word);
+}
+
+void Add(const ParsedArgs& args, std::span<const std::string_view> dests, PythonCall& call) {
+  for (const std::string_view dest : dests) {
+    const OptionRow* row = nullptr;
+    for (const GivenOption& given : args.given()) row = given.row->dest == dest ? given.row : row;
+    if (row != nullptr) call.Add(dest, KeywordValue(args, *row));
   }
 }
 
@@ -278,10 +279,8 @@ std::string PythonScript::ParseNetwork(const std::string& config) {
     flags.emplace_back("ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA");
   }
   call.AddIf(!flags.empty(), "flags", Members("OnnxParserFlag", flags));
-  constexpr Keyword kParser[] = {
-      {"plugin_instancenorm", "plugin_instancenorm"},
-      {"strongly_typed", "strongly_typed"},
-      {"mark_unfused_tensors_as_debug_tensors", "mark_unfused_tensors_as_debug_tensors"}};
+  constexpr std::string_view kParser[] = {"plugin_instancenorm", "strongly_typed",
+                                          "mark_unfused_tensors_as_debug_tensors"};
   Add(args_, kParser, call);
   call.AddIf(!config.empty(), "config", config);
   return Let("parse_network_from_onnx", call);

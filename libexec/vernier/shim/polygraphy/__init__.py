@@ -1,12 +1,13 @@
-"""A stand-in for Polygraphy, for scripts that import its types where it is not installed.
+"""Polygraphy's Python API without what runs a framework: our one implementation of it.
 
-It has what data loaders, comparison and post-processing functions use: IterationResult, RunResults,
-CompareFunc, DataLoader, TensorMetadata, save_json and load_json, G_LOGGER; and what scripts of
-`vernier template` use of TensorRT. Other names are those of vernier's Python package, where the
-interpreter has it. For more, install Polygraphy itself.
+Scripts in workers import it as `polygraphy` where Polygraphy is not installed. Names that it lacks
+are then those of vernier's Python package, where the interpreter has that. The package itself loads
+these files as vernier._polygraphy, with its own `host` and `errors` (docs/architecture.md), for which
+reason imports within are relative.
 """
 
-from polygraphy import exception, mod  # noqa: F401
+from . import exception, mod, submodules  # noqa: F401
 
 __version__ = "0.53.6"
 IS_VERNIER_STAND_IN = True
+submodules.register(__name__, __path__[0])

@@ -1,5 +1,5 @@
 """Memory of GPUs: nothing here."""
 
-from polygraphy import exception
+from . import exception
 
-__getattr__ = exception.missing("cuda")
+__getattr__ = exception.missing(__name__)

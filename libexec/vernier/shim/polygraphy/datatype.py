@@ -1,6 +1,6 @@
 """Element types, as NumPy's."""
 
-from polygraphy import exception
+from . import exception
 
 
 class _Types(type):
@@ -12,7 +12,7 @@ class _Types(type):
             return np.dtype({"BOOL": "bool", "STRING": "str"}.get(name, name.lower()))
         except TypeError:
             raise AttributeError(
-                f"vernier's stand-in for Polygraphy has no DataType.{name}") from None
+                f"vernier has no DataType.{name}") from None
 
 
 class DataType(metaclass=_Types):
@@ -34,7 +34,8 @@ class DataType(metaclass=_Types):
             import torch
             return getattr(torch, dtype.name)
         raise exception.DataTypeConversionException(
-            f"vernier's stand-in for Polygraphy knows no types of {target_module}")
+            f"vernier knows no types of {target_module}")
 
 
-__getattr__ = exception.missing("datatype")
+__all__ = ["DataType"]
+__getattr__ = exception.missing(__name__)

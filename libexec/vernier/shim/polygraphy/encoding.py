@@ -1,15 +1,21 @@
-"""Polygraphy's JSON: arrays are .npy streams in base64, other objects name their class.
+"""Polygraphy's JSON: arrays are .npy streams in base64, other objects name their class."""
 
-The wheel installs this file as vernier/_encoding.py, too.
-"""
+import base64
+import io
+import json
+
+from . import errors
 
 CLASS = "polygraphy_class"
+decoders = {}  # functions of JSON objects by names of classes, which the classes' modules add
+
+
+class NotSerializable(errors.InvalidArgument, TypeError):
+    """What JSON has no form for."""
 
 
 def of_array(value):
     """The JSON object of an array."""
-    import base64
-    import io
     import numpy as np
     stream = io.BytesIO()
     np.save(stream, value, allow_pickle=False)
@@ -17,51 +23,81 @@ def of_array(value):
 
 
 def _array(found):
-    import base64
-    import io
     import numpy as np
     return np.load(io.BytesIO(base64.b64decode(found["array"])), allow_pickle=False)
 
 
-class Encoding:
-    """The texts of objects, and back; objects of classes that have _encode() encode themselves.
+decoders.update(ndarray=_array, LazyArray=lambda found: found["values"],
+                LazyNumpyArray=lambda found: found["values"])
 
-    `decoders()` gives functions of JSON objects by the names of classes. unsavable(type name) and
-    unknown(class name) make exceptions.
-    """
 
-    def __init__(self, decoders, unsavable, unknown):
-        self.decoders, self.unsavable, self.unknown = decoders, unsavable, unknown
+def to_json(obj):
+    """The text of an object; those of classes that have _encode() encode themselves."""
+    return json.dumps(obj, default=_encode, indent=4)
 
-    def to_json(self, obj):
-        import json
-        return json.dumps(obj, default=self._encode, indent=4)
 
-    def from_json(self, text):
-        import json
-        return json.loads(text, object_pairs_hook=self._decode)
+def from_json(src):
+    """The object of a text."""
+    try:
+        return json.loads(src, object_pairs_hook=_decode)
+    except errors.Malformed:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        raise errors.Malformed(f"this is no JSON of Polygraphy: {error}") from error
 
-    def _encode(self, value):
-        import numpy as np
-        if isinstance(value, np.ndarray):
-            return of_array(value)
-        if isinstance(value, np.generic):
-            return value.item()
-        encode = getattr(value, "_encode", None)
-        if encode is None:
-            raise self.unsavable(type(value).__name__)
-        return encode()
 
-    def _decode(self, pairs):
-        found = dict(pairs)
-        kind = found.pop(CLASS, None)
-        if kind is None:
-            return found
-        if kind == "ndarray":
-            return _array(found)
-        if kind in ("LazyArray", "LazyNumpyArray"):
-            return found["values"]
-        decode = self.decoders().get(kind)
-        if decode is None:
-            raise self.unknown(kind)
-        return decode(found)
+def _encode(value):
+    import numpy as np
+    if isinstance(value, np.ndarray):
+        return of_array(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    encode = getattr(value, "_encode", None)
+    if encode is None:
+        raise NotSerializable(f"a {type(value).__name__} cannot be saved as JSON")
+    return encode()
+
+
+def _decode(pairs):
+    found = dict(pairs)
+    kind = found.pop(CLASS, None)
+    if kind is None:
+        return found
+    if kind not in decoders:
+        raise errors.Malformed(
+            f"the JSON holds a {kind}, which vernier does not know: 'pip install "
+            "polygraphy' brings the real Polygraphy")
+    return decoders[kind](found)
+
+
+def read(src):
+    """The text of a path, or of an open file of text or of bytes."""
+    if not hasattr(src, "read"):
+        with open(src, encoding="utf-8") as file:
+            return file.read()
+    content = src.read()
+    if isinstance(content, str):
+        return content
+    try:
+        return bytes(content).decode()
+    except UnicodeDecodeError as error:
+        raise errors.Malformed(f"this is no JSON of Polygraphy: {error}") from error
+
+
+def write(dest, text):
+    """To a path, or an open file of text or of bytes."""
+    if not hasattr(dest, "write"):
+        with open(dest, "w", encoding="utf-8") as file:
+            file.write(text)
+        return
+    try:
+        dest.write(text)
+    except TypeError:
+        dest.write(text.encode())
+
+
+def checked(made, kind, name):
+    """An object that was read, which has to be of a class; `name` says so in an error."""
+    if not isinstance(made, kind):
+        raise errors.Malformed(f"the JSON holds a {type(made).__name__}, not {name}")
+    return made

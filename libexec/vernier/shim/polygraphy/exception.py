@@ -1,23 +1,17 @@
-"""Polygraphy's errors, and names that are not here."""
+"""Polygraphy's exceptions, and names that are not here."""
 
 import importlib
 
+from . import errors
 
-class PolygraphyException(Exception):
-    """What G_LOGGER.critical() raises."""
-
-
-class PolygraphyInternalException(Exception):
-    """What G_LOGGER.internal_error() raises."""
+PolygraphyException, PolygraphyInternalException = errors.Error, errors.InternalError
 
 
-class DataTypeConversionException(PolygraphyException):
+class DataTypeConversionException(errors.Malformed):
     """A type that another library lacks."""
 
 
-def invalid(text):
-    """What is raised of an argument that makes no sense."""
-    return PolygraphyException(text)
+STAND_IN = "polygraphy"  # the name of this package in workers
 
 
 def _of_package(module, name):
@@ -31,14 +25,20 @@ def _of_package(module, name):
 
 
 def missing(module):
-    """A module's __getattr__: names that the stand-in does not have."""
+    """The __getattr__ of a module by its whole name: names that are not here."""
+    package, _, place = module.partition(".")
+
     def getattribute(name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = _of_package(module, name)
+        if name.startswith("__") or package != STAND_IN:
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        found = _of_package(place, name)
         if found is not None:
             return found
-        raise ImportError(f"vernier's stand-in for Polygraphy has no {module}.{name}: "
+        raise ImportError(f"vernier's stand-in for Polygraphy has no {place}.{name}: "
                           "vernier's Python package may have it, 'pip install polygraphy' brings "
                           "the real one")
     return getattribute
+
+
+__all__ = ["DataTypeConversionException", "PolygraphyException", "PolygraphyInternalException"]
+__getattr__ = missing(__name__)

@@ -3,33 +3,42 @@
 import functools
 import inspect
 
-from polygraphy import exception
+from . import errors, exception
 
 
 def extend(before):
-    """The function gets what `before` returns, behind `before`'s own arguments where it has room for
-    them. What it returns counts, unless that is None."""
+    """A decorator: the function is called with what `before` returns.
+
+    Where it has room for them, `before`'s own arguments come first. What the function returns
+    counts, unless that is None: then it is what `before` returned.
+    """
     def decorate(function):
-        room = len(inspect.signature(function).parameters)
+        names = list(inspect.signature(function).parameters)
 
         @functools.wraps(function)
         def extended(*args, **kwargs):
             made = before(*args, **kwargs)
-            results = made if isinstance(made, tuple) else (made,)
-            if room == len(results):
-                returned = function(*results)
-            elif room == len(results) + len(args) + len(kwargs):
-                names = list(inspect.signature(function).parameters)[-len(results):]
-                returned = function(*args, **kwargs, **dict(zip(names, results)))
-            elif room == 0 and made is None:
+            results = made if type(made) is tuple else (made,)
+            if len(names) == 0 and results == (None,):
                 returned = function()
+            elif len(names) == len(results):
+                returned = function(*results)
+            elif len(names) == len(args) + len(kwargs) + len(results):
+                returned = function(*args, **kwargs, **dict(zip(names[-len(results):], results)))
             else:
-                raise exception.PolygraphyException(
-                    f"Function: {function.__name__} accepts {room} parameter(s), but needs to "
-                    f"accept {len(results)}: what {getattr(before, '__name__', before)} returns")
+                raise errors.InvalidArgument(
+                    f"Function: {function.__name__} accepts {len(names)} parameter(s), but needs "
+                    f"to accept {len(results)} parameter(s) from: "
+                    f"{getattr(before, '__name__', before)} instead.")
             return made if returned is None else returned
         return extended
     return decorate
 
 
-__getattr__ = exception.missing("func")
+def constantmethod(function):
+    """A decorator that says something to readers alone, as Polygraphy's does by default."""
+    return function
+
+
+__all__ = ["constantmethod", "extend"]
+__getattr__ = exception.missing(__name__)

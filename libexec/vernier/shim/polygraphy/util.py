@@ -1,6 +1,6 @@
 """Small functions that scripts use."""
 
-from polygraphy import exception
+from . import exception
 
 
 def default(value, default):
@@ -31,4 +31,4 @@ def invoke_if_callable(func, *args, **kwargs):
     return (func(*args, **kwargs), True) if callable(func) else (func, False)
 
 
-__getattr__ = exception.missing("util")
+__getattr__ = exception.missing(__name__)

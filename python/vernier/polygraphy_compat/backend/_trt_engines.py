@@ -9,11 +9,15 @@ import tempfile
 import vernier
 from vernier import InvalidArgument, _commands
 from vernier._errors import SaveError
+from vernier._polygraphy.backend.common import call
+from vernier._polygraphy.backend.trt import in_python
+from vernier._polygraphy.backend.trt.networks import CreateConfig, LoadPlugins, Network
 from vernier._words import words
 
-from . import _trt_in_python as in_python
-from ._trt_networks import CreateConfig, LoadPlugins, Network
-from .common import call
+__all__ = ["BytesFromEngine", "Calibrator", "EngineBytesFromNetwork", "EngineFromBytes",
+           "EngineFromNetwork", "EngineFromPath", "SaveEngine", "bytes_from_engine",
+           "engine_bytes_from_network", "engine_from_bytes", "engine_from_network",
+           "engine_from_path", "save_engine"]
 
 
 class Engine:
@@ -96,6 +100,34 @@ class Context:
 
     def model_and_options(self):
         return self.engine.model_and_options()
+
+
+class Calibrator:
+    """Feeds to calibrate int8 with, and the file that keeps what was found out.
+
+    The program calibrates with them; TensorRT's own Python interface cannot take this object.
+    batch_size is for networks with an implicit batch, which there are none of: it says nothing.
+    """
+
+    def __init__(self, data_loader, cache=None, BaseClass=None,  # noqa: N803  # Polygraphy's name
+                 batch_size=None, quantile=None, regression_cutoff=None, algo=None):
+        if algo is not None:
+            raise vernier.Unimplemented("Calibrator: algo: TensorRT's class has one of its own")
+        self.data_loader = data_loader
+        self.options = {"calibration_cache": cache, "quantile": quantile,
+                        "calibration_base_class": getattr(BaseClass, "__name__", BaseClass),
+                        "regression_cutoff": regression_cutoff}
+
+    def save_feeds(self, path):
+        """Writes the feeds, unless the cache makes them needless; is there a file?"""
+        cache = self.options["calibration_cache"]
+        if cache is not None and os.path.exists(cache) and os.path.getsize(cache) > 0:
+            return False
+        feeds = list(call(self.data_loader))
+        if not feeds:
+            raise vernier.InvalidArgument("Calibrator: data_loader has no feeds to calibrate with")
+        vernier.save_inputs(feeds, path)
+        return True
 
 
 class EngineFromNetwork(Engine):

@@ -1,9 +1,11 @@
 """OnnxrtRunner."""
 
 import vernier
+from vernier._polygraphy.backend.common import at_once, call
 
 from .base import FrameworkRunner
-from .common import at_once, call
+
+__all__ = ["OnnxrtRunner", "SessionFromOnnx", "session_from_onnx"]
 
 
 class SessionFromOnnx:

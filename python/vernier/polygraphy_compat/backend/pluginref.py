@@ -1,9 +1,11 @@
 """PluginRefRunner."""
 
 import vernier
+from vernier._polygraphy.backend.onnx import GsFromOnnx
 
-from ._onnx_changes import GsFromOnnx
 from .base import FrameworkRunner
+
+__all__ = ["PluginRefRunner"]
 
 
 class PluginRefRunner(FrameworkRunner):

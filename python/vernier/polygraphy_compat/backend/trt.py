@@ -1,27 +1,16 @@
 """TensorRT: loaders say what is to be built, and TrtRunner has vernier build it."""
 
 import vernier
+from vernier._polygraphy.backend import trt as networks
+from vernier._polygraphy.backend.common import call
+from vernier._polygraphy.backend.trt import *  # noqa: F401,F403
+from vernier._polygraphy.backend.trt.networks import options_of
 
-from ._trt_engines import (BytesFromEngine, EngineBytesFromNetwork, EngineFromBytes,
-                           EngineFromNetwork, EngineFromPath, SaveEngine, bytes_from_engine,
-                           engine_bytes_from_network, engine_from_bytes, engine_from_network,
-                           engine_from_path, save_engine)
-from ._trt_networks import (Calibrator, CreateConfig, CreateNetwork, LoadPlugins,
-                            ModifyNetworkOutputs, NetworkFromOnnxBytes, NetworkFromOnnxPath,
-                            PostprocessNetwork, Profile, SetLayerPrecisions, SetTensorDatatypes,
-                            SetTensorFormats, create_config, options_of)
+from . import _trt_engines as engines
+from ._trt_engines import *  # noqa: F401,F403
 from .base import FrameworkRunner
-from .common import call
 
-__all__ = ["BytesFromEngine", "Calibrator", "CreateConfig", "CreateNetwork",
-           "EngineBytesFromNetwork", "EngineFromBytes", "EngineFromNetwork", "EngineFromPath",
-           "LoadPlugins", "ModifyNetworkOutputs", "NetworkFromOnnxBytes", "NetworkFromOnnxPath",
-           "PostprocessNetwork", "Profile", "SaveEngine", "SetLayerPrecisions",
-           "SetTensorDatatypes", "SetTensorFormats", "TrtRunner", "bytes_from_engine",
-           "create_config", "create_network", "engine_bytes_from_network", "engine_from_bytes",
-           "engine_from_network", "engine_from_path", "load_plugins", "modify_network_outputs",
-           "network_from_onnx_bytes", "network_from_onnx_path", "postprocess_network",
-           "save_engine", "set_layer_precisions", "set_tensor_datatypes", "set_tensor_formats"]
+__all__ = sorted([*networks.__all__, *engines.__all__, "TrtRunner"])
 
 RUNNER = {"optimization_profile": "optimization_profile",
           "allocation_strategy": "allocation_strategy",
@@ -59,24 +48,3 @@ class TrtRunner(FrameworkRunner):
             raise vernier.Unimplemented("infer: copy_outputs_to_host=False: outputs come from a "
                                         "process of its own, to the host")
         return super().infer_impl(feed_dict)
-
-
-def _at_once(loader):
-    """Polygraphy's function of a loader that describes a network."""
-    def function(*args, **settings):
-        return loader(*args, **settings)
-    return function
-
-
-create_network = _at_once(CreateNetwork)
-network_from_onnx_bytes = _at_once(NetworkFromOnnxBytes)
-network_from_onnx_path = _at_once(NetworkFromOnnxPath)
-modify_network_outputs = _at_once(ModifyNetworkOutputs)
-postprocess_network = _at_once(PostprocessNetwork)
-set_layer_precisions = _at_once(SetLayerPrecisions)
-set_tensor_datatypes = _at_once(SetTensorDatatypes)
-set_tensor_formats = _at_once(SetTensorFormats)
-
-
-def load_plugins(plugins=None, obj=None):
-    return LoadPlugins(plugins, obj)()

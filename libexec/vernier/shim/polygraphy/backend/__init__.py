@@ -1,1 +1,1 @@
-"""What templates of scripts use of Polygraphy's backends."""
+"""Loaders and bases of runners. Runners themselves are vernier's Python package's."""

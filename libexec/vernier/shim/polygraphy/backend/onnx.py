@@ -1,136 +1,154 @@
-"""Loaders of ONNX models: by the onnx package, and by the program where models are changed."""
+"""ONNX models: read by the package onnx, where a script asks for the object."""
 
 import os
 import tempfile
 
-from polygraphy import constants, exception, vernier_program
-from polygraphy.logger import G_LOGGER
+from .. import errors, exception
+from ..constants import MARK_ALL
+from .common import at_once, call
+from .onnx_changes import (ConvertToFp16, ExtractSubgraph, FoldConstants, GsFromOnnx, InferShapes,
+                           OnnxFromPath, SetUpperBound)
 
-_LARGEST = 2 << 30  # of one protocol buffer
+__all__ = ["BytesFromOnnx", "ConvertToFp16", "ExtractSubgraph", "FoldConstants", "GsFromOnnx",
+           "InferShapes", "ModifyOutputs", "OnnxFromBytes", "OnnxFromPath", "SaveOnnx",
+           "SetUpperBound", "bytes_from_onnx", "convert_to_fp16", "extract_subgraph",
+           "fold_constants", "gs_from_onnx", "infer_shapes", "modify_outputs", "onnx_from_bytes",
+           "onnx_from_path", "save_onnx", "set_upper_bound"]
 
 
-class _Loader:
-    """Called, it gives a model."""
+class OnnxFromBytes:
+    def __init__(self, serialized_onnx):
+        self.serialized = serialized_onnx
 
     def __call__(self):
-        return self.call_impl()
-
-
-def _model(given):
-    """A model, of a loader, a path or one."""
-    import onnx
-    given = given() if callable(given) else given
-    return onnx.load(given) if isinstance(given, (str, os.PathLike)) else given
-
-
-class OnnxFromPath(_Loader):
-    def __init__(self, path, external_data_dir=None, ignore_external_data=None):
-        self.path, self.folder = path, external_data_dir
-        self.ignore = bool(ignore_external_data)
-
-    def call_impl(self):
         import onnx
-        path = self.path() if callable(self.path) else self.path
-        model = onnx.load(path, load_external_data=not self.ignore and self.folder is None)
-        if self.folder is not None and not self.ignore:
-            onnx.load_external_data_for_model(model, self.folder)
+        return onnx.load_from_string(call(self.serialized))
+
+
+class ModifyOutputs:
+    """A model with other outputs: names, or constants.MARK_ALL for every tensor.
+
+    Of a model that is known by its path, vernier's runners mark them themselves.
+    """
+
+    def __init__(self, model, outputs=None, exclude_outputs=None, copy=None, mark_types=None):
+        if mark_types is not None:
+            raise errors.Unimplemented("mark_types: vernier.run(onnx_outputs_by_type=...) has it")
+        if isinstance(model, (str, os.PathLike)):
+            model = OnnxFromPath(model)
+        self.model, self.outputs, self.exclude_outputs = model, outputs, exclude_outputs
+        self.copy = copy
+        if not hasattr(model, "path"):
+            return
+        self.path, self.options = model.path, dict(model.options)
+        if outputs is not None:
+            self.options["onnx_outputs"] = (
+                ["mark", "all"] if outputs == MARK_ALL else list(outputs))
+        if exclude_outputs:
+            self.options["onnx_exclude_outputs"] = list(exclude_outputs)
+
+    def __call__(self):
+        import onnx
+        model = call(self.model)
+        if self.copy:
+            model = type(model).FromString(model.SerializeToString())
+        graph = model.graph
+        known = {info.name: info for info in (*graph.value_info, *graph.input, *graph.output)}
+        made = [name for node in graph.node for name in node.output if name]
+        names = [info.name for info in graph.output] if self.outputs is None else (
+            made if self.outputs == MARK_ALL else list(self.outputs))
+        for name in names:
+            if name not in known and name not in made:
+                raise errors.NotFound(f"the model has no tensor '{name}'")
+        wanted = [known.get(name) or onnx.helper.make_empty_tensor_value_info(name)
+                  for name in names if name not in (self.exclude_outputs or ())]
+        wanted = [onnx.ValueInfoProto.FromString(info.SerializeToString()) for info in wanted]
+        del graph.output[:]
+        graph.output.extend(wanted)
         return model
 
 
-class GsFromOnnx(_Loader):
-    """A graph of onnx_graphsurgeon."""
+class SaveOnnx:
+    """Writes the model, by the package onnx, and gives it on."""
 
+    def __init__(self, model, path, external_data_path=None, size_threshold=None,
+                 all_tensors_to_one_file=None):
+        self.model, self.file = model, path
+        self.words = {}
+        if external_data_path is not None:
+            self.words = {"save_as_external_data": True, "location": external_data_path or None,
+                          "size_threshold": 1024 if size_threshold is None else size_threshold,
+                          "all_tensors_to_one_file": all_tensors_to_one_file is not False}
+
+    def __call__(self):
+        model = call(self.model)
+        file = os.path.abspath(self.file)
+        self._check_place(model)
+        try:
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".vernier-", dir=os.path.dirname(file)) as made:
+                self._save(model, os.path.join(made, os.path.basename(file)))
+                _move(made, file)
+        except OSError as error:  # some of onnx's have a text alone
+            raise errors.SaveError(
+                f"'{self.file}' cannot be written: {error.strerror or error}") from error
+        return model
+
+    def _check_place(self, model):
+        """onnx looks at these after it has written, or not at all."""
+        place = self.words.get("location")
+        if place is None:
+            return
+        if os.path.isabs(place) or ".." in place.split("/"):
+            raise errors.InvalidArgument(
+                f"external_data_path: expected a path within the model's folder, got "
+                f"'{place}'")
+        for tensor in model.graph.initializer:
+            kept = {entry.key: entry.value for entry in tensor.external_data}.get("location")
+            if kept is not None and os.path.normpath(kept) == os.path.normpath(place):
+                raise errors.InvalidArgument(
+                    f"external_data_path: '{place}' has weights of this model that "
+                    f"were not loaded ('{tensor.name}')")
+
+    def _save(self, model, path):
+        import onnx
+        place = self.words.get("location") or ""
+        os.makedirs(os.path.join(os.path.dirname(path), os.path.dirname(place)), exist_ok=True)
+        onnx.save(model, path, **self.words)
+
+
+def _move(made, file):
+    """The files of a folder to that of `file`, which is the last."""
+    for folder, _, names in os.walk(made):
+        there = os.path.join(os.path.dirname(file), os.path.relpath(folder, made))
+        os.makedirs(there, exist_ok=True)
+        for name in names:
+            if os.path.join(folder, name) != os.path.join(made, os.path.basename(file)):
+                os.replace(os.path.join(folder, name), os.path.join(there, name))
+    os.replace(os.path.join(made, os.path.basename(file)), file)
+
+
+class BytesFromOnnx:
     def __init__(self, model):
         self.model = model
+        if hasattr(model, "path"):  # runners take that, and no bytes
+            self.path, self.options = model.path, model.options
 
-    def call_impl(self):
-        import onnx_graphsurgeon
-        return onnx_graphsurgeon.import_onnx(_model(self.model))
-
-
-def _save(model, path):
-    import onnx
-    onnx.save(model, path, save_as_external_data=model.ByteSize() >= _LARGEST)
+    def __call__(self):
+        return call(self.model).SerializeToString()
 
 
-class InferShapes(_Loader):
-    """The model with the shapes that ONNX Runtime's symbolic tool infers, else onnx; as it was, and
-    a warning, where neither can."""
-
-    def __init__(self, model, error_ok=None, external_data_dir=None,
-                 save_to_disk_threshold_bytes=None, allow_onnxruntime=None):
-        self.model, self.folder = model, external_data_dir
-        self.error_ok = error_ok is not False
-        self.symbolic = allow_onnxruntime is not False
-
-    def call_impl(self):
-        given = self.model() if callable(self.model) else self.model
-        if isinstance(given, (str, os.PathLike)):
-            given = OnnxFromPath(given, self.folder)()
-        try:
-            return self._symbolic(given) or self._plain(given)
-        except Exception as error:  # of any kind: it is about the model
-            if not self.error_ok or isinstance(error, ImportError):
-                raise
-            G_LOGGER.warning(f"ONNX shape inference exited with an error:\n{error}")
-            return given
-
-    def _symbolic(self, model):
-        """None where there is no such tool, or it cannot."""
-        if not self.symbolic:
-            return None
-        try:
-            from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
-            return SymbolicShapeInference.infer_shapes(model, auto_merge=True,
-                                                       guess_output_rank=True)
-        except Exception as error:
-            G_LOGGER.extra_verbose(f"Error while using ONNX Runtime's shape inference: {error}")
-            return None
-
-    @staticmethod
-    def _plain(model):
-        import onnx
-        if model.ByteSize() < _LARGEST:
-            return onnx.shape_inference.infer_shapes(model)
-        with tempfile.TemporaryDirectory(prefix="vernier-") as folder:
-            before, after = (os.path.join(folder, name) for name in ("model.onnx", "new.onnx"))
-            _save(model, before)
-            onnx.shape_inference.infer_shapes_path(before, after)
-            return onnx.load(after)
+modify_outputs = at_once(ModifyOutputs)
+save_onnx = at_once(SaveOnnx)
+bytes_from_onnx = at_once(BytesFromOnnx)
+onnx_from_path = at_once(OnnxFromPath)
+onnx_from_bytes = at_once(OnnxFromBytes)
+infer_shapes = at_once(InferShapes)
+fold_constants = at_once(FoldConstants)
+set_upper_bound = at_once(SetUpperBound)
+convert_to_fp16 = at_once(ConvertToFp16)
+extract_subgraph = at_once(ExtractSubgraph)
+gs_from_onnx = at_once(GsFromOnnx)
 
 
-class _Converted(_Loader):
-    """A model that the program has changed, by words of `vernier convert`."""
-
-    def __init__(self, model, words):
-        self.model, self.words = model, words
-
-    def call_impl(self):
-        import onnx
-        model = _model(self.model)
-        with tempfile.TemporaryDirectory(prefix="vernier-") as folder:
-            before, after = (os.path.join(folder, name) for name in ("model.onnx", "new.onnx"))
-            _save(model, before)
-            done = vernier_program.run(["convert", before, "-o", after, *self.words])
-            if done.returncode != 0:
-                vernier_program.fail(done)
-            return onnx.load(after)
-
-
-class ModifyOutputs(_Converted):
-    def __init__(self, model, outputs=None, exclude_outputs=None, copy=None):
-        words = []
-        if outputs:
-            names = ["mark", "all"] if outputs == constants.MARK_ALL else list(outputs)
-            words += ["--onnx-outputs", *names]
-        if exclude_outputs:
-            words += ["--onnx-exclude-outputs", *exclude_outputs]
-        super().__init__(model, words)
-
-
-class ConvertToFp16(_Converted):
-    def __init__(self, model, copy=None):
-        super().__init__(model, ["--fp-to-fp16"])
-
-
-__getattr__ = exception.missing("backend.onnx")
+__getattr__ = exception.missing(__name__)

@@ -1,5 +1,5 @@
 """Runners of ONNX Runtime: those of vernier's Python package, where there is one."""
 
-from polygraphy import exception
+from .. import exception
 
-__getattr__ = exception.missing("backend.onnxrt")
+__getattr__ = exception.missing(__name__)

@@ -1,5 +1,5 @@
 """The reference runner: that of vernier's Python package, where there is one."""
 
-from polygraphy import exception
+from .. import exception
 
-__getattr__ = exception.missing("backend.pluginref")
+__getattr__ = exception.missing(__name__)

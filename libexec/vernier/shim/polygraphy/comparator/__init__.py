@@ -1,9 +1,11 @@
 """What runners produced, functions that compare it, random inputs."""
 
-from polygraphy import exception
-from polygraphy.comparator.compare import *  # noqa: F401,F403
-from polygraphy.comparator.data_loader import *  # noqa: F401,F403
-from polygraphy.comparator.postprocess import *  # noqa: F401,F403
-from polygraphy.comparator.struct import IterationResult, RunResults  # noqa: F401
+from .. import exception
+from . import compare, data_loader, postprocess, struct
+from .compare import *  # noqa: F401,F403
+from .data_loader import *  # noqa: F401,F403
+from .postprocess import *  # noqa: F401,F403
+from .struct import *  # noqa: F401,F403
 
-__getattr__ = exception.missing("comparator")
+__all__ = [*compare.__all__, *data_loader.__all__, *postprocess.__all__, *struct.__all__]
+__getattr__ = exception.missing(__name__)

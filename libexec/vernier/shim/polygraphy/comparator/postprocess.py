@@ -1,6 +1,6 @@
 """Functions that change what runners produced."""
 
-from polygraphy import exception
+from .. import exception
 
 
 class BasePostprocessFunc:
@@ -41,4 +41,4 @@ class PostprocessFunc:
 
 
 __all__ = ["BasePostprocessFunc", "PostprocessFunc", "TopKPostprocessFunc"]
-__getattr__ = exception.missing("comparator.postprocess")
+__getattr__ = exception.missing(__name__)

@@ -1,9 +1,6 @@
-"""What measures of an output are held against: Polygraphy's classes, and their JSON.
+"""What metrics of an output are compared with: Polygraphy's classes, and their JSON."""
 
-The wheel installs this file with vernier.polygraphy_compat, too.
-"""
-
-from . import exception  # of comparator/__init__.py, or of the package itself in the wheel
+from .. import encoding, errors
 
 STATISTICS = ("max", "mean", "median", "quantile")
 DIGITS = range(5, 18)  # to tell two numbers apart
@@ -27,7 +24,7 @@ class Threshold:
 
 
 class SimpleThreshold(Threshold):
-    """One statistic of the errors: its absolute or its relative value has to be within tolerance."""
+    """One statistic of the errors: its absolute or relative value has to be within tolerance."""
 
     METRIC_FIELDS = [f"{statistic}_{kind}diff" for statistic in STATISTICS
                      for kind in ("abs", "rel")]
@@ -40,12 +37,14 @@ class SimpleThreshold(Threshold):
         if statistic not in STATISTICS:
             why = (", which looks at each element: statistics cannot tell whether it passes"
                    if statistic == "elemwise" else "")
-            raise exception.invalid(f"check_error_stat: expected one of {', '.join(STATISTICS)}, "
-                                    f"got '{statistic}'{why}")
-        errors = [metric_values.get(f"{statistic}_{kind}diff") for kind in ("abs", "rel")]
-        if None in errors:
-            raise exception.invalid(f"check_error_stat: there is no {statistic} among the measures")
-        return bool(errors[0] <= self.atol or errors[1] <= self.rtol)  # NaN is within nothing
+            raise errors.InvalidArgument(
+                f"check_error_stat: expected one of {', '.join(STATISTICS)}, got "
+                f"'{statistic}'{why}")
+        found = [metric_values.get(f"{statistic}_{kind}diff") for kind in ("abs", "rel")]
+        if None in found:
+            raise errors.InvalidArgument(
+                f"check_error_stat: there is no {statistic} among the measures")
+        return bool(found[0] <= self.atol or found[1] <= self.rtol)  # NaN is within nothing
 
     def _encode(self):
         return _as_json(self, "check_error_stat", "atol", "rtol")
@@ -116,8 +115,8 @@ CLASSES = {known.__name__: known for known in (
 def _as_json(threshold, *names):
     kind = type(threshold).__name__
     if CLASSES.get(kind) is not type(threshold):
-        raise exception.invalid(f"a {kind} cannot be saved as JSON: nothing would read it")
-    return {**{name: getattr(threshold, name) for name in names}, "polygraphy_class": kind}
+        raise errors.InvalidArgument(f"a {kind} cannot be saved as JSON: nothing would read it")
+    return {**{name: getattr(threshold, name) for name in names}, encoding.CLASS: kind}
 
 
 def decoder_of(known):

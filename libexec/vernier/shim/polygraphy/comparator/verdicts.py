@@ -1,12 +1,8 @@
-"""Polygraphy's comparison functions and what they return, over whoever compares.
-
-The wheel installs this file with vernier.polygraphy_compat, too.
-"""
+"""What comparison functions return: Polygraphy's classes, and their JSON."""
 
 from collections import OrderedDict
-from types import SimpleNamespace
 
-from . import exception
+from .. import encoding, errors
 from . import thresholds as bars
 
 
@@ -46,8 +42,9 @@ class CompareResult:
         if self._told is not None:
             return self._told
         if self.thresholds is None:
-            raise exception.invalid(f"a {type(self).__name__} without thresholds is neither a match "
-                                    "nor a mismatch")
+            raise errors.InvalidArgument(
+                f"a {type(self).__name__} without thresholds is neither a match "
+                "nor a mismatch")
         return self.thresholds.passed(self.metric_values())
 
     def set_thresholds(self, thresholds):
@@ -72,8 +69,8 @@ class CompareResult:
             return bool(self)
         kind = type(self).__name__
         if CLASSES.get(kind) is not type(self):
-            raise exception.invalid(f"a {kind} cannot be saved as JSON: nothing would read it")
-        return {**self.metric_values(), "thresholds": self.thresholds, "polygraphy_class": kind}
+            raise errors.InvalidArgument(f"a {kind} cannot be saved as JSON: nothing would read it")
+        return {**self.metric_values(), "thresholds": self.thresholds, encoding.CLASS: kind}
 
     def __repr__(self):
         words = [f"passed={self._told}"] if self._told is not None else []
@@ -85,8 +82,8 @@ def _threshold(found):
     """Of a JSON object that was read by others."""
     if not found:
         return None
-    return DECODERS[found["polygraphy_class"]](
-        {name: value for name, value in found.items() if name != "polygraphy_class"})
+    return DECODERS[found[encoding.CLASS]](
+        {name: value for name, value in found.items() if name != encoding.CLASS})
 
 
 class OutputCompareResult(CompareResult):
@@ -117,8 +114,8 @@ class OutputCompareResult(CompareResult):
         encoded = super()._encode()
         if not isinstance(encoded, dict):
             return encoded
-        kind = encoded.pop("polygraphy_class")
-        return {**encoded, "passed": self._passed, "polygraphy_class": kind}  # in their order
+        kind = encoded.pop(encoding.CLASS)
+        return {**encoded, "passed": self._passed, encoding.CLASS: kind}  # in their order
 
 
 class PerceptualMetricsResult(CompareResult):
@@ -185,177 +182,3 @@ CLASSES = {known.__name__: known for known in (
     SnrResult)}
 DECODERS = {**bars.DECODERS,
             **{name: bars.decoder_of(known) for name, known in CLASSES.items()}}
-
-
-class BaseCompareFunc:
-    """A base for functions of one's own.
-
-    thresholds_for(output_name) gives the thresholds of the results, where the averages of their
-    measures can be held against them.
-    """
-
-    def __call__(self, iter_result0, iter_result1):
-        raise NotImplementedError
-
-    def thresholds_for(self, output_name):
-        raise NotImplementedError
-
-
-class Function(BaseCompareFunc):
-    """A function of the program; `functions` are its names there, `result` a verdict's class.
-
-    Who compares is a subclass: judge(a, b) gives pairs of an output's record and its measures;
-    one(result, name, new_name) a result of one output; warn(text) tells, refuse(text)
-    and lack(text) end with what cannot be and what is not there.
-    """
-
-    functions = ("simple",)
-    result = OutputCompareResult
-
-    def __init__(self, find_output_func=None, check_shapes=None, **options):
-        self.options = {key: value for key, value in options.items()
-                        if value is not None and value is not False}
-        if check_shapes is False:
-            self.options["no_shape_check"] = True
-        self.find_output_func = find_output_func
-        self.fail_fast = bool(self.options.get("fail_fast"))
-
-    def __call__(self, iter_result0, iter_result1):
-        if self.find_output_func is None:
-            verdicts = self._compared(iter_result0, iter_result1)
-        else:
-            verdicts = self._compared_as_paired(iter_result0, iter_result1)
-        if not verdicts and (len(iter_result0) or len(iter_result1)):  # all() of nothing is true
-            self.refuse("All outputs were skipped, no common outputs found: "
-                        + " and ".join(f"'{result.runner_name}' has {', '.join(result) or 'none'}"
-                                       for result in (iter_result0, iter_result1)))
-        return verdicts
-
-    def _compared_as_paired(self, iter_result0, iter_result1):
-        verdicts = OrderedDict()
-        for first, second in self._pairs(iter_result0, iter_result1):
-            found = self._compared(self.one(iter_result0, first, first),
-                                   self.one(iter_result1, second, first))
-            # Of several partners a later match does not undo a mismatch.
-            if verdicts.get(first, True):
-                verdicts[first] = found[first]
-            if self.fail_fast and not verdicts[first]:
-                break
-        return verdicts
-
-    def _pairs(self, a, b):
-        """What find_output_func pairs; outputs that are not there are skipped with a word."""
-        for index, first in enumerate(a):
-            for second in self.find_output_func(first, index, b) or ():
-                if second is None or second not in b:
-                    self.warn(f"For output: '{first}' [{a.runner_name}], skipping corresponding "
-                              f"output: '{second}' [{b.runner_name}], since the output was not "
-                              "found")
-                    continue
-                yield first, second
-
-    def _compared(self, a, b):
-        verdicts = OrderedDict()
-        for output, measures in self.judge(a, b):
-            if output.get("not_verified_iterations"):
-                self.lack(f"output '{output['name']}' was not verified: {_reason(output)}")
-            verdicts[output["name"]] = self.result._of(output, measures)
-        return verdicts
-
-
-def _reason(output):
-    """Why an output has no verdict."""
-    gates = (output.get("worst_iteration") or {}).get("gates", ())
-    return next((gate["why"] for gate in gates if gate.get("why")), "nothing was measured")
-
-
-def measures_of(saved):
-    """Output to what was measured, of Polygraphy's file of measures: all functions together."""
-    found = {}
-    for function in saved["lst"]:
-        for _, iterations in function["lst"]:
-            for name, measures in iterations[0].items() if iterations else ():
-                found.setdefault(name, {}).update(measures if isinstance(measures, dict) else {})
-    return found
-
-
-def _of_output(value, name, default):
-    """An option's value for one output: one for all, or by name; the empty name is for the others."""
-    if hasattr(value, "get"):
-        value = value.get(name, value.get("", None))
-    return default if value is None else value
-
-
-def _of_thresholds(base, name, functions, result, **thresholds):
-    """A class of functions with a threshold each: Polygraphy's keywords and the program's."""
-    places = (*thresholds, "check_shapes", "fail_fast", "find_output_func")
-
-    class OfThresholds(base):
-        def __init__(self, *values, **named):
-            if len(values) > len(places):
-                self.refuse(f"{name}: takes at most {len(places)} values, got {len(values)}")
-            named = {**dict(zip(places, values)), **named}
-            for keyword in named:
-                if keyword not in places:
-                    self.refuse(f"{name}: there is no '{keyword}'")
-            super().__init__(named.pop("find_output_func", None), named.pop("check_shapes", None),
-                             fail_fast=named.pop("fail_fast", None),
-                             **{thresholds[keyword]: value for keyword, value in named.items()})
-    OfThresholds.functions, OfThresholds.result = functions, result
-    OfThresholds.__name__ = OfThresholds.__qualname__ = name
-    return OfThresholds
-
-
-def _of_one_threshold(base, name, function, result, default):
-    keyword = ("lpips" if function == "perceptual_metrics" else function) + "_threshold"
-    made = _of_thresholds(base, name, (function,), result, **{keyword: keyword})
-    made.thresholds_for = lambda self, output_name: result._THRESHOLD_CLASS(
-        _of_output(self.options.get(keyword), output_name, default))
-    return made
-
-
-def functions_of(base):
-    """The classes of comparison functions over `base`, a subclass of Function."""
-
-    class SimpleCompareFunc(base):
-        def __init__(self, check_shapes=None, rtol=None, atol=None, fail_fast=None,
-                     find_output_func=None, check_error_stat=None, infinities_compare_equal=None,
-                     save_heatmaps=None, show_heatmaps=None, save_error_metrics_plot=None,
-                     show_error_metrics_plot=None, error_quantile=None):
-            super().__init__(find_output_func, check_shapes, rtol=rtol, atol=atol,
-                             fail_fast=fail_fast, check_error_stat=check_error_stat,
-                             error_quantile=error_quantile,
-                             infinities_compare_equal=infinities_compare_equal,
-                             save_heatmaps=save_heatmaps, show_heatmaps=show_heatmaps,
-                             save_error_metrics_plot=save_error_metrics_plot,
-                             show_error_metrics_plot=show_error_metrics_plot)
-
-        def thresholds_for(self, output_name):
-            statistic, atol, rtol = (
-                _of_output(self.options.get(option), output_name, default) for option, default in
-                (("check_error_stat", "elemwise"), ("atol", 1e-5), ("rtol", 1e-5)))
-            return bars.SimpleThreshold(statistic, atol, rtol)
-
-    class IndicesCompareFunc(base):
-        functions = ("indices",)
-        result = CompareResult
-
-        def __init__(self, index_tolerance=None, fail_fast=None):
-            super().__init__(index_tolerance=index_tolerance, fail_fast=fail_fast)
-
-    return SimpleNamespace(
-        simple=SimpleCompareFunc, indices=IndicesCompareFunc,
-        l2=_of_one_threshold(base, "L2CompareFunc", "l2", L2Result, 1e-5),
-        cosine_similarity=_of_one_threshold(base, "CosineSimilarityCompareFunc",
-                                            "cosine_similarity", CosineSimilarityResult, 0.997),
-        psnr=_of_one_threshold(base, "PsnrCompareFunc", "psnr", PsnrResult, 30.0),
-        snr=_of_one_threshold(base, "SnrCompareFunc", "snr", SnrResult, 20.0),
-        perceptual_metrics=_of_one_threshold(base, "PerceptualMetricsCompareFunc",
-                                             "perceptual_metrics", PerceptualMetricsResult, 0.1),
-        distance_metrics=_of_thresholds(
-            base, "CompareFunc.distance_metrics", ("l2", "cosine_similarity"),
-            DistanceMetricsResult, l2_tolerance="l2_threshold",
-            cosine_similarity_threshold="cosine_similarity_threshold"),
-        quality_metrics=_of_thresholds(
-            base, "CompareFunc.quality_metrics", ("psnr", "snr"), QualityMetricsResult,
-            psnr_tolerance="psnr_threshold", snr_tolerance="snr_threshold"))

@@ -1,0 +1,71 @@
+// Part of backend_sdk.hpp: the options of a plug-in, as it lists them and as it is given them.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vernier/backend_abi.h"
+
+namespace vernier::sdk {
+
+inline std::string_view View(vn_str text) {
+  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
+}
+inline vn_str Str(std::string_view text) { return {text.data(), text.size()}; }
+
+/// What the host may know of an option beside its name and type; see vn_option_info.
+struct OptionFacts {
+  std::string_view values = {};   ///< all that it takes, separated by spaces
+  std::string_view neutral = {};  ///< those that change how, not what; that of most effect first
+  uint32_t role = VN_ROLE_NONE;
+};
+
+/// A row of a backend's OptionTable(): `type` is a word for what it takes (path, int, word, list,
+/// switch), `fallback` what holds where the option is not given, empty for nothing. All texts must
+/// be literals.
+inline vn_option_info OptionRow(std::string_view name, std::string_view type,
+                                std::string_view fallback, std::string_view help,
+                                const OptionFacts& facts = {}) {
+  return {sizeof(vn_option_info), Str(name),          Str(type), Str(fallback), Str(help),
+          Str(facts.values),      Str(facts.neutral), facts.role};
+}
+
+/// Answers option_at with a row: as much of it as the host, which may be an older one, has room
+/// for.
+inline void FillOption(const vn_option_info& row, vn_option_info* out) {
+  const uint32_t size = std::min(row.struct_size, out->struct_size);
+  std::memcpy(out, &row, size);
+  out->struct_size = size;
+}
+
+/// Options by key; the last occurrence wins. Values are borrowed from the host for the call.
+class Options {
+ public:
+  Options(const vn_option* options, size_t count) : options_(options, count) {}
+
+  std::string_view Get(std::string_view key, std::string_view fallback = {}) const {
+    std::string_view value = fallback;
+    for (const vn_option& option : options_) {
+      if (View(option.key) == key) value = View(option.value);
+    }
+    return value;
+  }
+
+  /// All values of a key, in order.
+  std::vector<std::string> GetAll(std::string_view key) const {
+    std::vector<std::string> values;
+    for (const vn_option& option : options_) {
+      if (View(option.key) == key) values.emplace_back(View(option.value));
+    }
+    return values;
+  }
+
+ private:
+  std::span<const vn_option> options_;
+};
+
+}  // namespace vernier::sdk

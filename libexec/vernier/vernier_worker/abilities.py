@@ -1,0 +1,26 @@
+"""What the parent is told of a framework that this interpreter serves: plug-ins say the same
+through reference_rank and neutral_environment_at of include/vernier/backend_abi.h."""
+
+# By the module that is loaded for a runner; a user's own script has none.
+_RANKS = {"onnx": 10, "torch": 40, "keras": 50, "tensorrt": 60}
+
+# What a script calls is its own: the thread pools that are common are all given the number.
+_POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
+_THREADS = [" ".join(f"{name}={count}" for name in _POOLS) for count in (1, 2)]
+_ENVIRONMENTS = {
+    # Kernels without the vector instructions of this machine; without oneDNN.
+    "torch": [*_THREADS, "ATEN_CPU_CAPABILITY=default"],
+    "keras": [*_THREADS, "TF_ENABLE_ONEDNN_OPTS=0"],
+    # An engine is what it was built as.
+    "tensorrt": [],
+}
+
+
+def describe(module, out):
+    """Appends them for a runner of that module, which may be None."""
+    out.u64(0)  # options of its own
+    out.u32(_RANKS.get(module, 0))
+    environments = _ENVIRONMENTS.get(module, _THREADS)
+    out.u64(len(environments))
+    for variables in environments:
+        out.text(variables)

@@ -1,0 +1,94 @@
+"""What a plug-in says that it can do is used: by blame, --noise-floor, check consistency and
+profile. An older plug-in, which says nothing, still loads."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from fault_run import FAKE_DIR, FaultTest, PATIENCE_S, VERNIER
+
+OLD = "lie=old_table stage=query"
+
+
+class Abilities(FaultTest):
+    def vernier(self, *words, behaviour=""):
+        return subprocess.run(
+            [VERNIER, *map(str, words), "--backend-dir", FAKE_DIR],
+            env=dict(os.environ, VERNIER_FAKE=behaviour), capture_output=True, text=True,
+            timeout=PATIENCE_S, check=False)
+
+    def reference(self, behaviour, *more):
+        """The label that blame takes for the reference, of identity and then fake."""
+        record = self.folder / "blame.json"
+        ended = self.vernier("blame", self.model, "--runner", "first=identity", "--runner",
+                             "second=fake", "--save-blame", record, *more, behaviour=behaviour)
+        self.assertTrue(record.exists(), ended.stdout + ended.stderr)
+        found = json.loads(record.read_text())
+        self.assertEqual({found["reference"], found["candidate"]}, {"first", "second"})
+        return found["reference"]
+
+    def test_the_runner_of_the_lower_rank_is_the_reference(self):
+        self.assertEqual(self.reference("rank=15"), "second")
+        self.assertEqual(self.reference(""), "first")
+        self.assertEqual(self.reference(f"rank=15 {OLD}"), "first")
+        self.assertEqual(self.reference("rank=15", "--reference", "first"), "first")
+
+    def noise(self, behaviour):
+        model = self.write_model("large.onnx", ["x"], [64, 32])
+        return self.vernier("run", model, "--runner", "gold=fake", "--runner", "new=fake",
+                            "--noise-floor", behaviour=behaviour)
+
+    def test_noise_is_measured_with_neutral_settings(self):
+        ended = self.noise("noise=1e-4 off=6e-4")
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertIn("measured, 8 times the noise 0.0001", ended.stdout)
+        for behaviour in ("off=6e-4", f"noise=1e-4 {OLD}"):
+            ended = self.noise(behaviour)
+            self.assertNotEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+            self.assertIn("no settings are known that 'fake' could be measured with: its plug-in "
+                          "declares none", ended.stderr)
+
+    def other_settings(self, behaviour):
+        record = self.folder / "consistency.json"
+        ended = self.vernier("check", "consistency", self.model, "--runner", "own=fake", "--only",
+                             "other-settings", "--save-record", record, behaviour=behaviour)
+        found, = json.loads(record.read_text())["runners"][0]["properties"]
+        return ended, found
+
+    def test_neutral_settings_and_environments_are_tried(self):
+        ended, found = self.other_settings("neutral=1")
+        self.assertEqual(found["verdict"], "holds", ended.stdout + ended.stderr)
+        self.assertIn("other-settings | 3 settings", ended.stdout)
+        ended, found = self.other_settings("noise=0.5")
+        self.assertEqual(found["verdict"], "broken", ended.stdout + ended.stderr)
+        self.assertIn("order=2", found["smallest_case"])
+        for behaviour in ("", f"neutral=1 {OLD}"):
+            _, found = self.other_settings(behaviour)
+            self.assertEqual(found["verdict"], "not applicable")
+
+    def profile(self, behaviour):
+        """The point that was measured, and what was logged."""
+        record = self.folder / "profile.json"
+        ended = self.vernier("profile", self.model, "--runner", "own=fake", "--runs", "3",
+                             "--save-record", record, behaviour=behaviour)
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        point, = json.loads(record.read_text())["profile"]["points"]
+        return point, ended.stdout
+
+    def test_layer_times_are_measured(self):
+        point, _ = self.profile("layers=1")
+        self.assertEqual([layer["name"] for layer in point["layers"]], ["third", "first + second"])
+        for behaviour in ("", f"layers=1 {OLD}"):
+            point, _ = self.profile(behaviour)
+            self.assertEqual(point["layers"], [])
+            self.assertIn("cannot get them from fake", point["layers_missing"])
+
+    def test_a_session_that_is_alone_is_told(self):
+        for behaviour, times in (("alone=1", 1), ("", 0), (f"alone=1 {OLD}", 0)):
+            _, said = self.profile(behaviour)
+            self.assertEqual(said.count("nobody else computes"), times, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
