@@ -44,13 +44,13 @@ bool IsInTensorRtGroup(std::string_view dest) {
 }
 
 template <size_t N>
-bool Contains(const std::string_view (&dests)[N], std::string_view dest) {
+bool HasDest(const std::string_view (&dests)[N], std::string_view dest) {
   return std::find(std::begin(dests), std::end(dests), dest) != std::end(dests);
 }
 
 bool IsForTensorRt(std::string_view dest) {
-  return IsInTensorRtGroup(dest) && !Contains(kOwnDests, dest) && !Contains(kProfileDests, dest) &&
-         !Contains(kScripts, dest) && !Contains(kCalibration, dest);
+  return IsInTensorRtGroup(dest) && !HasDest(kOwnDests, dest) && !HasDest(kProfileDests, dest) &&
+         !HasDest(kScripts, dest) && !HasDest(kCalibration, dest);
 }
 
 std::string JoinLines(std::span<const std::string> words) {
@@ -61,7 +61,7 @@ std::string JoinLines(std::span<const std::string> words) {
 
 Status CheckCombinations(const ParsedArgs& args, Logger& logger) {
   for (const GivenOption& given : args.given()) {
-    const bool calibration = Contains(kCalibration, given.row->dest);
+    const bool calibration = HasDest(kCalibration, given.row->dest);
     if (calibration && !args.Has("int8")) {
       logger.Once(Severity::kWarning,
                   "Some int8 calibrator options were set, but int8 precision is not enabled. "
@@ -208,8 +208,8 @@ void BindTensorRtModel(ModelType type, const std::string& extra, RunnerPlan& run
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
   VERNIER_TRY(CheckCombinations(args, logger));
   for (const GivenOption& given : args.given()) {
-    const bool calibration = args.Has("int8") && Contains(kCalibration, given.row->dest);
-    const bool script = Contains(kScripts, given.row->dest);
+    const bool calibration = args.Has("int8") && HasDest(kCalibration, given.row->dest);
+    const bool script = HasDest(kScripts, given.row->dest);
     if (script) runner.place = RunnerPlace::kPython;
     if (!calibration && !script && !IsForTensorRt(given.row->dest)) continue;
     const bool is_switch = given.row->arity == Arity::kNone;
