@@ -201,7 +201,8 @@ class PlanReader {
     if (!json.is_array()) return Complain(place, "a list");
     items.clear();
     for (const PlanJson& item : json) {
-      Read(item, place + "[" + std::to_string(items.size()) + "]", items.emplace_back());
+      const std::string at = place + "[" + std::to_string(items.size()) + "]";
+      Read(item, at, items.emplace_back());
     }
   }
   template <typename Part>
