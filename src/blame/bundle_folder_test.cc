@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 class Bundles : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "bundles/";
+    root_ = testing::TempDir() + "bundles-" + std::to_string(::getpid()) + "/";
     fs::remove_all(root_);
     fs::create_directories(root_);
     start_ = fs::current_path();
