@@ -148,20 +148,23 @@ class OptionUse(Case):
 
     def test_words_that_do_nothing(self):
         self.assertIn("--noise-floor measures error bounds for --tolerance auto",
-                      self.refused("run", "m.onnx", *RUNNERS, "--noise-floor", "--tolerance", "fixed"))
+                      self.refused("run", "m.onnx", *RUNNERS, "--noise-floor", "--tolerance",
+                                   "fixed"))
         ended = self.vernier("run", "m.onnx", *RUNNERS, "--noise-floor", "--tolerance", "y:auto",
                              "fixed")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         for words, times in ((["top-0"], 1), (["top-2", "y:top-0"], 0)):
             ended = self.vernier("run", "m.onnx", *RUNNERS, "--postprocess", *words)
-            self.assertEqual(ended.out.count("--postprocess top-0 leaves outputs as they are"), times)
+            said = ended.out.count("--postprocess top-0 leaves outputs as they are")
+            self.assertEqual(said, times)
 
     def test_a_file_of_inputs_that_is_none(self):
         for text, what in (("[1, 2, 3]", "a number"), ("[[1, 2]]", "a list"), ("true", "true")):
             self.path("i.json").write_text(text)
             ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "i.json")
             self.assertEqual(ended.code, 3, ended.out + ended.err)
-            self.assertIn(f": {what} cannot be recognized as a feed_dict: a file of inputs is a list "
+            self.assertIn(f": {what} cannot be recognized as a feed_dict: a file of inputs is a "
+                          "list "
                           "of objects, one for each iteration", ended.err)
 
     def test_places_without_a_name(self):
@@ -170,7 +173,8 @@ class OptionUse(Case):
                           self.refused("run", "m.onnx", "--onnxrt", flag, ""))
 
     def test_no_iteration(self):
-        ended = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "0", "--save-outputs", "o")
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "0", "--save-outputs",
+                             "o")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertIn("[W] --iterations 0: nothing is run, so nothing is compared and no output is "
                       "saved", ended.out)
@@ -256,7 +260,8 @@ class Suggestions(Case):
     def test_choices_are_one_list(self):
         ended = self.vernier("run", "m.onnx", *RUNNERS, "--compare", "l3")
         self.assertEqual(ended.code, 2)
-        self.assertIn("'perceptual_metrics', 'rmse', 'relative_l2', 'ulp', 'kl_divergence')", ended.err)
+        self.assertIn("'perceptual_metrics', 'rmse', 'relative_l2', 'ulp', 'kl_divergence')",
+                      ended.err)
         self.assertNotIn(") or ", ended.err)
 
 
@@ -312,7 +317,8 @@ class Names(Case):
             self.save_runs(file, [("r", [{"y": np.arange(n, dtype=np.float32)} for n in (3, 4)])])
         names, ended = self.suites("compare", "a.json", "b.json")
         self.assertEqual(names, ["r (a.json) vs. r (b.json)", "run"])
-        self.assertIn("\nr (a.json) vs. r (b.json): PASSED, compared 1 output in 2 iterations, up to "
+        self.assertIn("\nr (a.json) vs. r (b.json): PASSED, compared 1 output in 2 iterations, up "
+                      "to "
                       "4 elements in each\n", ended.out)
         self.assertIn("the label 'a' is used twice",
                       self.vernier("compare", "a=a.json", "a=b.json").err)
@@ -323,7 +329,8 @@ class Names(Case):
         ended = self.vernier("compare", "a.json", "b.json", "--report", "r.xml")
         self.assertEqual(ended.code, 4)
         verdict = ElementTree.parse(self.path("r.xml")).find(".//testcase[@name='verdict']/error")
-        self.assertEqual(verdict.get("message"), "INCOMPLETE: The output matches, but less could be "
+        self.assertEqual(verdict.get("message"), "INCOMPLETE: The output matches, but less could "
+                         "be "
                                                  "compared than was asked for.")
 
     def test_a_label(self):

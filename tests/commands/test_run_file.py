@@ -19,7 +19,8 @@ class RunFile(Case):
         path.write_text(json.dumps(plan), encoding="utf-8")
 
     def test_a_run_is_the_same_from_its_file(self):
-        words = ["m.onnx", "--onnxrt", "--runner", "other=onnxrt --graph-optimization-level ORT_DISABLE_ALL",
+        words = ["m.onnx", "--onnxrt", "--runner",
+                 "other=onnxrt --graph-optimization-level ORT_DISABLE_ALL",
                  "--iterations", "3", "--rtol", "1e-4", "--seed", "7", "--val-range", "[-2,2]",
                  "--save-outputs", "out.json", "--report", "r.md"]
         first = self.vernier("run", *words, "--save-run-file", "run.json")

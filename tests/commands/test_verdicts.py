@@ -247,7 +247,8 @@ class Advice(Case):
         self.save_runs("b.json", [("b", [second])])
         ended = self.vernier("compare", "a.json", "b.json", *words)
         self.assertEqual(ended.code, 1, ended.out)
-        (said,) = re.findall(r"^next: to accept this difference: add (.*)$", ended.out, re.M) or [""]
+        pattern = r"^next: to accept this difference: add (.*)$"
+        (said,) = re.findall(pattern, ended.out, re.M) or [""]
         return said.split()
 
     def test_it_is_enough(self):
@@ -258,7 +259,8 @@ class Advice(Case):
                  ["--atol", "0", "--rtol", "0"]),
                 ({"y": np.array([7, 5]), "z": np.array([1.5])},
                  {"y": np.array([9, 5]), "z": np.array([1.25])}, []),
-                ({"y": np.array([1.0, 2])}, {"y": np.array([1.0, 2.3])}, ["--compare", "simple", "l2"])):
+                ({"y": np.array([1.0, 2])}, {"y": np.array([1.0, 2.3])},
+                 ["--compare", "simple", "l2"])):
             advice = self.advised(first, second, *words)
             self.assertTrue(advice)
             ended = self.vernier("compare", "a.json", "b.json", *words, *advice, "--lenient")
@@ -271,7 +273,8 @@ class Advice(Case):
                                       {"y": np.ones(3) * 2, "z": np.ones(4)}), [])
 
     def test_markdown_has_the_columns_that_say_something(self):
-        self.advised({"y": np.ones(3)}, {"y": np.ones(3) * 2}, "--compare", "l2", "--report", "r.md")
+        self.advised({"y": np.ones(3)}, {"y": np.ones(3) * 2}, "--compare", "l2", "--report",
+                     "r.md")
         said = self.path("r.md").read_text().replace("\\", "")
         self.assertIn("| output | verdict | metrics |\n|---|---|---|\n", said)
         self.assertRegex(said, r"\| y \| \*\*failed\*\* \| l2 1\.732 \(threshold 1e-0?5\) \|")

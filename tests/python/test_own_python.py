@@ -70,7 +70,8 @@ class OwnPython(ScriptCase):
     def test_a_plug_in_takes_the_library_of_that_environment(self):
         done = self.vernier("m.onnx", "--onnxrt", "--runner", "b=onnxrt --python one/bin/python3")
         self.assert_fails(done, 5, "ONNX Runtime is not at '.*/one', the environment of a Python "
-                                   "\\(--python or --onnxrt-lib\\); `pip install onnxruntime` there")
+                                   "\\(--python or --onnxrt-lib\\); "
+                                   "`pip install onnxruntime` there")
         path = self.library("one")
         found = next(pathlib.Path(self.runtime()).rglob("libonnxruntime.so*"))
         path.symlink_to(found)

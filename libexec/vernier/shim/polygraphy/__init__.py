@@ -2,8 +2,8 @@
 
 Scripts in workers import it as `polygraphy` where Polygraphy is not installed. Names that it lacks
 are then those of vernier's Python package, where the interpreter has that. The package itself loads
-these files as vernier._polygraphy, with its own `host` and `errors` (docs/architecture.md), for which
-reason imports within are relative.
+these files as vernier._polygraphy, with its own `host` and `errors` (docs/architecture.md), for
+which reason imports within are relative.
 """
 
 from . import exception, mod, submodules  # noqa: F401

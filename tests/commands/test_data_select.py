@@ -1,0 +1,48 @@
+"""vernier data select: iterations, tensors and runners of a saved file."""
+
+import unittest
+
+from program import ramp, same_tensors
+from test_data import ARRAYS, DataCase, load_feeds, load_runs
+
+
+class Select(DataCase):
+    def test_iterations_are_kept_in_order_and_numbered_anew(self):
+        self.save_feeds("a.json", ramp(5))
+        self.does("select", "a.json", "--iterations", "4", "1-2", "-o", "some.npz")
+        self.does("convert", "some.npz", "-o", "some.json")
+        feeds = ramp(5)
+        self.same_feeds(load_feeds(self.path("some.json")), [feeds[1], feeds[2], feeds[4]])
+
+    def test_tensors_and_runners_by_name_and_by_pattern(self):
+        self.save_runs("a.json", [("A", [ARRAYS, ARRAYS]), ("B", [ARRAYS, ARRAYS]),
+                                  ("other", [ARRAYS])])
+        self.does("select", "a.json", "--runners", "[AB]", "--tensors", "f32", "fl*",
+                  "--iterations", "1", "-o", "some.json")
+        runs = load_runs(self.path("some.json"))
+        self.assertEqual(list(runs.keys()), ["A", "B"])
+        for name in "AB":
+            self.assertEqual(len(runs[name]), 1)
+            same_tensors(self, dict(runs[name][0].items()),
+                         {key: ARRAYS[key] for key in ("f32", "flag")})
+
+    def test_what_is_not_there_is_an_error_and_leaves_no_file(self):
+        self.save_feeds("a.json", ramp(3))
+        self.save_runs("b.json", [("A", ramp(3)), ("B", ramp(2))])
+        select = ("select", "a.json", "-o", "x.json")
+        self.refuses(2, "nothing is selected", *select)
+        self.refuses(2, "has no iteration 3; it has 3, counted from 0", *select, "--iterations",
+                     "0-3")
+        for word in ("x", "2-1", "1-", "1.5"):
+            self.refuses(2, f"got '{word}'", *select, "--iterations", word)
+        self.refuses(2, "has no tensor 'nosuch*'", *select, "--tensors", "count", "nosuch*")
+        self.refuses(2, "inputs, which have no runner", *select, "--runners", "A")
+        select = ("select", "b.json", "-o", "x.json")
+        self.refuses(2, "there are ['A', 'B']", *select, "--runners", "A", "C")
+        self.refuses(2, "has no iteration 2; it has 2", *select, "--iterations", "2")
+        self.refuses(2, "name another file", "select", "a.json", "-o", "a.json", "--iterations",
+                     "0")
+
+
+if __name__ == "__main__":
+    unittest.main()
