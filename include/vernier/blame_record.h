@@ -42,6 +42,11 @@ struct BlameTensorRecord {
   double own_rms = 0;
   double total_bar = 0;  ///< of the root mean square, relative to the scale
   double own_bar = 0;
+  /// By how much the bars are wider since rounding is amplified, here or before; the errors are in
+  /// multiples of the wider ones. Usually 1.
+  double condition = 1;
+  /// Its share of its layer's errors of these names; not saved.
+  std::optional<double> in_place_error, fused_error;
   std::string bar_why;  ///< of the own error's bar, or of the total error's where there is none
   MagnitudeRecord reference;
   MagnitudeRecord candidate;
@@ -70,9 +75,7 @@ struct BlameLayerRecord {
   /// it does not tell. `fused_error` is theirs as one, from the reference's tensors.
   std::vector<std::string> fused;
   std::optional<double> fused_error;
-  /// By how much the bars are wider since rounding is amplified, here or before; the errors are in
-  /// multiples of the wider ones. Usually 1.
-  double condition = 1;
+  double condition = 1;  ///< the largest of its outputs'
   /// What else is known of the reason: "conv_q clips 43 % of its values: ..."; usually empty.
   std::string evidence;
   int64_t iteration = 0;  ///< in which its total error was the largest

@@ -15,10 +15,15 @@ namespace {
 
 // Below, the bar of a well-conditioned node has room for it.
 constexpr double kFew = 8;
+constexpr uint64_t kConditionDraws = 3;
+
+using Conditions = std::vector<std::vector<double>>;
 
 // The inputs of some islands as they are fed, nudged; all others as they are.
 class NudgedInputs {
  public:
+  explicit NudgedInputs(uint64_t draw) : draw_(draw) {}
+
   Status Add(std::string_view name, const TensorSource& source, const TensorLookup& as_fed) {
     const Tensor* given = source(name);
     if (given == nullptr || nudged_.contains(std::string(name))) return {};
@@ -27,7 +32,7 @@ class NudgedInputs {
     if (CanNudge(wanted) && CanCast(fed.dtype(), wanted) && fed.dtype() != wanted) {
       VERNIER_ASSIGN_OR_RETURN(fed, CastTensor(fed, wanted));
     }
-    VERNIER_ASSIGN_OR_RETURN(nudged_[std::string(name)], NudgeFloats(fed));
+    VERNIER_ASSIGN_OR_RETURN(nudged_[std::string(name)], NudgeFloats(fed, draw_));
     return {};
   }
 
@@ -50,45 +55,74 @@ class NudgedInputs {
   }
 
  private:
+  const uint64_t draw_;
   std::unordered_map<std::string, Tensor> nudged_;
 };
 
 std::vector<std::vector<Tensor>> Copies(const std::vector<IslandResult>& results,
-                                        std::span<const size_t> which) {
+                                        std::span<const SuspectIsland> suspects) {
   std::vector<std::vector<Tensor>> copies;
-  for (const size_t island : which) {
+  for (const SuspectIsland& suspect : suspects) {
     std::vector<Tensor>& outputs = copies.emplace_back();
-    for (const Tensor* output : results[island].outputs) {
+    for (const Tensor* output : results[suspect.island].outputs) {
       outputs.push_back(output == nullptr ? Tensor() : *output);
     }
   }
   return copies;
 }
 
+bool AllExplained(std::span<const SuspectIsland> suspects, const Conditions& conditions) {
+  for (size_t i = 0; i < suspects.size(); ++i) {
+    for (size_t k = 0; k < suspects[i].errors.size(); ++k) {
+      const double error = suspects[i].errors[k];
+      if (std::isfinite(error) && error > conditions[i][k]) return false;
+    }
+  }
+  return true;
+}
+
+// Raises `conditions` to what one draw shows. `before`: what the suspects make of the inputs as
+// they are.
+Status MeasureDraw(IslandBench& bench, std::span<const SuspectIsland> suspects,
+                   const TensorSource& source, const NudgedInputs& nudged,
+                   const std::vector<std::vector<Tensor>>& before, Conditions& conditions) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench.Run(nudged.Over(source)));
+  for (size_t i = 0; i < suspects.size(); ++i) {
+    const size_t island = suspects[i].island;
+    const double roundoff = nudged.RoundoffOf(bench.InputsOf(island));
+    const std::vector<const Tensor*>& after = results[island].outputs;
+    for (size_t k = 0; k < after.size() && k < before[i].size(); ++k) {
+      if (after[k] == nullptr || roundoff == 0) continue;
+      const ErrorBar bar = bench.BarOf(island, k, *after[k]);
+      const double steps = JudgeTensor(before[i][k], *after[k], bar).rms / roundoff;
+      if (!std::isfinite(steps) || steps <= kFew) continue;
+      conditions[i][k] = std::max(conditions[i][k], steps);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<std::vector<double>> MeasureConditions(IslandBench& bench, std::span<const size_t> which,
-                                              const TensorSource& source,
-                                              const TensorLookup& as_fed) {
-  std::vector<double> conditions(which.size(), 1);
-  NudgedInputs nudged;
-  std::vector<double> roundoffs;
-  for (const size_t island : which) {
-    const std::vector<std::string_view> names = bench.InputsOf(island);
-    for (const std::string_view name : names) VERNIER_TRY(nudged.Add(name, source, as_fed));
-    roundoffs.push_back(nudged.RoundoffOf(names));
+Result<Conditions> MeasureConditions(IslandBench& bench, std::span<const SuspectIsland> suspects,
+                                     const TensorSource& source, const TensorLookup& as_fed) {
+  Conditions conditions;
+  for (const SuspectIsland& suspect : suspects) {
+    conditions.emplace_back(suspect.errors.size(), 1.0);
   }
-  VERNIER_ASSIGN_OR_RETURN(std::vector<IslandResult> results, bench.Run(source));
-  const std::vector<std::vector<Tensor>> before = Copies(results, which);
-  VERNIER_ASSIGN_OR_RETURN(results, bench.Run(nudged.Over(source)));
-  for (size_t i = 0; i < which.size(); ++i) {
-    const std::vector<const Tensor*>& after = results[which[i]].outputs;
-    for (size_t k = 0; k < after.size() && k < before[i].size(); ++k) {
-      if (after[k] == nullptr || roundoffs[i] == 0) continue;
-      const ErrorBar bar = bench.BarOf(which[i], k, *after[k]);
-      const double steps = JudgeTensor(before[i][k], *after[k], bar).rms / roundoffs[i];
-      if (std::isfinite(steps) && steps > kFew) conditions[i] = std::max(conditions[i], steps);
+  std::vector<std::vector<Tensor>> before;
+  {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench.Run(source));
+    before = Copies(results, suspects);
+  }
+  for (uint64_t draw = 0; draw < kConditionDraws && !AllExplained(suspects, conditions); ++draw) {
+    NudgedInputs nudged(draw);
+    for (const SuspectIsland& suspect : suspects) {
+      for (const std::string_view name : bench.InputsOf(suspect.island)) {
+        VERNIER_TRY(nudged.Add(name, source, as_fed));
+      }
     }
+    VERNIER_TRY(MeasureDraw(bench, suspects, source, nudged, before, conditions));
   }
   bench.DropResults();
   return conditions;

@@ -27,48 +27,71 @@ double InheritedCondition(const BlameLayerRecord& layer, const AmplifiedTensors&
   return inherited;
 }
 
-}  // namespace
-
-double MadeError(const BlameLayerRecord& layer, bool fused) {
-  const double made = (fused ? layer.fused_error : layer.own_error).value_or(0);
-  return InPlaceBelongsTo(fused, layer) ? std::max(made, layer.in_place_error.value_or(0)) : made;
+// The largest of the outputs'; none where none of them has one.
+std::optional<double> LargestOf(std::optional<double> BlameTensorRecord::*error,
+                                const BlameLayerRecord& layer) {
+  std::optional<double> largest;
+  for (const BlameTensorRecord& tensor : layer.outputs) {
+    if (tensor.*error) largest = std::max(largest.value_or(0), *(tensor.*error));
+  }
+  return largest;
 }
 
-void EaseMadeError(double condition, bool fused, BlameLayerRecord& layer) {
-  const auto ease = [condition](std::optional<double>& error) {
-    if (error) *error /= condition;
-  };
-  ease(fused ? layer.fused_error : layer.own_error);
-  if (InPlaceBelongsTo(fused, layer)) ease(layer.in_place_error);
-  layer.condition = std::max(layer.condition, condition);
-  if (fused) return;
-  for (BlameTensorRecord& tensor : layer.outputs) {
-    ease(tensor.own_error);
-    tensor.own_bar *= condition;
+void Ease(double condition, std::optional<double>& error) {
+  if (error) *error /= condition;
+}
+
+}  // namespace
+
+std::vector<double> MadeErrors(const BlameLayerRecord& layer, bool fused) {
+  std::vector<double> errors;
+  for (const BlameTensorRecord& tensor : layer.outputs) {
+    double made = (fused ? tensor.fused_error : tensor.own_error).value_or(0);
+    if (InPlaceBelongsTo(fused, layer)) made = std::max(made, tensor.in_place_error.value_or(0));
+    errors.push_back(made);
   }
+  return errors;
+}
+
+void EaseMadeErrors(std::span<const double> conditions, bool fused, BlameLayerRecord& layer) {
+  for (size_t i = 0; i < layer.outputs.size(); ++i) {
+    BlameTensorRecord& tensor = layer.outputs[i];
+    Ease(conditions[i], fused ? tensor.fused_error : tensor.own_error);
+    if (InPlaceBelongsTo(fused, layer)) Ease(conditions[i], tensor.in_place_error);
+    if (!fused) tensor.own_bar *= conditions[i];
+    tensor.condition = std::max(tensor.condition, conditions[i]);
+    layer.condition = std::max(layer.condition, tensor.condition);
+  }
+  layer.own_error = LargestOf(&BlameTensorRecord::own_error, layer);
+  layer.fused_error = LargestOf(&BlameTensorRecord::fused_error, layer);
+  layer.in_place_error = LargestOf(&BlameTensorRecord::in_place_error, layer);
 }
 
 void EaseTotals(std::span<BlameLayerRecord> layers, AmplifiedTensors& amplified) {
   for (BlameLayerRecord& layer : layers) {
-    const bool inherits = layer.condition == 1 && layer.total_error > 1;
-    if (inherits) layer.condition = InheritedCondition(layer, amplified);
-    if (layer.condition == 1) continue;
-    const std::string why = std::string(inherits ? ", after" : ", for") +
-                            " a condition number of " + FormatG(layer.condition, 2);
-    layer.total_error /= layer.condition;
+    const double inherited = InheritedCondition(layer, amplified);
+    double largest = 0;
     for (BlameTensorRecord& tensor : layer.outputs) {
-      tensor.total_error /= layer.condition;
-      tensor.total_bar *= layer.condition;
-      tensor.bar_why += why;
+      const bool inherits = tensor.condition == 1 && tensor.total_error > 1;
+      if (inherits) tensor.condition = inherited;
+      if (tensor.condition != 1) {
+        tensor.total_error /= tensor.condition;
+        tensor.total_bar *= tensor.condition;
+        tensor.bar_why += std::string(inherits ? ", after" : ", for") + " a condition number of " +
+                          FormatG(tensor.condition, 2);
+      }
+      layer.condition = std::max(layer.condition, tensor.condition);
+      largest = std::max(largest, tensor.total_error);
     }
+    layer.total_error = largest;
     NoteAmplified(layer, amplified);
   }
 }
 
 void NoteAmplified(const BlameLayerRecord& layer, AmplifiedTensors& amplified) {
-  if (layer.condition == 1 || layer.total_error * layer.condition <= 1) return;
   for (const BlameTensorRecord& tensor : layer.outputs) {
-    amplified[tensor.name_in_candidate()] = layer.condition;
+    if (tensor.condition == 1 || tensor.total_error * tensor.condition <= 1) continue;
+    amplified[tensor.name_in_candidate()] = tensor.condition;
   }
 }
 

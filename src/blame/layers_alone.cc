@@ -16,10 +16,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void Raise(double to, std::optional<double>& error) { error = std::max(error.value_or(0), to); }
 
-// Neither by itself nor fused does it do anything wrong.
-bool ErrsOnlyWithin(const BlameLayerRecord& layer) {
-  return layer.total_error > 1 && layer.own_error.value_or(kInfinity) <= 1 &&
-         layer.fused_error.value_or(0) <= 1;
+// Neither by itself nor fused is it anything wrong that a layer makes of this output.
+bool IsRightAlone(const BlameTensorRecord& tensor) {
+  return tensor.own_error.value_or(kInfinity) <= 1 && tensor.fused_error.value_or(0) <= 1;
 }
 
 }  // namespace
@@ -36,8 +35,11 @@ void LayersAlone::Take(std::vector<LayerIsland> islands, const TensorLookup& as_
 
 void LayersAlone::Note(Place place, const TensorJudgement& judged, const ErrorBar& bar,
                        BlameLayerRecord& layer) const {
-  if (fused_) return Raise(judged.times, layer.fused_error);
   BlameTensorRecord& tensor = layer.outputs[place.output];
+  if (fused_) {
+    tensor.fused_error = judged.times;
+    return Raise(judged.times, layer.fused_error);
+  }
   tensor.own_error = judged.times;
   tensor.own_rms = judged.rms;
   tensor.own_bar = bar.rms;
@@ -71,12 +73,18 @@ Status LayersAlone::Measure(const TensorSource& reference, std::span<BlameLayerR
   return {};
 }
 
+// An output that errs although it is right alone asks for it, whatever the others do.
+bool LayersAlone::IsWantedInPlace(const BlameLayerRecord& layer) const {
+  return layer.fused.empty() != fused_ &&
+         std::any_of(layer.outputs.begin(), layer.outputs.end(), [](const auto& tensor) {
+           return tensor.total_error > 1 && IsRightAlone(tensor);
+         });
+}
+
 // Whether nodes do the same alone as within the model: as they are fused there, if they are.
 Status LayersAlone::MeasureInPlace(const TensorSource& candidate,
                                    std::span<BlameLayerRecord> layers) {
-  const auto wanted = [this](const BlameLayerRecord& layer) {
-    return layer.fused.empty() != fused_ && ErrsOnlyWithin(layer);
-  };
+  const auto wanted = [this](const BlameLayerRecord& layer) { return IsWantedInPlace(layer); };
   if (std::none_of(layers.begin(), layers.end(), wanted)) return {};
   VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench_.Run(candidate));
   for (size_t i = 0; i < results.size(); ++i) {
@@ -84,9 +92,11 @@ Status LayersAlone::MeasureInPlace(const TensorSource& candidate,
     if (!wanted(layer)) continue;
     for (size_t k = 0; k < results[i].outputs.size(); ++k) {
       const Tensor* alone = results[i].outputs[k];
-      if (alone == nullptr) continue;
+      BlameTensorRecord& tensor = layer.outputs[k];
+      if (alone == nullptr || !IsRightAlone(tensor)) continue;
       const Tensor& within = *candidate(bench_.islands()[i].outputs[k]);
-      Raise(JudgeTensor(within, *alone, bench_.BarOf(i, k, *alone)).times, layer.in_place_error);
+      tensor.in_place_error = JudgeTensor(within, *alone, bench_.BarOf(i, k, *alone)).times;
+      Raise(*tensor.in_place_error, layer.in_place_error);
     }
   }
   bench_.DropResults();
@@ -104,16 +114,19 @@ bool LayersAlone::Quantises(const Island& island) const {
 // the node: the bars are those of well-conditioned nodes.
 Status LayersAlone::AllowForConditions(const TensorSource& reference, const TensorLookup& as_fed,
                                        std::span<BlameLayerRecord> layers) {
-  std::vector<size_t> which;
+  std::vector<SuspectIsland> suspects;
   for (size_t i = 0; i < layers_.size(); ++i) {
-    const double error = MadeError(layers[layers_[i]], fused_);
-    if (error > 1 && std::isfinite(error) && !Quantises(bench_.islands()[i])) which.push_back(i);
+    if (Quantises(bench_.islands()[i])) continue;
+    std::vector<double> errors = MadeErrors(layers[layers_[i]], fused_);
+    const bool any = std::any_of(errors.begin(), errors.end(),
+                                 [](double e) { return e > 1 && std::isfinite(e); });
+    if (any) suspects.push_back({i, std::move(errors)});
   }
-  if (which.empty()) return {};
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<double> conditions,
-                           MeasureConditions(bench_, which, reference, as_fed));
-  for (size_t i = 0; i < which.size(); ++i) {
-    EaseMadeError(conditions[i], fused_, layers[layers_[which[i]]]);
+  if (suspects.empty()) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::vector<double>> conditions,
+                           MeasureConditions(bench_, suspects, reference, as_fed));
+  for (size_t i = 0; i < suspects.size(); ++i) {
+    EaseMadeErrors(conditions[i], fused_, layers[layers_[suspects[i].island]]);
   }
   return {};
 }

@@ -46,6 +46,7 @@ class LayersAlone {
   Status Measure(const TensorSource& reference, std::span<BlameLayerRecord> layers);
   void Note(Place place, const TensorJudgement& judged, const ErrorBar& bar,
             BlameLayerRecord& layer) const;
+  bool IsWantedInPlace(const BlameLayerRecord& layer) const;
   Status MeasureInPlace(const TensorSource& candidate, std::span<BlameLayerRecord> layers);
   Status AllowForConditions(const TensorSource& reference, const TensorLookup& as_fed,
                             std::span<BlameLayerRecord> layers);

@@ -46,6 +46,7 @@ Json ToJson(const BlameTensorRecord& tensor) {
           {"own_rms", Number(tensor.own_rms)},
           {"total_bar", Number(tensor.total_bar)},
           {"own_bar", Number(tensor.own_bar)},
+          {"condition", Number(tensor.condition)},
           {"bar_why", tensor.bar_why},
           {"reference", ToJson(tensor.reference)},
           {"candidate", ToJson(tensor.candidate)}};
@@ -156,7 +157,8 @@ MagnitudeRecord MagnitudesFrom(const Json& json) {
   return m;
 }
 
-BlameTensorRecord TensorFrom(const Json& json) {
+// Earlier records have a condition number of the layer only.
+BlameTensorRecord TensorFrom(const Json& json, double condition_of_layer) {
   BlameTensorRecord tensor;
   tensor.name = TextFrom(json.at("name"));
   tensor.candidate_name = TextFrom(json.at("candidate_name"));
@@ -171,6 +173,8 @@ BlameTensorRecord TensorFrom(const Json& json) {
   tensor.own_rms = NumberFrom(json.at("own_rms"));
   tensor.total_bar = NumberFrom(json.at("total_bar"));
   tensor.own_bar = NumberFrom(json.at("own_bar"));
+  const bool has_condition = json.contains("condition");
+  tensor.condition = has_condition ? NumberFrom(json.at("condition")) : condition_of_layer;
   tensor.bar_why = TextFrom(json.at("bar_why"));
   tensor.reference = MagnitudesFrom(json.at("reference"));
   tensor.candidate = MagnitudesFrom(json.at("candidate"));
@@ -192,7 +196,9 @@ BlameLayerRecord LayerFrom(const Json& json) {
   if (json.contains("fused")) layer.fused = ListFrom<std::string>(json.at("fused"));
   if (json.contains("fused_error")) layer.fused_error = MaybeNumberFrom(json.at("fused_error"));
   layer.iteration = json.value("iteration", int64_t{0});
-  for (const Json& tensor : json.at("outputs")) layer.outputs.push_back(TensorFrom(tensor));
+  for (const Json& tensor : json.at("outputs")) {
+    layer.outputs.push_back(TensorFrom(tensor, layer.condition));
+  }
   return layer;
 }
 

@@ -89,6 +89,19 @@ TEST(BlameRecord, LayersComeBackAsTheyWere) {
   EXPECT_EQ(layer.outputs[0].candidate.nan_count, 2);
 }
 
+TEST(BlameRecord, AnEarlierLayerGivesItsOutputsItsConditionNumber) {
+  BlameRecord record = Example();
+  record.layers[0].condition = record.layers[0].outputs[0].condition = 30;
+  const auto read = BlameFromJson(ToJson(record));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->layers[0].outputs[0].condition, 30);
+  auto earlier = nlohmann::json::parse(ToJson(record));
+  earlier["layers"][0]["outputs"][0].erase("condition");
+  const auto old = BlameFromJson(earlier.dump());
+  ASSERT_TRUE(old.ok()) << old.status().message();
+  EXPECT_EQ(old->layers[0].outputs[0].condition, 30);
+}
+
 TEST(BlameRecord, DamagedFilesAreRefused) {
   EXPECT_FALSE(BlameFromJson("{").ok());
   EXPECT_FALSE(BlameFromJson(R"({"schema_version": 99, "layers": []})").ok());

@@ -46,6 +46,23 @@ def cancelling(scale=1.0):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def centred(scale=1.0):
+    """Normalised twice: of the second norm's outputs the mean is nothing but rounding."""
+    random = np.random.default_rng(11)
+    weight = (random.normal(size=(48, 48)) / 7).astype(np.float32)
+    weights = [numpy_helper.from_array(weight, "w"),
+               numpy_helper.from_array(np.ones(48, np.float32), "one"),
+               numpy_helper.from_array(np.full(48, scale, np.float32), "scale")]
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"], name="project"),
+             helper.make_node("LayerNormalization", ["p", "one"], ["n"], name="norm"),
+             helper.make_node("LayerNormalization", ["n", "scale"], ["y", "mean"], name="again")]
+    graph = helper.make_graph(
+        nodes, "centred", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 16, 48])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 16, 48]),
+         helper.make_tensor_value_info("mean", TensorProto.FLOAT, [4, 16, 1])], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
 def offset():
     """LayerNormalization of large values that differ little."""
     ones = numpy_helper.from_array(np.ones(64, np.float32), "one")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import onnx
 
-from models import cancelling, offset
+from models import cancelling, centred, offset
 from program import Case, blame
 
 
@@ -26,6 +26,17 @@ class Conditioning(Case):
                              "new=openvino bad.onnx", "--reference", "gold")
         self.assertEqual(ended.returncode, 1)
         self.assertEqual([culprit["node"] for culprit in found["culprits"]], ["project"])
+
+    def test_an_output_that_cancels_does_not_excuse_the_one_beside_it(self):
+        onnx.save(centred(), "good.onnx")
+        onnx.save(centred(scale=1.0001), "bad.onnx")
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=onnxrt bad.onnx", "--reference", "gold")
+        self.assertEqual(ended.returncode, 1, ended.stdout)
+        self.assertEqual([culprit["node"] for culprit in found["culprits"]], ["again"])
+        outputs = {tensor["name"]: tensor for tensor in found["layers"][-1]["outputs"]}
+        self.assertEqual(outputs["y"]["condition"], 1, outputs)
+        self.assertGreater(outputs["y"]["own_error"], 10, outputs)
 
     def test_a_model_that_amplifies_rounding_says_so(self):
         onnx.save(offset(), "model.onnx")

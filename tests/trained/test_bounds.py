@@ -139,7 +139,7 @@ class BodiesTest(unittest.TestCase):
         network, = named_within("silero_vad")
         place = "then_branch__Inline_0__/encoder/1/reparam_conv/Conv"
         bad, saved = self.folder / "bad.onnx", self.folder / "blame.json"
-        # Within the bound of the If; above it, but explained by how ill-conditioned it is.
+        # Within the bound of the If; above it, and its scalar output is ill-conditioned.
         for factor in (1.0001, 1.003):
             with self.subTest(factor=factor):
                 model = onnx.load(network.path)
@@ -158,6 +158,24 @@ class BodiesTest(unittest.TestCase):
                 self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
                 found = json.loads(saved.read_text(encoding="utf-8"))
                 self.assertEqual(found["culprits"][0]["node"], guilty.name, found["culprits"])
+
+    def test_an_ill_conditioned_output_does_not_excuse_the_state_beside_it(self):
+        network, = named_within("silero_vad")
+        place = "then_branch__Inline_0__/encoder/1/reparam_conv/Conv"
+        model = onnx.load(network.path)
+        nodes = list(nodes_within(model.graph))
+        guilty, = (node for node in nodes if node.name.endswith(place))
+        maker, = (node for node in nodes if guilty.input[1] in node.output)
+        weight = maker.attribute[0].t
+        scaled = onnx.numpy_helper.to_array(weight) * numpy.float32(1.003)
+        weight.CopyFrom(onnx.numpy_helper.from_array(scaled, weight.name))
+        found = self.blame(network, model)
+        self.assertEqual([culprit["node"] for culprit in found["culprits"]],
+                         [guilty.name, "If_0"])
+        layer, = (layer for layer in found["layers"] if layer["op_type"] == "If")
+        state = layer["outputs"][1]
+        self.assertEqual(state["condition"], 1, layer)
+        self.assertGreater(state["own_error"], 10, layer)
 
     def test_an_if_runs_alone(self):
         network, = named_within("silero_vad")
