@@ -129,6 +129,13 @@ struct DisturbanceRecord {
   std::string finding;              ///< one sentence; empty: nothing to say
 };
 
+/// One of the model's outputs that is over its bar although no layer makes an error.
+struct BlameOutputCondition {
+  std::string name;      ///< in the candidate
+  double error = 0;      ///< the largest, with probes and without
+  double condition = 0;  ///< what of the error rounding explains; 0: not measured
+};
+
 struct BlameRecord {
   std::string command;
   std::string version;
@@ -149,6 +156,9 @@ struct BlameRecord {
   /// The candidate's condition number: by how many roundoffs its outputs move when each float of
   /// the inputs moves by one step; 0: not measured, since nothing hung on it.
   double condition = 0;
+  /// Of each output that it was measured for; `condition` is the largest of them. Empty in earlier
+  /// records.
+  std::vector<BlameOutputCondition> output_conditions;
   bool quantises_alone = false;  ///< the candidate has quantisers, and the reference none
   int64_t compared = 0;          ///< tensors
   int64_t iterations = 0;        ///< of which each layer has its worst; 0: not known

@@ -355,9 +355,8 @@ class Investigation {
     if (!record.measured) return {};
     DescribeMovement(record);
     if (!record.shown_at) return {};
-    if (ExplainedByRounding(std::max(record.plain_error, record.probed_error), outcome_.record)) {
-      return {};
-    }
+    const double worst = std::max(record.plain_error, record.probed_error);
+    if (ExplainedByRounding(outcome_.record) && worst <= outcome_.record.condition) return {};
     logger_.Start("Probing changed the result: searching for the probes that do it");
     // Of the batch that showed it: all tensors at once may be too many.
     NameSet disturbing(record.shown_by.begin(), record.shown_by.end());
@@ -433,7 +432,7 @@ class Investigation {
     if (reference_ && plain_) FollowBranches();
     if (!reference_) bodies_ = SayThatBodiesAreNotSearched(record);
     if (graph_ && record.culprits.empty()) {
-      std::string note = DescribeCondition(*graph_, record);
+      std::string note = DescribeCondition(record);
       if (!note.empty()) record.notes.push_back(std::move(note));
     }
     if (IsUnexplained()) {

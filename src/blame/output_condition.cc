@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "blame/verdicts.h"
 #include "model/error_model.h"
@@ -12,36 +15,62 @@ namespace vernier {
 namespace {
 
 constexpr size_t kMostNudged = 8;  // iterations
+constexpr uint64_t kOutputDraws = 3;
 
-// The worst total error of an output; 0 where a layer makes an error, which explains it.
-double UnexplainedError(const BlameGraph& graph, const BlameRecord& record) {
-  double worst = record.disturbance.plain_error;
+// An error that is made explains what the outputs differ by.
+bool MakesError(const BlameLayerRecord& layer) {
+  return std::max({layer.own_error.value_or(0), layer.fused_error.value_or(0),
+                   layer.in_place_error.value_or(0)}) > 1;
+}
+
+// The outputs that are over their bars, with probes or without; none where a layer makes an error.
+std::vector<BlameOutputCondition> UnexplainedOutputs(const ConditionScene& scene,
+                                                     const BlameRecord& record) {
+  if (std::any_of(record.layers.begin(), record.layers.end(), MakesError)) return {};
+  std::map<std::string, double> errors = scene.plain->outputs().Errors();
   for (const BlameLayerRecord& layer : record.layers) {
-    const double made = std::max({layer.own_error.value_or(0), layer.fused_error.value_or(0),
-                                  layer.in_place_error.value_or(0)});
-    if (made > 1) return 0;
     for (const BlameTensorRecord& tensor : layer.outputs) {
-      if (graph.IsOutput(tensor.name_in_candidate())) worst = std::max(worst, tensor.total_error);
+      const std::string& name = tensor.name_in_candidate();
+      if (!scene.graph->IsOutput(name)) continue;
+      errors[name] = std::max(errors[name], tensor.total_error);
     }
   }
-  return worst;
+  std::vector<BlameOutputCondition> outputs;
+  for (const auto& [name, error] : errors) {
+    if (error <= 1) continue;
+    const auto found = scene.amplified->find(name);
+    outputs.push_back({name, error, found == scene.amplified->end() ? 0 : found->second});
+  }
+  return outputs;
 }
 
 // How far the outputs move when each input moves by one rounding step.
-Status MeasureCondition(const ConditionScene& scene, BlameRecord& record) {
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, scene.candidate->OpenPlain());
+Status NudgeInputs(const ConditionScene& scene, LiveRunner& session, uint64_t draw,
+                   std::vector<BlameOutputCondition>& outputs) {
   const std::vector<TensorMap>& feeds = scene.plain->feeds();
   for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
     if (scene.interrupted->load() != 0) return Cancelled("interrupted");
     TensorMap nudged = feeds[i];
     for (NamedTensor& input : nudged) {
-      VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor));
+      VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor, draw));
     }
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, scene.candidate->Infer(*session, nudged));
     const double roundoff = CoarsestRoundoff(nudged);
     if (roundoff == 0) continue;
-    record.condition =
-        std::max(record.condition, scene.plain->outputs().Movement(i, outputs) / roundoff);
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, scene.candidate->Infer(session, nudged));
+    const std::map<std::string, double> movements = scene.plain->outputs().Movements(i, made);
+    for (BlameOutputCondition& output : outputs) {
+      const auto moved = movements.find(output.name);
+      if (moved == movements.end() || !std::isfinite(moved->second)) continue;
+      output.condition = std::max(output.condition, moved->second / roundoff);
+    }
+  }
+  return {};
+}
+
+Status MeasureOutputs(const ConditionScene& scene, BlameRecord& record) {
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, scene.candidate->OpenPlain());
+  for (uint64_t draw = 0; draw < kOutputDraws && !ExplainedByRounding(record); ++draw) {
+    VERNIER_TRY(NudgeInputs(scene, *session, draw, record.output_conditions));
   }
   ProbeSide::Close(session);
   return {};
@@ -50,27 +79,28 @@ Status MeasureCondition(const ConditionScene& scene, BlameRecord& record) {
 }  // namespace
 
 Status ExplainOutputs(const ConditionScene& scene, BlameRecord& record) {
-  const double worst = UnexplainedError(*scene.graph, record);
-  if (worst <= 1 || !std::isfinite(worst)) return {};
-  for (const std::string& output : scene.graph->OutputNames()) {
-    const auto found = scene.amplified->find(output);
-    if (found != scene.amplified->end()) {
-      record.condition = std::max(record.condition, found->second);
-    }
-  }
+  std::vector<BlameOutputCondition> outputs = UnexplainedOutputs(scene, record);
+  const bool finite = std::all_of(outputs.begin(), outputs.end(),
+                                  [](const auto& output) { return std::isfinite(output.error); });
+  if (outputs.empty() || !finite) return {};
+  record.output_conditions = std::move(outputs);
   // Flipped steps look like amplified rounding, and have their place in the bars.
   const bool measurable = !HasQuantisers(scene.graph->model());
-  if (measurable && !ExplainedByRounding(worst, record)) {
-    VERNIER_TRY(MeasureCondition(scene, record));
+  if (measurable && !ExplainedByRounding(record)) VERNIER_TRY(MeasureOutputs(scene, record));
+  for (const BlameOutputCondition& output : record.output_conditions) {
+    record.condition = std::max(record.condition, output.condition);
   }
   return {};
 }
 
-std::string DescribeCondition(const BlameGraph& graph, const BlameRecord& record) {
-  const double worst = UnexplainedError(graph, record);
-  if (worst <= 1 || !std::isfinite(worst) || !ExplainedByRounding(worst, record)) return {};
-  return "the outputs differ by " + FormatG(worst, 3) +
-         " times their error bound, which a condition number of " + FormatG(record.condition, 3) +
+std::string DescribeCondition(const BlameRecord& record) {
+  if (!ExplainedByRounding(record)) return {};
+  const auto& outputs = record.output_conditions;
+  const auto worst =
+      std::max_element(outputs.begin(), outputs.end(),
+                       [](const auto& a, const auto& b) { return a.error < b.error; });
+  return "the outputs differ by " + FormatG(worst->error, 3) +
+         " times their error bound, which a condition number of " + FormatG(worst->condition, 3) +
          " explains: the model amplifies rounding, which is no fault of a layer";
 }
 

@@ -21,12 +21,14 @@ struct ConditionScene {
   const std::atomic<int>* interrupted = nullptr;
 };
 
-/// Where outputs are over their bars though no layer makes an error, fills `record.condition`: from
-/// the layers, or from how far the candidate's outputs move when each input moves by one rounding
-/// step. Errors of running; kCancelled.
+/// Where outputs are over their bars though no layer makes an error, fills
+/// `record.output_conditions` and `record.condition`: for each of these outputs from the layers, or
+/// from how far the candidate moves it at most when each input moves by one rounding step, in three
+/// draws for up to eight iterations; it ends with the draw that explains all. Errors of running;
+/// kCancelled.
 Status ExplainOutputs(const ConditionScene& scene, BlameRecord& record);
 
-/// A sentence where `record.condition` explains what the outputs differ by; else empty.
-std::string DescribeCondition(const BlameGraph& graph, const BlameRecord& record);
+/// A sentence where `record.output_conditions` explain what the outputs differ by; else empty.
+std::string DescribeCondition(const BlameRecord& record);
 
 }  // namespace vernier

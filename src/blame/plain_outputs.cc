@@ -4,34 +4,56 @@
 #include <cmath>
 
 namespace vernier {
+namespace {
+
+double WorstOf(const std::map<std::string, TensorJudgement>& judged) {
+  double worst = 0;
+  for (const auto& [name, one] : judged) worst = std::max(worst, one.times);
+  return worst;
+}
+
+}  // namespace
 
 void PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate) {
   bars_->SetFeed(feed);
   iterations_.push_back({feed, std::move(reference), std::move(candidate)});
 }
 
-TensorJudgement PlainOutputs::Between(size_t iteration, const TensorMap& ours,
-                                      const TensorMap& theirs) {
+PlainOutputs::Judgements PlainOutputs::Between(size_t iteration, const TensorMap& ours,
+                                               const TensorMap& theirs) {
   const ErrorBars& bars =
       bars_->For(kReferenceStream, kCandidateStream, iterations_[iteration].reference);
-  TensorJudgement worst;
+  Judgements judged;
   for (const NamedTensor& output : ours) {
     const Tensor* other = Find(theirs, output.name);
     const ErrorBar* bar = bars.Find(output.name);
     if (other == nullptr || bar == nullptr) continue;
-    const TensorJudgement judged = JudgeTensor(output.tensor, *other, *bar);
-    worst.times = std::max(worst.times, judged.times);
-    if (std::isfinite(judged.rms)) worst.rms = std::max(worst.rms, judged.rms);
+    judged[output.name] = JudgeTensor(output.tensor, *other, *bar);
   }
-  return worst;
+  return judged;
 }
 
 double PlainOutputs::Error(size_t iteration, const TensorMap& outputs) {
-  return Between(iteration, iterations_[iteration].reference, outputs).times;
+  return WorstOf(Between(iteration, iterations_[iteration].reference, outputs));
 }
 
-double PlainOutputs::Movement(size_t iteration, const TensorMap& outputs) {
-  return Between(iteration, iterations_[iteration].candidate, outputs).rms;
+std::map<std::string, double> PlainOutputs::Errors() {
+  std::map<std::string, double> errors;
+  for (size_t i = 0; i < iterations_.size(); ++i) {
+    for (const auto& [name, judged] :
+         Between(i, iterations_[i].reference, iterations_[i].candidate)) {
+      errors[name] = std::max(errors[name], judged.times);
+    }
+  }
+  return errors;
+}
+
+std::map<std::string, double> PlainOutputs::Movements(size_t iteration, const TensorMap& outputs) {
+  std::map<std::string, double> movements;
+  for (const auto& [name, judged] : Between(iteration, iterations_[iteration].candidate, outputs)) {
+    movements[name] = judged.rms;
+  }
+  return movements;
 }
 
 void PlainOutputs::Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record) {
@@ -39,7 +61,7 @@ void PlainOutputs::Compare(size_t iteration, const TensorMap& probed, Disturbanc
   const TensorMap& plain = iterations_[iteration].candidate;
   const double plain_error = Error(iteration, plain);
   const double probed_error = Error(iteration, probed);
-  const double moved = Between(iteration, plain, probed).times;
+  const double moved = WorstOf(Between(iteration, plain, probed));
   const bool flips = (plain_error > 1) != (probed_error > 1);
   const bool tells_more = !record.measured || (!record.shown_at && (flips || moved > record.moved));
   if (!tells_more) return;

@@ -1,7 +1,9 @@
 // The model's own outputs without probes, which everything with probes is held against.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "blame/side_bars.h"
@@ -21,16 +23,21 @@ class PlainOutputs {
   /// The worst of the candidate's `outputs` against the reference's, in multiples of its bar.
   double Error(size_t iteration, const TensorMap& outputs);
 
-  /// The root mean square of the differences between `outputs` and the candidate's own, relative;
-  /// the largest of all outputs that are finite.
-  double Movement(size_t iteration, const TensorMap& outputs);
+  /// By the names of the outputs: the candidate's own against the reference's, over all iterations
+  /// the largest, in multiples of the bar.
+  std::map<std::string, double> Errors();
+
+  /// By the names of the outputs: the root mean square of the differences between `outputs` and the
+  /// candidate's own, relative; infinite where they cannot be compared.
+  std::map<std::string, double> Movements(size_t iteration, const TensorMap& outputs);
 
   /// Holds outputs that came with probes against those without; `record` keeps the iteration that
   /// tells most.
   void Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record);
 
  private:
-  TensorJudgement Between(size_t iteration, const TensorMap& ours, const TensorMap& theirs);
+  using Judgements = std::map<std::string, TensorJudgement>;
+  Judgements Between(size_t iteration, const TensorMap& ours, const TensorMap& theirs);
 
   struct Iteration {
     TensorMap feed, reference, candidate;

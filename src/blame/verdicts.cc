@@ -184,13 +184,12 @@ class Court {
       AddAlone(record_.first_nonfinite->node,
                "it makes values that are not finite from finite inputs, on both sides, and NaN "
                "reaches the model's outputs");
-    } else if (record_.output_error > CertainBar() &&
-               !ExplainedByRounding(record_.output_error, record_)) {
+    } else if (record_.output_error > CertainBar() && !ExplainedByRounding(record_)) {
       AddAlone(record_.first_divergence,
                "no single layer makes the error of the outputs (" + Times(record_.output_error) +
                    "): rounding grows on the way; here it first exceeds its error bound");
     } else if (record_.disturbance.measured && record_.disturbance.plain_error > CertainBar() &&
-               !ExplainedByRounding(record_.disturbance.plain_error, record_)) {
+               !ExplainedByRounding(record_)) {
       BlameReferenceProbes();
     }
   }
@@ -248,8 +247,11 @@ void DoubtInputs(const InputTest& is_input, BlameRecord& record) {
   }
 }
 
-bool ExplainedByRounding(double error, const BlameRecord& record) {
-  return error <= record.condition;
+bool ExplainedByRounding(const BlameRecord& record) {
+  const auto& outputs = record.output_conditions;
+  return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [](const auto& output) {
+    return output.error <= output.condition;
+  });
 }
 
 void Accuse(const std::vector<std::string>& outputs, BlameRecord& record) {

@@ -22,8 +22,9 @@ using InputTest = std::function<bool(std::string_view)>;
 /// the inputs may be others than those that the saved outputs were made from.
 void DoubtInputs(const InputTest& is_input, BlameRecord& record);
 
-/// Is an error of the outputs one that rounding of the inputs makes as well? Then it says nothing
-/// of the runtimes. Never where `record.condition` was not measured.
-bool ExplainedByRounding(double error, const BlameRecord& record);
+/// Is the error of each output one that rounding of the inputs makes as well? Then they say nothing
+/// of the runtimes. An output that amplifies rounding excuses no other. Never where
+/// `record.output_conditions` were not measured.
+bool ExplainedByRounding(const BlameRecord& record);
 
 }  // namespace vernier

@@ -48,10 +48,16 @@ TEST(Accuse, NobodyForWhatTheConditionNumberExplains) {
   BlameRecord record;
   record.layers = {LayerForTest("a", "x", 0.5, 0.2), LayerForTest("c", "a_out", 30, 0.2)};
   EXPECT_THAT(Accused(record), ElementsAre("c"));
-  record.condition = 29;
+  record.output_conditions = {{"c_out", 30, 29}};
   EXPECT_THAT(Accused(record), ElementsAre("c"));
-  record.condition = 31;
+  record.output_conditions = {{"c_out", 30, 31}};
   EXPECT_THAT(Accused(record), IsEmpty());
+  record.output_conditions = {{"c_out", 30, 31}, {"d_out", 9, 10}};
+  EXPECT_THAT(Accused(record), IsEmpty());
+  // An output's number is no excuse for another's error.
+  record.output_conditions = {{"c_out", 30, 31}, {"d_out", 17, 1}};
+  EXPECT_THAT(Accused(record), ElementsAre("c"));
+  record.output_conditions = {{"c_out", 30, 31}};
   // It is no excuse for an error that a layer makes.
   record.layers[1] = LayerForTest("c", "a_out", 30, 5);
   EXPECT_THAT(Accused(record), ElementsAre("c"));

@@ -262,6 +262,10 @@ void ReadSummary(const Json& json, BlameRecord& record) {
   record.first_divergence = TextFrom(json.at("first_divergence"));
   record.output_error = NumberFrom(json.at("output_error"));
   if (json.contains("condition")) record.condition = NumberFrom(json.at("condition"));
+  for (const Json& output : json.value("output_conditions", Json::array())) {
+    record.output_conditions.push_back({TextFrom(output.at("name")), NumberFrom(output.at("error")),
+                                        NumberFrom(output.at("condition"))});
+  }
   if (json.contains("quantises_alone")) record.quantises_alone = json.at("quantises_alone");
   if (json.contains("within_bounds")) record.within_bounds = TextFrom(json.at("within_bounds"));
   record.compared = json.value("compared", int64_t{0});
@@ -303,6 +307,12 @@ std::string ToJson(const BlameRecord& record) {
   json["first_divergence"] = Text(record.first_divergence);
   json["output_error"] = Number(record.output_error);
   json["condition"] = Number(record.condition);
+  json["output_conditions"] = Json::array();
+  for (const BlameOutputCondition& output : record.output_conditions) {
+    json["output_conditions"].push_back({{"name", output.name},
+                                         {"error", Number(output.error)},
+                                         {"condition", Number(output.condition)}});
+  }
   json["quantises_alone"] = record.quantises_alone;
   json["within_bounds"] = Text(record.within_bounds);
   json["compared"] = record.compared;

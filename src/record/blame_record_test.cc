@@ -102,6 +102,22 @@ TEST(BlameRecord, AnEarlierLayerGivesItsOutputsItsConditionNumber) {
   EXPECT_EQ(old->layers[0].outputs[0].condition, 30);
 }
 
+TEST(BlameRecord, TheConditionNumbersOfOutputsComeBack) {
+  BlameRecord record = Example();
+  record.output_conditions = {{"y", 20, 30}, {"state", 17, 1}};
+  const auto read = BlameFromJson(ToJson(record));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->output_conditions.size(), 2U);
+  EXPECT_EQ(read->output_conditions[1].name, "state");
+  EXPECT_EQ(read->output_conditions[1].error, 17);
+  EXPECT_EQ(read->output_conditions[1].condition, 1);
+  auto earlier = nlohmann::json::parse(ToJson(record));
+  earlier.erase("output_conditions");
+  const auto old = BlameFromJson(earlier.dump());
+  ASSERT_TRUE(old.ok()) << old.status().message();
+  EXPECT_TRUE(old->output_conditions.empty());
+}
+
 TEST(BlameRecord, DamagedFilesAreRefused) {
   EXPECT_FALSE(BlameFromJson("{").ok());
   EXPECT_FALSE(BlameFromJson(R"({"schema_version": 99, "layers": []})").ok());
