@@ -1,7 +1,6 @@
 #include "blame/plain_outputs.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace vernier {
 namespace {
