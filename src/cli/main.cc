@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -185,8 +184,6 @@ int main(int argc, char** argv) {
   }
   // A file that reaches a limit is an error of that write, not the end of the program.
   std::signal(SIGXFSZ, SIG_IGN);
-  // Names of runners carry the date in the locale's short form, as the peer's do.
-  std::setlocale(LC_TIME, "");
   vernier::EndWithBatch();
   return vernier::Main(std::span(argv, static_cast<size_t>(argc)));
 }
