@@ -101,7 +101,7 @@ class RunnerCheck {
         options_(options),
         shared_(shared),
         errors_only_(shared.logger),
-        again_{shared.execution, shared.interrupted, errors_only_},
+        again_{shared.execution, shared.interrupted, errors_only_, shared.caller},
         drawer_(plan_, shared),
         observer_(observer) {}
 
