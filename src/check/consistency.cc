@@ -294,10 +294,9 @@ Status CheckPropertyNames(const ConsistencyOptions& options) {
 }
 
 Result<ConsistencyRecord> CheckConsistency(const RunPlan& plan, const ConsistencyOptions& options,
-                                           const std::atomic<int>& interrupted, Logger& logger,
+                                           const Probe::Shared& shared,
                                            const PropertyObserver& observer) {
   VERNIER_TRY(CheckPropertyNames(options));
-  const Probe::Shared shared{plan.execution, interrupted, logger};
   ConsistencyRecord record;
   for (const RunnerPlan& runner : plan.runners) {
     RunnerCheck check(plan, options, shared, observer);
