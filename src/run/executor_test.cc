@@ -4,15 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/model_type.h"
 #include "run/fake_workers.h"
 #include "util/no_log.h"
+#include "util/scratch_folder.h"
 
 namespace vernier {
 namespace {
@@ -283,6 +285,48 @@ TEST_F(ExecutorTest, ASignalEndsTheRunAndKeepsWhatWasFinished) {
   EXPECT_FALSE(ran.faults.backend);
   EXPECT_EQ(ran.record.pairs[0].passed_iterations, 1);
   EXPECT_THAT(ran.record.faults, ElementsAre("the run was interrupted in iteration 1 of 3"));
+}
+
+TEST_F(ExecutorTest, SavedOutputsStandInForTheirRunner) {
+  const Result<ScratchFolder> folder = ScratchFolder::Create();
+  ASSERT_TRUE(folder.ok());
+  plan_.save.outputs = folder->path() + "/a.npz";
+  EXPECT_FALSE(Run({{"a", Adds(1)}}).faults.any());
+  plan_.load_outputs = {std::exchange(plan_.save.outputs, "")};
+  plan_.runners.clear();
+  const RunOutcome ran = Run({{"b", WrongIn(2)}});
+  EXPECT_TRUE(ran.faults.mismatch);
+  ASSERT_EQ(ran.record.pairs.size(), 1u);
+  EXPECT_EQ(ran.record.pairs[0].passed_iterations, 2);
+  EXPECT_EQ(ran.record.pairs[0].expected_iterations, 3);
+}
+
+TEST_F(ExecutorTest, OfARunnerThatDiesWhatItHadDoneIsSaved) {
+  const Result<ScratchFolder> folder = ScratchFolder::Create();
+  ASSERT_TRUE(folder.ok());
+  plan_.save.outputs = folder->path() + "/a.npz";
+  EXPECT_TRUE(Run({{"a", Adds(1, InRun(2, Dies()))}}).faults.backend);
+  plan_.load_outputs = {std::exchange(plan_.save.outputs, "")};
+  plan_.runners.clear();
+  const RunOutcome ran = Run({{"b", Adds(1)}});
+  EXPECT_TRUE(ran.faults.incomplete);
+  EXPECT_EQ(ran.record.pairs.at(0).passed_iterations, 2);
+  EXPECT_THAT(ran.record.faults, ElementsAre(HasSubstr("only 2 of 3 iterations")));
+}
+
+TEST_F(ExecutorTest, ValidationFindsNanOnALoneRunner) {
+  plan_.validate = true;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const RunOutcome ran = Run({{"a", Gives({{"y", Floats({2}, {1, nan})}})}});
+  EXPECT_TRUE(ran.faults.mismatch);
+}
+
+TEST_F(ExecutorTest, AComparisonThatWasAskedForNeedsTwoSides) {
+  plan_.comparison_asked = true;
+  const RunOutcome ran = Run({{"a", Adds(1)}});
+  EXPECT_TRUE(ran.faults.incomplete);
+  EXPECT_THAT(ran.record.faults,
+              ElementsAre("--compare-outputs: there is only one side to compare"));
 }
 
 TEST_F(ExecutorTest, SizesThatNobodyGaveAreFound) {
