@@ -101,7 +101,7 @@ class RunnerCheck {
         options_(options),
         shared_(shared),
         errors_only_(shared.logger),
-        again_{shared.execution, shared.interrupted, errors_only_},
+        again_{shared.execution, shared.interrupted, errors_only_, shared.caller},
         drawer_(plan_, shared),
         observer_(observer) {}
 
@@ -294,10 +294,9 @@ Status CheckPropertyNames(const ConsistencyOptions& options) {
 }
 
 Result<ConsistencyRecord> CheckConsistency(const RunPlan& plan, const ConsistencyOptions& options,
-                                           const std::atomic<int>& interrupted, Logger& logger,
+                                           const Probe::Shared& shared,
                                            const PropertyObserver& observer) {
   VERNIER_TRY(CheckPropertyNames(options));
-  const Probe::Shared shared{plan.execution, interrupted, logger};
   ConsistencyRecord record;
   for (const RunnerPlan& runner : plan.runners) {
     RunnerCheck check(plan, options, shared, observer);

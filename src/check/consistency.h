@@ -1,13 +1,12 @@
 // Checks that need no reference: what must hold of each runner by itself.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "check/probe.h"
 #include "record/consistency_record.h"
-#include "util/log.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
@@ -30,7 +29,7 @@ using PropertyObserver =
 /// has its `failure` set, and the others go on. Errors: what is wrong with the model, the inputs or
 /// the command line, and kCancelled.
 Result<ConsistencyRecord> CheckConsistency(const RunPlan& plan, const ConsistencyOptions& options,
-                                           const std::atomic<int>& interrupted, Logger& logger,
+                                           const Probe::Shared& shared,
                                            const PropertyObserver& observer);
 
 }  // namespace vernier

@@ -13,7 +13,7 @@ namespace vernier {
 
 Result<TensorMap> MakeFirstFeed(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                 const Probe::Shared& shared, Logger& logger) {
-  WorkerPool pool(shared.execution, shared.interrupted, logger);
+  WorkerPool pool(shared.execution, shared.interrupted, logger, shared.caller);
   VERNIER_ASSIGN_OR_RETURN(const ScriptedFeeds opened, OpenFeeds(plan, inputs, pool, logger));
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, opened.stream->Next());
   if (!feed) return Malformed("the inputs hold no iteration");
@@ -33,7 +33,7 @@ Result<std::vector<TensorMap>> MakeGivenFeeds(const RunPlan& plan,
   for (const ShapeSpec& shape : shapes) most = std::max(most, ++times[shape.name]);
   RunPlan turns = plan;
   turns.inputs.iterations = most;
-  WorkerPool pool(shared.execution, shared.interrupted, logger);
+  WorkerPool pool(shared.execution, shared.interrupted, logger, shared.caller);
   VERNIER_ASSIGN_OR_RETURN(const ScriptedFeeds opened, OpenFeeds(turns, inputs, pool, logger));
   std::vector<TensorMap> feeds;
   while (static_cast<int64_t>(feeds.size()) < most) {

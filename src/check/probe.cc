@@ -25,7 +25,7 @@ RunnerPlan WithSettings(RunnerPlan plan, const Circumstances& circumstances) {
 Probe::Probe(const Shared& shared, RunnerPlan runner, const Circumstances& circumstances)
     : plan_(WithSettings(std::move(runner), circumstances)),
       execution_(WithEnvironment(shared.execution, circumstances)),
-      pool_(execution_, shared.interrupted, shared.logger),
+      pool_(execution_, shared.interrupted, shared.logger, shared.caller),
       runner_(plan_) {}
 
 Result<std::unique_ptr<Probe>> Probe::Open(const Shared& shared, const RunnerPlan& runner,

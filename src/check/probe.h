@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/caller_objects.h"
 #include "run/live_runner.h"
 #include "run/model_source.h"
 #include "run/worker_pool.h"
@@ -27,6 +28,7 @@ class Probe {
     const ExecutionPlan& execution;
     const std::atomic<int>& interrupted;
     Logger& logger;
+    const CallerObjects* caller = nullptr;  ///< where workers come from others; may be null
   };
 
   /// Where the backend has a plug-in and can be served by Python, too, Python comes second, as in a

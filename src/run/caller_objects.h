@@ -11,6 +11,7 @@
 namespace vernier {
 
 class Worker;
+class WorkerSource;
 
 /// Workers by what they were loaded for.
 using KeptWorkers = std::map<std::string, std::shared_ptr<Worker>>;
@@ -26,6 +27,9 @@ struct CallerObjects {
   /// Workers stay here, with the framework that they loaded, for runs to come. Their log is that of
   /// the run that started them, which has to outlive them. May be null.
   KeptWorkers* kept_workers = nullptr;
+  /// Where workers come from instead of being started (worker_source.h). May be null; it must
+  /// outlive what runs.
+  WorkerSource* workers = nullptr;
 };
 
 /// The backend option of a runner (backend "python") that is such an object.

@@ -74,11 +74,11 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
     : plan_(plan),
       logger_(logger),
       interrupted_(interrupted),
-      pool_(plan.execution, interrupted, logger, caller),
+      pool_(plan.execution, interrupted, logger, caller,
+            plan.lenient ? FrameworkWords::kPassedOn : FrameworkWords::kLogged),
       devices_(logger),
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
                           (caller == nullptr || !caller->keeps_outputs)) {
-  if (plan.lenient) pool_.PassOnWords();
   for (const RunnerPlan& runner : plan.runners) {
     runners_.emplace_back(runner);
     marked_ |= runner.model.edited();

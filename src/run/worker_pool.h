@@ -7,6 +7,7 @@
 
 #include "backend/worker.h"
 #include "run/caller_objects.h"
+#include "run/worker_source.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -19,38 +20,33 @@ bool MayMoveToPython(const RunnerPlan& runner);
 
 class WorkerPool {
  public:
-  /// `interrupted` is set by a signal handler; it must outlive the pool.
-  /// `caller` (may be null) must outlive it, too.
+  /// `interrupted` is set by a signal handler; it must outlive the pool, and so must `plan`,
+  /// `logger` and `caller` (may be null). Workers come from `caller->workers` where it has them,
+  /// else they are started: then `words` says what becomes of what frameworks print.
   WorkerPool(const ExecutionPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-             const CallerObjects* caller = nullptr)
-      : plan_(plan), interrupted_(interrupted), logger_(logger), caller_(caller) {}
+             const CallerObjects* caller = nullptr, FrameworkWords words = FrameworkWords::kLogged)
+      : plan_(plan), caller_(caller), started_(plan, interrupted, logger, caller, words) {}
 
-  /// Passes on what frameworks print, as it is and at every verbosity: so it is with the peer,
-  /// which loads them itself. For workers that are not started yet.
-  void PassOnWords() { passes_on_words_ = true; }
-
-  /// The worker for a runner, started if need be; it loads its framework in the meantime. Runners
-  /// of one backend with the same backend options share one. `runner.place` says who serves a
-  /// backend that has both; kAuto is the user's Python.
+  /// The worker for a runner, started if need be (WorkerSource::StartFor); it loads its framework
+  /// in the meantime. Runners of one backend with the same backend options share one.
   Result<std::shared_ptr<Worker>> Get(const RunnerPlan& runner);
 
-  /// Is the runner's backend one of Python that has a plug-in too, and is that installed?
-  bool HasPluginToo(const RunnerPlan& runner) const;
+  /// See WorkerSource.
+  bool HasPluginToo(const RunnerPlan& runner) { return source().HasPluginToo(runner); }
 
   /// The Python worker for the run's own scripts, which share one.
   Result<std::shared_ptr<Worker>> GetForScripts();
 
  private:
   std::shared_ptr<Worker> FindKept(const std::string& key) const;
-  Result<std::shared_ptr<Worker>> StartAtCaller();
-  Result<std::shared_ptr<Worker>> Start(LoadRequest load, std::vector<std::string> program,
-                                        bool speaks_for_user);
+  WorkerSource& source() {
+    if (caller_ != nullptr && caller_->workers != nullptr) return *caller_->workers;
+    return started_;
+  }
 
   const ExecutionPlan& plan_;
-  const std::atomic<int>& interrupted_;
-  Logger& logger_;
   const CallerObjects* caller_;
-  bool passes_on_words_ = false;
+  StartedWorkers started_;
   std::map<std::string, std::weak_ptr<Worker>> workers_;
   std::shared_ptr<Worker> scripts_;
 };

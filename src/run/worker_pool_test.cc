@@ -6,16 +6,14 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
+#include <string>
+
+#include "run/fake_workers.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
-
-class NoLog final : public Logger {
- public:
-  bool Enabled(Severity) const override { return false; }
-  void Write(Severity, std::string_view, LogColor, bool) override {}
-  void Indent(int) override {}
-};
 
 TEST(WorkerPool, ADeadWorkerIsNotHandedOutAgain) {
   int connections = 0;
@@ -44,6 +42,71 @@ TEST(WorkerPool, ADeadWorkerIsNotHandedOutAgain) {
   ASSERT_TRUE(second.ok()) << second.status().message();
   EXPECT_NE(*second, *first);
   EXPECT_EQ(connections, 2);
+}
+
+RunnerPlan FakeRunner(std::string name) {
+  RunnerPlan runner;
+  runner.name = std::move(name);
+  runner.backend = "fake";
+  return runner;
+}
+
+class PooledWorkers : public testing::Test {
+ protected:
+  PooledWorkers() { caller_.workers = &workers_; }
+
+  // The worker that the pool gives for the runner, whose framework has been waited for.
+  std::shared_ptr<Worker> Get(WorkerPool& pool, const RunnerPlan& runner) {
+    const Result<std::shared_ptr<Worker>> worker = pool.Get(runner);
+    EXPECT_TRUE(worker.ok()) << worker.status().message();
+    if (!worker.ok()) return nullptr;
+    EXPECT_TRUE((*worker)->AwaitLoad().ok());
+    return *worker;
+  }
+
+  ExecutionPlan plan_;
+  const std::atomic<int> interrupted_{0};
+  NoLog log_;
+  testing_workers::FakeWorkers workers_{{}, interrupted_, log_};
+  CallerObjects caller_;
+};
+
+TEST_F(PooledWorkers, AreSharedByRunnersWithTheSameBackendOptions) {
+  WorkerPool pool(plan_, interrupted_, log_, &caller_);
+  const auto first = Get(pool, FakeRunner("a"));
+  EXPECT_EQ(Get(pool, FakeRunner("b")), first);
+  RunnerPlan other = FakeRunner("c");
+  other.backend_options.emplace_back("lib", "/another/libframework.so");
+  EXPECT_NE(Get(pool, other), first);
+}
+
+TEST_F(PooledWorkers, AreNotSharedByRunnersThatInferSideBySide) {
+  plan_.parallel = true;
+  WorkerPool pool(plan_, interrupted_, log_, &caller_);
+  const auto first = Get(pool, FakeRunner("a"));
+  EXPECT_NE(Get(pool, FakeRunner("b")), first);
+}
+
+TEST_F(PooledWorkers, EndWithTheirLastRunnerUnlessTheyAreKept) {
+  WorkerPool pool(plan_, interrupted_, log_, &caller_);
+  Get(pool, FakeRunner("a"));
+  Get(pool, FakeRunner("a"));
+  EXPECT_EQ(workers_.started(), 2u);
+  KeptWorkers kept;
+  caller_.kept_workers = &kept;
+  Get(pool, FakeRunner("a"));
+  WorkerPool next(plan_, interrupted_, log_, &caller_);
+  Get(next, FakeRunner("a"));
+  EXPECT_EQ(workers_.started(), 3u);
+  EXPECT_EQ(kept.size(), 1u);
+}
+
+TEST_F(PooledWorkers, SayWhatIsMissing) {
+  WorkerPool pool(plan_, interrupted_, log_, &caller_);
+  RunnerPlan missing = FakeRunner("a");
+  missing.backend = "another";
+  EXPECT_EQ(pool.Get(missing).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(pool.GetForScripts().status().code(), StatusCode::kUnavailable);
 }
 
 }  // namespace

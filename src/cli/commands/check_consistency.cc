@@ -126,9 +126,10 @@ Result<ConsistencyRecord> Check(const ConsistencyPlan& plan, const Invocation& i
                                 const std::atomic<int>& interrupted, Logger& log) {
   Teller teller(log);
   Keeper keeper(plan.run.save.record, invocation);
+  const Probe::Shared shared{plan.run.execution, interrupted, log};
   VERNIER_ASSIGN_OR_RETURN(
       ConsistencyRecord record,
-      CheckConsistency(plan.run, plan.options, interrupted, log,
+      CheckConsistency(plan.run, plan.options, shared,
                        [&](const ConsistencyRunner& runner, const PropertyRecord& property) {
                          teller.Tell(runner, property);
                          keeper.Keep(runner, property);

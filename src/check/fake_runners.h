@@ -1,0 +1,43 @@
+// Runners for tests of checks: fake workers, and everything that a check needs beside them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "check/probe.h"
+#include "model/model_type.h"
+#include "run/fake_workers.h"
+#include "util/no_log.h"
+#include "vernier/run_plan.h"
+
+namespace vernier::testing_workers {
+
+/// Runners named "a", "b", ..., each of its own model.
+class FakeRunners : public testing::Test {
+ protected:
+  void Make(const std::map<std::string, FakeModel>& models) {
+    for (const auto& [name, model] : models) {
+      RunnerPlan runner;
+      runner.name = name;
+      runner.backend = "fake";
+      runner.model.path = name;
+      runner.model.type = ModelTypeName(ModelType::kEngine);
+      plan_.runners.push_back(runner);
+    }
+    workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
+    caller_.workers = workers_.get();
+  }
+
+  RunPlan plan_;
+  std::atomic<int> interrupted_{0};
+  NoLog log_;
+  std::unique_ptr<FakeWorkers> workers_;
+  CallerObjects caller_;
+  const Probe::Shared shared_{plan_.execution, interrupted_, log_, &caller_};
+};
+
+}  // namespace vernier::testing_workers
