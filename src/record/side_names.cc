@@ -108,8 +108,10 @@ class SideNames {
       const std::string stem = StemOf(side.shown);
       const bool unique = std::ranges::none_of(all, [&](const NamedSide& other) {
         const bool itself = other.name == side.name && other.file == side.file;
+        // What is shown by its file has no stem that could be mistaken.
+        const bool by_name = other.timed() && other.shown != other.file;
         return !itself &&
-               (other.shown == stem || (other.timed() && StemOf(WithoutTime(other.name)) == stem));
+               (other.shown == stem || (by_name && StemOf(WithoutTime(other.name)) == stem));
       });
       if (unique && !stem.empty()) side.shown = stem;
     }
