@@ -187,7 +187,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("passed_iterations", output.passed);
   field("not_verified_iterations", output.not_verified);
   field("iterations_without_numbers", output.without_numbers);
-  field.Derived("passed", [&] { return output.compared > 0 && output.passed == output.compared; });
+  field.Derived("passed", [&] { return output.agrees(); });
   field("elements", output.elements);
   field("elements_differ", output.uneven);
   field("mismatches", output.mismatches);

@@ -30,7 +30,7 @@ Json ComparisonResults(const RunRecord& record) {
       results[output.name] = {
           {"max_error", NumberJson(output.max_absolute_error)},
           {"mean_error", NumberJson(output.mean_absolute_error)},
-          {"passed", output.compared > 0 && output.passed == output.compared},
+          {"passed", output.agrees()},
           {"error_distribution",
            {{"elements", output.elements}, {"out_of_tolerance", output.mismatches}}},
       };
