@@ -163,6 +163,9 @@ struct OutputRecord {
   std::optional<BarRecord> bar;     ///< absent with fixed tolerances
   std::string vacuous;              ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
+
+  /// It was compared, and passed in every iteration.
+  bool agrees() const { return compared > 0 && passed == compared; }
 };
 
 struct PairRecord {

@@ -118,6 +118,39 @@ TEST(BlameRecord, TheConditionNumbersOfOutputsComeBack) {
   EXPECT_TRUE(old->output_conditions.empty());
 }
 
+TEST(BlameRecord, IsWrittenAsItWasRead) {
+  const std::string text = ToJson(Example());
+  const auto record = BlameFromJson(text);
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  EXPECT_EQ(ToJson(*record), text);
+}
+
+TEST(BlameRecord, EarlierRecordsLackWhatCameLater) {
+  auto earlier = nlohmann::json::parse(ToJson(Example()));
+  for (const char* key : {"condition", "fused", "fused_error", "evidence"}) {
+    earlier["layers"][0].erase(key);
+  }
+  earlier["layers"][0]["outputs"][0].erase("reference_dtype");
+  for (const char* key :
+       {"fused_away", "condition", "quantises_alone", "within_bounds", "iterations"}) {
+    earlier.erase(key);
+  }
+  const auto record = BlameFromJson(earlier.dump());
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  EXPECT_EQ(record->layers.at(0).condition, 1);
+}
+
+// An error that is not there must not read as 0.
+TEST(BlameRecord, AnErrorThatIsAbsentIsNamed) {
+  auto json = nlohmann::json::parse(ToJson(Example()));
+  json["layers"][0]["total_error"] = nullptr;
+  EXPECT_EQ(BlameFromJson(json.dump()).status().message(),
+            "field 'layers[0].total_error': expected a number");
+  json["layers"][0].erase("total_error");
+  EXPECT_EQ(BlameFromJson(json.dump()).status().message(),
+            "field 'layers[0].total_error': expected to be there");
+}
+
 TEST(BlameRecord, DamagedFilesAreRefused) {
   EXPECT_FALSE(BlameFromJson("{").ok());
   EXPECT_FALSE(BlameFromJson(R"({"schema_version": 99, "layers": []})").ok());

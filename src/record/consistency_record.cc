@@ -1,58 +1,60 @@
 #include "record/consistency_record.h"
 
-#include "record/record_json.h"
+#include "record/record_visit.h"
 
 namespace vernier {
 namespace {
 
-using Json = RecordJson;
-
 constexpr int kConsistencySchema = 1;
 
-Json ToJson(const std::vector<NotedOutput>& outputs) {
-  Json json = Json::array();
-  for (const NotedOutput& output : outputs) {
-    json.push_back({{"output", output.name}, {"why", TextJson(output.why)}});
-  }
-  return json;
-}
-
-Json ToJson(const PropertyRecord& property) {
-  Json json = {{"name", property.name},
-               {"verdict", PropertyVerdictName(property.verdict)},
-               {"detail", property.detail},
-               {"left_out", ToJson(property.left_out)}};
-  if (property.verdict == PropertyVerdict::kBroken) json["smallest_case"] = property.smallest_case;
-  if (property.verdict == PropertyVerdict::kHolds) {
-    json["times_bar"] = NumberJson(property.times_over);
-  }
-  return json;
-}
-
-Json ToJson(const ConsistencyCoverage& coverage) {
-  return {{"outputs", coverage.outputs},
-          {"elements", coverage.elements},
-          {"shows_nothing", ToJson(coverage.shows_nothing)},
-          {"not_compared", ToJson(coverage.not_compared)},
-          {"no_rows", ToJson(coverage.no_rows)}};
-}
-
-Json ToJson(const ConsistencyRunner& runner) {
-  Json json = {{"name", runner.name},
-               {"backend", runner.backend},
-               {"framework_version", runner.framework_version},
-               {"precision", runner.precision},
-               {"sizes_found", TextJson(runner.sizes_found)},
-               {"failure", TextJson(runner.failure)},
-               {"coverage", ToJson(runner.coverage)},
-               {"properties", Json::array()}};
-  for (const PropertyRecord& property : runner.properties) {
-    json["properties"].push_back(ToJson(property));
-  }
-  return json;
-}
-
 }  // namespace
+
+template <typename Fields>
+void ListFields(Fields& field, const NotedOutput& output) {
+  field("output", output.name);
+  field.Text("why", output.why);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, const PropertyRecord& property) {
+  field("name", property.name);
+  field("verdict", PropertyVerdictName(property.verdict));
+  field("detail", property.detail);
+  field("left_out", property.left_out);
+  if (property.verdict == PropertyVerdict::kBroken) field("smallest_case", property.smallest_case);
+  if (property.verdict == PropertyVerdict::kHolds) field("times_bar", property.times_over);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, const ConsistencyCoverage& coverage) {
+  field("outputs", coverage.outputs);
+  field("elements", coverage.elements);
+  field("shows_nothing", coverage.shows_nothing);
+  field("not_compared", coverage.not_compared);
+  field("no_rows", coverage.no_rows);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, const ConsistencyRunner& runner) {
+  field("name", runner.name);
+  field("backend", runner.backend);
+  field("framework_version", runner.framework_version);
+  field("precision", runner.precision);
+  field.Text("sizes_found", runner.sizes_found);
+  field.Text("failure", runner.failure);
+  field("coverage", runner.coverage);
+  field("properties", runner.properties);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, const ConsistencyRecord& record) {
+  field("schema_version", kConsistencySchema);
+  field("vernier_version", record.version);
+  field("command", record.command);
+  field("complete", record.complete);
+  field("consistent", record.consistent());
+  field("runners", record.runners);
+}
 
 std::string_view PropertyVerdictName(PropertyVerdict verdict) {
   switch (verdict) {
@@ -86,14 +88,7 @@ int64_t ConsistencyRecord::tried() const {
 }
 
 std::string ToJson(const ConsistencyRecord& record) {
-  Json json = {{"schema_version", kConsistencySchema},
-               {"vernier_version", record.version},
-               {"command", record.command},
-               {"complete", record.complete},
-               {"consistent", record.consistent()},
-               {"runners", Json::array()}};
-  for (const ConsistencyRunner& runner : record.runners) json["runners"].push_back(ToJson(runner));
-  return DumpJson(json, 2) + "\n";
+  return DumpJson(WriteFields(record), 2) + "\n";
 }
 
 }  // namespace vernier

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "record/record_json.h"
+#include "record/record_visit.h"
 
 namespace vernier {
 
@@ -25,23 +25,28 @@ const DoctorPart* DoctorRecord::Find(const std::string& name) const {
   return at == parts.end() ? nullptr : &*at;
 }
 
+template <typename Fields>
+void ListFields(Fields& field, const DoctorPart& part) {
+  field("section", part.section);
+  field("name", part.name);
+  field("state", PartStateName(part.state));
+  field.Text("version", part.version);
+  field.Text("path", part.path);
+  field.Text("why", part.why);
+  field.Text("enables", part.enables);
+  field.Text("command", part.command);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, const DoctorRecord& record) {
+  field("schema_version", 1);
+  field("version", record.version);
+  field("parts", record.parts);
+  field("faults", record.faults);
+}
+
 std::string FormatDoctorJson(const DoctorRecord& record) {
-  RecordJson parts = RecordJson::array();
-  for (const DoctorPart& part : record.parts) {
-    parts.push_back({{"section", part.section},
-                     {"name", part.name},
-                     {"state", PartStateName(part.state)},
-                     {"version", TextJson(part.version)},
-                     {"path", TextJson(part.path)},
-                     {"why", TextJson(part.why)},
-                     {"enables", TextJson(part.enables)},
-                     {"command", TextJson(part.command)}});
-  }
-  const RecordJson document = {{"schema_version", 1},
-                               {"version", record.version},
-                               {"parts", std::move(parts)},
-                               {"faults", record.faults}};
-  return DumpJson(document, 2) + "\n";
+  return DumpJson(WriteFields(record), 2) + "\n";
 }
 
 }  // namespace vernier

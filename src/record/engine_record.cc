@@ -30,6 +30,20 @@ void ListFields(Fields& field, EngineProfile& profile) {
   field("shapes", profile.shapes);
 }
 
+// Without the layers, which the report has as texts of TensorRT's.
+template <typename Fields>
+void ListFields(Fields& field, EngineRecord& engine) {
+  field("name", engine.name);
+  field("refittable", engine.refittable);
+  field("device_memory_bytes", engine.device_memory_bytes);
+  field("tensors", engine.tensors);
+  field("profiles", engine.profiles);
+  field("layers_repeat", engine.layers_repeat);
+  field("detailed", engine.detailed);
+  field.Pairs("config", engine.build.config, "setting", "value");
+  field("precisions", engine.build.layers);
+}
+
 namespace {
 
 constexpr const char* kUnknown = "Unknown";
@@ -116,18 +130,10 @@ Result<EngineRecord> EngineFromReport(std::string_view text) {
   if (!json.is_object()) return Malformed("the report of an engine is no JSON object");
   std::string error;
   const RecordFields fields(json, "", &error);
-  FieldReader read(fields);
   EngineRecord engine;
-  read("name", engine.name);
-  read("refittable", engine.refittable);
-  read("device_memory_bytes", engine.device_memory_bytes);
-  read("tensors", engine.tensors);
-  read("profiles", engine.profiles);
-  read("layers_repeat", engine.layers_repeat);
-  read("detailed", engine.detailed);
+  FieldReader reader(fields);
+  ListFields(reader, engine);
   for (const std::string& layer : fields.Texts("layers")) engine.layers.push_back(LayerFrom(layer));
-  read.Pairs("config", engine.build.config, "setting", "value");
-  read("precisions", engine.build.layers);
   if (!error.empty()) return Malformed("the report of an engine: " + error);
   return engine;
 }

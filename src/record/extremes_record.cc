@@ -2,39 +2,67 @@
 
 #include <algorithm>
 
-#include "record/record_json.h"
+#include "record/record_visit.h"
 
 namespace vernier {
 namespace {
 
-using Json = RecordJson;
-
 constexpr int kExtremesSchema = 1;
 
-Json ToJson(const ExtremeAnswer& answer) {
-  return {{"set", answer.set},
-          {"runner", answer.runner},
-          {"failure", TextJson(answer.failure)},
-          {"elements", answer.elements},
-          {"nan", answer.nan},
-          {"infinite", answer.infinite},
-          {"denormal", answer.denormal},
-          {"zero", answer.zero},
-          {"compared", answer.compared},
-          {"beside", TextJson(answer.beside)},
-          {"only_here_not_finite", answer.only_here_not_finite},
-          {"only_here_finite", answer.only_here_finite},
-          {"other_kind", answer.other_kind},
-          {"flushed", answer.flushed},
-          {"kept", answer.kept},
-          {"other_value", answer.other_value},
-          {"other_exact", answer.other_exact},
-          {"other_sign", answer.other_sign},
-          {"output", TextJson(answer.output)},
-          {"not_compared", answer.not_compared}};
+}  // namespace
+
+template <typename Fields>
+void ListFields(Fields& field, const IdleOutput& output) {
+  field("output", output.name);
+  field.Text("why", output.why);
 }
 
-}  // namespace
+template <typename Fields>
+void ListFields(Fields& field, const ExtremeAnswer& answer) {
+  field("set", answer.set);
+  field("runner", answer.runner);
+  field.Text("failure", answer.failure);
+  field("elements", answer.elements);
+  field("nan", answer.nan);
+  field("infinite", answer.infinite);
+  field("denormal", answer.denormal);
+  field("zero", answer.zero);
+  field("compared", answer.compared);
+  field.Text("beside", answer.beside);
+  field("only_here_not_finite", answer.only_here_not_finite);
+  field("only_here_finite", answer.only_here_finite);
+  field("other_kind", answer.other_kind);
+  field("flushed", answer.flushed);
+  field("kept", answer.kept);
+  field("other_value", answer.other_value);
+  field("other_exact", answer.other_exact);
+  field("other_sign", answer.other_sign);
+  field.Text("output", answer.output);
+  field("not_compared", answer.not_compared);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, const ExtremeRunner& runner) {
+  field("name", runner.name);
+  field("backend", runner.backend);
+  field("framework_version", runner.framework_version);
+  field.Text("failure", runner.failure);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, const ExtremesRecord& record) {
+  field("schema_version", kExtremesSchema);
+  field("vernier_version", record.version);
+  field("command", record.command);
+  field("agree", record.agree());
+  field("runners", record.runners);
+  field("answers", record.answers);
+  field("not_tried", record.not_tried);
+  field("integers_kept", record.integers_kept);
+  field("outputs", record.outputs);
+  field.Text("sizes_found", record.sizes_found);
+  field("shows_nothing", record.shows_nothing);
+}
 
 bool ExtremesRecord::agree() const {
   return std::none_of(answers.begin(), answers.end(),
@@ -55,24 +83,6 @@ bool ExtremesRecord::counted_nothing() const {
                       [](const ExtremeAnswer& answer) { return answer.elements > 0; });
 }
 
-std::string ToJson(const ExtremesRecord& record) {
-  Json json = {{"schema_version", kExtremesSchema}, {"vernier_version", record.version},
-               {"command", record.command},         {"agree", record.agree()},
-               {"runners", Json::array()},          {"answers", Json::array()},
-               {"not_tried", record.not_tried},     {"integers_kept", record.integers_kept},
-               {"outputs", record.outputs},         {"sizes_found", TextJson(record.sizes_found)},
-               {"shows_nothing", Json::array()}};
-  for (const IdleOutput& output : record.shows_nothing) {
-    json["shows_nothing"].push_back({{"output", output.name}, {"why", TextJson(output.why)}});
-  }
-  for (const ExtremeRunner& runner : record.runners) {
-    json["runners"].push_back({{"name", runner.name},
-                               {"backend", runner.backend},
-                               {"framework_version", runner.framework_version},
-                               {"failure", TextJson(runner.failure)}});
-  }
-  for (const ExtremeAnswer& answer : record.answers) json["answers"].push_back(ToJson(answer));
-  return DumpJson(json, 2) + "\n";
-}
+std::string ToJson(const ExtremesRecord& record) { return DumpJson(WriteFields(record), 2) + "\n"; }
 
 }  // namespace vernier

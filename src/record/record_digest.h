@@ -1,12 +1,11 @@
-// What a saved record says in short, for tables over many runs.
+// What a record says in short, for tables over many runs.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "vernier/status.h"
+#include "vernier/run_record.h"
 
 namespace vernier {
 
@@ -21,10 +20,9 @@ struct RecordDigest {
   std::string worst_output;
   double worst_times_tolerance = 0;  ///< 0 without a worst output
   std::vector<std::string> saved;    ///< files of tensors
-  std::string error;                 ///< why the run was given up, or the first runner failed
+  std::string error;  ///< why the run was given up, the first runner failed, or a file is missing
 };
 
-/// Reads the JSON of --save-record. kMalformed for anything else.
-Result<RecordDigest> ReadRecordDigest(std::string_view json);
+RecordDigest DigestOf(const RunRecord& record);
 
 }  // namespace vernier

@@ -22,27 +22,24 @@ TEST(RecordDigestTest, SaysWhatTheRecordHolds) {
   record.runners.resize(3);
   record.runners[1].failure = "died";
   record.runners[2].failure = "died too";
-  const Result<RecordDigest> digest = ReadRecordDigest(ToJson(record));
-  ASSERT_TRUE(digest.ok()) << digest.status().message();
-  EXPECT_EQ(digest->outputs, 3);
-  EXPECT_EQ(digest->failed, 2);
-  EXPECT_EQ(digest->worst_output, "bad");
-  EXPECT_EQ(digest->worst_times_tolerance, 3);
-  EXPECT_EQ(digest->error, "died");
+  const RecordDigest digest = DigestOf(record);
+  EXPECT_EQ(digest.outputs, 3);
+  EXPECT_EQ(digest.failed, 2);
+  EXPECT_EQ(digest.worst_output, "bad");
+  EXPECT_EQ(digest.worst_times_tolerance, 3);
+  EXPECT_EQ(digest.error, "died");
 }
 
-TEST(RecordDigestTest, WhatHasTheWrongTypeIsNoPass) {
-  const Result<RecordDigest> digest = ReadRecordDigest(R"({"schema_version": 1, "pairs": [{
-      "outputs": [{"passed": null}, {"passed": "yes", "times_over_tolerance": []}, 7]}]})");
-  ASSERT_TRUE(digest.ok()) << digest.status().message();
-  EXPECT_EQ(digest->outputs, 2);
-  EXPECT_EQ(digest->failed, 2);
-}
-
-TEST(RecordDigestTest, RefusesOtherJson) {
-  for (const char* text : {"", "{", "[]", "{}", "{\"pairs\": []}", "null"}) {
-    EXPECT_EQ(ReadRecordDigest(text).status().code(), StatusCode::kMalformed) << text;
-  }
+// A run that was given up says so before what else went wrong.
+TEST(RecordDigestTest, TheErrorIsTheWeightiestOne) {
+  RunRecord record;
+  record.faults = {"not saved", "nor this"};
+  EXPECT_EQ(DigestOf(record).error, "not saved");
+  record.runners.resize(1);
+  record.runners[0].failure = "died";
+  EXPECT_EQ(DigestOf(record).error, "died");
+  record.error = "given up";
+  EXPECT_EQ(DigestOf(record).error, "given up");
 }
 
 }  // namespace

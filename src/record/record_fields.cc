@@ -19,8 +19,8 @@ std::optional<double> NotFinite(const Json& value) {
 
 }  // namespace
 
-RecordFields::RecordFields(const Json& json, std::string path, std::string* error)
-    : json_(json), path_(std::move(path)), error_(error) {
+RecordFields::RecordFields(const Json& json, std::string path, std::string* error, Absent absent)
+    : json_(json), path_(std::move(path)), error_(error), absent_(absent) {
   if (!json_.is_object()) Complain("", "an object");
 }
 
@@ -42,11 +42,17 @@ std::vector<std::string> RecordFields::Texts(const char* key) const {
 }
 
 bool RecordFields::Flag(const char* key) const {
-  const Json* value = Find(key);
+  constexpr const char* kExpected = "true or false";
+  const Json* value = FindValue(key, kExpected);
   if (value == nullptr) return false;
   if (value->is_boolean()) return value->get<bool>();
-  Complain(key, "true or false");
+  Complain(key, kExpected);
   return false;
+}
+
+double RecordFields::Number(const char* key) const {
+  (void)FindValue(key, "a number");
+  return MaybeNumber(key).value_or(0);
 }
 
 std::optional<double> RecordFields::MaybeNumber(const char* key) const {
@@ -59,10 +65,11 @@ std::optional<double> RecordFields::MaybeNumber(const char* key) const {
 }
 
 int64_t RecordFields::Integer(const char* key) const {
-  const Json* value = Find(key);
+  constexpr const char* kExpected = "a whole number";
+  const Json* value = FindValue(key, kExpected);
   if (value == nullptr) return 0;
   if (value->is_number_integer()) return value->get<int64_t>();
-  Complain(key, "a whole number");
+  Complain(key, kExpected);
   return 0;
 }
 
@@ -92,22 +99,29 @@ bool RecordFields::HoldsWords(const char* key) const {
   return value != nullptr && value->is_string() && !NotFinite(*value);
 }
 
-void RecordFields::Require(std::initializer_list<const char*> keys) const {
-  for (const char* key : keys) {
-    if (json_.is_object() && !json_.contains(key)) Complain(key, "to be there");
-  }
-}
-
 RecordFields RecordFields::Object(const char* key) const {
   static const Json kNothing = Json::object();
   const Json* value = Find(key);
-  return RecordFields(value == nullptr ? kNothing : *value, path_ + key + ".", error_);
+  return RecordFields(value == nullptr ? kNothing : *value, path_ + key + ".", error_, absent_);
 }
 
-const Json* RecordFields::Find(const char* key) const {
+const Json* RecordFields::Look(const char* key) const {
   if (!json_.is_object()) return nullptr;
   const auto found = json_.find(key);
   return found == json_.end() || found->is_null() ? nullptr : &*found;
+}
+
+const Json* RecordFields::Find(const char* key) const {
+  const bool wrong = absent_ == Absent::kWrong && json_.is_object() && !json_.contains(key);
+  if (wrong) Complain(key, "to be there");
+  return Look(key);
+}
+
+// Of what null cannot stand for.
+const Json* RecordFields::FindValue(const char* key, const char* expected) const {
+  const Json* value = Find(key);
+  if (value == nullptr && absent_ == Absent::kWrong) Complain(key, expected);
+  return value;
 }
 
 const Json& RecordFields::List(const char* key) const {

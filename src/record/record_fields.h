@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,21 +11,28 @@
 
 namespace vernier {
 
-/// The fields of one object. Unknown ones are ignored; absent ones and null read as empty, 0, false
-/// or nothing. The first field that has the wrong type is kept as the error of the whole reading,
-/// so that callers need not look after each.
+/// What a field is that is absent.
+enum class Absent : uint8_t {
+  kUsual,  ///< empty, 0, false or nothing, as null is
+  kWrong,  ///< an error, as null is for a number or a flag
+};
+
+/// The fields of one object, and of all within it. Unknown ones are ignored. The first field that
+/// has the wrong type is kept as the error of the whole reading, so that callers need not look
+/// after each.
 class RecordFields {
  public:
   /// `path` is what stands before the fields' names in an error: "runners[0]."; empty for the whole
   /// record. `json` and `error` outlive the object.
-  RecordFields(const RecordJson& json, std::string path, std::string* error);
+  RecordFields(const RecordJson& json, std::string path, std::string* error,
+               Absent absent = Absent::kUsual);
 
   std::string Text(const char* key) const;
   std::vector<std::string> Texts(const char* key) const;
   bool Flag(const char* key) const;
 
   /// "nan", "inf" and "-inf" are numbers too.
-  double Number(const char* key) const { return MaybeNumber(key).value_or(0); }
+  double Number(const char* key) const;
   std::optional<double> MaybeNumber(const char* key) const;
 
   int64_t Integer(const char* key) const;
@@ -39,9 +45,10 @@ class RecordFields {
   /// Text that does not stand for a number.
   bool HoldsWords(const char* key) const;
 
+  /// Neither absent nor null.
   bool Has(const char* key) const { return Find(key) != nullptr; }
-  /// Makes it an error if one of these is absent.
-  void Require(std::initializer_list<const char*> keys) const;
+  /// As Has(), and absence is no error.
+  bool MayHave(const char* key) const { return Look(key) != nullptr; }
 
   RecordFields Object(const char* key) const;
 
@@ -50,18 +57,31 @@ class RecordFields {
   void Each(const char* key, Read read) const {
     size_t index = 0;
     for (const RecordJson& item : List(key)) {
-      read(RecordFields(item, path_ + key + "[" + std::to_string(index++) + "].", error_));
+      read(RecordFields(item, path_ + key + "[" + std::to_string(index++) + "].", error_, absent_));
+    }
+  }
+
+  /// Calls `read` with each key of an object and the number there.
+  template <typename Read>
+  void EachNumber(const char* key, Read read) const {
+    const RecordFields numbers = Object(key);
+    if (!numbers.json_.is_object()) return;
+    for (const auto& [name, value] : numbers.json_.items()) {
+      read(name, numbers.Number(name.c_str()));
     }
   }
 
  private:
+  const RecordJson* Look(const char* key) const;
   const RecordJson* Find(const char* key) const;
+  const RecordJson* FindValue(const char* key, const char* expected) const;
   const RecordJson& List(const char* key) const;
   void Complain(const char* key, const char* expected) const;
 
   const RecordJson& json_;
   std::string path_;
   std::string* error_;
+  Absent absent_;
 };
 
 }  // namespace vernier

@@ -30,16 +30,6 @@ Json PairLine(const PairRecord& pair) {
           {"dropped", pair.dropped}};
 }
 
-Json CulpritLine(const BlameCulprit& culprit) {
-  return {{"kind", "culprit"},
-          {"node", culprit.node},
-          {"op_type", culprit.op_type},
-          {"outputs", culprit.outputs},
-          {"total_error", NumberJson(culprit.total_error)},
-          {"own_error", NumberJson(culprit.own_error)},
-          {"why", culprit.why}};
-}
-
 }  // namespace
 
 std::string ToJsonLines(const RunRecord& record) {
@@ -68,7 +58,11 @@ std::string ToJsonLines(const RunRecord& record) {
     }
   }
   if (record.blame) {
-    for (const BlameCulprit& culprit : record.blame->culprits) add(CulpritLine(culprit));
+    for (const BlameCulprit& culprit : record.blame->culprits) {
+      Json line = {{"kind", "culprit"}};
+      line.update(CulpritJson(culprit));
+      add(line);
+    }
   }
   add({{"kind", "verdict"},
        {"exit_code", record.exit_code},

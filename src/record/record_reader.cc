@@ -7,28 +7,8 @@ namespace {
 
 using Json = RecordJson;
 
-RunRecord ReadWhole(const RecordFields& fields) {
-  RunRecord record;
-  FieldReader field(fields);
-  field("command", record.command);
-  field("vernier_version", record.version);
-  field("origin", record.origin);
-  field("runners", record.runners);
-  field("pairs", record.pairs);
-  record.averaged = fields.Text("aggregation") == "average";
-  field("error", record.error);
-  field("faults", record.faults);
-  field("notes", record.notes);
-  field.Pairs("saved", record.saved, "what", "where");
-  field("exit_code", record.exit_code);
-  field("seconds", record.seconds);
-  field("graph", record.graph);
-  field("profile", record.profile);
-  return record;
-}
-
 Result<RunRecord> ReadBlame(const Json& json, const std::string& what) {
-  Result<BlameRecord> blame = BlameFromJson(json.dump());
+  Result<BlameRecord> blame = BlameFromParsed(json);
   if (blame.ok()) return RecordOf(*std::move(blame));
   return Malformed("'" + what + "' is no record of blame: " + blame.status().message());
 }
@@ -54,7 +34,9 @@ Result<RunRecord> ReadRecord(const std::string& text, const std::string& what) {
   if (error.empty() && !json.contains("pairs")) {
     return Malformed("'" + what + "' is not the record of a run, which --save-record writes");
   }
-  RunRecord record = ReadWhole(fields);
+  RunRecord record;
+  FieldReader reader(fields);
+  ListFields(reader, record);
   if (!error.empty()) return Malformed("'" + what + "': " + error);
   if (!json.contains("blame")) return record;
   VERNIER_ASSIGN_OR_RETURN(const RunRecord blamed, ReadBlame(json["blame"], what));

@@ -161,6 +161,12 @@ TEST(ReadRecord, NamesTheFieldThatHasTheWrongType) {
   EXPECT_THAT(refusal(R"({"schema_version": 99, "pairs": []})"), HasSubstr("schema version 99"));
 }
 
+TEST(ReadRecord, RefusesOtherJson) {
+  for (const char* text : {"", "{", "[]", "{}", "{\"pairs\": []}", "null"}) {
+    EXPECT_EQ(ReadRecord(text, "r.json").status().code(), StatusCode::kMalformed) << text;
+  }
+}
+
 // They have versions too.
 TEST(ReadRecord, RefusesTheRecordsOfOtherCommands) {
   const Status status = ReadRecord(R"({"schema_version": 1, "checks": []})", "c.json").status();

@@ -11,6 +11,7 @@
 
 #include "compare/metric_table.h"
 #include "record/coverage.h"
+#include "record/record_json.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
@@ -186,7 +187,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("passed_iterations", output.passed);
   field("not_verified_iterations", output.not_verified);
   field("iterations_without_numbers", output.without_numbers);
-  field.Derived("passed", output.compared > 0 && output.passed == output.compared);
+  field.Derived("passed", [&] { return output.agrees(); });
   field("elements", output.elements);
   field("elements_differ", output.uneven);
   field("mismatches", output.mismatches);
@@ -224,7 +225,7 @@ void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("second", pair.second);
   field.Text("first_file", pair.first_file);
   field.Text("second_file", pair.second_file);
-  field.Computed("coverage", CountCoverage(pair));
+  field.Derived("coverage", [&] { return CountCoverage(pair); });
   field("compared_iterations", pair.compared_iterations);
   field("passed_iterations", pair.passed_iterations);
   field("rejected_by_strict", pair.rejected);
@@ -340,6 +341,29 @@ template <typename Fields>
 void ListFields(Fields& field, Some<ProfileRecord> auto& profile) {
   field("runners", profile.runners);
   field("points", profile.points);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<RunRecord> auto& record) {
+  field.Derived("schema_version", [] { return kRecordSchemaVersion; });
+  field("vernier_version", record.version);
+  field("command", record.command);
+  field("origin", record.origin);
+  field("exit_code", record.exit_code);
+  field.Derived("complete", [&] { return record.faults.empty() && record.error.empty(); });
+  field.Text("error", record.error);
+  field("faults", record.faults);
+  field("notes", record.notes);
+  field("seconds", record.seconds);
+  field.Choice("aggregation", record.averaged, "average", "per_iteration");
+  field("runners", record.runners);
+  field.Where("pairs", record.pairs, [](const PairRecord& pair) { return !pair.by_layer; });
+  field.Blame("blame", record.blame);
+  field.Derived("inference_results", [&] { return InferenceResults(record); });
+  field.Derived("comparison_results", [&] { return ComparisonResults(record); });
+  field.Pairs("saved", record.saved, "what", "where");
+  field("graph", record.graph);
+  field("profile", record.profile);
 }
 
 }  // namespace vernier

@@ -3,8 +3,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@ namespace vernier {
 
 /// Texts of two fields, as lists of objects: skipped outputs and their reasons.
 using TextPairs = std::vector<std::pair<std::string, std::string>>;
+using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
 class FieldWriter {
  public:
@@ -45,16 +48,57 @@ class FieldWriter {
   void Given(const char* key, const std::optional<T>& value) {
     if (value) json_[key] = JsonOf(*value);
   }
-  /// What readers of the file want to have and we can tell from the rest.
-  void Derived(const char* key, bool value) { json_[key] = value; }
-  template <typename Record>
-  void Computed(const char* key, const Record& record) {
-    json_[key] = JsonOf(record);
+  /// Null unless `known`.
+  template <typename T>
+  void Known(const char* key, const T& value, bool known) {
+    If(known, key, value);
+  }
+  /// Absent from records of earlier versions.
+  template <typename T>
+  void Later(const char* key, const T& value) {
+    (*this)(key, value);
+  }
+  /// What readers of the file want to have and we can tell from the rest, which `make` does.
+  template <typename Make>
+  void Derived(const char* key, Make make) {
+    json_[key] = JsonOf(make());
+  }
+  /// One of two words.
+  void Choice(const char* key, bool value, const char* yes, const char* no) {
+    json_[key] = value ? yes : no;
+  }
+  /// Left out when there is none.
+  void Blame(const char* key, const std::shared_ptr<const BlameRecord>& blame) {
+    if (blame) json_[key] = BlameJson(*blame);
   }
 
   void Pairs(const char* key, const TextPairs& pairs, const char* first, const char* second) {
     json_[key] = RecordJson::array();
     for (const auto& [a, b] : pairs) json_[key].push_back({{first, a}, {second, b}});
+  }
+
+  /// Numbers by names.
+  void Map(const char* key, const NamedNumbers& numbers) {
+    RecordJson& map = json_[key] = RecordJson::object();
+    for (const auto& [name, value] : numbers) map[name] = JsonOf(value);
+  }
+  /// `list` is called for each in the place of ListFields().
+  template <typename Record, typename List>
+  void Each(const char* key, const std::vector<Record>& records, List list) {
+    RecordJson& parts = json_[key] = RecordJson::array();
+    for (const Record& record : records) {
+      FieldWriter part;
+      list(part, record);
+      parts.push_back(part.Take());
+    }
+  }
+  /// Those that `saved` picks.
+  template <typename Record, typename Saved>
+  void Where(const char* key, const std::vector<Record>& records, Saved saved) {
+    RecordJson& parts = json_[key] = RecordJson::array();
+    for (const Record& record : records) {
+      if (saved(record)) parts.push_back(JsonOf(record));
+    }
   }
 
   /// A number whose digits are known where it is whole.
@@ -77,6 +121,8 @@ class FieldWriter {
   static RecordJson JsonOf(bool value) { return value; }
   static RecordJson JsonOf(std::integral auto value) { return value; }
   static RecordJson JsonOf(const std::string& text) { return text; }
+  static RecordJson JsonOf(std::string_view text) { return text; }
+  static RecordJson JsonOf(const char* text) { return text; }
   static RecordJson JsonOf(const std::vector<std::string>& texts) { return texts; }
   static RecordJson JsonOf(const std::vector<int64_t>& numbers) { return numbers; }
   template <typename T>
@@ -92,9 +138,13 @@ class FieldWriter {
   template <typename Record>
   requires std::is_class_v<Record>
   static RecordJson JsonOf(const Record& record) {
-    FieldWriter part;
-    ListFields(part, record);
-    return part.Take();
+    if constexpr (std::is_same_v<Record, RecordJson>) {
+      return record;
+    } else {
+      FieldWriter part;
+      ListFields(part, record);
+      return part.Take();
+    }
   }
 
   RecordJson json_ = RecordJson::object();
@@ -122,10 +172,7 @@ class FieldReader {
   }
   template <typename Record>
   void operator()(const char* key, std::vector<Record>& records) {
-    fields_.Each(key, [&](const RecordFields& part) {
-      FieldReader reader(part);
-      ListFields(reader, records.emplace_back());
-    });
+    Each(key, records, [](auto& part, Record& record) { ListFields(part, record); });
   }
   template <typename Record>
   requires std::is_class_v<Record>
@@ -135,8 +182,8 @@ class FieldReader {
     ListFields(reader, record);
   }
 
-  void Text(const char* key, std::string& text) { (*this)(key, text); }
-  void TextIfAny(const char* key, std::string& text) { (*this)(key, text); }
+  void Text(const char* key, std::string& text) { Later(key, text); }
+  void TextIfAny(const char* key, std::string& text) { Later(key, text); }
   void TextOr(const char* key, std::string& text, const std::string&) { (*this)(key, text); }
   template <typename T>
   void If(bool, const char* key, T& value) {
@@ -146,14 +193,43 @@ class FieldReader {
   void Given(const char* key, std::optional<T>& value) {
     (*this)(key, value);
   }
-  void Derived(const char*, bool) {}
-  template <typename Record>
-  void Computed(const char*, const Record&) {}
+  template <typename T>
+  void Known(const char* key, T& value, bool& known) {
+    known = fields_.Has(key);
+    if (known) (*this)(key, value);
+  }
+  template <typename T>
+  void Later(const char* key, T& value) {
+    if (fields_.MayHave(key)) (*this)(key, value);
+  }
+  template <typename Make>
+  void Derived(const char*, Make) {}
+  void Choice(const char* key, bool& value, const char* yes, const char*) {
+    value = fields_.Text(key) == yes;
+  }
+  /// ReadRecord() does it.
+  void Blame(const char*, std::shared_ptr<const BlameRecord>&) {}
 
   void Pairs(const char* key, TextPairs& pairs, const char* first, const char* second) {
     fields_.Each(key, [&](const RecordFields& part) {
       pairs.emplace_back(part.Text(first), part.Text(second));
     });
+  }
+
+  void Map(const char* key, NamedNumbers& numbers) {
+    fields_.EachNumber(
+        key, [&](const std::string& name, double value) { numbers.emplace_back(name, value); });
+  }
+  template <typename Record, typename List>
+  void Each(const char* key, std::vector<Record>& records, List list) {
+    fields_.Each(key, [&](const RecordFields& part) {
+      FieldReader reader(part);
+      list(reader, records.emplace_back());
+    });
+  }
+  template <typename Record, typename Saved>
+  void Where(const char* key, std::vector<Record>& records, Saved) {
+    (*this)(key, records);
   }
 
   void Whole(const char* key, double& value, std::string& digits) {

@@ -4,7 +4,6 @@
 
 #include "record/record_json.h"
 #include "record/record_visit.h"
-#include "vernier/blame_record.h"
 
 namespace vernier {
 
@@ -24,9 +23,6 @@ std::string DumpJson(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-namespace {
-
-// The two summaries that scripts of the founding documents read.
 Json ComparisonResults(const RunRecord& record) {
   Json results = Json::object();
   for (const PairRecord& pair : record.pairs) {
@@ -34,7 +30,7 @@ Json ComparisonResults(const RunRecord& record) {
       results[output.name] = {
           {"max_error", NumberJson(output.max_absolute_error)},
           {"mean_error", NumberJson(output.mean_absolute_error)},
-          {"passed", output.compared > 0 && output.passed == output.compared},
+          {"passed", output.agrees()},
           {"error_distribution",
            {{"elements", output.elements}, {"out_of_tolerance", output.mismatches}}},
       };
@@ -55,38 +51,6 @@ Json InferenceResults(const RunRecord& record) {
   return results;
 }
 
-}  // namespace
-
-std::string ToJson(const RunRecord& record) {
-  Json json = {
-      {"schema_version", kRecordSchemaVersion},
-      {"vernier_version", record.version},
-      {"command", record.command},
-      {"origin", WriteFields(record.origin)},
-      {"exit_code", record.exit_code},
-      {"complete", record.faults.empty() && record.error.empty()},
-      {"error", TextJson(record.error)},
-      {"faults", record.faults},
-      {"notes", record.notes},
-      {"seconds", record.seconds},
-      {"aggregation", record.averaged ? "average" : "per_iteration"},
-      {"runners", Json::array()},
-      {"pairs", Json::array()},
-  };
-  for (const RunnerRecord& runner : record.runners) json["runners"].push_back(WriteFields(runner));
-  for (const PairRecord& pair : record.pairs) {
-    if (!pair.by_layer) json["pairs"].push_back(WriteFields(pair));
-  }
-  if (record.blame) json["blame"] = Json::parse(ToJson(*record.blame));
-  json["inference_results"] = InferenceResults(record);
-  json["comparison_results"] = ComparisonResults(record);
-  json["saved"] = Json::array();
-  for (const auto& [what, where] : record.saved) {
-    json["saved"].push_back({{"what", what}, {"where", where}});
-  }
-  json["graph"] = record.graph ? WriteFields(*record.graph) : Json();
-  json["profile"] = record.profile ? WriteFields(*record.profile) : Json();
-  return DumpJson(json, 2) + "\n";
-}
+std::string ToJson(const RunRecord& record) { return DumpJson(WriteFields(record), 2) + "\n"; }
 
 }  // namespace vernier

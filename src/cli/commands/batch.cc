@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "cli/batch/batch_models.h"
 #include "cli/batch/batch_result.h"
@@ -18,6 +19,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/option_sets.h"
 #include "cli/script/shell_command.h"
+#include "record/record_digest.h"
 #include "report/junit.h"
 #include "report/report_files.h"
 #include "util/atomic_file.h"
@@ -155,10 +157,11 @@ class Batch {
     const std::string& record = records_[run.index];
     // A run that came to no record may have left that of an earlier one.
     if (TimeOf(record) != run.record_before) {
-      const std::string json = ReadLog(record);
-      const auto digest = ReadRecordDigest(json);
-      if (digest.ok()) result.digest = *digest;
-      Keep(run.index, json);
+      Result<RunRecord> read = ReadRecord(ReadLog(record), record);
+      if (read.ok()) {
+        result.digest = DigestOf(*read);
+        Keep(run.index, *std::move(read));
+      }
     }
     ++finished_;
     log_.Info("[" + std::to_string(finished_) + "/" + std::to_string(models_.size()) + "] " +
@@ -171,12 +174,10 @@ class Batch {
   }
 
   // What a report tells of: tensors' charts and graphs of many models are not among it.
-  void Keep(size_t index, const std::string& json) {
+  void Keep(size_t index, RunRecord record) {
     if (kept_.empty()) return;
-    Result<RunRecord> record = ReadRecord(json, records_[index]);
-    if (!record.ok()) return;
-    record->graph.reset();
-    kept_[index].record = *std::move(record);
+    record.graph.reset();
+    kept_[index].record = std::move(record);
     has_record_[index] = true;
   }
 
