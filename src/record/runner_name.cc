@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <string_view>
 
+#include "util/number_text.h"
+
 namespace vernier {
 namespace {
 
 constexpr std::string_view kTime = "-00/00/00-00:00:00";
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsTime(std::string_view text) {
   return std::ranges::equal(

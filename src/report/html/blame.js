@@ -6,20 +6,20 @@ function blameSection() {
   const culprits = blame.culprits || [];
   const section = make('section', {id: 'blame', 'aria-labelledby': 'blame-title'},
       make('h2', {id: 'blame-title'}, culprits.length ? 'To blame'
-          : blame.withinBounds ? 'No layer exceeds its error bound' : 'Nothing is to blame'));
-  if (blame.withinBounds) section.append(make('p', {}, blame.withinBounds));
+          : blame.within_bounds ? 'No layer exceeds its error bound' : 'Nothing is to blame'));
+  if (blame.within_bounds) section.append(make('p', {}, blame.within_bounds));
   section.append(make('p', {class: 'hint'}, `${shortName(blame.candidate)} against ${shortName(blame.reference)}; errors ` +
       'are in multiples of what faultless runners may differ by. The own error is what a node makes ' +
       'of right inputs, the total error includes what it inherited.'));
   if (culprits.length) section.append(culpritTable(culprits));
-  if (blame.nonFinite) section.append(...nonFiniteParts(blame.nonFinite));
+  if (blame.first_nonfinite) section.append(...nonFiniteParts(blame.first_nonfinite));
   if (blame.disturbance) section.append(...disturbanceParts(blame.disturbance));
-  if (blame.fusedAway) {
+  if (blame.fused_away) {
     section.append(make('details', {},
-        make('summary', {}, `The candidate fuses ${some(blame.fusedAway.length, 'tensor')} away`),
+        make('summary', {}, `The candidate fuses ${some(blame.fused_away.length, 'tensor')} away`),
         make('p', {class: 'hint'}, 'It makes them only when they are asked for. Their errors are of ' +
             'a session of their own; the errors of all others were measured with the fusions in place.'),
-        make('p', {class: 'name'}, blame.fusedAway.join(', '))));
+        make('p', {class: 'name'}, blame.fused_away.join(', '))));
   }
   if (blame.unexposed) {
     section.append(make('details', {},
@@ -34,24 +34,25 @@ function culpritTable(culprits) {
   const columns = [{title: 'node', words: true}, {title: 'operator'},
     {title: 'own error', number: true}, {title: 'total error', number: true},
     {title: 'why', words: true}];
-  const pair = pairs.findIndex((p) => p.byLayer);
+  const pair = pairs.findIndex((p) => p.by_layer);
   const rows = culprits.map((c) => {
     const index = outputsOf(pair).findIndex((output) => (c.outputs || []).includes(output.name));
     const name = index < 0 ? c.node : make('button', {type: 'button', class: 'link',
       onclick: () => showOutput(pair, index)}, c.node);
-    return [name, c.op || '', c.own === undefined ? '\u2013' : show(c.own), show(number(c.total)), c.why || ''];
+    return [name, c.op_type || '', c.own_error === undefined ? '\u2013' : show(c.own_error),
+      show(number(c.total_error)), c.why || ''];
   });
   return plainTable(columns, rows, 'What is to blame, the worst first');
 }
 
 function nonFiniteParts(found) {
   const rows = (found.operands || []).map((o) => [o.name || '', show(number(o.min)), show(number(o.max)),
-    count(o.nan || 0), count(o.inf || 0)]);
+    count(o.nan_count || 0), count(o.infinite_count || 0)]);
   const columns = [{title: 'operand', words: true}, {title: 'smallest', number: true},
     {title: 'largest', number: true}, {title: 'NaN', number: true}, {title: 'infinite', number: true}];
   return [make('h3', {}, 'First NaN or infinity'),
-    make('p', {}, `${found.node} (${found.op || ''}) makes ${count(found.nan || 0)} NaN and ` +
-        `${count(found.inf || 0)} infinite values in ${found.output || ''}, first at ` +
+    make('p', {}, `${found.node} (${found.op_type || ''}) makes ${count(found.nan_count || 0)} NaN and ` +
+        `${count(found.infinite_count || 0)} infinite values in ${found.output || ''}, first at ` +
         `${place(found.first)}, on the side of the ${found.side || ''}, from finite operands:`),
     plainTable(columns, rows, 'Operands')];
 }

@@ -1,10 +1,15 @@
 // The graph on a canvas: thousands of nodes move smoothly. The table of outputs says the same in
 // words.
 
+// Of one without a name, its first output's.
+function nodeName(node) {
+  return node.name || (node.outputs || [])[0] || '';
+}
+
 function graphSection() {
   const anything = pairs.some((pair) => (pair.outputs || []).length);
   const alone = !pairs.length && !(record.runners || []).length;  // a model that was looked at
-  if (!(anything || alone) || !record.graph || !record.graph.nodes.length) return null;
+  if (!(anything || alone) || !record.graph || !record.graph.nodes) return null;
   const graph = record.graph;
   const section = make('section', {id: 'graph', 'aria-labelledby': 'graph-title'});
   section.append(make('div', {class: 'bar'}, make('h2', {id: 'graph-title'}, 'Graph')));
@@ -47,8 +52,8 @@ function graphSection() {
       const node = nodeOf(output);
       if (node === undefined) return;
       const known = byNode.get(node);
-      const worse = !known || verdictOf(output) === 'failed' || number(output.over) > known.over;
-      if (worse) byNode.set(node, {output, index, over: number(output.over)});
+      const worse = !known || verdictOf(output) === 'failed' || number(output.times_over_tolerance) > known.over;
+      if (worse) byNode.set(node, {output, index, over: number(output.times_over_tolerance)});
     });
   }
 
@@ -134,21 +139,21 @@ function graphSection() {
     context.textBaseline = 'middle';
     context.font = '8px ui-sans-serif, system-ui, sans-serif';
     const close = transform.k > 1.8;  // room for a name, whose end tells most
-    context.fillText(graph.nodes[node.index][1].slice(0, 14), x, close ? y - 4 : y, w - 4);
+    context.fillText((graph.nodes[node.index].op_type || '').slice(0, 14), x, close ? y - 4 : y, w - 4);
     if (!close) return;
     context.font = '4.5px ui-monospace, monospace';
-    const name = graph.nodes[node.index][0] || graph.tensors[graph.nodes[node.index][3][0]] || '';
+    const name = nodeName(graph.nodes[node.index]);
     context.fillText((name.length > 18 ? '\u2026' : '') + name.slice(-18), x, y + 5, w - 4);
   }
 
   function describe(index) {
     const node = graph.nodes[index];
     const entry = byNode.get(index);
-    const what = `${node[1]} ${node[0] || graph.tensors[node[3][0]] || ''}`;
+    const what = `${node.op_type || ''} ${nodeName(node)}`;
     if (!entry) return what + ': not compared';
     return `${what}: ${verdictOf(entry.output)}, ` +
-        (entry.output.checked ? show(entry.output.over) + ' times over tolerance' :
-                                'largest absolute error ' + show(entry.output.abs));
+        (entry.output.tolerances_checked ? show(entry.output.times_over_tolerance) + ' times over tolerance' :
+                                'largest absolute error ' + show(entry.output.max_absolute_error));
   }
 
   function nodeAt(event) {

@@ -3,12 +3,12 @@
 
 function layOutGraph(graph, aspect) {
   const producer = new Map();
-  graph.nodes.forEach((node, index) => node[3].forEach((tensor) => {
+  graph.nodes.forEach((node, index) => (node.outputs || []).forEach((tensor) => {
     if (!producer.has(tensor)) producer.set(tensor, index);
   }));
   const nodes = graph.nodes.map((node, index) => ({index, rank: 0, lane: 0, x: 0, y: 0, from: []}));
   graph.nodes.forEach((node, index) => {
-    for (const tensor of node[2]) {
+    for (const tensor of node.inputs || []) {
       const source = producer.get(tensor);
       // What runs later in a damaged file must not make a circle.
       if (source === undefined || source >= index) continue;

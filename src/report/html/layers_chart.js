@@ -39,7 +39,7 @@ function layersSection() {
 
   function drawLayers(data, measure, summary) {
     const width = 760, height = 230, left = 48, right = width - 8, top = 12, bottom = height - 24;
-    const own = data.map((d) => d.output.own).filter((v) => v !== undefined).map(number);
+    const own = data.map((d) => d.output.own_error).filter((v) => v !== undefined).map(number);
     const y = errorScale(data.map((d) => d.value).concat(own), bottom, top,
         measure.bar ? [measure.bar] : []);
     const x = d3.scaleLinear().domain([0, Math.max(1, data.length - 1)]).range([left + 8, right]);
@@ -60,8 +60,8 @@ function layersSection() {
       this.addEventListener('pointerleave', hideTip);
     });
     svg.append('g').selectAll('circle').data(data.map((d, i) => ({...d, i}))
-        .filter((d) => d.output.own !== undefined)).enter().append('circle').attr('class', 'own')
-        .attr('cx', (d) => x(d.i)).attr('cy', (d) => y(number(d.output.own))).attr('r', radius + 2);
+        .filter((d) => d.output.own_error !== undefined)).enter().append('circle').attr('class', 'own')
+        .attr('cx', (d) => x(d.i)).attr('cy', (d) => y(number(d.output.own_error))).attr('r', radius + 2);
     svg.append('text').attr('x', left + 8).attr('y', height - 4).text('first');
     svg.append('text').attr('x', right).attr('y', height - 4).attr('text-anchor', 'end')
         .text('last in the graph\u2019s order');

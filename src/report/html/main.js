@@ -3,8 +3,8 @@
 
 function coverage() {
   const box = document.getElementById('coverage');
-  const lines = pairs.map((pair) => make('p', {}, make('strong', {}, pair.title),
-      ': ' + pair.coverage));
+  const lines = pairs.map((pair, i) => make('p', {}, make('strong', {}, pair.title),
+      ': ' + texts.pairs[i].coverage));
   if (record.error) lines.push(make('p', {class: 'wrong'}, 'The run was given up: ' + record.error));
   for (const runner of record.runners || []) {
     if (runner.failure) {
@@ -18,7 +18,7 @@ function coverage() {
         'so charts and graph are missing here; all numbers are there.'));
   }
   box.replaceChildren(...lines);
-  if (record.next) box.append(make('pre', {id: 'next'}, record.next));
+  if (texts.next) box.append(make('pre', {id: 'next'}, texts.next));
 }
 
 function pairChoice() {
@@ -46,12 +46,13 @@ function runnersSection() {
   const runners = record.runners || [];
   if (!runners.length) return null;
   const fields = [
-    ['framework', (r) => `${r.backend || ''} ${r.version || ''}`], ['device', (r) => r.device],
-    ['precision', (r) => r.precision], ['model', (r) => r.model], ['library', (r) => r.library],
-    ['loaded in', (r) => r.load ? seconds(r.load) : ''], ['iterations', (r) => String(r.iterations || 0)],
-    ['first inference', (r) => r.first ? seconds(r.first) : ''],
-    ['median, p95', (r) => r.median ? `${seconds(r.median)}, ${seconds(r.p95)}` : ''],
-    ['left out', (r) => (r.skipped || []).map((s) => `${s.name}: ${s.why}`).join('; ')],
+    ['framework', (r) => `${r.backend || ''} ${r.framework_version || ''}`], ['device', (r) => r.device],
+    ['precision', (r) => r.precision], ['model', (r) => r.model], ['library', (r) => r.framework_path],
+    ['loaded in', (r) => r.load_seconds ? seconds(r.load_seconds) : ''], ['iterations', (r) => String(r.iterations || 0)],
+    ['first inference', (r) => r.latency_seconds ? seconds(r.latency_seconds.first) : ''],
+    ['median, p95', (r) => r.latency_seconds
+        ? `${seconds(r.latency_seconds.median)}, ${seconds(r.latency_seconds.p95)}` : ''],
+    ['left out', (r) => (r.skipped_outputs || []).map((s) => `${s.name}: ${s.why}`).join('; ')],
     ['failure', (r) => r.failure],
   ];
   const rows = fields.map(([title, of]) => [title, ...runners.map((r) => of(r) || '\u2013')])
@@ -65,17 +66,17 @@ function runnersSection() {
 }
 
 function configurationSection() {
-  const settings = record.settings || [];
+  const settings = origin.settings || [];
   const rows = (given) => settings.filter((s) => Boolean(s.given) === given)
       .map((s) => [s.option, s.value || '']);
   const columns = [{title: 'option'}, {title: 'value', words: true}];
   const section = make('section', {id: 'configuration', 'aria-labelledby': 'configuration-title'},
       make('h2', {id: 'configuration-title'}, 'To do it again'),
-      make('pre', {id: 'repro'}, (record.directory ? `cd ${record.directory}\n` : '') + record.command));
-  section.append(facts([['vernier', record.version], ['started', record.started],
-    ['took', record.seconds ? seconds(record.seconds) : ''], ['exit code', String(record.exitCode || 0)],
-    ['system', record.system],
-    ['processor', record.processor ? `${record.processor}, ${record.processors} threads` : ''],
+      make('pre', {id: 'repro'}, (origin.directory ? `cd ${origin.directory}\n` : '') + texts.command));
+  section.append(facts([['vernier', record.vernier_version], ['started', origin.started],
+    ['took', record.seconds ? seconds(record.seconds) : ''], ['exit code', String(record.exit_code || 0)],
+    ['system', origin.system],
+    ['processor', origin.processor ? `${origin.processor}, ${origin.processors} threads` : ''],
     ['model', record.graph && record.graph.model]]));
   const given = rows(true), defaults = rows(false);
   if (given.length) section.append(make('h3', {}, 'Options given'), plainTable(columns, given, 'Options given'));

@@ -13,8 +13,8 @@ function sum(numbers) {
 // How values are spread on both sides: the first filled, the second as a line.
 function valuesChart(charts, first, second) {
   const width = 360, height = 120, left = 8, right = width - 8, bottom = height - 18;
-  const most = Math.max(1, ...charts.a, ...charts.b);
-  const x = d3.scaleLinear().domain([0, charts.a.length]).range([left, right]);
+  const most = Math.max(1, ...charts.first, ...charts.second);
+  const x = d3.scaleLinear().domain([0, charts.first.length]).range([left, right]);
   // Roots: a bin of a few elements beside one of millions can still be seen.
   const y = d3.scalePow().exponent(0.35).domain([0, most]).range([bottom, 6]);
   const steps = (counts) => counts.concat(counts[counts.length - 1]);
@@ -22,8 +22,8 @@ function valuesChart(charts, first, second) {
   const line = d3.line().curve(d3.curveStepAfter).x((d, i) => x(i)).y((d) => y(d));
   const low = show(charts.low), high = show(charts.high);
   const svg = newSvg(width, height, `Values of ${first} and ${second} from ${low} to ${high}`);
-  svg.append('path').attr('class', 'side-a').attr('d', area(steps(charts.a)));
-  svg.append('path').attr('class', 'side-b').attr('d', line(steps(charts.b)));
+  svg.append('path').attr('class', 'side-a').attr('d', area(steps(charts.first)));
+  svg.append('path').attr('class', 'side-b').attr('d', line(steps(charts.second)));
   svg.append('text').attr('x', left).attr('y', height - 4).text(low);
   svg.append('text').attr('x', right).attr('y', height - 4).attr('text-anchor', 'end').text(high);
   const caption = make('span', {}, make('span', {class: 'key-a'}, first), ' and ',
@@ -37,20 +37,20 @@ function equalText(equal, all) {
   return equal ? `${count(equal)} of ${count(all)} elements do not differ` : `All ${count(all)} elements differ`;
 }
 
-function differencesChart(charts) {
-  const counts = charts.diffs || [];
-  const from = charts.decade || 0;
+function differencesChart(differences) {
+  const counts = differences.counts || [];
+  const from = differences.first_decade || 0;
   const bars = counts.map((n, i) => ({n, label: powerText(10 ** (from + i)), wild: false}));
-  bars.unshift({n: charts.equal || 0, label: '0', wild: false});
-  if (charts.wild) bars.push({n: charts.wild, label: 'NaN, \u221e', wild: true});
+  bars.unshift({n: differences.equal || 0, label: '0', wild: false});
+  if (differences.not_finite) bars.push({n: differences.not_finite, label: 'NaN, \u221e', wild: true});
   const all = sum(bars.map((bar) => bar.n));
   const width = 360, height = 120, bottom = height - 18;
   const x = d3.scaleBand().domain(bars.map((bar, i) => i)).range([8, width - 8]).padding(0.12);
   const y = d3.scalePow().exponent(0.35).domain([0, Math.max(1, ...bars.map((b) => b.n))])
       .range([bottom, 6]);
-  const caption = equalText(charts.equal || 0, all) +
+  const caption = equalText(differences.equal || 0, all) +
       (counts.length ? `; the largest differences are of ${powerText(10 ** (from + counts.length - 1))}` : '') +
-      (charts.wild ? `; ${count(charts.wild)} are NaN or infinite` : '') + '.';
+      (differences.not_finite ? `; ${count(differences.not_finite)} are NaN or infinite` : '') + '.';
   const svg = newSvg(width, height, 'Absolute differences by powers of ten: ' + caption);
   const bar = svg.selectAll('g').data(bars).enter().append('g');
   bar.append('rect').attr('class', 'count').classed('wild', (d) => d.wild)
@@ -67,29 +67,29 @@ function differencesChart(charts) {
   return figureOf('Differences by size', svg.node(), caption);
 }
 
-function axesText(charts, shape) {
-  if (charts.rowAxes === -1) return 'the elements in order, line by line';
+function axesText(heat, shape) {
+  if (heat.row_axes === -1) return 'the elements in order, line by line';
   const axes = (from, to) => to - from === 1 ? `axis ${from}` : `axes ${from} to ${to - 1}`;
-  return `down: ${axes(0, charts.rowAxes)} (${count(charts.ofRows)}), across: ` +
-      `${axes(charts.rowAxes, shape.length)} (${count(charts.ofColumns)})`;
+  return `down: ${axes(0, heat.row_axes)} (${count(heat.matrix_rows)}), across: ` +
+      `${axes(heat.row_axes, shape.length)} (${count(heat.matrix_columns)})`;
 }
 
-function heatText(cell, charts) {
+function heatText(cell, heat) {
   if (cell === '.') return 'no element';
   if (cell === '_') return 'NaN';
   if (cell === '-') return 'infinite';
   if (cell === 'A') return 'no difference';
   const share = (digits64.indexOf(cell) - 1) / 60;
-  const least = number(charts.least), most = number(charts.most);
+  const least = number(heat.least), most = number(heat.most);
   return 'up to about ' + show(least * (most / least) ** share, 2);
 }
 
-function heatChart(charts, shape) {
-  const rows = charts.rows || 0, columns = charts.columns || 0;
+function heatChart(heat, shape) {
+  const rows = heat.rows || 0, columns = heat.columns || 0;
   const width = 360, size = width / Math.max(columns, 12);
   const tall = Math.max(6, Math.min(size, 200 / Math.max(1, rows)));
-  const caption = `Largest absolute difference in each cell, ${show(charts.least)} to ` +
-      `${show(charts.most)} from pale to strong; ${axesText(charts, shape)}.`;
+  const caption = `Largest absolute difference in each cell, ${show(heat.least)} to ` +
+      `${show(heat.most)} from pale to strong; ${axesText(heat, shape)}.`;
   const svg = newSvg(width, rows * tall, 'Where the differences are. ' + caption);
   const mix = d3.interpolateRgb(color('calm-wash'), color('accent'));
   const fill = (cell) => {
@@ -97,12 +97,12 @@ function heatChart(charts, shape) {
     if (cell === '_' || cell === '-') return color('ink');
     return cell === 'A' ? color('wash') : mix((digits64.indexOf(cell) - 1) / 60);
   };
-  const cells = Array.from(charts.cells || '').slice(0, rows * columns);
+  const cells = Array.from(heat.cells || '').slice(0, rows * columns);
   svg.selectAll('rect').data(cells).enter().append('rect')
       .attr('x', (d, i) => (i % columns) * size).attr('y', (d, i) => Math.floor(i / columns) * tall)
       .attr('width', size + 0.3).attr('height', tall + 0.3).attr('fill', fill)
       .each(function(d) {
-        this.addEventListener('pointermove', (event) => showTip(event, heatText(d, charts)));
+        this.addEventListener('pointermove', (event) => showTip(event, heatText(d, heat)));
         this.addEventListener('pointerleave', hideTip);
       });
   return figureOf('Where they are', svg.node(), caption);
@@ -130,14 +130,15 @@ function scatterChart(charts, first, second) {
 }
 
 function outputCharts(output, pair) {
-  const charts = output.charts;
+  const charts = figuresOf(output).charts;
   if (!charts) return [];
   if (charts.missing) return [make('p', {class: 'hint'}, 'No charts: ' + charts.missing + '.')];
   if (!hasCharts) return [];
   const pictures = [];
-  const spread = charts.a && charts.a.length > 0;
+  const spread = charts.first && charts.first.length > 0;
   if (spread) pictures.push(valuesChart(charts, pair.a, pair.b));
-  pictures.push(differencesChart(charts), heatChart(charts, output.shape || []));
+  pictures.push(differencesChart(charts.differences || {}),
+      heatChart(charts.heat || {}, figuresOf(output).shape || []));
   if (spread && charts.points) pictures.push(scatterChart(charts, pair.a, pair.b));
   return pictures;
 }

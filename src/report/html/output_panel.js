@@ -26,26 +26,33 @@ function outputPanel() {
 
 function titleOf(output) {
   const node = nodeOf(output);
-  const made = node === undefined ? [] : [record.graph.nodes[node][1], record.graph.nodes[node][0]];
+  const made = node === undefined ? [] : [record.graph.nodes[node].op_type, record.graph.nodes[node].name];
   const verdict = verdictOf(output);
   const parts = [make('h2', {class: 'name'}, output.name)];
-  const kind = [made.filter(Boolean).join(' '), output.otherType
-    ? `${(output.first || {}).type} against ${output.otherType}` : (output.first || {}).type,
-  shapeText(output.shape)];
+  const kind = [made.filter(Boolean).join(' '), typesText(output),
+    shapeText(figuresOf(output).shape)];
   parts.push(make('p', {class: 'hint'}, kind.filter(Boolean).join(', ')));
   parts.push(make('p', {class: verdict === 'failed' ? 'failed' : ''},
       verdict === 'passed' ? passedText(output) : capital(output.failure || verdict) + '.'));
-  if (output.vacuous) parts.push(make('p', {class: 'failed'}, `It shows nothing: ${output.vacuous}.`));
-  if (output.advice) parts.push(make('p', {}, capital(output.advice) + '.'));
-  if (output.other) {
-    parts.push(make('p', {class: 'hint'}, `Compared with ${output.other}, ${pairedText(output.by)}.`));
+  if (output.vacuous && verdict !== 'failed') parts.push(make('p', {class: 'failed'}, `It shows nothing: ${output.vacuous}.`));
+  const advice = figuresOf(output).suggestion;
+  if (advice) parts.push(make('p', {}, capital(advice) + '.'));
+  if ((output.other_name || '') !== output.name) {
+    const how = pairedText(output.paired_by);
+    parts.push(make('p', {class: 'hint'}, `Compared with ${output.other_name}, ${how}.`));
   }
-  const compared = output.compared || 0;
+  const compared = output.compared_iterations || 0;
   if (compared > 1) {
-    parts.push(make('p', {class: 'hint'}, `${output.passed || 0} of ${compared} iterations passed; ` +
-        `what follows is iteration ${output.iteration || 0}, the worst.`));
+    parts.push(make('p', {class: 'hint'}, `${output.passed_iterations || 0} of ${compared} iterations passed; ` +
+        `what follows is iteration ${figuresOf(output).iteration || 0}, the worst.`));
   }
   return parts;
+}
+
+function typesText(output) {
+  const type = (figuresOf(output).first || {}).dtype;
+  const same = (output.dtype || '') === (output.other_dtype || '');
+  return same ? type : `${type} against ${output.other_dtype}`;
 }
 
 function pairedText(by) {
@@ -54,10 +61,11 @@ function pairedText(by) {
 }
 
 function passedText(output) {
-  if (!output.checked) return 'Passed.';
-  if (output.over === undefined) return 'Within tolerance.';
-  return number(output.over) > 1 ? `Passed, with ${show(output.over)} times what is allowed at its worst.`
-      : `Within tolerance: ${show(output.over)} of what is allowed.`;
+  if (!output.tolerances_checked) return 'Passed.';
+  const over = output.times_over_tolerance;
+  if (!over) return 'Within tolerance.';
+  return number(over) > 1 ? `Passed, with ${show(over)} times what is allowed at its worst.`
+      : `Within tolerance: ${show(over)} of what is allowed.`;
 }
 
 function capital(text) {
@@ -65,9 +73,12 @@ function capital(text) {
 }
 
 function worstOf(output, pair) {
-  if (!output.worst) return [];
-  const rows = output.worst.map((e) => [place(e.at), show(e.a || 0, 9), show(e.b || 0, 9),
-    show(e.abs || 0), show(e.rel || 0), show(e.over || 0, 3)]);
+  const elements = figuresOf(output).worst_elements;
+  if (!elements) return [];
+  const whole = holdsIntegers(output);
+  const rows = elements.map((e) => [place(e.index), showWhole(e.first, whole, 9),
+    showWhole(e.second, whole, 9), showWhole(e.absolute_error, whole, 4), show(e.relative_error || 0),
+    show(e.times_over_tolerance || 0, 3)]);
   const columns = [{title: 'element'}, {title: pair.a, number: true},
     {title: pair.b, number: true}, {title: 'absolute', number: true},
     {title: 'relative', number: true}, {title: 'times over', number: true}];
@@ -75,17 +86,17 @@ function worstOf(output, pair) {
 }
 
 function sidesOf(output, pair) {
-  const sides = [output.first, output.second];
+  const sides = [figuresOf(output).first, figuresOf(output).second];
   if (!sides[0] || !sides[1]) return [];
-  const at = (side, key) => side[key + 'At'] ? ` (first at ${place(side[key + 'At'])})` : '';
+  const at = (side, key) => side['first_' + key] ? ` (first at ${place(side['first_' + key])})` : '';
   const rows = [
-    ['type', ...sides.map((s) => s.type || '')],
+    ['type', ...sides.map((s) => s.dtype || '')],
     // Blame keeps extremes only.
-    ...[['min', 'smallest'], ['max', 'largest'], ['mean', 'mean'], ['std', 'standard deviation']]
+    ...[['min', 'smallest'], ['max', 'largest'], ['mean', 'mean'], ['std_dev', 'standard deviation']]
         .slice(0, record.blame ? 2 : 4)
-        .map(([key, title]) => [title, ...sides.map((s) => show(s[key] || 0, 6))]),
+        .map(([key, title]) => [title, ...sides.map((s) => showWhole(s[key], isWhole(s) && ['min', 'max'].includes(key), 6))]),
   ];
-  for (const [key, title] of [['nan', 'NaN'], ['inf', 'infinite']]) {
+  for (const [key, title] of [['nan', 'NaN'], ['infinite', 'infinite']]) {
     if (!sides.some((s) => s[key])) continue;
     rows.push([title, ...sides.map((s) => count(s[key] || 0) + at(s, key))]);
   }
@@ -96,7 +107,7 @@ function sidesOf(output, pair) {
 // Neighbours with one title share a line.
 function metricsOf(values) {
   const lines = new Map();
-  for (const {name, title, unit = '', digits} of record.metrics) {
+  for (const {name, title, unit = '', digits} of texts.metrics) {
     if (values[name] === undefined) continue;
     const text = show(values[name], digits) + unit;
     lines.set(title, lines.has(title) ? `${lines.get(title)}, ${text}` : text);
@@ -105,27 +116,32 @@ function metricsOf(values) {
 }
 
 function distancesOf(output) {
-  const d = output.dist;
-  const need = output.needAbs === undefined || verdictOf(output) !== 'failed' ? undefined
-      : `absolute ${show(output.needAbs)} or relative ${show(output.needRel)}`;
+  const d = figuresOf(output).distances;
+  const bar = output.auto_tolerance;
+  const need = output.required_absolute_tolerance === undefined || verdictOf(output) !== 'failed' ? undefined
+      : `absolute ${show(output.required_absolute_tolerance)} or relative ` +
+        show(output.required_relative_tolerance);
   const entries = [
-    ['mean absolute error', output.mean === undefined ? undefined : show(output.mean)],
+    ['mean absolute error', output.mean_absolute_error === undefined ? undefined
+        : show(output.mean_absolute_error)],
     ['tolerance that would do', need],
-    ['bar of this output', output.bar === undefined ? undefined
-        : `${show(output.bar)} of ${show(output.barScale)}${output.barWhy ? ', ' + output.barWhy : ''}`],
+    ['bar of this output', bar === undefined ? undefined
+        : `${show(bar.bar)} of ${show(bar.scale)}${bar.why ? ', ' + bar.why : ''}`],
   ];
   if (d) {
     entries.push(...metricsOf(d),
-        ['largest distance', d.ulp === undefined ? undefined : d.ulp + ' ULP']);
+        ['largest distance', d.max_ulp === undefined ? undefined : d.max_ulp + ' ULP']);
   }
   const known = entries.filter((entry) => entry[1] !== undefined);
   return known.length ? [make('h3', {}, 'Distances'), facts(known)] : [];
 }
 
 function gatesOf(output) {
-  if (!output.gates) return [];
-  const rows = output.gates.map((g) => [g.what || '', g.verdict || '',
-    g.value === undefined ? '' : show(g.value), g.bar === undefined ? '' : show(g.bar), g.why || '']);
+  const gates = figuresOf(output).gates || [];
+  // One verdict of `simple` says nothing that the output's does not.
+  if (!gates.length || (gates.length === 1 && gates[0].function === 'simple')) return [];
+  const rows = gates.map((g) => [g.function || '', g.verdict || '',
+    g.value === undefined ? '' : show(g.value), g.threshold === undefined ? '' : show(g.threshold), g.why || '']);
   const columns = [{title: 'measure'}, {title: 'verdict'}, {title: 'value', number: true},
     {title: 'bar', number: true}, {title: 'why', words: true}];
   return [make('h3', {}, 'What was held against a bar'), plainTable(columns, rows, 'Measures')];

@@ -27,6 +27,11 @@ function show(value, digits = 4) {
   return text.replace('e+', 'e').replace(/-/g, '\u2212');
 }
 
+// Integers have all their digits.
+function showWhole(value, whole, digits) {
+  return whole && Number.isSafeInteger(value) ? String(value) : show(value === undefined ? 0 : value, digits);
+}
+
 function count(n) {
   return n.toLocaleString('en').replace(/,/g, '\u202f');
 }

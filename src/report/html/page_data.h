@@ -1,4 +1,4 @@
-// What the page's script draws: a record as short JSON.
+// What the page's script draws: a record, and our words on it, as JSON.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace vernier {
 
-/// One JSON object for a script element: absent fields have their defaults, numbers are rounded,
-/// and no '<' is in the text, so that no name can end the element. The fields: html/record.js.
+/// One JSON object for a script element, without a '<', so that no name can end the element:
+/// `record`, as ToPageJson() writes it, and `texts`, what else the page says of it
+/// (html/record.js).
 std::string MakePageData(const RunRecord& record);
 
 }  // namespace vernier

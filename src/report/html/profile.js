@@ -22,28 +22,29 @@ function pointsTable(profile) {
       'first', 'memory'].map((title) => ({title, number: true})), {title: 'accuracy', words: true}];
   const rows = profile.points.map((p) => {
     if (p.failure) return [p.shapes || '', shortName(p.runner), ...Array(12).fill('\u2013'), p.failure];
-    const noise = '\u00b1 ' + show(number(p.noise) * 100, 2) + ' %';
-    return [p.shapes || '', shortName(p.runner), seconds(p.median), seconds(p.mean), seconds(p.std),
-      seconds(p.min), seconds(p.p90), seconds(p.p95), seconds(p.p99), seconds(p.max), noise,
-      show(p.rate), seconds(p.firstRun), p.memory ? bytes(p.memory) : '\u2013', accuracyOf(p)];
+    const l = p.latency_seconds;
+    const noise = '\u00b1 ' + show(number(l.median_noise) * 100, 2) + ' %';
+    return [p.shapes || '', shortName(p.runner), seconds(l.median), seconds(l.mean), seconds(l.std_dev),
+      seconds(l.min), seconds(l.p90), seconds(l.p95), seconds(l.p99), seconds(l.max), noise,
+      show(p.per_second || 0), seconds(p.first_seconds), p.peak_memory_bytes ? bytes(p.peak_memory_bytes) : '\u2013', accuracyOf(p)];
   });
   return plainTable(columns, rows, 'Latency of each runner with each set of shapes');
 }
 
 function accuracyOf(point) {
-  if (point.accuracy === 'differs') {
-    return make('span', {class: 'failed'}, `differs: ${show(point.over)} times over tolerance`);
-  }
-  return point.accuracy === 'matches' ? 'matches' : point.why || 'not known';
+  const accuracy = point.accuracy || {};
+  if (!accuracy.compared) return accuracy.why || 'not known';
+  return accuracy.passed ? 'matches' : make('span', {class: 'failed'},
+      `differs: ${show(accuracy.times_over_tolerance)} times over tolerance`);
 }
 
 function latencyChart(profile) {
-  const points = profile.points.filter((p) => !p.failure && number(p.median) > 0);
+  const points = profile.points.filter((p) => !p.failure && number(p.latency_seconds.median) > 0);
   const shapes = [...new Set(profile.points.map((p) => p.shapes || ''))];
   const runners = (profile.runners || []).map((r) => r.name);
   const width = 760, height = 240, left = 64, right = width - 130, top = 12, bottom = height - 40;
   const x = d3.scalePoint().domain(shapes).range([left + 24, right - 24]);
-  const all = points.flatMap((p) => [number(p.min), number(p.p99)]).filter((v) => v > 0);
+  const all = points.flatMap((p) => [number(p.latency_seconds.min), number(p.latency_seconds.p99)]).filter((v) => v > 0);
   if (!all.length) return make('p', {class: 'hint'}, 'The runners tell no times of their inferences.');
   const y = d3.scaleLog().domain([Math.min(...all) / 1.2, Math.max(...all) * 1.2]).range([bottom, top]);
   const summary = 'Median latency of ' + runners.map(shortName).join(', ') + '; lines from the fastest to the 99th percentile.';
@@ -58,19 +59,19 @@ function latencyChart(profile) {
     if (!mine.length) return;
     const at = (p) => x(p.shapes || '') + (i - (runners.length - 1) / 2) * step;
     svg.append('path').attr('class', 'series')
-        .attr('d', d3.line().x(at).y((p) => y(number(p.median)))(mine));
+        .attr('d', d3.line().x(at).y((p) => y(number(p.latency_seconds.median)))(mine));
     const mark = svg.append('g').selectAll('g').data(mine).enter().append('g');
     mark.append('line').attr('class', 'series').attr('x1', at).attr('x2', at)
-        .attr('y1', (p) => y(number(p.min) || number(p.median))).attr('y2', (p) => y(number(p.p99)));
-    mark.append('circle').attr('class', 'marker').classed('failed', (p) => p.accuracy === 'differs')
-        .attr('cx', at).attr('cy', (p) => y(number(p.median))).attr('r', 4)
+        .attr('y1', (p) => y(number(p.latency_seconds.min) || number(p.latency_seconds.median))).attr('y2', (p) => y(number(p.latency_seconds.p99)));
+    mark.append('circle').attr('class', 'marker').classed('failed', (p) => p.accuracy.compared && !p.accuracy.passed)
+        .attr('cx', at).attr('cy', (p) => y(number(p.latency_seconds.median))).attr('r', 4)
         .each(function(p) {
           this.addEventListener('pointermove', (event) => showTip(event,
-              `${shortName(runner)}, ${p.shapes}: ${seconds(p.median)}`));
+              `${shortName(runner)}, ${p.shapes}: ${seconds(p.latency_seconds.median)}`));
           this.addEventListener('pointerleave', hideTip);
         });
     const last = mine[mine.length - 1];
-    svg.append('text').attr('x', at(last) + 10).attr('y', y(number(last.median))).attr('dy', '0.32em')
+    svg.append('text').attr('x', at(last) + 10).attr('y', y(number(last.latency_seconds.median))).attr('dy', '0.32em')
         .text(shortName(runner).slice(0, 24));
   });
   const every = Math.ceil(shapes.length / 6);
@@ -84,13 +85,13 @@ function latencyChart(profile) {
 }
 
 function layersTable(point) {
-  if (point.failure || (!point.layers && !point.noLayers)) return null;
+  if (point.failure || (!point.layers && !point.layers_missing)) return null;
   const title = `Layers of ${shortName(point.runner)}${point.shapes ? ', ' + point.shapes : ''}`;
-  if (!point.layers) return make('p', {class: 'hint'}, `${title}: ${point.noLayers}.`);
-  const all = sum(point.layers.map((layer) => number(layer.s)));
+  if (!point.layers) return make('p', {class: 'hint'}, `${title}: ${point.layers_missing}.`);
+  const all = sum(point.layers.map((layer) => number(layer.seconds)));
   const most = 40;
   const rows = point.layers.slice(0, most).map((layer) => [layer.name || '', layer.type || '',
-    seconds(layer.s), show(100 * number(layer.s) / all, 3) + ' %']);
+    seconds(layer.seconds), show(100 * number(layer.seconds) / all, 3) + ' %']);
   const left = point.layers.length - rows.length;
   return make('details', {}, make('summary', {}, title),
       plainTable([{title: 'layer', words: true}, {title: 'type'}, {title: 'time', number: true},

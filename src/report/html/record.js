@@ -1,12 +1,15 @@
 'use strict';
-// The record that src/report/html/page_data.cc wrote. Fields that are absent are 0, false, empty or
-// not known; numbers that JSON lacks are the words nan, inf and -inf.
-const record = JSON.parse(document.getElementById('record').textContent);
+// The record as --save-record writes it, by docs/formats/run-record.md, but that what is null, false or
+// empty is absent, and integers that a number would round are texts; numbers that JSON lacks are the
+// words nan, inf and -inf. `texts` has what a record has not: sentences, and the verdict on each output.
+const {record, texts} = JSON.parse(document.getElementById('record').textContent);
 const hasCharts = typeof d3 !== 'undefined';
 const pairs = record.pairs || [];
-for (const pair of pairs) {
-  for (const output of pair.outputs || []) output.name = output.name || '';
-}
+const origin = record.origin || {};
+pairs.forEach((pair, i) => (pair.outputs || []).forEach((output, j) => {
+  output.name = output.name || '';
+  Object.assign(output, texts.pairs[i].outputs[j]);
+}));
 
 // Polygraphy's names of runners end with the time of the run, which is the same for all of them.
 const sides = new Set(pairs.flatMap((pair) => [pair.first, pair.second])
@@ -19,7 +22,7 @@ function shortName(name) {
 for (const pair of pairs) {
   pair.a = shortName(pair.first);
   pair.b = shortName(pair.second);
-  pair.title = `${pair.a} vs. ${pair.b}` + (pair.byLayer ? ', layer by layer' : '');
+  pair.title = `${pair.a} vs. ${pair.b}` + (pair.by_layer ? ', layer by layer' : '');
 }
 
 // What the reader has chosen. `listeners` are called with the name of what changed.
@@ -28,7 +31,7 @@ const state = {pair: 0, output: -1, listeners: []};
 state.pair = Math.max(0, pairs.findIndex((pair) =>
   (pair.outputs || []).some((output) => output.verdict === 'failed')));
 // What is to blame is seen where the layers are.
-if (record.blame && record.blame.culprits) state.pair = pairs.findIndex((pair) => pair.byLayer);
+if (record.blame && record.blame.culprits) state.pair = pairs.findIndex((pair) => pair.by_layer);
 
 function change(what, values) {
   Object.assign(state, values);
@@ -52,15 +55,28 @@ function outputsOf(pair) {
 }
 
 function verdictOf(output) {
-  return output.verdict || 'passed';
+  return output.verdict;
+}
+
+// Its worst iteration.
+function figuresOf(output) {
+  return output.worst_iteration || {};
+}
+
+function isWhole(side) {
+  return /^u?int/.test((side || {}).dtype);
+}
+
+function holdsIntegers(output) {
+  const {first, second} = figuresOf(output);
+  return output.whole || (isWhole(first) && isWhole(second));
 }
 
 // Each output's node, where a graph was saved: tensor names are the join.
 const producers = new Map();
 if (record.graph) {
-  record.graph.nodes.forEach((node, index) => {
-    for (const tensor of node[3]) {
-      const name = record.graph.tensors[tensor];
+  (record.graph.nodes || []).forEach((node, index) => {
+    for (const name of node.outputs || []) {
       if (!producers.has(name)) producers.set(name, index);
     }
   });
@@ -68,7 +84,7 @@ if (record.graph) {
 
 function nodeOf(output) {
   const node = producers.get(output.name);
-  return node === undefined ? producers.get(output.other) : node;
+  return node === undefined ? producers.get(output.other_name) : node;
 }
 
 // Outputs in the order of the graph; those that no node makes keep their places at the end.
@@ -87,15 +103,15 @@ function inGraphOrder(pair) {
 const measures = {
   over: {
     label: 'times over tolerance',
-    of: (output) => output.checked ? number(output.over) : undefined,
+    of: (output) => output.tolerances_checked ? number(output.times_over_tolerance) : undefined,
     bar: 1,
   },
   abs: {
     label: 'largest absolute error',
-    of: (output) => output.abs === undefined ? undefined : number(output.abs),
+    of: (output) => output.max_absolute_error === undefined ? undefined : number(output.max_absolute_error),
   },
   rel: {
     label: 'largest relative error',
-    of: (output) => output.rel === undefined ? undefined : number(output.rel),
+    of: (output) => output.max_relative_error === undefined ? undefined : number(output.max_relative_error),
   },
 };

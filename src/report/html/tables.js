@@ -4,7 +4,7 @@ const firstRows = 200;
 
 // A saved record of blame has the layers' errors and no more.
 const hasDifferences = () => !record.blame ||
-    pairs.some((pair) => (pair.outputs || []).some((output) => output.abs !== undefined));
+    pairs.some((pair) => (pair.outputs || []).some((output) => output.max_absolute_error !== undefined));
 
 const outputColumns = [
   {key: 'place', title: 'order', number: true, of: (entry) => entry.position},
@@ -13,10 +13,10 @@ const outputColumns = [
   {key: 'verdict', title: 'verdict', of: (entry) => verdictOf(entry.output)},
   {key: 'over', title: 'times over', number: true, of: (entry) => measures.over.of(entry.output)},
   {key: 'own', title: 'own error', number: true, when: () => Boolean(record.blame),
-    of: (entry) => entry.output.own === undefined ? undefined : number(entry.output.own)},
+    of: (entry) => entry.output.own_error === undefined ? undefined : number(entry.output.own_error)},
   {key: 'abs', title: 'max abs', when: hasDifferences, number: true, of: (entry) => measures.abs.of(entry.output)},
   {key: 'out', title: 'out', number: true, when: hasDifferences,
-    of: (entry) => entry.output.checked ? entry.output.out || 0 : undefined},
+    of: (entry) => entry.output.tolerances_checked ? entry.output.mismatches || 0 : undefined},
 ];
 
 function compareValues(a, b) {
@@ -66,7 +66,7 @@ function outputsSection() {
     const entries = inGraphOrder(state.pair).map((entry, i) => {
       const node = nodeOf(entry.output);
       return {...entry, position: i + 1,
-        op: node === undefined ? undefined : record.graph.nodes[node][1]};
+        op: node === undefined ? undefined : record.graph.nodes[node].op_type};
     });
     const kept = entries.filter((entry) => entry.output.name.toLowerCase().includes(wanted) &&
         (!verdict.value || verdictOf(entry.output) === verdict.value));
@@ -86,7 +86,7 @@ function outputsSection() {
       if (column.key === 'name') {
         return make('td', {class: 'words'}, make('button', {type: 'button', class: 'link'}, value));
       }
-      const whole = column.key === 'abs' && entry.output.whole && Number.isSafeInteger(value);
+      const whole = column.key === 'abs' && holdsIntegers(entry.output) && Number.isSafeInteger(value);
       const text = column.number && column.key !== 'place' && column.key !== 'out' && !whole
           ? show(value) : value === undefined ? '\u2013' : String(value);
       return make('td', {class: column.number ? 'number' : column.key}, text);

@@ -1,0 +1,55 @@
+#include "record/page_json.h"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "record/record_visit.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// Enough to tell neighbouring float32 values apart.
+constexpr int kPageDigits = 9;
+constexpr double kLargestExact = 0x1p53;
+
+bool GoesWithoutSaying(const RecordJson& json) {
+  return json.is_null() || json == false || json == "" || (json.is_structured() && json.empty());
+}
+
+RecordJson Shortened(const RecordJson& json) {
+  if (json.is_number_float()) {
+    return std::strtod(FormatG(json.get<double>(), kPageDigits).c_str(), nullptr);
+  }
+  if (json.is_number_integer()) {
+    return std::fabs(json.get<double>()) > kLargestExact ? RecordJson(json.dump()) : json;
+  }
+  if (!json.is_structured()) return json;
+  RecordJson out = json.is_array() ? RecordJson::array() : RecordJson::object();
+  for (const auto& [key, value] : json.items()) {
+    RecordJson part = Shortened(value);
+    if (json.is_array()) {
+      out.push_back(std::move(part));
+    } else if (!GoesWithoutSaying(part)) {
+      out[key] = std::move(part);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ToPageJson(const RunRecord& record) {
+  RecordJson json = WriteFields(record);
+  json.erase("inference_results");
+  json.erase("comparison_results");
+  if (record.blame) json["blame"].erase("layers");
+  for (const PairRecord& pair : record.pairs) {
+    if (!pair.by_layer) continue;
+    json["pairs"].push_back(WriteFields(pair));
+    json["pairs"].back()["by_layer"] = true;
+  }
+  return DumpJson(Shortened(json), -1);
+}
+
+}  // namespace vernier
