@@ -15,7 +15,7 @@ from models import chain
 from program import FUSING, VERNIER, Case, blame, two_models
 
 def branches(factor):
-    """An If whose other branch takes no batch of 1: what it squeezes has then one dimension only."""
+    """An If whose other branch takes no batch of 1: it squeezes that away, and a rank with it."""
     never = helper.make_graph(
         [helper.make_node("Squeeze", ["x"], ["flat"]),
          helper.make_node("Gemm", ["flat", "square"], ["made"]),
