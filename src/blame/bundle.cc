@@ -117,13 +117,32 @@ class Bundle {
  private:
   std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
 
+  // Runtimes hold every body against the sizes that they know, also the branch that such sizes
+  // never reach: of inputs of nodes with bodies, only what the model itself knows is declared.
+  Result<bool> HasBodies() const {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> nodes,
+                             NodesBetween(graph_.model(), inputs_, outputs_));
+    return std::any_of(nodes.begin(), nodes.end(), [&](uint32_t index) {
+      return graph_.graph().nodes[index].subgraph_count > 0;
+    });
+  }
+
+  // The rank stays in any case: some runtimes take an input without one for a scalar.
+  static std::vector<Dim> ShapeFor(const Tensor& tensor, const TensorInfo& known, bool bodies) {
+    std::vector<Dim> shape;
+    for (const int64_t dim : tensor.dims()) shape.push_back({dim, {}});
+    if (!bodies) return shape;
+    if (known.shape && known.shape->size() == shape.size()) return *known.shape;
+    return std::vector<Dim>(shape.size(), Dim{-1, {}});
+  }
+
   Status WriteModel() {
+    VERNIER_ASSIGN_OR_RETURN(const bool bodies, HasBodies());
     CutPlan plan;
     for (const NamedTensor& input : feed_) {
-      TensorInfo info{input.name, DType::kUndefined, std::vector<Dim>()};
-      for (const int64_t dim : input.tensor.dims()) info.shape->push_back({dim, {}});
       const std::vector<TensorInfo> known =
           DescribeTensors(graph_.model(), std::span(&input.name, 1));
+      TensorInfo info{input.name, DType::kUndefined, ShapeFor(input.tensor, known[0], bodies)};
       info.dtype = known[0].dtype != DType::kUndefined ? known[0].dtype : input.tensor.dtype();
       plan.inputs.push_back(std::move(info));
     }

@@ -1,8 +1,9 @@
 #include "blame/memory_plan.h"
 
 #include <algorithm>
-#include <fstream>
-#include <string>
+#include <optional>
+
+#include "util/process_memory.h"
 
 namespace vernier {
 namespace {
@@ -18,12 +19,8 @@ constexpr uint64_t kKeptSessions = 5;
 }  // namespace
 
 uint64_t HalfOfFreeMemory() {
-  std::ifstream info("/proc/meminfo");
-  std::string key, unit;
-  for (uint64_t kilobytes = 0; info >> key >> kilobytes >> unit;) {
-    if (key == "MemAvailable:") return std::max(kilobytes * 1024 / 2, kSmallestLimit);
-  }
-  return uint64_t{4} << 30;
+  const std::optional<FreeMemory> free = FindFreeMemory();
+  return free ? std::max(free->in_memory / 2, kSmallestLimit) : uint64_t{4} << 30;
 }
 
 MemoryPlan PlanMemory(const HeldMemory& held, uint64_t limit, size_t feeds, size_t sides) {

@@ -103,16 +103,20 @@ Status PlainRun::SettleSizes() {
   const std::vector<TensorInfo> inputs = InputsToFeed();
   const bool drawn = scene_.plan->feeds.empty() && scene_.reference != nullptr;
   if (!drawn || TimesKernels(*scene_.reference) || !SizesAreGuessed(plan, inputs)) return {};
-  const auto try_with = [](ProbeSide& side, LiveRunner& runner, const TensorMap& feed) {
+  const auto try_with = [](ProbeSide& side, LiveRunner& runner,
+                           const TensorMap& feed) -> Result<bool> {
     if (runner.lost_worker()) return Unavailable("the worker is gone");
-    return side.Infer(runner, feed).status();
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, side.Infer(runner, feed));
+    return AllHaveElements(outputs);
   };
-  const auto infer = [&](const TensorMap& feed) -> Status {
-    VERNIER_TRY(try_with(*scene_.reference, *reference_runner_, feed));
-    if (TimesKernels(*scene_.candidate)) return {};
-    return try_with(*scene_.candidate, *candidate_runner_, feed);
+  const auto infer = [&](const TensorMap& feed) -> Result<bool> {
+    VERNIER_ASSIGN_OR_RETURN(const bool full,
+                             try_with(*scene_.reference, *reference_runner_, feed));
+    if (TimesKernels(*scene_.candidate)) return full;
+    VERNIER_ASSIGN_OR_RETURN(const bool own, try_with(*scene_.candidate, *candidate_runner_, feed));
+    return full && own;
   };
-  if (infer(feeds_.front()).code() != StatusCode::kBackend) return {};
+  if (infer(feeds_.front()).status().code() != StatusCode::kBackend) return {};
   const auto draw = [&](const RunPlan& sized) {
     return OpenFirstFeed(sized, inputs, *scene_.pool, *scene_.quiet);
   };

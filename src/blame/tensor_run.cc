@@ -5,6 +5,7 @@
 #include "blame/blame_feeds.h"
 #include "blame/tensor_sizes.h"
 #include "run/scripted_feeds.h"
+#include "util/no_log.h"
 
 namespace vernier {
 
@@ -22,6 +23,30 @@ Status TensorRun::Prepare() {
   VERNIER_ASSIGN_OR_RETURN(BlameGraph graph, BlameGraph::Make(model_));
   graph_.emplace(std::move(graph));
   return {};
+}
+
+Result<FoundSizes> TensorRun::SettleSizes() {
+  VERNIER_TRY(Prepare());
+  const std::vector<TensorInfo> inputs = model_->RequiredInputs();
+  if (!SizesAreGuessed(plan_, inputs)) return FoundSizes();
+  NoLog unheard;
+  const auto draw = [&](const RunPlan& sized) {
+    return OpenFirstFeed(sized, inputs, pool_, unheard);
+  };
+  const Result<TensorMap> first = draw(plan_);
+  if (!first.ok()) return FoundSizes();  // told where it is made in earnest
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, side_.OpenPlain());
+  const auto infer = [&](const TensorMap& feed) -> Result<bool> {
+    if (session->lost_worker()) return Unavailable("the worker is gone");
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, side_.Infer(*session, feed));
+    return AllHaveElements(outputs);
+  };
+  Result<FoundSizes> found = FoundSizes();
+  const Status plain = infer(*first).status();
+  if (plain.code() == StatusCode::kCancelled) return plain;
+  if (plain.code() == StatusCode::kBackend) found = FindSizes(plan_, inputs, {draw, infer});
+  ProbeSide::Close(session);
+  return found;
 }
 
 Status TensorRun::MakeFeed(const std::vector<TensorInfo>& inputs) {

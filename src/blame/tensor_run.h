@@ -11,6 +11,7 @@
 #include "blame/blame_graph.h"
 #include "blame/probe_side.h"
 #include "blame/quiet_logger.h"
+#include "run/size_search.h"
 #include "run/worker_pool.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -35,6 +36,11 @@ class TensorRun {
   /// of making the feed.
   Result<std::vector<std::vector<std::string>>> Split(const std::vector<std::string>& names,
                                                       uint64_t bytes);
+
+  /// Sizes that it runs with, where the plan guesses them and it does not run with those of 1; none
+  /// are found where there is no need. Before a feed is made: the plan may then be given them.
+  /// kCancelled, and errors of reading and opening the model.
+  Result<FoundSizes> SettleSizes();
 
  private:
   Status Prepare();

@@ -188,11 +188,12 @@ class NodeBench {
     const auto draw = [&](const RunPlan& sized) {
       return OpenFirstFeed(sized, inputs, pool_, silence_);
     };
-    const auto infer = [&](const TensorMap& feed) {
+    const auto infer = [&](const TensorMap& feed) -> Result<bool> {
       if (!worker_->death().ok()) return Unavailable("the worker is gone");
-      const Status status = Infer(live, feed).status();
+      const Result<TensorMap> outputs = Infer(live, feed);
       collector_.Take();
-      return status;
+      if (!outputs.ok()) return outputs.status();
+      return AllHaveElements(*outputs);
     };
     VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan_, inputs, {draw, infer}));
     if (found.dims.empty()) return NotFound("no sizes were found that it takes");

@@ -16,10 +16,11 @@ Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shar
   const auto draw = [&](const RunPlan& sized) {
     return MakeFirstFeed(sized, inputs, shared, unheard);
   };
-  const auto infer = [&](const TensorMap& feed) -> Status {
+  const auto infer = [&](const TensorMap& feed) -> Result<bool> {
     if (runner.lost_worker()) return Unavailable("the worker is gone");
     VERNIER_ASSIGN_OR_RETURN(const TensorMap own, probe.Coerce(feed, unheard));
-    return probe.Infer(own).status();
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, probe.Infer(own));
+    return AllHaveElements(outputs);
   };
   return FindSizes(plan, inputs, {draw, infer});
 }

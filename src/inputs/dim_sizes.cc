@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "util/close_matches.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -138,9 +139,12 @@ class Completion {
         return means;
       });
       if (any) continue;
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      const std::string near = NearestName(size.dimension, known);
       return Malformed("--dim: the model leaves no dimension '" + size.dimension + "' free; " +
                        (names.empty() ? "all sizes of its inputs are fixed"
-                                      : "it leaves free " + FormatPythonList(names)));
+                                      : "it leaves free " + FormatPythonList(names)) +
+                       (near.empty() ? "" : "; did you mean '" + near + "'?"));
     }
     return {};
   }

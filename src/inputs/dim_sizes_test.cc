@@ -88,7 +88,7 @@ TEST(DimSizes, NothingOverridesWhatWasGiven) {
 TEST(DimSizes, NamesThatTheModelDoesNotHaveAreRefused) {
   EXPECT_THAT(Shapes({}, {.given = std::vector<DimSize>{{"seq", 16}}}),
               ElementsAre("--dim: the model leaves no dimension 'seq' free; it leaves free "
-                          "['batch', 'sequence', 'frames[2]']"));
+                          "['batch', 'sequence', 'frames[2]']; did you mean 'sequence'?"));
   EXPECT_THAT(Shapes({}, {.given = std::vector<DimSize>{{"n", 1}}}, {InputOf("x", {{2, {}}})}),
               ElementsAre(HasSubstr("all sizes of its inputs are fixed")));
 }

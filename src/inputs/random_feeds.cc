@@ -5,7 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "core/memory_limit.h"
 #include "util/number_text.h"
+#include "util/process_memory.h"
 
 namespace vernier {
 namespace {
@@ -52,6 +54,24 @@ Status UnknownName(const std::string& flag, const std::string& name,
                    std::span<const std::string> inputs) {
   return Malformed(flag + ": no input is called '" + name + "'; the model's inputs are " +
                    FormatPythonList(inputs));
+}
+
+// Memory is often granted beyond what there is, and whoever fills it is killed.
+Status CheckRoomFor(std::span<const std::optional<uint64_t>> sizes) {
+  constexpr uint64_t kAlwaysFits = uint64_t{256} << 20;
+  uint64_t total = 0;
+  for (const std::optional<uint64_t>& size : sizes) {
+    const uint64_t left = std::numeric_limits<uint64_t>::max() - total;
+    total += std::min(size.value_or(0), left);
+  }
+  if (total <= kAlwaysFits) return {};
+  const std::optional<FreeMemory> free = FindFreeMemory();
+  if (!free) return {};
+  const uint64_t room = std::min(free->with_swap, MemoryLimit());
+  if (total <= room) return {};
+  return Malformed("the inputs of one iteration take " + FormatBytes(total) + ", and only " +
+                   FormatBytes(room) +
+                   " of memory are free; give smaller sizes with --dim or --input-shapes");
 }
 
 /// The inputs of a large feed, side by side in memory that other processes can map.
@@ -165,6 +185,8 @@ Status RandomFeeds::CheckNames() {
 Result<TensorMap> RandomFeeds::Make(int64_t iteration, Logger& logger) const {
   int64_t seed = 0;
   const bool overflow = __builtin_add_overflow(options_.seed, iteration, &seed);
+  const std::vector<std::optional<uint64_t>> sizes = SizesOf(iteration);
+  VERNIER_TRY(CheckRoomFor(sizes));
   if (!overflow && options_.drawer != nullptr) return MakeElsewhere(seed, iteration, logger);
   if (overflow || seed < 0 || seed > std::numeric_limits<uint32_t>::max()) {
     return InvalidArgument("--seed: expected seed + iteration between 0 and 2**32 - 1, got " +
@@ -173,14 +195,6 @@ Result<TensorMap> RandomFeeds::Make(int64_t iteration, Logger& logger) const {
   logger.Verbose("Generating data using numpy seed: " + std::to_string(seed));
   NumpyRandom random(static_cast<uint32_t>(seed));
   WriteNotes(notes_before_, logger);
-  std::vector<std::optional<uint64_t>> sizes;
-  for (const Input& input : inputs_) {
-    const FeedShape& shape = ShapeOf(input, iteration);
-    const auto count = shape.values ? std::optional(static_cast<int64_t>(shape.values->size()))
-                                    : ElementCount(shape.dims);
-    sizes.push_back(count ? ByteSize(input.info.dtype, static_cast<uint64_t>(*count))
-                          : std::nullopt);
-  }
   FeedMemory memory(sizes);
   TensorMap feed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -193,6 +207,19 @@ Result<TensorMap> RandomFeeds::Make(int64_t iteration, Logger& logger) const {
   VERNIER_TRY(memory.Seal());
   WriteNotes(notes_after_, logger);
   return feed;
+}
+
+// In bytes; nullopt for texts, and for what no memory has room for.
+std::vector<std::optional<uint64_t>> RandomFeeds::SizesOf(int64_t iteration) const {
+  std::vector<std::optional<uint64_t>> sizes;
+  for (const Input& input : inputs_) {
+    const FeedShape& shape = ShapeOf(input, iteration);
+    const auto count = shape.values ? std::optional(static_cast<int64_t>(shape.values->size()))
+                                    : ElementCount(shape.dims);
+    sizes.push_back(count ? ByteSize(input.info.dtype, static_cast<uint64_t>(*count))
+                          : std::nullopt);
+  }
+  return sizes;
 }
 
 const FeedShape& RandomFeeds::ShapeOf(const Input& input, int64_t iteration) {

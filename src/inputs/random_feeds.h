@@ -49,8 +49,9 @@ class RandomFeeds {
 
   /// Feed number `iteration`, with the peer's log lines. A large one lies in memory that is ready
   /// to be sent to other processes. kInvalidArgument when seed + iteration is outside 0..2^32-1;
-  /// kMalformed for integer ranges that the type cannot hold and for strings (see DrawTensor);
-  /// kInternal when memory cannot be had. Errors of the drawer are passed on.
+  /// kMalformed for integer ranges that the type cannot hold, for strings (see DrawTensor) and for
+  /// more than the memory that is free; kInternal when memory cannot be had. Errors of the drawer
+  /// are passed on.
   Result<TensorMap> Make(int64_t iteration, Logger& logger) const;
 
  private:
@@ -63,6 +64,7 @@ class RandomFeeds {
   Status ResolveInputs(std::vector<TensorInfo> inputs);
   Status CheckNames();
   static const FeedShape& ShapeOf(const Input& input, int64_t iteration);
+  std::vector<std::optional<uint64_t>> SizesOf(int64_t iteration) const;
   Result<Tensor> MakeInput(const Input& input, int64_t iteration, NumpyRandom& random,
                            Logger& logger, const TensorPlace* place) const;
   Result<TensorMap> MakeElsewhere(int64_t seed, int64_t iteration, Logger& logger) const;

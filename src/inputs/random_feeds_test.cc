@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/memory_limit.h"
 #include "inputs/recording_logger.h"
 #include "util/shared_memory.h"
 
@@ -46,6 +47,19 @@ TEST(RandomFeeds, FeedIOfASeedIsFeedZeroOfTheSeedPlusI) {
   const auto a = first->Make(2, logger);
   const auto b = second->Make(0, logger);
   EXPECT_EQ(a->at(0).tensor.As<float>()[1], b->at(0).tensor.As<float>()[1]);
+}
+
+TEST(RandomFeeds, MoreThanIsFreeIsRefusedBeforeItIsMade) {
+  RecordingLogger logger;
+  const auto most = static_cast<int64_t>(MemoryLimit() / 5 * 3);  // each of them could be had
+  const auto feeds = RandomFeeds::Create({}, {InputNamed("a", DType::kUint8, {{most, ""}}),
+                                              InputNamed("b", DType::kUint8, {{most, ""}})});
+  ASSERT_TRUE(feeds.ok());
+  const Status status = feeds->Make(0, logger).status();
+  EXPECT_EQ(status.code(), StatusCode::kMalformed);
+  EXPECT_NE(status.message().find("of memory are free; give smaller sizes with --dim"),
+            std::string::npos)
+      << status.message();
 }
 
 // Beyond a megabyte, inputs are drawn part by part into memory that other processes can map.

@@ -54,9 +54,9 @@ std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> t
   }
   if (names.empty()) return "";
   return "\nNote: sizes that the model leaves free were taken as 1: " + names +
-         (tried > 0 ? ", and " + Counted(static_cast<size_t>(tried), "other choice") +
-                          " did not do either"
-                    : std::string()) +
+         (tried > 0
+              ? ", and none of " + Counted(static_cast<size_t>(tried), "other size") + " worked"
+              : std::string()) +
          ". If it needs others, give them with --input-shapes NAME:[...]";
 }
 

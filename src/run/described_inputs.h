@@ -19,7 +19,7 @@ Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> sha
                                                 const LiveRunner* silent);
 
 /// For the end of a message that inputs drawn for `taken` could not be computed with: which of them
-/// have free sizes, that were taken as 1, and that `tried` other sizes did not do either. Empty
+/// have free sizes, that were taken as 1, and that none of `tried` other sizes worked. Empty
 /// where there are none, or where inputs or sizes were given.
 std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> taken,
                             int64_t tried = 0);

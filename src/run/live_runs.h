@@ -80,9 +80,9 @@ class LiveRuns {
   /// already, Try(). Nothing where the runner has failed.
   Status InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration);
 
-  /// One inference of which nothing is kept or told, whatever comes of it. kUnavailable where the
-  /// worker is gone; kCancelled.
-  Status Try(size_t index, const TensorMap& feed);
+  /// One inference of which nothing is kept or told, whatever comes of it. Whether none of its
+  /// outputs is empty. kUnavailable where the worker is gone; kCancelled.
+  Result<bool> Try(size_t index, const TensorMap& feed);
 
   /// Feeds will have these sizes, which no runner was opened for: what was inferred beforehand is
   /// dropped, and those whose sessions take certain sizes alone are opened anew.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "run/live_runs.h"
+#include "run/size_search.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -47,7 +48,7 @@ Status LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int64_t it
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return {};
   // Its sizes were settled then, and have to be found again.
-  if (IsSaved(index, iteration)) return Try(index, feed);
+  if (IsSaved(index, iteration)) return Try(index, feed).status();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   const bool may_stay =
       may_stay_on_device_ && !plan_.execution.parallel && !IsSample(index, iteration);
@@ -56,14 +57,16 @@ Status LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int64_t it
   return held_.back().result.status();
 }
 
-Status LiveRuns::Try(size_t index, const TensorMap& feed) {
+Result<bool> LiveRuns::Try(size_t index, const TensorMap& feed) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive() || runner.lost_worker()) return Unavailable("the worker is gone");
   NoLog unheard;
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
-  const Status made = runner.InferAgain(block, 0).status();
-  return runner.lost_worker() ? Unavailable(made.message()) : made;
+  const Result<IterationResult> made = runner.InferAgain(block, 0);
+  if (runner.lost_worker()) return Unavailable(made.status().message());
+  if (!made.ok()) return made.status();
+  return AllHaveElements(made->outputs);
 }
 
 Status LiveRuns::ChangeSizes(std::span<const DimSize> found) {

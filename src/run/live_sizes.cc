@@ -32,9 +32,13 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
     refused |= !status.ok();
   }
   if (!refused) return FoundSizes();
-  const auto infer = [&](const TensorMap& feed) {
-    for (const size_t who : askable) VERNIER_TRY(live.Try(who, feed));
-    return Status();
+  const auto infer = [&](const TensorMap& feed) -> Result<bool> {
+    bool full = true;
+    for (const size_t who : askable) {
+      VERNIER_ASSIGN_OR_RETURN(const bool own, live.Try(who, feed));
+      full &= own;
+    }
+    return full;
   };
   VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, {settling.draw, infer}));
   live.NoteTriedSizes(found.tried);

@@ -18,11 +18,18 @@ constexpr int64_t kTriedSizes[] = {2,   3,   4,   8,   16,  32,  48,  64,
 constexpr size_t kMostSingles = 6;
 constexpr std::chrono::seconds kMostTime{30};
 
+// Of larger sizes, where one runs but makes empty outputs.
+constexpr int kMostAfterEmpty = 6;
+
 OpenDimensions OpenOf(const RunPlan& plan, std::span<const TensorInfo> inputs) {
   const Result<std::vector<ShapeSpec>> shapes =
       ParseShapeSpecs(plan.inputs.shape_words, Strictness::kPeer);
   if (!shapes.ok()) return {};
   return FindOpenDimensions(*shapes, inputs, KnownSizesOf(plan));
+}
+
+bool SameDimensions(std::span<const DimSize> a, std::span<const DimSize> b) {
+  return std::ranges::equal(a, b, {}, &DimSize::dimension, &DimSize::dimension);
 }
 
 std::string SentenceOn(const FoundSizes& found) {
@@ -36,6 +43,11 @@ std::string SentenceOn(const FoundSizes& found) {
 }
 
 }  // namespace
+
+bool AllHaveElements(const TensorMap& outputs) {
+  return std::ranges::all_of(
+      outputs, [](const NamedTensor& output) { return output.tensor.element_count() != 0; });
+}
 
 bool SizesAreGuessed(const RunPlan& plan, std::span<const TensorInfo> inputs) {
   const InputPlan& own = plan.inputs;
@@ -75,23 +87,26 @@ Result<FoundSizes> FindSizes(const RunPlan& plan, std::span<const TensorInfo> in
                              const SizeTrial& trial) {
   const auto start = std::chrono::steady_clock::now();
   FoundSizes found;
+  int left = kMostAfterEmpty;
   for (std::vector<DimSize>& dims : SizeCandidates(OpenOf(plan, inputs))) {
     if (std::chrono::steady_clock::now() - start > kMostTime) break;
+    if (!found.dims.empty() && !SameDimensions(found.dims, dims)) continue;
+    if (!found.dims.empty() && left-- == 0) break;
     RunPlan sized = plan;
     sized.inputs.found_dims = dims;
     Result<TensorMap> feed = trial.draw(sized);
     if (feed.status().code() == StatusCode::kCancelled) return feed.status();
     if (!feed.ok()) continue;
-    const Status ran = trial.infer(*feed);
-    if (ran.code() == StatusCode::kCancelled) return ran;
-    if (ran.code() == StatusCode::kUnavailable) break;
+    const Result<bool> full = trial.infer(*feed);
+    if (full.status().code() == StatusCode::kCancelled) return full.status();
+    if (full.status().code() == StatusCode::kUnavailable) break;
     ++found.tried;
-    if (!ran.ok()) continue;
+    if (!full.ok() || (!*full && !found.dims.empty())) continue;
     found.dims = std::move(dims);
     found.feed = *std::move(feed);
-    found.note = SentenceOn(found);
-    break;
+    if (*full) break;
   }
+  if (!found.dims.empty()) found.note = SentenceOn(found);
   return found;
 }
 

@@ -24,10 +24,14 @@ std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open);
 struct SizeTrial {
   /// The first feed of a plan; its log is of no interest.
   std::function<Result<TensorMap>(const RunPlan& sized)> draw;
-  /// One inference. Whatever fails but kCancelled and kUnavailable lets the search go on;
-  /// kUnavailable: the runner is gone, and nothing more can be tried.
-  std::function<Status(const TensorMap& feed)> infer;
+  /// One inference: AllHaveElements() of its outputs. Whatever fails but kCancelled and
+  /// kUnavailable lets the search go on; kUnavailable: the runner is gone, and nothing more can be
+  /// tried.
+  std::function<Result<bool>(const TensorMap& feed)> infer;
 };
+
+/// Whether there is something to compare in each of these. True where there are none.
+bool AllHaveElements(const TensorMap& outputs);
 
 struct FoundSizes {
   std::vector<DimSize> dims;  ///< for InputPlan::found_dims; empty: none were found
@@ -36,7 +40,9 @@ struct FoundSizes {
   int64_t tried = 0;
 };
 
-/// The first candidate that the model runs with. Ends after half a minute, so that a model that
+/// The first candidate that the model runs with and makes no empty output. Where outputs are empty,
+/// a few larger sizes of the same dimensions are tried; if they do not help, outputs are empty by
+/// nature, and the first that ran is taken. Ends after half a minute, so that a model that
 /// fails for another reason does not take long to say so. kCancelled.
 Result<FoundSizes> FindSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
                              const SizeTrial& trial);

@@ -42,13 +42,32 @@ TEST(SizeSearch, InnerDimensionsComeFirstThenEachThenAll) {
 }
 
 TEST(SizeSearch, TheSmallestThatRunsIsTaken) {
-  const auto runs = [](const TensorMap& feed) {
-    return feed[0].tensor.dims()[1] >= 40 ? Status() : BackendError("too short");
+  const auto runs = [](const TensorMap& feed) -> Result<bool> {
+    if (feed[0].tensor.dims()[1] >= 40) return true;
+    return BackendError("too short");
   };
   const Result<FoundSizes> found = FindSizes(RunPlan(), Inputs(), {DrawSized, runs});
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(found->dims, ElementsAre(DimSize{"length", 48}));
   EXPECT_THAT(found->note, HasSubstr("it ran with x (1, 48), h (2, 1) ('length' = 48)"));
+}
+
+TEST(SizeSearch, EmptyOutputsAreTakenWhereNothingElseIsThere) {
+  const auto full_from = [](int64_t least) {
+    return [least](const TensorMap& feed) -> Result<bool> {
+      const int64_t length = feed[0].tensor.dims()[1];
+      if (length >= 4) return length >= least;
+      return BackendError("too short");
+    };
+  };
+  Result<FoundSizes> found = FindSizes(RunPlan(), Inputs(), {DrawSized, full_from(8)});
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(found->dims, ElementsAre(DimSize{"length", 8}));
+  EXPECT_THAT(found->note, HasSubstr("it ran with x (1, 8), h (2, 1) ('length' = 8)"));
+  found = FindSizes(RunPlan(), Inputs(), {DrawSized, full_from(1 << 20)});
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(found->dims, ElementsAre(DimSize{"length", 4}));
+  EXPECT_THAT(found->note, HasSubstr("('length' = 4)"));
 }
 
 TEST(SizeSearch, WhereNoneRunsNoneIsFound) {

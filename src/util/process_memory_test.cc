@@ -22,5 +22,12 @@ TEST(ResidentMemoryOf, NobodyHoldsNothing) {
   EXPECT_FALSE(ResidentMemoryOf(""));
 }
 
+TEST(FindFreeMemory, SwapAddsToIt) {
+  const std::optional<FreeMemory> free = FindFreeMemory();
+  ASSERT_TRUE(free);
+  EXPECT_GT(free->in_memory, uint64_t{1} << 20);
+  EXPECT_GE(free->with_swap, free->in_memory);
+}
+
 }  // namespace
 }  // namespace vernier

@@ -6,11 +6,34 @@ import sys
 import unittest
 from pathlib import Path
 
+import numpy as np
 import onnx
+from onnx import helper, numpy_helper
 
 import planted
 from models import chain
 from program import FUSING, VERNIER, Case, blame, two_models
+
+def branches(factor):
+    """An If whose other branch takes no batch of 1: it squeezes that away, and a rank with it."""
+    never = helper.make_graph(
+        [helper.make_node("Squeeze", ["x"], ["flat"]),
+         helper.make_node("Gemm", ["flat", "square"], ["made"]),
+         helper.make_node("Unsqueeze", ["made", "one"], ["in_then"])],
+        "then", [], [helper.make_tensor_value_info("in_then", 1, None)])
+    taken = helper.make_graph([helper.make_node("Mul", ["x", "factor"], ["in_else"])], "else", [],
+                              [helper.make_tensor_value_info("in_else", 1, None)],
+                              [numpy_helper.from_array(np.float32(factor), "factor")])
+    graph = helper.make_graph(
+        [helper.make_node("If", ["yes"], ["y"], name="the_if", then_branch=never,
+                          else_branch=taken)], "g",
+        [helper.make_tensor_value_info("x", 1, ["n", "m", 3]),
+         helper.make_tensor_value_info("yes", 9, [])],
+        [helper.make_tensor_value_info("y", 1, None)],
+        [numpy_helper.from_array(np.eye(3, dtype=np.float32), "square"),
+         numpy_helper.from_array(np.int64([1]), "one")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
 
 class Bundles(Case):
     def test_the_bundle_shows_the_failure(self):
@@ -43,6 +66,19 @@ class Bundles(Case):
                                env={**os.environ, "VERNIER": VERNIER})
         self.assertNotIn("no file", again.stderr)
         self.assertIn("compared 1 output", again.stdout, again.stderr)
+
+    def test_the_bundle_of_a_node_with_bodies_runs(self):
+        onnx.save(branches(2), "good.onnx")
+        onnx.save(branches(3), "bad.onnx")
+        np.savez("in.npz", x=np.float32([[[1, 2, 3]]]), yes=np.array(False))
+        ended, _ = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                         "new=onnxrt bad.onnx", "--reference", "gold", "--load-inputs", "in.npz",
+                         "--bundle", "bundle")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        again = subprocess.run(["bundle/repro.sh"], capture_output=True, text=True,
+                               env={**os.environ, "VERNIER": VERNIER})
+        self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
+        self.assertIn("compared 1 output in 1 iteration", again.stdout)
 
     def test_a_second_bundle_replaces_the_first_as_a_whole(self):
         first, second = planted.plant(1, "wrong_epsilon"), planted.plant(2, "wrong_epsilon")

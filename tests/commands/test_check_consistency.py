@@ -66,8 +66,8 @@ class CheckConsistency(Case):
             [helper.make_tensor_value_info("y", 1, [3, 3])])
         onnx.save(helper.make_model(fixed, opset_imports=[helper.make_opsetid("", 17)],
                                     ir_version=8), self.path("three.onnx"))
-        note = ("sizes that the model leaves free were taken as 1: x [n, 3], and 16 other choices "
-                "did not do either. If it needs others, give them with --input-shapes NAME:[...]")
+        note = ("sizes that the model leaves free were taken as 1: x [n, 3], and none of 16 other "
+                "sizes worked. If it needs others, give them with --input-shapes NAME:[...]")
         ended = self.vernier("run", "three.onnx", "--onnxrt", "--runner", "b=onnxrt two.onnx")
         self.assertEqual(ended.code, 6, ended.out + ended.err)
         self.assertNotIn("taken as 1", ended.out + ended.err)  # the other model says 3

@@ -337,6 +337,17 @@ class Precision(Case):
         other = self.search(planted(cancelling), "--load-debug-replay", "r.json")
         self.assertEqual(self.kept(other), {"f0add", "f0subtract"})
 
+    def test_sizes_are_found_that_the_model_runs_with(self):
+        made = model([node("Pad", ["x", "pads"], ["padded"], name="pad", mode="reflect"),
+                      *cancelling("f", "padded", "y")],
+                     [value("x", ("n", "m"))], [value("y", ("n", "k"))],
+                     [numpy_helper.from_array(np.array([0, 3, 0, 3]), "pads"),
+                      scalar("large", 4096)])
+        ended = self.search(made)
+        self.assertIn("it ran with x (1, 4) ('m' = 4), which is taken", ended.out)
+        self.assertNotIn("cannot be measured", ended.out + ended.err)
+        self.assertEqual(self.kept(ended), {"fadd", "fsubtract"})
+
     def test_bad_input(self):
         for words, code, said in ((["--int8"], 5, "--int8: here debug precision lowers"),
                                   (["-p", "float16"], 5, "--precision float16"),

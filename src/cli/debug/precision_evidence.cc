@@ -140,6 +140,7 @@ class Evidence {
   Evidence(const EditableModel& model, RunPlan exact, RunPlan half, Logger& log)
       : graph_(model.now().graph()),
         masks_(model.now()),
+        log_(log),
         exact_plan_(std::move(exact)),
         half_plan_(std::move(half)),
         exact_(exact_plan_, WatchSignals(), log),
@@ -163,6 +164,7 @@ class Evidence {
         if (!name.empty()) names.emplace_back(name);
       }
     }
+    VERNIER_TRY(SettleSizes());
     const uint64_t bytes = std::min(kMostBatchBytes, HalfOfFreeMemory() / kBatchCopies);
     VERNIER_ASSIGN_OR_RETURN(const auto batches, exact_.Split(names, bytes));
     for (const std::vector<std::string>& batch : batches) {
@@ -210,6 +212,15 @@ class Evidence {
   }
 
  private:
+  // Sizes that the model runs with are as good for the other one.
+  Status SettleSizes() {
+    VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, exact_.SettleSizes());
+    if (found.dims.empty()) return {};
+    log_.Info(found.note);
+    exact_plan_.inputs.found_dims = half_plan_.inputs.found_dims = found.dims;
+    return {};
+  }
+
   void Note(const TensorMap& exact, const TensorMap& half) {
     std::vector<const Tensor*> others;
     for (const NamedTensor& tensor : exact) others.push_back(Find(half, tensor.name));
@@ -271,7 +282,8 @@ class Evidence {
 
   const OnnxGraph& graph_;
   MaskFlow masks_;
-  const RunPlan exact_plan_, half_plan_;
+  Logger& log_;
+  RunPlan exact_plan_, half_plan_;
   TensorRun exact_, half_;
   ThreadPool threads_;
   std::unordered_map<std::string, double> errors_;
