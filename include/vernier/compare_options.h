@@ -110,7 +110,7 @@ struct CompareOptions {
   bool infinities_compare_equal = false;
 
   /// `simple`: the share of elements, within [0, 1], that may be out of tolerance, as long as none
-  /// of them is NaN on either side or exceeds its nearer tolerance by more than a factor of
+  /// differs by NaN or infinity or exceeds its nearer tolerance by more than a factor of
   /// max_mismatch_excess. Outputs without a share allow none. It applies in addition to other
   /// statistics.
   PerOutput<double> max_mismatch_share;

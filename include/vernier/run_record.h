@@ -66,7 +66,7 @@ struct ElementRecord {
   std::vector<int64_t> index;  ///< its coordinates
   double first = 0;            ///< the value on each side; of strings 0, of complex the magnitude
   double second = 0;
-  std::optional<std::string> first_text;  ///< of strings
+  std::optional<std::string> first_text;  ///< of strings and complex numbers ("1-2j")
   std::optional<std::string> second_text;
   double absolute_error = 0;
   double relative_error = 0;

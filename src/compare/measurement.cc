@@ -89,6 +89,8 @@ PairMeasurement::PairMeasurement(const NamedTensor& a, const NamedTensor& b,
   const std::vector<CompareFunction>& functions = options.functions;
   if (std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end()) {
     AskForSimple();
+  } else {
+    SetRule();
   }
   AskForMetrics();
   AskForDetail();

@@ -18,7 +18,10 @@ PairMetrics MetricsOf(const MetricInput& pair) {
 }
 
 Result<double> L2(const MetricInput& pair) { return MetricsOf(pair).l2; }
-Result<double> Rmse(const MetricInput& pair) { return MetricsOf(pair).rmse; }
+// No elements, no error.
+Result<double> Rmse(const MetricInput& pair) {
+  return pair.a.element_count() == 0 ? 0.0 : MetricsOf(pair).rmse;
+}
 
 // Below this, squares of float64 lose digits or vanish; those of smaller types never get there.
 constexpr double kLeastSquare = 1e-280;
@@ -36,7 +39,7 @@ Result<double> RelativeL2(const MetricInput& pair) {
     }
     sums = ScaledProductSums(Elements(pair.a), Elements(pair.b)).value_or(sums);
   }
-  if (pair.a.element_count() > 0 && sums.difference_squared == 0) return 0.0;
+  if (sums.difference_squared == 0) return 0.0;
   return std::sqrt(sums.difference_squared) / std::sqrt(sums.b_squared);
 }
 

@@ -7,8 +7,8 @@ Result<double> ComputeMetric(const MetricRow& metric, PairMeasurement& pair) {
   const bool measured = metric.needs == MetricNeeds::kElements || pair.Measure() != nullptr;
   if (!measured) return pair.status();
   if (metric.needs == MetricNeeds::kProducts && pair.a().dtype() == DType::kString) {
-    return InvalidArgument("strings have no " + std::string(metric.label) +
-                           "; --compare simple says whether they are equal");
+    return Unavailable("strings have no " + std::string(metric.label) +
+                       "; --compare simple says whether they are equal");
   }
   return metric.value(pair.Input());
 }
@@ -27,6 +27,9 @@ FunctionResult JudgeMetric(CompareFunction function, PairMeasurement& pair) {
   }
   const MetricResult metric{*value, row.Threshold(pair.name(), pair.options())};
   if (!row.Passes(metric.value, metric.threshold)) result.verdict = Verdict::kMismatched;
+  if (result.verdict == Verdict::kMismatched && pair.a().element_count() == 0) {
+    result.why = "empty outputs have no " + std::string(row.label);
+  }
   result.data = metric;
   return result;
 }

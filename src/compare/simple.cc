@@ -30,6 +30,13 @@ double Statistic(const ValueStatistics& statistics, ErrorStat stat) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+// Does an element lie infinitely far from its partner? Finite numbers whose difference is too large
+// for their type do not: their relative difference is finite.
+bool DiffersInfinitely(const DifferenceSummary& difference) {
+  return difference.absolute.infinite_count > 0 &&
+         difference.relative.infinite_count + difference.relative.nan_count > 0;
+}
+
 // Are few enough elements out of tolerance, and none too far?
 bool ShareHolds(const SimpleResult& simple) {
   const DifferenceSummary& difference = simple.difference;
@@ -37,7 +44,8 @@ bool ShareHolds(const SimpleResult& simple) {
   if (simple.allowed_share <= 0) return false;
   const double allowed = simple.allowed_share * static_cast<double>(difference.count);
   return static_cast<double>(difference.mismatches) <= allowed &&
-         difference.worst_ratio <= simple.allowed_excess && difference.absolute.nan_count == 0;
+         difference.worst_ratio <= simple.allowed_excess && difference.absolute.nan_count == 0 &&
+         !DiffersInfinitely(difference);
 }
 
 RequiredTolerance Judge(const SimpleResult& simple, ErrorStat stat) {

@@ -8,8 +8,8 @@ namespace vernier {
 
 /// Judges a pair whose shapes are aligned. A statistic passes when its absolute or its relative
 /// value is within tolerance; several statistics must all pass. Under a mismatch share the elements
-/// pass as a whole while few enough are out of tolerance, none by NaN or too far. Strings must be
-/// equal, whatever the tolerances.
+/// pass as a whole while few enough are out of tolerance, none by NaN, infinitely or too far.
+/// Strings must be equal, whatever the tolerances.
 FunctionResult JudgeSimple(PairMeasurement& pair);
 
 /// Brings a result of JudgeSimple up to what has been measured of the pair since.

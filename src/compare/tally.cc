@@ -64,6 +64,7 @@ void AddFunction(OutputTally& output, const FunctionResult& result) {
     tally.threshold = metric->threshold;
   } else {
     ++tally.without_metrics;
+    tally.not_verified += result.verdict == Verdict::kNotVerified ? 1 : 0;
   }
 }
 
@@ -90,6 +91,7 @@ void MergeFunction(FunctionTally& into, const FunctionTally& later) {
     }
   }
   into.without_metrics += later.without_metrics;
+  into.not_verified += later.not_verified;
 }
 
 void MergeOutput(OutputTally& into, const OutputTally& later) {
@@ -114,6 +116,8 @@ void MergeOutput(OutputTally& into, const OutputTally& later) {
 AverageResult AverageOf(const FunctionTally& tally) {
   AverageResult average;
   average.function = tally.function;
+  average.not_verified = tally.not_verified > 0;
+  if (average.not_verified) return average;
   average.passed = true;
   if (tally.function != CompareFunction::kSimple) {
     average.value = tally.sums[0][0].mean();
@@ -137,6 +141,17 @@ double MetricSum::mean() const {
 bool OutputAverage::passed() const {
   return std::all_of(functions.begin(), functions.end(),
                      [](const AverageResult& average) { return average.passed; });
+}
+
+bool OutputAverage::differs() const {
+  return std::any_of(functions.begin(), functions.end(), [](const AverageResult& average) {
+    return !average.passed && !average.not_verified;
+  });
+}
+
+bool OutputTally::any_not_verified() const {
+  return std::any_of(functions.begin(), functions.end(),
+                     [](const FunctionTally& tally) { return tally.not_verified > 0; });
 }
 
 OutputTally& ComparisonTally::Find(const std::string& name) {
@@ -178,7 +193,7 @@ Result<std::vector<OutputAverage>> ComparisonTally::Averages() const {
     OutputAverage average;
     average.name = output.name;
     for (const FunctionTally& tally : output.functions) {
-      if (tally.without_metrics > 0) return CannotAverage(output.name);
+      if (tally.without_metrics > tally.not_verified) return CannotAverage(output.name);
       average.functions.push_back(AverageOf(tally));
     }
     averages.push_back(std::move(average));

@@ -36,6 +36,7 @@ struct FunctionTally {
   std::vector<ErrorStat> stats;
   /// Iterations that gave no numbers: differing shapes, failures.
   int64_t without_metrics = 0;
+  int64_t not_verified = 0;  ///< those of them with Verdict::kNotVerified
 };
 
 /// One output over the iterations.
@@ -55,20 +56,26 @@ struct OutputTally {
   std::optional<double> worst_relative;
   double worst_ratio = 0;  ///< see DifferenceSummary::worst_ratio
   std::vector<FunctionTally> functions;
+
+  /// Was some function not verified in some iteration, whatever the others found?
+  bool any_not_verified() const;
 };
 
 /// One output's averages under one function.
 struct AverageResult {
   CompareFunction function = CompareFunction::kSimple;
   bool passed = false;
-  double value = 0;      ///< single metrics only
-  double threshold = 0;  ///< single metrics only
+  bool not_verified = false;  ///< in some iteration: there is no mean, and it has not passed
+  double value = 0;           ///< single metrics only
+  double threshold = 0;       ///< single metrics only
 };
 
 struct OutputAverage {
   std::string name;
   std::vector<AverageResult> functions;
   bool passed() const;
+  /// Has a mean that there is not passed?
+  bool differs() const;
 };
 
 class ComparisonTally {
@@ -85,7 +92,7 @@ class ComparisonTally {
 
   /// For --check-average: the mean of each metric over the iterations in which the output appears,
   /// held against the thresholds. kInvalidArgument, naming the output, when an iteration gave no
-  /// numbers.
+  /// numbers for another reason than that the metric was not verified.
   Result<std::vector<OutputAverage>> Averages() const;
 
  private:

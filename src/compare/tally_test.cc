@@ -67,6 +67,18 @@ TEST(Averages, HoldTheMeanAgainstTheTolerance) {
   EXPECT_FALSE((*tally.Averages())[0].passed());
 }
 
+TEST(Averages, OfWhatIsNotVerifiedNeitherPassNorDiffer) {
+  CompareOptions options;
+  options.functions = {CompareFunction::kKlDivergence, CompareFunction::kL2};
+  ComparisonTally tally;
+  tally.Add(Iteration({1, -1}, {1, -1}, options));
+  EXPECT_FALSE((*tally.Averages())[0].passed());
+  EXPECT_FALSE((*tally.Averages())[0].differs());
+  EXPECT_TRUE(tally.outputs()[0].any_not_verified());
+  tally.Add(Iteration({1, 2}, {1, 3}, options));
+  EXPECT_TRUE((*tally.Averages())[0].differs());  // by the L2 norm
+}
+
 TEST(Averages, FailLoudlyWithoutNumbers) {
   ComparisonTally tally;
   tally.Add(Iteration({1, 2}, {1, 2, 3}, {}));

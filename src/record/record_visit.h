@@ -106,7 +106,7 @@ class FieldWriter {
     const RecordJson whole = RecordJson::parse(digits, nullptr, false);
     json_[key] = whole.is_number_integer() ? whole : JsonOf(value);
   }
-  /// Of string tensors the texts are in the place of the numbers.
+  /// Of strings and complex numbers the texts are in the place of the numbers.
   void Values(const ElementRecord& element) {
     Whole("first", element.first, element.first_digits);
     Whole("second", element.second, element.second_digits);

@@ -272,6 +272,7 @@ bool ComparisonReporter::Output(const OutputComparison& output, const FunctionRe
     if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
       logger_.Log(VerdictSeverity(result.passed()),
                   FormatMetricLine(result.function, metric->value, metric->threshold));
+      if (result.verdict == Verdict::kMismatched && !result.why.empty()) logger_.Error(result.why);
     }
   }
   if (result.verdict == Verdict::kFailed || result.verdict == Verdict::kNotVerified) {
@@ -358,10 +359,12 @@ bool ComparisonReporter::AverageSummary(const std::string& prefix, const Compari
   LogIndent indent(logger_);
   for (const OutputAverage& output : *averages) {
     logger_.Log(VerdictSeverity(output.passed()),
-                output.name + (output.passed() ? " | PASSED:" : " | FAILED:"));
+                output.name + (output.passed()    ? " | PASSED:"
+                               : output.differs() ? " | FAILED:"
+                                                  : " | NOT VERIFIED"));
     LogIndent deeper(logger_);
     for (const AverageResult& average : output.functions) {
-      if (average.function == CompareFunction::kSimple) continue;
+      if (average.function == CompareFunction::kSimple || average.not_verified) continue;
       logger_.Log(VerdictSeverity(average.passed),
                   FormatMetricLine(average.function, average.value, average.threshold));
     }

@@ -62,19 +62,31 @@ std::string AbsoluteText(const ElementRecord& element) {
   return overflows ? "too large for its type" : text;
 }
 
-std::vector<std::string> WorstLines(const OutputFigures& figures) {
+bool IsComplex(const std::string& dtype) {
+  return Kind(DTypeFromName(dtype).value_or(DType::kUndefined)) == DTypeKind::kComplex;
+}
+
+std::string ErrorsText(const ElementRecord& element) {
+  return ", absolute error " + AbsoluteText(element) + ", relative error " +
+         FormatG(element.relative_error, 5);
+}
+
+std::vector<std::string> WorstLines(const OutputRecord& output) {
+  const OutputFigures& figures = output.figures;
+  const bool complex = IsComplex(output.dtype) || IsComplex(output.other_dtype);
   std::vector<std::string> lines;
   for (const ElementRecord& element : figures.worst) {
     std::string line =
         (lines.empty() ? "worst at " : "then at ") + FormatDims(element.index) + ": ";
-    if (element.first_text && element.second_text) {
+    if (complex && element.first_text && element.second_text) {
+      line += *element.first_text + " against " + *element.second_text + ErrorsText(element);
+    } else if (element.first_text && element.second_text) {
       line += Quoted(*element.first_text) + " against " + Quoted(*element.second_text);
     } else {
       line += ValueText(element.first, element.first_digits, DigitsOf(figures.first)) +
               " against " +
               ValueText(element.second, element.second_digits, DigitsOf(figures.second)) +
-              ", absolute error " + AbsoluteText(element) + ", relative error " +
-              FormatG(element.relative_error, 5);
+              ErrorsText(element);
     }
     lines.push_back(std::move(line));
   }
@@ -125,8 +137,12 @@ std::string NotFiniteLine(const std::string& runner, const std::optional<SideRec
 std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool several_pairs) {
   const OutputFigures& figures = output.figures;
   std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output)};
-  for (std::string& line : WorstLines(figures)) lines.push_back(std::move(line));
+  for (std::string& line : WorstLines(output)) lines.push_back(std::move(line));
   if (figures.distances && output.elements > 0) lines.push_back(DistanceLine(*figures.distances));
+  // Why a metric of nothing is no number.
+  for (const GateRecord& gate : figures.gates) {
+    if (output.elements == 0 && gate.value) lines.push_back(gate.why);
+  }
   lines.push_back(NotFiniteLine(pair.first, figures.first));
   lines.push_back(NotFiniteLine(pair.second, figures.second));
   if (IsRetyped(output)) {

@@ -243,7 +243,7 @@ bool ComparisonRun::JudgePair(const Pair& pair) const {
   }
   const Result<std::vector<OutputAverage>> averages = tally.Averages();
   return averages.ok() && std::all_of(averages->begin(), averages->end(),
-                                      [](const OutputAverage& o) { return o.passed(); });
+                                      [](const OutputAverage& o) { return !o.differs(); });
 }
 
 void ComparisonRun::Disbelieve(size_t first) {
@@ -295,7 +295,10 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
 void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
                                   std::vector<std::string>& sentences) const {
   for (const OutputTally& output : pair.recorder.tally().outputs()) {
-    if (output.not_verified == 0) continue;
+    // A mean may pass where an iteration, and with it the output, failed.
+    const bool any =
+        plan_->compare.check_average ? output.any_not_verified() : output.not_verified > 0;
+    if (!any) continue;
     faults.incomplete = true;
     sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
                         output.name +

@@ -1,12 +1,14 @@
 #include "run/output_figures.h"
 
 #include <charconv>
+#include <complex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/coordinates.h"
 #include "run/chart_figures.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -31,7 +33,20 @@ std::string DigitsAt(const Tensor& tensor, int64_t place) {
   }
 }
 
-// "" where a side is no integer, or where they are further apart than 64 bits say.
+// Of a complex number and its partner: "2", "2j", "1-2j".
+std::string ComplexDigitsAt(const Tensor& tensor, int64_t place) {
+  const bool complex = Kind(tensor.dtype()) == DTypeKind::kComplex;
+  const int digits = BitsOf(tensor.dtype()) <= (complex ? 64 : 32) ? 9 : 17;
+  std::complex<double> scratch;
+  const std::complex<double> value = *LoadBlock(Elements(tensor), place, 1, &scratch);
+  const std::string real = FormatG(value.real(), digits);
+  if (value.imag() == 0) return real;
+  const std::string imaginary = FormatG(value.imag(), digits) + "j";
+  if (value.real() == 0) return imaginary;
+  return real + (imaginary.starts_with('-') ? "" : "+") + imaginary;
+}
+
+// "" where a side is no integer.
 std::string DifferenceDigits(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return "";
   const auto magnitude = [](std::string_view digits) {
@@ -42,7 +57,10 @@ std::string DifferenceDigits(std::string_view a, std::string_view b) {
   };
   const uint64_t x = magnitude(a), y = magnitude(b);
   if (a.starts_with('-') == b.starts_with('-')) return std::to_string(x > y ? x - y : y - x);
-  return x + y < x ? "" : std::to_string(x + y);
+  // The sum may have a bit more than 64.
+  const uint64_t last = x % 10 + y % 10;
+  const uint64_t tens = x / 10 + y / 10 + last / 10;
+  return (tens > 0 ? std::to_string(tens) : "") + std::to_string(last % 10);
 }
 
 // Tensors that are on a device have statistics and no bytes.
@@ -89,6 +107,10 @@ ElementRecord MakeElement(const WorstElement& element, const OutputComparison& o
   if (output.a_dtype == DType::kString) {
     record.first_text = output.a.StringAt(element.place);
     record.second_text = output.aligned_b.StringAt(element.place);
+  } else if (Kind(output.a_dtype) == DTypeKind::kComplex ||
+             Kind(output.b_dtype) == DTypeKind::kComplex) {
+    record.first_text = ComplexDigitsAt(output.a, element.place);
+    record.second_text = ComplexDigitsAt(output.aligned_b, element.place);
   }
   record.absolute_error = element.absolute;
   record.first_digits = DigitsAt(output.a, element.place);

@@ -1,6 +1,8 @@
 #include "run/pair_recorder.h"
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
 
 #include "run/output_figures.h"
 
@@ -58,13 +60,35 @@ void KeepWorseBar(BarRecord bar, std::optional<BarRecord>& worst) {
   if (worse) worst = std::move(bar);
 }
 
+// Elements with NaN or infinity on a side.
+int64_t CountWildElements(const ElementSpan& a, const ElementSpan& b) {
+  using Complex = std::complex<double>;
+  const auto wild = [](const Complex& x) {
+    return !std::isfinite(x.real()) || !std::isfinite(x.imag());
+  };
+  std::vector<Complex> a_block(kBlockSize), b_block(kBlockSize);
+  int64_t count = 0;
+  for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
+    const Complex* x = LoadBlock(a, start, n, a_block.data());
+    const Complex* y = LoadBlock(b, start, n, b_block.data());
+    for (size_t i = 0; i < n; ++i) count += wild(x[i]) || wild(y[i]) ? 1 : 0;
+  }
+  return count;
+}
+
 // Values, not differences: of finite numbers a difference can overflow.
 int64_t CountNotFinite(const SimpleResult& simple, const OutputComparison& output) {
   const auto count = [](const ValueStatistics& s) { return s.nan_count + s.infinite_count; };
   const int64_t differences = count(simple.difference.absolute);
   const bool measured = output.measures && output.measured.sides != StatisticsLevel::kNone;
   if (!measured) return differences;
-  return std::min(differences, count(output.measures->a) + count(output.measures->b));
+  const int64_t a = count(output.measures->a), b = count(output.measures->b);
+  // Distances in ULP are measured only where the bytes are.
+  if (a == 0 || b == 0 || differences <= std::max(a, b) || !output.measured.ulp) {
+    return std::min(differences, a + b);
+  }
+  return std::min(differences, CountWildElements(Elements(output.a), Elements(output.aligned_b)));
 }
 
 // Did the shapes or the types keep every function from looking at it?

@@ -126,6 +126,19 @@ class Overflow(Verdicts):
         self.compare({"y": np.array([np.inf, 1e308, 3])}, {"y": np.array([1, -1e308, 3])}, code=1)
         self.says("holds 1 NaN or infinite value\n")
 
+    def test_infinities_are_counted_beside_finite_numbers_that_overflow(self):
+        for kind, large in ((np.float64, 1e308), (np.float32, 3e38)):
+            left, right = ({"y": np.array([np.inf, sign * large], kind)} for sign in (1, -1))
+            self.compare(left, right, code=1)
+            self.says("holds 1 NaN or infinite value\n")
+
+    def test_relative_errors_are_finite_under_any_metric(self):
+        for kind, large in ((np.float64, 1e308), (np.float32, 3e38)):
+            left, right = ({"y": np.array([sign * large, 1], kind)} for sign in (1, -1))
+            for metric in ("relative_l2", "l2", "rmse", "ulp"):
+                self.compare(left, right, "--compare", metric, code=1)
+                self.says("relative error 2\n")
+
     def test_sums_of_squares_that_overflow(self):
         same = {"y": np.array([1e200, 2e200])}
         near = {"y": np.array([1e200, 2.001e200])}
@@ -141,6 +154,69 @@ class Overflow(Verdicts):
             self.compare(left, right, "--l2-threshold", "1e39", "--compare", "l2", *words,
                          code=code)
             self.says("L2 Norm: 6e+38 (tolerance: 1e+39) | PASSED")
+
+
+class Shares(Verdicts):
+    ALL = ["--max-mismatch-share", "1", "--max-mismatch-excess", "inf"]
+
+    def test_no_share_excuses_infinite_differences(self):
+        infinite = {"y": np.array([np.inf, 1])}
+        for other in (-np.inf, 1):
+            self.compare(infinite, {"y": np.array([other, 1])}, *self.ALL, code=1)
+            self.compare({"y": np.array([other, 1])}, infinite, *self.ALL, code=1)
+        self.compare({"y": np.array([1e308, 1])}, {"y": np.array([-1e308, 1])}, *self.ALL, code=0)
+        self.compare(infinite, infinite, *self.ALL, code=1)
+        self.compare(infinite, infinite, *self.ALL, "--infinities-compare-equal", code=0)
+
+
+class NotApplicable(Verdicts):
+    INFINITE = {"y": np.array([np.inf, 1])}
+
+    def test_an_average_is_not_verified_either(self):
+        for words in ([], ["--check-average"]):
+            self.compare(self.INFINITE, self.INFINITE, "--compare", "kl_divergence", "--report",
+                         "r.xml", *words, code=4)
+            self.says("a vs. b: NOT VERIFIED, compared 1 output")
+            text = self.path("r.xml").read_text()
+            self.assertIn("<error", text)
+            self.assertNotIn("<failure", text)
+        near = {"y": np.array([np.inf, 2])}
+        self.compare(self.INFINITE, near, "--compare", "kl_divergence", "simple", "--check-average",
+                     "--check-error-stat", "max", code=1)
+
+    def test_strings_have_no_metrics(self):
+        same = {"y": np.array(["a", "b"])}
+        for metric in ("l2", "rmse", "relative_l2", "cosine_similarity", "psnr", "snr", "ulp",
+                       "kl_divergence"):
+            self.compare(same, same, "--compare", metric, code=4)
+            self.says("NOT VERIFIED | Output: 'y' | ")
+
+    def test_of_empty_outputs(self):
+        empty = {"y": np.zeros((0, 3))}
+        for metric in ("simple", "l2", "rmse", "relative_l2", "cosine_similarity", "ulp"):
+            self.compare(empty, empty, "--compare", metric, code=0)
+        for metric in ("psnr", "snr"):
+            self.compare(empty, empty, "--compare", metric, code=1)
+            self.says(f"\n    empty outputs have no {metric.upper()}\n")
+
+
+class Values(Verdicts):
+    def test_complex_numbers_are_shown_as_such(self):
+        record = self.compare({"y": np.array([1 + 1j, 2])}, {"y": np.array([1 + 1j, 2j])}, code=1)
+        self.says("worst at (1,): 2 against 2j, absolute error 2.8284, relative error 1.4142\n")
+        (worst,) = record["pairs"][0]["outputs"][0]["worst_iteration"]["worst_elements"]
+        self.assertEqual((worst["first"], worst["second"]), ("2", "2j"))
+        self.compare({"y": np.array([1.5 - 2j], np.complex64)},
+                     {"y": np.array([-1 + 2j], np.complex64)}, "--report", "r.xml", code=1)
+        self.says("1.5-2j against -1+2j, absolute error")
+        self.assertIn("1.5-2j against -1+2j", self.path("r.xml").read_text())
+
+    def test_whole_errors_of_more_than_64_bits(self):
+        self.compare({"y": np.array([-2**63, 1])}, {"y": np.array([2**64 - 1, 1], np.uint64)},
+                     code=1)
+        self.says(f"absolute error {2**64 - 1 + 2**63},")
+        self.compare({"y": np.array([-1, 1])}, {"y": np.array([2**64 - 1, 1], np.uint64)}, code=1)
+        self.says(f"absolute error {2**64},")
 
 
 class RelativeNorms(Verdicts):

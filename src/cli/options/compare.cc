@@ -214,8 +214,8 @@ constexpr OptionRow kSimple[] = {
      .fallback = "0",
      .metavar = "[OUTPUT:]X",
      .help =
-         "Allow this fraction (0 to 1) of an output's elements to exceed the tolerance; NaNs, and"
-         " errors over --max-mismatch-excess times the tolerance, still fail.",
+         "Allow this fraction (0 to 1) of an output's elements to exceed the tolerance; NaNs,"
+         " infinite errors, and errors over --max-mismatch-excess times the tolerance, still fail.",
      .origin = Origin::kOurs},
     {.flags = {"--max-mismatch-excess"},
      .dest = "max_mismatch_excess",
@@ -223,7 +223,7 @@ constexpr OptionRow kSimple[] = {
      .fallback = "10",
      .metavar = "[OUTPUT:]N",
      .help = "Largest error that --max-mismatch-share allows, as a multiple of an element's"
-             " tolerance; inf sets no limit.",
+             " tolerance; inf sets no limit to finite errors.",
      .origin = Origin::kOurs,
      .needs = {"--max-mismatch-share"}},
 };
