@@ -112,7 +112,7 @@ class Files(Case):
         self.compare("--report", "o.html", error=1, code=1)
         data = data_of(self.path("o.html").read_text())
         verdicts = [output["verdict"] for output in data["texts"]["pairs"][0]["outputs"]]
-        self.assertEqual(verdicts, ["mismatched", "passed"])
+        self.assertEqual(verdicts, ["failed", "passed"])
         charts = data["record"]["pairs"][0]["outputs"][0]["worst_iteration"]["charts"]
         self.assertEqual((charts["low"], charts["high"]), (1, 7))
         self.assertEqual((sum(charts["first"]), sum(charts["second"])), (6, 6))
