@@ -41,10 +41,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 class Investigation {
  public:
   Investigation(const BlamePlan& plan, Logger& logger, const std::atomic<int>& interrupted)
@@ -78,7 +74,7 @@ class Investigation {
     }
     Conclude();
     if (!plan_.bundle.empty() && outcome_.record.error.empty()) SaveBundle();
-    outcome_.record.seconds = SecondsSince(start);
+    outcome_.record.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return std::move(outcome_);
   }
 
@@ -426,8 +422,7 @@ class Investigation {
     for (const BlameLayerRecord& layer : record.layers) {
       record.compared += static_cast<int64_t>(layer.outputs.size());
     }
-    if (CoverageOf(record).elements == 0 && record.error.empty())
-      GiveUp(WhyNothingWasCompared(record));
+    if (CoverageOf(record).elements == 0 && record.error.empty()) GiveUp(WhyNoVerdict(record));
     Accuse(graph_ ? graph_->OutputNames() : std::vector<std::string>(), record);
     if (!reference_ && graph_) {
       DoubtInputs([this](std::string_view name) { return graph_->IsInput(name); }, record);

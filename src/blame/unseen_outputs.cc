@@ -88,7 +88,7 @@ bool OutputsExceedBounds(PlainOutputs& outputs, const BlameRecord& record) {
   return std::any_of(errors.begin(), errors.end(), [](const auto& one) { return one.second > 1; });
 }
 
-std::string WhyNothingWasCompared(const BlameRecord& record) {
+std::string WhyNoVerdict(const BlameRecord& record) {
   if (record.compared > 0) return "nothing was compared: no tensor has an element";
   std::string text = "nothing was compared: no tensor could be had from both sides";
   if (!record.unexposed.empty()) {

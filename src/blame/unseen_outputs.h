@@ -35,6 +35,6 @@ std::string WhyNotAllOutputs(const OutputScene& scene, const BlameRecord& record
 bool OutputsExceedBounds(PlainOutputs& outputs, const BlameRecord& record);
 
 /// Why there is nothing to say at all; of a record without compared elements.
-std::string WhyNothingWasCompared(const BlameRecord& record);
+std::string WhyNoVerdict(const BlameRecord& record);
 
 }  // namespace vernier
