@@ -42,7 +42,8 @@ class Blame(Case):
                                   Path("o.md").read_text())
 
     def test_a_constant_that_is_not_finite_is_named(self):
-        values = helper.make_tensor("k", TensorProto.FLOAT, [4], [np.nan, np.inf, -np.inf, 0])
+        numbers = [float("nan"), float("inf"), -float("inf"), 0.0]
+        values = helper.make_tensor("k", TensorProto.FLOAT, [4], numbers)
         for kind in ("Constant", "Initializer"):
             with self.subTest(kind):
                 nodes = [helper.make_node("Add", ["x", "k"], ["y"], name="add")]
