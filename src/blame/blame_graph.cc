@@ -63,7 +63,9 @@ bool BlameGraph::IsOutput(std::string_view name) const { return Declares(graph()
 std::vector<std::string> BlameGraph::OutputNames() const {
   std::vector<std::string> names;
   for (const OnnxValue& output : graph().outputs) {
-    if (IsMade(output.name)) names.emplace_back(output.name);
+    const auto producer = producers_.find(output.name);
+    if (producer == producers_.end()) continue;
+    if (graph().nodes[producer->second].op_type != "Constant") names.emplace_back(output.name);
   }
   return names;
 }

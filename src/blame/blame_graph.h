@@ -45,7 +45,7 @@ class BlameGraph {
   bool IsInput(std::string_view name) const;
   bool IsOutput(std::string_view name) const;
 
-  /// The graph's outputs, without what it hands on of its inputs and weights.
+  /// The graph's outputs that its nodes make, without inputs and constants that it hands on.
   std::vector<std::string> OutputNames() const;
 
   /// Those of `names` that nodes make, in the order of the nodes.

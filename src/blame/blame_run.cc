@@ -26,6 +26,7 @@
 #include "blame/resume_file.h"
 #include "blame/sides.h"
 #include "blame/tensor_pairs.h"
+#include "blame/unseen_outputs.h"
 #include "blame/verdicts.h"
 #include "blame/within_bounds.h"
 #include "core/version.h"
@@ -39,10 +40,6 @@ namespace vernier {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 class Investigation {
  public:
@@ -77,7 +74,7 @@ class Investigation {
     }
     Conclude();
     if (!plan_.bundle.empty() && outcome_.record.error.empty()) SaveBundle();
-    outcome_.record.seconds = SecondsSince(start);
+    outcome_.record.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return std::move(outcome_);
   }
 
@@ -96,7 +93,8 @@ class Investigation {
       if (*side) (*side)->Start();
     }
     VERNIER_TRY(RunPlain());
-    pairs_ = PairTensors(reference_model_.get(), plain_->saved_names(), *graph_);
+    pairs_ = PairTensors(reference_model_.get(), plain_->saved_names(), *graph_,
+                         plain_->outputs().partners());
     if (pairs_.reference.empty()) {
       GiveUp(WhyNothingPairs(reference_model_.get(), plain_->saved_names(), *graph_));
       return {};
@@ -407,14 +405,14 @@ class Investigation {
     return !plan_.failed.empty() && record.culprits.empty() && record.error.empty();
   }
 
-  // Silence must not read as a pass.
-  std::string WhyNothingWasCompared() const {
-    if (outcome_.record.compared > 0) return "nothing was compared: no tensor has an element";
-    std::string text = "nothing was compared: no tensor could be had from both sides";
-    if (!unexposed_.empty()) {
-      text += ", for example '" + unexposed_.front().name + "': " + unexposed_.front().why;
-    }
-    return text;
+  // What the layers do not show of the outputs. Silence must not read as a pass.
+  void JudgeOutputs(BlameRecord& record) {
+    if (!plain_ || !record.error.empty()) return;
+    const OutputScene scene{&*graph_, reference_model_.get(), &plain_->outputs(),
+                            plan_.run.lenient};
+    BlameConstants(scene, record);
+    if (!record.culprits.empty()) return;
+    if (std::string why = WhyNotAllOutputs(scene, record); !why.empty()) GiveUp(std::move(why));
   }
 
   void Conclude() {
@@ -424,19 +422,21 @@ class Investigation {
     for (const BlameLayerRecord& layer : record.layers) {
       record.compared += static_cast<int64_t>(layer.outputs.size());
     }
-    if (CoverageOf(record).elements == 0 && record.error.empty()) GiveUp(WhyNothingWasCompared());
+    if (CoverageOf(record).elements == 0 && record.error.empty()) GiveUp(WhyNoVerdict(record));
     Accuse(graph_ ? graph_->OutputNames() : std::vector<std::string>(), record);
     if (!reference_ && graph_) {
       DoubtInputs([this](std::string_view name) { return graph_->IsInput(name); }, record);
     }
     if (reference_ && plain_) FollowBranches();
     if (!reference_) bodies_ = SayThatBodiesAreNotSearched(record);
+    JudgeOutputs(record);
     if (graph_ && record.culprits.empty()) {
       std::string note = DescribeCondition(record);
       if (!note.empty()) record.notes.push_back(std::move(note));
     }
     if (IsUnexplained()) {
-      const bool by_bounds = plan_.run.compare.tolerance.fallback == ToleranceRule::kAuto;
+      const bool by_bounds = plan_.run.compare.tolerance.fallback == ToleranceRule::kAuto ||
+                             OutputsExceedBounds(plain_->outputs(), record);
       record.within_bounds = DescribeWithinBounds(plan_.failed, bodies_, by_bounds, record);
     }
     if (!record.culprits.empty()) outcome_.faults.mismatch = true;

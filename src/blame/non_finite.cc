@@ -1,6 +1,10 @@
 #include "blame/non_finite.h"
 
+#include <algorithm>
+
 #include "blame/tensor_judge.h"
+#include "io/tensor_proto.h"
+#include "model/onnx_attributes.h"
 
 namespace vernier {
 namespace {
@@ -19,6 +23,36 @@ std::optional<std::vector<BlameOperand>> FiniteOperands(const BlameGraph& graph,
     if (IsBad(operands.back().values)) return {};
   }
   return operands;
+}
+
+// Weights of networks are finite: of large ones nothing is read.
+constexpr size_t kMostConstantBytes = size_t{1} << 20;
+
+void AddIfBad(std::string_view name, const OnnxTensor& stored,
+              std::vector<BlameOperand>& operands) {
+  if (stored.external || stored.bytes.size() > kMostConstantBytes) return;
+  const Result<NamedTensor> parsed = ParseTensorProto(std::as_bytes(std::span(stored.bytes)));
+  if (!parsed.ok()) return;
+  const MagnitudeRecord values = RecordMagnitudes(parsed->tensor);
+  if (IsBad(values)) operands.push_back({std::string(name), values});
+}
+
+// The island's constants that are not finite.
+void AddBadConstants(const BlameGraph& graph, const Island& island,
+                     std::vector<BlameOperand>& operands) {
+  for (const uint32_t index : island.nodes) {
+    const OnnxNode& node = graph.graph().nodes[index];
+    const auto inputs = graph.graph().Inputs(node);
+    for (const OnnxTensor& weight : graph.graph().initializers) {
+      const bool reads = std::find(inputs.begin(), inputs.end(), weight.name) != inputs.end();
+      if (reads) AddIfBad(weight.name, weight, operands);
+    }
+    const auto outputs = graph.graph().Outputs(node);
+    if (node.op_type != "Constant" || outputs.empty()) continue;
+    NodeAttributes attributes(graph.model(), node);
+    const OnnxAttribute* value = attributes.Find("value");
+    if (value != nullptr && value->tensor) AddIfBad(outputs[0], *value->tensor, operands);
+  }
 }
 
 }  // namespace
@@ -42,6 +76,7 @@ std::optional<NonFiniteRecord> MadeNonFinite(const BlameLayerRecord& layer, cons
     record.infinite_count = counts.infinite_count;
     record.first = FirstNotFinite(*side(island.outputs[i]));
     record.operands = *std::move(operands);
+    AddBadConstants(graph, island, record.operands);
     return record;
   }
   return {};

@@ -16,7 +16,8 @@ struct SideSources {
 };
 
 /// What a layer makes that is not finite, though all that its island reads on that side is; absent
-/// where it makes nothing of the kind, or inherits it. `layer.outputs` are the island's, with their
+/// where it makes nothing of the kind, or inherits it. Constants of its own that are not finite are
+/// among the operands. `layer.outputs` are the island's, with their
 /// magnitudes.
 std::optional<NonFiniteRecord> MadeNonFinite(const BlameLayerRecord& layer, const BlameGraph& graph,
                                              const Island& island, const SideSources& sides);

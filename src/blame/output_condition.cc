@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "blame/unseen_outputs.h"
 #include "blame/verdicts.h"
 #include "model/error_model.h"
 #include "run/nudged_floats.h"
@@ -37,7 +38,7 @@ std::vector<BlameOutputCondition> UnexplainedOutputs(const ConditionScene& scene
   }
   std::vector<BlameOutputCondition> outputs;
   for (const auto& [name, error] : errors) {
-    if (error <= 1) continue;
+    if (error <= 1 || IsStored(scene.graph->graph(), name)) continue;
     const auto found = scene.amplified->find(name);
     outputs.push_back({name, error, found == scene.amplified->end() ? 0 : found->second});
   }

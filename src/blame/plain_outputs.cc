@@ -1,6 +1,8 @@
 #include "blame/plain_outputs.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 namespace vernier {
 namespace {
@@ -13,34 +15,51 @@ double WorstOf(const std::map<std::string, TensorJudgement>& judged) {
 
 }  // namespace
 
-void PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate) {
+void PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate,
+                       PairingRule rule) {
   bars_->SetFeed(feed);
+  Pairing pairing = PairOutputs(reference, candidate, rule);
+  for (const OutputPair& pair : pairing.pairs) {
+    partners_.emplace(candidate[pair.b].name, reference[pair.a].name);
+  }
+  const std::unordered_set<std::string> alone(pairing.left_only.begin(), pairing.left_only.end());
+  std::erase_if(reference, [&](const NamedTensor& output) { return alone.contains(output.name); });
+  if (iterations_.empty()) first_pairing_ = std::move(pairing);
   iterations_.push_back({feed, std::move(reference), std::move(candidate)});
 }
 
-PlainOutputs::Judgements PlainOutputs::Between(size_t iteration, const TensorMap& ours,
+PlainOutputs::Judgements PlainOutputs::Between(size_t iteration, Names names, const TensorMap& ours,
                                                const TensorMap& theirs) {
   const ErrorBars& bars =
       bars_->For(kReferenceStream, kCandidateStream, iterations_[iteration].reference);
   Judgements judged;
-  for (const NamedTensor& output : ours) {
-    const Tensor* other = Find(theirs, output.name);
-    const ErrorBar* bar = bars.Find(output.name);
-    if (other == nullptr || bar == nullptr) continue;
-    judged[output.name] = JudgeTensor(output.tensor, *other, *bar);
+  for (const auto& [name, partner] : partners_) {
+    const Tensor* one = Find(ours, names == Names::kReference ? partner : name);
+    const Tensor* other = Find(theirs, name);
+    const ErrorBar* bar = bars.Find(partner);
+    if (one == nullptr || other == nullptr || bar == nullptr) continue;
+    judged[name] = JudgeTensor(*one, *other, *bar);
   }
   return judged;
 }
 
+PlainOutputs::Judgements PlainOutputs::AgainstReference(size_t iteration,
+                                                        const TensorMap& outputs) {
+  return Between(iteration, Names::kReference, iterations_[iteration].reference, outputs);
+}
+
+PlainOutputs::Judgements PlainOutputs::AgainstPlain(size_t iteration, const TensorMap& outputs) {
+  return Between(iteration, Names::kCandidate, iterations_[iteration].candidate, outputs);
+}
+
 double PlainOutputs::Error(size_t iteration, const TensorMap& outputs) {
-  return WorstOf(Between(iteration, iterations_[iteration].reference, outputs));
+  return WorstOf(AgainstReference(iteration, outputs));
 }
 
 std::map<std::string, double> PlainOutputs::Errors() {
   std::map<std::string, double> errors;
   for (size_t i = 0; i < iterations_.size(); ++i) {
-    for (const auto& [name, judged] :
-         Between(i, iterations_[i].reference, iterations_[i].candidate)) {
+    for (const auto& [name, judged] : AgainstReference(i, iterations_[i].candidate)) {
       errors[name] = std::max(errors[name], judged.times);
     }
   }
@@ -49,7 +68,7 @@ std::map<std::string, double> PlainOutputs::Errors() {
 
 std::map<std::string, double> PlainOutputs::Movements(size_t iteration, const TensorMap& outputs) {
   std::map<std::string, double> movements;
-  for (const auto& [name, judged] : Between(iteration, iterations_[iteration].candidate, outputs)) {
+  for (const auto& [name, judged] : AgainstPlain(iteration, outputs)) {
     movements[name] = judged.rms;
   }
   return movements;
@@ -57,10 +76,12 @@ std::map<std::string, double> PlainOutputs::Movements(size_t iteration, const Te
 
 void PlainOutputs::Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record) {
   if (probed.empty()) return;
-  const TensorMap& plain = iterations_[iteration].candidate;
+  // Only of outputs that were had both ways: what is a constant is never probed.
+  TensorMap plain = iterations_[iteration].candidate;
+  std::erase_if(plain, [&](const NamedTensor& output) { return !Find(probed, output.name); });
   const double plain_error = Error(iteration, plain);
   const double probed_error = Error(iteration, probed);
-  const double moved = WorstOf(Between(iteration, plain, probed));
+  const double moved = WorstOf(AgainstPlain(iteration, probed));
   const bool flips = (plain_error > 1) != (probed_error > 1);
   const bool tells_more = !record.measured || (!record.shown_at && (flips || moved > record.moved));
   if (!tells_more) return;

@@ -8,6 +8,7 @@
 
 #include "blame/side_bars.h"
 #include "blame/tensor_judge.h"
+#include "compare/pairing.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {
@@ -17,13 +18,20 @@ class PlainOutputs {
   /// Before the rest.
   void SetRunners(const SideRunners& runners) { bars_.emplace(MakeSideBars(options_, runners)); }
 
-  /// One iteration more. Outputs that the reference lacks are not compared.
-  void Add(const TensorMap& feed, TensorMap reference, TensorMap candidate);
+  /// One iteration more, its outputs paired as `run` pairs them. What has no partner is not
+  /// compared.
+  void Add(const TensorMap& feed, TensorMap reference, TensorMap candidate, PairingRule rule);
+
+  /// The reference's names of its outputs, by the candidate's.
+  const std::map<std::string, std::string>& partners() const { return partners_; }
+
+  /// Outputs that have no partner in the first iteration.
+  const Pairing& first_pairing() const { return first_pairing_; }
 
   /// The worst of the candidate's `outputs` against the reference's, in multiples of its bar.
   double Error(size_t iteration, const TensorMap& outputs);
 
-  /// By the names of the outputs: the candidate's own against the reference's, over all iterations
+  /// By the candidate's names of the outputs: its own against the reference's, over all iterations
   /// the largest, in multiples of the bar.
   std::map<std::string, double> Errors();
 
@@ -31,17 +39,24 @@ class PlainOutputs {
   /// candidate's own, relative; infinite where they cannot be compared.
   std::map<std::string, double> Movements(size_t iteration, const TensorMap& outputs);
 
-  /// Holds outputs that came with probes against those without; `record` keeps the iteration that
-  /// tells most.
+  /// Holds outputs that came with probes against the same without; `record` keeps the iteration
+  /// that tells most.
   void Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record);
 
  private:
   using Judgements = std::map<std::string, TensorJudgement>;
-  Judgements Between(size_t iteration, const TensorMap& ours, const TensorMap& theirs);
+  enum class Names : uint8_t { kReference, kCandidate };
+
+  // `names`: whose `ours` has.
+  Judgements Between(size_t iteration, Names names, const TensorMap& ours, const TensorMap& theirs);
+  Judgements AgainstReference(size_t iteration, const TensorMap& outputs);
+  Judgements AgainstPlain(size_t iteration, const TensorMap& outputs);
 
   struct Iteration {
     TensorMap feed, reference, candidate;
   };
+  std::map<std::string, std::string> partners_;
+  Pairing first_pairing_;
   CompareOptions options_;
   std::optional<PairBars> bars_;
   std::vector<Iteration> iterations_;

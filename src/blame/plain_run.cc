@@ -15,6 +15,14 @@ namespace {
 
 std::string NameOf(const ProbeSide& side) { return "'" + side.plan().name + "'"; }
 
+void KeepDeclared(const OnnxModel& model, TensorMap& outputs) {
+  const std::vector<OnnxValue>& declared = model.graph().outputs;
+  std::erase_if(outputs, [&](const NamedTensor& output) {
+    return std::none_of(declared.begin(), declared.end(),
+                        [&](const OnnxValue& value) { return value.name == output.name; });
+  });
+}
+
 bool TimesKernels(const ProbeSide& side) { return side.plan().backend.starts_with("tensorrt"); }
 
 }  // namespace
@@ -29,12 +37,17 @@ Status PlainRun::Run() {
   VERNIER_TRY(MakeFeeds());
   quantises_alone_ = QuantisesAlone(scene_.reference_model, saved_names_, *scene_.graph);
   outputs_.SetRunners(SidesAsRun());
+  // Saved outputs may be those of a run that marked tensors.
+  const PairingRule rule = scene_.plan->run.lenient      ? PairingRule::kLenient
+                           : scene_.reference == nullptr ? PairingRule::kOneToOneMarked
+                                                         : PairingRule::kOneToOne;
   for (size_t i = 0; i < feeds_.size(); ++i) {
     if (scene_.interrupted->load() != 0) return Cancelled("interrupted");
     if (i == 0) VERNIER_TRY(SettleSizes());
     VERNIER_ASSIGN_OR_RETURN(TensorMap ours, ReferenceOutputs(i));
     VERNIER_ASSIGN_OR_RETURN(TensorMap theirs, Infer(*scene_.candidate, *candidate_runner_, i));
-    outputs_.Add(feeds_[i], std::move(ours), std::move(theirs));
+    KeepDeclared(scene_.graph->model(), theirs);
+    outputs_.Add(feeds_[i], std::move(ours), std::move(theirs), rule);
   }
   if (reference_runner_) Close(*scene_.reference, *reference_runner_);
   Close(*scene_.candidate, *candidate_runner_);
@@ -164,8 +177,7 @@ Result<TensorMap> PlainRun::ReferenceOutputs(size_t iteration) {
         scene_.loaded->Read(scene_.saved_run, static_cast<int64_t>(iteration), *scene_.quiet));
     outputs = std::move(saved.outputs);
   }
-  std::erase_if(outputs,
-                [this](const NamedTensor& output) { return !scene_.graph->IsOutput(output.name); });
+  if (scene_.reference_model != nullptr) KeepDeclared(*scene_.reference_model, outputs);
   return outputs;
 }
 

@@ -102,10 +102,17 @@ class TensorPairing {
     }
   }
 
-  TensorPairs Make() {
+  TensorPairs Make(const std::map<std::string, std::string>& outputs) {
     for (const std::string_view name : ours_) {
       const auto same = markable_.find(name);
       if (same != markable_.end() && IsOfOneKind(name, *same)) Pair(name, StandIn(*same));
+    }
+    const NameSet all_ours(ours_.begin(), ours_.end());
+    for (const auto& [theirs, ours] : outputs) {
+      const auto output = markable_.find(theirs);
+      const bool free = output != markable_.end() && all_ours.contains(ours) &&
+                        !pairs_.reference.contains(theirs) && !paired_ours_.contains(ours);
+      if (free && IsOfOneKind(ours, theirs)) Pair(ours, *output);
     }
     for (const std::string_view name : ours_) {
       if (!paired_ours_.contains(name)) PairThroughAliases(name);
@@ -183,8 +190,9 @@ bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> sav
 }
 
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
-                        const BlameGraph& candidate) {
-  return TensorPairing(reference, saved, candidate).Make();
+                        const BlameGraph& candidate,
+                        const std::map<std::string, std::string>& outputs) {
+  return TensorPairing(reference, saved, candidate).Make(outputs);
 }
 
 std::string WhyNothingPairs(const OnnxModel* reference, std::span<const std::string> saved,

@@ -1,6 +1,7 @@
 // Which tensor of the reference meets which of the candidate's graph.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,8 +35,11 @@ bool QuantisesAlone(const OnnxModel* reference, std::span<const std::string> sav
 /// DequantizeLinear; a float meets a quantised tensor's dequantised twin, and so does one that only
 /// a quantiser reads where the candidate quantises alone. Each is paired once.
 /// `reference` is null when the reference is saved; `saved` are then the names that it has.
+/// `outputs` are the reference's names of outputs by the candidate's: where neither has a namesake,
+/// they meet.
 TensorPairs PairTensors(const OnnxModel* reference, std::span<const std::string> saved,
-                        const BlameGraph& candidate);
+                        const BlameGraph& candidate,
+                        const std::map<std::string, std::string>& outputs = {});
 
 /// The sentence for a PairTensors that found no pair.
 std::string WhyNothingPairs(const OnnxModel* reference, std::span<const std::string> saved,

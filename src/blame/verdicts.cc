@@ -38,6 +38,14 @@ std::string NamesOf(const std::vector<std::string>& nodes) {
   return names;
 }
 
+std::string WhyNotFinite(const NonFiniteRecord& found) {
+  for (const BlameOperand& operand : found.operands) {
+    if (operand.values.nan_count + operand.values.infinite_count == 0) continue;
+    return "its constant '" + operand.name + "' holds values that are not finite";
+  }
+  return "it makes values that are not finite from finite inputs";
+}
+
 class Court {
  public:
   Court(const std::vector<std::string>& outputs, BlameRecord& record)
@@ -182,8 +190,8 @@ class Court {
         });
     if (nan_at_end && record_.first_nonfinite) {
       AddAlone(record_.first_nonfinite->node,
-               "it makes values that are not finite from finite inputs, on both sides, and NaN "
-               "reaches the model's outputs");
+               WhyNotFinite(*record_.first_nonfinite) +
+                   ", on both sides, and NaN reaches the model's outputs");
     } else if (record_.output_error > CertainBar() && !ExplainedByRounding(record_)) {
       AddAlone(record_.first_divergence,
                "no single layer makes the error of the outputs (" + Times(record_.output_error) +

@@ -147,6 +147,12 @@ TEST(Accuse, NanOnBothSidesThatReachesTheOutput) {
   record.first_nonfinite.emplace();
   record.first_nonfinite->node = "a";
   EXPECT_THAT(Accused(record), ElementsAre("a"));
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("from finite inputs"));
+  BlameOperand& constant = record.first_nonfinite->operands.emplace_back();
+  constant.name = "k";
+  constant.values.nan_count = 1;
+  EXPECT_THAT(Accused(record), ElementsAre("a"));
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("its constant 'k' holds values that are not"));
 }
 
 TEST(Accuse, OutputsThatDifferOnlyWithoutProbesAreNoPass) {

@@ -111,6 +111,10 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
   const BlameCoverage coverage = CoverageOf(blame);
   const bool empty = !blame.layers.empty() && coverage.elements == 0;
   if (blame.compared == 0 || empty) return {Outcome::kIncomplete, "Nothing was compared."};
+  if (blame.culprits.empty() && !blame.error.empty()) {
+    return {Outcome::kIncomplete,
+            "Nobody is accused, but the search is not finished: " + FirstLine(blame.error) + "."};
+  }
   if (blame.culprits.empty() && !blame.within_bounds.empty()) {
     return {Outcome::kMismatched, "No layer by itself exceeds its error bound."};
   }

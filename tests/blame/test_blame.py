@@ -41,6 +41,25 @@ class Blame(Case):
                     self.assertIn("Nothing is to blame, but that shows nothing.",
                                   Path("o.md").read_text())
 
+    def test_a_constant_that_is_not_finite_is_named(self):
+        numbers = [float("nan"), float("inf"), -float("inf"), 0.0]
+        values = helper.make_tensor("k", TensorProto.FLOAT, [4], numbers)
+        for kind in ("Constant", "Initializer"):
+            with self.subTest(kind):
+                nodes = [helper.make_node("Add", ["x", "k"], ["y"], name="add")]
+                if kind == "Constant":
+                    nodes.insert(0, helper.make_node("Constant", [], ["k"], value=values))
+                x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [4]) for n in "xy")
+                graph = helper.make_graph(nodes, "g", [x], [y],
+                                          [values] if kind == "Initializer" else [])
+                onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                            ir_version=8), "m.onnx")
+                ended, found = blame(self.folder.name, "m.onnx", "--onnxrt", "--onnxrt")
+                self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+                self.assertEqual([c["node"] for c in found["culprits"]], ["add"])
+                self.assertIn("its constant 'k' holds values that are not finite",
+                              found["culprits"][0]["why"])
+
     def test_one_side_is_not_enough(self):
         onnx.save(chain(), "chain.onnx")
         ended, _ = blame(self.folder.name, "chain.onnx", "--onnxrt")

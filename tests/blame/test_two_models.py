@@ -1,5 +1,6 @@
 """Two models whose types, names or layers differ."""
 
+import subprocess
 import unittest
 from pathlib import Path
 
@@ -9,18 +10,93 @@ from onnx import TensorProto, helper, numpy_helper
 
 import planted
 from models import chain
-from program import Case, blame, two_models
+from program import VERNIER, Case, blame, two_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 class TwoModels(Case):
     def test_models_without_a_common_tensor(self):
-        onnx.save(chain(), "a.onnx")
-        onnx.save(chain(names="u"), "b.onnx")
+        good, bad = chain(), chain(names="u")
+        for model, path, last in ((good, "a.onnx", "t"), (bad, "b.onnx", "u")):
+            more = onnx.ValueInfoProto()
+            more.CopyFrom(model.graph.output[0])
+            more.name = last + "4"
+            model.graph.output.append(more)
+            onnx.save(model, path)
         ended, _ = blame(self.folder.name, "--runner", "gold=onnxrt a.onnx", "--runner",
                          "new=onnxrt b.onnx")
         self.assertEqual(ended.returncode, 4)
+
+    def compared(self, good, bad):
+        """What blame says of two models in words, and what it saves."""
+        onnx.save(good, "good.onnx")
+        onnx.save(bad, "bad.onnx")
+        words = ["--runner", "gold=onnxrt good.onnx", "--runner", "new=onnxrt bad.onnx",
+                 "--reference", "gold"]
+        ended = subprocess.run([VERNIER, "blame", *words], capture_output=True, text=True)
+        return ended, blame(self.folder.name, *words)[1]
+
+    def test_renamed_outputs_meet_as_in_run(self):
+        def model(output, axis):
+            nodes = [helper.make_node("Relu", ["x"], ["t"], name="re"),
+                     helper.make_node("Softmax", ["t"], [output], name="sm", axis=axis)]
+            x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [2, 6, 6])
+                    for n in ("x", output))
+            return helper.make_model(helper.make_graph(nodes, "g", [x], [y]), ir_version=8,
+                                     opset_imports=[helper.make_opsetid("", 17)])
+        ended, found = self.compared(model("z", -1), model("totally_other", 1))
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertEqual([c["node"] for c in found["culprits"]], ["sm"])
+        ended, found = self.compared(model("z", -1), model("totally_other", -1))
+        self.assertEqual((ended.returncode, found["culprits"]), (0, []), ended.stdout)
+
+    def test_an_output_that_one_side_lacks_is_no_pass(self):
+        good, bad = chain(2), chain(2)
+        for model, name in ((good, "here"), (bad, "there")):
+            model.graph.node.append(helper.make_node("Relu", ["t0"], [name]))
+            shape = [4, 16] if model is good else [4, 8, 2]
+            if model is bad:
+                model.graph.node[-1].output[0] = "flat"
+                model.graph.initializer.append(
+                    numpy_helper.from_array(np.array(shape, np.int64), "shape"))
+                model.graph.node.append(helper.make_node("Reshape", ["flat", "shape"], [name]))
+            model.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        ended, found = self.compared(good, bad)
+        self.assertEqual((ended.returncode, found["culprits"]), (4, []), ended.stdout)
+        self.assertIn("output 'here' was not looked at: only the reference has it", ended.stdout)
+        self.assertNotIn("Nothing is to blame", ended.stdout)
+
+    def test_constants_that_are_outputs(self):
+        def model(kind, last, alone):
+            values = numpy_helper.from_array(np.array([1, last], np.float32), "k")
+            nodes = [helper.make_node("Relu", ["x"], ["r"], name="re")]
+            if kind == "Constant":
+                nodes.append(helper.make_node("Constant", [], ["k"], name="kc", value=values))
+            x, r = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [2, 2]) for n in "xr")
+            k = helper.make_tensor_value_info("k", TensorProto.FLOAT, [2])
+            graph = helper.make_graph(nodes, "g", [x], [k] if alone else [r, k],
+                                      [values] if kind == "Initializer" else [])
+            return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                     ir_version=8)
+        for kind, node in (("Initializer", "k"), ("Constant", "kc")):
+            for alone in (True, False):
+                with self.subTest(kind, alone=alone):
+                    ended, found = self.compared(model(kind, 2, alone), model(kind, 3, alone))
+                    self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+                    self.assertEqual([(c["node"], c["op_type"]) for c in found["culprits"]],
+                                     [(node, kind)])
+                    self.assertIn("output 'k' is a constant of the model, and differs between the "
+                                  "models", found["culprits"][0]["why"])
+                    self.assertNotIn("Probing changed", ended.stdout)
+                    self.assertNotIn("were not found in the model", ended.stdout)
+                    ran = subprocess.run([VERNIER, "run", "--runner", "gold=onnxrt good.onnx",
+                                          "--runner", "new=onnxrt bad.onnx", "--blame"],
+                                         capture_output=True, text=True)
+                    self.assertEqual(ran.returncode, 1)
+                    self.assertNotIn("--tolerance auto", ran.stdout)
+                    ended, found = self.compared(model(kind, 2, alone), model(kind, 2, alone))
+                    self.assertEqual((ended.returncode, found["culprits"]), (0, []), ended.stdout)
 
     def test_float32_against_float16(self):
         """One feed for both; own errors know of the shorter type."""
