@@ -102,6 +102,12 @@ class Files(Case):
         (error,) = short["run", "completeness"]
         self.assertEqual(error.get("message"), "A vs. B: only 1 of 2 iterations could be compared")
 
+    def test_line_ends_in_names_survive_in_junit(self):
+        for name in "ab":
+            write_results(self.path(name + ".json"), name, [{"y\nz": ((1,), [1])}])
+        self.vernier("compare", "a.json", "b.json", "--report", "o.xml")
+        self.assertIn('name="y&#10;z"', self.path("o.xml").read_text())
+
     def test_reports_say_why_validation_failed(self):
         for name in "ab":
             write_results(self.path(name + ".json"), name, [{"y": ((2,), [1, float("nan")])}])
