@@ -21,6 +21,11 @@ enum class Class : uint8_t { kOther, kZero, kDenormal, kPlusInf, kMinusInf, kNan
 // rounding did; sums that cancel may be, too, so that they are told and no verdict.
 constexpr double kAnotherValue = 0.01;
 
+// What follows the limits where an input has one element.
+constexpr ExtremeSetRow kFromLargest = {ExtremeSet::kLimitsFromLargest, "limits (largest first)",
+                                        "integers: the largest and the smallest value in turn",
+                                        true};
+
 struct Element {
   double value;
   Class kind;
@@ -72,12 +77,13 @@ void ForEachElement(const Take& take, const Tensor& first, const Tensors&... oth
 }
 
 bool IsFloat(const Tensor& tensor) { return Kind(tensor.dtype()) == DTypeKind::kFloat; }
+bool IsString(const Tensor& tensor) { return Kind(tensor.dtype()) == DTypeKind::kString; }
 bool IsComplex(const Tensor& tensor) { return Kind(tensor.dtype()) == DTypeKind::kComplex; }
 
 void Count(const TensorMap& outputs, ExtremeAnswer& answer) {
   for (const NamedTensor& output : outputs) {
     answer.elements += output.tensor.element_count();
-    if (!IsFloat(output.tensor)) continue;
+    if (IsString(output.tensor) || IsComplex(output.tensor)) continue;
     const auto count = [&answer](const Element& element) {
       const Class c = element.kind;
       answer.nan += c == Class::kNan ? 1 : 0;
@@ -108,8 +114,6 @@ void HoldElement(const Element& a, const Element& b, ExtremeAnswer& answer) {
   const bool zeros = here == Class::kZero && there == Class::kZero;
   answer.other_sign += zeros && std::signbit(a.value) != std::signbit(b.value) ? 1 : 0;
 }
-
-bool IsString(const Tensor& tensor) { return Kind(tensor.dtype()) == DTypeKind::kString; }
 
 // Of tensors of one type whose elements are whole bytes; integers of 64 bits are no doubles.
 int64_t CountOtherBytes(const Tensor& a, const Tensor& b) {
@@ -197,7 +201,10 @@ class ExtremesCheck {
     if (Side* side = WhoTellsInputs()) VERNIER_TRY(Draw(*side));
     if (!feed_) return record_;
     NoteKeptIntegers(sets);
-    for (const ExtremeSetRow& set : sets) VERNIER_TRY(Try(set));
+    for (const ExtremeSetRow& set : sets) {
+      VERNIER_TRY(Try(set));
+      if (set.set == ExtremeSet::kLimits && OneElementHasLimits()) VERNIER_TRY(Try(kFromLargest));
+    }
     record_.outputs = static_cast<int64_t>(coverage_.size());
     for (const auto& [name, covered] : coverage_) {
       if (!covered.shows) record_.shows_nothing.push_back({name, covered.why});
@@ -275,6 +282,14 @@ class ExtremesCheck {
       if (!TakesExtremes(input.tensor.dtype(), ExtremeSet::kLimits)) continue;
       record_.integers_kept.push_back(input.name);
     }
+  }
+
+  // In turn, an input of one element would only get the smallest value.
+  bool OneElementHasLimits() const {
+    return std::ranges::any_of(*feed_, [](const NamedTensor& input) {
+      return input.tensor.element_count() == 1 &&
+             TakesExtremes(input.tensor.dtype(), ExtremeSet::kLimits);
+    });
   }
 
   // The feed with the set in every input that takes it; nullopt if none does.

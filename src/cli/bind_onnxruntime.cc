@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "util/close_matches.h"
 #include "util/number_text.h"
@@ -30,9 +33,25 @@ bool MayBeKnown(const std::string& provider) {
   });
 }
 
+// ONNX Runtime counts threads in an int.
+Status CheckThreads(const ParsedArgs& args) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  for (const auto& [dest, flag] : {std::pair("intra_op_threads", "--intra-op-threads"),
+                                   std::pair("inter_op_threads", "--inter-op-threads")}) {
+    const auto word = args.Value(dest);
+    if (!word) continue;
+    const std::optional<int64_t> count = ParseInt(*word);
+    if (count && *count >= 0 && *count <= kMost) continue;
+    return InvalidArgument(std::string(flag) + ": expected a number from 0 to " +
+                           std::to_string(kMost) + ", got '" + std::string(*word) + "'");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status CheckOnnxRuntimeOptions(const ParsedArgs& args, Logger& logger) {
+  VERNIER_TRY(CheckThreads(args));
   for (const std::string& word : args.List("providers")) {
     if (MayBeKnown(ToLower(word))) continue;
     const std::string near = NearestName(word, kKnownProviders);

@@ -41,6 +41,7 @@ std::optional<double> ValueAt(ExtremeSet set, DType dtype, size_t index, double 
       if (index % kEvery != 0) return std::nullopt;
       return (index / kEvery % 2 == 0 ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
     case ExtremeSet::kLimits:
+    case ExtremeSet::kLimitsFromLargest:
       break;
   }
   return std::nullopt;
@@ -68,11 +69,15 @@ void PutLimit(std::span<std::byte> element, bool is_signed, bool largest) {
   if (is_signed) element.back() = largest ? std::byte{0x7f} : std::byte{0x80};
 }
 
-void PutLimits(DType dtype, std::span<std::byte> bytes) {
+bool IsOfLimits(ExtremeSet set) {
+  return set == ExtremeSet::kLimits || set == ExtremeSet::kLimitsFromLargest;
+}
+
+void PutLimits(DType dtype, bool largest_first, std::span<std::byte> bytes) {
   const auto size = static_cast<size_t>(BitsOf(dtype)) / 8;
   const bool is_signed = Kind(dtype) == DTypeKind::kSignedInt;
   for (size_t at = 0; at < bytes.size(); at += size) {
-    PutLimit(bytes.subspan(at, size), is_signed, at / size % 2 == 1);
+    PutLimit(bytes.subspan(at, size), is_signed, (at / size % 2 == 1) != largest_first);
   }
 }
 
@@ -104,7 +109,7 @@ double SmallestNormal(DType dtype) {
 }
 
 bool TakesExtremes(DType dtype, ExtremeSet set) {
-  if (set == ExtremeSet::kLimits) return IsWholeInteger(dtype);
+  if (IsOfLimits(set)) return IsWholeInteger(dtype);
   if (Kind(dtype) != DTypeKind::kFloat) return false;
   const bool infinite = dtype == DType::kFloat64 || dtype == DType::kFloat32 ||
                         dtype == DType::kFloat16 || dtype == DType::kBFloat16 ||
@@ -120,8 +125,8 @@ Result<Tensor> MakeExtreme(const Tensor& tensor, ExtremeSet set, NumpyRandom& ra
   if (!tensor.bytes().empty()) {
     std::memcpy(buffer.bytes().data(), tensor.bytes().data(), tensor.bytes().size());
   }
-  if (set == ExtremeSet::kLimits) {
-    PutLimits(dtype, buffer.bytes());
+  if (IsOfLimits(set)) {
+    PutLimits(dtype, set == ExtremeSet::kLimitsFromLargest, buffer.bytes());
   } else if (dtype == DType::kFloat32) {
     Overwrite(buffer.As<float>(), dtype, set, random, [](double value) { return value; });
   } else if (dtype == DType::kFloat64) {

@@ -11,12 +11,13 @@
 namespace vernier {
 
 enum class ExtremeSet : uint8_t {
-  kDenormals,  ///< every element is a denormal of either sign
-  kZeros,      ///< +0 and -0 in turn
-  kLarge,      ///< between half of the largest value and itself, of either sign
-  kNan,        ///< every 16th element is NaN
-  kInf,        ///< every 16th element is infinite, of either sign
-  kLimits,     ///< of integers: the smallest and the largest value in turn
+  kDenormals,          ///< every element is a denormal of either sign
+  kZeros,              ///< +0 and -0 in turn
+  kLarge,              ///< between half of the largest value and itself, of either sign
+  kNan,                ///< every 16th element is NaN
+  kInf,                ///< every 16th element is infinite, of either sign
+  kLimits,             ///< of integers: the smallest and the largest value in turn
+  kLimitsFromLargest,  ///< the same, the largest first: no row of ExtremeSets
 };
 
 struct ExtremeSetRow {
@@ -30,7 +31,7 @@ struct ExtremeSetRow {
 std::span<const ExtremeSetRow> ExtremeSets();
 
 /// Whether tensors of the type change at all: float types, without float4 where it has no such
-/// value; with kLimits integers of one byte or more instead.
+/// value; with either set of limits integers of one byte or more instead.
 bool TakesExtremes(DType dtype, ExtremeSet set);
 
 /// The tensor with such values in place of its own. kInternal for a type that does not take them.

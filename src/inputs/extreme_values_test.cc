@@ -71,16 +71,16 @@ TEST(ExtremeValues, ZerosHaveBothSigns) {
 
 TEST(ExtremeValues, LimitsOfIntegersComeInTurn) {
   NumpyRandom random(1);
-  const auto limits = [&](DType dtype, size_t size) {
+  const auto limits = [&](DType dtype, size_t size, ExtremeSet set = ExtremeSet::kLimits) {
     const std::vector<std::byte> old(2 * size);
-    const Result<Tensor> made =
-        MakeExtreme(*Tensor::Copy(dtype, {2}, old), ExtremeSet::kLimits, random);
+    const Result<Tensor> made = MakeExtreme(*Tensor::Copy(dtype, {2}, old), set, random);
     EXPECT_TRUE(made.ok());
     std::string text;
     for (const std::byte byte : made->bytes()) text += static_cast<char>(byte);
     return text;
   };
   EXPECT_EQ(limits(DType::kInt8, 1), "\x80\x7f");
+  EXPECT_EQ(limits(DType::kInt8, 1, ExtremeSet::kLimitsFromLargest), "\x7f\x80");
   EXPECT_EQ(limits(DType::kUint8, 1), std::string("\0\xff", 2));
   EXPECT_EQ(limits(DType::kInt16, 2), std::string("\0\x80\xff\x7f", 4));
   EXPECT_EQ(limits(DType::kInt64, 8),

@@ -136,7 +136,17 @@ RunRecord WithSideNames(RunRecord record, NameStyle style) {
   for (std::vector<std::string>* lines : {&record.notes, &record.faults}) {
     for (std::string& line : *lines) line = names.In(std::move(line));
   }
+  record.error = names.In(std::move(record.error));
   return record;
+}
+
+std::vector<std::string> ShortNames(std::span<const std::string> names) {
+  RunRecord record;
+  for (const std::string& name : names) record.runners.emplace_back().name = name;
+  const SideNames shown(record, NameStyle::kShort);
+  std::vector<std::string> short_names;
+  for (const std::string& name : names) short_names.push_back(shown.Of(name, ""));
+  return short_names;
 }
 
 }  // namespace vernier

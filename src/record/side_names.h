@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "vernier/run_record.h"
 
@@ -15,8 +18,11 @@ enum class NameStyle : uint8_t {
 /// The record with other names for its runners and for the sides of its pairs: unnamed runners
 /// without the time of the run, loaded sides by the name of their file where that time was their
 /// name. Of several sides with one name, those from files have the file's behind it: "r (a.json)";
-/// what is the same even then is numbered: "r (2)". Names that people gave stay. Notes and faults
-/// follow; messages of runners do not.
+/// what is the same even then is numbered: "r (2)". Names that people gave stay. Notes, faults
+/// and the error follow; messages of runners do not.
 RunRecord WithSideNames(RunRecord record, NameStyle style);
+
+/// The short names of the runners of one run, each where its own stood. Each stands there once.
+std::vector<std::string> ShortNames(std::span<const std::string> names);
 
 }  // namespace vernier

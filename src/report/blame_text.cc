@@ -1,9 +1,12 @@
 #include "report/blame_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 #include <vector>
 
+#include "record/side_names.h"
 #include "report/text_table.h"
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -171,8 +174,9 @@ std::string Fused(const BlameRecord& record) {
 }  // namespace
 
 std::string FormatBlame(const BlameRecord& record, bool all_layers) {
+  const std::vector<std::string> sides = ShortNames(std::array{record.candidate, record.reference});
   std::string text =
-      "Blame: " + VisibleLine(record.candidate + " against " + record.reference) + ", " +
+      "Blame: " + VisibleLine(sides[0] + " against " + sides[1]) + ", " +
       Counted(record.compared, "tensor") + " of " + Counted(record.layers.size(), "layer") +
       " compared" + Covered(record) +
       (record.iterations > 1 ? ", the worst of " + Counted(record.iterations, "iteration") : "") +

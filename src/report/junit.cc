@@ -153,12 +153,23 @@ TestSuite CulpritSuite(const BlameRecord& blame) {
   return suite;
 }
 
+// Whether all was done that was asked for. Its name stays, whatever was not.
+TestCase CompletenessCase(const RunRecord& record) {
+  TestCase test{.name = "completeness"};
+  if (record.faults.empty()) return test;
+  test.result = CaseResult::kError;
+  test.message = record.faults.size() == 1
+                     ? FirstLine(record.faults.front())
+                     : Counted(static_cast<int64_t>(record.faults.size()), "thing") +
+                           " asked for and not done: " + FirstLine(record.faults.front()) +
+                           ", and more";
+  for (const std::string& fault : record.faults) test.text += fault + "\n";
+  return test;
+}
+
 // What no output stands for.
 TestSuite RunSuite(const RunRecord& record) {
-  TestSuite suite{"run", {}};
-  for (const std::string& fault : record.faults) {
-    suite.cases.push_back({fault, CaseResult::kError, "asked for and not done", "", 0});
-  }
+  TestSuite suite{"run", {CompletenessCase(record)}};
   const VerdictText verdict = DecideVerdict(record);
   TestCase whole{.name = "verdict", .seconds = record.seconds};
   whole.text = verdict.sentence;
@@ -174,7 +185,7 @@ TestSuite RunSuite(const RunRecord& record) {
 }
 
 std::string Attribute(const char* name, std::string_view value) {
-  return std::string(" ") + name + "=\"" + XmlText(value) + "\"";
+  return std::string(" ") + name + "=\"" + XmlAttribute(value) + "\"";
 }
 
 std::string Counts(size_t tests, size_t failures, size_t errors, size_t skipped) {

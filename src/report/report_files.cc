@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "record/side_names.h"
 #include "report/blame_report.h"
 #include "report/html/page.h"
 #include "report/junit.h"
@@ -34,9 +35,9 @@ std::string Format(const RunRecord& record, ReportFormat format) {
     case ReportFormat::kJunit:
       return FormatJunit(record);
     case ReportFormat::kJsonLines:
-      return ToJsonLines(record);
+      return ToJsonLines(WithSideNames(record, NameStyle::kShort));
     case ReportFormat::kMarkdown:
-      return FormatMarkdown(record);
+      return FormatMarkdown(WithSideNames(record, NameStyle::kShort));
   }
   return "";
 }
@@ -72,7 +73,8 @@ Status WriteReport(const ReportFile& report, const RunRecord& record) {
   return WriteFileAtomically(report.path, Format(record, report.format));
 }
 
-Result<std::string> TellGitHub(const RunRecord& record) {
+Result<std::string> TellGitHub(const RunRecord& given) {
+  const RunRecord record = WithSideNames(given, NameStyle::kShort);
   if (!InGitHubWorkflow()) return std::string();
   const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
   if (summary != nullptr && *summary != '\0') {

@@ -1,6 +1,7 @@
 #include "report/text_escape.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "io/text_encoding.h"
 
@@ -61,6 +62,18 @@ size_t LongestRunOf(char wanted, std::string_view text) {
 }  // namespace
 
 std::string XmlText(std::string_view text) { return EscapeEach(text, XmlEntity); }
+
+std::string XmlAttribute(std::string_view text) {
+  char byte[8];
+  return EscapeEach(text, [&byte](char32_t c) -> std::string_view {
+    if (c == '\n') return "&#10;";
+    if (c == '\r') return "&#13;";
+    if (c == '\t') return "&#9;";
+    if (c < 0xDC80 || c > 0xDCFF) return XmlEntity(c);
+    std::snprintf(byte, sizeof(byte), "\\x%02x", static_cast<unsigned>(c - 0xDC00));
+    return byte;
+  });
+}
 
 std::string EscapeMarkdown(std::string_view text) {
   std::string escaped;

@@ -7,8 +7,12 @@
 
 namespace vernier {
 
-/// For XML 1.0, in attributes and between tags. Line ends and tabs survive.
+/// For XML 1.0, between tags. Line ends and tabs survive.
 std::string XmlText(std::string_view text);
+
+/// For an attribute of XML 1.0: line ends and tabs survive there as well. A byte that is no UTF-8
+/// becomes "\xff", so that names which differ in such bytes alone stay apart.
+std::string XmlAttribute(std::string_view text);
 
 /// For a line of Markdown as GitHub reads it: no formatting, no link, no mention, no HTML, and no
 /// end of a table cell. Line ends become blanks.

@@ -131,6 +131,16 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
   return {Outcome::kMismatched, sentence + "."};
 }
 
+// Of pairs without a compared output.
+VerdictText NothingCompared(const RunRecord& record) {
+  std::string why = FirstLine(record.error);
+  if (why.empty() && !record.faults.empty()) why = FirstLine(record.faults.front());
+  // As a failed --validate does, and a name that the model does not have.
+  const bool failed = record.exit_code == 1 && !why.empty();
+  return {failed ? Outcome::kMismatched : Outcome::kIncomplete,
+          "Nothing was compared" + (why.empty() ? "" : ": " + why) + "."};
+}
+
 VerdictText FromParts(const RunRecord& record) {
   const VerdictCounts counts = CountOutputs(record);
   if (record.blame) {
@@ -143,10 +153,14 @@ VerdictText FromParts(const RunRecord& record) {
   }
   if (counts.outputs > 0) return OutputsVerdict(record, counts);
   if (record.profile) return ProfileVerdict(*record.profile);
-  if (!record.pairs.empty()) return {Outcome::kIncomplete, "Nothing was compared."};
+  if (!record.pairs.empty()) return NothingCompared(record);
   if (record.graph && record.runners.empty()) {  // nothing ran: a model is shown
     return {Outcome::kNoVerdict, "The graph of " + record.graph->model + ": " +
                                      Number(record.graph->nodes.size(), "node", "nodes") + "."};
+  }
+  if (!record.error.empty()) {
+    return {record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete,
+            "The run was given up: " + FirstLine(record.error) + "."};
   }
   return {Outcome::kNoVerdict, "Nothing was to be compared."};
 }
@@ -172,7 +186,7 @@ std::string WhatElseWentWrong(const RunRecord& record) {
   const bool incomplete = std::any_of(record.pairs.begin(), record.pairs.end(),
                                       [](const PairRecord& pair) { return pair.incomplete; });
   if (incomplete) return "less could be compared than was asked for";
-  if (!record.faults.empty()) return "less was done than asked for";
+  if (!record.faults.empty()) return FirstLine(record.faults.front());
   return "the run ended with exit code " + std::to_string(record.exit_code);
 }
 

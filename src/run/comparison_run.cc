@@ -207,14 +207,27 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
   return true;
 }
 
-bool ComparisonRun::ValidateAll(const IterationOutputs& outputs) {
+namespace {
+
+std::string ValidationSentence(const std::string& name, const std::string& output,
+                               const Validation& validation) {
+  return "validation failed: output '" + output + "' of " + name + " holds " +
+         (validation.nan_count > 0 ? "NaN" : "infinite values");
+}
+
+}  // namespace
+
+bool ComparisonRun::ValidateAll(const IterationOutputs& outputs,
+                                std::vector<std::string>& sentences) {
   bool valid = true;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) continue;
     for (const NamedTensor& output : outputs[i]->outputs) {
       const Validation validation = ValidateTensor(output.tensor);
       observer_->OutputValidated(names_[i], -1, output, validation);
-      valid &= validation.valid(true, true);
+      if (validation.valid(true, true)) continue;
+      valid = false;
+      sentences.push_back(ValidationSentence(names_[i], output.name, validation));
     }
   }
   return valid;
@@ -227,7 +240,9 @@ bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs)
     for (const NamedTensor& output : outputs[i]->outputs) {
       const Validation validation = ValidateTensor(output.tensor);
       observer_->OutputValidated(names_[i], iteration, output, validation);
-      if (!validation.valid(true, true)) return false;
+      if (validation.valid(true, true)) continue;
+      invalid_output_ = ValidationSentence(names_[i], output.name, validation);
+      return false;
     }
   }
   return true;
@@ -248,6 +263,7 @@ bool ComparisonRun::JudgePair(const Pair& pair) const {
 
 void ComparisonRun::Disbelieve(size_t first) {
   invalid_ = false;
+  invalid_output_.clear();
   for (Pair& pair : pairs_) {
     if (std::max(pair.first, pair.second) < first) continue;
     pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
@@ -260,6 +276,7 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
                                               std::vector<std::string>& sentences) {
   std::vector<PairRecord> records;
   if (invalid_) faults.mismatch = true;
+  if (!invalid_output_.empty()) sentences.push_back(invalid_output_);
   if (plan_->comparison_asked && pairs_.empty()) {
     faults.incomplete = true;
     sentences.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +

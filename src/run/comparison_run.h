@@ -59,9 +59,10 @@ class ComparisonRun {
   /// Post-processes and compares one iteration. False when --fail-fast ends the run.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);
 
-  /// --validate on all outputs of an iteration, after everything was compared.
+  /// --validate on all outputs of an iteration, after everything was compared. Each that is invalid
+  /// adds a sentence.
   void ValidationStarted() { observer_->ValidationStarted(names_); }
-  bool ValidateAll(const IterationOutputs& outputs);
+  bool ValidateAll(const IterationOutputs& outputs, std::vector<std::string>& sentences);
 
   /// --fail-fast or an invalid output has ended the comparisons.
   bool stopped() const { return stopped_; }
@@ -122,6 +123,7 @@ class ComparisonRun {
   bool started_ = false;
   bool stopped_ = false;
   bool invalid_ = false;
+  std::string invalid_output_;  ///< why --validate ended the comparisons; empty: it did not
 };
 
 }  // namespace vernier

@@ -276,7 +276,7 @@ class Execution {
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
       VERNIER_TRY(comparisons_->Postprocess(i, outputs));
-      valid &= comparisons_->ValidateAll(outputs);
+      valid &= comparisons_->ValidateAll(outputs, outcome_.record.faults);
     }
     observer_.ValidationFinished(valid);
     if (!valid) outcome_.faults.mismatch = true;

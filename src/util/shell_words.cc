@@ -1,6 +1,9 @@
 #include "util/shell_words.h"
 
 #include <algorithm>
+#include <cstdio>
+
+#include "util/visible_text.h"
 
 namespace vernier {
 namespace {
@@ -24,6 +27,24 @@ std::string QuoteForShell(std::string_view word) {
       quoted += "'\\''";
     } else {
       quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+std::string QuoteForBash(std::string_view word) {
+  if (VisibleLine(word) == word) return QuoteForShell(word);
+  std::string quoted = "$'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\'' || c == '\\') {
+      quoted += {'\\', c};
+    } else if (byte >= 0x20 && byte < 0x7f) {
+      quoted += c;
+    } else {
+      char escape[8];
+      std::snprintf(escape, sizeof(escape), "\\x%02x", byte);
+      quoted += escape;
     }
   }
   return quoted + "'";

@@ -27,6 +27,12 @@ class MeetingRows(Case):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
                                     ir_version=8), str(self.path(name)))
 
+    def test_the_summary_has_short_names(self):
+        self.save_nodes("m.onnx", [helper.make_node("Identity", ["x"], ["y"])], ["y"])
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only",
+                             "repeated-runs")
+        self.assertRegex(ended.out, r"(?m)^\[I\] onnxrt: of 1 properties 1 hold ")
+
     def test_rows_that_meet_in_the_model_are_no_batch(self):
         random = np.random.default_rng(1)
         weights = {"w": random.standard_normal((1, 16, 3)).astype("f4"),

@@ -48,6 +48,33 @@ class IntegerLimits(Case):
                          [("limits", 0), ("limits", 4)])
         self.assertEqual(answers[1]["other_exact"], 0)
 
+    def test_one_element_gets_both_limits(self):
+        limits = [helper.make_tensor("top", INT64, [], [2**63 - 1])]
+        for shape in ([], [1], ["n"]):
+            node = helper.make_node("Equal", ["i", "top"], ["y"])
+            graph = helper.make_graph([node], "g", [value("i", shape, INT64)],
+                                      [value("y", None, TensorProto.BOOL)], limits)
+            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                        ir_version=8), str(self.path("m.onnx")))
+            ended = self.vernier("check", "extremes", "m.onnx", "--onnxrt", "--sets", "limits",
+                                 "--save-record", "r.json")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            answers = json.loads(self.path("r.json").read_text())["answers"]
+            self.assertEqual([(a["set"], a["zero"], a["elements"]) for a in answers],
+                             [("limits", 1, 1), ("limits (largest first)", 0, 1)])
+            self.assertRegex(ended.out, r"limits \(largest first\) +onnxrt +0 ")
+
+    def test_a_set_asked_for_by_name_must_be_tried(self):
+        for dtype, sets, missing in ((FLOAT, ["limits", "nan"], "limits"),
+                                     (INT64, ["limits", "nan"], "nan")):
+            node = helper.make_node("Identity", ["i"], ["y"])
+            onnx.save(model([node], [value("i", [4], dtype)], output=dtype),
+                      str(self.path("m.onnx")))
+            ended = self.vernier("check", "extremes", "m.onnx", "--onnxrt", "--sets", *sets)
+            self.assertEqual(ended.code, 4, ended.out + ended.err)
+            self.assertIn("not tried, as no input's type has such values: " + missing,
+                          ended.out + ended.err)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -87,6 +87,42 @@ class Files(Case):
         # Labels are as they were given.
         self.assertEqual(names(f"mine-{day}", "11/22/26-23:59:59"), [f"mine-{day} vs. {day}"])
 
+    def test_names_in_junit_do_not_depend_on_what_came_out(self):
+        def cases(*words):
+            self.vernier("compare", "a.json", "b.json", *words, "--report", "o.xml")
+            return {(case.get("classname"), case.get("name")): list(case)
+                    for case in ElementTree.parse(self.path("o.xml")).getroot().iter("testcase")}
+        write_results(self.path("a.json"), "A", [{"y": ((1,), [1])}] * 2)
+        write_results(self.path("b.json"), "B", [{"y": ((1,), [1])}] * 2)
+        well = cases()
+        write_results(self.path("b.json"), "B", [{"y": ((1,), [1])}])
+        short = cases()
+        self.assertEqual(list(well), list(short))
+        self.assertEqual(well["run", "completeness"], [])
+        (error,) = short["run", "completeness"]
+        self.assertEqual(error.get("message"), "A vs. B: only 1 of 2 iterations could be compared")
+
+    def test_line_ends_in_names_survive_in_junit(self):
+        for name in "ab":
+            write_results(self.path(name + ".json"), name, [{"y\nz": ((1,), [1])}])
+        self.vernier("compare", "a.json", "b.json", "--report", "o.xml")
+        self.assertIn('name="y&#10;z"', self.path("o.xml").read_text())
+
+    def test_reports_say_why_validation_failed(self):
+        for name in "ab":
+            write_results(self.path(name + ".json"), name, [{"y": ((2,), [1, float("nan")])}])
+        ended = self.vernier("run", "--load-outputs", "a.json", "b.json", "--validate", "--report",
+                             "o.xml", "--report", "o.jsonl", "--report", "o.md")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        why = "validation failed: output 'y' of a holds NaN"
+        root = ElementTree.parse(self.path("o.xml")).getroot()
+        self.assertEqual(root.find(".//testcase[@name='completeness']/error").get("message"), why)
+        self.assertEqual(root.find(".//testcase[@name='verdict']/failure").get("message"),
+                         f"Nothing was compared: {why}.")
+        verdict = json.loads(self.path("o.jsonl").read_text().splitlines()[-1])
+        self.assertEqual((verdict["complete"], verdict["faults"]), (False, [why]))
+        self.assertIn("validation failed", self.path("o.md").read_text())
+
     def test_what_was_not_compared_is_no_pass(self):
         write_results(self.path("a.json"), "A", [{"only here": ((2,), [1, 2]), "y": ((1,), [1])}])
         write_results(self.path("b.json"), "B", [{"y": ((1,), [1])}])

@@ -20,6 +20,7 @@
 #include "cli/option_sets.h"
 #include "cli/script/shell_command.h"
 #include "record/record_digest.h"
+#include "record/runner_name.h"
 #include "report/junit.h"
 #include "report/report_files.h"
 #include "util/atomic_file.h"
@@ -50,6 +51,14 @@ fs::file_time_type TimeOf(const std::string& path) {
   return error ? fs::file_time_type::min() : time;
 }
 
+// "onnxrt" of "onnxrt-runner-N0-11/23/26-05:00:13"; a second one of a kind keeps its number.
+std::string LabelOf(const std::string& runner) {
+  constexpr std::string_view kFirst = "-runner-N0";
+  std::string label = WithoutTime(runner);
+  if (label != runner && label.ends_with(kFirst)) label.resize(label.size() - kFirst.size());
+  return label;
+}
+
 // The critical lines of a log, without their letters.
 std::vector<std::string> MessagesOf(const std::string& log) {
   std::vector<std::string> messages;
@@ -61,7 +70,7 @@ std::vector<std::string> MessagesOf(const std::string& log) {
     const size_t failed = text.find(kFailed);
     if (failed != std::string::npos) {
       const size_t end = text.find_last_not_of(' ', failed) + 1;
-      text = text.substr(0, end) + ": " + text.substr(failed + kFailed.size());
+      text = LabelOf(text.substr(0, end)) + ": " + text.substr(failed + kFailed.size());
     }
     messages.push_back(std::move(text));
   }

@@ -10,6 +10,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/option_sets.h"
 #include "core/version.h"
+#include "record/side_names.h"
 #include "util/atomic_file.h"
 
 namespace vernier {
@@ -97,6 +98,15 @@ Status SaveRecord(const std::string& path, ConsistencyRecord& record,
   record.version = kVersion;
   if (path.empty()) return {};
   return WriteFileAtomically(path, ToJson(record));
+}
+
+// Runners as the lines at the end of a run call them; the log of the run keeps their own names.
+ConsistencyRecord WithBriefNames(ConsistencyRecord record) {
+  std::vector<std::string> names;
+  for (const ConsistencyRunner& runner : record.runners) names.push_back(runner.name);
+  names = ShortNames(names);
+  for (size_t i = 0; i < names.size(); ++i) record.runners[i].name = names[i];
+  return record;
 }
 
 /// Saves what was found so far, in case there is no end. Whether it can be written is told at the
@@ -237,7 +247,7 @@ Result<ConsistencyOutcome> TryConsistency(const ConsistencyPlan& plan, const Inv
                                           const std::atomic<int>& interrupted, Logger& log) {
   ConsistencyOutcome outcome;
   VERNIER_ASSIGN_OR_RETURN(outcome.record, Check(plan, invocation, interrupted, log));
-  outcome.faults = Judge(outcome.record, plan.run, log);
+  outcome.faults = Judge(WithBriefNames(outcome.record), plan.run, log);
   const Status saved = SaveRecord(plan.run.save.record, outcome.record, invocation);
   if (!saved.ok()) log.Critical(saved.message());
   outcome.faults.Add(saved);

@@ -13,6 +13,7 @@
 #include "cli/option_sets.h"
 #include "core/version.h"
 #include "inputs/shape_grid.h"
+#include "record/side_names.h"
 #include "report/text_table.h"
 #include "util/atomic_file.h"
 #include "util/counted.h"
@@ -51,6 +52,23 @@ std::string Beside(const ExtremeAnswer& answer) {
   return answer.compared > 0 ? "the same" : "nothing to compare";
 }
 
+// Runners as the lines at the end of a run call them; the log of the run keeps their own names.
+ExtremesRecord WithShortNames(ExtremesRecord record) {
+  std::vector<std::string> names;
+  for (const ExtremeRunner& runner : record.runners) names.push_back(runner.name);
+  const std::vector<std::string> brief = ShortNames(names);
+  const auto shorten = [&](std::string& name) {
+    const auto at = std::ranges::find(names, name);
+    if (at != names.end()) name = brief[static_cast<size_t>(at - names.begin())];
+  };
+  for (ExtremeRunner& runner : record.runners) shorten(runner.name);
+  for (ExtremeAnswer& answer : record.answers) {
+    shorten(answer.runner);
+    shorten(answer.beside);
+  }
+  return record;
+}
+
 RunFaults JudgeRunners(const ExtremesRecord& record, Logger& log) {
   RunFaults faults;
   for (const ExtremeRunner& runner : record.runners) {
@@ -84,9 +102,11 @@ void TellCoverage(const ExtremesRecord& record, Logger& log) {
   log.Info(text);
 }
 
-void TellNotTried(const ExtremesRecord& record, Logger& log) {
+void TellNotTried(const ExtremesRecord& record, bool sets_named, Logger& log) {
   if (!record.not_tried.empty()) {
-    log.Warning("not tried, as no input's type has such values: " + Joined(record.not_tried));
+    const std::string text =
+        "not tried, as no input's type has such values: " + Joined(record.not_tried);
+    sets_named ? log.Error(text + " (--sets names it)") : log.Warning(text);
   }
   if (!record.integers_kept.empty()) {
     log.Warning("not tried: the limits of integers; kept the values that they had: " +
@@ -94,7 +114,7 @@ void TellNotTried(const ExtremesRecord& record, Logger& log) {
   }
 }
 
-RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
+RunFaults Judge(const ExtremesRecord& record, const ExtremesPlan& plan, Logger& log) {
   RunFaults faults = JudgeRunners(record, log);
   if (record.answers.empty()) {
     if (!faults.any()) {
@@ -128,7 +148,8 @@ RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
     log.Error("nothing was looked at: no output has an element");
     faults.incomplete = true;
   }
-  TellNotTried(record, log);
+  TellNotTried(record, plan.sets_named, log);
+  faults.incomplete |= plan.sets_named && !record.not_tried.empty();
   if (record.compared_nothing()) {
     log.Error(
         "nothing was compared: no output of the same name and shape has elements on both sides");
@@ -145,7 +166,7 @@ RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
   faults.mismatch = !record.agree();
   for (const auto& [what, sets] : weaker) {
     if (!sets.empty()) log.Warning(std::string(what) + Joined(sets));
-    faults.mismatch |= strict && !sets.empty();
+    faults.mismatch |= plan.strict && !sets.empty();
   }
   faults.backend |= !failed.empty();
   return faults;
@@ -153,8 +174,9 @@ RunFaults Judge(const ExtremesRecord& record, bool strict, Logger& log) {
 
 }  // namespace
 
-std::string FormatAnswers(const ExtremesRecord& record) {
-  if (record.answers.empty()) return "";
+std::string FormatAnswers(const ExtremesRecord& given) {
+  if (given.answers.empty()) return "";
+  const ExtremesRecord record = WithShortNames(given);
   const std::string& first = record.answers.front().runner;
   std::vector<TextRow> rows = {
       {"set", "runner", "NaN", "Inf", "denormal", "zero", "of", "beside " + first}};
@@ -188,7 +210,8 @@ Result<ExtremesPlan> BindExtremes(const ParsedArgs& args, const Invocation& invo
   if (!plan.lenient) {
     VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.inputs.shape_words, "check extremes"));
   }
-  return ExtremesPlan{std::move(plan), ChosenSets(args), args.Has("strict")};
+  return ExtremesPlan{std::move(plan), ChosenSets(args), !args.List("sets").empty(),
+                      args.Has("strict")};
 }
 
 Result<ExtremesOutcome> TryExtremes(const ExtremesPlan& plan, const Invocation& invocation,
@@ -201,7 +224,7 @@ Result<ExtremesOutcome> TryExtremes(const ExtremesPlan& plan, const Invocation& 
   VERNIER_ASSIGN_OR_RETURN(ExtremesRecord record, CheckExtremes(plan.run, plan.sets, shared, tell));
   record.command = invocation.command;
   record.version = kVersion;
-  RunFaults faults = Judge(record, plan.strict, log);
+  RunFaults faults = Judge(WithShortNames(record), plan, log);
   if (!plan.run.save.record.empty()) {
     const Status saved = WriteFileAtomically(plan.run.save.record, ToJson(record));
     if (!saved.ok()) log.Critical(saved.message());

@@ -14,6 +14,7 @@ namespace vernier {
 struct ExtremesPlan {
   RunPlan run;
   std::vector<ExtremeSetRow> sets;
+  bool sets_named = false;  ///< --sets: each must be tried
   bool strict = false;
 };
 
@@ -30,7 +31,7 @@ Result<ExtremesPlan> BindExtremes(const ParsedArgs& args, const Invocation& invo
 Result<ExtremesOutcome> TryExtremes(const ExtremesPlan& plan, const Invocation& invocation,
                                     const std::atomic<int>& interrupted, Logger& log);
 
-/// The table of what came out; "" where nothing was tried.
+/// The table of what came out, runners by their short names; "" where nothing was tried.
 std::string FormatAnswers(const ExtremesRecord& record);
 
 }  // namespace vernier

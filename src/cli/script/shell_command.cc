@@ -38,8 +38,11 @@ std::string CurrentFolder() {
 }
 
 std::string ReproCommand(const Invocation& invocation) {
-  return "cd " + QuoteForShell(CurrentFolder()) + " && " +
-         JoinForShell(WithoutScript(invocation.words));
+  std::string command = "cd " + QuoteForBash(CurrentFolder()) + " &&";
+  for (const std::string& word : WithoutScript(invocation.words)) {
+    command += " " + QuoteForBash(word);
+  }
+  return command;
 }
 
 std::string WriteShellScript(const Invocation& invocation) {

@@ -33,5 +33,12 @@ TEST(ReproCommandTest, LeavesTheScriptOut) {
   EXPECT_TRUE(ReproCommand(invocation).ends_with("&& vernier run 'm 1.onnx'"));
 }
 
+TEST(ReproCommandTest, WhatNoTerminalShowsIsEscaped) {
+  Invocation invocation;
+  invocation.words = {"vernier", "run", "m\xff.onnx", "a\nb'\\", "\xc3\xa4.onnx"};
+  EXPECT_TRUE(ReproCommand(invocation)
+                  .ends_with("&& vernier run $'m\\xff.onnx' $'a\\x0ab\\'\\\\' '\xc3\xa4.onnx'"));
+}
+
 }  // namespace
 }  // namespace vernier
