@@ -7,6 +7,7 @@
 #include "cli/file_conflicts.h"
 #include "cli/flag_suggestion.h"
 #include "cli/option_use.h"
+#include "cli/repeated_words.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
 
@@ -86,6 +87,7 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
   }
   const bool document = parsed.args.Value("format") == "json";  // with nothing beside it
   if (!lenient && !document) {
+    for (const std::string& text : RepeatedValueWarnings(parsed.args)) (*log)->Warning(text);
     for (const std::string& text : IdleOptionWarnings(table, parsed.args)) (*log)->Warning(text);
   }
   return {.exit_code = std::nullopt, .args = std::move(parsed.args), .log = *std::move(log)};
