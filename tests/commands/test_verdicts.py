@@ -247,7 +247,7 @@ class Advice(Case):
         self.save_runs("b.json", [("b", [second])])
         ended = self.vernier("compare", "a.json", "b.json", *words)
         self.assertEqual(ended.code, 1, ended.out)
-        pattern = r"^next: to accept this difference: add (.*)$"
+        pattern = r"^next: to accept this difference: use (.*)$"
         (said,) = re.findall(pattern, ended.out, re.M) or [""]
         return said.split()
 
@@ -267,6 +267,13 @@ class Advice(Case):
             self.assertEqual(ended.code, 0, (advice, ended.out))
         self.assertEqual(self.advised({"y": np.array([big + 1])}, {"y": np.array([big + 2])},
                                       "--atol", "0", "--rtol", "0"), ["--atol", "1"])
+
+    def test_one_tolerance_where_one_is_enough(self):
+        half = np.float16(65504)
+        self.assertEqual(self.advised({"y": np.array([half, 1])}, {"y": np.array([-half, 1])}),
+                         ["--rtol", "2"])
+        self.assertEqual(self.advised({"y": np.array([1e-3])}, {"y": np.array([0.25])}, "--atol",
+                                      "0.1", "--rtol", "0"), ["--atol", "0.25"])
 
     def test_what_no_option_lets_pass_gets_none(self):
         self.assertEqual(self.advised({"y": np.ones(3), "z": np.ones(3)},
