@@ -52,6 +52,11 @@ class OptionUse(Case):
             said = self.refused("run", "m.onnx", *words)
             self.assertIn(f"[!] {flag} has an effect only with {missing}", said)
 
+    def test_an_option_of_run_is_no_beginning_of_another(self):
+        ended = self.vernier("blame", "m.onnx", *RUNNERS, "--strict")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("Unrecognized Options: ['--strict']\n    vernier run has --strict.", ended.out)
+
     def test_in_other_commands_too(self):
         self.assertIn("--allow-pickle has an effect only with --torch",
                       self.refused("profile", "m.onnx", "--onnxrt", "--allow-pickle"))

@@ -100,7 +100,9 @@ class Types(Verdicts):
         for word in ("--same-type", "--strict"):
             record = self.compare(self.A, self.B, word, code=1)
             self.says("a vs. b: FAILED, as types differ, compared 2 outputs",
-                      f"{word}: output 'y' is int64 against float64")
+                      "; types differ: y (int64 against float64)\n")
+            self.assertNotIn("not done", self.ended.out)
+            self.assertEqual(record["faults"], [])
             self.assertTrue(record["pairs"][0]["rejected_for_types"])
             self.compare(self.A, self.A, word, code=0)
 
@@ -108,6 +110,17 @@ class Types(Verdicts):
         self.compare(self.A, self.B, "--same-type", "--report", "r.md", code=1)
         text = self.path("r.md").read_text()
         self.assertIn("types of outputs differ", text)
+        self.compare(self.A, self.B, "--same-type", "--report", "r.xml", code=1)
+        text = self.path("r.xml").read_text()
+        self.assertIn('<failure message="types differ: int64 against float64">', text)
+        self.assertNotIn("not done", text)
+        self.assertNotIn("<error", text)
+
+    def test_strict_in_one_sentence(self):
+        zeros = {"y": np.zeros(3)}
+        self.compare(zeros, zeros, "--strict", "--report", "r.xml", code=1)
+        self.assertIn("The output matches, but that shows nothing, which --strict takes as a "
+                      "failure.", self.path("r.xml").read_text())
 
 
 class Overflow(Verdicts):

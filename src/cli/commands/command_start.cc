@@ -40,6 +40,20 @@ CommandStart UnknownOptions(const CommandSpec& command, std::span<const std::str
   return End(invocation.as_peer ? 1 : 2);
 }
 
+// Empty, or a flag of run that the command lacks and that was taken for the beginning of another of
+// its flags: --strict is none for --strict-external-data.
+std::string MistakenFlag(const OptionTable& table, std::span<const std::string> words,
+                         const ParsedArgs& args) {
+  for (const GivenOption& given : args.given()) {
+    if (given.flag.empty() || given.position >= words.size()) continue;
+    const std::string& word = words[given.position];
+    const std::string written = word.substr(0, word.find('='));
+    if (!written.starts_with("--") || table.Find(written) != nullptr) continue;
+    if (FindCommand("run")->options().Find(written) != nullptr) return written;
+  }
+  return "";
+}
+
 void TakeOperands(std::vector<std::string>& unknown, std::vector<std::string>& operands) {
   for (const std::string& word : unknown) {
     if (!word.starts_with('-')) operands.push_back(word);
@@ -71,6 +85,10 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
     return End(invocation.as_peer ? 1 : 2);
   }
   const bool lenient = invocation.as_peer || parsed.args.Has("lenient");
+  if (const std::string mistaken = MistakenFlag(table, words, parsed.args);
+      !lenient && !mistaken.empty()) {
+    return UnknownOptions(command, words, {mistaken}, invocation);
+  }
   if (const Status status = CheckOptionUse(table, parsed.args); !lenient && !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
     return End(2);
