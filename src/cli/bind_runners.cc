@@ -321,7 +321,11 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
   const std::string usage =
       "--runner: expected LABEL='BACKEND [MODEL] [OPTIONS]', got '" + text + "'";
   if (equals == 0 || equals == std::string::npos) return InvalidArgument(usage);
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words, SplitWords(text.substr(equals + 1)));
+  Result<std::vector<std::string>> split = SplitWords(text.substr(equals + 1));
+  if (!split.ok()) {
+    return InvalidArgument("--runner " + text.substr(0, equals) + ": " + split.status().message());
+  }
+  std::vector<std::string> words = *std::move(split);
   if (words.empty()) return InvalidArgument(usage);
   LabelledRunner runner{text.substr(0, equals), words.front(), {}};
   runner.words.assign(words.begin() + 1, words.end());
