@@ -7,6 +7,7 @@
 #include "cli/file_conflicts.h"
 #include "cli/own_python.h"
 #include "util/cast_grammar.h"
+#include "util/number_text.h"
 #include "util/shell_words.h"
 
 namespace vernier {
@@ -18,6 +19,13 @@ Result<uint64_t> BytesOf(const ParsedArgs& args, std::string_view dest) {
   const std::string word(*args.Value(dest));
   const Result<int64_t> bytes = ParseByteCount(word);
   if (bytes.ok() && *bytes > 0) return static_cast<uint64_t>(*bytes);
+  const bool suffixed =
+      !word.empty() && std::string_view("KMGkmg").find(word.back()) != std::string_view::npos;
+  const std::optional<double> number =
+      ParseDouble(suffixed ? word.substr(0, word.size() - 1) : word);
+  if (!bytes.ok() && number && *number > 0) {
+    return InvalidArgument(flag + ": '" + word + "' is too large: expected less than 2^63 bytes");
+  }
   return InvalidArgument(flag + ": expected a size > 0, for example 4G, got '" + word + "'");
 }
 

@@ -163,7 +163,7 @@ std::string UnknownRunnerOption(const OptionTable& table, const std::string& wor
 
 // Options that another runner, or none, would have.
 Status CheckLabelledOptions(const OptionTable& table, const ParsedArgs& own,
-                            const LabelledRunner& split, bool lenient) {
+                            const LabelledRunner& split, bool lenient, Logger& logger) {
   const std::string where = "--runner " + split.label + ": ";
   for (const GivenOption& given : own.given()) {
     if (BelongsToRunner(given.row->dest)) continue;
@@ -175,6 +175,7 @@ Status CheckLabelledOptions(const OptionTable& table, const ParsedArgs& own,
   for (const Status& status : {CheckRepeatedWords(own), CheckRunnerOptions(table, own, kind)}) {
     if (!status.ok()) return InvalidArgument(where + status.message());
   }
+  for (const std::string& text : RepeatedValueWarnings(own)) logger.Warning(where + text);
   return {};
 }
 
@@ -203,7 +204,7 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
     runner.backend = std::string(KindOf(split.backend).backend);
     BindBuiltInScript(runner);
   }
-  VERNIER_TRY(CheckLabelledOptions(table, parsed.args, split, run_args.Has("lenient")));
+  VERNIER_TRY(CheckLabelledOptions(table, parsed.args, split, run_args.Has("lenient"), logger));
   VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
   VERNIER_TRY(BindBackendOptions(parsed.args, runner, logger));
   VERNIER_TRY(BindOwnPython(parsed.args, where, runner));
@@ -320,7 +321,11 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
   const std::string usage =
       "--runner: expected LABEL='BACKEND [MODEL] [OPTIONS]', got '" + text + "'";
   if (equals == 0 || equals == std::string::npos) return InvalidArgument(usage);
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words, SplitWords(text.substr(equals + 1)));
+  Result<std::vector<std::string>> split = SplitWords(text.substr(equals + 1));
+  if (!split.ok()) {
+    return InvalidArgument("--runner " + text.substr(0, equals) + ": " + split.status().message());
+  }
+  std::vector<std::string> words = *std::move(split);
   if (words.empty()) return InvalidArgument(usage);
   LabelledRunner runner{text.substr(0, equals), words.front(), {}};
   runner.words.assign(words.begin() + 1, words.end());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,6 +19,19 @@ constexpr auto kOneValueEach = std::to_array<std::string_view>(
     {"atol", "rtol", "tolerance", "error_quantile", "max_mismatch_share", "max_mismatch_excess",
      "index_tolerance", "postprocess", "val_range"});
 
+bool IsSingle(const OptionRow& row) {
+  return row.action == OptionAction::kStore &&
+         (row.arity == Arity::kOne || row.arity == Arity::kOptional);
+}
+
+// A place that something is written to, which the last one alone would get.
+bool IsPlace(const OptionRow& row) {
+  constexpr std::string_view kPlaces[] = {"reports",    "log_file",   "log_dir",
+                                          "output_dir", "gen_script", "output"};
+  return row.dest.starts_with("save_") ||
+         std::find(std::begin(kPlaces), std::end(kPlaces), row.dest) != std::end(kPlaces);
+}
+
 bool IsList(const OptionRow& row) {
   return row.action == OptionAction::kStore &&
          (row.arity == Arity::kPlus || row.arity == Arity::kStar);
@@ -28,7 +42,8 @@ Status CheckOccurrences(const ParsedArgs& args, const GivenOption& earlier) {
   for (const std::string& word : earlier.values) {
     if (std::find(last.begin(), last.end(), word) != last.end()) continue;
     return InvalidArgument(std::string(earlier.flag) + ": it was given twice, and '" + word +
-                           "' of the first would not be used; give all its values at once");
+                           "' of the first would not be used; give " +
+                           (IsList(*earlier.row) ? "all its values at once" : "it once"));
   }
   return {};
 }
@@ -57,11 +72,29 @@ bool TakesOneValueEach(const OptionRow& row) {
 
 Status CheckRepeatedWords(const ParsedArgs& args) {
   for (const GivenOption& option : args.given()) {
-    if (option.flag.empty() || !IsList(*option.row)) continue;
+    if (option.flag.empty()) continue;
+    const bool place = IsSingle(*option.row) && IsPlace(*option.row);
+    if (!place && !IsList(*option.row)) continue;
     VERNIER_TRY(CheckOccurrences(args, option));
     if (TakesOneValueEach(*option.row)) VERNIER_TRY(CheckKeys(option));
   }
   return {};
+}
+
+std::vector<std::string> RepeatedValueWarnings(const ParsedArgs& args) {
+  std::vector<std::string> warnings;
+  std::set<std::string_view> seen;
+  for (const GivenOption& option : args.given()) {
+    const OptionRow& row = *option.row;
+    if (option.flag.empty() || !IsSingle(row) || IsPlace(row)) continue;
+    const std::span<const std::string> last = args.List(row.dest);
+    if (std::ranges::equal(option.values, last) || !seen.insert(row.dest).second) continue;
+    const int count = args.Count(row.dest);
+    warnings.push_back(std::string(option.flag) + ": given " +
+                       (count == 2 ? "twice" : std::to_string(count) + " times") + "; " +
+                       (last.empty() ? "the last" : last.front()) + " counts");
+  }
+  return warnings;
 }
 
 }  // namespace vernier

@@ -2,15 +2,23 @@
 // the last without a remark.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "cli/arg_parser.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
 /// kInvalidArgument, naming the word that would not be used, where a list was given twice and the
-/// last does not hold all of the first, or where a list such as --atol has two values for one
-/// output. Single values may be given again: the last counts.
+/// last does not hold all of the first, where a place to write to was given twice with different
+/// values, or where a list such as --atol has two values for one output. Other single values may be
+/// given again: the last counts, and RepeatedValueWarnings has a line on it.
 Status CheckRepeatedWords(const ParsedArgs& args);
+
+/// "--iterations: given twice; 4 counts", for each single value, other than a place to write to,
+/// that was given again with another value.
+std::vector<std::string> RepeatedValueWarnings(const ParsedArgs& args);
 
 /// Whether the option takes a list of [NAME:]VALUE with one value for a name.
 bool TakesOneValueEach(const OptionRow& row);

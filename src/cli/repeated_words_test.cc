@@ -34,6 +34,23 @@ TEST(RepeatedWords, OneThatHoldsAllOfItIsNot) {
   EXPECT_TRUE(CheckRepeats({"--seed", "1", "--seed", "2", "-v", "-v"}).ok());
 }
 
+TEST(RepeatedWords, APlaceThatReplacesAnotherIsRefused) {
+  EXPECT_EQ(CheckRepeats({"--save-outputs", "a.npz", "--save-outputs", "b.npz"}).message(),
+            "--save-outputs: it was given twice, and 'a.npz' of the first would not be used; give "
+            "it once");
+  EXPECT_FALSE(CheckRepeats({"--save-record", "a.json", "--save-record", "b.json"}).ok());
+  EXPECT_TRUE(CheckRepeats({"--save-record", "a.json", "--save-record", "a.json"}).ok());
+  EXPECT_TRUE(CheckRepeats({"--report", "a.md", "--report", "b.md"}).ok());
+}
+
+TEST(RepeatedWords, AValueThatReplacesAnotherIsReported) {
+  const std::vector<std::string> words = {
+      "m.onnx", "--onnxrt", "--seed", "1", "--iterations", "3", "--seed", "2", "--iterations", "3"};
+  const OptionTable table = RunOptionTable();
+  EXPECT_THAT(RepeatedValueWarnings(ParseCommandLine(table, words).args),
+              testing::ElementsAre("--seed: given twice; 2 counts"));
+}
+
 TEST(RepeatedWords, OneValueForAName) {
   EXPECT_THAT(CheckRepeats({"--atol", "y:1", "z:2", "y:3"}).message(),
               HasSubstr("expected one value for 'y', got another in 'y:3'"));

@@ -22,6 +22,7 @@ constexpr RunnerKind kKinds[] = {
 };
 
 const RunnerKind* FindKind(std::string_view word) {
+  if (word == "onnx") word = "onnxref";  // as --onnx is a name of --onnxref
   const auto* at = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const RunnerKind& kind) {
     return kind.flag_word == word || kind.backend == word;
   });
@@ -66,7 +67,7 @@ Status CheckBackendName(const std::string& label, const std::string& backend,
   std::string list;
   for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
   const std::vector<std::string_view> names(known.begin(), known.end());
-  const std::string near = NearestName(backend, names);
+  const std::string near = backend == "ort" ? "onnxrt" : NearestName(backend, names);
   return InvalidArgument("--runner " + label + ": there is no backend '" + backend + "'" +
                          (near.empty() ? "" : "; did you mean '" + near + "'?") + " (choose from " +
                          list + ")");

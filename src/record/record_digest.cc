@@ -11,6 +11,11 @@ void AddToDigest(const OutputRecord& output, RecordDigest& digest) {
   } else if (!output.vacuous.empty()) {
     ++digest.vacuous;
   }
+  const bool known = !output.dtype.empty() && !output.other_dtype.empty();
+  if (known && output.dtype != output.other_dtype && digest.retyped++ == 0) {
+    digest.retyped_output =
+        output.name + " (" + output.dtype + " against " + output.other_dtype + ")";
+  }
   digest.elements += output.elements;
   if (output.worst_times_tolerance > digest.worst_times_tolerance) {
     digest.worst_times_tolerance = output.worst_times_tolerance;

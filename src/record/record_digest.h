@@ -15,10 +15,12 @@ struct RecordDigest {
   int64_t failed = 0;     ///< of these
   int64_t elements = 0;   ///< of one iteration of these
   int64_t vacuous = 0;    ///< of these: their agreement shows nothing
+  int64_t retyped = 0;    ///< outputs whose element types differ
   int64_t one_sided = 0;  ///< outputs without a counterpart
   int64_t left_out = 0;   ///< outputs that a script dropped or gave no verdict on
   std::string worst_output;
   double worst_times_tolerance = 0;  ///< 0 without a worst output
+  std::string retyped_output;        ///< the first of `retyped`: "y (int32 against int64)"
   std::vector<std::string> saved;    ///< files of tensors
   std::string error;  ///< why the run was given up, the first runner failed, or a file is missing
 };

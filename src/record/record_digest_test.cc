@@ -17,6 +17,8 @@ TEST(RecordDigestTest, SaysWhatTheRecordHolds) {
   pair.outputs[1].name = "bad";
   pair.outputs[1].compared = 2;
   pair.outputs[1].worst_times_tolerance = 3;
+  pair.outputs[1].dtype = "int32";
+  pair.outputs[1].other_dtype = "int64";
   pair.outputs[2].name = "none";
   record.pairs.push_back(pair);
   record.runners.resize(3);
@@ -28,6 +30,8 @@ TEST(RecordDigestTest, SaysWhatTheRecordHolds) {
   EXPECT_EQ(digest.worst_output, "bad");
   EXPECT_EQ(digest.worst_times_tolerance, 3);
   EXPECT_EQ(digest.error, "died");
+  EXPECT_EQ(digest.retyped, 1);
+  EXPECT_EQ(digest.retyped_output, "bad (int32 against int64)");
 }
 
 // A run that was given up says so before what else went wrong.

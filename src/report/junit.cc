@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/coverage.h"
 #include "record/side_names.h"
 #include "report/run_summary.h"
 #include "report/text_escape.h"
@@ -92,6 +93,11 @@ std::string JunitValue(double value, const std::optional<std::string>& text,
 TestCase OutputCase(const PairRecord& pair, const OutputRecord& output) {
   TestCase test{.name = output.name};
   const std::string_view verdict = OutputVerdict(output);
+  if (verdict == "passed" && pair.retyped && IsRetyped(output)) {
+    test.result = CaseResult::kFailure;
+    test.message = "types differ: " + output.dtype + " against " + output.other_dtype;
+    return test;
+  }
   if (verdict == "passed") {
     if (!output.vacuous.empty()) test.text = "shows nothing: " + output.vacuous;
     return test;

@@ -153,7 +153,7 @@ std::string VerdictWord(const PairRecord& pair) {
 
 // "3 outputs", "1 of 2 outputs".
 std::string SomeOf(int64_t some, int64_t all, std::string_view noun) {
-  return all > some ? std::to_string(some) + " of " + Counted(all, noun) : Counted(some, noun);
+  return all > some ? CountedOf(some, all, noun) : Counted(some, noun);
 }
 
 // " (shapes (2, 3) and (4, 3))", or nothing where the lines above say it.
@@ -300,7 +300,7 @@ std::string FormatAdvice(const RunRecord& record) {
   const RunnerRecord* second = FindRunner(record, pair->second);
   std::string next = LayerAdvice(first, second);
   if (const std::string options = AdviceToAccept(record); !options.empty()) {
-    next += (next.empty() ? "" : "; ") + ("to accept this difference: add" + options);
+    next += (next.empty() ? "" : "; ") + ("to accept this difference: use" + options);
   }
   return PrecisionReason(first, second) + (next.empty() ? "" : Line("next: " + next));
 }

@@ -44,7 +44,7 @@ TEST(RunSummary, AdviceNamesBlameWhereItCanProbe) {
   EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("to find the layer")));
   record.runners[1].model = "b.onnx";
   EXPECT_THAT(FormatRunSummary(record, {}),
-              HasSubstr("next: to find the layer: add --blame; to accept this difference: add"));
+              HasSubstr("next: to find the layer: add --blame; to accept this difference: use"));
   // Against a file: probes of the one side need those of the other.
   record.runners.resize(1);
   EXPECT_THAT(FormatRunSummary(record, {}),

@@ -27,13 +27,24 @@ std::string ToleranceText(const NeededTolerance& needed) {
                : RoundedToPass(needed.value, false);
 }
 
-// What `simple` would have needed. nullopt: no tolerance is enough.
+// What `simple` would have needed: either tolerance alone is enough. nullopt: none is.
 std::optional<double> RequiredOf(const OutputRecord& output) {
   if (!output.required_absolute || !output.required_relative) return std::nullopt;
   const double required = HoldsIntegers(output)
                               ? *output.required_absolute
                               : std::min(*output.required_absolute, *output.required_relative);
   return std::isfinite(required) && required > 0 ? std::optional(required) : std::nullopt;
+}
+
+bool NeedsAbsolute(const OutputRecord& output) {
+  return HoldsIntegers(output) || *output.required_absolute <= *output.required_relative;
+}
+
+void AddNeeded(const OutputRecord& output, std::vector<NeededTolerance>& all) {
+  auto at = std::ranges::find(all, output.name, &NeededTolerance::name);
+  if (at == all.end()) at = all.insert(at, {output.name, 0, true});
+  at->value = std::max(at->value, *RequiredOf(output));
+  at->integer &= HoldsIntegers(output);
 }
 
 // Records that do not tell of functions have `simple` alone.
@@ -70,23 +81,24 @@ std::string FlagText(std::string_view flag, const std::vector<NeededTolerance>& 
 }  // namespace
 
 std::string AdviceToAccept(const RunRecord& record) {
-  std::vector<NeededTolerance> absolute;  // an output may be in several pairs
-  bool by_name = false;
+  std::vector<NeededTolerance> absolute, relative;  // an output may be in several pairs
+  bool automatic = false;
+  bool integers = false;
+  bool floats = false;
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
       if (!HasFailed(output)) continue;
       if (!HasOptions(output)) return "";
       if (!FailedSimple(output)) continue;
-      by_name |= output.bar.has_value();
-      auto at = std::ranges::find(absolute, output.name, &NeededTolerance::name);
-      if (at == absolute.end()) at = absolute.insert(at, {output.name, 0, true});
-      at->value = std::max(at->value, *RequiredOf(output));
-      at->integer &= HoldsIntegers(output);
+      (HoldsIntegers(output) ? integers : floats) = true;
+      automatic |= output.bar.has_value();
+      // One tolerance by itself would leave the other one to the bar.
+      const bool both = output.bar && !HoldsIntegers(output);
+      if (both || NeedsAbsolute(output)) AddNeeded(output, absolute);
+      if (both || !NeedsAbsolute(output)) AddNeeded(output, relative);
     }
   }
-  std::vector<NeededTolerance> relative = absolute;
-  std::erase_if(relative, [](const NeededTolerance& needed) { return needed.integer; });
-  by_name |= !relative.empty() && relative.size() < absolute.size();
+  const bool by_name = automatic || (integers && floats);
   return FlagText("--atol", absolute, by_name) + FlagText("--rtol", relative, by_name) +
          ThresholdAdvice(record);
 }

@@ -25,8 +25,18 @@ RunRecord RecordWith(std::initializer_list<OutputRecord> outputs) {
 TEST(AdviceToAccept, IsEnoughAsItIsWritten) {
   // 3e-19 - 1e-19 lies above the number that "2e-19" stands for.
   EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 2.0000000000000002e-19, 2)})),
-            " --atol 2.1e-19 --rtol 2.1e-19");
-  EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 0.5, 0.25)})), " --atol 0.25 --rtol 0.25");
+            " --atol 2.1e-19");
+  EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 0.5, 0.25)})), " --rtol 0.25");
+}
+
+TEST(AdviceToAccept, TheNearerToleranceOfEachOutput) {
+  EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 0.25, 3), Failing("z", 0.5, 3)})),
+            " --atol 0.5");
+  EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 0.25, 3), Failing("z", 7, 0.5)})),
+            " --atol 0.25 --rtol 0.5");
+  OutputRecord automatic = Failing("y", 0.5, 0.25);
+  automatic.bar = BarRecord();
+  EXPECT_EQ(AdviceToAccept(RecordWith({automatic})), " --atol y:0.25 --rtol y:0.25");
 }
 
 TEST(AdviceToAccept, IntegersNeedAnInteger) {
@@ -34,7 +44,7 @@ TEST(AdviceToAccept, IntegersNeedAnInteger) {
   ids.dtype = ids.other_dtype = "int64";
   EXPECT_EQ(AdviceToAccept(RecordWith({ids})), " --atol 1");
   EXPECT_EQ(AdviceToAccept(RecordWith({ids, Failing("y", 0.5, 0.25)})),
-            " --atol ids:1 y:0.25 --rtol y:0.25");
+            " --atol ids:1 --rtol y:0.25");
 }
 
 TEST(AdviceToAccept, OnlyWhatFailed) {

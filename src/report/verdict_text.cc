@@ -179,7 +179,7 @@ std::string WhatElseWentWrong(const RunRecord& record) {
   if (!record.error.empty()) return "the run was given up: " + FirstLine(record.error);
   const bool rejected = std::any_of(record.pairs.begin(), record.pairs.end(),
                                     [](const PairRecord& pair) { return pair.rejected; });
-  if (rejected) return "--strict takes no agreement that shows nothing";
+  if (rejected) return "--strict accepts no agreement that shows nothing";
   const bool retyped = std::any_of(record.pairs.begin(), record.pairs.end(),
                                    [](const PairRecord& pair) { return pair.retyped; });
   if (retyped) return "types of outputs differ";
@@ -199,8 +199,10 @@ VerdictText DecideVerdict(const RunRecord& record) {
   if (complete || verdict.outcome == Outcome::kIncomplete) return verdict;
   if (verdict.outcome != Outcome::kMismatched) {
     verdict.outcome = record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete;
+    const std::string why = WhatElseWentWrong(record);
+    const bool said = why.starts_with("--strict") && verdict.sentence.ends_with(" nothing.");
     verdict.sentence.back() = ',';
-    verdict.sentence += " but " + WhatElseWentWrong(record) + ".";
+    verdict.sentence += said ? " which --strict takes as a failure." : " but " + why + ".";
   }
   return verdict;
 }

@@ -298,7 +298,7 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
     AddUnverified(pair, faults, sentences);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
     if (plan_->strict) RejectIllConditioned(records.back(), faults, sentences);
-    if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults, sentences);
+    if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
     if (!stopped_ && coverage == Coverage::kJudged)
       AddCoverageFaults(pair, records.back(), faults, sentences);
     records.back().incomplete = faults.incomplete;
@@ -336,15 +336,11 @@ void ComparisonRun::RejectIllConditioned(const PairRecord& record, RunFaults& fa
 }
 
 // Numbers that agree say nothing of whoever reads the output by its type.
-void ComparisonRun::RejectRetyped(PairRecord& record, RunFaults& faults,
-                                  std::vector<std::string>& sentences) const {
+void ComparisonRun::RejectRetyped(PairRecord& record, RunFaults& faults) {
   for (const OutputRecord& output : record.outputs) {
     if (output.dtype == output.other_dtype) continue;
     faults.mismatch = true;
     record.retyped = true;
-    sentences.push_back(record.first + " vs. " + record.second + ": " +
-                        (plan_->same_type ? "--same-type" : "--strict") + ": output '" +
-                        output.name + "' is " + output.dtype + " against " + output.other_dtype);
   }
 }
 

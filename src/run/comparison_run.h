@@ -99,8 +99,7 @@ class ComparisonRun {
   bool JudgePair(const Pair& pair) const;
   static void RejectIllConditioned(const PairRecord& record, RunFaults& faults,
                                    std::vector<std::string>& sentences);
-  void RejectRetyped(PairRecord& record, RunFaults& faults,
-                     std::vector<std::string>& sentences) const;
+  static void RejectRetyped(PairRecord& record, RunFaults& faults);
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,

@@ -2,12 +2,15 @@
 
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
 import time
 import unittest
 from xml.etree import ElementTree
+
+import numpy as np
 
 from program import VERNIER, Case
 
@@ -51,6 +54,28 @@ class Batch(Case):
         self.assertEqual(ended.code, 1, ended.out)
         self.assertEqual(self.rows(ended)["models/a.onnx"], "mismatch")
         self.assertRegex(ended.out, r"models/a.onnx +mismatch +0 of 1 .* y: .* times the tolerance")
+
+    def test_a_type_that_differs_is_reported(self):
+        self.save_feeds("in.json", [{"x": np.ones((2, 3), np.float32)}])
+        self.save_runs("gold.json", [("r", [{"y": np.ones((2, 3), np.float64)}])])
+        ended = self.batch("models/a.onnx", "--", "--onnxrt", "--load-inputs", "in.json",
+                           "--load-outputs", "gold.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertRegex(ended.out, r"models/a.onnx +passed +1 of 1 .* types differ: y \(float32 "
+                                    r"against float64\)\n")
+        self.assertIn("; types differ: 1 output", ended.out)
+
+    def test_a_log_that_cannot_be_written(self):
+        def small_files_only():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+        ended = subprocess.run([VERNIER, "batch", "models/a.onnx", "models/b.onnx", "--log-dir",
+                                "logs", "--", "--onnxrt", "--onnxrt"], cwd=self.folder, text=True,
+                               capture_output=True, check=False, preexec_fn=small_files_only)
+        self.assertEqual(ended.returncode, 7, ended.stdout + ended.stderr)
+        said = re.findall(r"^\[!\] .*", ended.stdout + ended.stderr, re.MULTILINE)
+        self.assertEqual(said, ["[!] 'logs/a.log': the log of the run could not be saved: "
+                                "File too large"])
 
     def test_a_crash_of_one_is_not_the_end(self):
         self.path("model.py").write_text(

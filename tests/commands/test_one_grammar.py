@@ -108,6 +108,32 @@ class Repeated(Case):
         self.assertEqual(ended.code, 2, ended.out + ended.err)
         self.assertIn("--rtol: expected one value for 'y', got another in 'y:2'", ended.err)
 
+    def test_a_file_that_would_not_be_written_is_refused(self):
+        run = ("run", "m.onnx", "--onnxrt", "--onnxrt")
+        for command, option, ending in (
+                (run, "--save-outputs", "npz"), (run, "--save-record", "json"),
+                (run, "--save-accuracy-results", "json"),
+                (("batch", "m.onnx"), "--report", "xml")):
+            with self.subTest(option=option):
+                ended = self.vernier(*command, option, f"a.{ending}", option, f"b.{ending}",
+                                     *(["--", "--onnxrt"] if command[0] == "batch" else []))
+                self.assertEqual(ended.code, 2, ended.out + ended.err)
+                self.assertIn(f"{option}: it was given twice, and 'a.{ending}' of the first would "
+                              "not be used", ended.err)
+                self.assertFalse(self.path(f"b.{ending}").exists())
+
+    def test_a_value_that_replaces_another_is_reported(self):
+        words = ("run", "m.onnx", "--onnxrt", "--iterations", "3", "--iterations", "4")
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --iterations: given twice; 4 counts", ended.out)
+        for quiet in (self.vernier(*words, "--lenient"), self.lenient(*words)):
+            self.assertEqual(quiet.code, 0, quiet.out + quiet.err)
+            self.assertNotIn("given twice", quiet.out)
+        ended = self.vernier("run", "m.onnx", "--runner",
+                             "a=onnxrt --intra-op-threads 1 --intra-op-threads 2")
+        self.assertIn("[W] --runner a: --intra-op-threads: given twice; 2 counts", ended.out)
+
     def test_as_the_peer_the_last_counts(self):
         for words in (["--atol", "1", "--atol", "2"], ["--rtol", "y:1", "y:2"]):
             ended = self.lenient("run", "m.onnx", "--onnxrt", "--onnxrt", *words)

@@ -52,6 +52,12 @@ class OptionUse(Case):
             said = self.refused("run", "m.onnx", *words)
             self.assertIn(f"[!] {flag} has an effect only with {missing}", said)
 
+    def test_an_option_of_run_is_no_beginning_of_another(self):
+        ended = self.vernier("blame", "m.onnx", *RUNNERS, "--strict")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("Unrecognized Options: ['--strict']\n    vernier run has --strict.",
+                      ended.out)
+
     def test_in_other_commands_too(self):
         self.assertIn("--allow-pickle has an effect only with --torch",
                       self.refused("profile", "m.onnx", "--onnxrt", "--allow-pickle"))
@@ -123,6 +129,11 @@ class OptionUse(Case):
     def test_what_would_keep_blame_from_its_search(self):
         self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
         for words, said in (
+                ([*RUNNERS, "--max-host-mem", "99999999999999G"],
+                 "--max-host-mem: '99999999999999G' is too large"),
+                (["--runner", "x='onnxrt"], "--runner x: a quote ' is not closed"),
+                (["--runner", "x=ort"],
+                 "--runner x: there is no backend 'ort'; did you mean 'onnxrt'?"),
                 ([*RUNNERS, "--max-host-mem", "1X"], "--max-host-mem: expected a size > 0"),
                 ([*RUNNERS, "--reference", "nosuch"],
                  "--reference: there is no runner 'nosuch'; there are 'onnxrt-runner-N0-"),

@@ -100,7 +100,9 @@ class Types(Verdicts):
         for word in ("--same-type", "--strict"):
             record = self.compare(self.A, self.B, word, code=1)
             self.says("a vs. b: FAILED, as types differ, compared 2 outputs",
-                      f"{word}: output 'y' is int64 against float64")
+                      "; types differ: y (int64 against float64)\n")
+            self.assertNotIn("not done", self.ended.out)
+            self.assertEqual(record["faults"], [])
             self.assertTrue(record["pairs"][0]["rejected_for_types"])
             self.compare(self.A, self.A, word, code=0)
 
@@ -108,6 +110,17 @@ class Types(Verdicts):
         self.compare(self.A, self.B, "--same-type", "--report", "r.md", code=1)
         text = self.path("r.md").read_text()
         self.assertIn("types of outputs differ", text)
+        self.compare(self.A, self.B, "--same-type", "--report", "r.xml", code=1)
+        text = self.path("r.xml").read_text()
+        self.assertIn('<failure message="types differ: int64 against float64">', text)
+        self.assertNotIn("not done", text)
+        self.assertNotIn("<error", text)
+
+    def test_strict_in_one_sentence(self):
+        zeros = {"y": np.zeros(3)}
+        self.compare(zeros, zeros, "--strict", "--report", "r.xml", code=1)
+        self.assertIn("The output matches, but that shows nothing, which --strict takes as a "
+                      "failure.", self.path("r.xml").read_text())
 
 
 class Overflow(Verdicts):
@@ -323,7 +336,7 @@ class Advice(Case):
         self.save_runs("b.json", [("b", [second])])
         ended = self.vernier("compare", "a.json", "b.json", *words)
         self.assertEqual(ended.code, 1, ended.out)
-        pattern = r"^next: to accept this difference: add (.*)$"
+        pattern = r"^next: to accept this difference: use (.*)$"
         (said,) = re.findall(pattern, ended.out, re.M) or [""]
         return said.split()
 
@@ -343,6 +356,13 @@ class Advice(Case):
             self.assertEqual(ended.code, 0, (advice, ended.out))
         self.assertEqual(self.advised({"y": np.array([big + 1])}, {"y": np.array([big + 2])},
                                       "--atol", "0", "--rtol", "0"), ["--atol", "1"])
+
+    def test_one_tolerance_where_one_is_enough(self):
+        half = np.float16(65504)
+        self.assertEqual(self.advised({"y": np.array([half, 1])}, {"y": np.array([-half, 1])}),
+                         ["--rtol", "2"])
+        self.assertEqual(self.advised({"y": np.array([1e-3])}, {"y": np.array([0.25])}, "--atol",
+                                      "0.1", "--rtol", "0"), ["--atol", "0.25"])
 
     def test_what_no_option_lets_pass_gets_none(self):
         self.assertEqual(self.advised({"y": np.ones(3), "z": np.ones(3)},

@@ -48,11 +48,13 @@ std::string Detail(const BatchResult& result) {
   const RecordDigest& digest = result.digest;
   if (BatchVerdict(result) == "ran" && !digest.saved.empty())
     return "saved " + Listed(digest.saved);
+  const std::string retyped = digest.retyped == 0 ? "" : "types differ: " + digest.retyped_output;
   const bool told = digest.worst_times_tolerance > 0 && digest.error.empty();
   if (told) {
     return digest.worst_output + ": " + FormatG(digest.worst_times_tolerance, 3) +
-           " times the tolerance";
+           " times the tolerance" + (retyped.empty() ? "" : "; " + retyped);
   }
+  if (result.messages.empty() && digest.error.empty()) return retyped;
   return FirstLine(result.messages.empty() ? digest.error : result.messages.front());
 }
 
@@ -67,6 +69,7 @@ std::string Coverage(std::span<const BatchResult> results) {
     all.outputs += result.digest.outputs;
     all.elements += result.digest.elements;
     all.vacuous += result.digest.vacuous;
+    all.retyped += result.digest.retyped;
     all.one_sided += result.digest.one_sided;
     all.left_out += result.digest.left_out;
     without += result.digest.outputs == 0 ? 1 : 0;
@@ -77,6 +80,7 @@ std::string Coverage(std::span<const BatchResult> results) {
   }
   std::string text =
       "compared " + Counted(all.outputs, "output") + ", " + Counted(all.elements, "element");
+  if (all.retyped > 0) text += "; types differ: " + Counted(all.retyped, "output");
   if (all.one_sided > 0) text += "; on one side only: " + Counted(all.one_sided, "output");
   if (all.left_out > 0) text += "; left out by scripts: " + Counted(all.left_out, "output");
   if (all.vacuous > 0) text += "; shows nothing: " + Counted(all.vacuous, "output");
@@ -148,7 +152,9 @@ std::string FormatBatch(std::span<const BatchResult> results) {
   const std::string well = sums["passed"] == 0 && sums["ran"] > 0 ? "ran" : "passed";
   text += std::to_string(sums[well]) + " of " + std::to_string(results.size()) + " " + well;
   for (const auto& [verdict, count] : sums) {
-    if (verdict != well && count > 0) text += ", " + std::to_string(count) + " " + verdict;
+    if (verdict == well || count == 0) continue;
+    const bool several = count > 1 && (verdict == "usage error" || verdict == "internal error");
+    text += ", " + std::to_string(count) + " " + verdict + (several ? "s" : "");
   }
   text += "\n" + Coverage(results);
   for (const BatchResult& result : results) {

@@ -2,7 +2,9 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -180,6 +182,20 @@ class Batch {
     } else if (result.exit_code != 0) {
       for (const std::string& message : result.messages) log_.Error(result.model + ": " + message);
     }
+    ReportUnsavedLog(LogOf(run.index), result);
+  }
+
+  // A run that could not write its log could say so nowhere.
+  void ReportUnsavedLog(const std::string& path, BatchResult& result) {
+    constexpr int kUnsaved = 7;
+    if (result.exit_code != kUnsaved || !result.messages.empty()) return;
+    errno = 0;
+    std::ofstream file(path, std::ios::binary | std::ios::app);
+    file << '\n' << std::flush;
+    const std::string why =
+        !file && errno != 0 ? std::strerror(errno) : "not all of it was written";
+    result.messages.push_back("'" + path + "': the log of the run could not be saved: " + why);
+    if (!std::exchange(unsaved_log_, true)) log_.Critical(result.messages.front());
   }
 
   // What a report tells of: tensors' charts and graphs of many models are not among it.
@@ -225,6 +241,7 @@ class Batch {
   size_t next_ = 0;
   size_t finished_ = 0;
   bool stopped_ = false;
+  bool unsaved_log_ = false;  // and the first of those was reported
 };
 
 Result<size_t> JobsOf(const ParsedArgs& args) {

@@ -7,6 +7,7 @@
 #include "cli/file_conflicts.h"
 #include "cli/flag_suggestion.h"
 #include "cli/option_use.h"
+#include "cli/repeated_words.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
 
@@ -37,6 +38,20 @@ CommandStart UnknownOptions(const CommandSpec& command, std::span<const std::str
     std::fprintf(stdout, "    %s\n", why.c_str());
   }
   return End(invocation.as_peer ? 1 : 2);
+}
+
+// Empty, or a flag of run that the command lacks and that was taken for the beginning of another of
+// its flags: --strict is none for --strict-external-data.
+std::string MistakenFlag(const OptionTable& table, std::span<const std::string> words,
+                         const ParsedArgs& args) {
+  for (const GivenOption& given : args.given()) {
+    if (given.flag.empty() || given.position >= words.size()) continue;
+    const std::string& word = words[given.position];
+    const std::string written = word.substr(0, word.find('='));
+    if (!written.starts_with("--") || table.Find(written) != nullptr) continue;
+    if (FindCommand("run")->options().Find(written) != nullptr) return written;
+  }
+  return "";
 }
 
 void TakeOperands(std::vector<std::string>& unknown, std::vector<std::string>& operands) {
@@ -70,6 +85,10 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
     return End(invocation.as_peer ? 1 : 2);
   }
   const bool lenient = invocation.as_peer || parsed.args.Has("lenient");
+  if (const std::string mistaken = MistakenFlag(table, words, parsed.args);
+      !lenient && !mistaken.empty()) {
+    return UnknownOptions(command, words, {mistaken}, invocation);
+  }
   if (const Status status = CheckOptionUse(table, parsed.args); !lenient && !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
     return End(2);
@@ -86,6 +105,7 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
   }
   const bool document = parsed.args.Value("format") == "json";  // with nothing beside it
   if (!lenient && !document) {
+    for (const std::string& text : RepeatedValueWarnings(parsed.args)) (*log)->Warning(text);
     for (const std::string& text : IdleOptionWarnings(table, parsed.args)) (*log)->Warning(text);
   }
   return {.exit_code = std::nullopt, .args = std::move(parsed.args), .log = *std::move(log)};
