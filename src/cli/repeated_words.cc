@@ -19,7 +19,7 @@ constexpr auto kOneValueEach = std::to_array<std::string_view>(
     {"atol", "rtol", "tolerance", "error_quantile", "max_mismatch_share", "max_mismatch_excess",
      "index_tolerance", "postprocess", "val_range"});
 
-bool IsSingle(const OptionRow& row) {
+bool TakesOneValue(const OptionRow& row) {
   return row.action == OptionAction::kStore &&
          (row.arity == Arity::kOne || row.arity == Arity::kOptional);
 }
@@ -73,7 +73,7 @@ bool TakesOneValueEach(const OptionRow& row) {
 Status CheckRepeatedWords(const ParsedArgs& args) {
   for (const GivenOption& option : args.given()) {
     if (option.flag.empty()) continue;
-    const bool place = IsSingle(*option.row) && IsPlace(*option.row);
+    const bool place = TakesOneValue(*option.row) && IsPlace(*option.row);
     if (!place && !IsList(*option.row)) continue;
     VERNIER_TRY(CheckOccurrences(args, option));
     if (TakesOneValueEach(*option.row)) VERNIER_TRY(CheckKeys(option));
@@ -86,7 +86,7 @@ std::vector<std::string> RepeatedValueWarnings(const ParsedArgs& args) {
   std::set<std::string_view> seen;
   for (const GivenOption& option : args.given()) {
     const OptionRow& row = *option.row;
-    if (option.flag.empty() || !IsSingle(row) || IsPlace(row)) continue;
+    if (option.flag.empty() || !TakesOneValue(row) || IsPlace(row)) continue;
     const std::span<const std::string> last = args.List(row.dest);
     if (std::ranges::equal(option.values, last) || !seen.insert(row.dest).second) continue;
     const int count = args.Count(row.dest);

@@ -30,7 +30,7 @@ RunRecord FailedRun(bool by_bar) {
 }
 
 TEST(RunSummary, AdviceNamesTheToleranceThatWouldBeEnough) {
-  EXPECT_THAT(FormatRunSummary(FailedRun(false), {}), HasSubstr("add --atol 0.02 --rtol 0.02"));
+  EXPECT_THAT(FormatRunSummary(FailedRun(false), {}), HasSubstr("use --atol 0.02"));
 }
 
 TEST(RunSummary, AdviceNamesBlameWhereItCanProbe) {
@@ -58,7 +58,7 @@ TEST(RunSummary, AdviceNamesBlameWhereItCanProbe) {
 // works.
 TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesTheOutput) {
   EXPECT_THAT(FormatRunSummary(FailedRun(true), {}),
-              HasSubstr("add --atol logits:0.02 --rtol logits:0.02"));
+              HasSubstr("use --atol logits:0.02 --rtol logits:0.02"));
 }
 
 TEST(RunSummary, PrecisionsAreTheReasonOnlyWhereBothAreKnown) {
@@ -79,10 +79,10 @@ TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesEveryFailedOutput) {
   other.required_absolute = 0.0031;
   record.pairs[0].outputs.push_back(other);
   EXPECT_THAT(FormatRunSummary(record, {}),
-              HasSubstr("add --atol logits:0.02 prob:0.0031 --rtol logits:0.02 prob:0.0031"));
+              HasSubstr("use --atol logits:0.02 prob:0.0031 --rtol logits:0.02 prob:0.0031"));
   // One that had a tolerance of its own needs a larger one.
   record.pairs[0].outputs[1].bar.reset();
-  EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("add --atol logits:0.02 prob:0.0031"));
+  EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("use --atol logits:0.02 prob:0.0031"));
 }
 
 // Two outputs of three iterations on both sides.

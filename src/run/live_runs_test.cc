@@ -148,7 +148,7 @@ TEST_F(LiveRunsTest, WhatWasInferredBeforehandIsNotInferredAgain) {
 
 TEST_F(LiveRunsTest, ATrialLeavesNoTrace) {
   LiveRuns& live = Open({{"a", Adds(1, InRun(0, Refuses("not with this")))}});
-  EXPECT_EQ(live.Try(0, FeedOf(3)).message(), "not with this");
+  EXPECT_EQ(live.Try(0, FeedOf(3)).status().message(), "not with this");
   EXPECT_TRUE(live[0].alive());
   EXPECT_EQ(live[0].iterations(), 0);
   EXPECT_EQ(Infer(0, 3, 0), 4);
