@@ -67,7 +67,8 @@ bool Saves(const OptionRow& row) {
 Status CheckPlace(const GivenOption& given) {
   const bool saves = given.row->dest.starts_with("save_");  // a bare external file has a default
   if (!saves || given.values.empty() || !given.values.front().empty()) return {};
-  return InvalidArgument(std::string(given.flag) + ": expected a place to save at, got ''");
+  const std::string_view what = given.row->metavar == "DIR" ? "a folder" : "a place to save at";
+  return InvalidArgument(std::string(given.flag) + ": expected " + std::string(what) + ", got ''");
 }
 
 bool IsRunner(const OptionTable& table, std::string_view need) {

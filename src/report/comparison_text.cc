@@ -272,7 +272,6 @@ bool ComparisonReporter::Output(const OutputComparison& output, const FunctionRe
     if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
       logger_.Log(VerdictSeverity(result.passed()),
                   FormatMetricLine(result.function, metric->value, metric->threshold));
-      if (result.verdict == Verdict::kMismatched && !result.why.empty()) logger_.Error(result.why);
     }
   }
   if (result.verdict == Verdict::kFailed || result.verdict == Verdict::kNotVerified) {

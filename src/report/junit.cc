@@ -162,7 +162,13 @@ TestSuite CulpritSuite(const BlameRecord& blame) {
 // Whether all was done that was asked for. Its name stays, whatever was not.
 TestCase CompletenessCase(const RunRecord& record) {
   TestCase test{.name = "completeness"};
-  if (record.faults.empty()) return test;
+  if (record.faults.empty()) {
+    if (record.error.empty()) return test;
+    // The verdict has the error; nothing here may read as a pass.
+    test.result = CaseResult::kSkipped;
+    test.message = FirstLine(record.error);
+    return test;
+  }
   test.result = CaseResult::kError;
   test.message = record.faults.size() == 1
                      ? FirstLine(record.faults.front())

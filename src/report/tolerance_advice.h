@@ -7,13 +7,12 @@
 
 namespace vernier {
 
-/// " --atol 0.02 --l2-threshold 3": options with which every output of every pair would have passed,
-/// with a blank before each. Of the two tolerances an output gets the smaller one that is enough by
-/// itself, beside the other as it was; with automatic tolerances it gets both. Integers need their
-/// absolute tolerance, as an integer; values go by output where outputs are of both kinds, or have
-/// automatic tolerances.
-/// Empty where nothing failed, and where something did that no such option is for: shapes that
-/// differ, texts, functions without a threshold, NaN.
+/// " --atol 0.02 --l2-threshold 3": options with which every output of every pair would have
+/// passed, with a blank before each. Of the two tolerances an output gets the smaller one that is
+/// enough by itself, beside the other as it was; with automatic tolerances it gets both. Integers
+/// need their absolute tolerance, as an integer; values go by output where outputs are of both
+/// kinds, or have automatic tolerances. Empty where nothing failed, and where something did that no
+/// such option is for: shapes that differ, texts, functions without a threshold, NaN.
 std::string AdviceToAccept(const RunRecord& record);
 
 }  // namespace vernier

@@ -58,7 +58,7 @@ TEST(NoteOfFreeSizes, NamesThemUnlessTheUserGaveSizes) {
                                           FreeInput("k", {{4, ""}})};
   InputPlan plan;
   EXPECT_THAT(NoteOfFreeSizes(plan, inputs), HasSubstr("taken as 1: x [N, 3, ?]. "));
-  EXPECT_THAT(NoteOfFreeSizes(plan, inputs, 2), HasSubstr("2 other choices did not do either"));
+  EXPECT_THAT(NoteOfFreeSizes(plan, inputs, 2), HasSubstr("none of 2 other sizes worked"));
   EXPECT_EQ(NoteOfFreeSizes(plan, {}), "");
   plan.shape_words = {"x:[2,3,4]"};
   EXPECT_EQ(NoteOfFreeSizes(plan, inputs), "");

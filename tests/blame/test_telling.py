@@ -106,14 +106,16 @@ class Telling(Case):
                                 "o.xml", "--report", "o.md", "-qq"], capture_output=True, text=True)
         self.assertEqual(ended.returncode, 1, ended.stderr)
         page = json.loads(Path("o.html").read_text().split('type="application/json">')[1].split("</script>")[0])
-        self.assertEqual(page["blame"]["culprits"][0]["node"], culprit)
-        self.assertEqual([len(pair["outputs"]) for pair in page["pairs"]],
+        whole, texts = page["record"], page["texts"]
+        self.assertEqual(whole["blame"]["culprits"][0]["node"], culprit)
+        self.assertEqual([len(pair["outputs"]) for pair in whole["pairs"]],
                          [1, len(network.bad.graph.node)])
-        for output in page["pairs"][1]["outputs"]:
-            self.assertIn("charts", output, output["name"])
-            self.assertIn("own", output)
-        self.assertIn("does not match", page["sentence"])
-        self.assertIn(f"{culprit} (LayerNormalization) is to blame", page["sentence"])
+        for output, told in zip(whole["pairs"][1]["outputs"], texts["pairs"][1]["outputs"]):
+            self.assertIn("charts", output["worst_iteration"], output["name"])
+            self.assertIn("own_error", told)
+        heading = re.search(r"<h1>(.*?)</h1>", Path("o.html").read_text()).group(1)
+        self.assertIn("does not match", heading)
+        self.assertIn(f"{culprit} (LayerNormalization) is to blame", heading)
         self.assertIn(culprit, Path("o.md").read_text().replace("\\", ""))
         suites = ElementTree.parse("o.xml").getroot().findall("testsuite")
         self.assertEqual([suite.get("name") for suite in suites][1:],
@@ -124,8 +126,9 @@ class Telling(Case):
                                    capture_output=True, text=True)
             self.assertEqual(again.returncode, 0, again.stderr)
             later = Path("later.html").read_text().split('type="application/json">')[1].split("</script>")[0]
-            self.assertEqual(json.loads(later)["blame"], page["blame"])
-            self.assertEqual(len(json.loads(later)["pairs"][-1]["outputs"]),
+            later = json.loads(later)["record"]
+            self.assertEqual(later["blame"], page["record"]["blame"])
+            self.assertEqual(len(later["pairs"][-1]["outputs"]),
                              len(network.bad.graph.node))
             self.assertIn(culprit, Path("later.md").read_text().replace("\\", ""))
 

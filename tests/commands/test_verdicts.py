@@ -76,7 +76,7 @@ class LargeIntegers(Verdicts):
         self.assertEqual(again.code, 0, again.err)
         self.assertIn("9007199254740992 against 9007199254740993", self.path("r.xml").read_text())
         self.vernier("report", "r.json", "--report", "r.html")
-        self.assertIn('"b":"9007199254740993"', self.path("r.html").read_text())
+        self.assertIn('"second":"9007199254740993"', self.path("r.html").read_text())
 
     def test_tables_show_whole_errors(self):
         left = {name: np.array([0, 5]) for name in "wxyz"}

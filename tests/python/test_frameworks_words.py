@@ -42,7 +42,7 @@ class FrameworksWords(ScriptCase):
                   self.folder / "foo.onnx")
         done = self.vernier("foo.onnx", "--openvino")
         self.assertEqual(done.code, 6, str(done))
-        self.assertRegex(done.out, "  openvino-runner-.*: FAILED, reading the model: .*No "
+        self.assertRegex(done.out, "  openvino: FAILED, reading the model: .*No "
                          "conversion rule found for operations: my.dom.Foo\n")
         self.assertNotIn("Exception from", done.out + done.err)
         self.assertNotIn(".cpp:", done.out + done.err)
