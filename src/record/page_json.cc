@@ -11,6 +11,7 @@ namespace {
 
 // Enough to tell neighbouring float32 values apart.
 constexpr int kPageDigits = 9;
+// JavaScript would round whole numbers from here on: 2^53 + 1 is 2^53 there.
 constexpr double kLargestExact = 0x1p53;
 
 bool GoesWithoutSaying(const RecordJson& json) {
@@ -22,7 +23,7 @@ RecordJson Shortened(const RecordJson& json) {
     return std::strtod(FormatG(json.get<double>(), kPageDigits).c_str(), nullptr);
   }
   if (json.is_number_integer()) {
-    return std::fabs(json.get<double>()) > kLargestExact ? RecordJson(json.dump()) : json;
+    return std::fabs(json.get<double>()) >= kLargestExact ? RecordJson(json.dump()) : json;
   }
   if (!json.is_structured()) return json;
   RecordJson out = json.is_array() ? RecordJson::array() : RecordJson::object();
