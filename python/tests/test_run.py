@@ -298,11 +298,11 @@ with vernier.OnnxRuntime({str(model)!r}) as runner:
 def test_what_was_not_saved_is_an_error_beside_a_mismatch(model, tmp_path, option):
     (tmp_path / "file").touch()
     path = str(tmp_path / "file" / "x.html")
-    with pytest.raises(vernier.SaveError, match="file/x.html' cannot be") as caught:
+    with pytest.raises(vernier.SaveError, match="file.* cannot be") as caught:
         vernier.run(model, {"a": reference, "b": lambda feed: {"y": feed["x"][:, :2]}},
                     **{option: path})
     assert caught.value.record.exit_code == 1
-    with pytest.raises(vernier.SaveError, match="file/x.html' cannot be") as caught:
+    with pytest.raises(vernier.SaveError, match="file.* cannot be") as caught:
         vernier.compare({"y": np.ones(2)}, {"y": np.ones(2)}, **{option: path})
     assert caught.value.record.mismatched() == []
 

@@ -1,6 +1,7 @@
 """What was to be saved and was not: sentences for SaveError."""
 
 import os
+import pathlib
 import re
 
 # What options of files that are written begin with.
@@ -15,11 +16,14 @@ def unsaved(options, code, critical, faults=()):
     saved, and all that is critical is about it where no sentence names a file of the options.
     """
     told = list(dict.fromkeys([*critical, *faults]))
-    places = [re.escape(place) for name, value in options.items() if name.startswith(_SAVING)
-              for place in _places(value)]
+    paths = [place for name, value in options.items() if name.startswith(_SAVING)
+             for place in _places(value)]
+    folders = {os.fspath(folder) for path in paths for folder in pathlib.PurePath(path).parents}
+    places = [re.escape(path) for path in paths]
     named = []
     if places:
-        file = re.compile(rf"'(?:{'|'.join(places)})(?:['/]|\.partial')")
+        file = re.compile(rf"'(?:{'|'.join(places)})(?:['/]|\.partial')"
+                          rf"|'(?:{'|'.join(map(re.escape, folders))})' cannot be")
         named = [sentence for sentence in told if file.search(sentence)]
     return named or (told if code == UNSAVED else [])
 
