@@ -77,7 +77,7 @@ def test_ranges_of_numpys_numbers(model):
         assert 0.5 <= x.min() and x.max() <= 0.75
 
 
-@pytest.mark.parametrize("option", ["gen_script", "resume"])
+@pytest.mark.parametrize("option", ["gen_script", "resume", "run_file", "save_run_file"])
 def test_what_only_the_program_does_is_refused(model, option):
     with pytest.raises(vernier.InvalidArgument, match="python -m vernier"):
         vernier.run(model, ["onnxrt"], **{option: "x"})
@@ -291,3 +291,28 @@ with vernier.OnnxRuntime({str(model)!r}) as runner:
 """
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines() == ["True", "(1, 2)"], done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("option", ["save_record", "report", "save_accuracy_results",
+                                    "save_heatmaps"])
+def test_what_was_not_saved_is_an_error_beside_a_mismatch(model, tmp_path, option):
+    (tmp_path / "file").touch()
+    path = str(tmp_path / "file" / "x.html")
+    with pytest.raises(vernier.SaveError, match="file.* cannot be") as caught:
+        vernier.run(model, {"a": reference, "b": lambda feed: {"y": feed["x"][:, :2]}},
+                    **{option: path})
+    assert caught.value.record.exit_code == 1
+    with pytest.raises(vernier.SaveError, match="file.* cannot be") as caught:
+        vernier.compare({"y": np.ones(2)}, {"y": np.ones(2)}, **{option: path})
+    assert caught.value.record.mismatched() == []
+
+
+@pytest.mark.parametrize("option", ["load_inputs", "data_loader_script"])
+def test_iterations_beside_a_file_of_feeds_are_refused(model, option):
+    with pytest.raises(vernier.InvalidArgument, match=f"^iterations=3: .* {option}= "):
+        vernier.run(model, ["onnxrt"], iterations=3, **{option: "file"})
+
+
+def test_extremes_name_the_cause(model):
+    with pytest.raises(vernier.BackendError, match="expected float32 .* found float64"):
+        vernier.check_extremes(model, ["onnxrt"], inputs=[{"x": np.ones((1, 3))}])

@@ -134,10 +134,11 @@ def check_consistency(model, runners, inputs=None, **options):
     callables as runners. Options are those of `vernier check consistency`: only=["repeated-runs"],
     skip=[...], repeats=10, rows=8, ...
     """
-    text, summary, error, code = _investigate("check consistency", model, runners, inputs, options)
+    text, summary, error, code, lost = _investigate("check consistency", model, runners, inputs,
+                                                    options)
     if error and code in FINDINGS:
         code = 6
-    return _conclude(ConsistencyRecord(text, code, summary), error)
+    return _conclude(ConsistencyRecord(text, code, summary), error, lost)
 
 
 def check_extremes(model, runners, inputs=None, **options):
@@ -146,11 +147,14 @@ def check_extremes(model, runners, inputs=None, **options):
     Returns an ExtremesRecord. model, runners and inputs are those of vernier.run, but for callables
     as runners. Options are those of `vernier check extremes`: sets=["nan", "inf"], strict=True, ...
     """
-    text, summary, error, code = _investigate("check extremes", model, runners, inputs, options)
+    text, summary, error, code, lost = _investigate("check extremes", model, runners, inputs, options)
     if error and code in FINDINGS:
         code = 6
-    strict = bool(options.get("strict"))
-    return _conclude(ExtremesRecord(text, code, summary, strict), error)
+    record = ExtremesRecord(text, code, summary, bool(options.get("strict")))
+    if code == 6 and not error:
+        error = "\n".join(dict.fromkeys(f"{answer.runner}: {answer.failure}"
+                                        for answer in record.answers if answer.failure))
+    return _conclude(record, error, lost)
 
 
 def check_lint(model, runners=None, inputs=None, **options):
@@ -164,8 +168,8 @@ def check_lint(model, runners=None, inputs=None, **options):
         options = {**options, "no_run": True}
     runs = not options.get("no_run")
     chosen = (["onnxrt"] if runs else ()) if runners is None else runners
-    text, summary, error, code = _investigate("check lint", model, chosen, inputs, options,
-                                              default_runner=runners is None)
+    text, summary, error, code, lost = _investigate("check lint", model, chosen, inputs, options,
+                                                    default_runner=runners is None)
     if error and code in FINDINGS:
         code = 6
-    return _conclude(LintRecord(text, code, summary), error)
+    return _conclude(LintRecord(text, code, summary), error, lost)

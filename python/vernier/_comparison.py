@@ -3,10 +3,11 @@
 from . import _native
 from ._callables import Callables
 from ._copies import Copies
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, of_exit
 from ._logging import logger, sink
 from ._record import Record
 from ._results import IterationResult, Iterations, RunResults, as_iteration, load_results
+from ._saving import UNSAVED, joined, unsaved
 from ._words import words
 
 NAMES = ("a", "b", "c", "d", "e", "f", "g", "h")
@@ -22,7 +23,8 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
 
     `func(a, b)` may judge instead: it gets two IterationResults and returns a mapping of output names
     to verdicts. Options are those of `vernier compare`, in Python: rtol=1e-3,
-    rtol={"logits": 1e-2, "": 1e-4}, compare=["simple", "l2"], tolerance="auto", ...
+    rtol={"logits": 1e-2, "": 1e-4}, compare=["simple", "l2"], tolerance="auto", ... A file that
+    cannot be saved is a SaveError with the record.
     """
     sides = [side for value in (a, b, *more) for side in _sides(value)]
     labels = _names(sides, names)
@@ -53,7 +55,17 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
     results = RunResults((label, [as_iteration(its[i]) for i in range(len(its))]
                           if not isinstance(its, Iterations) else its)
                          for (_, its), label in zip(sides, labels))
-    return Record(text, code, results)
+    return _saved(Record(text, code, results), options, write.critical)
+
+
+def _saved(record, options, critical):
+    """The record, where all that was asked for is saved; else an exception that has it."""
+    lost = unsaved(options, record.exit_code, critical, record.faults)
+    if not lost and record.exit_code != UNSAVED:
+        return record
+    error = of_exit(UNSAVED, joined("", lost) or "something could not be saved")
+    error.record = record
+    raise error
 
 
 def _at(iterations, index, label, copies):

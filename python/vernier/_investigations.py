@@ -13,8 +13,10 @@ from ._html import table
 from ._logging import sink
 from ._record import Record
 from ._results import save_inputs
-from ._running import FINDINGS, file_words, model_words, pair_words, runner_words
+from ._running import (FINDINGS, drawn_or_read, file_words, model_words, pair_words,
+                       runner_words)
 from ._runners import environment
+from ._saving import UNSAVED, joined, unsaved
 from ._words import words
 
 NOTHING_COMPARED = 4
@@ -164,7 +166,7 @@ def _short(number):
 def _inputs(inputs, options, stack):
     """Feeds of Python become a file: the program draws or reads its own."""
     if inputs is None:
-        return options
+        return drawn_or_read(options)
     if isinstance(inputs, (str, os.PathLike)):
         return file_words(inputs, options)
     calls, options = calls_of(inputs, options)
@@ -175,6 +177,7 @@ def _inputs(inputs, options, stack):
 
 
 def _investigate(command, model, runners, inputs, options, default_runner=False):
+    """The record's text, the summary, why it was given up, the exit code, what was not saved."""
     with contextlib.ExitStack() as stack:
         line = model_words(model, stack) + runner_words(runners, None)
         options = _inputs(inputs, options, stack)
@@ -182,17 +185,20 @@ def _investigate(command, model, runners, inputs, options, default_runner=False)
         write, level = sink()
         settings = {"environment": environment(), "python": sys.executable,
                     "default_runner": default_runner}
-        return _native.investigate(command, line, settings, write, level)
+        *found, code = _native.investigate(command, line, settings, write, level)
+        return *found, code, unsaved(options, code, write.critical)
 
 
-def _conclude(record, error):
+def _conclude(record, error, lost):
     """The record, or the exception of what kept it from being made."""
     code = record.exit_code
     if code > 128:
         raise KeyboardInterrupt(error)
     if code == NOTHING_COMPARED or (code in FINDINGS and not error):
-        return record
-    raised = of_exit(code or 6, error or f"it ended with {code}")
+        if not lost:
+            return record
+        code, error = UNSAVED, ""
+    raised = of_exit(code or 6, joined(error, lost) or f"it ended with {code}")
     raised.record = record
     raise raised
 
@@ -204,8 +210,8 @@ def blame(model, runners, inputs=None, **options):
     cannot be looked at. Options are those of `vernier blame`: reference="onnxrt", iterations=2,
     bundle="folder", save_blame="blame.json", report="page.html", ...
     """
-    text, summary, error, code = _investigate("blame", model, runners, inputs, options)
-    return _conclude(BlameRecord(text, code, summary), error)
+    text, summary, error, code, lost = _investigate("blame", model, runners, inputs, options)
+    return _conclude(BlameRecord(text, code, summary), error, lost)
 
 
 def profile(model, runners, inputs=None, **options):
@@ -215,7 +221,7 @@ def profile(model, runners, inputs=None, **options):
     those of `vernier profile`: input_shapes="X:[{1,8},3,224,224]", runs=100, duration=1.5,
     no_layer_times=True, report="page.html", ...
     """
-    text, summary, error, code = _investigate("profile", model, runners, inputs, options)
+    text, summary, error, code, lost = _investigate("profile", model, runners, inputs, options)
     if error and code in FINDINGS:
         code = 6  # beside outputs that differ, a runner failed
-    return _conclude(ProfileRecord(text, code, summary), error)
+    return _conclude(ProfileRecord(text, code, summary), error, lost)

@@ -13,7 +13,7 @@ _PROGRAM = "only the program does that: `python -m vernier`"
 _BLAME = "vernier.blame does that"
 ELSEWHERE = {
     **dict.fromkeys(("verbose", "quiet", "verbosity", "silent", "log_format", "log_file"), _LOG),
-    **dict.fromkeys(("resume_run", "gen_script"), _PROGRAM),
+    **dict.fromkeys(("resume_run", "gen_script", "run_file", "save_run_file"), _PROGRAM),
 }
 # After a run; of vernier.blame they are options.
 OF_BLAME = frozenset(("blame", "save_blame", "bundle", "max_host_mem", "max_gpu_mem"))

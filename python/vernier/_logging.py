@@ -28,7 +28,8 @@ def without(*beginnings):
 
 
 def sink():
-    """What writes a line, and the lowest number that is wanted at all."""
+    """What writes a line, and the lowest number that is wanted at all. `critical` of what writes has
+    the critical lines, also where the log is silent."""
     log = logger()
     dropped = getattr(_of_thread, "dropped", ())  # lines come from threads of the libraries
     if not log.handlers:
@@ -38,9 +39,12 @@ def sink():
             logging.addLevelName(number, name)
 
     def write(severity, text, area):
+        if severity >= logging.CRITICAL:
+            write.critical.append(text.strip())
         if dropped and text.startswith(dropped):
             return
         log.log(max(severity, LOWEST), "%s", text, extra={"area": area})
 
-    level = log.getEffectiveLevel()
+    write.critical = []
+    level = min(log.getEffectiveLevel(), logging.CRITICAL)
     return write, level if level > LOWEST else -100

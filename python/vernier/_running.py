@@ -12,6 +12,7 @@ from ._logging import sink
 from ._record import Record
 from ._results import IterationResult, RunResults
 from ._runners import Runner, environment
+from ._saving import UNSAVED, joined, unsaved
 from ._words import words
 
 # Exit codes of runs that did what was asked and found something.
@@ -66,7 +67,7 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
             answer = _native.run(line, callables.said(), settings, write, level, progress)
         except Exception as error:
             raise callables.cause_of(error)
-        return _conclude(answer, callables)
+        return _conclude(answer, callables, options, write.critical)
 
 
 def _with_total(progress, total):
@@ -74,7 +75,7 @@ def _with_total(progress, total):
     return lambda done, known: progress(done, known or total)
 
 
-def _conclude(answer, callables):
+def _conclude(answer, callables, options, critical):
     results = RunResults()
     for iteration in answer.results:
         name = iteration[0]
@@ -87,21 +88,27 @@ def _conclude(answer, callables):
         raise KeyboardInterrupt(record.data["error"])
     failed = any(runner.get("failure") for runner in record.runners)
     code = answer.exit_code
+    lost = unsaved(options, code, critical, record.faults)
     if code in FINDINGS:
         if not failed and not record.data["error"]:
-            return record
-        code = 6 if failed else {4: 3}.get(code, 1)  # beside what was found
-    error = of_exit(code, _reason(record))
+            if not lost:
+                return record
+            code = UNSAVED
+        else:
+            code = 6 if failed else {4: 3}.get(code, 1)  # beside what was found
+    error = of_exit(code, _reason(record, lost))
     error.record = record
     raise callables.cause_of(error)
 
 
-def _reason(record):
-    """Why a run was not done: its own error, or what its runners said."""
+def _reason(record, lost):
+    """Why a run was not done: its own error, or what its runners said; and what was not saved."""
     if record.data["error"]:
-        return record.data["error"]
+        return joined(record.data["error"], lost)
     failures = [f"{r['name']}: {r['failure']}" for r in record.runners if r.get("failure")]
-    return "\n".join(failures or record.faults or [f"the run ended with {record.exit_code}"])
+    if failures or lost:
+        return joined("\n".join(failures), lost)
+    return "\n".join(record.faults or [f"the run ended with {record.exit_code}"])
 
 
 def model_words(model, stack):
@@ -164,13 +171,22 @@ def file_words(inputs, options):
     """The options, with a file of feeds."""
     if "load_inputs" in options:
         raise InvalidArgument("load_inputs: inputs= is given, too; one of them is enough")
-    return {"load_inputs": os.fspath(inputs), **options}
+    return drawn_or_read({"load_inputs": os.fspath(inputs), **options})
+
+
+def drawn_or_read(options):
+    """The options, where `iterations` is said only of inputs that are drawn."""
+    for name in ("load_inputs", "load_input_data", "load_inputs_paths", "data_loader_script"):
+        if options.get(name) and options.get("iterations") is not None:
+            raise InvalidArgument(f"iterations={options['iterations']!r}: there are as many "
+                                  f"iterations as {name}= has feeds; leave one of the two out")
+    return options
 
 
 def _inputs(inputs, options, callables):
     """Adds where feeds come from; returns the options."""
     if inputs is None:
-        return options
+        return drawn_or_read(options)
     if isinstance(inputs, (str, os.PathLike)):
         return file_words(inputs, options)
     calls, options = calls_of(inputs, options)

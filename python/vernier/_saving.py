@@ -1,0 +1,45 @@
+"""What was to be saved and was not: sentences for SaveError."""
+
+import os
+import pathlib
+import re
+
+# What options of files that are written begin with.
+_SAVING = ("save", "report", "output", "bundle")
+UNSAVED = 7  # the exit code where nothing else is wrong
+
+
+def unsaved(options, code, critical, faults=()):
+    """A sentence for each file that options ask for and that was not saved.
+
+    critical and faults are what the libraries told of the call. With exit code 7 something was not
+    saved, and all that is critical is about it where no sentence names a file of the options.
+    """
+    told = list(dict.fromkeys([*critical, *faults]))
+    paths = [place for name, value in options.items() if name.startswith(_SAVING)
+             for place in _places(value)]
+    folders = {os.fspath(folder) for path in paths for folder in pathlib.PurePath(path).parents}
+    places = [re.escape(path) for path in paths]
+    named = []
+    if places:
+        file = re.compile(rf"'(?:{'|'.join(places)})(?:['/]|\.partial')"
+                          rf"|'(?:{'|'.join(map(re.escape, folders))})' cannot be")
+        named = [sentence for sentence in told if file.search(sentence)]
+    return named or (told if code == UNSAVED else [])
+
+
+def _places(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, set)):
+        return [place for entry in value for place in _places(entry)]
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        return []
+    path = os.fsdecode(value)
+    return [path.rstrip("/") or path] if path else []
+
+
+def joined(reason, lost):
+    """Why a call was not done, and what was not saved, each once."""
+    return "\n".join(([reason] if reason else [])
+                     + [sentence for sentence in lost if sentence not in reason])
