@@ -155,7 +155,9 @@ class Workshop:
 
     def identity(self, case):
         given = {name: self.digest(path) for name, path in self.provided(case).items()}
-        more = [sorted(path.name for path in self.packages.glob("*.dist-info"))] * case.packages
+        more = []
+        if case.packages:
+            more.append(sorted(path.name for path in self.packages.glob("*.dist-info")))
         return self.key(case.setup, case.env, given, *more)
 
     def environment(self, case):

@@ -27,8 +27,8 @@ constexpr std::string_view kNotPassedOn[] = {"verbose",  "quiet",      "verbosit
                                              "log_file", "log_format", "gen_script", "no_progress"};
 
 // What the program alone does: vernier.run refuses them.
-constexpr std::string_view kOnlyInProgram[] = {"blame",  "save_blame",   "resume_run",
-                                               "bundle", "max_host_mem", "max_gpu_mem"};
+constexpr std::string_view kOnlyInProgram[] = {
+    "blame", "save_blame", "resume_run", "bundle", "max_host_mem", "max_gpu_mem", "save_run_file"};
 
 bool IsPassedOn(const GivenOption& given) {
   const OptionRow& row = *given.row;
@@ -117,6 +117,9 @@ Keywords KeywordsOf(const ParsedArgs& args) {
   Keywords keywords;
   for (const GivenOption& given : args.given()) {
     if (!IsPassedOn(given)) continue;
+    // Feeds that are loaded or made by a script have their own number, and Python says so.
+    const bool own_number = args.Has("load_inputs_paths") || args.Has("data_loader_script");
+    if (given.row->dest == "iterations" && own_number) continue;
     const std::string keyword = KeywordOf(*given.row);
     if (keywords.values.insert_or_assign(keyword, ValueOf(given, args)).second) {
       keywords.order.push_back(keyword);
