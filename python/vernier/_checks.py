@@ -147,7 +147,8 @@ def check_extremes(model, runners, inputs=None, **options):
     Returns an ExtremesRecord. model, runners and inputs are those of vernier.run, but for callables
     as runners. Options are those of `vernier check extremes`: sets=["nan", "inf"], strict=True, ...
     """
-    text, summary, error, code, lost = _investigate("check extremes", model, runners, inputs, options)
+    text, summary, error, code, lost = _investigate("check extremes", model, runners, inputs,
+                                                    options)
     if error and code in FINDINGS:
         code = 6
     record = ExtremesRecord(text, code, summary, bool(options.get("strict")))

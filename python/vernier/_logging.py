@@ -28,8 +28,8 @@ def without(*beginnings):
 
 
 def sink():
-    """What writes a line, and the lowest number that is wanted at all. `critical` of what writes has
-    the critical lines, also where the log is silent."""
+    """What writes a line, and the lowest number that is wanted at all. `critical` of what writes
+    has the critical lines, also where the log is silent."""
     log = logger()
     dropped = getattr(_of_thread, "dropped", ())  # lines come from threads of the libraries
     if not log.handlers:
