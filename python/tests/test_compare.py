@@ -200,9 +200,10 @@ def test_options_save_the_record_and_reports(tmp_path):
     assert vernier.load_record(tmp_path / "r.json").data == record.data
     assert {path.name for path in tmp_path.iterdir()} == {"r.json", "r.html", "r.md"}
     (tmp_path / "file").write_text("")
-    record = vernier.compare(outputs(y=[1, 2]), outputs(y=[1, 2]),
-                             save_record=tmp_path / "file" / "r.json")
-    assert record.exit_code == 7
+    with pytest.raises(vernier.SaveError, match="file' cannot be created") as caught:
+        vernier.compare(outputs(y=[1, 2]), outputs(y=[1, 2]),
+                        save_record=tmp_path / "file" / "r.json")
+    assert caught.value.record.exit_code == 7
 
 
 def test_records_that_cannot_be_read_or_written(tmp_path):
