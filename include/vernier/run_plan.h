@@ -103,6 +103,7 @@ struct SavePlan {
   std::string input_blobs;
   std::string accuracy;             ///< --save-accuracy-results, the peer's format
   std::string record;               ///< --save-record
+  std::string rows;                 ///< --save-rows: FILE.jsonl or FILE.npz
   std::vector<ReportFile> reports;  ///< --report
   bool resume = false;              ///< --resume: go on with what was saved to `outputs`
 
@@ -111,6 +112,8 @@ struct SavePlan {
       return report.format == ReportFormat::kHtml;
     });
   }
+  /// Does anything that is saved hold the statistics of what was compared?
+  bool WantsFigures() const { return !record.empty() || !rows.empty() || !reports.empty(); }
   /// Does anything that is saved show charts, or might later?
   bool WantsCharts() const { return WantsPage() || !record.empty(); }
 };

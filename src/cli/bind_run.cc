@@ -177,6 +177,7 @@ void BindSaving(const ParsedArgs& args, RunPlan& plan) {
   save.input_blobs = path_of("save_input_blob_path");
   save.accuracy = path_of("save_accuracy_results_path");
   save.record = path_of("save_record");
+  save.rows = path_of("save_rows");
   save.resume = args.Has("resume_run");
   const bool keeps_tensors =
       args.Has("save_intermediate_outputs") || args.Has("save_all_intermediate_outputs");

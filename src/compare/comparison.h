@@ -140,6 +140,13 @@ struct OutputComparison {
     }
     return true;
   }
+  /// Did it not pass only because a metric was not to be had?
+  bool only_not_verified() const {
+    for (const FunctionResult& result : functions) {
+      if (!result.passed() && result.verdict != Verdict::kNotVerified) return false;
+    }
+    return !passed();
+  }
 };
 
 /// One runner's output on its own, as shown after the comparisons.

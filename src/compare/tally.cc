@@ -11,12 +11,6 @@
 namespace vernier {
 namespace {
 
-double LargerOrNan(double x, double y) { return std::isnan(x) || x > y ? x : y; }
-
-void MergeLarger(std::optional<double>& into, const std::optional<double>& later) {
-  if (later) into = into ? LargerOrNan(*later, *into) : *later;
-}
-
 FunctionTally& FindFunction(OutputTally& output, CompareFunction function) {
   for (FunctionTally& tally : output.functions) {
     if (tally.function == function) return tally;
@@ -26,7 +20,7 @@ FunctionTally& FindFunction(OutputTally& output, CompareFunction function) {
   return output.functions.back();
 }
 
-void AddSimple(OutputTally& output, FunctionTally& tally, const SimpleResult& simple) {
+void AddSimple(FunctionTally& tally, const SimpleResult& simple) {
   const ValueStatistics& absolute = simple.difference.absolute;
   const ValueStatistics& relative = simple.difference.relative;
   const auto add = [&tally](ErrorStat stat, double absolute_value, double relative_value) {
@@ -45,11 +39,6 @@ void AddSimple(OutputTally& output, FunctionTally& tally, const SimpleResult& si
     tally.rtol = simple.rtol;
     for (const RequiredTolerance& required : simple.required) tally.stats.push_back(required.stat);
   }
-  if (simple.measured != StatisticsLevel::kNone) {
-    output.worst_absolute = LargerOrNan(absolute.max, output.worst_absolute.value_or(0));
-    output.worst_relative = LargerOrNan(relative.max, output.worst_relative.value_or(0));
-  }
-  output.worst_ratio = std::max(output.worst_ratio, simple.times_over());
 }
 
 void AddFunction(OutputTally& output, const FunctionResult& result) {
@@ -58,58 +47,13 @@ void AddFunction(OutputTally& output, const FunctionResult& result) {
       result.verdict == Verdict::kFailed || result.verdict == Verdict::kNotVerified;
   if (could_not && output.failed_why.empty()) output.failed_why = result.why;
   if (const auto* simple = std::get_if<SimpleResult>(&result.data)) {
-    AddSimple(output, tally, *simple);
+    AddSimple(tally, *simple);
   } else if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
     tally.sums[0][0].Add(metric->value);
     tally.threshold = metric->threshold;
   } else {
     ++tally.without_metrics;
     tally.not_verified += result.verdict == Verdict::kNotVerified ? 1 : 0;
-  }
-}
-
-// Did it not pass only because a measure was not to be had?
-bool OnlyNotVerified(const OutputComparison& output) {
-  return !output.passed() && std::all_of(output.functions.begin(), output.functions.end(),
-                                         [](const FunctionResult& result) {
-                                           return result.passed() ||
-                                                  result.verdict == Verdict::kNotVerified;
-                                         });
-}
-
-void MergeFunction(FunctionTally& into, const FunctionTally& later) {
-  if (into.stats.empty()) {
-    into.stats = later.stats;
-    into.atol = later.atol;
-    into.rtol = later.rtol;
-  }
-  if (into.sums[0][0].count == 0) into.threshold = later.threshold;
-  for (size_t stat = 0; stat < into.sums.size(); ++stat) {
-    for (size_t side = 0; side < 2; ++side) {
-      into.sums[stat][side].sum += later.sums[stat][side].sum;
-      into.sums[stat][side].count += later.sums[stat][side].count;
-    }
-  }
-  into.without_metrics += later.without_metrics;
-  into.not_verified += later.not_verified;
-}
-
-void MergeOutput(OutputTally& into, const OutputTally& later) {
-  if (into.iterations == 0) {
-    into.how = later.how;
-    into.partner = later.partner;
-  }
-  into.iterations += later.iterations;
-  into.passed += later.passed;
-  into.not_verified += later.not_verified;
-  into.vacuous += later.vacuous;
-  if (into.vacuous_why.empty()) into.vacuous_why = later.vacuous_why;
-  if (into.failed_why.empty()) into.failed_why = later.failed_why;
-  MergeLarger(into.worst_absolute, later.worst_absolute);
-  MergeLarger(into.worst_relative, later.worst_relative);
-  into.worst_ratio = std::max(into.worst_ratio, later.worst_ratio);
-  for (const FunctionTally& function : later.functions) {
-    MergeFunction(FindFunction(into, function.function), function);
   }
 }
 
@@ -176,15 +120,9 @@ void ComparisonTally::Add(const IterationComparison& iteration) {
     tally.passed += output.passed() ? 1 : 0;
     if (output.passed() && !output.vacuous.empty()) ++tally.vacuous;
     if (tally.vacuous_why.empty()) tally.vacuous_why = output.vacuous;
-    if (OnlyNotVerified(output)) ++tally.not_verified;
+    if (output.only_not_verified()) ++tally.not_verified;
     for (const FunctionResult& result : output.functions) AddFunction(tally, result);
   }
-}
-
-void ComparisonTally::Merge(const ComparisonTally& later) {
-  iterations_ += later.iterations_;
-  passed_ += later.passed_;
-  for (const OutputTally& output : later.outputs_) MergeOutput(Find(output.name), output);
 }
 
 Result<std::vector<OutputAverage>> ComparisonTally::Averages() const {

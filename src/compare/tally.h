@@ -50,11 +50,6 @@ struct OutputTally {
   int64_t vacuous = 0;       ///< passed without showing anything
   std::string vacuous_why;   ///< of the first such iteration, or of one that is all NaN
   std::string failed_why;    ///< of the first comparison that could not be made
-  /// The largest difference of any element, NaN winning, of the iterations in which it was
-  /// measured.
-  std::optional<double> worst_absolute;
-  std::optional<double> worst_relative;
-  double worst_ratio = 0;  ///< see DifferenceSummary::worst_ratio
   std::vector<FunctionTally> functions;
 
   /// Was some function not verified in some iteration, whatever the others found?
@@ -81,10 +76,6 @@ struct OutputAverage {
 class ComparisonTally {
  public:
   void Add(const IterationComparison& iteration);
-
-  /// As if `later`'s iterations had been added after this one's. Extrema and counts merge exactly;
-  /// sums in the order of merging.
-  void Merge(const ComparisonTally& later);
 
   int64_t iterations() const { return iterations_; }
   int64_t passed_iterations() const { return passed_; }

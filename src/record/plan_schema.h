@@ -105,6 +105,7 @@ void ListPlan(Fields& field, PartOfPlan<SavePlan> auto& save) {
   field("input_blobs", save.input_blobs);
   field("accuracy", save.accuracy);
   field("record", save.record);
+  field("rows", save.rows);
   field("reports", save.reports);
   field("resume", save.resume);
 }

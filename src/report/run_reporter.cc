@@ -36,7 +36,7 @@ ComparisonDetail RunReporter::DetailWanted() {
     level = std::max(level, at_least);
   };
   if (!plan_.save.accuracy.empty()) raise(detail.differences, StatisticsLevel::kRanks);
-  if (!plan_.save.record.empty() || !plan_.save.reports.empty()) {
+  if (plan_.save.WantsFigures()) {
     raise(detail.differences, StatisticsLevel::kMoments);
     raise(detail.sides, StatisticsLevel::kMoments);
     detail.distances = true;

@@ -197,7 +197,8 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
       VERNIER_ASSIGN_OR_RETURN(comparison,
                                HearAgain(pair, iteration, outputs, std::move(comparison)));
     }
-    pair.recorder.Add(comparison);
+    std::vector<OutputRow> rows = pair.recorder.Add(comparison);
+    if (rows_ != nullptr) VERNIER_TRY(rows_->Add(iteration, pair.label, std::move(rows)));
     observer_->PairCompared(comparison);
     if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
     // The peer gives up where nothing has a counterpart; we go on and say so at the end.

@@ -12,6 +12,7 @@
 #include "run/exit_code.h"
 #include "run/pair_bars.h"
 #include "run/pair_recorder.h"
+#include "run/row_writer.h"
 #include "run/run_observer.h"
 #include "run/second_hearing.h"
 #include "util/thread_pool.h"
@@ -56,6 +57,13 @@ class ComparisonRun {
   /// The same for outputs whose runners cannot be asked again: their bounds stay as they are.
   void UseBars(PairBars& bars) { bars_ = &bars; }
 
+  /// Keeps the rows of all pairs, which are called `labels`, in their order. They must outlive the
+  /// run.
+  void Use(RowWriter& rows, std::vector<std::string> labels) {
+    rows_ = &rows;
+    for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i].label = std::move(labels[i]);
+  }
+
   /// Post-processes and compares one iteration. False when --fail-fast ends the run.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);
 
@@ -86,6 +94,7 @@ class ComparisonRun {
     size_t second = 0;
     PairRecorder recorder;
     bool believed = true;
+    std::string label = {};  ///< in rows
   };
 
   ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}
@@ -114,6 +123,7 @@ class ComparisonRun {
   PairBars* bars_ = nullptr;
   std::optional<SecondHearing> hearing_;
   ComparisonDetail detail_;
+  RowWriter* rows_ = nullptr;
   PairingRule rule_ = PairingRule::kOneToOne;
   bool marked_ = false;
   std::vector<std::string> names_;

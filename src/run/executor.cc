@@ -16,9 +16,11 @@
 #include "run/loaded_side.h"
 #include "run/lpips_measure.h"
 #include "run/output_names.h"
+#include "run/row_writer.h"
 #include "run/run_scripts.h"
 #include "run/saved_progress.h"
 #include "run/savers.h"
+#include "run/self_comparisons.h"
 #include "run/spill.h"
 #include "run/tensor_release.h"
 #include "util/no_log.h"
@@ -77,6 +79,7 @@ class Execution {
     const Status status = loaded_->CheckIntact();
     if (status.ok()) return;
     if (comparisons_) comparisons_->Disbelieve(live_.size());
+    if (rows_ != nullptr) std::exchange(rows_, nullptr)->Discard();
     aborted_ = true;
     Report(status);
   }
@@ -90,6 +93,7 @@ class Execution {
         ComparisonRun comparisons,
         ComparisonRun::Create(plan_, std::move(names), live_.any_marked(), observer_));
     comparisons_.emplace(std::move(comparisons));
+    if (!plan_.save.rows.empty()) VERNIER_TRY(OpenRows());
     comparisons_->Use(live_.devices());
     comparisons_->Use(lpips_);
     // Its interpreter starts while the frameworks load.
@@ -102,6 +106,16 @@ class Execution {
     if (plan_.runners.empty()) return CompareLoaded();
     FeedStream::Announce(plan_, logger_);
     return plan_.execution.sequential ? RunSequential() : RunStreaming();
+  }
+
+  Status OpenRows() {
+    if (!comparisons_->has_pairs()) {
+      return InvalidArgument(
+          "--save-rows: rows are of pairs, and there is only one side to compare");
+    }
+    VERNIER_ASSIGN_OR_RETURN(rows_, RowWriter::Create(plan_.save.rows, logger_));
+    comparisons_->Use(*rows_, loaded_->PairLabels(comparisons_->pairs()));
+    return {};
   }
 
   Status OpenScripts() {
@@ -138,6 +152,7 @@ class Execution {
       IterationOutputs outputs;
       VERNIER_ASSIGN_OR_RETURN(const bool complete, loaded_->Append(i, outputs));
       if (!complete) return {};
+      if (rows_ != nullptr) rows_->NoteFeed(i, loaded_->FeedOf(i));
       VERNIER_ASSIGN_OR_RETURN(const bool go_on, comparisons_->Compare(i, outputs));
       if (!go_on) return {};
     }
@@ -169,6 +184,7 @@ class Execution {
       live_.ForgetFeed();
       released_.Add(*std::move(feed));
       if (comparing) {
+        if (rows_ != nullptr) rows_->NoteFeed(i, savers_->FeedHash());
         VERNIER_ASSIGN_OR_RETURN(comparing, CompareIteration(i, outputs));
       }
       Release(outputs);
@@ -226,6 +242,7 @@ class Execution {
                                         FormatTensorTable(*feed));
       VERNIER_TRY(savers_->AddFeed(i, *feed));
       observer_.FeedMade(i, *feed);
+      if (rows_ != nullptr) rows_->NoteFeed(i, savers_->FeedHash());
       VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
                                inference_.InferOne(index, *feed, i));
       if (!result) return {};
@@ -362,6 +379,9 @@ class Execution {
       if (const Status status = savers_->Settle(); !status.ok()) Report(status);
     }
     if (savers_ && !writer_failed_) Publish();
+    if (rows_ != nullptr && !writer_failed_) {
+      if (const Status done = rows_->Publish(outcome_.record.saved); !done.ok()) Report(done);
+    }
     outcome_.record.runners = live_.Records();
     outcome_.record.notes = live_.notes();
     if (!size_note_.empty()) {
@@ -373,7 +393,8 @@ class Execution {
       }
     }
     NoteWhatWasLeftOut();
-    NoteSelfComparisons();
+    if (comparisons_ && loaded_) self_compared_.emplace(*loaded_, comparisons_->pairs());
+    if (self_compared_) self_compared_->Note(plan_.strict, outcome_);
     outcome_.record.averaged = plan_.compare.check_average;
     if (!comparisons_) return;
     std::vector<int64_t> lengths;
@@ -384,7 +405,7 @@ class Execution {
     record.pairs = comparisons_->Finish(lengths, coverage, outcome_.faults, record.faults);
     loaded_->NameFiles(comparisons_->pairs(), record.pairs);
     NoteLostOutputs();
-    if (plan_.strict) RejectVacuous();
+    if (plan_.strict) self_compared_->RejectVacuous(record.pairs);
     if (plan_.validate && spill_ != nullptr && !aborted_) {
       if (const Status status = ValidateSpilled(); !status.ok()) Report(status);
     }
@@ -415,28 +436,6 @@ class Execution {
     }
   }
 
-  // A file compared with itself agrees whatever it holds.
-  void NoteSelfComparisons() {
-    if (!comparisons_ || !loaded_) return;
-    for (const auto& [a, b] : loaded_->SelfComparisons(comparisons_->pairs())) {
-      outcome_.record.notes.push_back("'" + loaded_->runs()[a].path +
-                                      "' was compared with itself: that it agrees shows nothing");
-      self_compared_.emplace_back(loaded_->runs()[a].name, loaded_->runs()[b].name);
-      if (plan_.strict) outcome_.faults.mismatch = true;
-    }
-  }
-
-  // The exit code is set where the vacuous outputs were found; here the record learns of it.
-  void RejectVacuous() {
-    for (PairRecord& pair : outcome_.record.pairs) {
-      const auto self = std::find(self_compared_.begin(), self_compared_.end(),
-                                  std::pair(pair.first, pair.second));
-      pair.rejected = self != self_compared_.end() ||
-                      std::any_of(pair.outputs.begin(), pair.outputs.end(),
-                                  [](const OutputRecord& o) { return !o.vacuous.empty(); });
-    }
-  }
-
   RunPlan plan_;  // with the sizes that are found
   Logger& logger_;
   RunObserver& observer_;
@@ -454,7 +453,8 @@ class Execution {
   std::optional<Savers> savers_;
   TensorRelease released_;
   std::unique_ptr<Spill> spill_;
-  std::vector<std::pair<std::string, std::string>> self_compared_;
+  std::unique_ptr<RowWriter> rows_;
+  std::optional<SelfComparisons> self_compared_;
   std::string size_note_;
   int64_t live_iterations_ = 0;
   bool aborted_ = false;

@@ -68,6 +68,16 @@ bool LoadedRuns::AreTheSame(size_t a, size_t b) const {
   return std::filesystem::equivalent(runs_[a].path, runs_[b].path, error);
 }
 
+std::optional<uint64_t> LoadedRuns::FeedOf(int64_t iteration) const {
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    if (iteration >= runs_[i].iterations) continue;
+    const auto index = static_cast<size_t>(iteration);
+    const std::optional<uint64_t> feed = places_[i].reader->FeedOf(places_[i].run, index);
+    if (feed) return feed;
+  }
+  return std::nullopt;
+}
+
 Status LoadedRuns::CheckIntact() const {
   for (const Place& place : places_) {
     if (place.reader != nullptr) VERNIER_TRY(place.reader->CheckIntact());

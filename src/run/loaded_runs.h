@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,10 @@ class LoadedRuns {
   Result<IterationResult> Peek(size_t run) {
     return places_[run].reader->Read(places_[run].run, 0);
   }
+
+  /// HashFeed() of what an iteration was made from: of the first run that knows it. JSON files do
+  /// not.
+  std::optional<uint64_t> FeedOf(int64_t iteration) const;
 
   /// Whether the files are still what was read. kMalformed, naming one that is not: what was made
   /// of its tensors must not be believed.

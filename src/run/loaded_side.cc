@@ -5,6 +5,7 @@
 
 #include "io/feed_reader.h"
 #include "record/runner_name.h"
+#include "record/side_names.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -68,6 +69,26 @@ std::string LoadedSide::FileOf(size_t side) const {
     in_file += other.path == run.path ? 1 : 0;
   }
   return (ambiguous ? run.path : name) + (in_file > 1 ? ": " + WithoutTime(run.name) : "");
+}
+
+std::vector<std::string> LoadedSide::PairLabels(
+    const std::vector<std::pair<size_t, size_t>>& pairs) const {
+  const auto name_of = [&](size_t side) {
+    return side < live_.size() ? live_[side] : runs_.runs()[side - live_.size()].name;
+  };
+  RunRecord sides;
+  for (const std::string& name : live_) sides.runners.emplace_back().name = name;
+  for (const auto& [first, second] : pairs) {
+    PairRecord& pair = sides.pairs.emplace_back();
+    pair.first = name_of(first);
+    pair.second = name_of(second);
+  }
+  NameFiles(pairs, sides.pairs);
+  std::vector<std::string> labels;
+  for (const PairRecord& pair : WithSideNames(std::move(sides), NameStyle::kShort).pairs) {
+    labels.push_back(pair.first + " vs. " + pair.second);
+  }
+  return labels;
 }
 
 void LoadedSide::NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,

@@ -31,6 +31,9 @@ class LoadedSide {
   /// See LoadedRuns::CheckIntact.
   Status CheckIntact() const { return runs_.CheckIntact(); }
 
+  /// HashFeed() of what an iteration was made from, where any of the files knows it.
+  std::optional<uint64_t> FeedOf(int64_t iteration) const { return runs_.FeedOf(iteration); }
+
   /// False when a saved run has no such iteration: what it was compared up to is a warning. An
   /// uneven file is kNotFound in lenient mode, as in the peer.
   Result<bool> Append(int64_t iteration, IterationOutputs& outputs);
@@ -39,6 +42,9 @@ class LoadedSide {
   /// its name, or its path where two have that name; with the runner where it holds several.
   void NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
                  std::vector<PairRecord>& records) const;
+
+  /// How people call `pairs`, places among all sides: "onnxrt vs. golden.npz".
+  std::vector<std::string> PairLabels(const std::vector<std::pair<size_t, size_t>>& pairs) const;
 
   /// Which of `pairs`, places among all sides, are the same iterations of one file, as places in
   /// runs().

@@ -7,6 +7,7 @@
 #include "compare/comparison.h"
 #include "compare/tally.h"
 #include "run/output_figures.h"
+#include "vernier/row_record.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
@@ -15,7 +16,8 @@ class PairRecorder {
  public:
   PairRecorder(std::string first, std::string second, Charts charts);
 
-  void Add(const IterationComparison& comparison);
+  /// Folds the next iteration, of which the rows of its outputs are given back.
+  std::vector<OutputRow> Add(const IterationComparison& comparison);
 
   const ComparisonTally& tally() const { return tally_; }
 
@@ -31,7 +33,7 @@ class PairRecorder {
   bool vacuous() const;
 
  private:
-  void AddOutput(const OutputComparison& output);
+  void AddOutput(const OutputComparison& output, const OutputRow& row);
 
   Charts charts_;
   ComparisonTally tally_;

@@ -150,7 +150,7 @@ uint64_t Savers::FeedHash() {
 }
 
 Status Savers::AddFeed(int64_t iteration, const TensorMap& feed) {
-  if (outputs_ != nullptr) Hash(feed);
+  if (outputs_ != nullptr || !plan_->rows.empty()) Hash(feed);
   if (progress_ != nullptr) VERNIER_TRY(progress_->CheckFeed(iteration, FeedHash()));
   if (iteration < feeds_) return {};
   if (earlier_inputs_ != nullptr) VERNIER_TRY(CompareWithEarlier(feed));

@@ -35,6 +35,8 @@ class Savers {
   /// The feed of an iteration, before its results; those that were added before are not saved
   /// again. kMalformed when it is not the one that what was saved earlier was made from.
   Status AddFeed(int64_t iteration, const TensorMap& feed);
+  /// HashFeed() of the feed that was added last, where outputs or rows are saved.
+  uint64_t FeedHash();
   /// Large outputs are written while the run goes on: what became of them is told by Settle.
   Status AddResult(size_t runner, const IterationResult& result);
   /// Waits for what is being written.
@@ -67,7 +69,6 @@ class Savers {
   void WarnOfParts(const std::string& path, const std::string& stale);
   void WarnOfInputs();
   void Hash(const TensorMap& feed);
-  uint64_t FeedHash();
   Status AddBlobs(const TensorMap& feed);
   Status Publish(size_t iterations, bool run_failed);
   Status Refuse(const std::string& why);

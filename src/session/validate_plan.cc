@@ -7,6 +7,7 @@
 
 #include "blame/sides.h"
 #include "model/model_type.h"
+#include "run/row_writer.h"
 #include "util/paths.h"
 #include "vernier/session.h"
 
@@ -57,6 +58,12 @@ Status CheckResume(const RunPlan& plan) {
   return {};
 }
 
+Status CheckRows(const RunPlan& plan) {
+  if (plan.save.rows.empty() || RowWriter::Takes(plan.save.rows)) return {};
+  return InvalidArgument("--save-rows: expected FILE.jsonl or FILE.npz, got '" + plan.save.rows +
+                         "'");
+}
+
 // A misspelt name must not cost the time until the script is wanted.
 Status CheckScripts(const RunPlan& plan) {
   for (const ScriptFunction* script :
@@ -88,6 +95,7 @@ Status ValidatePlan(const RunPlan& plan) {
   }
   VERNIER_TRY(CheckResume(plan));
   VERNIER_TRY(CheckPaths(plan));
+  VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckScripts(plan));
   if (plan.blame) VERNIER_TRY(CheckSides(plan, plan.blame->reference));
   return CheckAverageOptions(plan.compare);

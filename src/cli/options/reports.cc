@@ -19,6 +19,13 @@ constexpr OptionRow kReports[] = {
      .metavar = "FILE",
      .help = "Save what was run, measured and decided as JSON.",
      .origin = Origin::kOurs},
+    {.flags = {"--save-rows"},
+     .dest = "save_rows",
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Save the statistics of every output in every iteration, a row for each iteration and"
+             " pair: FILE.jsonl holds JSON lines, FILE.npz an array for each column.",
+     .origin = Origin::kOurs},
 };
 
 constexpr OptionRow kRunFiles[] = {

@@ -1,0 +1,42 @@
+// Rows: what the comparison of two sides found in one iteration, as plain data. The record of a run
+// folds them; --save-rows keeps all of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vernier/compare_options.h"
+#include "vernier/run_record.h"
+
+namespace vernier {
+
+/// One output of a pair in one iteration. What was not measured is absent.
+struct OutputRow {
+  std::string output;               ///< its name on the first side
+  std::string verdict;              ///< "passed", "failed", "not verified"
+  std::optional<int64_t> elements;  ///< absent where shapes or types kept it from comparison
+  std::optional<double> max_absolute_error;
+  std::optional<double> max_relative_error;
+  std::optional<double> mean_absolute_error;
+  std::optional<double> required_absolute;  ///< the tolerance that would have been enough
+  std::optional<double> required_relative;
+  /// By how many times the worst element exceeds its tolerance; at most 1 where none does.
+  std::optional<double> times_over_tolerance;
+  std::optional<int64_t> mismatches;  ///< elements out of tolerance
+  std::optional<int64_t> not_finite;  ///< NaN and infinite values on either side
+  PerMetric<std::optional<double>> metrics;
+  std::optional<BarRecord> bound;  ///< of --tolerance auto
+};
+
+/// One pair of sides in one iteration.
+struct IterationRow {
+  int64_t index = 0;               ///< of the iteration, from 0
+  int64_t step = 0;                ///< within a sequence; 0 without steps
+  std::string pair;                ///< "onnxrt vs. openvino": their short names
+  std::string input_hash;          ///< XXH3 (64 bits, hexadecimal) of the feed; empty: not known
+  std::vector<OutputRow> outputs;  ///< in the first side's order
+};
+
+}  // namespace vernier

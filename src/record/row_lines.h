@@ -1,0 +1,31 @@
+// Rows as JSON lines, which is how they are saved while a run goes on, and as columns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "vernier/row_record.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// One line without its end: index, step, pair and input_hash, then OUTPUT/STATISTIC for what was
+/// measured, OUTPUT percent-encoded as in saved files. Numbers that are not finite are the texts
+/// "nan", "inf" and "-inf", as in records.
+std::string RowLine(const IterationRow& row);
+
+/// Columns hold a value for each row; where a row has none: NaN, or "" among texts.
+struct RowColumn {
+  std::string name;
+  /// Integers where every row has one, else numbers; texts where any value is one.
+  std::variant<std::vector<int64_t>, std::vector<double>, std::vector<std::string>> values;
+};
+
+/// The rows of a file of JSON lines as columns, in the order in which their names first appear. All
+/// of them are in memory: 8 bytes for each number. kIo when it cannot be read; kMalformed, naming
+/// the line, for what is no row.
+Result<std::vector<RowColumn>> ReadRowColumns(const std::string& path);
+
+}  // namespace vernier
