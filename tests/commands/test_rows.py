@@ -93,7 +93,7 @@ class Rows(Case):
         self.assertEqual(ended.code, 2, ended.out + ended.err)
         self.assertIn("there is only one side to compare", ended.err)
         self.path("rows.jsonl").mkdir()
-        self.assertEqual(self.compare("--save-rows", "rows.jsonl").code, 5)
+        self.assertEqual(self.compare("--save-rows", "rows.jsonl").code, 7)
 
     def test_rows_of_a_run_that_was_killed_stay(self):
         self.path("rows.jsonl.partial").write_text('{"index":0}\n')
