@@ -26,10 +26,9 @@ IterationRow Row() {
 }
 
 TEST(RowLine, NamesOutputsAsSavedFilesDo) {
-  EXPECT_EQ(RowLine(Row()),
-            R"({"index":7,"step":0,"pair":"ort vs. ov","input_hash":"00ff",)"
-            R"("a%2Fy/verdict":"passed","a%2Fy/elements":4,)"
-            R"("a%2Fy/max_absolute_error":"inf","a%2Fy/l2":0.5})");
+  EXPECT_EQ(RowLine(Row()), R"({"index":7,"step":0,"pair":"ort vs. ov","input_hash":"00ff",)"
+                            R"("a%2Fy/verdict":"passed","a%2Fy/elements":4,)"
+                            R"("a%2Fy/max_absolute_error":"inf","a%2Fy/l2":0.5})");
 }
 
 TEST(RowLine, SaysHowItStandsToTheErrorBound) {
@@ -65,8 +64,7 @@ TEST_F(RowColumnsTest, HaveAValueForEachRow) {
   EXPECT_EQ(l2[0], 1);
   EXPECT_EQ(l2[1], std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(l2[2]));
-  EXPECT_THAT(std::get<std::vector<std::string>>(columns[3].values),
-              ElementsAre("", "failed", ""));
+  EXPECT_THAT(std::get<std::vector<std::string>>(columns[3].values), ElementsAre("", "failed", ""));
   EXPECT_TRUE(std::isnan(std::get<std::vector<double>>(columns[4].values)[0]));
 }
 
