@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "backend/backend_path.h"
-#include "cli/commands/backend_probe.h"
+#include "backend/backend_probe.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/option_sets.h"

@@ -1,8 +1,6 @@
-#include "cli/doctor/doctor_text.h"
+#include "report/doctor_text.h"
 
 #include <gtest/gtest.h>
-
-#include "cli/doctor/known_parts.h"
 
 namespace vernier {
 namespace {
@@ -33,23 +31,6 @@ TEST(DoctorText, FaultsTakeThePlaceOfTheVerdict) {
   const std::string text = FormatDoctorText({.version = "1", .parts = {}, .faults = {"no memory"}});
   EXPECT_NE(text.find("not well: no memory\n"), std::string::npos);
   EXPECT_EQ(text.find("\nwell:"), std::string::npos);
-}
-
-TEST(KnownParts, PluginsOfAMajorVersionAreFoundByTheirFramework) {
-  ASSERT_NE(FindPart(KnownBackends(), "tensorrt_10"), nullptr);
-  EXPECT_EQ(FindPart(KnownBackends(), "tensorrt_10")->name, "tensorrt");
-  EXPECT_EQ(FindPart(KnownBackends(), "torchscript"), nullptr);
-  EXPECT_EQ(FindPart(KnownBackends(), "another"), nullptr);
-  EXPECT_EQ(FindPart(KnownPackages(), "onnx_graphsurgeon")->package, "onnx-graphsurgeon");
-}
-
-TEST(KnownParts, AManagedInterpreterGetsAnEnvironment) {
-  EXPECT_EQ(PipCommand({"/e/bin/python", false}, "numpy"), "/e/bin/python -m pip install numpy");
-  EXPECT_EQ(PipCommand({"/usr/bin/python3", true}, "numpy"),
-            "/usr/bin/python3 -m venv .venv && . .venv/bin/activate && pip install numpy");
-  EXPECT_EQ(PipCommand({}, "numpy"),
-            "python3 -m venv .venv && . .venv/bin/activate && pip install numpy");
-  EXPECT_EQ(PipCommand({"/e/bin/python", false}, ""), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/doctor/doctor_text.h"
+#include "report/doctor_text.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "cli/doctor/known_parts.h"
+#include "doctor/known_parts.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/doctor/known_parts.h"
+#include "doctor/known_parts.h"
 #include "record/doctor_record.h"
 
 namespace vernier {

@@ -1,4 +1,4 @@
-#include "cli/commands/backend_probe.h"
+#include "backend/backend_probe.h"
 
 #include <unistd.h>
 

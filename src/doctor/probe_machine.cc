@@ -9,8 +9,8 @@
 #include <fstream>
 #include <string_view>
 
-#include "cli/doctor/probe_parts.h"
 #include "core/memory_limit.h"
+#include "doctor/probe_parts.h"
 #include "gpu/ptx_table.h"
 #include "util/number_text.h"
 #include "util/own_program.h"

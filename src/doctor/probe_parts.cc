@@ -1,12 +1,12 @@
-#include "cli/doctor/probe_parts.h"
+#include "doctor/probe_parts.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
+#include "backend/backend_probe.h"
 #include "backend/python_program.h"
-#include "cli/commands/backend_probe.h"
 #include "core/version.h"
 #include "util/own_program.h"
 #include "util/program_output.h"
