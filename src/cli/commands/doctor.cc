@@ -16,9 +16,7 @@ int DoctorCommand(std::span<const std::string> words, const Invocation& invocati
   const CommandStart start = StartCommand(kDoctorCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   DoctorPlan plan;
-  for (const std::span<const std::string> more : start.args.Occurrences("backend_dir")) {
-    plan.backend_dirs.insert(plan.backend_dirs.end(), more.begin(), more.end());
-  }
+  plan.backend_dirs = AllWordsOf(start.args, "backend_dir");
   plan.python = TextOf(start.args, "python");
   plan.required = ListOf(start.args, "require");
   const DoctorRecord record = Examine(plan);

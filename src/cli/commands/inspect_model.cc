@@ -25,6 +25,7 @@
 #include "run/engine_build.h"
 #include "run/loaded_runs.h"
 #include "run/model_graph.h"
+#include "run/resolve_runner.h"
 #include "surgeon/upper_bounds.h"
 #include "util/counted.h"
 #include "util/no_log.h"
@@ -186,7 +187,7 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
     runner.backend_options.emplace_back("lib", library);
   }
   VERNIER_TRY(BindTensorRt(args, runner, log));
-  ServeTensorRtInPython(runner);
+  ServeInPython(runner);
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindWorkers(args, plan.execution));
   VERNIER_ASSIGN_OR_RETURN(

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "cli/arg_parser.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -26,10 +26,9 @@ RunnerKind KindOf(std::string_view word);
 /// that no flag has stays as it is.
 std::string_view RunnerFlagWord(std::string_view backend);
 
-/// kInvalidArgument, with the nearest name and all others, where --runner `label` names a backend
-/// that has no flag and is no plug-in on the search path of the run. What has a flag may still not
-/// be installed.
-Status CheckBackendName(const std::string& label, const std::string& backend,
-                        const ParsedArgs& run_args);
+/// kInvalidArgument, with the nearest name and all others, for a backend that has no flag and is no
+/// plug-in on the search path, which begins with `dirs`. What has a flag may still not be
+/// installed.
+Status CheckBackendName(const std::string& backend, const std::vector<std::string>& dirs);
 
 }  // namespace vernier

@@ -1,4 +1,5 @@
-// `--model-runner`: models that are scripts or programs.
+// `--model-runner`, and the backend of a runner that is a path: models that are scripts or
+// programs.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/bind_script_runner.h"
+#include "run/script_runner.h"
 
 #include <unistd.h>
 
@@ -7,14 +7,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/word_split.h"
+#include "util/word_split.h"
 
 namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kFlag = "--model-runner: ";
 
 bool IsFile(const std::string& path) {
   std::error_code ignored;
@@ -49,7 +47,7 @@ void BindProgram(std::vector<std::string> words, RunnerPlan& runner) {
 Status BindPython(const std::string& word, RunnerPlan& runner) {
   const size_t end = word.rfind(".py") + 3;
   const std::string path = word.substr(0, end);
-  if (!IsFile(path)) return Malformed(std::string(kFlag) + "there is no file '" + path + "'");
+  if (!IsFile(path)) return Malformed("there is no file '" + path + "'");
   const bool named = end + 1 < word.size();
   if (!named && !BindsEntryPoint(path)) {
     BindProgram({"{python}", path}, runner);
@@ -79,8 +77,7 @@ Status BindModelRunner(const std::string& value, RunnerPlan& runner) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words, SplitWords(value));
   if (whole) words = {value};
   if (words.empty()) {
-    return InvalidArgument(std::string(kFlag) +
-                           "expected SCRIPT.py[:FUNCTION] or PROGRAM [ARGUMENTS], got ''");
+    return InvalidArgument("expected SCRIPT.py[:FUNCTION] or PROGRAM [ARGUMENTS], got ''");
   }
   if (words.size() == 1 && IsPythonScript(words[0])) return BindPython(words[0], runner);
   std::string& program = words[0];
@@ -89,11 +86,10 @@ Status BindModelRunner(const std::string& value, RunnerPlan& runner) {
   } else if (IsFile(program)) {
     program = fs::absolute(program).string();
     if (::access(program.c_str(), X_OK) != 0) {
-      return Malformed(std::string(kFlag) + "'" + program +
-                       "' is no program: it is not executable (chmod +x)");
+      return Malformed("'" + program + "' is no program: it is not executable (chmod +x)");
     }
   } else if (program.find('/') != std::string::npos || words.size() == 1) {
-    return Malformed(std::string(kFlag) + "there is no file '" + program + "'");
+    return Malformed("there is no file '" + program + "'");
   }
   BindProgram(std::move(words), runner);
   return {};

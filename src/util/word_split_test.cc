@@ -1,4 +1,4 @@
-#include "cli/word_split.h"
+#include "util/word_split.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
-#include "cli/runner_kinds.h"
+#include "run/runner_kinds.h"
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 #include "backend/backend_path.h"
 #include "util/close_matches.h"
@@ -54,13 +53,8 @@ RunnerKind KindOf(std::string_view word) {
 
 std::string_view RunnerFlagWord(std::string_view backend) { return KindOf(backend).flag_word; }
 
-Status CheckBackendName(const std::string& label, const std::string& backend,
-                        const ParsedArgs& run_args) {
+Status CheckBackendName(const std::string& backend, const std::vector<std::string>& dirs) {
   if (FindKind(backend) != nullptr) return {};
-  std::vector<std::string> dirs;
-  for (const std::span<const std::string> words : run_args.Occurrences("backend_dir")) {
-    dirs.insert(dirs.end(), words.begin(), words.end());
-  }
   const std::vector<std::string> path = BackendSearchPath(dirs);
   if (FindBackend(backend, path).ok()) return {};
   const std::vector<std::string> known = KnownBackends(ListBackends(path));
@@ -68,7 +62,7 @@ Status CheckBackendName(const std::string& label, const std::string& backend,
   for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
   const std::vector<std::string_view> names(known.begin(), known.end());
   const std::string near = backend == "ort" ? "onnxrt" : NearestName(backend, names);
-  return InvalidArgument("--runner " + label + ": there is no backend '" + backend + "'" +
+  return InvalidArgument("there is no backend '" + backend + "'" +
                          (near.empty() ? "" : "; did you mean '" + near + "'?") + " (choose from " +
                          list + ")");
 }
