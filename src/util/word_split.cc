@@ -3,7 +3,7 @@
 namespace vernier {
 namespace {
 
-bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool Separates(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Between double quotes a backslash only quotes these.
 bool IsSpecialInDoubleQuotes(char c) { return c == '"' || c == '\\' || c == '$' || c == '`'; }
@@ -16,7 +16,7 @@ Result<std::vector<std::string>> SplitWords(std::string_view text) {
   char quote = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (quote == 0 && IsBlank(c)) {
+    if (quote == 0 && Separates(c)) {
       in_word = false;
       continue;
     }
