@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cli/arg_parser.h"
-#include "cli/batch/child_run.h"
 #include "cli/debug/live_run.h"
+#include "util/child_run.h"
 #include "util/log.h"
 #include "util/scratch_folder.h"
 #include "vernier/status.h"

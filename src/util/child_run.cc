@@ -1,4 +1,4 @@
-#include "cli/batch/child_run.h"
+#include "util/child_run.h"
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,23 +1,14 @@
-// Which models a batch runs, and the words of each run.
+// The words of each run of a batch.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "batch/find_models.h"
 #include "vernier/status.h"
 
 namespace vernier {
-
-struct BatchModel {
-  std::string path;
-  std::string stem;  ///< file name without extension; with a number where several have it
-};
-
-/// The files that the words name: paths, and patterns that a shell did not expand (* ? [ ]), each
-/// pattern's in the order of their names, none twice. kMalformed for a word that names nothing, or
-/// a folder of ONNX models, which would have to be searched.
-Result<std::vector<BatchModel>> FindBatchModels(std::span<const std::string> words);
 
 /// What `run` is told for one model.
 struct RunWords {

@@ -1,4 +1,4 @@
-#include "cli/batch/batch_result.h"
+#include "batch/batch_result.h"
 
 #include <algorithm>
 #include <cstdio>
